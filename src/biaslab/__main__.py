@@ -1,0 +1,5 @@
+"""``python -m biaslab`` is the ``biaslab`` command."""
+
+from biaslab.cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""Measures every published claim on the results and compares runs."""

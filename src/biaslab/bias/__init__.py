@@ -1,0 +1,1 @@
+"""Bias measures on embeddings: WEAT and its gradient. Knows no paper's experiment."""

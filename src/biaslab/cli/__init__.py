@@ -1,0 +1,31 @@
+"""The ``biaslab`` command: one sub-command an area; arguments in, files out, no science."""
+
+import sys
+
+import typer
+
+from biaslab.cli import audit, datasets, embeddings, origins
+from biaslab.core.errors import InputError
+
+app = typer.Typer(
+    name="biaslab", help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+)
+app.add_typer(datasets.app, name="datasets")
+app.add_typer(embeddings.app, name="embeddings")
+app.add_typer(origins.app, name="origins")
+app.add_typer(audit.app, name="audit")
+
+
+def main() -> None:
+    """Run the command; bad input ends with one line and exit code 2, an interrupt with 130."""
+    try:
+        app()
+    except InputError as error:
+        print(f"biaslab: {error}", file=sys.stderr)
+        sys.exit(2)
+    except MemoryError:
+        print("biaslab: out of memory; use a smaller setup or a machine with more memory", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("biaslab: interrupted", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,1 @@
+"""What every area shares: streams, atomic files, statistics, tables, figures. Knows no paper."""

@@ -1,0 +1,154 @@
+"""Files that are whole or absent: atomic writing, and reading that never unpickles."""
+
+import contextlib
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+
+FLOAT_FORMAT = "%.10g"
+
+
+@contextlib.contextmanager
+def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; on success flush it to disk and rename it over `path`.
+
+    Parameters
+    ----------
+    path : path-like
+        The final file. Its folder is made when it is missing.
+
+    Yields
+    ------
+    pathlib.Path
+        Where to write. The suffix is that of `path`, for writers that choose a format by it.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be written (disk full, no permission); nothing is left behind.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+        os.close(handle)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}; free space or choose another folder") from error
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}; free space or choose another folder") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | os.PathLike, text: str) -> None:
+    """Write `text` as UTF-8 to `path`, atomically."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: str | os.PathLike, value: object) -> None:
+    """Write `value` as indented JSON with sorted keys to `path`, atomically."""
+    write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def write_tsv(path: str | os.PathLike, table: pd.DataFrame) -> None:
+    """Write a small table as tab-separated values (floats with 10 digits, no index), atomically."""
+    with atomic_path(path) as temporary:
+        table.to_csv(temporary, sep="\t", index=False, float_format=FLOAT_FORMAT, lineterminator="\n")
+
+
+def read_tsv(path: str | os.PathLike, columns: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Read a tab-separated table; empty fields are missing numbers, but the text ``NA`` stays text.
+
+    Parameters
+    ----------
+    path : path-like
+        The table.
+    columns : tuple of str
+        Columns that must be there.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, is no table, or lacks one of `columns`.
+    """
+    try:
+        table = pd.read_csv(path, sep="\t", keep_default_na=False, na_values=[""])
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; run the step that makes it first") from error
+    except (ValueError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a tab-separated table ({str(error).splitlines()[0]})") from error
+    missing = [c for c in columns if c not in table.columns]
+    if missing:
+        raise InputError(f"{path}: column '{missing[0]}' is missing (it has {', '.join(table.columns)})")
+    return table
+
+
+def write_parquet(path: str | os.PathLike, table: pd.DataFrame) -> None:
+    """Write a large table as Parquet, atomically."""
+    with atomic_path(path) as temporary:
+        table.to_parquet(temporary, index=False, compression="zstd")
+
+
+def read_parquet(path: str | os.PathLike, columns: list[str] | None = None) -> pd.DataFrame:
+    """Read a Parquet table (all columns, or those named).
+
+    Raises
+    ------
+    InputError
+        When the file is missing or is not Parquet.
+    """
+    try:
+        return pd.read_parquet(path, columns=columns)
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; run the step that makes it first") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not a readable Parquet table ({str(error).splitlines()[0]})") from error
+
+
+def write_npz(path: str | os.PathLike, **arrays: np.ndarray) -> None:
+    """Write named arrays, uncompressed and without pickle, atomically; equal arrays give equal bytes."""
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+
+
+def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
+    """Read named arrays and never unpickle.
+
+    Parameters
+    ----------
+    path : path-like
+        The ``.npz`` file.
+    keys : tuple of str
+        The arrays to read, all of them by default.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, damaged, holds objects, or lacks one of `keys`.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            missing = [k for k in keys if k not in archive.files]
+            if missing:
+                raise InputError(f"{path}: array '{missing[0]}' is missing (it has {', '.join(archive.files)})")
+            return {k: archive[k] for k in (keys or archive.files)}
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; run the step that makes it first") from error
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+        raise InputError(f"{path}: not a readable .npz file ({str(error).splitlines()[0]})") from error

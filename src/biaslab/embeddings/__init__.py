@@ -1,0 +1,1 @@
+"""From a corpus to word vectors: readers, vocabulary, exact co-occurrences, GloVe. Knows no paper."""
