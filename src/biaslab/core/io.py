@@ -41,7 +41,9 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
         os.close(handle)
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}; free space or choose another folder") from error
+        raise InputError(
+            f"cannot write {path}: {error.strerror}; free space or choose another folder"
+        ) from error
     temporary = Path(name)
     try:
         yield temporary
@@ -50,7 +52,9 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
         temporary.chmod(0o644)
         temporary.replace(path)
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}; free space or choose another folder") from error
+        raise InputError(
+            f"cannot write {path}: {error.strerror or error}; free space or choose another folder"
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -72,7 +76,9 @@ def write_tsv(path: str | os.PathLike, table: pd.DataFrame) -> None:
         table.to_csv(temporary, sep="\t", index=False, float_format=FLOAT_FORMAT, lineterminator="\n")
 
 
-def read_tsv(path: str | os.PathLike, columns: tuple[str, ...] = ()) -> pd.DataFrame:
+def read_tsv(
+    path: str | os.PathLike, columns: tuple[str, ...] = (), text: tuple[str, ...] = ()
+) -> pd.DataFrame:
     """Read a tab-separated table; empty fields are missing numbers, but the text ``NA`` stays text.
 
     Parameters
@@ -81,6 +87,8 @@ def read_tsv(path: str | os.PathLike, columns: tuple[str, ...] = ()) -> pd.DataF
         The table.
     columns : tuple of str
         Columns that must be there.
+    text : tuple of str
+        Columns that stay text even where all their fields look like numbers.
 
     Raises
     ------
@@ -88,7 +96,9 @@ def read_tsv(path: str | os.PathLike, columns: tuple[str, ...] = ()) -> pd.DataF
         When the file is missing, is no table, or lacks one of `columns`.
     """
     try:
-        table = pd.read_csv(path, sep="\t", keep_default_na=False, na_values=[""])
+        table = pd.read_csv(
+            path, sep="\t", keep_default_na=False, na_values=[""], dtype=dict.fromkeys(text, str)
+        )
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; run the step that makes it first") from error
     except (ValueError, UnicodeDecodeError) as error:
@@ -146,7 +156,9 @@ def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, n
         with np.load(path, allow_pickle=False) as archive:
             missing = [k for k in keys if k not in archive.files]
             if missing:
-                raise InputError(f"{path}: array '{missing[0]}' is missing (it has {', '.join(archive.files)})")
+                raise InputError(
+                    f"{path}: array '{missing[0]}' is missing (it has {', '.join(archive.files)})"
+                )
             return {k: archive[k] for k in (keys or archive.files)}
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; run the step that makes it first") from error

@@ -1,0 +1,204 @@
+"""The word sets of a word embedding association test (WEAT): files, and their words in a vocabulary."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import yaml
+
+from biaslab.core.errors import InputError, suggest
+
+_WORDS = {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 2}
+_TWO_SETS = {"type": "object", "additionalProperties": _WORDS, "minProperties": 2, "maxProperties": 2}
+# A test's name becomes part of file names and of names of perturbation sets, which hyphens divide.
+_NAME = {"type": "string", "pattern": "^[A-Za-z0-9_]+$", "not": {"enum": ["baseline", "random"]}}
+_KEYS = {
+    "name": _NAME,
+    "title": {"type": "string", "minLength": 1},
+    "source": {"type": "string"},
+    "targets": _TWO_SETS,
+    "attributes": _TWO_SETS,
+}
+_PROBLEMS = {
+    "pattern": "use letters, digits and underscores only",
+    "not": "this name is taken by the workflow; choose another",
+    "minProperties": "give exactly two sets of words",
+    "maxProperties": "give exactly two sets of words",
+    "minItems": "give at least two words",
+}
+_SCHEMA = {"type": "object", "properties": _KEYS, "required": list(_KEYS)}
+
+
+@dataclass(frozen=True)
+class WordSets:
+    """The four word sets of one association test.
+
+    Attributes
+    ----------
+    name : str
+        Short name: letters, digits and underscores.
+    title, source : str
+        What the test compares, and where its words come from.
+    targets : dict of str to list of str
+        The two target sets, S then T.
+    attributes : dict of str to list of str
+        The two attribute sets, A then B.
+    """
+
+    name: str
+    title: str
+    source: str
+    targets: dict[str, list[str]]
+    attributes: dict[str, list[str]]
+
+    @property
+    def sets(self) -> dict[str, list[str]]:
+        """The four sets by name, in the order S, T, A, B."""
+        return {**self.targets, **self.attributes}
+
+
+@dataclass(frozen=True)
+class WeatIndices:
+    """The words of a test as rows of an embedding.
+
+    Attributes
+    ----------
+    name : str
+        Name of the test.
+    S, T, A, B : numpy.ndarray of int64
+        Word ids of the two target and the two attribute sets, in the order of the word sets.
+    set_names : tuple of str
+        Names of S, T, A and B.
+    lost : dict of str to tuple of str
+        The words of each set that the vocabulary lacks, by the name of the set.
+    """
+
+    name: str
+    S: np.ndarray
+    T: np.ndarray
+    A: np.ndarray
+    B: np.ndarray
+    set_names: tuple[str, str, str, str]
+    lost: dict[str, tuple[str, ...]]
+
+    @property
+    def lost_words(self) -> list[str]:
+        """All words that the vocabulary lacks, set by set."""
+        return [word for words in self.lost.values() for word in words]
+
+
+def read_word_sets(path: str | os.PathLike) -> WordSets:
+    """Read the word sets of one test from a YAML file.
+
+    Parameters
+    ----------
+    path : path-like
+        A mapping with the keys ``name``, ``title``, ``source``, ``targets`` (S then T) and ``attributes``
+        (A then B), each of the latter two a mapping from the name of a set to its words.
+
+    Returns
+    -------
+    WordSets
+        The checked sets.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or no such mapping, a word stands twice in a set, or two opposite sets share
+        a word.
+    """
+    value = _parse(path)
+    _check_keys(path, value)
+    word_sets = WordSets(**value)
+    if len(word_sets.sets) < 4:
+        raise InputError(f"{path}: a target set and an attribute set have the same name; rename one of them")
+    for name, words in word_sets.sets.items():
+        if repeated := _repeated(words):
+            raise InputError(f"{path}: '{repeated}' stands twice in set '{name}'; delete one of them")
+    for pair in (word_sets.targets, word_sets.attributes):
+        (first, words), (second, others) = pair.items()
+        if shared := _repeated([*words, *others]):
+            raise InputError(
+                f"{path}: '{shared}' is in both '{first}' and '{second}'; keep it in one of them"
+            )
+    return word_sets
+
+
+def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int]) -> WeatIndices:
+    """Translate word sets to word ids; words that the vocabulary lacks are dropped from their set.
+
+    Parameters
+    ----------
+    word_sets : WordSets
+        The sets of one test.
+    vocabulary : mapping of str to int
+        Word to word id.
+
+    Returns
+    -------
+    WeatIndices
+        Ids of the words that are left, and the words that are lost.
+
+    Raises
+    ------
+    InputError
+        When a set keeps fewer than two words.
+    """
+    ids, lost = [], {}
+    for name, words in word_sets.sets.items():
+        lost[name] = tuple(word for word in words if word not in vocabulary)
+        ids.append(np.array([vocabulary[word] for word in words if word in vocabulary], dtype=np.int64))
+        if len(ids[-1]) < 2:
+            raise InputError(
+                f"{word_sets.name}: set '{name}' keeps {len(ids[-1])} of its {len(words)} words in the vocabulary"
+                f" (lost: {', '.join(lost[name])}); use a larger corpus or a smaller min_count,"
+                f" or leave {word_sets.name} out"
+            )
+    return WeatIndices(word_sets.name, *ids, set_names=tuple(lost), lost=lost)
+
+
+def _parse(path: str | os.PathLike) -> object:
+    """Return what the YAML file holds."""
+    try:
+        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file of word sets; check the path") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a readable text file ({error})") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        raise InputError(
+            f"{path}{where}: not YAML ({getattr(error, 'problem', None) or 'unreadable'})"
+        ) from error
+
+
+def _check_keys(path: str | os.PathLike, value: object) -> None:
+    """Raise InputError unless `value` has the form of word sets."""
+    if isinstance(value, dict) and (unknown := [key for key in value if key not in _KEYS]):
+        known = ", ".join(_KEYS)
+        raise InputError(
+            f"{path}: unknown key '{unknown[0]}'{suggest(str(unknown[0]), _KEYS)} (known: {known})"
+        )
+    problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_SCHEMA).iter_errors(value))
+    if problem is None:
+        return
+    where = problem.json_path.removeprefix("$").removeprefix(".")
+    message = _PROBLEMS.get(problem.validator, problem.message.splitlines()[0])
+    quotes = (
+        "; put it in quotes" if problem.validator == "type" and problem.validator_value == "string" else ""
+    )
+    raise InputError(f"{path}: {where + ': ' if where else ''}{message}{quotes}")
+
+
+def _repeated(words: Iterable[str]) -> str | None:
+    """Return the first word that was there before, or None."""
+    seen: set[str] = set()
+    for word in words:
+        if word in seen:
+            return word
+        seen.add(word)
+    return None
