@@ -153,7 +153,7 @@ def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int]) -> WeatInd
         ids.append(np.array([vocabulary[word] for word in words if word in vocabulary], dtype=np.int64))
         if len(ids[-1]) < 2:
             raise InputError(
-                f"{word_sets.name}: set '{name}' keeps {len(ids[-1])} of its {len(words)} words in the vocabulary"
+                f"{word_sets.name}: set '{name}' keeps {len(ids[-1])} of {len(words)} words in the vocabulary"
                 f" (lost: {', '.join(lost[name])}); use a larger corpus or a smaller min_count,"
                 f" or leave {word_sets.name} out"
             )
@@ -178,11 +178,11 @@ def _parse(path: str | os.PathLike) -> object:
 
 def _check_keys(path: str | os.PathLike, value: object) -> None:
     """Raise InputError unless `value` has the form of word sets."""
-    if isinstance(value, dict) and (unknown := [key for key in value if key not in _KEYS]):
-        known = ", ".join(_KEYS)
-        raise InputError(
-            f"{path}: unknown key '{unknown[0]}'{suggest(str(unknown[0]), _KEYS)} (known: {known})"
-        )
+    known = ", ".join(_KEYS)
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: holds no word sets; give the keys {known}")
+    if unknown := [str(key) for key in value if key not in _KEYS]:
+        raise InputError(f"{path}: unknown key '{unknown[0]}'{suggest(unknown[0], _KEYS)} (known: {known})")
     problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_SCHEMA).iter_errors(value))
     if problem is None:
         return

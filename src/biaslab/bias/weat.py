@@ -1,0 +1,221 @@
+"""The word embedding association test: effect size, its gradient, and its permutation test.
+
+The formulas are those of Brunet et al. 2019, Section 3.3 and Equation 4, after Caliskan et al. 2017. With the
+unit vectors û_i = w_i / |w_i| of the words,
+
+    h    = mean_{a in A} û_a - mean_{b in B} û_b
+    g_c  = mean_{a in A} cos(w_c, w_a) - mean_{b in B} cos(w_c, w_b) = û_c · h           for c in S and T
+    B(w) = (mean_{s in S} g_s - mean_{t in T} g_t) / sd_{c in S and T} g_c               (Eq. 4)
+
+where sd is the sample standard deviation (divisor n - 1) over the n = |S| + |T| targets together.
+
+A zero or non-finite vector has no cosine: every function here refuses it. Where all g_c are equal, Eq. 4 is
+undefined: the effect size and its gradient are NaN.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from biaslab.bias._kernels import count_random_subsets, count_subsets
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+
+# Associations are of order 1: smaller differences are rounding, which breaks no tie and is no spread.
+_ROUNDING = 1e-12
+
+
+class PermutationTest(NamedTuple):
+    """A one-sided permutation p-value, and how it was found."""
+
+    p_value: float
+    exact: bool
+    n_permutations: int
+
+
+def weat_words(weat: WeatIndices) -> np.ndarray:
+    """Return the ids of all words of a test, sorted, each once: int64 (n_words,)."""
+    return np.unique(np.concatenate([weat.S, weat.T, weat.A, weat.B]))
+
+
+def differential_associations(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
+    """Return g_c, how much nearer each target word is to the attributes A than to B.
+
+    ``g_c = mean_{a in A} cos(w_c, w_a) - mean_{b in B} cos(w_c, w_b)``
+
+    Parameters
+    ----------
+    vectors : (V, D) array of any float dtype
+        Word vectors.
+    weat : WeatIndices
+        The words of the test.
+
+    Returns
+    -------
+    (|S| + |T|,) float64
+        The words of S first, then those of T.
+
+    Raises
+    ------
+    InputError
+        When a word of the test has a zero or non-finite vector.
+    """
+    words = _UnitVectors(vectors, weat)
+    return words.unit[words.targets] @ words.attribute_direction
+
+
+def effect_size(vectors: np.ndarray, weat: WeatIndices) -> float:
+    """Return the WEAT effect size, Equation 4 of Brunet et al. 2019.
+
+    ``B(w) = (mean_{s in S} g_s - mean_{t in T} g_t) / sd_{c in S and T} g_c``, with divisor n - 1 in the sd.
+
+    Parameters
+    ----------
+    vectors : (V, D) array of any float dtype
+        Word vectors; computed with in float64.
+    weat : WeatIndices
+        The words of the test.
+
+    Returns
+    -------
+    float
+        Positive when S is nearer to A than T is. NaN when all differential associations are equal.
+
+    Raises
+    ------
+    InputError
+        When a word of the test has a zero or non-finite vector.
+    """
+    g = differential_associations(vectors, weat)
+    n_first = len(weat.S)
+    return float((g[:n_first].mean() - g[n_first:].mean()) / _spread(g))
+
+
+def effect_size_gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
+    """Return the gradient of the effect size with respect to the vector of every word of the test.
+
+    By the chain rule, through the associations, the unit vectors and the vectors:
+
+        γ_c = dB/dg_c  = σ_c / sd - B (g_c - mean g) / ((n - 1) sd²)    with σ_c = 1/|S| in S and -1/|T| in T
+        dB/dû_i        = [i in S or T] γ_i h + ([i in A] / |A| - [i in B] / |B|) Σ_c γ_c û_c
+        dB/dw_i        = (I - û_i û_iᵀ) dB/dû_i / |w_i|
+
+    Parameters
+    ----------
+    vectors : (V, D) array of any float dtype
+        Word vectors; computed with in float64.
+    weat : WeatIndices
+        The words of the test. A word may be both a target and an attribute: its terms add up.
+
+    Returns
+    -------
+    (n_words, D) float64
+        One row for each word of ``weat_words(weat)``, in that order. All NaN when Eq. 4 is undefined.
+
+    Raises
+    ------
+    InputError
+        When a word of the test has a zero or non-finite vector.
+    """
+    words = _UnitVectors(vectors, weat)
+    target_vectors = words.unit[words.targets]
+    g = target_vectors @ words.attribute_direction
+    spread = _spread(g)
+    signs = np.concatenate([np.full(len(weat.S), 1 / len(weat.S)), np.full(len(weat.T), -1 / len(weat.T))])
+    size = signs @ g / spread
+    weights = signs / spread - size * (g - g.mean()) / ((len(g) - 1) * spread**2)
+    weighted_targets = weights @ target_vectors
+
+    by_unit = np.zeros_like(words.unit)
+    by_unit[words.targets] += np.outer(weights, words.attribute_direction)
+    by_unit[words.A] += weighted_targets / len(weat.A)
+    by_unit[words.B] -= weighted_targets / len(weat.B)
+    radial = np.sum(by_unit * words.unit, axis=1, keepdims=True)
+    return (by_unit - radial * words.unit) / words.norms[:, None]
+
+
+def permutation_p_value(
+    vectors: np.ndarray, weat: WeatIndices, max_permutations: int, rng: np.random.Generator
+) -> PermutationTest:
+    """Return the one-sided p-value of Caliskan et al. 2017.
+
+    It is the probability that a random partition of the target words into sets of the sizes of S and T has a
+    test statistic ``Σ_S g - Σ_T g`` at least as large as the observed one. (With fixed sizes this statistic, the
+    sum over S alone and the difference of the means all order the partitions alike.) A sum over S that falls
+    short of the observed one by less than 1e-12 of ``Σ |g|`` is a tie, and ties count as reached.
+
+    Parameters
+    ----------
+    vectors : (V, D) array of any float dtype
+        Word vectors.
+    weat : WeatIndices
+        The words of the test.
+    max_permutations : int
+        Up to this number of partitions, all are enumerated, the observed one among them, and p is exact.
+        Beyond, this number n of random partitions is drawn, r of them reach the observed statistic, and
+        p = (r + 1) / (n + 1).
+    rng : numpy.random.Generator
+        For the random partitions.
+
+    Returns
+    -------
+    PermutationTest
+        The p-value, whether it is exact, and the number of partitions behind it.
+
+    Raises
+    ------
+    InputError
+        When `max_permutations` is not positive, or a word of the test has a zero or non-finite vector.
+    """
+    if max_permutations < 1:
+        raise InputError(
+            f"permutations: {max_permutations} is not a positive number; 100000 is a good choice"
+        )
+    g = differential_associations(vectors, weat)
+    size = len(weat.S)
+    threshold = g[:size].sum() - _ROUNDING * np.abs(g).sum()
+    n_partitions = math.comb(len(g), size)
+    if n_partitions <= max_permutations:
+        return PermutationTest(count_subsets(g, size, threshold) / n_partitions, True, n_partitions)
+    reached = count_random_subsets(g, size, threshold, max_permutations, rng)
+    return PermutationTest((reached + 1) / (max_permutations + 1), False, max_permutations)
+
+
+class _UnitVectors:
+    """The words of a test as unit vectors, and where each set finds its words among them.
+
+    Attributes
+    ----------
+    norms : (n_words,) float64
+        Lengths |w_i|, in the order of ``weat_words``.
+    unit : (n_words, D) float64
+        Unit vectors û_i, in the same order.
+    targets, A, B : (n,) int64
+        Rows of `unit`: the targets (S, then T) and the attributes.
+    attribute_direction : (D,) float64
+        h, the mean unit vector of A minus that of B.
+    """
+
+    def __init__(self, vectors: np.ndarray, weat: WeatIndices) -> None:
+        ids = weat_words(weat)
+        rows = np.asarray(vectors[ids], dtype=np.float64)
+        self.norms = np.linalg.norm(rows, axis=1)
+        bad = ~(np.isfinite(self.norms) & (self.norms > 0))
+        if bad.any():
+            word = int(ids[bad.argmax()])
+            raise InputError(
+                f"{weat.name}: the vector of word id {word} (line {word + 2} of the vocabulary) is zero or not"
+                " finite, so it has no cosine; train the embedding anew or leave the word out"
+            )
+        self.unit = rows / self.norms[:, None]
+        self.targets = np.searchsorted(ids, np.concatenate([weat.S, weat.T]))
+        self.A = np.searchsorted(ids, weat.A)
+        self.B = np.searchsorted(ids, weat.B)
+        self.attribute_direction = self.unit[self.A].mean(axis=0) - self.unit[self.B].mean(axis=0)
+
+
+def _spread(g: np.ndarray) -> float:
+    """Return the sample standard deviation of the associations, or NaN when they are all equal."""
+    spread = g.std(ddof=1)
+    return spread if spread > _ROUNDING else math.nan
