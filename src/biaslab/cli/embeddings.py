@@ -1,5 +1,8 @@
 """Commands of ``biaslab embeddings``."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 app = typer.Typer(help="Corpora, co-occurrences and word embeddings.", no_args_is_help=True)
@@ -8,3 +11,33 @@ app = typer.Typer(help="Corpora, co-occurrences and word embeddings.", no_args_i
 @app.callback()
 def _group() -> None:
     """Keep the verbs as sub-commands, even while there is only one."""
+
+
+@app.command("read-corpus")
+def read_corpus(
+    source: Annotated[Path, typer.Argument(help="The corpus: a file, or a folder for 'folder' and 'nitf'.")],
+    format: Annotated[str, typer.Option(help="mediawiki, jsonl, text, folder or nitf.")],
+    corpus: Annotated[Path, typer.Option(help="Where the word ids go (.npz).")],
+    documents: Annotated[Path, typer.Option(help="Where the table of documents goes (.parquet).")],
+    vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes (.tsv).")],
+    unit: Annotated[str, typer.Option(help="What can be removed: article or part.")] = "article",
+    part_length: Annotated[int | None, typer.Option(help="Tokens a part, for the unit 'part'.")] = None,
+    min_length: Annotated[int, typer.Option(help="Leave out articles with fewer tokens.")] = 1,
+    max_length: Annotated[int | None, typer.Option(help="Leave out articles with more tokens.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Stop when the articles have this many.")] = None,
+    min_count: Annotated[int, typer.Option(help="Leave out words that occur less often.")] = 1,
+) -> None:
+    """Read a corpus: tokenise, choose articles and vocabulary, cut the units that can be removed."""
+    from biaslab.embeddings.corpus import build_corpus, write_corpus
+    from biaslab.embeddings.readers import read_documents
+
+    built = build_corpus(
+        read_documents(source, format),
+        unit=unit,
+        part_length=part_length,
+        min_length=min_length,
+        max_length=max_length,
+        max_tokens=max_tokens,
+        min_count=min_count,
+    )
+    write_corpus(built, corpus, documents, vocabulary)

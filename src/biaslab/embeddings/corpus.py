@@ -1,0 +1,291 @@
+"""From documents to word ids: tokens, vocabulary, and the table of the units that can be removed."""
+
+import os
+import re
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.io import write_npz, write_parquet, write_tsv
+from biaslab.embeddings.readers import Document
+
+UNITS = ("article", "part")
+MIN_WORD_LENGTH, MAX_WORD_LENGTH = 2, 15
+EXCERPT_CHARACTERS = 200
+EXCERPT_WORDS = 25
+TABLE_COLUMNS = ("document", "id", "title", "n_tokens", "excerpt")
+
+_CHUNK = 2**20
+_NO_WORD = -1
+# A run of letters, marks of words such as "_" included: what gensim.utils.PAT_ALPHABETIC matches, but faster.
+_RUN = re.compile(r"[^\W\d]+")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus as numbers.
+
+    Attributes
+    ----------
+    tokens : numpy.ndarray
+        int32, (n_tokens,): word ids of all units in order; words outside the vocabulary are dropped.
+    offsets : numpy.ndarray
+        int64, (n_units + 1,): unit d is ``tokens[offsets[d]:offsets[d + 1]]``.
+    vocabulary : pandas.DataFrame
+        ``word``, ``count``; the row is the id; most frequent first, equal counts by the word.
+    documents : pandas.DataFrame
+        A row a unit: ``document`` (int64, the index into `offsets`), ``id``, ``title``, ``n_tokens``
+        (int64), ``excerpt``, and what metadata the source has, as text (empty where unknown).
+    n_source_tokens : int
+        Tokens of the kept articles before words outside the vocabulary were dropped.
+    """
+
+    tokens: np.ndarray
+    offsets: np.ndarray
+    vocabulary: pd.DataFrame
+    documents: pd.DataFrame
+    n_source_tokens: int
+
+
+def tokenize(text: str) -> list[str]:
+    """Return the words of a text exactly as ``gensim.corpora.wikicorpus.tokenize`` does.
+
+    Lower case, runs of letters of 2 to 15 characters that do not begin with an underscore.
+    """
+    return [run for run in _RUN.findall(text.lower()) if _is_word(run)]
+
+
+def build_corpus(
+    documents: Iterable[Document],
+    *,
+    unit: str = "article",
+    part_length: int | None = None,
+    min_length: int = 1,
+    max_length: int | None = None,
+    max_tokens: int | None = None,
+    min_count: int = 1,
+) -> Corpus:
+    """Tokenise documents, choose those of proper length, choose the vocabulary, and cut units.
+
+    One pass over the text; memory is 4 bytes a token plus the distinct words and the table.
+
+    Parameters
+    ----------
+    documents : iterable of Document
+        The source, e.g. `readers.read_documents`.
+    unit : str
+        What can be removed: an ``article`` (a whole document) or a ``part`` of one.
+    part_length : int
+        In-vocabulary tokens a part; the last part of an article is shorter. Parts are named ``ID#1``, ``ID#2``, …
+        and keep the title of their article.
+    min_length, max_length : int
+        Articles with fewer or more tokens (before the vocabulary is applied) are left out.
+    max_tokens : int
+        No article is added once the kept ones have this many tokens.
+    min_count : int
+        Words that occur less often in the kept articles are left out of the vocabulary.
+
+    Returns
+    -------
+    Corpus
+        The excerpt of an article is the beginning of its text (200 characters, on one line), that of a part its
+        first 25 in-vocabulary words.
+
+    Raises
+    ------
+    InputError
+        When a parameter is out of range, no document has a proper length, no word is frequent enough, or a
+        metadata key is a column of the table.
+    """
+    _check_parameters(unit, part_length, min_length, max_length, max_tokens, min_count)
+    articles = _Articles(min_length, max_length, keep_excerpts=unit == "article")
+    for document in tqdm(documents, unit=" documents", disable=None):
+        articles.add(document)
+        if max_tokens is not None and len(articles.ids) >= max_tokens:
+            break
+    articles.check_not_empty()
+    n_source_tokens = len(articles.ids)
+    vocabulary, remap = _choose_vocabulary(articles, min_count)
+    tokens, offsets = _apply_vocabulary(articles, remap)
+    table = articles.table()
+    if unit == "part":
+        offsets, table = _cut(tokens, offsets, table, vocabulary["word"].tolist(), part_length)
+    table.insert(0, "document", np.arange(len(table), dtype=np.int64))
+    table.insert(3, "n_tokens", np.diff(offsets))
+    return Corpus(tokens, offsets, vocabulary, table, n_source_tokens)
+
+
+def write_corpus(
+    corpus: Corpus,
+    corpus_path: str | os.PathLike,
+    documents_path: str | os.PathLike,
+    vocabulary_path: str | os.PathLike,
+) -> None:
+    """Write tokens, offsets and n_source_tokens (.npz), the table of units (.parquet), the vocabulary (.tsv)."""
+    write_tsv(vocabulary_path, corpus.vocabulary)
+    write_parquet(documents_path, corpus.documents)
+    write_npz(
+        corpus_path,
+        tokens=corpus.tokens,
+        offsets=corpus.offsets,
+        n_source_tokens=np.int64(corpus.n_source_tokens),
+    )
+
+
+def _check_parameters(
+    unit: str,
+    part_length: int | None,
+    min_length: int,
+    max_length: int | None,
+    max_tokens: int | None,
+    min_count: int,
+) -> None:
+    if unit not in UNITS:
+        raise InputError(f"unknown unit '{unit}'{suggest(unit, UNITS)} (known: {', '.join(UNITS)})")
+    if unit == "part" and part_length is None:
+        raise InputError("part_length is missing; the unit 'part' needs it")
+    minima = {
+        "part_length": (part_length, 1),
+        "min_length": (min_length, 0),
+        "max_length": (max_length, max(min_length, 1)),
+        "max_tokens": (max_tokens, 1),
+        "min_count": (min_count, 1),
+    }
+    for name, (value, minimum) in minima.items():
+        if value is not None and value < minimum:
+            raise InputError(f"{name} is {value}; it must be at least {minimum}")
+
+
+def _is_word(run: str) -> bool:
+    return MIN_WORD_LENGTH <= len(run) <= MAX_WORD_LENGTH and not run.startswith("_")
+
+
+class _WordIds(dict):
+    """Ids of words in the order in which they were first met; a run of letters that is no word gets -1."""
+
+    def __missing__(self, run: str) -> int:
+        if not _is_word(run):
+            return _NO_WORD
+        self[run] = number = len(self)
+        return number
+
+
+class _Articles:
+    """The articles of proper length, with provisional word ids, and what was seen of the others."""
+
+    def __init__(self, min_length: int, max_length: int | None, keep_excerpts: bool):
+        self.words = _WordIds()
+        self.ids = array("i")
+        self.offsets = array("q", [0])
+        self._rows: list[dict[str, str]] = []
+        self._limits = (min_length, max_length)
+        self._keep_excerpts = keep_excerpts
+        self._read, self._shortest, self._longest = 0, None, 0
+
+    def add(self, document: Document) -> None:
+        """Count one document, and keep it if its length is proper."""
+        runs = _RUN.findall(document.text.lower())
+        ids = np.fromiter(map(self.words.__getitem__, runs), np.int32, len(runs))
+        ids = ids[ids != _NO_WORD]
+        self._read += 1
+        self._shortest = len(ids) if self._shortest is None else min(self._shortest, len(ids))
+        self._longest = max(self._longest, len(ids))
+        low, high = self._limits
+        if low <= len(ids) and (high is None or len(ids) <= high):
+            self.ids.frombytes(ids.tobytes())
+            self.offsets.append(len(self.ids))
+            self._rows.append(self._row(document))
+
+    def _row(self, document: Document) -> dict[str, str]:
+        clash = document.metadata.keys() & set(TABLE_COLUMNS)
+        if clash:
+            raise InputError(
+                f"document {document.id}: the metadata key '{min(clash)}' is a column of the documents table;"
+                " rename it"
+            )
+        excerpt = {"excerpt": _one_line(document.text[: 4 * EXCERPT_CHARACTERS])[:EXCERPT_CHARACTERS]}
+        fixed = {"id": _one_line(document.id), "title": _one_line(document.title)}
+        metadata = {key: _one_line(value) for key, value in document.metadata.items()}
+        return fixed | (excerpt if self._keep_excerpts else {}) | metadata
+
+    def check_not_empty(self) -> None:
+        """Raise an `InputError` when no article was kept."""
+        if self._rows:
+            return
+        if not self._read:
+            raise InputError("the corpus has no document; check its source and format")
+        low, high = self._limits
+        limits = f"at least {low}" if high is None else f"{low} to {high}"
+        raise InputError(
+            f"no document has {limits} tokens: {self._read} were read, of {self._shortest} to {self._longest}"
+            " tokens; change min_length or max_length"
+        )
+
+    def table(self) -> pd.DataFrame:
+        """Return a row an article: id, title, excerpt (if kept) and metadata, all text."""
+        return pd.DataFrame(self._rows, dtype="str").fillna("")
+
+
+def _one_line(text: str) -> str:
+    """Return the text on one line, with "?" for what UTF-8 cannot hold (half of a surrogate pair)."""
+    return " ".join(text.split()).encode("utf-8", "replace").decode()
+
+
+def _chunks(n: int) -> Iterator[slice]:
+    return (slice(start, min(start + _CHUNK, n)) for start in range(0, n, _CHUNK))
+
+
+def _choose_vocabulary(articles: _Articles, min_count: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the vocabulary, and the final id (or -1) of every provisional id."""
+    ids = np.frombuffer(articles.ids, np.int32)
+    counts = np.zeros(len(articles.words), np.int64)
+    for chunk in _chunks(len(ids)):
+        counts += np.bincount(ids[chunk], minlength=len(counts))
+    words = list(articles.words)
+    frequent = sorted(np.flatnonzero(counts >= min_count), key=lambda i: (-counts[i], words[i]))
+    if not frequent:
+        highest = counts.max(initial=0)
+        raise InputError(f"no word occurs {min_count} times (at most {highest}); lower min_count or add text")
+    remap = np.full(len(words), _NO_WORD, np.int32)
+    remap[frequent] = np.arange(len(frequent), dtype=np.int32)
+    vocabulary = pd.DataFrame({"word": [words[i] for i in frequent], "count": counts[frequent]})
+    return vocabulary, remap
+
+
+def _apply_vocabulary(articles: _Articles, remap: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rename the ids in place, drop those without a name, and return the tokens and offsets left."""
+    ids = np.frombuffer(articles.ids, np.int32)
+    old = np.frombuffer(articles.offsets, np.int64)
+    new = np.zeros(len(old), np.int64)
+    kept = 0
+    for chunk in _chunks(len(ids)):
+        renamed = remap[ids[chunk]]
+        named = renamed != _NO_WORD
+        first, last = np.searchsorted(old, [chunk.start, chunk.stop], side="right")
+        new[first:last] = kept + np.cumsum(named)[old[first:last] - chunk.start - 1]
+        left = renamed[named]
+        ids[kept : kept + len(left)] = left
+        kept += len(left)
+    return ids[:kept], new
+
+
+def _cut(
+    tokens: np.ndarray, offsets: np.ndarray, table: pd.DataFrame, words: list[str], part_length: int
+) -> tuple[np.ndarray, pd.DataFrame]:
+    """Cut every article into parts; return the offsets and the table of the parts."""
+    n_parts = -(-np.diff(offsets) // part_length)
+    article = np.repeat(np.arange(len(n_parts)), n_parts)
+    number = np.arange(len(article)) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
+    starts = offsets[article] + number * part_length
+    parts = table.iloc[article].reset_index(drop=True)
+    parts["id"] = [f"{identifier}#{k}" for identifier, k in zip(parts["id"], number + 1, strict=True)]
+    ends = np.append(starts[1:], offsets[-1])
+    stops = np.minimum(starts + EXCERPT_WORDS, ends)
+    excerpts = [" ".join([words[i] for i in tokens[a:b]]) for a, b in zip(starts, stops, strict=True)]
+    parts.insert(2, "excerpt", pd.Series(excerpts, dtype="str"))
+    return np.append(starts, offsets[-1]), parts

@@ -1,0 +1,49 @@
+"""Corpus sources of every format, one document at a time in bounded memory."""
+
+import os
+from collections.abc import Iterator
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.embeddings.readers import jsonl, mediawiki, nitf, plain
+from biaslab.embeddings.readers.common import Document
+
+__all__ = ["FORMATS", "Document", "read_documents"]
+
+_READERS = {
+    "mediawiki": mediawiki.read_dump,
+    "jsonl": jsonl.read_json_lines,
+    "text": plain.read_text,
+    "folder": plain.read_folder,
+    "nitf": nitf.read_archives,
+}
+FORMATS = tuple(_READERS)
+
+
+def read_documents(source: str | os.PathLike, format: str) -> Iterator[Document]:
+    """Read a corpus source document by document.
+
+    Parameters
+    ----------
+    source : path-like
+        A file, or for ``folder`` and ``nitf`` a folder.
+    format : str
+        ``mediawiki`` (XML dump), ``jsonl`` (an object a line with `id`, `text` and perhaps `title`),
+        ``text`` (a document a line), ``folder`` (a ``.txt`` file a document) or ``nitf`` (``.tgz`` of
+        NITF XML, as the New York Times Annotated Corpus). Files may be compressed: .gz, .bz2, .zst.
+
+    Returns
+    -------
+    iterator of Document
+        In the order of the source, which for folders is that of the sorted file names.
+
+    Raises
+    ------
+    InputError
+        When the format is unknown; while iterating, when the source is missing, truncated, damaged, of
+        another format, or holds a document larger than `common.MAX_DOCUMENT_BYTES`.
+    """
+    if format not in _READERS:
+        raise InputError(
+            f"unknown corpus format '{format}'{suggest(format, FORMATS)} (known: {', '.join(FORMATS)})"
+        )
+    return _READERS[format](source)

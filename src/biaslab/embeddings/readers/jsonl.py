@@ -1,0 +1,53 @@
+"""JSON lines: one object a document."""
+
+import json
+import os
+from collections.abc import Iterator
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.embeddings.readers.common import Document, read_lines
+
+
+def read_json_lines(path: str | os.PathLike) -> Iterator[Document]:
+    """Read a file with one JSON object a line.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, plain or compressed. `id` (text or number) and `text` are required, `title` defaults to
+        the id; all other keys with text, a number or a truth value are metadata. Blank lines are skipped.
+
+    Raises
+    ------
+    InputError
+        Naming file and line, when a line is no such object, too long or not UTF-8.
+    """
+    for number, line in read_lines(path):
+        if line.strip():
+            yield _document(line, f"{path}:{number}")
+
+
+def _document(line: str, where: str) -> Document:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not JSON ({error}); write one object a line") from error
+    if not isinstance(record, dict):
+        raise InputError(f"{where}: not a JSON object; write one object a line with id, title and text")
+    identifier = str(_take(record, "id", (str, int), where))
+    text = _take(record, "text", (str,), where)
+    title = _take({"title": identifier} | record, "title", (str,), where)
+    metadata = {
+        key: str(value)
+        for key, value in record.items()
+        if key not in ("id", "title", "text") and isinstance(value, str | int | float)
+    }
+    return Document(identifier, title, text, metadata)
+
+
+def _take(record: dict, key: str, types: tuple[type, ...], where: str) -> str | int:
+    if key not in record:
+        raise InputError(f"{where}: key '{key}' is missing{suggest(key, record)}")
+    if not isinstance(record[key], types) or isinstance(record[key], bool):
+        raise InputError(f"{where}: key '{key}' is {type(record[key]).__name__}, not {types[0].__name__}")
+    return record[key]

@@ -1,0 +1,80 @@
+"""MediaWiki XML dumps, as Wikimedia publishes them."""
+
+import os
+from collections.abc import Iterator
+from xml.parsers import expat
+
+from defusedxml.common import DTDForbidden
+from defusedxml.ElementTree import ParseError, iterparse
+
+from biaslab.core.errors import InputError
+from biaslab.embeddings.readers.common import Document, MeteredStream, open_stream
+
+_ENDS_TOO_EARLY = {
+    expat.errors.codes[message]
+    for message in (
+        expat.errors.XML_ERROR_NO_ELEMENTS,
+        expat.errors.XML_ERROR_UNCLOSED_TOKEN,
+        expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
+        expat.errors.XML_ERROR_PARTIAL_CHAR,
+    )
+}
+
+
+def read_dump(path: str | os.PathLike) -> Iterator[Document]:
+    """Read the articles of a dump: main namespace, no redirects, markup removed by gensim's `filter_wiki`.
+
+    Parameters
+    ----------
+    path : path-like
+        A ``pages-articles`` dump, plain or compressed, single- or multistream.
+
+    Raises
+    ------
+    InputError
+        When the file is not a MediaWiki dump, is truncated or damaged, or declares a document type.
+    """
+    from gensim.corpora.wikicorpus import IGNORED_NAMESPACES, filter_wiki
+
+    elsewhere = tuple(f"{namespace}:" for namespace in IGNORED_NAMESPACES)
+    with open_stream(path) as stream:
+        for page in _pages(MeteredStream(stream, path), path):
+            title = page.findtext("{*}title")
+            is_article = page.findtext("{*}ns", "0") == "0" and page.find("{*}redirect") is None
+            if is_article and not title.startswith(elsewhere):
+                markup = page.findtext("{*}revision/{*}text")
+                yield Document(page.findtext("{*}id"), title, filter_wiki(markup))
+
+
+def _pages(stream: MeteredStream, path: str | os.PathLike) -> Iterator:
+    """Yield each ``page`` element, and forget it afterwards; the dump's own root decides the namespace."""
+    from gensim.corpora.wikicorpus import get_namespace
+
+    root = None
+    try:
+        events = iterparse(stream, events=("start", "end"), forbid_dtd=True)
+        _, root = next(events)
+        page_tag = f"{{{get_namespace(root.tag)}}}page"
+        for event, element in events:
+            if event == "end" and element.tag == page_tag:
+                if None in map(element.findtext, ("{*}title", "{*}id", "{*}revision/{*}text")):
+                    raise InputError(f"{path}: a page has no title, id or text; use a pages-articles dump")
+                yield element
+                root.clear()
+                stream.start_document()
+    except DTDForbidden as error:
+        raise InputError(
+            f"{path}: declares a document type, which no MediaWiki dump does; refused"
+        ) from error
+    except ParseError as error:
+        raise InputError(f"{path}: {_fault(error, root)}") from error
+    except (ValueError, LookupError) as error:
+        raise InputError(f"{path}: not a MediaWiki dump ({error})") from error
+
+
+def _fault(error: ParseError, root: object) -> str:
+    if root is None:
+        return f"not a MediaWiki dump ({error}); give the XML of pages-articles"
+    if error.code in _ENDS_TOO_EARLY:
+        return f"the dump is truncated ({error}); get it again"
+    return f"the dump is damaged ({error}); get it again"
