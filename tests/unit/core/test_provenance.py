@@ -10,7 +10,7 @@ from biaslab.core.provenance import code_digest, environment, sha256_file
 
 SOURCES = {
     "__init__.py": '"""The package."""\nVERSION = 1\n',
-    "top.py": "from toy.middle import inner\nimport numpy\ndef run():\n    import toy.lazy\n    return toy.lazy\n",
+    "top.py": "from toy.middle import inner\ndef run():\n    import toy.lazy\n    return toy.lazy\n",
     "lazy.py": "def f(x):\n    return x\n",
     "middle/__init__.py": "",
     "middle/inner.py": "from . import sibling\nfrom ..far import g\n",
