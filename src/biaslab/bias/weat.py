@@ -141,9 +141,9 @@ def permutation_p_value(
     """Return the one-sided p-value of Caliskan et al. 2017.
 
     It is the probability that a random partition of the target words into sets of the sizes of S and T has a
-    test statistic ``Σ_S g - Σ_T g`` at least as large as the observed one. (With fixed sizes this statistic, the
-    sum over S alone and the difference of the means all order the partitions alike.) A sum over S that falls
-    short of the observed one by less than 1e-12 of ``Σ |g|`` is a tie, and ties count as reached.
+    test statistic ``Σ_S g - Σ_T g`` at least as large as the observed one. (With fixed sizes this statistic,
+    the sum over S alone and the difference of the means all order the partitions alike.) A sum over S that
+    falls short of the observed one by less than 1e-12 of ``Σ |g|`` is a tie, and ties count as reached.
 
     Parameters
     ----------
@@ -205,8 +205,8 @@ class _UnitVectors:
         if bad.any():
             word = int(ids[bad.argmax()])
             raise InputError(
-                f"{weat.name}: the vector of word id {word} (line {word + 2} of the vocabulary) is zero or not"
-                " finite, so it has no cosine; train the embedding anew or leave the word out"
+                f"{weat.name}: the vector of word id {word} (line {word + 2} of the vocabulary) is zero or"
+                " not finite, so it has no cosine; train the embedding anew or leave the word out"
             )
         self.unit = rows / self.norms[:, None]
         self.targets = np.searchsorted(ids, np.concatenate([weat.S, weat.T]))

@@ -1,0 +1,135 @@
+"""Statistics of small samples. What a sample cannot tell is NaN, never an error or a warning."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import scipy.stats
+from numpy.typing import ArrayLike
+
+
+class LinearFit(NamedTuple):
+    """Ordinary least squares of y on x: ``y ≈ slope * x + intercept``."""
+
+    slope: float
+    intercept: float
+    r2: float
+
+
+class FitIntervals(NamedTuple):
+    """Bounds of the bootstrap intervals of a linear fit."""
+
+    r2_low: float
+    r2_high: float
+    slope_low: float
+    slope_high: float
+
+
+def welch(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
+    """Return Welch's t statistic and its two-sided p-value for the means of two samples.
+
+    Parameters
+    ----------
+    a, b : array-like of float, one-dimensional
+        The samples.
+
+    Returns
+    -------
+    t, p : float
+        t is positive when the mean of `a` is larger. Both are NaN when a sample has fewer than two values or
+        both are constant.
+    """
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if len(a) < 2 or len(b) < 2 or (np.ptp(a) == 0 and np.ptp(b) == 0):
+        return math.nan, math.nan
+    result = scipy.stats.ttest_ind_from_stats(*_summary(a), *_summary(b), equal_var=False)
+    return float(result.statistic), float(result.pvalue)
+
+
+def mean_interval(x: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    """Return the confidence interval of a mean by Student's t distribution.
+
+    Parameters
+    ----------
+    x : array-like of float, one-dimensional
+        The sample.
+    level : float
+        Confidence level, between 0 and 1.
+
+    Returns
+    -------
+    low, high : float
+        Both are NaN for fewer than two values, and equal to the mean for a constant sample.
+    """
+    x = np.asarray(x, dtype=np.float64)
+    if len(x) < 2:
+        return math.nan, math.nan
+    mean, sd, n = _summary(x)
+    half = scipy.stats.t.ppf((1 + level) / 2, n - 1) * sd / math.sqrt(n)
+    return float(mean - half), float(mean + half)
+
+
+def linear_fit(x: ArrayLike, y: ArrayLike) -> LinearFit:
+    """Fit y on x by ordinary least squares; r² is the squared Pearson correlation.
+
+    Parameters
+    ----------
+    x, y : array-like of float, one-dimensional, equally long
+        The points.
+
+    Returns
+    -------
+    LinearFit
+        All NaN for fewer than two points and when x is constant; r² alone is NaN when only y is constant.
+    """
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if len(x) < 2:
+        return LinearFit(math.nan, math.nan, math.nan)
+    slope, r2 = _slopes(x, y)
+    return LinearFit(float(slope), float(y.mean() - slope * x.mean()), float(r2))
+
+
+def bootstrap_fit(
+    x: ArrayLike, y: ArrayLike, rng: np.random.Generator, n_resamples: int = 2000, level: float = 0.95
+) -> FitIntervals:
+    """Return percentile bootstrap intervals of r² and slope of `linear_fit`, by resampling the points.
+
+    Parameters
+    ----------
+    x, y : array-like of float, one-dimensional, equally long
+        The points.
+    rng : numpy.random.Generator
+        Draws the resamples, with replacement.
+    n_resamples : int
+        Resamples to draw. Those in which x or y is constant have no r² and are left out.
+    level : float
+        Confidence level, between 0 and 1.
+
+    Returns
+    -------
+    FitIntervals
+        All NaN for fewer than three points (any two lie on a line), and when x or y is constant.
+    """
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if len(x) < 3 or np.isnan(linear_fit(x, y).r2):
+        return FitIntervals(math.nan, math.nan, math.nan, math.nan)
+    chosen = rng.integers(len(x), size=(n_resamples, len(x)))
+    slopes, r2s = _slopes(x[chosen], y[chosen])
+    whole = np.isfinite(r2s)
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    return FitIntervals(*np.quantile(r2s[whole], tails).tolist(), *np.quantile(slopes[whole], tails).tolist())
+
+
+def _summary(x: np.ndarray) -> tuple[float, float, int]:
+    """Return mean, sample standard deviation (exactly 0 for a constant sample) and size."""
+    return x.mean(), x.std(ddof=1) if np.ptp(x) > 0 else 0.0, len(x)
+
+
+def _slopes(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return least-squares slope and squared correlation along the last axis, NaN where undefined."""
+    dx = x - x.mean(axis=-1, keepdims=True)
+    dy = y - y.mean(axis=-1, keepdims=True)
+    sxx = np.where(np.ptp(x, axis=-1) > 0, np.sum(dx * dx, axis=-1), math.nan)
+    syy = np.where(np.ptp(y, axis=-1) > 0, np.sum(dy * dy, axis=-1), math.nan)
+    sxy = np.sum(dx * dy, axis=-1)
+    return sxy / sxx, (sxy / sxx) * (sxy / syy)
