@@ -1,0 +1,284 @@
+"""The configuration: overlays merged, checked against the schema, completed with its defaults.
+
+The schema (``workflow/schemas/config.schema.yaml``) alone states keys, types, limits and defaults.
+"""
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from biaslab.core.errors import InputError, suggest
+
+SCHEMA = Path("workflow/schemas/config.schema.yaml")
+PRESETS = Path("workflow/presets")
+DATASET_PREFIX = "dataset:"
+
+_TYPE_NAMES = {
+    "object": "a mapping (key: value)",
+    "array": "a list",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "null": "null",
+}
+
+
+def load(config: Mapping | Path, root: Path) -> dict[str, Any]:
+    """Check a configuration and complete it.
+
+    Parameters
+    ----------
+    config : mapping or path
+        The configuration, or the YAML file that holds it; keys may be missing.
+    root : path
+        The repository: holds the schema, and files the configuration names that the working directory lacks.
+
+    Returns
+    -------
+    dict
+        A deep copy with every key of the schema.
+
+    Raises
+    ------
+    InputError
+        For the first thing that is wrong: an unknown key (with the nearest known one), a wrong type or value,
+        a reference to a setup, test or file that is not there, or values that contradict each other.
+    """
+    name = str(config) if isinstance(config, Path) else "config"
+    raw = read_yaml(config) if isinstance(config, Path) else config
+    schema = read_yaml(root / SCHEMA)
+    check_schema(raw, schema, name)
+    complete = fill_defaults(raw, schema)
+    for problem in _contradictions(raw, complete):
+        raise InputError(f"{name}: {problem}")
+    for setup_name in complete["run"]:
+        setup = complete["setups"][setup_name]
+        for weat in setup["bias"]["weats"]:
+            _check_word_sets(weat, complete["weats"][weat], root, f"{name}: weats.{weat}")
+        _check_source(setup["corpus"]["source"], f"{name}: setups.{setup_name}.corpus.source")
+    return complete
+
+
+def locate(file: str, root: Path) -> Path:
+    """Return the path of a file: as it is when the working directory has it, else in the repository.
+
+    Parameters
+    ----------
+    file : str
+        What the configuration names.
+    root : path
+        The repository.
+    """
+    return Path(file) if Path(file).is_file() else root / file
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Read a YAML file that holds a mapping.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, is not YAML, or holds something else than a mapping.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            value = yaml.safe_load(file)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name an existing YAML file") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text; save it as UTF-8") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "unreadable"
+        raise InputError(f"{path}{line}: not valid YAML ({problem}); mend this line") from error
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: holds no mapping; write lines of the form 'key: value'")
+    return value
+
+
+def merge(base: Mapping, overlay: Mapping) -> dict[str, Any]:
+    """Lay `overlay` over `base`: mappings are merged key by key, everything else is replaced."""
+    merged = dict(base)
+    for key, value in overlay.items():
+        if isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
+            merged[key] = merge(merged[key], value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def preset_path(name: str, root: Path) -> Path:
+    """Return the file of a preset.
+
+    Raises
+    ------
+    InputError
+        When there is no preset of that name; the message suggests the nearest.
+    """
+    path = root / PRESETS / f"{name}.yaml"
+    known = sorted(p.stem for p in (root / PRESETS).glob("*.yaml"))
+    if name not in known:
+        near = suggest(name, known)
+        raise InputError(f"there is no preset '{name}'{near}; presets in {path.parent}: {', '.join(known)}")
+    return path
+
+
+def fill_defaults(value: Any, schema: Mapping, root_schema: Mapping | None = None) -> Any:
+    """Return a deep copy of `value` with every missing key of the schema at its default.
+
+    Parameters
+    ----------
+    value : object
+        A valid instance of `schema`.
+    schema : mapping
+        JSON schema with a ``default`` for each property; references only into its own ``$defs``.
+    root_schema : mapping, optional
+        The schema that references are looked up in; `schema` itself by default.
+    """
+    root_schema = root_schema or schema
+    if "$ref" in schema:
+        return fill_defaults(value, root_schema["$defs"][schema["$ref"].rsplit("/", 1)[-1]], root_schema)
+    if not isinstance(value, Mapping):
+        return copy.deepcopy(value)
+    properties = schema.get("properties", {})
+    further = schema.get("additionalProperties") or {}
+    keys = [*properties, *(key for key in value if key not in properties)]
+    return {
+        key: fill_defaults(
+            value.get(key, properties.get(key, {}).get("default")), properties.get(key, further), root_schema
+        )
+        for key in keys
+    }
+
+
+def check_schema(value: Any, schema: Mapping, name: str) -> None:
+    """Raise for the first key or value, from the top, that the schema refuses.
+
+    Parameters
+    ----------
+    value : object
+        What the user wrote.
+    schema : mapping
+        JSON schema (draft 2020-12).
+    name : str
+        What to call `value` in the message, e.g. its file.
+
+    Raises
+    ------
+    InputError
+        With the key's path, what is wrong, and what may stand there.
+    """
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(value)
+    first = min(
+        errors,
+        key=lambda error: (len(error.absolute_path), list(map(str, error.absolute_path))),
+        default=None,
+    )
+    if first is not None:
+        raise InputError(f"{name}: {_explain(first)}")
+
+
+def _explain(error: jsonschema.ValidationError) -> str:
+    """Turn one violation of the schema into one line: key, problem, remedy."""
+    if error.validator == "additionalProperties":
+        known = list(error.schema["properties"])
+        unknown = next(key for key in error.instance if key not in known)
+        near = suggest(str(unknown), known) or f"; known here: {', '.join(known)}"
+        return f"{_key(error, unknown)}: unknown key{near}"
+    meaning = error.schema.get("description", "").rstrip()
+    if "propertyNames" in error.absolute_schema_path:
+        return f"{_key(error, error.instance)}: not a usable name; write {meaning}"
+    return f"{_key(error)}: {_problem(error)}; write {_kind(error.schema)}: {meaning}"
+
+
+def _key(error: jsonschema.ValidationError, *more: object) -> str:
+    """Return the dotted path of the key at fault."""
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in (*error.absolute_path, *more)]
+    return "".join(parts).lstrip(".") or "configuration"
+
+
+def _problem(error: jsonschema.ValidationError) -> str:
+    """Say what is wrong with a value."""
+    value, limit = error.instance, error.validator_value
+    written = (
+        "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else json.dumps(value)
+    )
+    match error.validator:
+        case "type":
+            return f"{written} is not {_kind(error.schema)}"
+        case "enum":
+            return f"{written} is not known{suggest(str(value), limit)}"
+        case "minimum":
+            return f"{written} is less than {limit}"
+        case "maximum":
+            return f"{written} is more than {limit}"
+        case "exclusiveMinimum":
+            return f"{written} is not more than {limit}"
+        case "uniqueItems":
+            return "the list names something twice"
+        case "minItems" | "minLength":
+            return "is empty"
+        case other:
+            return f"{written} breaks the rule {other}: {limit}"
+
+
+def _kind(schema: Mapping) -> str:
+    """Name the type, or the choices, that a schema asks for."""
+    if "enum" in schema:
+        return " or ".join(map(str, schema["enum"]))
+    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    return " or ".join(_TYPE_NAMES[name] for name in types)
+
+
+def _contradictions(raw: Mapping, complete: Mapping) -> Iterator[str]:
+    """Yield what no schema can say: references to nothing, and values that contradict each other."""
+    setups = complete["setups"]
+    for name in complete["run"]:
+        if name not in setups:
+            near = suggest(name, setups)
+            yield f"run: there is no setup '{name}'{near}; setups defined: {', '.join(setups)}"
+    for name, setup in setups.items():
+        at = f"setups.{name}"
+        written = raw.get("setups", {}).get(name, {}).get("corpus", {})
+        corpus, perturbations = setup["corpus"], setup["perturbations"]
+        for weat in setup["bias"]["weats"]:
+            if weat not in complete["weats"]:
+                near = suggest(weat, complete["weats"])
+                yield f"{at}.bias.weats: there is no test '{weat}'{near}; name its file under weats"
+        if corpus["unit"] == "article" and "part_length" in written:
+            yield f"{at}.corpus.part_length: belongs to unit: part only; remove it or write unit: part"
+        if corpus["min_length"] > corpus["max_length"]:
+            limits = f"{corpus['min_length']} is more than max_length, {corpus['max_length']}"
+            yield f"{at}.corpus.min_length: {limits}; lower it"
+        for key in ("sizes", "random_sizes"):
+            sizes = perturbations[key]
+            if sizes != sorted(set(sizes)):
+                yield f"{at}.perturbations.{key}: {sizes} does not rise; write {sorted(set(sizes))}"
+
+
+def _check_word_sets(weat: str, file: str, root: Path, where: str) -> None:
+    """Refuse a test without a file, and one whose file bears another name."""
+    path = locate(file, root)
+    if not path.is_file():
+        looked = f"looked in {Path.cwd()} and in {root.resolve()}"
+        raise InputError(f"{where}: no such file: {file} ({looked}); correct the path")
+    name = read_yaml(path).get("name")
+    if name != weat:
+        raise InputError(f"{where}: {file} holds the test '{name}'; use one name, there and here")
+
+
+def _check_source(source: str, where: str) -> None:
+    """Refuse a corpus that is not there, before anything runs."""
+    if not source.startswith(DATASET_PREFIX) and not Path(source).exists():
+        raise InputError(
+            f"{where}: no such file or folder: {source} (looked from {Path.cwd()}); correct the path, "
+            f"or write {DATASET_PREFIX}NAME for a registered dataset"
+        )

@@ -1,0 +1,88 @@
+"""What a setup expands to: perturbation sets, batches of trainings, and the files they are in.
+
+Brunet et al. 2019, Appendix C: baselines, targeted sets per test and size, random sets, retrainings.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+BASELINE = "baseline"
+TARGETED_KINDS = ("increase", "decrease")
+RANDOM = "random"
+
+
+class Batch(NamedTuple):
+    """Trainings that one job runs in a row: replicates ``first`` to ``first + count - 1`` of a set."""
+
+    index: int
+    first: int
+    count: int
+
+
+def targeted_sets(weats: Sequence[str], sizes: Sequence[int]) -> list[str]:
+    """Return the names of the targeted sets: an increase and a decrease set per test and size."""
+    return [f"{weat}-{kind}-{size}" for weat in weats for kind in TARGETED_KINDS for size in sizes]
+
+
+def random_sets(sizes: Sequence[int], replicates: int) -> list[str]:
+    """Return the names of the random sets: `replicates` per size."""
+    return [f"{RANDOM}-{size}-{replicate}" for size in sizes for replicate in range(replicates)]
+
+
+def perturbation_sets(setup: Mapping) -> list[str]:
+    """Return the names of all sets of documents a setup removes.
+
+    Parameters
+    ----------
+    setup : mapping
+        One entry of the configuration's ``setups``, complete with defaults.
+    """
+    perturbations = setup["perturbations"]
+    targeted = targeted_sets(setup["bias"]["weats"], perturbations["sizes"])
+    return targeted + random_sets(perturbations["random_sizes"], perturbations["random_sets"])
+
+
+def batches(trainings: int, per_job: int) -> list[Batch]:
+    """Deal `trainings` replicates into jobs of at most `per_job`."""
+    starts = range(0, trainings, per_job)
+    return [Batch(index, first, min(per_job, trainings - first)) for index, first in enumerate(starts)]
+
+
+def trainings_of(set_name: str, setup: Mapping) -> int:
+    """Return how many embeddings a setup trains for a set (`BASELINE` for the whole corpus)."""
+    return setup["baselines"] if set_name == BASELINE else setup["perturbations"]["retrainings"]
+
+
+def batches_of(set_name: str, setup: Mapping) -> list[Batch]:
+    """Return the batches a setup trains for a set."""
+    return batches(trainings_of(set_name, setup), setup["trainings_per_job"])
+
+
+def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> list[str]:
+    """Return the files that hold the embeddings of the given sets.
+
+    Parameters
+    ----------
+    folder : str
+        The folder of the setup's results.
+    set_names : sequence of str
+        `BASELINE` or perturbation sets.
+    setup : mapping
+        The setup's configuration.
+    """
+    return [
+        f"{folder}/embeddings/{name}/batch-{batch.index}.npz"
+        for name in set_names
+        for batch in batches_of(name, setup)
+    ]
+
+
+def summary(name: str, setup: Mapping) -> str:
+    """Say in one line what a setup will train."""
+    perturbations, weats = setup["perturbations"], setup["bias"]["weats"]
+    n_targeted = len(targeted_sets(weats, perturbations["sizes"]))
+    n_sets = len(perturbation_sets(setup))
+    sets = f"{n_targeted} targeted and {n_sets - n_targeted} random sets"
+    return (
+        f"{name}: {setup['baselines']} baselines, {sets}, {n_sets * perturbations['retrainings']} retrainings"
+    )
