@@ -81,8 +81,8 @@ def build_corpus(
     unit : str
         What can be removed: an ``article`` (a whole document) or a ``part`` of one.
     part_length : int
-        In-vocabulary tokens a part; the last part of an article is shorter. Parts are named ``ID#1``, ``ID#2``, …
-        and keep the title of their article.
+        In-vocabulary tokens a part; the last part of an article is shorter. Parts are named ``ID#1``,
+        ``ID#2``, … and keep the title of their article.
     min_length, max_length : int
         Articles with fewer or more tokens (before the vocabulary is applied) are left out.
     max_tokens : int
@@ -93,8 +93,8 @@ def build_corpus(
     Returns
     -------
     Corpus
-        The excerpt of an article is the beginning of its text (200 characters, on one line), that of a part its
-        first 25 in-vocabulary words.
+        The excerpt of an article is the beginning of its text (200 characters, on one line), that of a part
+        its first 25 in-vocabulary words.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def write_corpus(
     documents_path: str | os.PathLike,
     vocabulary_path: str | os.PathLike,
 ) -> None:
-    """Write tokens, offsets and n_source_tokens (.npz), the table of units (.parquet), the vocabulary (.tsv)."""
+    """Write the numbers (.npz), the table of units (.parquet) and the vocabulary (.tsv), each atomically."""
     write_tsv(vocabulary_path, corpus.vocabulary)
     write_parquet(documents_path, corpus.documents)
     write_npz(

@@ -63,9 +63,7 @@ def _pages(stream: MeteredStream, path: str | os.PathLike) -> Iterator:
                 root.clear()
                 stream.start_document()
     except DTDForbidden as error:
-        raise InputError(
-            f"{path}: declares a document type, which no MediaWiki dump does; refused"
-        ) from error
+        raise InputError(f"{path}: declares a DOCTYPE, which no MediaWiki dump does; refused") from error
     except ParseError as error:
         raise InputError(f"{path}: {_fault(error, root)}") from error
     except (ValueError, LookupError) as error:
