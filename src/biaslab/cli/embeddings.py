@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from biaslab.cli.options import Out
+
 app = typer.Typer(help="Corpora, co-occurrences and word embeddings.", no_args_is_help=True)
 
 
@@ -41,3 +43,52 @@ def read_corpus(
         min_count=min_count,
     )
     write_corpus(built, corpus, documents, vocabulary)
+
+
+@app.command("collect-losses")
+def collect_losses(
+    batches: Annotated[list[Path], typer.Argument(help="Batch files of trained embeddings (.npz).")],
+    out: Out,
+) -> None:
+    """Collect the loss after every epoch of every training in one table."""
+    from biaslab.core.io import write_tsv
+    from biaslab.embeddings.batches import collect_losses
+
+    write_tsv(out, collect_losses(batches))
+
+
+@app.command("analogies")
+def analogies(
+    batches: Annotated[list[Path], typer.Argument(help="Batch files of trained embeddings (.npz).")],
+    vocabulary: Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")],
+    out: Out,
+    questions: Annotated[
+        Path | None, typer.Option(help="Analogy questions; by default gensim's questions-words.txt.")
+    ] = None,
+) -> None:
+    """Measure how many analogies each embedding solves (TOP-1)."""
+    from biaslab.core.io import write_tsv
+    from biaslab.embeddings.analogies import default_questions, evaluate_trainings
+    from biaslab.embeddings.batches import read_trainings
+    from biaslab.embeddings.vocabulary import read_vocabulary
+
+    words = read_vocabulary(vocabulary).words
+    table = evaluate_trainings(read_trainings(batches, len(words)), words, questions or default_questions())
+    write_tsv(out, table)
+
+
+@app.command("export")
+def export(
+    batch: Annotated[Path, typer.Argument(help="Batch file of trained embeddings (.npz).")],
+    vocabulary: Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")],
+    replicate: Annotated[int, typer.Option(help="Which training of the batch.")],
+    format: Annotated[str, typer.Option(help="word2vec, word2vec-binary or glove.")],
+    out: Out,
+) -> None:
+    """Write the word vectors of one training in the format of another tool."""
+    from biaslab.embeddings.batches import read_training
+    from biaslab.embeddings.formats import write_embedding
+    from biaslab.embeddings.vocabulary import read_vocabulary
+
+    words = read_vocabulary(vocabulary).words
+    write_embedding(out, words, read_training(batch, replicate, len(words)).W, format)

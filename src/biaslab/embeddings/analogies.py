@@ -1,0 +1,168 @@
+"""The analogy task (a is to b as c is to ?), the usual check of an embedding's quality."""
+
+import importlib.resources
+import math
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from gensim.models import KeyedVectors
+from tqdm import tqdm
+
+from biaslab.core.errors import InputError
+from biaslab.embeddings.batches import Training
+
+
+class AnalogyScore(NamedTuple):
+    """How many analogies an embedding solves.
+
+    Attributes
+    ----------
+    correct, total : int
+        Questions answered correctly, and questions with all four words in the vocabulary.
+    questions : int
+        All questions of the file.
+    """
+
+    correct: int
+    total: int
+    questions: int
+
+    @property
+    def accuracy(self) -> float:
+        """TOP-1 accuracy over the answerable questions, NaN when there are none."""
+        return self.correct / self.total if self.total else math.nan
+
+    @property
+    def coverage(self) -> float:
+        """Share of the questions that are answerable."""
+        return self.total / self.questions
+
+
+def default_questions() -> Path:
+    """Return the path of ``questions-words.txt`` (Mikolov et al. 2013) in the installed gensim."""
+    return Path(str(importlib.resources.files("gensim"))) / "test" / "test_data" / "questions-words.txt"
+
+
+def evaluate(words: list[str], vectors: np.ndarray, questions: str | os.PathLike) -> AnalogyScore:
+    """Answer analogy questions by the vector offset b - a + c (gensim), without regard to case.
+
+    Parameters
+    ----------
+    words : list of str
+        The vocabulary, all of which are candidate answers.
+    vectors : (V, D) float32
+        Word vectors.
+    questions : path-like
+        Text file with sections that start with ``: name`` and lines of four words.
+
+    Returns
+    -------
+    AnalogyScore
+        Counts over all sections.
+
+    Raises
+    ------
+    InputError
+        When the file of questions is missing or malformed, or a vector is zero or not finite.
+    """
+    return _evaluate(words, vectors, questions, count_questions(questions))
+
+
+def evaluate_trainings(
+    trainings: Iterable[Training], words: list[str], questions: str | os.PathLike
+) -> pd.DataFrame:
+    """Evaluate every training on the analogy task.
+
+    Parameters
+    ----------
+    trainings : iterable of Training
+        Word vectors (V, D) of each training.
+    words : list of str
+        The vocabulary.
+    questions : path-like
+        See `evaluate`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns set, seed, correct, total, accuracy, coverage; sorted by set and seed.
+
+    Raises
+    ------
+    InputError
+        See `evaluate`.
+    """
+    n_questions = count_questions(questions)
+    rows = []
+    for training in tqdm(trainings, desc="analogies", unit=" embeddings", disable=None):
+        score = _evaluate(words, training.W, questions, n_questions)
+        rows.append(
+            {
+                "set": training.set,
+                "seed": training.replicate,
+                "correct": score.correct,
+                "total": score.total,
+                "accuracy": score.accuracy,
+                "coverage": score.coverage,
+            }
+        )
+    return pd.DataFrame(rows).sort_values(["set", "seed"], ignore_index=True)
+
+
+def count_questions(path: str | os.PathLike) -> int:
+    """Check a file of analogy questions and count them.
+
+    Parameters
+    ----------
+    path : path-like
+        See `evaluate`.
+
+    Returns
+    -------
+    int
+        Lines of four words.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, a line has not four words, or there is no section or no question.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file of analogy questions; check the path") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a readable text file ({error})") from error
+    count, in_section = 0, False
+    for number, line in enumerate(lines, 1):
+        if line.startswith(": "):
+            in_section = True
+        elif not in_section:
+            raise InputError(f"{path}, line {number}: no section before it; start with a line ': name'")
+        elif len(line.split()) == 4:
+            count += 1
+        elif line.strip():
+            raise InputError(f"{path}, line {number}: {len(line.split())} words; an analogy has four")
+    if not count:
+        raise InputError(f"{path}: no analogy questions; give lines of four words")
+    return count
+
+
+def _evaluate(
+    words: list[str], vectors: np.ndarray, questions: str | os.PathLike, n_questions: int
+) -> AnalogyScore:
+    """Evaluate on questions that are already checked and counted."""
+    norms = np.linalg.norm(vectors, axis=1)
+    bad = ~(np.isfinite(norms) & (norms > 0))
+    if bad.any():
+        word = words[int(bad.argmax())]
+        raise InputError(f"the vector of '{word}' is zero or not finite, so it has no cosine; train anew")
+    keyed = KeyedVectors(vectors.shape[1])
+    keyed.add_vectors(words, vectors)
+    _, sections = keyed.evaluate_word_analogies(str(questions), restrict_vocab=len(words))
+    correct, incorrect = len(sections[-1]["correct"]), len(sections[-1]["incorrect"])
+    return AnalogyScore(correct, correct + incorrect, n_questions)

@@ -1,0 +1,153 @@
+"""Files of trained embeddings: several trainings of one perturbation set in one ``.npz`` file.
+
+A file ``<set>/batch-<b>.npz`` holds ``replicates`` int64 (n,), ``W`` float32 (n, V, D), ``loss`` float64
+(n, epochs), and for the set ``baseline`` the other GloVe parameters. The folder names the set; the set
+``baseline`` removes nothing.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz
+
+
+class Training(NamedTuple):
+    """The word vectors of one training.
+
+    Attributes
+    ----------
+    set : str
+        Perturbation set that was removed from the corpus.
+    replicate : int
+        Number of the training within the set; the baselines' is their seed.
+    W : (V, D) float32
+        Word vectors.
+    """
+
+    set: str
+    replicate: int
+    W: np.ndarray
+
+
+def set_name(path: str | os.PathLike) -> str:
+    """Return the perturbation set of a batch file: the name of its folder."""
+    return Path(path).absolute().parent.name
+
+
+def read_trainings(paths: Iterable[str | os.PathLike], n_words: int) -> Iterator[Training]:
+    """Yield the word vectors of every training in batch files, one file in memory at a time.
+
+    Parameters
+    ----------
+    paths : iterable of path-like
+        Batch files.
+    n_words : int
+        Size of the vocabulary.
+
+    Yields
+    ------
+    Training
+        In the order of the files.
+
+    Raises
+    ------
+    InputError
+        When a file is no such batch, does not belong to the vocabulary, or repeats a training.
+    """
+    seen: set[tuple[str, int]] = set()
+    for path in paths:
+        batch = _read_batch(path, "W", ndim=3)
+        if batch["W"].shape[1] != n_words:
+            raise InputError(
+                f"{path}: W has {batch['W'].shape[1]} words, the vocabulary {n_words}; give the vocabulary"
+                " that the embedding was trained with"
+            )
+        for replicate, W in zip(batch["replicates"].tolist(), batch["W"], strict=True):
+            key = (set_name(path), replicate)
+            if key in seen:
+                raise InputError(
+                    f"{path}: replicate {replicate} of set '{key[0]}' is there twice; give a file once"
+                )
+            seen.add(key)
+            yield Training(*key, W)
+
+
+def read_training(path: str | os.PathLike, replicate: int, n_words: int) -> Training:
+    """Return one training of a batch file.
+
+    Parameters
+    ----------
+    path : path-like
+        Batch file.
+    replicate : int
+        Which training.
+    n_words : int
+        Size of the vocabulary.
+
+    Raises
+    ------
+    InputError
+        When the file is no such batch, does not belong to the vocabulary, or lacks the training.
+    """
+    trainings = list(read_trainings([path], n_words))
+    for training in trainings:
+        if training.replicate == replicate:
+            return training
+    known = ", ".join(str(training.replicate) for training in trainings)
+    raise InputError(f"{path}: no replicate {replicate}; it has {known}")
+
+
+def collect_losses(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
+    """Collect the loss after every epoch of every training.
+
+    Parameters
+    ----------
+    paths : iterable of path-like
+        Batch files.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns set, seed (the replicate), epoch (from 1), loss; sorted by the first three.
+
+    Raises
+    ------
+    InputError
+        When a file is no such batch, or repeats a training.
+    """
+    tables = []
+    for path in paths:
+        batch = _read_batch(path, "loss", ndim=2)
+        n, epochs = batch["loss"].shape
+        columns = {
+            "set": set_name(path),
+            "seed": np.repeat(batch["replicates"], epochs),
+            "epoch": np.tile(np.arange(1, epochs + 1), n),
+            "loss": batch["loss"].ravel(),
+        }
+        tables.append(pd.DataFrame(columns))
+    table = pd.concat(tables, ignore_index=True).sort_values(["set", "seed", "epoch"], ignore_index=True)
+    repeated = table[table.duplicated(["set", "seed", "epoch"])]
+    if len(repeated):
+        first = repeated.iloc[0]
+        raise InputError(
+            f"replicate {first['seed']} of set '{first['set']}' is there twice; give a file once"
+        )
+    return table
+
+
+def _read_batch(path: str | os.PathLike, key: str, ndim: int) -> dict[str, np.ndarray]:
+    """Read the replicates and the array `key`, which must have a row for each of them."""
+    batch = read_npz(path, keys=("replicates", key))
+    replicates, values = batch["replicates"], batch[key]
+    if replicates.ndim != 1 or values.ndim != ndim or len(values) != len(replicates):
+        raise InputError(
+            f"{path}: replicates {replicates.shape} and {key} {values.shape} do not fit; train the set anew"
+        )
+    return batch

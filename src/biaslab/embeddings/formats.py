@@ -1,0 +1,215 @@
+"""Word vectors in the formats of other tools: word2vec text, word2vec binary and GloVe text."""
+
+import codecs
+import os
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from gensim import utils
+from gensim.models import KeyedVectors
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.io import atomic_path
+
+FORMATS = ("word2vec", "word2vec-binary", "glove")
+
+
+def read_embedding(path: str | os.PathLike, format: str | None = None) -> tuple[list[str], np.ndarray]:
+    """Read word vectors; nothing in the file is ever executed.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; it may be compressed (``.gz``, ``.bz2``).
+    format : {"word2vec", "word2vec-binary", "glove"}, optional
+        By default it is told from the content: word2vec files begin with a line of two whole numbers. (So a
+        GloVe file of one dimension whose first word is a number needs its format named.)
+
+    Returns
+    -------
+    words : list of str
+        In the order of the file, each once.
+    vectors : (V, D) float32
+        Their vectors.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, empty, truncated or malformed, or holds a word twice or a value that is not
+        finite.
+    """
+    path = Path(path)
+    try:
+        kind = _known(format) if format else _detect(path)
+        words, vectors = (
+            _read_binary(path) if kind == "word2vec-binary" else _read_text(path, kind == "word2vec")
+        )
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file of word vectors; check the path") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: not readable ({error})") from error
+    finite = np.isfinite(vectors).all(axis=1)
+    if not finite.all():
+        word = words[int(finite.argmin())]
+        raise InputError(f"{path}: the vector of '{word}' is not finite in 32 bits; remove or repair the row")
+    return words, vectors
+
+
+def write_embedding(path: str | os.PathLike, words: list[str], vectors: np.ndarray, format: str) -> None:
+    """Write word vectors, atomically; reading them back gives the same words and the same 32-bit numbers.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write.
+    words : list of str
+        Words without white space, each once.
+    vectors : (V, D) float32
+        Their vectors.
+    format : {"word2vec", "word2vec-binary", "glove"}
+        What to write.
+
+    Raises
+    ------
+    InputError
+        When the format is unknown or cannot hold the words, or the file cannot be written.
+    """
+    _known(format)
+    if len(set(words)) < len(words):
+        raise InputError(f"cannot write {path}: a word is there twice; give every word once")
+    for i, word in enumerate(words):
+        if word.split() != [word]:
+            raise InputError(
+                f"cannot write {path}: word {i}, '{word}', is empty or holds white space; leave it out"
+            )
+    keyed = KeyedVectors(vectors.shape[1])
+    keyed.add_vectors(words, vectors)
+    keyed.expandos["count"] = np.arange(len(words), 0, -1)  # gensim writes words by falling count
+    with atomic_path(path) as temporary:
+        keyed.save_word2vec_format(
+            str(temporary), binary=format == "word2vec-binary", write_header=format != "glove"
+        )
+
+
+def _known(format: str) -> str:
+    """Return `format` if there is such a format."""
+    if format not in FORMATS:
+        raise InputError(f"unknown format '{format}'{suggest(format, FORMATS)} (known: {', '.join(FORMATS)})")
+    return format
+
+
+def _detect(path: Path) -> str:
+    """Return the format that the beginning of a file shows."""
+    with utils.open(path, "rb") as file:
+        first = file.readline()
+        sample = file.read(4096)
+    if _parse_header(first) is None:
+        return "glove"
+    return "word2vec" if _is_text(sample) else "word2vec-binary"
+
+
+def _is_text(sample: bytes) -> bool:
+    """Tell whether bytes are UTF-8 (perhaps cut within a character) without control characters."""
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError:
+        return False
+    return not any(character < " " and character not in "\t\r\n" for character in text)
+
+
+def _parse_header(line: bytes) -> tuple[int, int] | None:
+    """Return the numbers of words and dimensions of a word2vec header, or None if `line` is none."""
+    fields = line.split()
+    if len(fields) != 2 or not all(field.isdigit() for field in fields):
+        return None
+    return int(fields[0]), int(fields[1])
+
+
+def _require_header(path: Path, line: bytes) -> tuple[int, int]:
+    """Return the numbers of a word2vec header, which must be positive."""
+    header = _parse_header(line)
+    if header is None or 0 in header:
+        raise InputError(f"{path}, line 1: not the header of a word2vec file (number of words, dimensions)")
+    return header
+
+
+def _read_text(path: Path, has_header: bool) -> tuple[list[str], np.ndarray]:
+    """Read rows of a word and its numbers, after a word2vec header or without one (GloVe)."""
+    with utils.open(path, "rb") as file:
+        if not has_header:
+            return _read_rows(path, file, first_line=1, n_dimensions=None)
+        n_words, n_dimensions = _require_header(path, file.readline())
+        words, vectors = _read_rows(path, file, first_line=2, n_dimensions=n_dimensions)
+    if len(words) != n_words:
+        raise InputError(
+            f"{path}: line 1 announces {n_words} words, but there are {len(words)}; get the whole file"
+        )
+    return words, vectors
+
+
+def _read_rows(
+    path: Path, lines: Iterable[bytes], first_line: int, n_dimensions: int | None
+) -> tuple[list[str], np.ndarray]:
+    """Read rows; the first one sets the number of dimensions when no header has told it."""
+    rows: dict[str, np.ndarray] = {}
+    for number, line in enumerate(lines, first_line):
+        where = f"{path}, line {number}"
+        word, *numbers = _decode(where, line).rstrip(" \r\n").split(" ")
+        n_dimensions = n_dimensions or len(numbers)
+        if not numbers or len(numbers) != n_dimensions:
+            expected = n_dimensions or "at least one"
+            raise InputError(
+                f"{where}: {len(numbers)} numbers after the word instead of {expected}; get the whole file"
+            )
+        if word in rows:
+            raise InputError(
+                f"{where}: the word '{word}' is there for the second time; delete one of the rows"
+            )
+        rows[word] = _parse_numbers(where, numbers)
+    if not rows:
+        raise InputError(f"{path}: no word vectors in it; get the whole file")
+    return list(rows), np.stack(list(rows.values()))
+
+
+def _decode(where: str, line: bytes) -> str:
+    """Return a line as text."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: not UTF-8 text; convert the file, or name its format") from error
+
+
+def _parse_numbers(where: str, fields: list[str]) -> np.ndarray:
+    """Return the numbers of a row as float32 (D,); too large ones become infinite."""
+    try:
+        numbers = np.array(fields, dtype=np.float64)
+    except ValueError as error:
+        raise InputError(f"{where}: {str(error).rpartition(': ')[2]} is not a number") from error
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32)
+
+
+def _read_binary(path: Path) -> tuple[list[str], np.ndarray]:
+    """Read word2vec's binary format by gensim, and check that the file keeps what its header announces."""
+    with utils.open(path, "rb") as file:
+        n_words, n_dimensions = _require_header(path, file.readline())
+    announced = f"{path}: line 1 announces {n_words} words of {n_dimensions} dimensions"
+    try:
+        keyed = KeyedVectors.load_word2vec_format(str(path), binary=True)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: a word is not UTF-8 text; the file is damaged or of another format"
+        ) from error
+    except EOFError as error:
+        raise InputError(f"{announced}, but the file ends before; get the whole file") from error
+    except (MemoryError, ValueError) as error:
+        raise InputError(
+            f"{announced}, which do not fit in memory; the file is damaged or too large"
+        ) from error
+    if len(keyed) != n_words:
+        raise InputError(
+            f"{announced}, but only {len(keyed)} of them are different; remove the repeated ones"
+        )
+    return keyed.index_to_key, keyed.vectors

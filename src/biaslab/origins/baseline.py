@@ -1,0 +1,120 @@
+"""The bias of trained embeddings: of the baselines, and of the embeddings of perturbed corpora."""
+
+import os
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+from tqdm import tqdm
+
+from biaslab.bias.weat import effect_size, permutation_p_value
+from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.embeddings.batches import Training, read_trainings, set_name
+from biaslab.embeddings.vocabulary import Vocabulary
+
+
+def measure(
+    batches: Sequence[str | os.PathLike],
+    vocabulary: Vocabulary,
+    word_sets: Sequence[WordSets],
+    permutations: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Measure every association test in every baseline embedding.
+
+    Parameters
+    ----------
+    batches : sequence of path-like
+        Batch files of one set, the baseline.
+    vocabulary : Vocabulary
+        The words of the embeddings.
+    word_sets : sequence of WordSets
+        The tests.
+    permutations : int
+        Up to this number of partitions the p-value is exact, beyond it is estimated from as many.
+    seed : int
+        Seed of the run, for the random partitions.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns weat, seed (the replicate), effect_size, p_value, n_missing_words, missing_words (separated by
+        commas); sorted by the first two.
+
+    Raises
+    ------
+    InputError
+        When a file is no batch of this vocabulary, the files are of several perturbation sets, or a set of
+        words keeps fewer than two of them in the vocabulary.
+    """
+    if len(sets := sorted({set_name(path) for path in batches})) > 1:
+        raise InputError(
+            f"the files are of several sets ({', '.join(sets)}); give those of the baseline alone"
+        )
+    weats = _locate(word_sets, vocabulary)
+    rows = []
+    for training in _progress(read_trainings(batches, len(vocabulary))):
+        for weat in weats:
+            rng = stream(seed, "permutations", weat.name, training.replicate)
+            row = {
+                "weat": weat.name,
+                "seed": training.replicate,
+                "effect_size": effect_size(training.W, weat),
+                "p_value": permutation_p_value(training.W, weat, permutations, rng).p_value,
+                "n_missing_words": len(weat.lost_words),
+                "missing_words": ",".join(weat.lost_words),
+            }
+            rows.append(row)
+    return pd.DataFrame(rows).sort_values(["weat", "seed"], ignore_index=True)
+
+
+def measure_sets(
+    batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: Sequence[WordSets]
+) -> pd.DataFrame:
+    """Measure the effect size of every association test in every embedding of every perturbation set.
+
+    Parameters
+    ----------
+    batches : sequence of path-like
+        Batch files of any sets.
+    vocabulary : Vocabulary
+        The words of the embeddings.
+    word_sets : sequence of WordSets
+        The tests.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns set, weat, seed (the replicate within the set), effect_size; sorted by the first three.
+
+    Raises
+    ------
+    InputError
+        When a file is no batch of this vocabulary, or a set of words keeps fewer than two words in it.
+    """
+    weats = _locate(word_sets, vocabulary)
+    rows = [
+        {
+            "set": training.set,
+            "weat": weat.name,
+            "seed": training.replicate,
+            "effect_size": effect_size(training.W, weat),
+        }
+        for training in _progress(read_trainings(batches, len(vocabulary)))
+        for weat in weats
+    ]
+    return pd.DataFrame(rows).sort_values(["set", "weat", "seed"], ignore_index=True)
+
+
+def _locate(word_sets: Sequence[WordSets], vocabulary: Vocabulary) -> list[WeatIndices]:
+    """Find the words of every test, whose names must differ."""
+    names = [test.name for test in word_sets]
+    if len(set(names)) < len(names):
+        raise InputError(f"two tests have the same name ({', '.join(names)}); rename one of them")
+    return [in_vocabulary(test, vocabulary.ids) for test in word_sets]
+
+
+def _progress(trainings: Iterable[Training]) -> Iterable[Training]:
+    """Show how many embeddings are measured."""
+    return tqdm(trainings, desc="bias", unit=" embeddings", disable=None)
