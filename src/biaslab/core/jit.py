@@ -5,6 +5,9 @@ another file would silently run old code.
 """
 
 import numba
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
 
 _EXACT = {"nopython": True, "error_model": "numpy", "cache": False}
 # Sums may be regrouped into vector lanes and products contracted into FMAs. The grouping is fixed when the
@@ -15,7 +18,6 @@ kernel = numba.jit(**_EXACT, fastmath=False)
 parallel_kernel = numba.jit(**_EXACT, fastmath=False, parallel=True)
 reassociating_kernel = numba.jit(**_EXACT, fastmath=_REASSOCIATE)
 parallel_reassociating_kernel = numba.jit(**_EXACT, fastmath=_REASSOCIATE, parallel=True)
-inlined_kernel = numba.jit(**_EXACT, fastmath=_REASSOCIATE, inline="always")
 
 prange = numba.prange
 
@@ -29,3 +31,23 @@ def set_threads(threads: int) -> None:
         At least 1. Results never depend on it.
     """
     numba.set_num_threads(max(1, min(threads, numba.config.NUMBA_NUM_THREADS)))
+
+
+@intrinsic
+def prefetch(_typing_context, array, i, j):
+    """Ask the processor to bring ``array[i, j]`` into its nearest cache for writing; changes no result."""
+
+    def generate(context, builder, signature, arguments):
+        array_type = signature.args[0]
+        view = context.make_array(array_type)(context, builder, arguments[0])
+        address = cgutils.get_item_pointer(
+            context, builder, array_type, view, [arguments[1], arguments[2]], wraparound=False
+        )
+        byte = builder.bitcast(address, ir.IntType(8).as_pointer())
+        word = ir.IntType(32)
+        function_type = ir.FunctionType(ir.VoidType(), [byte.type, word, word, word])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte.type], function_type)
+        builder.call(function, [byte, ir.Constant(word, 1), ir.Constant(word, 3), ir.Constant(word, 1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.intp), generate

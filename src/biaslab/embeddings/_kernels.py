@@ -1,0 +1,183 @@
+"""Compiled loops of co-occurrence counting and GloVe training: arrays in, arrays out, no options."""
+
+import functools
+import math
+
+import numpy as np
+
+from biaslab.core.jit import (
+    kernel,
+    parallel_kernel,
+    parallel_reassociating_kernel,
+    prange,
+    prefetch,
+    reassociating_kernel,
+)
+
+CACHE_LINE = 16  # float32 values
+
+
+@kernel
+def invert_tokens(tokens, starts, positions):
+    """Fill `positions` with where each word occurs, word by word, in corpus order.
+
+    tokens : (n,) int32; starts : (V + 1,) int64, cumulative word counts; positions : (n,) int64, out.
+    """
+    cursor = starts[:-1].copy()
+    for p in range(tokens.shape[0]):
+        word = tokens[p]
+        positions[cursor[word]] = p
+        cursor[word] += 1
+
+
+@parallel_kernel
+def count_rows(first, tokens, begins, ends, starts, positions, weights, capacity, indices, counts, sizes):
+    """Count the neighbours of the words first, first + 1, ...: one owner a row, so no two threads share a sum.
+
+    A row is summed in a dense vector; a bitmap remembers which entries were touched, and reading it from left
+    to right yields the sorted columns without a sort. Words are sorted by frequency, so each lane takes every
+    64th row: that balances the lanes.
+
+    tokens : (n,) int32; begins, ends : (n,) int64, bounds of the document that holds a position;
+    starts : (V + 1,) int64; positions : (n,) int64; weights : (window + 1,) int64, unit / distance;
+    capacity : (rows + 1,) int64, where each row may write; indices, counts : out; sizes : (rows,) int64, out.
+    """
+    n_words = starts.shape[0] - 1
+    n_rows = sizes.shape[0]
+    window = weights.shape[0] - 1
+    n_lanes = 64
+    for lane in prange(n_lanes):
+        total = np.zeros(n_words, np.int64)
+        touched = np.zeros((n_words + 63) // 64, np.uint64)
+        for r in range(lane, n_rows, n_lanes):
+            word = first + r
+            for o in range(starts[word], starts[word + 1]):
+                p = positions[o]
+                for q in range(max(begins[p], p - window), p):
+                    j = tokens[q]
+                    total[j] += weights[p - q]
+                    touched[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+                for q in range(p + 1, min(ends[p], p + window + 1)):
+                    j = tokens[q]
+                    total[j] += weights[q - p]
+                    touched[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+            k = capacity[r]
+            for block in range(touched.shape[0]):
+                bits = touched[block]
+                j = block << 6
+                while bits != 0:
+                    if bits & np.uint64(1):
+                        indices[k] = j
+                        counts[k] = total[j]
+                        total[j] = 0
+                        k += 1
+                    bits >>= np.uint64(1)
+                    j += 1
+                touched[block] = 0
+            sizes[r] = k - capacity[r]
+
+
+@parallel_kernel
+def compact_rows(capacity, targets, indices, counts, out_indices, out_counts):
+    """Copy the filled part of every row's room to its place: row r to targets[r]..targets[r + 1].
+
+    capacity, targets : (rows + 1,) int64.
+    """
+    for r in prange(targets.shape[0] - 1):
+        source = capacity[r]
+        for k in range(targets[r + 1] - targets[r]):
+            out_indices[targets[r] + k] = indices[source + k]
+            out_counts[targets[r] + k] = counts[source + k]
+
+
+@parallel_kernel
+def subtract_rows(indptr, indices, counts, removed_indptr, removed_indices, removed_counts, out):
+    """Write ``counts - removed`` to `out`; an entry that only `removed` has makes the first entry -1.
+
+    Both matrices are CSR with sorted columns and int64 counts; `out` is shaped like `counts`.
+    """
+    for row in prange(indptr.shape[0] - 1):
+        k = indptr[row]
+        end = indptr[row + 1]
+        for r in range(removed_indptr[row], removed_indptr[row + 1]):
+            column = removed_indices[r]
+            while k < end and indices[k] < column:
+                out[k] = counts[k]
+                k += 1
+            if k == end or indices[k] != column:
+                out[0] = -1
+                break
+            out[k] = counts[k] - removed_counts[r]
+            k += 1
+        while k < end:
+            out[k] = counts[k]
+            k += 1
+
+
+@functools.cache
+def glove_epoch(width, dimension):
+    """Return the compiled epoch for rows of `width` padded parameters, of which `dimension` are the vector.
+
+    Row i of `rows_of` holds ``[w_i, b_i, 1, 0...]`` and then the sums of squared gradients of these parameters;
+    row j of `columns_of` holds ``[u_j, 1, c_j, 0...]`` likewise. So one dot product is w_i.u_j + b_i + c_j.
+    `width` is a constant of the compiled code: the loops over it are vectors without remainders.
+    """
+    one = np.float32(1)
+    half = np.float32(0.5)
+    clip = np.float32(100)
+    stride = 2 * width
+
+    @reassociating_kernel
+    def train_block(rows_of, columns_of, rows, columns, log_x, f_x, low, high, learning_rate):
+        loss = 0.0
+        for k in range(low, high):
+            ahead = min(k + 1, high - 1)
+            for line in range(0, stride, CACHE_LINE):
+                prefetch(rows_of, np.intp(rows[ahead]), np.intp(line))
+                prefetch(columns_of, np.intp(columns[ahead]), np.intp(line))
+            w = rows_of[rows[k]]
+            u = columns_of[columns[k]]
+            dot = np.float32(0)
+            for d in range(width):
+                dot += w[d] * u[d]
+            difference = dot - log_x[k]
+            gradient = f_x[k] * difference
+            loss += half * gradient * difference
+            b = w[dimension]
+            sum_b = w[width + dimension]
+            c = u[dimension + 1]
+            sum_c = u[width + dimension + 1]
+            for d in range(width):
+                sum_w = w[width + d]
+                sum_u = u[width + d]
+                step_w = min(max(gradient * u[d], -clip), clip) * learning_rate
+                step_u = min(max(gradient * w[d], -clip), clip) * learning_rate
+                w[d] -= step_w / math.sqrt(sum_w)
+                u[d] -= step_u / math.sqrt(sum_u)
+                w[width + d] = sum_w + step_w * step_w
+                u[width + d] = sum_u + step_u * step_u
+            # The biases take the plain step, without learning rate and clipping, as the reference code does.
+            w[dimension] = b - gradient / math.sqrt(sum_b)
+            w[dimension + 1] = one
+            w[width + dimension] = sum_b + gradient * gradient
+            u[dimension] = one
+            u[dimension + 1] = c - gradient / math.sqrt(sum_c)
+            u[width + dimension + 1] = sum_c + gradient * gradient
+        return loss
+
+    @parallel_reassociating_kernel
+    def train_round(rows_of, columns_of, rows, columns, log_x, f_x, starts, blocks, learning_rate, losses):
+        for g in prange(blocks.shape[0]):
+            block = blocks[g]
+            losses[block] = train_block(
+                rows_of, columns_of, rows, columns, log_x, f_x, starts[block], starts[block + 1], learning_rate
+            )
+
+    @kernel
+    def train_epoch(rows_of, columns_of, rows, columns, log_x, f_x, starts, schedule, learning_rate, losses):
+        for r in range(schedule.shape[0]):
+            train_round(
+                rows_of, columns_of, rows, columns, log_x, f_x, starts, schedule[r], learning_rate, losses
+            )
+
+    return train_epoch
