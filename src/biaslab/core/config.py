@@ -5,6 +5,7 @@ The schema (``workflow/schemas/config.schema.yaml``) alone states keys, types, l
 
 import copy
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ from typing import Any
 import jsonschema
 import yaml
 
+from biaslab.core.datasets import NO_CHECKSUM, Dataset, available, load_registry, resolve
 from biaslab.core.errors import InputError, suggest
 
 SCHEMA = Path("workflow/schemas/config.schema.yaml")
+REGISTRY = Path("workflow/resources/datasets.tsv")
 PRESETS = Path("workflow/presets")
 DATASET_PREFIX = "dataset:"
 
@@ -56,12 +59,109 @@ def load(config: Mapping | Path, root: Path) -> dict[str, Any]:
     complete = fill_defaults(raw, schema)
     for problem in _contradictions(raw, complete):
         raise InputError(f"{name}: {problem}")
+    registry = load_registry(root / REGISTRY)
     for setup_name in complete["run"]:
         setup = complete["setups"][setup_name]
         for weat in setup["bias"]["weats"]:
             _check_word_sets(weat, complete["weats"][weat], root, f"{name}: weats.{weat}")
-        _check_source(setup["corpus"]["source"], f"{name}: setups.{setup_name}.corpus.source")
+        where = f"{name}: setups.{setup_name}.corpus.source"
+        _check_source(setup["corpus"]["source"], registry, where)
+    _check_datasets(complete["datasets"], schema, name)
     return complete
+
+
+def dataset_name(source: str) -> str | None:
+    """Return the NAME of a corpus source ``dataset:NAME``, None for a path."""
+    return source.removeprefix(DATASET_PREFIX) if source.startswith(DATASET_PREFIX) else None
+
+
+def dataset_places(name: str, datasets: Mapping) -> dict[str, str | None]:
+    """Return where to look for a registered dataset: ``path`` and ``mirror``, None for what is not there.
+
+    Parameters
+    ----------
+    name : str
+        A name of the registry.
+    datasets : mapping
+        The configuration's ``datasets``.
+    """
+    mirror = datasets["mirror"]
+    exists = mirror is not None and Path(mirror).is_dir()
+    return {"path": datasets["paths"].get(name), "mirror": mirror if exists else None}
+
+
+def fetched_file(dataset: Dataset) -> str:
+    """Return where the workflow keeps its verified copy of a registered dataset."""
+    return f"results/datasets/{dataset.name}/{Path(dataset.filename).name}"
+
+
+def corpus_file(source: str, registry: Mapping[str, Dataset], datasets: Mapping) -> str:
+    """Return the file or folder that a corpus is read from.
+
+    Parameters
+    ----------
+    source : str
+        A path, which is returned as it is, or ``dataset:NAME``.
+    registry : mapping of str to Dataset
+        The registered datasets.
+    datasets : mapping
+        The configuration's ``datasets``.
+
+    Returns
+    -------
+    str
+        For a dataset its verified copy; one without a checksum is read in place, where it is found.
+    """
+    name = dataset_name(source)
+    if name is None:
+        return source
+    places = dataset_places(name, datasets)
+    if registry[name].sha256 == NO_CHECKSUM and available(name, registry, **places)[0]:
+        return resolve(name, registry, **places).location
+    return fetched_file(registry[name])
+
+
+def experiment(config: Mapping, setups: Mapping[str, Mapping]) -> dict[str, Any]:
+    """Return what decides the results: the configuration without where data lie and what is not run.
+
+    Parameters
+    ----------
+    config : mapping
+        From `load`.
+    setups : mapping of str to mapping
+        The setups that are run, by name.
+    """
+    used = {weat for setup in setups.values() for weat in setup["bias"]["weats"]}
+    weats = {name: file for name, file in config["weats"].items() if name in used}
+    return {"seed": config["seed"], "run": list(setups), "weats": weats, "setups": dict(setups)}
+
+
+def command_options(values: Mapping[str, object]) -> list[str]:
+    """Return ``--key value`` for each value but None: hyphens for underscores, commas in lists."""
+    texts = {
+        k: ",".join(map(str, v)) if isinstance(v, list) else v for k, v in values.items() if v is not None
+    }
+    return [f"--{key.replace('_', '-')} {shlex.quote(str(text))}" for key, text in texts.items()]
+
+
+def absent_setups(config: Mapping, root: Path) -> dict[str, str]:
+    """Return the setups to run whose registered corpus is nowhere, each with the reason.
+
+    Parameters
+    ----------
+    config : mapping
+        From `load`.
+    root : path
+        The repository.
+    """
+    registry = load_registry(root / REGISTRY)
+    absent = {}
+    for setup in config["run"]:
+        dataset = dataset_name(config["setups"][setup]["corpus"]["source"])
+        if dataset is not None:
+            found, reason = available(dataset, registry, **dataset_places(dataset, config["datasets"]))
+            absent |= {} if found else {setup: reason}
+    return absent
 
 
 def locate(file: str, root: Path) -> Path:
@@ -275,10 +375,32 @@ def _check_word_sets(weat: str, file: str, root: Path, where: str) -> None:
         raise InputError(f"{where}: {file} holds the test '{name}'; use one name, there and here")
 
 
-def _check_source(source: str, where: str) -> None:
-    """Refuse a corpus that is not there, before anything runs."""
-    if not source.startswith(DATASET_PREFIX) and not Path(source).exists():
+def _check_source(source: str, registry: Mapping[str, Dataset], where: str) -> None:
+    """Refuse a corpus that is not there or not registered, before anything runs."""
+    dataset = dataset_name(source)
+    if dataset is not None:
+        if dataset not in registry:
+            near = suggest(dataset, registry)
+            raise InputError(
+                f"{where}: there is no dataset '{dataset}'{near}; registered: {', '.join(registry)}"
+            )
+    elif not Path(source).exists():
         raise InputError(
             f"{where}: no such file or folder: {source} (looked from {Path.cwd()}); correct the path, "
             f"or write {DATASET_PREFIX}NAME for a registered dataset"
+        )
+
+
+def _check_datasets(datasets: Mapping, schema: Mapping, name: str) -> None:
+    """Refuse own copies and mirrors that are not there; only the default mirror may be missing."""
+    for dataset, path in datasets["paths"].items():
+        if not Path(path).exists():
+            raise InputError(
+                f"{name}: datasets.paths.{dataset}: no such file or folder: {path}; correct the path"
+            )
+    mirror = datasets["mirror"]
+    default = schema["properties"]["datasets"]["properties"]["mirror"]["default"]
+    if mirror not in (None, default) and not Path(mirror).is_dir():
+        raise InputError(
+            f"{name}: datasets.mirror: no such folder: {mirror}; correct the path, or write null"
         )

@@ -10,6 +10,20 @@ BASELINE = "baseline"
 TARGETED_KINDS = ("increase", "decrease")
 RANDOM = "random"
 
+RESULTS = (
+    "documents.parquet",
+    "vocabulary.tsv",
+    "training.tsv",
+    "analogies.tsv",
+    "baseline.tsv",
+    "perturbation_sets.parquet",
+    "predictions.tsv",
+    "observed.tsv",
+    "perturbations.tsv",
+    "correlation.tsv",
+)
+"""What a setup measures, next to the differential bias for each test."""
+
 
 class Batch(NamedTuple):
     """Trainings that one job runs in a row: replicates ``first`` to ``first + count - 1`` of a set."""
@@ -74,6 +88,23 @@ def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> li
         f"{folder}/embeddings/{name}/batch-{batch.index}.npz"
         for name in set_names
         for batch in batches_of(name, setup)
+    ]
+
+
+def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:
+    """Return the files of each setup that tables, figures and claims are drawn from.
+
+    Parameters
+    ----------
+    folder : str
+        The folder that holds the setups' folders.
+    setups : mapping of str to mapping
+        The setups' configurations, by name.
+    """
+    return [
+        f"{folder}/{name}/{file}"
+        for name, setup in setups.items()
+        for file in (*RESULTS, *(f"differential_bias/{weat}.parquet" for weat in setup["bias"]["weats"]))
     ]
 
 

@@ -1,0 +1,26 @@
+# biaslab: regenerates the tables and figures of fairness papers and audits their numbers.
+#   snakemake --cores all                                             the embedded default (config.yaml)
+#   snakemake --cores all --configfile workflow/presets/NAME.yaml     a preset, laid over config.yaml
+from snakemake.utils import min_version
+
+min_version("9.12")
+
+
+configfile: "config.yaml"
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/datasets.smk"
+include: "workflow/rules/embeddings.smk"
+include: "workflow/rules/origins.smk"
+include: "workflow/rules/audit.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        rules.origins.input,
+        rules.audit.input,

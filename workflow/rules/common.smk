@@ -1,0 +1,145 @@
+# What the rules share: the checked configuration, and adapters from wildcards to tested functions of the package.
+import json
+import os
+import sys
+from functools import partial
+from pathlib import Path
+
+from biaslab.core import config as configuration
+from biaslab.core.datasets import load_registry
+from biaslab.core.errors import InputError
+from biaslab.core.provenance import code_digest
+from biaslab.origins import grid
+
+ROOT = Path(str(workflow.current_basedir)).parents[1]
+ENVIRONMENT = "../../envs/biaslab.yaml"
+PAPER = "Origins of bias (Brunet et al. 2019)"
+
+# The steps' `biaslab` is the one beside this Python, also where snakemake is called by its path; and
+# envs/biaslab.post-deploy.sh installs from this repository.
+os.environ.update(
+    PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]),
+    BIASLAB_REPOSITORY=str(ROOT),
+)
+
+try:
+    config.update(configuration.load(config, ROOT))
+    REGISTRY = load_registry(ROOT / configuration.REGISTRY)
+    ABSENT = configuration.absent_setups(config, ROOT)
+except InputError as error:
+    print(f"biaslab: {error}", file=sys.stderr)
+    sys.exit(2)
+
+# A setup without its corpus is left out, unless nothing else is left: then fetching it says what is missing.
+SETUPS = {name: config["setups"][name] for name in config["run"] if name not in ABSENT}
+SETUPS = SETUPS or {name: config["setups"][name] for name in config["run"]}
+EXPERIMENT = configuration.experiment(config, SETUPS)
+
+
+wildcard_constraints:
+    dataset=r"[a-z0-9-]+",
+    setup="|".join(SETUPS),
+    weat=r"[a-z][a-z0-9_]*",
+    set=r"[a-z][a-z0-9_]*-(increase|decrease)-\d+|random-\d+-\d+",
+    batch=r"\d+",
+
+
+def memory(base, factor=0):
+    """Megabytes: a base and a multiple of the input's size."""
+    return lambda wildcards, input: base + int(factor * input.size_mb)
+
+
+def folder(wildcards):
+    return f"results/origins/{wildcards.setup}"
+
+
+def corpus_source(wildcards):
+    return configuration.corpus_file(
+        SETUPS[wildcards.setup]["corpus"]["source"], REGISTRY, config["datasets"]
+    )
+
+
+def corpus_options(wildcards):
+    corpus = {**SETUPS[wildcards.setup]["corpus"], "source": None}
+    return configuration.command_options(
+        corpus if corpus["unit"] == "part" else {**corpus, "part_length": None}
+    )
+
+
+def dataset_options(wildcards):
+    return configuration.command_options(configuration.dataset_places(wildcards.dataset, config["datasets"]))
+
+
+def glove_options(wildcards):
+    return configuration.command_options({**SETUPS[wildcards.setup]["glove"], "window": None})
+
+
+def influence_options(wildcards):
+    glove, bias = SETUPS[wildcards.setup]["glove"], SETUPS[wildcards.setup]["bias"]
+    return configuration.command_options(
+        {key: glove[key] for key in ["x_max", "alpha"]} | {"damping": bias["damping"]}
+    )
+
+
+def selection_options(wildcards):
+    return configuration.command_options({**SETUPS[wildcards.setup]["perturbations"], "retrainings": None})
+
+
+def batch_options(set_name):
+    """First replicate and number of replicates of a batch of trainings."""
+
+    def options(wildcards):
+        batches = grid.batches_of(set_name, SETUPS[wildcards.setup])
+        return configuration.command_options(batches[int(wildcards.batch)]._asdict() | {"index": None})
+
+    return options
+
+
+def baseline_embeddings(wildcards):
+    return grid.embedding_files(folder(wildcards), [grid.BASELINE], SETUPS[wildcards.setup])
+
+
+def retrained_embeddings(wildcards):
+    setup = SETUPS[wildcards.setup]
+    return grid.embedding_files(folder(wildcards), grid.perturbation_sets(setup), setup)
+
+
+def differential_biases(wildcards):
+    weats = SETUPS[wildcards.setup]["bias"]["weats"]
+    return [f"{folder(wildcards)}/differential_bias/{weat}.parquet" for weat in weats]
+
+
+def word_set(wildcards):
+    return configuration.locate(config["weats"][wildcards.weat], ROOT)
+
+
+def word_sets(wildcards):
+    return [configuration.locate(config["weats"][w], ROOT) for w in SETUPS[wildcards.setup]["bias"]["weats"]]
+
+
+def every_word_set(wildcards):
+    return [configuration.locate(file, ROOT) for file in EXPERIMENT["weats"].values()]
+
+
+def weat_options(wildcards, input):
+    return [f"--weat {path}" for path in input.get("word_sets")]
+
+
+def setup_options(wildcards):
+    return [f"--setup {name}=results/origins/{name}" for name in SETUPS]
+
+
+def measured(wildcards):
+    """Every result that tables, figures and claims are drawn from."""
+    return grid.result_files("results/origins", SETUPS)
+
+
+def report_items(items, kind, suffix):
+    """The files of tables or figures, each with its place in the report."""
+    mark = partial(report, category=PAPER, subcategory=kind)
+    return [mark(f"results/origins/{item.stem}{suffix}", **report_labels(item)) for item in items]
+
+
+def report_labels(item):
+    labels = {"item": item.item, "setup": item.setup, "weat": item.weat}
+    return {"caption": f"../report/{item.caption}.rst", "labels": labels}

@@ -1,0 +1,22 @@
+rule fetch_dataset:
+    output:
+        "results/datasets/{dataset}/{file}",
+    log:
+        "results/logs/datasets/{dataset}/{file}.log",
+    benchmark:
+        "results/benchmarks/datasets/{dataset}/{file}.tsv"
+    retries: 2
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=1000,
+        runtime=240,
+    params:
+        registry=ROOT / configuration.REGISTRY,
+        places=dataset_options,
+        sha256=lambda wildcards: REGISTRY[wildcards.dataset].sha256,
+    message:
+        "fetch the dataset {wildcards.dataset}"
+    shell:
+        "biaslab datasets fetch {wildcards.dataset} --registry {params.registry:q} {params.places}"
+        " --out {output:q} > {log:q} 2>&1"

@@ -1,0 +1,265 @@
+from biaslab.origins.figures import figure_items
+from biaslab.origins.tables import table_items
+
+WEATS = {name: setup["bias"]["weats"] for name, setup in SETUPS.items()}
+TABLES = table_items(WEATS)
+FIGURES = figure_items(WEATS)
+
+
+rule measure_baseline:
+    input:
+        embeddings=baseline_embeddings,
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=word_sets,
+    output:
+        "results/origins/{setup}/baseline.tsv",
+    log:
+        "results/logs/{setup}/measure_baseline.log",
+    benchmark:
+        "results/benchmarks/{setup}/measure_baseline.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(2000, 0.5),
+        runtime=60,
+    params:
+        weats=weat_options,
+        permutations=lookup(dpath="setups/{setup}/bias/permutations", within=config),
+        seed=config["seed"],
+        code=code_digest("biaslab.origins.baseline"),
+    message:
+        "{wildcards.setup}: measure the baselines' bias"
+    shell:
+        "biaslab origins measure-baseline {input.embeddings} --vocabulary {input.vocabulary} {params.weats}"
+        " --permutations {params.permutations} --seed {params.seed} --out {output} > {log} 2>&1"
+
+
+rule estimate_differential_bias:
+    input:
+        embeddings=baseline_embeddings,
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        documents="results/origins/{setup}/documents.parquet",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=word_set,
+    output:
+        "results/origins/{setup}/differential_bias/{weat}.parquet",
+    log:
+        "results/logs/{setup}/estimate_differential_bias/{weat}.log",
+    benchmark:
+        "results/benchmarks/{setup}/estimate_differential_bias/{weat}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 8
+    resources:
+        mem_mb=memory(2000, 2),
+        runtime=480,
+    params:
+        weats=weat_options,
+        options=influence_options,
+        code=code_digest("biaslab.origins.influence"),
+    message:
+        "{wildcards.setup}: estimate every document's differential bias of {wildcards.weat}"
+    shell:
+        "biaslab origins differential-bias {input.embeddings} --cooccurrence {input.cooccurrence}"
+        " --corpus {input.corpus} --documents {input.documents} --vocabulary {input.vocabulary} {params.weats}"
+        " {params.options} --threads {threads} --out {output} > {log} 2>&1"
+
+
+rule select_sets:
+    input:
+        differential_biases,
+    output:
+        "results/origins/{setup}/perturbation_sets.parquet",
+    log:
+        "results/logs/{setup}/select_sets.log",
+    benchmark:
+        "results/benchmarks/{setup}/select_sets.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(2000, 4),
+        runtime=30,
+    params:
+        options=selection_options,
+        seed=config["seed"],
+        code=code_digest("biaslab.origins.perturbation"),
+    message:
+        "{wildcards.setup}: select the documents of every perturbation set"
+    shell:
+        "biaslab origins select-sets {input} {params.options} --seed {params.seed} --out {output} > {log} 2>&1"
+
+
+rule predict_sets:
+    input:
+        embeddings=baseline_embeddings,
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        documents="results/origins/{setup}/documents.parquet",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        sets="results/origins/{setup}/perturbation_sets.parquet",
+        word_sets=word_sets,
+    output:
+        "results/origins/{setup}/predictions.tsv",
+    log:
+        "results/logs/{setup}/predict_sets.log",
+    benchmark:
+        "results/benchmarks/{setup}/predict_sets.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 8
+    resources:
+        mem_mb=memory(2000, 2),
+        runtime=240,
+    params:
+        weats=weat_options,
+        options=influence_options,
+        code=code_digest("biaslab.origins.influence"),
+    message:
+        "{wildcards.setup}: predict the bias after the removal of every set"
+    shell:
+        "biaslab origins predict-sets {input.embeddings} --cooccurrence {input.cooccurrence}"
+        " --corpus {input.corpus} --documents {input.documents} --vocabulary {input.vocabulary}"
+        " --sets {input.sets} {params.weats} {params.options} --threads {threads}"
+        " --out {output} > {log} 2>&1"
+
+
+rule measure_sets:
+    input:
+        embeddings=retrained_embeddings,
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=word_sets,
+    output:
+        "results/origins/{setup}/observed.tsv",
+    log:
+        "results/logs/{setup}/measure_sets.log",
+    benchmark:
+        "results/benchmarks/{setup}/measure_sets.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(2000, 0.1),
+        runtime=120,
+    params:
+        weats=weat_options,
+        code=code_digest("biaslab.origins.observed"),
+    message:
+        "{wildcards.setup}: measure the bias after every removal"
+    shell:
+        "biaslab origins measure-sets {input.embeddings} --vocabulary {input.vocabulary} {params.weats}"
+        " --out {output} > {log} 2>&1"
+
+
+rule evaluate_predictions:
+    input:
+        baseline="results/origins/{setup}/baseline.tsv",
+        predictions="results/origins/{setup}/predictions.tsv",
+        observed="results/origins/{setup}/observed.tsv",
+        sets="results/origins/{setup}/perturbation_sets.parquet",
+    output:
+        perturbations="results/origins/{setup}/perturbations.tsv",
+        correlation="results/origins/{setup}/correlation.tsv",
+    log:
+        "results/logs/{setup}/evaluate_predictions.log",
+    benchmark:
+        "results/benchmarks/{setup}/evaluate_predictions.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(2000),
+        runtime=30,
+    params:
+        seed=config["seed"],
+        code=code_digest("biaslab.origins.evaluation"),
+    message:
+        "{wildcards.setup}: compare predicted with observed bias"
+    shell:
+        "biaslab origins evaluate --baseline {input.baseline} --predictions {input.predictions}"
+        " --observed {input.observed} --sets {input.sets} --seed {params.seed}"
+        " --perturbations {output.perturbations} --correlation {output.correlation} > {log} 2>&1"
+
+
+rule record_config:
+    output:
+        "results/config.json",
+    log:
+        "results/logs/record_config.log",
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        json=json.dumps(EXPERIMENT, indent=2, sort_keys=True),
+    message:
+        "record the configuration"
+    shell:
+        "printf '%s\\n' {params.json:q} > {output} 2> {log}"
+
+
+rule write_tables:
+    input:
+        measured,
+        config="results/config.json",
+        word_sets=every_word_set,
+    output:
+        report_items(TABLES, "Tables", ".tsv"),
+        expand("results/origins/{item.stem}{suffix}", item=TABLES, suffix=[".md", ".tex"]),
+    log:
+        "results/logs/write_tables.log",
+    benchmark:
+        "results/benchmarks/write_tables.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(2000, 2),
+        runtime=30,
+    params:
+        setups=setup_options,
+        weats=weat_options,
+        code=code_digest("biaslab.origins.tables"),
+    message:
+        "write the tables"
+    shell:
+        "biaslab origins tables {params.setups} {params.weats} --config {input.config} --out-dir results/origins"
+        " > {log} 2>&1"
+
+
+rule draw_figures:
+    input:
+        measured,
+        config="results/config.json",
+        word_sets=every_word_set,
+    output:
+        report_items(FIGURES, "Figures", ".svg"),
+        expand(
+            "results/origins/{item.stem}{suffix}",
+            item=FIGURES,
+            suffix=[".pdf", ".png", ".tsv"],
+        ),
+    log:
+        "results/logs/draw_figures.log",
+    benchmark:
+        "results/benchmarks/draw_figures.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(2000, 2),
+        runtime=30,
+    params:
+        setups=setup_options,
+        weats=weat_options,
+        code=code_digest("biaslab.origins.figures"),
+    message:
+        "draw the figures"
+    shell:
+        "biaslab origins figures {params.setups} {params.weats} --config {input.config} --out-dir results/origins"
+        " > {log} 2>&1"
+
+
+rule origins:
+    input:
+        rules.write_tables.output,
+        rules.draw_figures.output,
+    message:
+        "all tables and figures of the origins of bias"
