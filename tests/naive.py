@@ -1,7 +1,10 @@
 """Slow, literal oracles: each follows the text of the paper, word by word."""
 
+import itertools
+import math
 from collections import Counter
 
+import scipy.integrate
 
 # Corpora
 
@@ -37,12 +40,6 @@ def build_corpus(documents, unit, part_length, min_length, max_length, max_token
             for number, start in enumerate(range(0, len(words), part_length), start=1):
                 units.append((f"{identifier}#{number}", words[start : start + part_length]))
     return vocabulary, units
-
-
-import itertools
-import math
-
-import scipy.integrate
 
 
 # Bias measures: Brunet et al. 2019, Section 3.3 and Equation 4; Caliskan et al. 2017.

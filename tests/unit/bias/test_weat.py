@@ -1,0 +1,191 @@
+"""Effect size, its gradient and its permutation test."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from biaslab.bias.weat import (
+    differential_associations,
+    effect_size,
+    effect_size_gradient,
+    permutation_p_value,
+    weat_words,
+)
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+
+RTOL = 1e-10
+
+
+def indices(S, T, A, B):
+    ids = (np.array(words, dtype=np.int64) for words in (S, T, A, B))
+    return WeatIndices("test", *ids, set_names=("s", "t", "a", "b"), lost={})
+
+
+def sets_of(weat):
+    return tuple(words.tolist() for words in (weat.S, weat.T, weat.A, weat.B))
+
+
+@st.composite
+def cases(draw):
+    """Random vectors, and a test on some of them; targets may be attributes too."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    sizes = [draw(st.integers(2, 5)) for _ in range(4)]
+    n = sum(sizes)
+    targets, attributes = rng.permutation(n), rng.permutation(n)
+    S, T = targets[: sizes[0]], targets[sizes[0] : sizes[0] + sizes[1]]
+    A, B = attributes[: sizes[2]], attributes[sizes[2] : sizes[2] + sizes[3]]
+    return rng.normal(size=(n, draw(st.integers(2, 8)))) * rng.uniform(0.1, 10, (n, 1)), indices(S, T, A, B)
+
+
+@given(cases())
+def test_effect_size_is_equation_4(case):
+    vectors, weat = case
+    assert effect_size(vectors, weat) == pytest.approx(naive.effect_size(vectors, *sets_of(weat)), rel=RTOL)
+
+
+def test_effect_size_by_hand():
+    # Associations: cosines 1, 0 of S and 0, -1 of T with A, their negatives with B: g = 2, 0, 0, -2.
+    vectors = np.array([[2.0, 0], [0, 3], [0, -1], [-5, 0], [1, 0], [4, 0], [-1, 0], [-2, 0]])
+    weat = indices([0, 1], [2, 3], [4, 5], [6, 7])
+    np.testing.assert_allclose(differential_associations(vectors, weat), [2, 0, 0, -2], atol=1e-15)
+    assert effect_size(vectors, weat) == pytest.approx(2 / math.sqrt(8 / 3))
+
+
+def test_float32_vectors_are_computed_with_in_float64():
+    vectors = np.random.default_rng(1).normal(size=(16, 5)).astype(np.float32)
+    weat = indices(range(4), range(4, 8), range(8, 12), range(12, 16))
+    assert effect_size(vectors, weat) == effect_size(vectors.astype(np.float64), weat)
+
+
+@given(cases())
+def test_opposite_sets_change_the_sign(case):
+    vectors, weat = case
+    S, T, A, B = sets_of(weat)
+    size = effect_size(vectors, weat)
+    assert effect_size(vectors, indices(T, S, A, B)) == pytest.approx(-size, rel=RTOL)
+    assert effect_size(vectors, indices(S, T, B, A)) == pytest.approx(-size, rel=RTOL)
+
+
+@given(cases(), st.integers(0, 1000))
+def test_lengths_and_rotations_do_not_matter(case, seed):
+    vectors, weat = case
+    rng = np.random.default_rng(seed)
+    rotation, _ = np.linalg.qr(rng.normal(size=(vectors.shape[1],) * 2))
+    changed = (vectors * rng.uniform(0.01, 100, (len(vectors), 1))) @ rotation
+    assert effect_size(changed, weat) == pytest.approx(effect_size(vectors, weat), rel=1e-8)
+
+
+@given(cases())
+def test_the_gradient_equals_central_differences(case):
+    vectors, weat = case
+    gradient = effect_size_gradient(vectors, weat)
+    words = weat_words(weat)
+    assert gradient.shape == (len(words), vectors.shape[1])
+    numeric = np.empty_like(gradient)
+    for row, word in enumerate(words):
+        step = 1e-6 * np.linalg.norm(vectors[word])
+        for d in range(vectors.shape[1]):
+            above, below = vectors.copy(), vectors.copy()
+            above[word, d] += step
+            below[word, d] -= step
+            numeric[row, d] = (effect_size(above, weat) - effect_size(below, weat)) / (2 * step)
+    # Where the associations nearly agree, the third derivative grows as the gradient cubed.
+    lengths = np.linalg.norm(vectors[words], axis=1, keepdims=True)
+    scale = np.abs(gradient * lengths).max()
+    np.testing.assert_allclose(
+        numeric * lengths, gradient * lengths, rtol=1e-6, atol=1e-7 * max(1, scale) ** 3
+    )
+
+
+@given(cases())
+def test_the_gradient_is_orthogonal_to_the_vectors(case):
+    vectors, weat = case
+    gradient = effect_size_gradient(vectors, weat)
+    radial = np.sum(gradient * vectors[weat_words(weat)], axis=1)
+    np.testing.assert_allclose(radial, 0, atol=1e-9 * max(1, np.abs(gradient).max() * np.abs(vectors).max()))
+
+
+def test_words_of_a_test_are_sorted_and_unique():
+    words = weat_words(indices([9, 2], [4, 7], [2, 1], [7, 3]))
+    assert words.dtype == np.int64
+    assert words.tolist() == [1, 2, 3, 4, 7, 9]
+
+
+@settings(deadline=None)  # the first call compiles
+@given(cases())
+def test_the_exact_p_value_is_the_share_of_partitions(case):
+    vectors, weat = case
+    n_partitions = math.comb(len(weat.S) + len(weat.T), len(weat.S))
+    result = permutation_p_value(vectors, weat, n_partitions, np.random.default_rng(0))
+    assert result.exact
+    assert result.n_permutations == n_partitions
+    assert result.p_value == pytest.approx(naive.permutation_p_value(vectors, *sets_of(weat)), rel=1e-12)
+
+
+def test_ties_count_as_reached():
+    rng = np.random.default_rng(3)
+    targets, attributes = rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
+    vectors = np.concatenate(
+        [targets, targets * 3, attributes]
+    )  # S and T have equal associations, up to rounding
+    weat = indices(range(4), range(4, 8), (8, 9), (10, 11))
+    result = permutation_p_value(vectors, weat, 1000, rng)
+    assert result.p_value == pytest.approx(naive.permutation_p_value(vectors, *sets_of(weat)))
+    assert result.p_value > 0.5
+
+
+def test_the_largest_effect_has_the_smallest_p_value():
+    angles = np.concatenate([np.linspace(0, 1, 8), np.linspace(2, 3, 8), [0, 0.1, 3, 3.1]])
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    weat = indices(range(8), range(8, 16), (16, 17), (18, 19))
+    assert permutation_p_value(vectors, weat, 12870, np.random.default_rng(0)).p_value == 1 / 12870
+    estimated = permutation_p_value(vectors, weat, 12869, np.random.default_rng(0))
+    assert not estimated.exact
+    assert estimated.n_permutations == 12869
+    assert 1 / 12870 <= estimated.p_value < 6 / 12870
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 1000))
+def test_random_partitions_estimate_the_exact_p_value(seed):
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(24, 6))
+    weat = indices(range(5), range(5, 12), range(12, 18), range(18, 24))
+    exact = permutation_p_value(vectors, weat, 792, rng).p_value
+    estimate, repeated = (permutation_p_value(vectors, weat, 791, np.random.default_rng(5)) for _ in range(2))
+    assert estimate == repeated
+    assert estimate.p_value == pytest.approx(exact, abs=5 * math.sqrt(0.25 / 791))
+
+
+@pytest.mark.parametrize("value", [0.0, math.nan, math.inf])
+@pytest.mark.parametrize("measure", [effect_size, effect_size_gradient, differential_associations])
+def test_a_vector_without_a_cosine_is_refused(value, measure):
+    vectors = np.random.default_rng(0).normal(size=(10, 3))
+    vectors[5] = value
+    weat = indices((0, 1), (2, 3), (4, 5), (6, 7))
+    with pytest.raises(
+        InputError, match=r"test: the vector of word id 5 \(line 7 of the vocabulary\) is zero or not"
+    ):
+        measure(vectors, weat)
+    vectors[[5, 9]] = vectors[[9, 5]]  # not a word of the test any more
+    assert np.isfinite(measure(vectors, weat)).all()
+
+
+def test_equal_associations_have_no_effect_size():
+    vectors = np.random.default_rng(0).normal(size=(8, 3))
+    vectors[:4] = vectors[0] * [[1], [0.3], [7], [11]]
+    weat = indices((0, 1), (2, 3), (4, 5), (6, 7))
+    assert math.isnan(effect_size(vectors, weat))
+    assert np.isnan(effect_size_gradient(vectors, weat)).all()
+    assert permutation_p_value(vectors, weat, 100, np.random.default_rng(0)).p_value == 1
+
+
+def test_no_permutations_are_refused():
+    vectors = np.random.default_rng(0).normal(size=(8, 3))
+    with pytest.raises(InputError, match="permutations: 0"):
+        permutation_p_value(vectors, indices((0, 1), (2, 3), (4, 5), (6, 7)), 0, np.random.default_rng(0))

@@ -1,0 +1,114 @@
+"""Files of word sets, and their words in a vocabulary."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from biaslab.bias.word_sets import in_vocabulary, read_word_sets
+from biaslab.core.errors import InputError
+
+FOLDER = Path(__file__).parents[3] / "workflow" / "resources" / "word_sets"
+GOOD = {
+    "name": "pets",
+    "title": "Cats and dogs against good and bad",
+    "source": "nobody",
+    "targets": "{cats: [cat, kitten], dogs: [dog, puppy, hound]}",
+    "attributes": "{good: [good, nice], bad: [bad, poor]}",
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file of word sets with some keys changed; None drops a key."""
+
+    def write(**changes):
+        path = tmp_path / "pets.yaml"
+        keys = {**GOOD, **changes}
+        path.write_text("".join(f"{key}: {value}\n" for key, value in keys.items() if value is not None))
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("name", "sets", "sizes"),
+    [
+        ("weat1", ("science", "arts", "male", "female"), (8, 8, 8, 8)),
+        ("weat2", ("instruments", "weapons", "pleasant", "unpleasant"), (25, 25, 25, 25)),
+    ],
+)
+def test_the_papers_tests_are_there(name, sets, sizes):
+    word_sets = read_word_sets(FOLDER / f"{name}.yaml")
+    assert word_sets.name == name
+    assert tuple(word_sets.sets) == sets
+    assert tuple(len(words) for words in word_sets.sets.values()) == sizes
+
+
+def test_words_become_ids_in_the_order_of_the_sets(write):
+    words = ["bad", "good", "dog", "nice", "puppy", "cat", "poor", "kitten"]
+    vocabulary = {word: i for i, word in enumerate(words)}
+    weat = in_vocabulary(read_word_sets(write()), vocabulary)
+    assert weat.name == "pets"
+    assert weat.set_names == ("cats", "dogs", "good", "bad")
+    np.testing.assert_array_equal(weat.S, [5, 7])
+    np.testing.assert_array_equal(weat.T, [2, 4])
+    np.testing.assert_array_equal(weat.A, [1, 3])
+    np.testing.assert_array_equal(weat.B, [0, 6])
+    assert {ids.dtype for ids in (weat.S, weat.T, weat.A, weat.B)} == {np.dtype(np.int64)}
+    assert weat.lost == {"cats": (), "dogs": ("hound",), "good": (), "bad": ()}
+    assert weat.lost_words == ["hound"]
+
+
+@pytest.mark.parametrize("present", [["dog"], []])
+def test_a_set_with_fewer_than_two_words_left_is_refused(write, present):
+    vocabulary = {w: i for i, w in enumerate(["cat", "kitten", "good", "nice", "bad", "poor", *present])}
+    with pytest.raises(InputError, match=r"pets: set 'dogs' keeps . of 3 .*lost: .*puppy, hound.*min_count"):
+        in_vocabulary(read_word_sets(write()), vocabulary)
+
+
+def test_a_word_may_be_target_and_attribute(write):
+    word_sets = read_word_sets(write(attributes="{good: [cat, nice], bad: [bad, poor]}"))
+    assert word_sets.attributes["good"][0] == "cat"
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"title": None}, "'title' is a required property"),
+        ({"name": "a-b"}, "name: use letters"),
+        ({"name": "baseline"}, "name: this name is taken"),
+        ({"target": "{a: [b, c]}"}, "unknown key 'target'; did you mean 'targets'"),
+        ({"targets": "{cats: [cat, kitten]}"}, "targets: give exactly two sets"),
+        ({"targets": "{a: [b, c], d: [e, f], g: [h, i]}"}, "targets: give exactly two sets"),
+        ({"targets": "{cats: [], dogs: [dog, puppy]}"}, "targets.cats: give at least two words"),
+        ({"targets": "{cats: [cat], dogs: [dog, puppy]}"}, "targets.cats: give at least two words"),
+        (
+            {"targets": "{cats: [cat, no], dogs: [dog, puppy]}"},
+            "targets.cats.1.: False is .* put it in quotes",
+        ),
+        ({"targets": "{cats: [cat, cat], dogs: [dog, puppy]}"}, "'cat' stands twice in set 'cats'"),
+        ({"targets": "{cats: [cat, pet], dogs: [dog, pet]}"}, "'pet' is in both 'cats' and 'dogs'"),
+        ({"attributes": "{good: [x, y], bad: [x, z]}"}, "'x' is in both 'good' and 'bad'"),
+        ({"attributes": "{cats: [x, y], bad: [w, z]}"}, "have the same name"),
+        ({"targets": "{cats: [cat"}, "line [0-9]+: not YAML"),
+    ],
+)
+def test_malformed_files_are_refused(write, changes, problem):
+    with pytest.raises(InputError, match=problem) as error:
+        read_word_sets(write(**changes))
+    assert "pets.yaml" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"- a\n- b\n", b"\xff\xfe\x00"])
+def test_files_of_something_else_are_refused(tmp_path, content):
+    path = tmp_path / "x.yaml"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"x\.yaml"):
+        read_word_sets(path)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read_word_sets(tmp_path / "absent.yaml")
