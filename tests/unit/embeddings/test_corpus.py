@@ -1,0 +1,187 @@
+import itertools
+
+import numpy as np
+import pytest
+from gensim.test.utils import datapath
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import naive
+from biaslab.cli import app
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz, read_parquet, read_tsv
+from biaslab.embeddings import corpus
+from biaslab.embeddings.readers import Document, read_documents
+
+SAMPLE = datapath("enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2")
+
+odd_words = [
+    "cat",
+    "Dog",
+    "dog",
+    "a",
+    "x1y2",
+    "_hidden",
+    "snake_case",
+    "naïve",
+    "İstanbul",
+    "9",
+    "日本",
+    "l" * 16,
+]
+some_text = st.lists(st.sampled_from(odd_words) | st.text(max_size=6), max_size=12).map(" ".join)
+
+
+def documents_of(*texts):
+    return [Document(f"d{i}", f"Title {i}", text) for i, text in enumerate(texts)]
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return corpus.build_corpus(
+        read_documents(SAMPLE, "mediawiki"),
+        unit="part",
+        part_length=200,
+        min_length=50,
+        max_length=50_000,
+        min_count=15,
+    )
+
+
+def test_wikipedia_sample_has_its_known_size(sample):
+    articles = {identifier.split("#")[0] for identifier in sample.documents["id"]}
+    assert len(articles) == 106
+    assert sample.n_source_tokens == 452_944
+    assert len(sample.vocabulary) == 3_722
+    assert len(sample.documents) == 1_902
+
+
+def test_wikipedia_sample_is_consistent(sample):
+    assert sample.tokens.dtype == np.int32
+    assert sample.offsets.dtype == np.int64
+    np.testing.assert_array_equal(np.bincount(sample.tokens), sample.vocabulary["count"])
+    np.testing.assert_array_equal(np.diff(sample.offsets), sample.documents["n_tokens"])
+    np.testing.assert_array_equal(sample.documents["document"], np.arange(1_902))
+    first = sample.documents.iloc[0]
+    assert (first["id"], first["title"], first["n_tokens"]) == ("12#1", "Anarchism", 200)
+    words = sample.vocabulary["word"].to_numpy()
+    assert first["excerpt"] == " ".join(words[sample.tokens[:25]])
+
+
+@given(st.text())
+@settings(deadline=None)
+@example("The QUICK_brown _fox x86 4ever İstanbul naïve ſtraße ǅ ²³ Ⅷ ١٢٣ हिन्दी\u0301")
+def test_tokenizer_is_gensims(text):
+    assert corpus.tokenize(text) == naive.tokenize(text)
+
+
+@given(
+    texts=st.lists(some_text, min_size=1, max_size=12),
+    unit=st.sampled_from(corpus.UNITS),
+    part_length=st.integers(1, 5),
+    min_length=st.integers(0, 3),
+    max_length=st.integers(3, 12),
+    max_tokens=st.none() | st.integers(1, 30),
+    min_count=st.integers(1, 3),
+    chunk=st.integers(1, 9),
+)
+@settings(deadline=None)
+def test_corpus_equals_the_oracle(texts, chunk, **parameters):
+    documents = documents_of(*texts)
+    vocabulary, units = naive.build_corpus(documents, **parameters)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(corpus, "_CHUNK", chunk)
+        if not vocabulary:
+            with pytest.raises(InputError):
+                corpus.build_corpus(documents, **parameters)
+            return
+        built = corpus.build_corpus(documents, **parameters)
+    assert list(built.vocabulary.itertuples(index=False, name=None)) == vocabulary
+    words = built.vocabulary["word"].to_numpy(dtype=object)
+    pieces = [list(words[built.tokens[a:b]]) for a, b in itertools.pairwise(built.offsets)]
+    assert list(zip(built.documents["id"], pieces, strict=True)) == units
+
+
+def test_table_has_excerpts_on_one_line_and_metadata_as_text():
+    documents = [
+        Document("1", "Two\nlines", "one\ttwo\n\nthree " + "word " * 100, {"year": "1999"}),
+        Document("2", "Half \ud800", "one two three", {"section": "Arts"}),
+    ]
+    table = corpus.build_corpus(documents).documents
+    assert list(table.columns) == [*corpus.TABLE_COLUMNS, "year", "section"]
+    assert list(table["title"]) == ["Two lines", "Half ?"]
+    assert table["excerpt"][0] == ("one two three " + "word " * 100)[:200]
+    assert list(table["year"]) == ["1999", ""]
+    assert list(table["section"]) == ["", "Arts"]
+
+
+def test_max_tokens_keeps_the_article_that_reaches_it_and_reads_no_further():
+    source = iter(documents_of("one two", "one two three", "four five", "six seven"))
+    built = corpus.build_corpus(source, max_tokens=4)
+    assert list(built.documents["id"]) == ["d0", "d1"]
+    assert next(source).id == "d2"
+
+
+def test_command_writes_the_corpus(tmp_path):
+    (tmp_path / "source.txt").write_text("one two three one two\nfour four\n")
+    options = {"format": "text", "unit": "part", "part-length": 2, "min-length": 3, "min-count": 2}
+    options |= {name: tmp_path / name for name in ("corpus", "documents", "vocabulary")}
+    words = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
+    source = str(tmp_path / "source.txt")
+    result = CliRunner().invoke(app, ["embeddings", "read-corpus", source, *words], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert read_npz(tmp_path / "corpus")["offsets"].tolist() == [0, 2, 4]
+    assert read_parquet(tmp_path / "documents")["id"].tolist() == ["1#1", "1#2"]
+    assert read_tsv(tmp_path / "vocabulary").to_dict("list") == {"word": ["one", "two"], "count": [2, 2]}
+
+
+def test_written_files_follow_their_contract(tmp_path):
+    built = corpus.build_corpus(documents_of("null nan NA true", "null nan"))
+    paths = [tmp_path / name for name in ("corpus.npz", "documents.parquet", "vocabulary.tsv")]
+    corpus.write_corpus(built, *paths)
+    arrays = read_npz(paths[0])
+    assert arrays["tokens"].dtype == np.int32
+    assert arrays["offsets"].tolist() == [0, 4, 6]
+    assert arrays["n_source_tokens"] == 6
+    assert list(read_parquet(paths[1]).columns) == list(corpus.TABLE_COLUMNS)
+    assert read_tsv(paths[2])["word"].tolist() == ["nan", "null", "na", "true"]
+    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in paths}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"unit": "paragraph"}, "unknown unit 'paragraph'"),
+        ({"unit": "parts"}, "did you mean 'part'"),
+        ({"unit": "part"}, "part_length is missing"),
+        ({"unit": "part", "part_length": 0}, "part_length is 0; it must be at least 1"),
+        ({"min_length": 5, "max_length": 4}, "max_length is 4; it must be at least 5"),
+        ({"min_length": -1}, "min_length is -1"),
+        ({"max_tokens": 0}, "max_tokens is 0"),
+        ({"min_count": 0}, "min_count is 0"),
+        ({"min_length": 4}, "no document has at least 4 tokens: 2 were read, of 1 to 3 tokens"),
+        ({"min_length": 4, "max_length": 9}, "no document has 4 to 9 tokens"),
+        ({"min_count": 3}, "no word occurs 3 times (at most 2)"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters, message):
+    with pytest.raises(InputError) as caught:
+        corpus.build_corpus(documents_of("one two three", "one"), **parameters)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_empty_corpus_is_refused():
+    with pytest.raises(InputError, match="the corpus has no document"):
+        corpus.build_corpus([])
+
+
+def test_corpus_without_words_is_refused():
+    with pytest.raises(InputError, match=r"no word occurs 1 times \(at most 0\)"):
+        corpus.build_corpus(documents_of("1 2 3"), min_length=0)
+
+
+def test_metadata_that_hides_a_column_is_refused():
+    with pytest.raises(InputError, match="document 7: the metadata key 'n_tokens' is a column"):
+        corpus.build_corpus([Document("7", "seven", "some words", {"n_tokens": "3"})])
