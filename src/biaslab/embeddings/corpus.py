@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -182,7 +183,7 @@ class _Articles:
         self.words = _WordIds()
         self.ids = array("i")
         self.offsets = array("q", [0])
-        self._rows: list[dict[str, str]] = []
+        self._columns: dict[str, list[str]] = {}
         self._limits = (min_length, max_length)
         self._keep_excerpts = keep_excerpts
         self._read, self._shortest, self._longest = 0, None, 0
@@ -198,8 +199,8 @@ class _Articles:
         low, high = self._limits
         if low <= len(ids) and (high is None or len(ids) <= high):
             self.ids.frombytes(ids.tobytes())
+            self._add_row(self._row(document))
             self.offsets.append(len(self.ids))
-            self._rows.append(self._row(document))
 
     def _row(self, document: Document) -> dict[str, str]:
         clash = document.metadata.keys() & set(TABLE_COLUMNS)
@@ -210,12 +211,19 @@ class _Articles:
             )
         excerpt = {"excerpt": _one_line(document.text[: 4 * EXCERPT_CHARACTERS])[:EXCERPT_CHARACTERS]}
         fixed = {"id": _one_line(document.id), "title": _one_line(document.title)}
-        metadata = {key: _one_line(value) for key, value in document.metadata.items()}
+        metadata = {_one_line(key): sys.intern(_one_line(value)) for key, value in document.metadata.items()}
         return fixed | (excerpt if self._keep_excerpts else {}) | metadata
+
+    def _add_row(self, row: dict[str, str]) -> None:
+        for key in row:
+            if key not in self._columns:
+                self._columns[key] = [""] * (len(self.offsets) - 1)
+        for key, column in self._columns.items():
+            column.append(row.get(key, ""))
 
     def check_not_empty(self) -> None:
         """Raise an `InputError` when no article was kept."""
-        if self._rows:
+        if len(self.offsets) > 1:
             return
         if not self._read:
             raise InputError("the corpus has no document; check its source and format")
@@ -228,7 +236,7 @@ class _Articles:
 
     def table(self) -> pd.DataFrame:
         """Return a row an article: id, title, excerpt (if kept) and metadata, all text."""
-        return pd.DataFrame(self._rows, dtype="str").fillna("")
+        return pd.DataFrame(self._columns, dtype="str")
 
 
 def _one_line(text: str) -> str:
