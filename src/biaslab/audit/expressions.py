@@ -2,18 +2,18 @@
 
 A formula is made of the table's columns, numbers, texts in quotes and
 
-=====================================  ===============================================================
-``+ - * /``, ``abs(x)``, ``log(x)``    row by row
+======================================  ==================================================================
+``+ - * /``, ``abs(x)``, ``log(x)``     row by row
 ``== != < <= > >=``, ``in ('a', 'b')``  conditions, combined with ``and``, ``or``, ``not``
-``mean(x)``, ``sd(x)``                 with Student's t and the chi-square interval
-``median min max sum distinct(x)``     ``distinct`` counts different values
-``count()``, ``fraction(c)``           rows; share of rows with condition c, with Clopper and Pearson's interval
-``difference(x, a, b)``                mean over rows a minus mean over rows b, with Welch's interval
-``change(x, a, b)``                    the same in percent of the mean over b, by the delta method
-``spearman(x, y)``                     rank correlation
-=====================================  ===============================================================
+``mean(x)``, ``sd(x)``                  with Student's t and the chi-square interval
+``median min max sum distinct(x)``      ``distinct`` counts different values
+``count()``, ``fraction(c)``            rows; share of rows with condition c (Clopper and Pearson's interval)
+``difference(x, a, b)``                 mean over rows a minus mean over rows b, with Welch's interval
+``change(x, a, b)``                     the same in percent of the mean over b, by the delta method
+``spearman(x, y)``                      rank correlation
+======================================  ==================================================================
 
-Every one of the lower half takes a further condition as its last argument: ``mean(x, kind == 'random')``. They
+Those from ``mean`` on take a further condition as their last argument: ``mean(x, kind == 'random')``. They
 skip missing values; over no rows their value is missing (``count``, ``distinct`` and ``sum``: zero). Intervals
 have 95%; a formula has one only when one of these functions is its outermost part.
 """
@@ -192,7 +192,9 @@ def _call(node: ast.Call, table: pd.DataFrame) -> Value | Estimate:
         return _apply(_ROWWISE[name], node, table, node.args[0])
     if name not in _REDUCTIONS:
         known = ", ".join(sorted([*_ROWWISE, *_REDUCTIONS]))
-        raise FormulaError(f"there is no function '{name}' with {len(node.args)} arguments (there are {known})")
+        raise FormulaError(
+            f"there is no function '{name}' with {len(node.args)} arguments (there are {known})"
+        )
     function, kinds = _REDUCTIONS[name]
     if len(node.args) not in (len(kinds), len(kinds) + 1):
         raise FormulaError(f"'{name}' takes {len(kinds)} arguments, and a condition")

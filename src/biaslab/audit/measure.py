@@ -1,23 +1,23 @@
 """Measures claims on results and gives each a verdict.
 
-A claim is measured where its own setups were run (the setups whose data are the paper's), on every setup when it
-is about any data, and with ``other_data`` also on each other setup that was run. The verdict:
+A claim is measured where its own setups were run (the setups whose data are the paper's), on every setup
+when it is about any data, and with ``other_data`` also on each other setup that was run. The verdict:
 
 ``reproduced``
-    The measured number meets the claim: it is within the tolerance of the published one (kinds value, count,
-    setting, identity), not below or not above the bound by more than the tolerance (at_least, at_most), or has
-    the published sign (sign).
+    The measured number meets the claim: it is within the tolerance of the published one (kinds value,
+    count, setting, identity), not below or not above the bound by more than the tolerance (at_least,
+    at_most), or has the published sign (sign).
 ``direction_only``
-    It does not, but the row's weaker ``direction`` holds, e.g. ``> 0``; or it does, but on other data than the
-    paper's. Data are the paper's when the setup is the claim's and meets every ``identity`` claim of that setup,
-    which are counts of the corpus; settings and claims about any data need none of this.
+    It does not, but the row's weaker ``direction`` holds, e.g. ``> 0``; or it does, but on other data than
+    the paper's. Data are the paper's when the setup is the claim's and meets every ``identity`` claim of that
+    setup, which are counts of the corpus; settings and claims about any data need none of this.
 ``not_reproduced``
     Neither the claim nor its direction holds.
 ``not_attempted``
     The claim cannot be measured yet, its setup was not run, or the setup has no row that the claim is about.
 
-Verdicts follow from the measured number alone; the interval (95%) beside it says how sure the number is, and when
-it covers the published number of an unmet claim, the reason says so.
+Verdicts follow from the measured number alone; the interval (95%) beside it says how sure the number is, and
+when it covers the published number of an unmet claim, the reason says so.
 """
 
 import math
@@ -85,8 +85,9 @@ def measure_claims(claims: Sequence[Claim], results: Path, setups: Sequence[str]
     Returns
     -------
     pandas.DataFrame
-        Columns `COLUMNS`; a row for each claim and setup, in the order of the claims. ``source`` names the result
-        files, then the tables and figures that show the claim, relative to `results`, separated by spaces.
+        Columns `COLUMNS`; a row for each claim and setup, in the order of the claims. ``source`` names the
+        result files, then the tables and figures that show the claim, relative to `results`, separated by
+        spaces.
 
     Raises
     ------
@@ -181,7 +182,9 @@ def _strangers(claims: Sequence[Claim], results: Path, setups: Sequence[str]) ->
         if claim.kind != "identity" or not claim.measure or not set(claim.setups) <= set(setups):
             continue
         if not _meets(claim, _measure(claim, claim.setups, results).estimate)[0]:
-            failed.update((s, f"{_OTHER_DATA} (see {claim.claim_id})") for s in claim.setups if s not in failed)
+            failed.update(
+                (s, f"{_OTHER_DATA} (see {claim.claim_id})") for s in claim.setups if s not in failed
+            )
     return failed
 
 
@@ -194,14 +197,14 @@ def _meets(claim: Claim, found: Estimate) -> tuple[bool, str]:
     if claim.kind in ("at_least", "at_most"):
         excess = value - number if claim.kind == "at_least" else number - value
         holds = _is_within(excess, tolerance)
-        bound = f"{claim.kind.replace('_', ' ')} {_text(value)}"
-        allowed = f" (tolerance {_text(tolerance)})" if tolerance else ""
-        clause = f"{_text(number)} is {'' if holds else 'not '}{bound}{allowed}"
+        bound = f"{claim.kind.replace('_', ' ')} {format_number(value)}"
+        allowed = f" (tolerance {format_number(tolerance)})" if tolerance else ""
+        clause = f"{format_number(number)} is {'' if holds else 'not '}{bound}{allowed}"
     else:
         gap = abs(number - value)
         holds = _is_within(gap, tolerance)
-        limit = f"{'within' if holds else 'more than'} the tolerance of {_text(tolerance)}"
-        clause = f"off by {_text(gap)}, {limit}" if gap else "equal"
+        limit = f", {'within' if holds else 'more than'} the tolerance of {format_number(tolerance)}"
+        clause = f"off by {format_number(gap)}{limit if tolerance else ''}" if gap else "equal"
     if not holds and found.low <= value <= found.high:
         clause += ", though the interval covers the published number"
     return holds, clause
@@ -211,7 +214,7 @@ def _is_within(gap: float, tolerance: float) -> bool:
     return gap <= tolerance or math.isclose(gap, tolerance, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def _text(number: float) -> str:
+def format_number(number: float) -> str:
     """Write a number for a reader: whole ones in full, others with four digits."""
     return f"{number:,.0f}" if number == round(number) or abs(number) >= 1e4 else f"{number:.4g}"
 
@@ -243,7 +246,9 @@ def _files(patterns: str, setup: str, results: Path, where: str) -> list[Path]:
         pattern = pattern.replace("{setup}", setup)
         paths = sorted(results.glob(pattern))
         if not paths:
-            raise InputError(f"{results / pattern}: no such file; run the step that makes it, or mend {where}")
+            raise InputError(
+                f"{results / pattern}: no such file; run the step that makes it, or mend {where}"
+            )
         found += paths
     return found
 

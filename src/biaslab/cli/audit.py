@@ -1,10 +1,125 @@
 """Commands of ``biaslab audit``."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-app = typer.Typer(help="Published claims against measured results, and run against run.", no_args_is_help=True)
+from biaslab.cli.options import Out
+from biaslab.core.errors import InputError
+
+_WIDTH = 160  # characters a line where there is no terminal
+
+app = typer.Typer(
+    help="Published claims against measured results, and run against run.", no_args_is_help=True
+)
 
 
 @app.callback()
 def _group() -> None:
     """Keep the verbs as sub-commands, even while there is only one."""
+
+
+@app.command("claims")
+def claims(
+    registries: Annotated[list[Path], typer.Argument(help="Registries of claims (.tsv).")],
+    schema: Annotated[Path, typer.Option(help="The schema of their rows (.yaml).")],
+    results: Annotated[Path, typer.Option(help="The results folder.")],
+    setup: Annotated[list[str], typer.Option(help="A setup that was run; repeat for each.")],
+    out: Out,
+) -> None:
+    """Measure every published claim on the results and give it a verdict."""
+    from biaslab.audit.measure import measure_claims
+    from biaslab.core.claims import read_claims
+    from biaslab.core.io import write_tsv
+
+    write_tsv(out, measure_claims(read_claims(registries, schema), results, setup))
+
+
+@app.command("html")
+def html(
+    claims: Annotated[Path, typer.Argument(help="The measured claims (audit/claims.tsv).")],
+    out: Annotated[Path, typer.Option(help="The page to write, in the same folder.")],
+) -> None:
+    """Show the measured claims on one self-contained page."""
+    from biaslab.audit.html import write_html
+
+    write_html(claims, out)
+
+
+@app.command("manifest")
+def manifest(
+    results: Annotated[Path, typer.Argument(help="The results folder.")],
+    config: Annotated[Path, typer.Option(help="The complete configuration of the run (.json).")],
+    out: Out,
+    code: Annotated[list[str] | None, typer.Option(help="RULE=DIGEST of the code of a rule; repeat.")] = None,
+    input: Annotated[
+        list[str] | None, typer.Option(help="NAME=PATH of a file or folder that the run read; repeat.")
+    ] = None,
+) -> None:
+    """Record what went into the results, what made them, and the sha256 of each."""
+    from biaslab.audit.manifest import write_manifest
+    from biaslab.core.config import read_yaml
+
+    inputs = {name: Path(path) for name, path in _pairs(input or [], "--input").items()}
+    write_manifest(results, out, read_yaml(config), _pairs(code or [], "--code"), inputs)
+
+
+@app.command("compare")
+def compare(
+    a: Annotated[Path, typer.Argument(help="A results folder.")],
+    b: Annotated[Path, typer.Argument(help="Another one.")],
+    rtol: Annotated[
+        float, typer.Option(help="Relative difference up to which numbers are equal.", min=0)
+    ] = 1e-9,
+    out: Annotated[Path | None, typer.Option(help="Also write every file's comparison here (.tsv).")] = None,
+) -> None:
+    """Compare two runs: equal and different results, changed verdicts. Exit code 1 when something differs."""
+    from biaslab.audit.compare import compare_runs
+    from biaslab.core.io import write_tsv
+
+    comparison = compare_runs(a, b, rtol)
+    if out is not None:
+        write_tsv(out, comparison.table())
+    _show(comparison, a, b)
+    raise typer.Exit(0 if comparison.is_equal else 1)
+
+
+def _pairs(arguments: list[str], option: str) -> dict[str, str]:
+    """Split arguments of the form NAME=VALUE."""
+    pairs = [argument.partition("=") for argument in arguments]
+    for name, equals, value in pairs:
+        if not (name and equals and value):
+            raise InputError(f"{option} {name}{equals}{value}: write NAME=VALUE")
+    return {name: value for name, _, value in pairs}
+
+
+def _show(comparison: object, a: Path, b: Path) -> None:
+    """Print the files that are not byte-equal, the changed verdicts, and the counts."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    from biaslab.audit.compare import BYTE_EQUAL, STATUSES
+
+    def words(name: str) -> str:
+        return name.replace("_", " ")
+
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
+    console.print(f"A: {a}\nB: {b}", soft_wrap=True)
+    folded = Column("File", overflow="fold")
+    files = Table(folded, "Status", "Relative difference", "Where", box=box.SIMPLE)
+    for file in comparison.files:
+        if file.status != BYTE_EQUAL:
+            difference = "" if file.difference != file.difference else f"{file.difference:.3g}"
+            files.add_row(file.path, words(file.status), difference, file.where)
+    verdicts = Table("Claim", "Setup", "Verdict in A", "Verdict in B", box=box.SIMPLE)
+    for change in comparison.verdicts:
+        verdicts.add_row(change.claim_id, change.setup, words(change.verdict_a), words(change.verdict_b))
+    for table in (files, verdicts):
+        if table.row_count:
+            console.print(table)
+    counts = ", ".join(f"{comparison.counts[s]} {words(s)}" for s in STATUSES if comparison.counts[s])
+    console.print(f"{len(comparison.files)} files: {counts}; {len(comparison.verdicts)} verdicts changed")

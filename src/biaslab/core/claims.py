@@ -1,7 +1,7 @@
 """The registry of claims: one row for every number, ordering or count that a paper prints.
 
-A registry is a tab-separated table (``workflow/resources/claims/<area>.tsv``); ``workflow/schemas/claims.schema.yaml``
-describes its columns. It is the only place where published numbers stand.
+A registry is a tab-separated table (``workflow/resources/claims/<area>.tsv``), whose columns are described in
+``workflow/schemas/claims.schema.yaml``. It is the only place where published numbers stand.
 """
 
 import csv
@@ -122,11 +122,13 @@ def read_text_table(
             raise InputError(f"{path}: column '{name}' is missing (it has {', '.join(header) or 'none'})")
     for name in header if exactly else ():
         if name not in columns:
-            raise InputError(f"{path}: column '{name}' is unknown{suggest(name, columns)}; remove or rename it")
+            raise InputError(
+                f"{path}: column '{name}' is unknown{suggest(name, columns)}; remove or rename it"
+            )
     for line, fields in lines[1:]:
         if len(fields) != len(header):
             raise InputError(
-                f"{path}, line {line}: {len(fields)} fields for {len(header)} columns; mend the tabs of this row"
+                f"{path}, line {line}: {len(fields)} fields for {len(header)} columns; mend its tabs"
             )
     return [(line, dict(zip(header, fields, strict=True))) for line, fields in lines[1:]]
 
@@ -138,7 +140,9 @@ def _read_schema(path: str | os.PathLike) -> dict:
     try:
         schema = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); name the schema of the claims") from error
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); name the schema of the claims"
+        ) from error
     except yaml.YAMLError as error:
         raise InputError(f"{path}: not valid YAML; restore the schema of the claims") from error
     if not isinstance(schema, dict) or "properties" not in schema:
@@ -158,7 +162,7 @@ def _claim(row: dict[str, str], validator: object, where: str) -> Claim:
     fields["tolerance"] = fields.get("tolerance", 0.0)
     fields["value"] = fields.get("value")
     fields["other_data"] = row["other_data"] == "yes"
-    return Claim(**{name: "" for name in row} | fields, where=where)
+    return Claim(**dict.fromkeys(row, "") | fields, where=where)
 
 
 def _number(text: str, where: str) -> float:

@@ -154,14 +154,17 @@ def _parse(source: Path) -> ast.Module:
 
 @functools.cache
 def _code(source: Path) -> str:
-    """Return the code of a file without comments, docstrings and formatting."""
+    """Return the code of a file without comments, docstrings and formatting.
+
+    Written back rather than dumped: the dump of a tree changes from one version of Python to the next.
+    """
     tree = ast.parse(source.read_bytes())
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
             ast.get_docstring(node, clean=False) is not None
         ):
             node.body = node.body[1:] or [ast.Pass()]
-    return ast.dump(tree, include_attributes=False)
+    return ast.unparse(tree)
 
 
 def _cpu_model() -> str:

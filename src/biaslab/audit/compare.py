@@ -1,0 +1,263 @@
+"""Two runs side by side: which results are equal, and which verdicts changed."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.audit.manifest import MANIFEST, VARIABLE_KEY, result_files
+from biaslab.core.claims import read_text_table
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz, read_parquet, read_tsv
+
+BYTE_EQUAL = "byte_equal"
+NUMERICALLY_EQUAL = "numerically_equal"
+DIFFERENT = "different"
+ONLY_IN_A = "only_in_a"
+ONLY_IN_B = "only_in_b"
+STATUSES = (BYTE_EQUAL, NUMERICALLY_EQUAL, DIFFERENT, ONLY_IN_A, ONLY_IN_B)
+
+CLAIMS = "audit/claims.tsv"
+ABSENT = "absent"
+DEFAULT_RTOL = 1e-9
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class FileComparison:
+    """One file of two runs: its status, the largest relative difference (NaN: unknown), and where it is."""
+
+    path: str
+    status: str
+    difference: float = math.nan
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class VerdictChange:
+    """A claim whose verdict differs between two runs; `ABSENT` when one has no row for it."""
+
+    claim_id: str
+    setup: str
+    verdict_a: str
+    verdict_b: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All files of two runs, and the verdicts that changed."""
+
+    files: list[FileComparison]
+    verdicts: list[VerdictChange]
+
+    @property
+    def counts(self) -> Counter:
+        """How many files have each status."""
+        return Counter(file.status for file in self.files)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether every file is byte-equal or numerically equal."""
+        return all(file.status in (BYTE_EQUAL, NUMERICALLY_EQUAL) for file in self.files)
+
+    def table(self) -> pd.DataFrame:
+        """Return the files as a table: path, status, difference, where."""
+        return pd.DataFrame(
+            [vars(file) for file in self.files], columns=["path", "status", "difference", "where"]
+        )
+
+
+class _MismatchError(Exception):
+    """Two values that no relative difference can describe; the message says where."""
+
+
+def compare_runs(a: Path, b: Path, rtol: float = DEFAULT_RTOL) -> Comparison:
+    """Compare two results folders file by file.
+
+    Tables, arrays and JSON whose bytes differ are compared by content; other files are equal only byte by
+    byte. Logs, benchmarks and hidden files do not count, nor do the manifest's environment and its digests
+    of outputs.
+
+    Parameters
+    ----------
+    a, b : pathlib.Path
+        Two results folders.
+    rtol : float
+        Largest relative difference, ``|x - y| / max(|x|, |y|)``, of two numbers that count as equal.
+
+    Raises
+    ------
+    InputError
+        When one is no folder, or a file cannot be read as what its name says.
+    """
+    in_a, in_b = result_files(a), result_files(b)
+    both = sorted({*in_a, *in_b})
+    if not both:
+        raise InputError(f"{a} and {b} hold no results; name two folders of results")
+    lone = {ONLY_IN_A: set(in_a) - set(in_b), ONLY_IN_B: set(in_b) - set(in_a)}
+    files = []
+    for path in both:
+        status = next((s for s, paths in lone.items() if path in paths), None)
+        files.append(FileComparison(path, status) if status else compare_files(path, a, b, rtol))
+    return Comparison(files, _verdict_changes(a / CLAIMS, b / CLAIMS))
+
+
+def compare_files(path: str, a: Path, b: Path, rtol: float) -> FileComparison:
+    """Compare the file `path` of two folders.
+
+    Raises
+    ------
+    InputError
+        When one cannot be read as what its name says.
+    """
+    first, second = a / path, b / path
+    if _bytes_equal(first, second):
+        return FileComparison(path, BYTE_EQUAL, 0.0)
+    read = _READERS.get(first.suffix)
+    if read is None:
+        return FileComparison(path, DIFFERENT, math.nan, "this kind of file is compared by bytes alone")
+    try:
+        difference, where = _largest(read(first), read(second))
+    except _MismatchError as mismatch:
+        return FileComparison(path, DIFFERENT, math.nan, str(mismatch))
+    if difference <= rtol:
+        return FileComparison(path, NUMERICALLY_EQUAL, difference, where)
+    return FileComparison(path, DIFFERENT, difference, where)
+
+
+def relative_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return ``|x - y| / max(|x|, |y|)``: 0 for equal numbers and two NaN, infinite for one NaN.
+
+    Parameters
+    ----------
+    x, y : numpy.ndarray
+        Numbers, of the same shape.
+
+    Returns
+    -------
+    numpy.ndarray, float64
+    """
+    same = (x == y) | (pd.isna(x) & pd.isna(y))
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        ratio = np.abs(x - y) / np.maximum(np.abs(x), np.abs(y))
+    return np.where(same, 0.0, np.where(np.isnan(ratio), np.inf, ratio))
+
+
+def _bytes_equal(first: Path, second: Path) -> bool:
+    """Return whether two files have the same bytes."""
+    if first.stat().st_size != second.stat().st_size:
+        return False
+    with first.open("rb") as x, second.open("rb") as y:
+        while piece := x.read(_CHUNK):
+            if piece != y.read(_CHUNK):
+                return False
+    return True
+
+
+def _largest(x: Mapping[str, np.ndarray], y: Mapping[str, np.ndarray]) -> tuple[float, str]:
+    """Return the largest relative difference of named arrays, and where it is."""
+    lone = sorted(set(x) ^ set(y))
+    if lone:
+        raise _MismatchError(f"{lone[0]} is only in {'A' if lone[0] in x else 'B'}")
+    largest, where = 0.0, ""
+    for name in x:
+        difference, place = _largest_in(name, x[name], y[name])
+        if difference > largest:
+            largest, where = difference, place
+    return largest, where
+
+
+def _largest_in(name: str, x: np.ndarray, y: np.ndarray) -> tuple[float, str]:
+    """Return the largest relative difference of two arrays, and where it is."""
+    if x.shape != y.shape:
+        raise _MismatchError(f"{name}: shape {_shape(x)} in A, {_shape(y)} in B")
+    if not x.size:
+        return 0.0, ""
+    if not (_is_numeric(x) and _is_numeric(y)):
+        unequal = ~((x == y) | (pd.isna(x) & pd.isna(y)))
+        if unequal.any():
+            index = np.unravel_index(int(np.argmax(unequal)), x.shape)
+            raise _MismatchError(f"{name}{_place(index)}: '{x[index]}' in A, '{y[index]}' in B")
+        return 0.0, ""
+    difference = relative_difference(x, y)
+    index = np.unravel_index(int(np.argmax(difference)), x.shape)
+    return float(difference[index]), f"{name}{_place(index)}: {x[index]!s} in A, {y[index]!s} in B"
+
+
+def _is_numeric(x: np.ndarray) -> bool:
+    return np.issubdtype(x.dtype, np.number)
+
+
+def _shape(x: np.ndarray) -> str:
+    return " x ".join(map(str, x.shape)) or "a single number"
+
+
+def _place(index: tuple[np.intp, ...]) -> str:
+    """Write an index after a name: ``[3]``, ``[0, 2]``, nothing for a single number."""
+    return f"[{', '.join(map(str, index))}]" if index else ""
+
+
+def _table_arrays(table: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Return the columns of a table as arrays: numbers as such, everything else as objects."""
+    return {
+        str(name): column.to_numpy()
+        if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+        else column.to_numpy(dtype=object, na_value=None)
+        for name, column in table.items()
+    }
+
+
+def _json_arrays(path: Path) -> dict[str, np.ndarray]:
+    """Return the leaves of a JSON file by their paths; of a manifest only what a repeated run must repeat."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not readable JSON ({error})") from error
+    if path.parts[-2:] == tuple(MANIFEST.split("/")) and isinstance(value, dict):
+        value = {key: part for key, part in value.items() if key not in (VARIABLE_KEY, "outputs")}
+    return {name: np.asarray(leaf, dtype=_leaf_type(leaf)) for name, leaf in _leaves("", value)}
+
+
+def _leaves(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """Yield the scalars of a JSON value with their paths; an empty list or mapping is one of them."""
+    if isinstance(value, dict) and value:
+        for key, part in value.items():
+            yield from _leaves(f"{name}.{key}" if name else key, part)
+    elif isinstance(value, list) and value:
+        for index, part in enumerate(value):
+            yield from _leaves(f"{name}[{index}]", part)
+    else:
+        yield name, str(value) if isinstance(value, dict | list) else value
+
+
+def _leaf_type(leaf: object) -> type:
+    return np.float64 if isinstance(leaf, int | float) and not isinstance(leaf, bool) else object
+
+
+_READERS = {
+    ".tsv": lambda path: _table_arrays(read_tsv(path)),
+    ".parquet": lambda path: _table_arrays(read_parquet(path)),
+    ".npz": read_npz,
+    ".json": _json_arrays,
+}
+
+
+def _verdict_changes(a: Path, b: Path) -> list[VerdictChange]:
+    """Return the claims whose verdicts differ; none when a run has no audit."""
+    if not (a.is_file() and b.is_file()):
+        return []
+    x, y = _verdicts(a), _verdicts(b)
+    pairs = [(key, x.get(key, ABSENT), y.get(key, ABSENT)) for key in {**x, **y}]
+    return [VerdictChange(*key, first, second) for key, first, second in pairs if first != second]
+
+
+def _verdicts(path: Path) -> dict[tuple[str, str], str]:
+    rows = read_text_table(path, ("claim_id", "setup", "verdict"))
+    return {(row["claim_id"], row["setup"]): row["verdict"] for _, row in rows}
