@@ -1,0 +1,108 @@
+"""Figures in one style, saved as the same bytes every time, each beside the data it draws."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from biaslab.core.io import atomic_path, write_tsv
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIGURE_SUFFIXES = (".svg", ".pdf", ".png", ".tsv")
+"""The files of one figure."""
+
+SINGLE_COLUMN, DOUBLE_COLUMN = 3.35, 6.9
+"""Widths of a paper's single and double column, in inches."""
+
+BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, YELLOW = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#F0E442",
+)
+BLACK, GREY, LIGHT_GREY, PALE_GREY = "#000000", "#808080", "#BDBDBD", "#E3E3E3"
+"""Okabe and Ito's palette (all colours above), and greys for what is context."""
+
+# Without dates and versions, equal figures are equal files.
+_METADATA = {
+    "svg": {"Date": None, "Creator": "biaslab"},
+    "pdf": {"CreationDate": None, "Creator": "biaslab", "Producer": "biaslab"},
+    "png": {"Software": None},
+}
+
+
+@contextlib.contextmanager
+def figure(width: float = SINGLE_COLUMN, height: float = 2.4) -> Iterator["Figure"]:
+    """Yield an empty figure; inside the context matplotlib uses the style of this package and no other.
+
+    The figure belongs to no window and no global list, so that nothing has to be closed.
+
+    Parameters
+    ----------
+    width, height : float
+        Size in inches.
+
+    Yields
+    ------
+    matplotlib.figure.Figure
+        Add axes with ``figure.subplots``.
+    """
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    with (
+        resources.as_file(resources.files("biaslab.core") / "paper.mplstyle") as path,
+        style.context(path, after_reset=True),
+    ):
+        yield Figure(figsize=(width, height))
+
+
+def save(figure: "Figure", stem: str | os.PathLike) -> None:
+    """Save a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png``, each atomically.
+
+    Call it inside the context of `figure`. Equal figures give equal bytes with equal versions of matplotlib.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        What to save.
+    stem : path-like
+        Path of the files without suffix.
+
+    Raises
+    ------
+    InputError
+        When a file cannot be written.
+    """
+    for suffix, metadata in _METADATA.items():
+        with atomic_path(f"{os.fspath(stem)}.{suffix}") as temporary:
+            figure.savefig(temporary, format=suffix, metadata=metadata)
+
+
+def save_with_data(figure: "Figure", stem: str | os.PathLike, data: pd.DataFrame) -> None:
+    """Save a figure as `save` does, and what it draws as ``stem.tsv``.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        What to save.
+    stem : path-like
+        Path of the files without suffix.
+    data : pandas.DataFrame
+        Every number the figure shows.
+
+    Raises
+    ------
+    InputError
+        When a file cannot be written.
+    """
+    write_tsv(f"{os.fspath(stem)}.tsv", data)
+    save(figure, stem)

@@ -1,0 +1,155 @@
+"""One table, three files: the numbers (.tsv), a page for people (.md) and a page for a paper (.tex)."""
+
+import os
+import re
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from biaslab.core.io import write_text, write_tsv
+
+MISSING = "–"
+"""What a table shows where there is no value."""
+
+TABLE_SUFFIXES = (".tsv", ".md", ".tex")
+"""The files of one table."""
+
+_LONG_TABLE = 40  # rows; a longer table must break over pages
+_LONG_TEXT = 45  # characters; longer cells wrap
+_NUMBER = re.compile(r"[-+−<≥≤]?\d[\d.,]*(e[-+]?\d+)?\b")
+_MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|$~"})
+_LATEX = str.maketrans(
+    {c: "\\" + c for c in "&%$#_{}"}
+    | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "[": "{[}",  # a bracket after a line break would be taken for its argument
+        "]": "{]}",
+        "±": r"$\pm$",
+        "×": r"$\times$",
+        "·": r"$\cdot$",
+        "≥": r"$\geq$",
+        "≤": r"$\leq$",
+        "−": "$-$",
+        "²": "$^2$",
+        "Δ": r"$\Delta$",
+        "α": r"$\alpha$",
+        "–": "--",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table for machines and for people.
+
+    Attributes
+    ----------
+    data : pandas.DataFrame
+        What the ``.tsv`` holds: machine names, full precision, every row.
+    shown : pandas.DataFrame
+        What ``.md`` and ``.tex`` show: human headers, text cells (see `text_columns`).
+    title, note : str
+        Caption, and what a reader must know to read the table right.
+    """
+
+    data: pd.DataFrame
+    shown: pd.DataFrame
+    title: str
+    note: str = ""
+
+
+class _Formatter(string.Formatter):
+    """Format fields as ``str.format`` does, and show a missing value as a dash."""
+
+    def format_field(self, value, format_spec):
+        """Format one field."""
+        return MISSING if pd.isna(value) else super().format_field(value, format_spec)
+
+
+def text_columns(table: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
+    """Turn a table of numbers into the text a reader sees.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Machine-readable columns.
+    templates : mapping of str to str
+        Header of a shown column -> ``str.format`` template over the columns of `table`, for example
+        ``{"Effect size": "{mean:.3f} ± {sd:.3f}"}``. A missing value becomes a dash.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One text column a template, in their order, and one row a row of `table`.
+    """
+    form = _Formatter()
+    rows = table.to_dict("records")
+    return pd.DataFrame(
+        {h: [form.vformat(t, (), row) for row in rows] for h, t in templates.items()}, dtype=str
+    )
+
+
+def write_table(stem: str | os.PathLike, table: Table) -> None:
+    """Write ``stem.tsv``, ``stem.md`` (GitHub) and ``stem.tex`` (booktabs), each atomically.
+
+    Parameters
+    ----------
+    stem : path-like
+        Path of the files without suffix; its last part becomes the LaTeX label.
+    table : Table
+        What to write.
+
+    Raises
+    ------
+    InputError
+        When a file cannot be written.
+    """
+    stem = Path(stem)
+    shown = table.shown.map(lambda cell: " ".join(str(cell).split()))
+    write_tsv(f"{stem}.tsv", table.data)
+    write_text(f"{stem}.md", _markdown(shown, table.title, table.note))
+    label = f"tab:{stem.name.replace('_', '-')}"
+    write_text(f"{stem}.tex", _latex(shown, f"{table.title}. {table.note}".strip(), label))
+
+
+def _is_number(column: pd.Series) -> bool:
+    cells = column[~column.isin(["", MISSING])]
+    return len(cells) > 0 and all(_NUMBER.match(cell) for cell in cells)
+
+
+def _markdown(shown: pd.DataFrame, title: str, note: str) -> str:
+    def line(cells) -> str:
+        return "| " + " | ".join(str(cell).translate(_MARKDOWN) for cell in cells) + " |"
+
+    rule = "|" + "|".join("---:" if _is_number(shown[c]) else ":---" for c in shown.columns) + "|"
+    lines = [f"**{title.translate(_MARKDOWN)}**", "", line(shown.columns), rule]
+    lines += [line(row) for row in shown.itertuples(index=False)]
+    if note:
+        lines += ["", note.translate(_MARKDOWN)]
+    return "\n".join(lines) + "\n"
+
+
+def _latex(shown: pd.DataFrame, caption: str, label: str) -> str:
+    wide = [c for c in shown.columns if shown[c].str.len().max() > _LONG_TEXT]
+
+    def alignment(column: str) -> str:
+        if column in wide:
+            return f"p{{{0.7 / len(wide):.2f}\\linewidth}}"
+        return "r" if _is_number(shown[column]) else "l"
+
+    escaped = shown.map(lambda cell: cell.translate(_LATEX)).rename(columns=lambda c: c.translate(_LATEX))
+    return escaped.style.hide(axis="index").to_latex(
+        column_format="".join(alignment(c) for c in shown.columns),
+        caption=caption.translate(_LATEX),
+        label=label,
+        hrules=True,
+        position="htbp",
+        environment="longtable" if len(shown) > _LONG_TABLE else "table",
+    )

@@ -1,0 +1,164 @@
+"""Result folders of the origins area with the shape of real ones and made-up numbers."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.word_sets import WordSets
+from biaslab.core.io import write_parquet, write_tsv
+from biaslab.core.stats import linear_fit
+from biaslab.origins.results import ESTIMATORS, Setup, read_setups
+
+WORD_SETS = {
+    "weat1": WordSets(
+        "weat1",
+        "Science and arts",
+        "made up",
+        {"science": ["nasa", "physics", "chemistry"], "arts": ["poetry", "dance", "novel"]},
+        {"male": ["he", "him", "man"], "female": ["she", "hers", "woman"]},
+    ),
+    "weat2": WordSets(
+        "weat2",
+        "Instruments and weapons",
+        "made up",
+        {"instruments": ["lute", "harp", "piano"], "weapons": ["gun", "mace", "rifle"]},
+        {"pleasant": ["love", "peace", "honor"], "unpleasant": ["filth", "jail", "grief"]},
+    ),
+}
+
+OPTIONS = {
+    "corpus": {"unit": "part", "part_length": 200, "min_length": 50, "max_length": 50000},
+    "vocabulary": {"min_count": 15},
+    "glove": {"window": 8, "dimension": 24, "epochs": 6, "x_max": 100, "alpha": 0.75},
+}
+BASELINES = {"weat1": (0.957, 0.15), "weat2": (0.108, 0.21)}
+# Predictions fall short of what happens when the bias inverts, more or less so by estimator.
+SHRINK = {"influence": 0.75, "newton": 0.96, "gradient": 0.68}
+
+
+def write_results(
+    folder: Path,
+    *,
+    n_documents: int = 300,
+    n_seeds: int = 4,
+    sizes: tuple[int, ...] = (10, 30, 100),
+    n_random: int = 2,
+    epochs: int = 6,
+    weats: tuple[str, ...] = ("weat1", "weat2"),
+    metadata: bool = True,
+    seed: int = 1,
+) -> None:
+    """Write every file of a setup that tables and figures read."""
+    rng = np.random.default_rng(seed)
+    documents = _documents(n_documents, metadata)
+    write_parquet(folder / "documents.parquet", documents)
+    write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": ["the", "of", "NA"], "count": [9, 5, 5]}))
+    write_tsv(folder / "training.tsv", _training(rng, n_seeds, epochs))
+    write_tsv(folder / "analogies.tsv", _analogies(rng, n_seeds))
+    baselines, sets, fits = [], [], []
+    for weat in weats:
+        mean, sd = BASELINES[weat]
+        effect = rng.normal(mean, sd, n_seeds)
+        lost = "hers,nasa" if weat == "weat1" else ""
+        baselines += [
+            (weat, s, b, 0.01 + 0.001 * s, len(lost.split(",")) if lost else 0, lost)
+            for s, b in enumerate(effect)
+        ]
+        write_parquet(folder / "differential_bias" / f"{weat}.parquet", _bias(rng, documents, n_seeds, mean))
+        rows = _perturbations(rng, weat, effect, sizes, n_random)
+        sets.append(rows)
+        for estimator in ESTIMATORS:
+            part = rows[(rows["estimator"] == estimator) & (rows["kind"] != "random")]
+            fit = linear_fit(part["predicted_mean"], part["observed_mean"])
+            r2, slope = (fit.r2, fit.r2 - 0.02, 1.0), (fit.slope, fit.slope - 0.1, fit.slope + 0.1)
+            fits.append((weat, estimator, len(part), *r2, *slope, fit.intercept))
+    columns = ["weat", "seed", "effect_size", "p_value", "n_missing_words", "missing_words"]
+    write_tsv(folder / "baseline.tsv", pd.DataFrame(baselines, columns=columns))
+    write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
+    columns = ["weat", "estimator", "n_sets", "r2", "r2_ci_low", "r2_ci_high"]
+    columns += ["slope", "slope_ci_low", "slope_ci_high", "intercept"]
+    write_tsv(folder / "correlation.tsv", pd.DataFrame(fits, columns=columns))
+
+
+def write_config(path: Path, setups: dict[str, tuple[str, ...]]) -> None:
+    """Write the configuration of the setups, given the tests of each."""
+    options = {name: OPTIONS | {"bias": {"weats": list(weats)}} for name, weats in setups.items()}
+    path.write_text(json.dumps({"setups": options}))
+
+
+def make_setups(folder: Path, setups: dict[str, dict]) -> list[Setup]:
+    """Write the results of several setups, each with its own arguments for `write_results`."""
+    for number, (name, arguments) in enumerate(setups.items()):
+        write_results(folder / name, seed=number, **arguments)
+    write_config(folder / "config.json", {n: a.get("weats", ("weat1", "weat2")) for n, a in setups.items()})
+    return read_setups([f"{name}={folder / name}" for name in setups], folder / "config.json")
+
+
+def _documents(n: int, metadata: bool) -> pd.DataFrame:
+    table = pd.DataFrame(
+        {
+            "document": np.arange(n),
+            "id": [f"{i // 3}#{i % 3}" for i in range(n)],
+            "title": [f"Article {i // 3} | 5% & $_more" for i in range(n)],
+            "n_tokens": 200,
+            "excerpt": [
+                f"The beginning of part {i % 3} of article {i // 3}, which goes on " * 3 for i in range(n)
+            ],
+        }
+    )
+    if metadata:
+        table["year"] = [str(1987 + i * 21 // n) for i in range(n)]
+        table["section"] = [("Science", "Arts", "Sports; $ and %", "")[i % 4] for i in range(n)]
+    return table
+
+
+def _training(rng: np.random.Generator, n_seeds: int, epochs: int) -> pd.DataFrame:
+    rows = [
+        ("baseline", s, e, 0.06 / e**0.45 * rng.normal(1, 0.004))
+        for s in range(n_seeds)
+        for e in range(1, epochs + 1)
+    ]
+    return pd.DataFrame(rows, columns=["set", "seed", "epoch", "loss"])
+
+
+def _analogies(rng: np.random.Generator, n_seeds: int) -> pd.DataFrame:
+    correct = rng.integers(300, 400, n_seeds)
+    return pd.DataFrame(
+        {"set": "baseline", "seed": range(n_seeds), "correct": correct, "total": 1000}
+        | {"accuracy": correct / 1000, "coverage": 0.051}
+    )
+
+
+def _bias(rng: np.random.Generator, documents: pd.DataFrame, n_seeds: int, mean: float) -> pd.DataFrame:
+    n = len(documents)
+    true = rng.standard_t(2.2, n) * 0.001 * (rng.random(n) < 0.7) * mean
+    table = documents[["document", "id", "title"]].copy()
+    for estimator in ESTIMATORS:
+        seeds = true[:, None] * rng.normal(1, 0.15, (n, n_seeds))
+        table[f"{estimator}_mean"], table[f"{estimator}_sd"] = seeds.mean(1), seeds.std(1, ddof=1)
+        for s in range(n_seeds):
+            table[f"{estimator}_seed{s}"] = seeds[:, s]
+    return table
+
+
+def _perturbations(
+    rng: np.random.Generator, weat: str, effect: np.ndarray, sizes: tuple[int, ...], n_random: int
+) -> pd.DataFrame:
+    mean, sd = effect.mean(), effect.std(ddof=1)
+    planned = [(kind, size, 0) for kind in ("increase", "decrease") for size in sizes]
+    planned += [("random", size, replicate) for size in sizes for replicate in range(n_random)]
+    rows = []
+    for kind, size, replicate in planned:
+        change = {"increase": 1, "decrease": -1.6, "random": 0}[kind] * 0.9 * size**0.35 / sizes[-1] ** 0.35
+        observed = mean + change * 0.7 + rng.normal(0, 0.03)
+        name = f"random-{size}-{replicate}" if kind == "random" else f"{weat}-{kind}-{size}"
+        for estimator in ESTIMATORS:
+            predicted = mean + (observed - mean) * SHRINK[estimator] + rng.normal(0, 0.02)
+            p = 0.4 if kind == "random" else 0.001 if size > sizes[0] else 0.2
+            means = (predicted, sd * 0.9, observed, sd * 0.8, 5, mean, sd)
+            rows.append((weat, name, kind, size, replicate, estimator, *means, (observed - mean) / sd, p))
+    columns = ["weat", "set", "kind", "size", "replicate", "estimator", "predicted_mean", "predicted_sd"]
+    columns += ["observed_mean", "observed_sd", "n_retrains", "baseline_mean", "baseline_sd"]
+    return pd.DataFrame(rows, columns=[*columns, "welch_t", "welch_p"])
