@@ -24,8 +24,9 @@ def read_embedding(path: str | os.PathLike, format: str | None = None) -> tuple[
     path : path-like
         The file; it may be compressed (``.gz``, ``.bz2``).
     format : {"word2vec", "word2vec-binary", "glove"}, optional
-        By default it is told from the content: word2vec files begin with a line of two whole numbers. (So a
-        GloVe file of one dimension whose first word is a number needs its format named.)
+        By default it is told from the content: word2vec files begin with a line of two whole numbers, and those
+        that go on with control characters are binary. Only a file of a few bytes, or a GloVe file of one
+        dimension with a number as its first word, can be mistaken.
 
     Returns
     -------
@@ -82,7 +83,7 @@ def write_embedding(path: str | os.PathLike, words: list[str], vectors: np.ndarr
     for i, word in enumerate(words):
         if word.split() != [word]:
             raise InputError(
-                f"cannot write {path}: word {i}, '{word}', is empty or holds white space; leave it out"
+                f"cannot write {path}: word {i}, {word!r}, is empty or holds white space; leave it out"
             )
     keyed = KeyedVectors(vectors.shape[1])
     keyed.add_vectors(words, vectors)
@@ -208,8 +209,9 @@ def _read_binary(path: Path) -> tuple[list[str], np.ndarray]:
         raise InputError(
             f"{announced}, which do not fit in memory; the file is damaged or too large"
         ) from error
-    if len(keyed) != n_words:
+    n_distinct = len(keyed.key_to_index)
+    if n_distinct < n_words:
         raise InputError(
-            f"{announced}, but only {len(keyed)} of them are different; remove the repeated ones"
+            f"{announced}, but only {n_distinct} of them are different; remove the repeated ones"
         )
     return keyed.index_to_key, keyed.vectors

@@ -18,7 +18,7 @@ from biaslab.bias.weat import (
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 
-RTOL = 1e-10
+RTOL = 1e-9
 
 
 def indices(S, T, A, B):

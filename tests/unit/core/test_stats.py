@@ -1,0 +1,116 @@
+"""Tests, fits and intervals of small samples."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from biaslab.core.stats import bootstrap_fit, linear_fit, mean_interval, welch
+
+RTOL = 1e-8
+
+
+@pytest.fixture(autouse=True)
+def _no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@given(seeds, st.integers(2, 12), st.integers(2, 12))
+def test_welch_is_the_textbook_formula(seed, n, m):
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(0, rng.uniform(0.1, 5), n), rng.normal(1, rng.uniform(0.1, 5), m)
+    t, p = naive.welch(a.tolist(), b.tolist())
+    assert welch(a, b) == pytest.approx((t, p), rel=RTOL, abs=1e-9)
+    assert welch(b, a) == pytest.approx((-t, p), rel=RTOL, abs=1e-9)
+    assert welch(a, b) == pytest.approx(tuple(scipy.stats.ttest_ind(a, b, equal_var=False)), rel=RTOL)
+
+
+def test_welch_with_one_constant_sample():
+    a, b = [0.1, 0.1, 0.1], [0.2, 0.3, 0.5]
+    t, p = welch(a, b)
+    one_sample = scipy.stats.ttest_1samp(b, 0.1)
+    assert (-t, p) == pytest.approx((one_sample.statistic, one_sample.pvalue))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [([1], [1, 2]), ([1, 2], []), ([0.1] * 3, [0.1] * 3), ([0.1] * 3, [0.2] * 3)]
+)
+def test_welch_of_too_little_is_nan(a, b):
+    assert np.isnan(welch(a, b)).all()
+
+
+def test_mean_intervals_cover_the_mean():
+    samples = np.random.default_rng(1).normal(3, 2, size=(2000, 4))
+    intervals = np.array([mean_interval(sample) for sample in samples])
+    covered = (intervals[:, 0] <= 3) & (intervals[:, 1] >= 3)
+    assert covered.mean() == pytest.approx(0.95, abs=0.02)
+    assert mean_interval(samples[0], level=0.5)[1] < mean_interval(samples[0])[1]
+
+
+def test_mean_interval_is_students():
+    x = np.array([1.0, 2.0, 4.0])
+    expected = scipy.stats.ttest_1samp(x, 0).confidence_interval(0.9)
+    assert mean_interval(x, 0.9) == pytest.approx(tuple(expected))
+
+
+def test_mean_interval_of_too_little():
+    assert np.isnan(mean_interval([1.0])).all()
+    assert mean_interval([0.1, 0.1, 0.1]) == pytest.approx((0.1, 0.1), rel=1e-15)
+
+
+@given(seeds, st.integers(3, 30), st.floats(0.1, 10))
+def test_linear_fit_is_least_squares(seed, n, noise):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    y = 3 * x - 1 + noise * rng.normal(size=n)
+    fit = linear_fit(x, y)
+    assert fit.slope == pytest.approx(naive.slope(x.tolist(), y.tolist()), rel=RTOL)
+    assert fit.r2 == pytest.approx(naive.r_squared(x.tolist(), y.tolist()), rel=RTOL, abs=1e-9)
+    reference = scipy.stats.linregress(x, y)
+    expected = (reference.slope, reference.intercept, reference.rvalue**2)
+    assert tuple(fit) == pytest.approx(expected, rel=RTOL, abs=1e-9)
+
+
+def test_points_on_a_line():
+    x = np.array([0.0, 1.0, 2.0, 5.0])
+    assert tuple(linear_fit(x, 2 * x + 1)) == pytest.approx((2, 1, 1))
+    intervals = bootstrap_fit(x, 2 * x + 1, np.random.default_rng(0))
+    assert tuple(intervals) == pytest.approx((1, 1, 2, 2))
+
+
+def test_linear_fit_of_too_little():
+    assert np.isnan(linear_fit([1.0], [2.0])).all()
+    assert np.isnan(linear_fit([0.1, 0.1, 0.1], [1.0, 2.0, 3.0])).all()
+    flat = linear_fit([1.0, 2.0, 3.0], [0.1, 0.1, 0.1])
+    assert (flat.slope, flat.intercept) == pytest.approx((0, 0.1))
+    assert math.isnan(flat.r2)
+
+
+def test_bootstrap_intervals_are_percentiles_of_resampled_fits():
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(2, 4))  # so few points that some resamples repeat one of them
+    fits = []
+    for chosen in np.random.default_rng(7).integers(4, size=(500, 4)):
+        a, b = x[chosen].tolist(), y[chosen].tolist()
+        if len(set(a)) > 1:
+            fits.append((naive.r_squared(a, b), naive.slope(a, b)))
+    assert len(fits) < 500
+    r2_low, slope_low = np.percentile(fits, 5, axis=0)
+    r2_high, slope_high = np.percentile(fits, 95, axis=0)
+    intervals = bootstrap_fit(x, y, np.random.default_rng(7), n_resamples=500, level=0.9)
+    assert tuple(intervals) == pytest.approx((r2_low, r2_high, slope_low, slope_high))
+
+
+@pytest.mark.parametrize(("x", "y"), [([1, 2], [3, 5]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [1, 1, 1])])
+def test_bootstrap_of_too_little_is_nan(x, y):
+    assert np.isnan(bootstrap_fit(x, y, np.random.default_rng(0))).all()

@@ -1,0 +1,188 @@
+"""Word vectors in the formats of other tools."""
+
+import gzip
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from biaslab.core.errors import InputError
+from biaslab.embeddings.formats import FORMATS, read_embedding, write_embedding
+
+WORDS = ["the", "2004", "été", "北京"]
+VECTORS = np.array([[1, -2.5, 0], [0.1, 1e-30, -3e30], [np.pi, 0, -0.0], [1 / 3, 2 / 3, 7]], dtype=np.float32)
+
+words = st.lists(
+    st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8),
+    min_size=1,
+    max_size=8,
+    unique=True,
+)
+numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@given(data=st.data())
+def test_reading_returns_what_was_written(tmp_path_factory, format, data):
+    path = tmp_path_factory.mktemp("vectors") / "vectors"
+    names = data.draw(words)
+    shape = (len(names), data.draw(st.integers(2, 5)))
+    vectors = data.draw(hnp.arrays(np.float32, shape, elements=numbers))
+    write_embedding(path, names, vectors, format)
+    # Any bytes are a binary file, so a short one may happen to look like text; its format must then be named.
+    for given_format in (format,) if format == "word2vec-binary" else (format, None):
+        read_names, read_vectors = read_embedding(path, given_format)
+        assert read_names == names
+        assert read_vectors.dtype == np.float32
+        np.testing.assert_array_equal(read_vectors, vectors)
+
+
+@pytest.mark.parametrize(
+    ("format", "options"),
+    [("word2vec", {}), ("word2vec-binary", {"binary": True}), ("glove", {"no_header": True})],
+)
+def test_gensim_reads_what_is_written(tmp_path, format, options):
+    path = tmp_path / "vectors"
+    write_embedding(path, WORDS, VECTORS, format)
+    keyed = KeyedVectors.load_word2vec_format(str(path), **options)
+    assert keyed.index_to_key == WORDS
+    np.testing.assert_array_equal(keyed.vectors, VECTORS)
+
+
+@pytest.mark.parametrize(
+    ("options"), [{}, {"binary": True}, {"write_header": False}], ids=["word2vec", "word2vec-binary", "glove"]
+)
+def test_what_gensim_writes_is_read(tmp_path, options):
+    path = tmp_path / "vectors"
+    keyed = KeyedVectors(3)
+    keyed.add_vectors(WORDS, VECTORS)
+    keyed.save_word2vec_format(str(path), **options)
+    names, vectors = read_embedding(path)
+    assert names == WORDS
+    np.testing.assert_array_equal(vectors, VECTORS)
+
+
+@pytest.mark.parametrize(
+    "text", ["a 1 2 \nb 3 4 \n", "a 1 2\r\nb 3 4\r\n", "a 1 2\nb 3 4", "a 1.0 2e0\nb +3 04\n"]
+)
+@pytest.mark.parametrize("header", ["", "2 2\n"])
+def test_variants_of_text_are_read(tmp_path, header, text):
+    path = tmp_path / "vectors.txt"
+    path.write_bytes((header + text).encode())
+    names, vectors = read_embedding(path)
+    assert names == ["a", "b"]
+    np.testing.assert_array_equal(vectors, [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_compressed_files_are_read(tmp_path, format):
+    path = tmp_path / "vectors"
+    write_embedding(path, WORDS, VECTORS, format)
+    compressed = tmp_path / "vectors.gz"
+    compressed.write_bytes(gzip.compress(path.read_bytes()))
+    names, vectors = read_embedding(compressed)
+    assert names == WORDS
+    np.testing.assert_array_equal(vectors, VECTORS)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "no word vectors in it"),
+        (b"3 2\n", "no word vectors in it"),
+        (b"2 2\na 1 2\n", "line 1 announces 2 words, but there are 1"),
+        (b"1 2\na 1 2\nb 3 4\n", "line 1 announces 1 words, but there are 2"),
+        (b"0 2\n", "line 1: not the header"),
+        (b"2 2\na 1 2\nb 3\n", "line 3: 1 numbers after the word instead of 2"),
+        (b"2 3\na 1 2\nb 3 4\n", "line 2: 2 numbers after the word instead of 3"),
+        (b"a 1 2\nb 3\n", "line 2: 1 numbers after the word instead of 2"),
+        (b"a 1 2\nb 3 4 5\n", "line 2: 3 numbers after the word instead of 2"),
+        (b"a 1 2\n\nb 3 4\n", "line 2: 0 numbers after the word instead of 2"),
+        (b"a\n", "line 1: 0 numbers after the word instead of at least one"),
+        (b"a 1 2\nb 3 four\n", "line 2: 'four' is not a number"),
+        (b"a 1 2\nb  3\n", "line 2: '' is not a number"),
+        (b"a 1 2\na 3 4\n", "line 2: the word 'a' is there for the second time"),
+        (b"a 1 2\n\xff 3 4\n", "line 2: not UTF-8 text"),
+        (b"a 1 2\nb nan 4\n", "the vector of 'b' is not finite"),
+        (b"a 1 2\nb 1e39 4\n", "the vector of 'b' is not finite"),
+        (b"\x80\x03ccollections\nOrderedDict\n", "line 1: not UTF-8 text"),
+    ],
+)
+def test_malformed_text_is_refused(tmp_path, content, problem):
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=problem) as error:
+        read_embedding(path)
+    assert "vectors.txt" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def binary(header, *rows):
+    return header + b"".join(word + b" " + np.array(row, dtype="<f4").tobytes() for word, row in rows)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (
+            binary(b"2 2\n", (b"a", [1, 2])),
+            "line 1 announces 2 words of 2 dimensions, but the file ends before",
+        ),
+        (binary(b"2 2\n", (b"a", [1, 2]), (b"b", [3, 4]))[:-1], "the file ends before"),
+        (binary(b"2 2\n", (b"a", [1, 2]), (b"a", [3, 4])), "only 1 of them are different"),
+        (binary(b"1 2\n", (b"\xff", [1, 2])), "a word is not UTF-8"),
+        (binary(b"1 2\n", (b"a", [1, np.nan])), "the vector of 'a' is not finite"),
+        (binary(b"9999999999999 99999\n", (b"a", [1, 2])), "do not fit in memory"),
+    ],
+)
+def test_malformed_binary_files_are_refused(tmp_path, content, problem):
+    path = tmp_path / "vectors.bin"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=problem) as error:
+        read_embedding(path)
+    assert "vectors.bin" in str(error.value)
+
+
+def test_a_named_format_is_not_guessed(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("2 3\n7 4\n")  # a GloVe file of one dimension, with numbers as words
+    names, vectors = read_embedding(path, "glove")
+    assert names == ["2", "7"]
+    np.testing.assert_array_equal(vectors, [[3], [4]])
+    with pytest.raises(InputError, match="line 1 announces 2 words"):
+        read_embedding(path, "word2vec-binary")
+    path.write_text("a 1 2\n")
+    with pytest.raises(InputError, match="line 1: not the header"):
+        read_embedding(path, "word2vec")
+
+
+def test_unreadable_files_are_refused(tmp_path):
+    with pytest.raises(InputError, match="no such file of word vectors"):
+        read_embedding(tmp_path / "absent")
+    with pytest.raises(InputError, match="not readable"):
+        read_embedding(tmp_path)
+    broken = tmp_path / "broken.gz"
+    broken.write_bytes(gzip.compress(b"a 1 2\n" * 100)[:-12])
+    with pytest.raises(InputError, match="not readable"):
+        read_embedding(broken)
+
+
+@pytest.mark.parametrize("bad", ["", "a b", "a\n", "a\u00a0b"])
+def test_words_that_no_format_holds_are_refused(tmp_path, bad):
+    with pytest.raises(InputError, match=r"word 1, .*white space"):
+        write_embedding(tmp_path / "vectors", ["a", bad], np.ones((2, 2), np.float32), "glove")
+    assert not list(tmp_path.iterdir())
+
+
+def test_repeated_words_and_unknown_formats_are_refused(tmp_path):
+    with pytest.raises(InputError, match="a word is there twice"):
+        write_embedding(tmp_path / "vectors", ["a", "a"], np.ones((2, 2), np.float32), "glove")
+    for call in (
+        lambda: read_embedding(tmp_path, "glov"),
+        lambda: write_embedding(tmp_path, [], VECTORS, "glov"),
+    ):
+        with pytest.raises(InputError, match="unknown format 'glov'; did you mean 'glove'"):
+            call()

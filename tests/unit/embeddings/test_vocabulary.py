@@ -1,0 +1,55 @@
+"""Reading vocabulary.tsv."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
+from biaslab.embeddings.vocabulary import read_vocabulary
+
+
+def test_words_get_their_rows_as_ids(tmp_path):
+    path = tmp_path / "vocabulary.tsv"
+    words = ["the", "NA", "nan", "null", "2004", "1e5", "True", "été", '"', "'"]  # none of them is a number
+    write_tsv(path, pd.DataFrame({"word": words, "count": [20, 19, 18, 17, 5, 5, 4, 3, 2, 1]}))
+    vocabulary = read_vocabulary(path)
+    assert vocabulary.words == words
+    assert len(vocabulary) == 10
+    assert vocabulary.ids == {word: i for i, word in enumerate(words)}
+    assert vocabulary.counts.dtype == np.int64
+    assert vocabulary.counts.tolist() == [20, 19, 18, 17, 5, 5, 4, 3, 2, 1]
+
+
+def test_words_that_are_all_digits_stay_text(tmp_path):
+    path = tmp_path / "vocabulary.tsv"
+    path.write_text("word\tcount\n007\t3\n1\t2\n")
+    assert read_vocabulary(path).words == ["007", "1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "not a tab-separated table"),
+        ("word\tcount\n", "the vocabulary is empty"),
+        ("word\tn\na\t1\n", "column 'count' is missing"),
+        ("word\tcount\na\t2\n\t1\n", "line 3: the word is missing"),
+        ("word\tcount\na\t2\nb\t1\na\t1\n", "line 4: the word stands there for the second time"),
+        ("word\tcount\na\ttwo\n", "line 2: the count is not a positive whole number"),
+        ("word\tcount\na\t\n", "line 2: the count is not a positive whole number"),
+        ("word\tcount\na\t2.5\n", "line 2: the count is not a positive whole number"),
+        ("word\tcount\na\t0\n", "line 2: the count is not a positive whole number"),
+        ("word\tcount\na\t2\nb\t3\n", "line 3: the count is larger than the one above it"),
+    ],
+)
+def test_malformed_tables_are_refused(tmp_path, text, problem):
+    path = tmp_path / "vocabulary.tsv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=problem) as error:
+        read_vocabulary(path)
+    assert "vocabulary.tsv" in str(error.value)
+
+
+def test_a_missing_table_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read_vocabulary(tmp_path / "vocabulary.tsv")
