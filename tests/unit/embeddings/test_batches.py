@@ -1,0 +1,129 @@
+"""Files of trained embeddings."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from biaslab.cli import app
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_tsv, write_npz
+from biaslab.embeddings.batches import collect_losses, read_training, read_trainings
+from biaslab.embeddings.formats import read_embedding
+
+N_WORDS, N_DIMENSIONS, N_EPOCHS = 4, 3, 2
+
+
+def write_batch(path, replicates):
+    n = len(replicates)
+    rng = np.random.default_rng(replicates)
+    arrays = {
+        "replicates": np.array(replicates, dtype=np.int64),
+        "W": rng.normal(size=(n, N_WORDS, N_DIMENSIONS)).astype(np.float32),
+        "loss": rng.random((n, N_EPOCHS)),
+    }
+    write_npz(path, **arrays)
+    return arrays
+
+
+@pytest.fixture
+def batches(tmp_path):
+    """Two files of the set baseline and one of another: paths and arrays."""
+    paths = [tmp_path / "baseline" / "batch-1.npz", tmp_path / "baseline" / "batch-0.npz"]
+    paths.append(tmp_path / "random-10-0" / "batch-0.npz")
+    return paths, [write_batch(path, ids) for path, ids in zip(paths, ([2], [0, 1], [0, 1, 2]), strict=True)]
+
+
+def test_trainings_come_in_the_order_of_the_files(batches):
+    paths, arrays = batches
+    trainings = list(read_trainings(paths, N_WORDS))
+    assert [(t.set, t.replicate) for t in trainings] == [
+        ("baseline", 2),
+        ("baseline", 0),
+        ("baseline", 1),
+        ("random-10-0", 0),
+        ("random-10-0", 1),
+        ("random-10-0", 2),
+    ]
+    np.testing.assert_array_equal(trainings[2].W, arrays[1]["W"][1])
+    np.testing.assert_array_equal(read_training(paths[1], 1, N_WORDS).W, arrays[1]["W"][1])
+
+
+def test_the_set_of_a_file_in_the_working_folder(batches, monkeypatch):
+    monkeypatch.chdir(batches[0][0].parent)
+    assert next(read_trainings(["batch-1.npz"], N_WORDS)).set == "baseline"
+
+
+def test_losses_are_collected(batches):
+    paths, arrays = batches
+    table = collect_losses(paths)
+    assert table.columns.tolist() == ["set", "seed", "epoch", "loss"]
+    assert table["set"].tolist() == ["baseline"] * 6 + ["random-10-0"] * 6
+    assert table["seed"].tolist() == [0, 0, 1, 1, 2, 2] * 2
+    assert table["epoch"].tolist() == [1, 2] * 6
+    np.testing.assert_array_equal(table["loss"][2:4], arrays[1]["loss"][1])
+    pd.testing.assert_frame_equal(table, collect_losses(paths[::-1]))
+
+
+def test_a_batch_of_another_vocabulary_is_refused(batches):
+    with pytest.raises(InputError, match=r"batch-1\.npz: W has 4 words, the vocabulary 5"):
+        list(read_trainings(batches[0], 5))
+
+
+def test_a_repeated_training_is_refused(batches):
+    paths, _ = batches
+    with pytest.raises(InputError, match=r"batch-1\.npz: replicate 2 of set 'baseline' is there twice"):
+        list(read_trainings([*paths, paths[0]], N_WORDS))
+    with pytest.raises(InputError, match="replicate 2 of set 'baseline' is there twice"):
+        collect_losses([*paths, paths[0]])
+
+
+def test_an_absent_training_is_refused(batches):
+    with pytest.raises(InputError, match=r"no replicate 2; it has 0, 1"):
+        read_training(batches[0][1], 2, N_WORDS)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"W": np.zeros((N_WORDS, N_DIMENSIONS)), "loss": np.zeros(N_EPOCHS)},
+        {"replicates": np.arange(3)},
+        {"replicates": np.zeros((1, 1), dtype=np.int64)},
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(tmp_path, changes):
+    path = tmp_path / "batch-0.npz"
+    write_npz(
+        path, **{"replicates": np.array([0]), "W": np.zeros((1, 4, 3)), "loss": np.zeros((1, 2)), **changes}
+    )
+    with pytest.raises(InputError, match=r"batch-0\.npz: replicates .* do not fit"):
+        list(read_trainings([path], N_WORDS))
+    with pytest.raises(InputError, match=r"batch-0\.npz: replicates .* do not fit"):
+        collect_losses([path])
+
+
+def test_command_collect_losses(batches, tmp_path):
+    out = tmp_path / "training.tsv"
+    arguments = ["embeddings", "collect-losses", *map(str, batches[0]), "--out", str(out)]
+    assert CliRunner().invoke(app, arguments, catch_exceptions=False).exit_code == 0
+    pd.testing.assert_frame_equal(read_tsv(out), collect_losses(batches[0]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("format", ["word2vec", "word2vec-binary", "glove"])
+def test_command_export(batches, tmp_path, format):
+    vocabulary, out = tmp_path / "vocabulary.tsv", tmp_path / "vectors"
+    vocabulary.write_text("word\tcount\nthe\t9\nof\t5\n2004\t5\nété\t1\n")
+    arguments = [
+        "embeddings",
+        "export",
+        str(batches[0][1]),
+        "--vocabulary",
+        str(vocabulary),
+        "--replicate",
+        "1",
+    ]
+    arguments += ["--format", format, "--out", str(out)]
+    assert CliRunner().invoke(app, arguments, catch_exceptions=False).exit_code == 0
+    words, vectors = read_embedding(out)
+    assert words == ["the", "of", "2004", "été"]
+    np.testing.assert_array_equal(vectors, batches[1][1]["W"][1])

@@ -1,0 +1,114 @@
+"""The bias of baseline and retrained embeddings."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import naive
+from biaslab.bias.word_sets import WordSets
+from biaslab.cli import app
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_tsv, write_npz
+from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.origins.baseline import measure, measure_sets
+
+N_WORDS = 30
+WORDS = [f"w{i}" for i in range(N_WORDS)]
+VOCABULARY = Vocabulary(WORDS, np.full(N_WORDS, 9))
+
+
+def word_sets(name, sizes, absent=()):
+    """Word sets from consecutive words of the vocabulary; absent words are added to S."""
+    ends = np.cumsum(sizes)
+    s, t, a, b = (WORDS[end - size : end] for end, size in zip(ends, sizes, strict=True))
+    return WordSets(name, "title", "source", {"s": [*s, *absent], "t": t}, {"a": a, "b": b})
+
+
+SMALL = word_sets("small", (3, 3, 2, 2), absent=("x", "y"))
+LARGE = word_sets("large", (8, 8, 5, 5))
+
+
+@pytest.fixture
+def batches(tmp_path):
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(3, N_WORDS, 4)).astype(np.float32)
+    paths = [tmp_path / name / "batch-0.npz" for name in ("baseline", "random-5-0")]
+    paths.insert(1, tmp_path / "baseline" / "batch-1.npz")
+    write_npz(paths[0], replicates=np.array([1, 0]), W=vectors[:2])
+    write_npz(paths[1], replicates=np.array([2]), W=vectors[2:])
+    write_npz(paths[2], replicates=np.array([0]), W=vectors[:1] + 1)
+    return paths
+
+
+def ids(test):
+    return [[WORDS.index(w) for w in words if w in WORDS] for words in test.sets.values()]
+
+
+def vectors_of(path, replicate):
+    with np.load(path) as archive:
+        return archive["W"][archive["replicates"].tolist().index(replicate)].astype(float)
+
+
+def test_baselines_are_measured_with_every_test(batches):
+    table = measure(batches[:2], VOCABULARY, [SMALL, LARGE], permutations=100, seed=3)
+    columns = ["weat", "seed", "effect_size", "p_value", "n_missing_words", "missing_words"]
+    assert table.columns.tolist() == columns
+    assert table["weat"].tolist() == ["large"] * 3 + ["small"] * 3
+    assert table["seed"].tolist() == [0, 1, 2] * 2
+    assert table["n_missing_words"].tolist() == [0] * 3 + [2] * 3
+    assert table["missing_words"].tolist() == [""] * 3 + ["x,y"] * 3
+    small = table.iloc[3:].reset_index()
+    for seed, path in enumerate([batches[0], batches[0], batches[1]]):
+        vectors = vectors_of(path, seed)
+        assert small["effect_size"][seed] == pytest.approx(naive.effect_size(vectors, *ids(SMALL)))
+        assert small["p_value"][seed] == pytest.approx(naive.permutation_p_value(vectors, *ids(SMALL)))
+
+
+def test_estimated_p_values_belong_to_seed_and_replicate_alone(batches):
+    table = measure(batches[:2], VOCABULARY, [SMALL, LARGE], permutations=100, seed=3)
+    reordered = measure(batches[1::-1], VOCABULARY, [LARGE, SMALL], permutations=100, seed=3)
+    pd.testing.assert_frame_equal(table, reordered)
+    other = measure(batches[:2], VOCABULARY, [SMALL, LARGE], permutations=100, seed=4)
+    of_large = table["weat"] == "large"
+    assert (table["p_value"] != other["p_value"])[of_large].any()
+    assert (table["p_value"] == other["p_value"])[~of_large].all()  # these are exact
+
+
+def test_sets_are_measured_with_every_test(batches):
+    table = measure_sets(batches, VOCABULARY, [SMALL, LARGE])
+    assert table.columns.tolist() == ["set", "weat", "seed", "effect_size"]
+    assert table["set"].tolist() == ["baseline"] * 6 + ["random-5-0"] * 2
+    assert table["weat"].tolist() == ["large"] * 3 + ["small"] * 3 + ["large", "small"]
+    assert table["seed"].tolist() == [0, 1, 2, 0, 1, 2, 0, 0]
+    expected = naive.effect_size(vectors_of(batches[2], 0), *ids(LARGE))
+    assert table["effect_size"][6] == pytest.approx(expected)
+
+
+def test_bad_combinations_are_refused(batches):
+    with pytest.raises(InputError, match=r"several sets \(baseline, random-5-0\)"):
+        measure(batches, VOCABULARY, [SMALL], 100, 1)
+    with pytest.raises(InputError, match=r"two tests have the same name \(small, small\)"):
+        measure_sets(batches, VOCABULARY, [SMALL, SMALL])
+    few = word_sets("few", (1, 3, 2, 2), absent=("x",))
+    with pytest.raises(InputError, match="few: set 's' keeps 1 of 2 words"):
+        measure_sets(batches, VOCABULARY, [few])
+
+
+def test_commands(batches, tmp_path):
+    vocabulary, weat, out = tmp_path / "vocabulary.tsv", tmp_path / "small.yaml", tmp_path / "out.tsv"
+    vocabulary.write_text("word\tcount\n" + "".join(f"{word}\t9\n" for word in WORDS))
+    weat.write_text(
+        f"name: small\ntitle: t\nsource: s\ntargets: {SMALL.targets}\nattributes: {SMALL.attributes}\n"
+    )
+
+    def run(verb, paths, *more):
+        arguments = ["origins", verb, *map(str, paths), "--vocabulary", str(vocabulary), "--weat", str(weat)]
+        result = CliRunner().invoke(app, [*arguments, *more, "--out", str(out)], catch_exceptions=False)
+        assert result.exit_code == 0
+        return read_tsv(out)
+
+    table = run("measure-baseline", batches[:2], "--permutations", "100", "--seed", "3")
+    pd.testing.assert_frame_equal(table, measure(batches[:2], VOCABULARY, [SMALL], 100, 3), rtol=1e-9)
+    table = run("measure-sets", batches)
+    pd.testing.assert_frame_equal(table, measure_sets(batches, VOCABULARY, [SMALL]), rtol=1e-9)
