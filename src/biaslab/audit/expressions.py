@@ -14,8 +14,8 @@ A formula is made of the table's columns, numbers, texts in quotes and
 ======================================  ==================================================================
 
 Those from ``mean`` on take a further condition as their last argument: ``mean(x, kind == 'random')``. They
-skip missing values; over no rows their value is missing (``count``, ``distinct`` and ``sum``: zero). Intervals
-have 95%; a formula has one only when one of these functions is its outermost part.
+skip missing values; over no rows their value is missing (``count``, ``distinct`` and ``sum``: zero).
+Intervals have 95%; a formula has one only when one of these functions is its outermost part.
 """
 
 import ast

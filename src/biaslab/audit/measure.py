@@ -22,7 +22,7 @@ when it covers the published number of an unmet claim, the reason says so.
 
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,19 +58,23 @@ COLUMNS = (
 )
 
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_PATH = "path of the file"
 _SIGNS = {-1: "negative", 0: "zero", 1: "positive"}
 _OTHER_DATA = "measured on other data than the paper's"
 
 
 @dataclass(frozen=True)
 class _Measured:
-    """What a claim gives on one or several setups, and the files it was taken from."""
+    """What a claim gives on one or several setups, the files read, and those that had rows for it."""
 
     estimate: Estimate
-    files: tuple[Path, ...]
+    read: list[Path]
+    used: list[Path]
 
 
-def measure_claims(claims: Sequence[Claim], results: Path, setups: Sequence[str]) -> pd.DataFrame:
+def measure_claims(
+    claims: Sequence[Claim], results: Path, setups: Sequence[str], absent: Mapping[str, str] | None = None
+) -> pd.DataFrame:
     """Measure every claim on the setups that were run.
 
     Parameters
@@ -81,6 +85,8 @@ def measure_claims(claims: Sequence[Claim], results: Path, setups: Sequence[str]
         The results folder.
     setups : sequence of str
         The setups that were run.
+    absent : mapping of str to str, optional
+        Setups that could not be run, each with the reason; of others the registry tells it.
 
     Returns
     -------
@@ -95,7 +101,7 @@ def measure_claims(claims: Sequence[Claim], results: Path, setups: Sequence[str]
         When a file that a claim needs is missing, or its formulas do not fit the file.
     """
     strangers = _strangers(claims, results, setups)
-    rows = [row for claim in claims for row in _rows(claim, results, setups, strangers)]
+    rows = [row for claim in claims for row in _rows(claim, results, setups, strangers, absent or {})]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -124,7 +130,11 @@ def judge(claim: Claim, found: Estimate, other_data: str = "") -> tuple[str, str
 
 
 def _rows(
-    claim: Claim, results: Path, setups: Sequence[str], strangers: dict[str, str]
+    claim: Claim,
+    results: Path,
+    setups: Sequence[str],
+    strangers: Mapping[str, str],
+    absent: Mapping[str, str],
 ) -> Iterable[dict[str, object]]:
     """Yield the rows of one claim."""
     if not claim.measure:
@@ -132,9 +142,10 @@ def _rows(
         return
     own, missing = claim.setups, [s for s in claim.setups if s not in setups]
     if missing:
-        more = f": {claim.reason}" if claim.reason else ""
         plural = "setups" if len(missing) > 1 else "setup"
-        yield _row(claim, claim.setup, NOT_ATTEMPTED, f"{plural} {' and '.join(missing)} not run{more}")
+        reasons = "; ".join(absent[s] for s in missing if s in absent) or claim.reason
+        reason = f"{plural} {' and '.join(missing)} not run{': ' if reasons else ''}{reasons}"
+        yield _row(claim, claim.setup, NOT_ATTEMPTED, reason)
     elif own:
         exempt = claim.kind in ("identity", "setting")
         doubt = "" if exempt else next((strangers[s] for s in own if s in strangers), "")
@@ -148,9 +159,9 @@ def _rows(
 def _measured_row(claim: Claim, setups: tuple[str, ...], results: Path, other_data: str) -> dict[str, object]:
     """Return the row of a claim that is measured on some setups together."""
     measured, name = _measure(claim, setups, results), "+".join(setups)
-    source = _source(claim, setups, results, measured.files)
-    if math.isnan(measured.estimate.value):
-        names = " and ".join(sorted({path.name for path in measured.files}))
+    source = _source(claim, setups, results, measured.used)
+    if not math.isfinite(measured.estimate.value):
+        names = " and ".join(sorted({path.name for path in measured.read}))
         reason = f"{names} of this setup: no row that the claim is about"
         return _row(claim, name, NOT_ATTEMPTED, reason, source=source)
     verdict, reason = judge(claim, measured.estimate, other_data)
@@ -216,7 +227,8 @@ def _is_within(gap: float, tolerance: float) -> bool:
 
 def format_number(number: float) -> str:
     """Write a number for a reader: whole ones in full, others with four digits."""
-    return f"{number:,.0f}" if number == round(number) or abs(number) >= 1e4 else f"{number:.4g}"
+    is_whole = math.isfinite(number) and (number == round(number) or abs(number) >= 1e4)
+    return f"{number:,.0f}" if is_whole else f"{number:.4g}"
 
 
 def _sign(number: float) -> int:
@@ -236,7 +248,7 @@ def _measure(claim: Claim, setups: tuple[str, ...], results: Path) -> _Measured:
         raise InputError(
             f"{claim.where}, claim '{claim.claim_id}': {error}; mend its select, measure or file"
         ) from error
-    return _Measured(found, tuple(path for s in setups for path in files[s]))
+    return _Measured(found, [p for s in setups for p in files[s]], [Path(p) for p in rows[_PATH].unique()])
 
 
 def _files(patterns: str, setup: str, results: Path, where: str) -> list[Path]:
@@ -264,8 +276,8 @@ def _read(path: Path, names: set[str]) -> pd.DataFrame:
 
 
 def _labelled(table: pd.DataFrame, path: Path, setup: str) -> pd.DataFrame:
-    """Return the table with the columns ``file`` and ``setup``; one that spans setups keeps its own."""
-    labelled = table.assign(file=path.stem)
+    """Return the table with the columns file, setup and path; one that spans setups keeps its own setup."""
+    labelled = table.assign(**{"file": path.stem, _PATH: str(path)})
     return labelled if "setup" in table else labelled.assign(setup=setup)
 
 
@@ -286,7 +298,7 @@ def read_parquet_columns(path: Path) -> list[str]:
         raise InputError(f"{path}: not a readable Parquet table ({str(error).splitlines()[0]})") from error
 
 
-def _source(claim: Claim, setups: tuple[str, ...], results: Path, files: tuple[Path, ...]) -> str:
+def _source(claim: Claim, setups: tuple[str, ...], results: Path, files: list[Path]) -> str:
     """Return the files behind a measurement, then those which show it and exist."""
     shown = [
         path

@@ -27,13 +27,17 @@ def claims(
     results: Annotated[Path, typer.Option(help="The results folder.")],
     setup: Annotated[list[str], typer.Option(help="A setup that was run; repeat for each.")],
     out: Out,
+    absent: Annotated[
+        list[str] | None, typer.Option(help="NAME=REASON of a setup that could not be run; repeat for each.")
+    ] = None,
 ) -> None:
     """Measure every published claim on the results and give it a verdict."""
     from biaslab.audit.measure import measure_claims
     from biaslab.core.claims import read_claims
     from biaslab.core.io import write_tsv
 
-    write_tsv(out, measure_claims(read_claims(registries, schema), results, setup))
+    reasons = _pairs(absent or [], "--absent")
+    write_tsv(out, measure_claims(read_claims(registries, schema), results, setup, reasons))
 
 
 @app.command("html")
