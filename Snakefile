@@ -24,3 +24,5 @@ rule all:
     input:
         rules.origins.input,
         rules.audit.input,
+    message:
+        "everything is there"

@@ -1,5 +1,89 @@
-rule audit:
+CLAIMS = sorted(str(path) for path in (ROOT / "workflow/resources/claims").glob("*.tsv"))
+
+
+rule measure_claims:
+    input:
+        measured,
+        rules.origins.input,
+        claims=CLAIMS,
+        schema=ROOT / "workflow/schemas/claims.schema.yaml",
+    output:
+        "results/audit/claims.tsv",
+    log:
+        "results/logs/measure_claims.log",
+    benchmark:
+        "results/benchmarks/measure_claims.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(2000, 2),
+        runtime=30,
+    params:
+        setups=[f"--setup {name}" for name in SETUPS],
+        code=CODE["measure_claims"],
+    message:
+        "measure every published claim"
+    shell:
+        "biaslab audit claims {input.claims:q} --schema {input.schema:q} --results results {params.setups}"
+        " --out {output} > {log} 2>&1"
+
+
+rule write_audit_page:
+    input:
+        "results/audit/claims.tsv",
+    output:
+        report(
+            "results/audit/audit.html",
+            caption="../report/audit.rst",
+            category="Audit",
+            labels={"item": "Published claims"},
+        ),
+    log:
+        "results/logs/write_audit_page.log",
+    benchmark:
+        "results/benchmarks/write_audit_page.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=CODE["write_audit_page"],
+    message:
+        "write the audit's page"
+    shell:
+        "biaslab audit html {input} --out {output} > {log} 2>&1"
+
+
+rule write_manifest:
     input:
         rules.origins.input,
+        "results/audit/claims.tsv",
+        "results/audit/audit.html",
+        config="results/config.json",
+    output:
+        "results/audit/manifest.json",
+    log:
+        "results/logs/write_manifest.log",
+    benchmark:
+        "results/benchmarks/write_manifest.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        options=manifest_options,
+    message:
+        "record what made the results"
+    shell:
+        "biaslab audit manifest results --config {input.config} {params.options} --out {output} > {log} 2>&1"
+
+
+rule audit:
+    input:
+        "results/audit/claims.tsv",
+        "results/audit/audit.html",
+        "results/audit/manifest.json",
     message:
         "the audit of every published claim"

@@ -1,6 +1,7 @@
 # What the rules share: the checked configuration, and adapters from wildcards to tested functions of the package.
 import json
 import os
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,27 @@ except InputError as error:
 SETUPS = {name: config["setups"][name] for name in config["run"] if name not in ABSENT}
 SETUPS = SETUPS or {name: config["setups"][name] for name in config["run"]}
 EXPERIMENT = configuration.experiment(config, SETUPS)
+CORPORA = {
+    name: configuration.corpus_file(setup["corpus"]["source"], REGISTRY, config["datasets"])
+    for name, setup in SETUPS.items()
+}
+
+# The code behind each rule's results: an edit of these modules, or of what they import, makes the results anew.
+CODE = {
+    "read_corpus": code_digest("biaslab.embeddings.corpus", "biaslab.embeddings.readers"),
+    "count_cooccurrences": code_digest("biaslab.embeddings.cooccurrence"),
+    "train": code_digest("biaslab.embeddings.glove"),
+    "collect_losses": code_digest("biaslab.embeddings.batches"),
+    "measure_analogies": code_digest("biaslab.embeddings.analogies"),
+    "measure_bias": code_digest("biaslab.origins.baseline"),
+    "estimate_differential_bias": code_digest("biaslab.origins.influence"),
+    "select_sets": code_digest("biaslab.origins.perturbation"),
+    "evaluate_predictions": code_digest("biaslab.origins.evaluation"),
+    "write_tables": code_digest("biaslab.origins.tables"),
+    "draw_figures": code_digest("biaslab.origins.figures"),
+    "measure_claims": code_digest("biaslab.audit.measure"),
+    "write_audit_page": code_digest("biaslab.audit.html", files=["audit/audit.html.j2"]),
+}
 
 
 wildcard_constraints:
@@ -64,6 +86,10 @@ def corpus_options(wildcards):
     return configuration.command_options(
         corpus if corpus["unit"] == "part" else {**corpus, "part_length": None}
     )
+
+
+def dataset_checksum(wildcards):
+    return REGISTRY[wildcards.dataset].sha256
 
 
 def dataset_options(wildcards):
@@ -127,6 +153,11 @@ def weat_options(wildcards, input):
 
 def setup_options(wildcards):
     return [f"--setup {name}=results/origins/{name}" for name in SETUPS]
+
+
+def manifest_options(wildcards):
+    inputs = [f"--input {name}={shlex.quote(path)}" for name, path in CORPORA.items()]
+    return [f"--code {name}={digest}" for name, digest in CODE.items()] + inputs
 
 
 def measured(wildcards):

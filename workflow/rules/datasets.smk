@@ -12,9 +12,9 @@ rule fetch_dataset:
         mem_mb=1000,
         runtime=240,
     params:
-        registry=ROOT / configuration.REGISTRY,
+        registry=str(ROOT / configuration.REGISTRY),
         places=dataset_options,
-        sha256=lambda wildcards: REGISTRY[wildcards.dataset].sha256,
+        sha256=dataset_checksum,
     message:
         "fetch the dataset {wildcards.dataset}"
     shell:

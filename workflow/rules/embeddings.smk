@@ -17,7 +17,7 @@ rule read_corpus:
     params:
         options=corpus_options,
         min_count=lookup(dpath="setups/{setup}/vocabulary/min_count", within=config),
-        code=code_digest("biaslab.embeddings.corpus", "biaslab.embeddings.readers"),
+        code=CODE["read_corpus"],
     message:
         "{wildcards.setup}: read the corpus"
     shell:
@@ -43,7 +43,7 @@ rule count_cooccurrences:
         runtime=120,
     params:
         window=lookup(dpath="setups/{setup}/glove/window", within=config),
-        code=code_digest("biaslab.embeddings.cooccurrence"),
+        code=CODE["count_cooccurrences"],
     message:
         "{wildcards.setup}: count co-occurrences"
     shell:
@@ -70,7 +70,7 @@ rule train_baseline:
         glove=glove_options,
         batch=batch_options(grid.BASELINE),
         seed=config["seed"],
-        code=code_digest("biaslab.embeddings.glove"),
+        code=CODE["train"],
     message:
         "{wildcards.setup}: train baselines, batch {wildcards.batch}"
     shell:
@@ -99,7 +99,7 @@ rule train_without_set:
         glove=glove_options,
         batch=batch_options("any set but the baseline"),
         seed=config["seed"],
-        code=code_digest("biaslab.embeddings.glove"),
+        code=CODE["train"],
     message:
         "{wildcards.setup}: retrain without {wildcards.set}, batch {wildcards.batch}"
     shell:
@@ -123,7 +123,7 @@ rule collect_losses:
         mem_mb=memory(1000),
         runtime=30,
     params:
-        code=code_digest("biaslab.embeddings.batches"),
+        code=CODE["collect_losses"],
     message:
         "{wildcards.setup}: collect the loss of every epoch"
     shell:
@@ -146,7 +146,7 @@ rule measure_analogies:
         mem_mb=memory(4000, 1),
         runtime=480,
     params:
-        code=code_digest("biaslab.embeddings.analogies"),
+        code=CODE["measure_analogies"],
     message:
         "{wildcards.setup}: answer analogies"
     shell:

@@ -26,7 +26,7 @@ rule measure_baseline:
         weats=weat_options,
         permutations=lookup(dpath="setups/{setup}/bias/permutations", within=config),
         seed=config["seed"],
-        code=code_digest("biaslab.origins.baseline"),
+        code=CODE["measure_bias"],
     message:
         "{wildcards.setup}: measure the baselines' bias"
     shell:
@@ -57,7 +57,7 @@ rule estimate_differential_bias:
     params:
         weats=weat_options,
         options=influence_options,
-        code=code_digest("biaslab.origins.influence"),
+        code=CODE["estimate_differential_bias"],
     message:
         "{wildcards.setup}: estimate every document's differential bias of {wildcards.weat}"
     shell:
@@ -83,7 +83,7 @@ rule select_sets:
     params:
         options=selection_options,
         seed=config["seed"],
-        code=code_digest("biaslab.origins.perturbation"),
+        code=CODE["select_sets"],
     message:
         "{wildcards.setup}: select the documents of every perturbation set"
     shell:
@@ -114,7 +114,7 @@ rule predict_sets:
     params:
         weats=weat_options,
         options=influence_options,
-        code=code_digest("biaslab.origins.influence"),
+        code=CODE["estimate_differential_bias"],
     message:
         "{wildcards.setup}: predict the bias after the removal of every set"
     shell:
@@ -142,7 +142,7 @@ rule measure_sets:
         runtime=120,
     params:
         weats=weat_options,
-        code=code_digest("biaslab.origins.observed"),
+        code=CODE["measure_bias"],
     message:
         "{wildcards.setup}: measure the bias after every removal"
     shell:
@@ -170,7 +170,7 @@ rule evaluate_predictions:
         runtime=30,
     params:
         seed=config["seed"],
-        code=code_digest("biaslab.origins.evaluation"),
+        code=CODE["evaluate_predictions"],
     message:
         "{wildcards.setup}: compare predicted with observed bias"
     shell:
@@ -217,7 +217,7 @@ rule write_tables:
     params:
         setups=setup_options,
         weats=weat_options,
-        code=code_digest("biaslab.origins.tables"),
+        code=CODE["write_tables"],
     message:
         "write the tables"
     shell:
@@ -249,7 +249,7 @@ rule draw_figures:
     params:
         setups=setup_options,
         weats=weat_options,
-        code=code_digest("biaslab.origins.figures"),
+        code=CODE["draw_figures"],
     message:
         "draw the figures"
     shell:

@@ -5,11 +5,13 @@ import sys
 import typer
 
 from biaslab.cli import audit, datasets, embeddings, origins
+from biaslab.cli.run import run
 from biaslab.core.errors import InputError
 
 app = typer.Typer(
     name="biaslab", help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(origins.app, name="origins")

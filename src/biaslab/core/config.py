@@ -6,7 +6,7 @@ The schema (``workflow/schemas/config.schema.yaml``) alone states keys, types, l
 import copy
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +31,46 @@ _TYPE_NAMES = {
 }
 
 
-def load(config: Mapping | Path, root: Path) -> dict[str, Any]:
+def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
+    """Lay configuration files over each other, the last on top, check the whole and complete it.
+
+    Parameters
+    ----------
+    files : sequence of path
+        YAML files, of which each holds some of the keys.
+    root : path
+        The repository.
+
+    Returns
+    -------
+    dict
+        As `load` returns it.
+
+    Raises
+    ------
+    InputError
+        As `load` does; it names the file when a single file's keys or values are wrong.
+    """
+    schema = read_yaml(root / SCHEMA)
+    config: dict[str, Any] = {}
+    for file in files:
+        overlay = read_yaml(file)
+        check_schema(overlay, schema, str(file))
+        config = merge(config, overlay)
+    return load(config, root)
+
+
+def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
     """Check a configuration and complete it.
 
     Parameters
     ----------
-    config : mapping or path
-        The configuration, or the YAML file that holds it; keys may be missing.
+    raw : mapping
+        The configuration; keys may be missing.
     root : path
         The repository: holds the schema, and files the configuration names that the working directory lacks.
+    name : str
+        What messages call it.
 
     Returns
     -------
@@ -52,8 +83,6 @@ def load(config: Mapping | Path, root: Path) -> dict[str, Any]:
         For the first thing that is wrong: an unknown key (with the nearest known one), a wrong type or value,
         a reference to a setup, test or file that is not there, or values that contradict each other.
     """
-    name = str(config) if isinstance(config, Path) else "config"
-    raw = read_yaml(config) if isinstance(config, Path) else config
     schema = read_yaml(root / SCHEMA)
     check_schema(raw, schema, name)
     complete = fill_defaults(raw, schema)
@@ -226,8 +255,9 @@ def preset_path(name: str, root: Path) -> Path:
     path = root / PRESETS / f"{name}.yaml"
     known = sorted(p.stem for p in (root / PRESETS).glob("*.yaml"))
     if name not in known:
-        near = suggest(name, known)
-        raise InputError(f"there is no preset '{name}'{near}; presets in {path.parent}: {', '.join(known)}")
+        raise InputError(
+            f"there is no preset '{name}' (in {path.parent}: {', '.join(known)}){suggest(name, known)}"
+        )
     return path
 
 
@@ -343,16 +373,16 @@ def _contradictions(raw: Mapping, complete: Mapping) -> Iterator[str]:
     setups = complete["setups"]
     for name in complete["run"]:
         if name not in setups:
-            near = suggest(name, setups)
-            yield f"run: there is no setup '{name}'{near}; setups defined: {', '.join(setups)}"
+            yield f"run: there is no setup '{name}' (defined: {', '.join(setups)}){suggest(name, setups)}"
     for name, setup in setups.items():
         at = f"setups.{name}"
         written = raw.get("setups", {}).get(name, {}).get("corpus", {})
         corpus, perturbations = setup["corpus"], setup["perturbations"]
         for weat in setup["bias"]["weats"]:
             if weat not in complete["weats"]:
-                near = suggest(weat, complete["weats"])
-                yield f"{at}.bias.weats: there is no test '{weat}'{near}; name its file under weats"
+                known = ", ".join(complete["weats"])
+                near = suggest(weat, complete["weats"]) or "; name its file under weats"
+                yield f"{at}.bias.weats: there is no test '{weat}' (defined: {known}){near}"
         if corpus["unit"] == "article" and "part_length" in written:
             yield f"{at}.corpus.part_length: belongs to unit: part only; remove it or write unit: part"
         if corpus["min_length"] > corpus["max_length"]:

@@ -1,0 +1,69 @@
+# make help says what there is. Nothing is needed but make and Python 3.11 or newer.
+PRESET ?=
+CONFIG ?=
+CORES ?= all
+ARGS ?=
+PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3,$(shell command -v $(name))))
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+RUN = $(BIN)/biaslab run --cores $(CORES) $(addprefix --preset ,$(PRESET)) $(addprefix --config ,$(CONFIG)) $(ARGS)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help reproduce test report lint bench clean clean-results
+
+help:
+	@echo 'make reproduce      run the workflow; goes on where the last run ended'
+	@echo '                    PRESET=NAME      a preset of workflow/presets (simplewiki, nyt, smoke)'
+	@echo '                    CONFIG=FILE      your own settings, laid over config.yaml and the preset'
+	@echo '                    CORES=N          cores to use, all by default'
+	@echo '                    ARGS="..."       further options of Snakemake, e.g. ARGS=-n for a dry run'
+	@echo 'make report         build/report.html: every table and figure of the last run, with its provenance'
+	@echo 'make test           run the tests'
+	@echo 'make lint           check style'
+	@echo 'make bench          measure what is claimed about speed'
+	@echo 'make clean          delete caches and builds'
+	@echo 'make clean-results  delete results/ and what Snakemake knows about it'
+
+reproduce: $(READY)
+	@$(RUN)
+
+report: $(READY)
+	@mkdir -p build
+	@$(RUN) --report build/report.html
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+
+bench: $(READY)
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit; done
+
+clean:
+	rm -rf build .pytest_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+clean-results:
+	find results -mindepth 1 ! -path results/README.md -delete
+	rm -rf .snakemake
+
+# The environment. A set-up that was interrupted leaves no mark, and is done anew.
+$(VENV)/.requirements: requirements.lock
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo 'biaslab needs Python 3.11 or newer; name one: make $(MAKECMDGOALS) PYTHON=...' >&2; exit 2; }
+	@echo 'Setting up $(VENV) from requirements.lock (once, a few minutes) ...'
+	@"$(PYTHON)" -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@touch $@
+
+$(READY): $(VENV)/.requirements pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,37 @@
+"""``biaslab run``: check the configuration, then hand over to Snakemake."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+LOCK = Path(".snakemake/biaslab.lock")
+# Whatever killed the last run, the next one goes on: our own lock cannot go stale, unfinished files are made
+# again. What a failed step said is shown at once.
+_FLAGS = ["--quiet", "host", "reason", "--nolock", "--rerun-incomplete", "--show-failed-logs"]
+
+
+def run(
+    context: typer.Context,
+    preset: Annotated[str | None, typer.Option(help="A preset of workflow/presets, without .yaml.")] = None,
+    config: Annotated[
+        list[Path] | None, typer.Option(help="Your own configuration, laid over config.yaml and the preset.")
+    ] = None,
+) -> None:
+    """Run the workflow in this folder; all further arguments go to Snakemake."""
+    from biaslab.core.config import load_files, preset_path
+    from biaslab.core.lock import hold
+    from biaslab.origins.grid import summary
+
+    root = Path()
+    files = ([preset_path(preset, root)] if preset else []) + (config or [])
+    checked = load_files([Path("config.yaml"), *files], root)
+    for name in checked["run"]:
+        typer.echo(f"setup {summary(name, checked['setups'][name])}", err=True)
+    hold(LOCK)
+    overlays = ["--configfile", *map(str, files)] if files else []
+    arguments = [sys.executable, "-m", "snakemake", *overlays, *_FLAGS, *context.args]
+    sys.stderr.flush()
+    os.execv(sys.executable, arguments)

@@ -1,0 +1,40 @@
+"""One run at a time in a working directory."""
+
+import fcntl
+import os
+import sys
+from pathlib import Path
+
+from biaslab.core.errors import InputError
+
+
+def hold(path: Path) -> None:
+    """Hold a lock for the rest of this process, and wait for it while another process has it.
+
+    The system gives the lock back however the process ends, so that no stale lock is ever left behind. A
+    program which replaces this process (``exec``) keeps the lock; child processes do not have it.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The lock's file. It is made when it is missing, and names the process that holds the lock.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}; work in a folder of your own") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = path.read_text(encoding="ascii").strip()
+        sys.stderr.write(f"biaslab: process {holder} is at work in this folder; waiting for it to end\n")
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+    os.set_inheritable(handle, True)
