@@ -69,7 +69,17 @@ def evaluate(words: list[str], vectors: np.ndarray, questions: str | os.PathLike
     InputError
         When the file of questions is missing or malformed, or a vector is zero or not finite.
     """
-    return _evaluate(words, vectors, questions, count_questions(questions))
+    norms = np.linalg.norm(vectors, axis=1)
+    bad = ~(np.isfinite(norms) & (norms > 0))
+    if bad.any():
+        word = words[int(bad.argmax())]
+        raise InputError(f"the vector of '{word}' is zero or not finite, so it has no cosine; train anew")
+    n_questions = count_questions(questions)
+    keyed = KeyedVectors(vectors.shape[1])
+    keyed.add_vectors(words, vectors)
+    _, sections = keyed.evaluate_word_analogies(str(questions), restrict_vocab=len(words))
+    correct, incorrect = len(sections[-1]["correct"]), len(sections[-1]["incorrect"])
+    return AnalogyScore(correct, correct + incorrect, n_questions)
 
 
 def evaluate_trainings(
@@ -96,10 +106,9 @@ def evaluate_trainings(
     InputError
         See `evaluate`.
     """
-    n_questions = count_questions(questions)
     rows = []
     for training in tqdm(trainings, desc="analogies", unit=" embeddings", disable=None):
-        score = _evaluate(words, training.W, questions, n_questions)
+        score = evaluate(words, training.W, questions)
         rows.append(
             {
                 "set": training.set,
@@ -150,19 +159,3 @@ def count_questions(path: str | os.PathLike) -> int:
     if not count:
         raise InputError(f"{path}: no analogy questions; give lines of four words")
     return count
-
-
-def _evaluate(
-    words: list[str], vectors: np.ndarray, questions: str | os.PathLike, n_questions: int
-) -> AnalogyScore:
-    """Evaluate on questions that are already checked and counted."""
-    norms = np.linalg.norm(vectors, axis=1)
-    bad = ~(np.isfinite(norms) & (norms > 0))
-    if bad.any():
-        word = words[int(bad.argmax())]
-        raise InputError(f"the vector of '{word}' is zero or not finite, so it has no cosine; train anew")
-    keyed = KeyedVectors(vectors.shape[1])
-    keyed.add_vectors(words, vectors)
-    _, sections = keyed.evaluate_word_analogies(str(questions), restrict_vocab=len(words))
-    correct, incorrect = len(sections[-1]["correct"]), len(sections[-1]["incorrect"])
-    return AnalogyScore(correct, correct + incorrect, n_questions)

@@ -25,8 +25,8 @@ def read_embedding(path: str | os.PathLike, format: str | None = None) -> tuple[
         The file; it may be compressed (``.gz``, ``.bz2``).
     format : {"word2vec", "word2vec-binary", "glove"}, optional
         By default it is told from the content: word2vec files begin with a line of two whole numbers, and
-        those that go on with control characters are binary. Only a file of a few bytes, or a GloVe file of one
-        dimension with a number as its first word, can be mistaken.
+        those that go on with control characters are binary. Only a file of a few bytes, or a GloVe file of
+        one dimension with a number as its first word, can be mistaken.
 
     Returns
     -------
