@@ -20,12 +20,13 @@ rule measure_claims:
         runtime=30,
     params:
         setups=[f"--setup {name}" for name in SETUPS],
+        absent=absent_options,
         code=CODE["measure_claims"],
     message:
         "measure every published claim"
     shell:
         "biaslab audit claims {input.claims:q} --schema {input.schema:q} --results results {params.setups}"
-        " --out {output} > {log} 2>&1"
+        " {params.absent} --out {output} > {log} 2>&1"
 
 
 rule write_audit_page:

@@ -11,6 +11,7 @@ from biaslab.core.datasets import load_registry
 from biaslab.core.errors import InputError
 from biaslab.core.provenance import code_digest
 from biaslab.origins import grid
+from snakemake.logging import logger
 
 ROOT = Path(str(workflow.current_basedir)).parents[1]
 ENVIRONMENT = "../../envs/biaslab.yaml"
@@ -34,6 +35,8 @@ except InputError as error:
 # A setup without its corpus is left out, unless nothing else is left: then fetching it says what is missing.
 SETUPS = {name: config["setups"][name] for name in config["run"] if name not in ABSENT}
 SETUPS = SETUPS or {name: config["setups"][name] for name in config["run"]}
+for name in ABSENT.keys() - SETUPS.keys():
+    logger.warning(f"setup {name} is left out: {ABSENT[name]}")
 EXPERIMENT = configuration.experiment(config, SETUPS)
 CORPORA = {
     name: configuration.corpus_file(setup["corpus"]["source"], REGISTRY, config["datasets"])
@@ -75,17 +78,23 @@ def folder(wildcards):
     return f"results/origins/{wildcards.setup}"
 
 
+def corpus_checksum(wildcards):
+    """The checksum of a verified copy; nothing for a corpus that is read in place."""
+    name = configuration.dataset_name(SETUPS[wildcards.setup]["corpus"]["source"])
+    is_copy = name and CORPORA[wildcards.setup] == configuration.fetched_file(REGISTRY[name])
+    return REGISTRY[name].sha256 if is_copy else ""
+
+
 def corpus_source(wildcards):
-    return configuration.corpus_file(
-        SETUPS[wildcards.setup]["corpus"]["source"], REGISTRY, config["datasets"]
-    )
+    """The corpus. Of a verified copy the age does not count: read_corpus has its checksum as a parameter."""
+    source = CORPORA[wildcards.setup]
+    return ancient(source) if corpus_checksum(wildcards) else source
 
 
 def corpus_options(wildcards):
-    corpus = {**SETUPS[wildcards.setup]["corpus"], "source": None}
-    return configuration.command_options(
-        corpus if corpus["unit"] == "part" else {**corpus, "part_length": None}
-    )
+    corpus = SETUPS[wildcards.setup]["corpus"]
+    omitted = ["source"] if corpus["unit"] == "part" else ["source", "part_length"]
+    return configuration.command_options({key: corpus[key] for key in corpus if key not in omitted})
 
 
 def dataset_checksum(wildcards):
@@ -136,7 +145,7 @@ def differential_biases(wildcards):
 
 
 def word_set(wildcards):
-    return configuration.locate(config["weats"][wildcards.weat], ROOT)
+    return [configuration.locate(config["weats"][wildcards.weat], ROOT)]
 
 
 def word_sets(wildcards):
@@ -153,6 +162,10 @@ def weat_options(wildcards, input):
 
 def setup_options(wildcards):
     return [f"--setup {name}=results/origins/{name}" for name in SETUPS]
+
+
+def absent_options(wildcards):
+    return [f"--absent {shlex.quote(f'{name}={ABSENT[name]}')}" for name in ABSENT if name not in SETUPS]
 
 
 def manifest_options(wildcards):

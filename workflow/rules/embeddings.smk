@@ -16,6 +16,7 @@ rule read_corpus:
         runtime=480,
     params:
         options=corpus_options,
+        checksum=corpus_checksum,
         min_count=lookup(dpath="setups/{setup}/vocabulary/min_count", within=config),
         code=CODE["read_corpus"],
     message:
