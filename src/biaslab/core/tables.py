@@ -120,7 +120,7 @@ def write_table(stem: str | os.PathLike, table: Table) -> None:
 
 
 def _is_number(column: pd.Series) -> bool:
-    cells = column[~column.isin(["", MISSING])]
+    cells = column[(column != "") & ~column.str.startswith(MISSING)]
     return len(cells) > 0 and all(_NUMBER.match(cell) for cell in cells)
 
 
@@ -144,12 +144,13 @@ def _latex(shown: pd.DataFrame, caption: str, label: str) -> str:
             return f"p{{{0.7 / len(wide):.2f}\\linewidth}}"
         return "r" if _is_number(shown[column]) else "l"
 
+    is_long = len(shown) > _LONG_TABLE
     escaped = shown.map(lambda cell: cell.translate(_LATEX)).rename(columns=lambda c: c.translate(_LATEX))
     return escaped.style.hide(axis="index").to_latex(
         column_format="".join(alignment(c) for c in shown.columns),
         caption=caption.translate(_LATEX),
         label=label,
         hrules=True,
-        position="htbp",
-        environment="longtable" if len(shown) > _LONG_TABLE else "table",
+        position=None if is_long else "htbp",
+        environment="longtable" if is_long else "table",
     )

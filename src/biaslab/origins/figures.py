@@ -186,7 +186,7 @@ def draw_predicted_observed(setups: Sequence[Setup], titles: Mapping[str, str], 
     stem : pathlib.Path
         Files to write, without suffix.
     """
-    parts = {(s.name, w): _predictions(s, w, ESTIMATORS[:1]) for s in setups for w in s.weats}
+    parts = {(s.name, w): _predictions(s, w, ESTIMATORS[:1]) for s, w in _pairs(setups, titles)}
     data = pd.concat(parts.values(), ignore_index=True)
     markers = _markers(data)
     with _grid(setups, titles, [3.2] * len(setups)) as (fig, panels):
@@ -211,8 +211,8 @@ def draw_sets(setups: Sequence[Setup], titles: Mapping[str, str], stem: Path, *,
     random : bool
         Whether to draw the random sets too; those of one size share a row.
     """
-    parts = {(s.name, w): _set_rows(s, w, random) for s in setups for w in s.weats}
-    heights = [max(parts[s.name, w]["bottom"].max() for w in s.weats) for s in setups]
+    parts = {(s.name, w): _set_rows(s, w, random) for s, w in _pairs(setups, titles)}
+    heights = [max(p["bottom"].max() for (name, _), p in parts.items() if name == s.name) for s in setups]
     with _grid(setups, titles, [0.8 + 0.2 * height for height in heights]) as (fig, panels):
         for setup, weat, ax in panels:
             _draw_sets(ax, parts[setup.name, weat])
@@ -289,6 +289,10 @@ def _title(word_sets: Mapping[str, WordSets], weat: str) -> str:
         raise InputError(f"no word sets for '{weat}', which a setup measures; add its file with --weat")
     sets = word_sets[weat]
     return f"{'/'.join(sets.targets)} × {'/'.join(sets.attributes)}"
+
+
+def _pairs(setups: Sequence[Setup], titles: Mapping[str, str]) -> list[tuple[Setup, str]]:
+    return [(setup, weat) for setup in setups for weat in setup.weats if weat in titles]
 
 
 @contextlib.contextmanager

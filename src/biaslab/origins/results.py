@@ -99,7 +99,7 @@ class Setup:
         """Return the corpus' documents with their metadata as text (empty where there is none)."""
         table = read_parquet(self.folder / "documents.parquet")
         for column in table.columns.intersection(METADATA_COLUMNS):
-            table[column] = table[column].fillna("").astype(str)
+            table[column] = table[column].astype(object).fillna("").astype(str)
         return table
 
     def differential_bias(self, weat: str) -> pd.DataFrame:

@@ -1,0 +1,102 @@
+import re
+
+import pandas as pd
+import pytest
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_tsv
+from biaslab.core.tables import TABLE_SUFFIXES, Table, text_columns, write_table
+
+DATA = pd.DataFrame(
+    {
+        "name": ["a|b_c", "50% & [x] <$1>\n\tof", ""],
+        "mean": [0.123456789, -1.5, float("nan")],
+        "sd": [0.01, 0.25, float("nan")],
+    }
+)
+TEMPLATES = {"Name": "{name}", "Effect": "{mean:.2f} ± {sd:.2f}", "r²": "{mean:.1f}"}
+
+
+def write(folder, data=DATA, templates=TEMPLATES, title="Effects of x_y", note="Mean ± sd, p < 0.05."):
+    write_table(folder / "table9_effects", Table(data, text_columns(data, templates), title, note))
+    return {suffix: (folder / f"table9_effects{suffix}").read_text() for suffix in TABLE_SUFFIXES}
+
+
+def unescaped(latex):
+    """Turn the escapes back that these tests use."""
+    for written, meant in (
+        ("\\%", "%"),
+        ("\\&", "&"),
+        ("{[}", "["),
+        ("{]}", "]"),
+        ("\\$", "$"),
+        ("\\_", "_"),
+    ):
+        latex = latex.replace(written, meant)
+    return latex.replace("\\textless{}", "<").replace("\\textgreater{}", ">")
+
+
+def test_templates_round_and_show_missing_values_as_dashes():
+    shown = text_columns(DATA, TEMPLATES)
+    assert list(shown.columns) == list(TEMPLATES)
+    assert shown["Effect"].tolist() == ["0.12 ± 0.01", "-1.50 ± 0.25", "– ± –"]
+    assert shown["Name"][0] == "a|b_c"
+
+
+def test_templates_of_an_empty_table_keep_the_headers():
+    assert list(text_columns(DATA[:0], TEMPLATES).columns) == list(TEMPLATES)
+
+
+def test_tsv_keeps_full_precision_and_machine_names(tmp_path):
+    write(tmp_path)
+    pd.testing.assert_frame_equal(
+        read_tsv(tmp_path / "table9_effects.tsv"), DATA.replace("", None), check_dtype=False
+    )
+
+
+def test_markdown_has_one_line_a_row_and_no_stray_markup(tmp_path):
+    text = write(tmp_path)[".md"]
+    lines = text.splitlines()
+    assert lines[0] == "**Effects of x\\_y**"
+    assert lines[2] == "| Name | Effect | r² |"
+    assert lines[3] == "|:---|---:|---:|"
+    assert lines[4] == "| a\\|b\\_c | 0.12 ± 0.01 | 0.1 |"
+    assert lines[5].startswith("| 50% & \\[x\\] \\<\\$1\\> of |")
+    assert lines[-1] == "Mean ± sd, p \\< 0.05."
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 4 for line in lines[2:7])
+
+
+def test_latex_is_escaped_and_uses_booktabs(tmp_path):
+    text = write(tmp_path)[".tex"]
+    assert "\\toprule" in text
+    assert "\\bottomrule" in text
+    assert "\\begin{tabular}{lrr}" in text
+    assert "\\label{tab:table9-effects}" in text
+    assert "\\caption{Effects of x\\_y. Mean $\\pm$ sd, p \\textless{} 0.05.}" in text
+    assert "r$^2$" in text
+    row = next(line for line in text.splitlines() if line.startswith("50"))
+    assert unescaped(row).startswith("50% & [x] <$1> of & -1.50")
+    assert not re.search(r"(?<!\\)[%#]", text)
+
+
+def test_latex_of_a_long_table_breaks_over_pages_and_long_text_wraps(tmp_path):
+    long = pd.DataFrame({"name": ["word " * 20] * 60, "mean": 1.0, "sd": 0.0})
+    text = write(tmp_path, long)[".tex"]
+    assert "\\begin{longtable}{p{0.70\\linewidth}rr}" in text
+
+
+def test_an_empty_table_is_written(tmp_path):
+    files = write(tmp_path, DATA[:0], note="Nothing there.")
+    assert files[".tsv"] == "name\tmean\tsd\n"
+    assert "Nothing there." in files[".md"]
+    assert "\\begin{tabular}{lll}" in files[".tex"]
+
+
+def test_writing_twice_gives_equal_bytes(tmp_path):
+    assert write(tmp_path / "a") == write(tmp_path / "b")
+
+
+def test_a_table_that_cannot_be_written_is_reported(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write"):
+        write(tmp_path / "file")
