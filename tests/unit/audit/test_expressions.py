@@ -1,0 +1,205 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from biaslab.audit.expressions import Estimate, FormulaError, columns_of, estimate, select_rows
+
+TABLE = pd.DataFrame(
+    {
+        "weat": ["a", "a", "b", "b", None],
+        "kind": ["random", "increase", "random", "decrease", "random"],
+        "x": [1.0, 2.0, 4.0, 8.0, np.nan],
+        "y": [2.0, 3.0, 5.0, 4.0, 1.0],
+        "text": ["1", "2", "3", "4", "5"],
+    }
+)
+
+samples = st.lists(st.floats(-100, 100).map(lambda v: round(v, 3)), min_size=2, max_size=12)
+
+
+def value(formula, table=TABLE):
+    return estimate(formula, table).value
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        ("mean(x)", 3.75),
+        ("mean(x, weat == 'a')", 1.5),
+        ("mean(text)", 3),
+        ("sd(y)", np.std([2, 3, 5, 4, 1], ddof=1)),
+        ("median(x)", 3),
+        ("min(x, kind == 'random')", 1),
+        ("max(y)", 5),
+        ("sum(x)", 15),
+        ("sum(x, y < 0)", 0),
+        ("count()", 5),
+        ("count(x > 1)", 3),
+        ("count(weat != 'a')", 3),
+        ("distinct(weat)", 2),
+        ("distinct(kind, weat == 'a')", 2),
+        ("fraction(y > 2)", 0.6),
+        ("fraction(y > 2, weat in ('a', 'b'))", 0.75),
+        ("difference(x, weat == 'b', weat == 'a')", 4.5),
+        ("change(x, weat == 'b', weat == 'a')", 300),
+        ("spearman(x, y)", stats.spearmanr([1, 2, 4, 8], [2, 3, 5, 4]).statistic),
+        ("100 * max(x) / mean(y) - 1", 100 * 8 / 3 - 1),
+        ("-mean(abs(-x))", -3.75),
+        ("mean(log(x), weat == 'b')", (math.log(4) + math.log(8)) / 2),
+        ("count(abs(x) < 0.5 * max(abs(x))) / count()", 0.4),
+        ("count(not (weat == 'a' or x > 5) and y >= 1)", 2),
+        ("3", 3),
+    ],
+)
+def test_formulas(formula, expected):
+    assert value(formula) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "mean(x, y > 9)",
+        "sd(x, y > 9)",
+        "sd(x, weat == 'a' and x > 1)",
+        "min(x, y > 9)",
+        "fraction(x > 1, y > 9)",
+        "difference(x, y > 9, y < 9)",
+        "change(x, y > 9, y < 9)",
+        "change(x, y < 9, y > 9)",
+        "spearman(x, y, y > 9)",
+        "spearman(x, y, x == 1)",
+        "count() / 0",
+        "count(x > 99) / count(x > 99)",
+    ],
+)
+def test_what_has_no_rows_is_missing(formula):
+    assert math.isnan(value(formula))
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("mean(z)", "there is no column 'z'"),
+        ("mean(x", "is no formula"),
+        ("x", "gives no single number"),
+        ("foo(x)", "there is no function 'foo'"),
+        ("abs(x, y)", "there is no function 'abs' with 2 arguments"),
+        ("mean()", "'mean' takes 1 arguments"),
+        ("mean(x, y > 1, y > 2)", "'mean' takes 1 arguments"),
+        ("mean(x, y)", "'y' is no condition"),
+        ("mean(3)", "'3' is no column"),
+        ("mean(weat)", "'weat' holds no numbers"),
+        ("count(weat < 3)", "does not fit the table"),
+        ("count(not x)", "is no condition"),
+        ("count(x and y > 1)", "is no condition"),
+        ("'a' + 1", "does not fit the table"),
+        ("count(x in (y,))", "does not fit the table"),
+        ("mean(x=1)", "has no place"),
+        ("True", "has no place"),
+        ("1 < x < 2", "has no place"),
+        ("x ** 2", "has no place"),
+        ("x.mean()", "has no place"),
+        ("x[0]", "has no place"),
+        ("[1]", "has no place"),
+        ("(lambda: 1)()", "has no place"),
+        ("__import__('os')", "there is no function"),
+        ("", "is no formula"),
+    ],
+)
+def test_what_is_no_formula_is_refused(formula, message):
+    with pytest.raises(FormulaError, match=message):
+        value(formula)
+
+
+def test_columns_are_found_but_not_functions():
+    assert columns_of("mean(x, weat == 'a') - abs(min(y))", "kind in ('a', 'b')") == {
+        "x",
+        "y",
+        "weat",
+        "kind",
+    }
+
+
+def test_select_keeps_rows_that_meet_the_condition():
+    assert select_rows("kind == 'random' and x > 1", TABLE)["y"].tolist() == [5.0]
+    assert select_rows("weat == 'c'", TABLE).empty
+    with pytest.raises(FormulaError, match="the selection is no condition"):
+        select_rows("x + 1", TABLE)
+
+
+@settings(max_examples=30, deadline=None)
+@given(samples)
+def test_the_interval_of_a_mean_is_students(xs):
+    found = estimate("mean(x)", pd.DataFrame({"x": xs}))
+    assert found.value == pytest.approx(np.mean(xs), abs=1e-9)
+    if np.ptp(xs) > 0:
+        expected = stats.ttest_1samp(xs, 0).confidence_interval()
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-6)
+
+
+def test_the_interval_of_a_standard_deviation_is_that_of_the_variance():
+    xs = np.array([1.0, 2.0, 4.0, 8.0])
+    found = estimate("sd(x)", pd.DataFrame({"x": xs}))
+    squares = ((xs - xs.mean()) ** 2).sum()
+    assert found.low == pytest.approx(math.sqrt(squares / stats.chi2.ppf(0.975, 3)))
+    assert found.high == pytest.approx(math.sqrt(squares / stats.chi2.ppf(0.025, 3)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 12), st.integers(1, 12))
+def test_the_interval_of_a_fraction_is_clopper_and_pearsons(hits, rows):
+    hits = min(hits, rows)
+    found = estimate("fraction(x > 0)", pd.DataFrame({"x": [1] * hits + [0] * (rows - hits)}))
+    low = stats.beta.ppf(0.025, hits, rows - hits + 1) if hits else 0
+    high = stats.beta.ppf(0.975, hits + 1, rows - hits) if hits < rows else 1
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(samples, samples)
+def test_the_interval_of_a_difference_is_welchs(xs, ys):
+    table = pd.DataFrame({"v": [*xs, *ys], "g": ["x"] * len(xs) + ["y"] * len(ys)})
+    found = estimate("difference(v, g == 'x', g == 'y')", table)
+    if np.var(xs) > 1e-6 and np.var(ys) > 1e-6:
+        expected = stats.ttest_ind(xs, ys, equal_var=False).confidence_interval()
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-6, abs=1e-6)
+
+
+def test_a_change_against_a_sure_baseline_has_the_scaled_interval_of_a_mean():
+    table = pd.DataFrame({"v": [1.0, 2.0, 4.0, 2.0, 2.0], "g": list("xxxbb")})
+    found, mean = estimate("change(v, g == 'x', g == 'b')", table), estimate("mean(v, g == 'x')", table)
+    assert found.low == pytest.approx(100 * (mean.low / 2 - 1))
+    assert found.high == pytest.approx(100 * (mean.high / 2 - 1))
+
+
+def test_a_change_covers_the_true_one_in_95_of_100_cases():
+    rng = np.random.default_rng(1)
+    groups = ["x"] * 5 + ["b"] * 10
+    hits = 0
+    for _ in range(200):
+        table = pd.DataFrame({"v": [*rng.normal(0.5, 0.1, 5), *rng.normal(1, 0.15, 10)], "g": groups})
+        found = estimate("change(v, g == 'x', g == 'b')", table)
+        hits += found.low <= -50 <= found.high
+    assert 0.91 <= hits / 200 <= 0.99
+
+
+def test_equal_numbers_have_an_interval_of_no_width():
+    table = pd.DataFrame({"v": [1.0, 1.0, 3.0, 3.0], "g": list("aabb")})
+    assert estimate("difference(v, g == 'b', g == 'a')", table) == Estimate(2, 2, 2)
+
+
+def test_one_row_has_no_interval():
+    found = estimate("mean(x, y == 2)", TABLE)
+    assert found.value == 1
+    assert math.isnan(found.low)
+
+
+def test_intervals_may_come_from_columns_in_either_order():
+    assert estimate("mean(x, y == 2)", TABLE, "max(y), min(y)") == Estimate(1, 1, 5)
+    with pytest.raises(FormulaError, match="is no interval"):
+        estimate("mean(x)", TABLE, "min(x)")
