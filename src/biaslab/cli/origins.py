@@ -7,6 +7,13 @@ import typer
 
 from biaslab.cli.options import Out, Seed
 
+Setups = Annotated[list[str], typer.Option(help="NAME=FOLDER of a setup's results; repeat it for several.")]
+Config = Annotated[Path, typer.Option(help="The configuration of the run (.json or .yaml).")]
+WordSetFiles = Annotated[
+    list[Path], typer.Option(help="Word sets of a test (.yaml); repeat it for several tests.")
+]
+OutDir = Annotated[Path, typer.Option(help="The results folder of the area, e.g. results/origins.")]
+
 app = typer.Typer(help="Origins of bias in word embeddings (Brunet et al. 2019).", no_args_is_help=True)
 
 
@@ -58,3 +65,25 @@ def measure_sets(
 
     tests = [read_word_sets(path) for path in weat]
     write_tsv(out, measure_sets(batches, read_vocabulary(vocabulary), tests))
+
+
+@app.command("tables")
+def tables(setup: Setups, config: Config, weat: WordSetFiles, out_dir: OutDir) -> None:
+    """Write the paper's tables, the tests and the metadata of some setups (.tsv, .md, .tex)."""
+    from biaslab.bias.word_sets import read_word_sets
+    from biaslab.origins.results import read_setups
+    from biaslab.origins.tables import write_tables
+
+    word_sets = {sets.name: sets for sets in map(read_word_sets, weat)}
+    write_tables(read_setups(setup, config), word_sets, out_dir)
+
+
+@app.command("figures")
+def figures(setup: Setups, config: Config, weat: WordSetFiles, out_dir: OutDir) -> None:
+    """Draw the paper's figures, the losses and the metadata of some setups (.svg, .pdf, .png, .tsv)."""
+    from biaslab.bias.word_sets import read_word_sets
+    from biaslab.origins.figures import write_figures
+    from biaslab.origins.results import read_setups
+
+    word_sets = {sets.name: sets for sets in map(read_word_sets, weat)}
+    write_figures(read_setups(setup, config), word_sets, out_dir)

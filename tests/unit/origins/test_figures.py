@@ -1,4 +1,5 @@
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -172,3 +173,9 @@ def test_a_missing_result_is_an_error_and_leaves_no_figure(setups, tmp_path, nam
 def test_missing_word_sets_are_named(setups, tmp_path):
     with pytest.raises(InputError, match="no word sets for 'weat1'"):
         figures.write_figures(setups, {"weat2": WORD_SETS["weat2"]}, tmp_path)
+
+
+def test_every_figure_has_a_caption_for_the_report():
+    report = Path(__file__).parents[3] / "workflow" / "report"
+    for item in figures.figure_items({"sample": ("weat1",)}):
+        assert (report / f"{item.caption}.rst").read_text().strip(), item

@@ -1,12 +1,17 @@
 import shutil
+import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
+from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
 from biaslab.core.tables import TABLE_SUFFIXES
 from biaslab.origins import tables
+from biaslab.origins.figures import figure_items
 from origins_data import WORD_SETS, make_setups
 
 
@@ -194,3 +199,32 @@ def test_a_missing_result_is_an_error_not_a_gap(setups, tmp_path, name):
 def test_tables_read_back_with_pandas(written):
     for path in written.rglob("tables/*.tsv"):
         assert isinstance(pd.read_csv(path, sep="\t"), pd.DataFrame)
+
+
+def test_every_table_has_a_caption_for_the_report():
+    report = Path(__file__).parents[3] / "workflow" / "report"
+    for item in tables.table_items({"sample": ("weat1",)}):
+        assert (report / f"{item.caption}.rst").read_text().strip(), item
+
+
+def run(monkeypatch, capsys, *arguments):
+    monkeypatch.setattr(sys, "argv", ["biaslab", "origins", *map(str, arguments)])
+    with pytest.raises(SystemExit) as end:
+        main()
+    return end.value.code, capsys.readouterr().err
+
+
+def test_the_commands_write_what_is_listed(folder, setups, tmp_path, monkeypatch, capsys):
+    word_sets = vars(WORD_SETS["weat2"])
+    (tmp_path / "weat2.yaml").write_text(yaml.safe_dump(word_sets, sort_keys=False))
+    arguments = ["--config", folder / "config.json", "--weat", tmp_path / "weat2.yaml", "--out-dir", tmp_path]
+    named = ["--setup", f"small={folder / 'small'}"]
+    assert run(monkeypatch, capsys, "tables", *named, *arguments) == (0, "")
+    assert all((tmp_path / f"{i.stem}.md").is_file() for i in tables.table_items({"small": ("weat2",)}))
+    assert run(monkeypatch, capsys, "figures", *named, *arguments) == (0, "")
+    assert all((tmp_path / f"{i.stem}.png").is_file() for i in figure_items({"small": ("weat2",)}))
+    code, message = run(monkeypatch, capsys, "tables", "--setup", f"smal={folder}", *arguments)
+    assert code == 2
+    assert message.startswith("biaslab: ")
+    assert message.count("\n") == 1
+    assert "did you mean 'small'?" in message
