@@ -13,7 +13,7 @@ from biaslab.core.provenance import code_digest
 from biaslab.origins import grid
 from snakemake.logging import logger
 
-ROOT = Path(str(workflow.current_basedir)).parents[1]
+ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
 ENVIRONMENT = "../../envs/biaslab.yaml"
 PAPER = "Origins of bias (Brunet et al. 2019)"
 
@@ -21,7 +21,7 @@ PAPER = "Origins of bias (Brunet et al. 2019)"
 # envs/biaslab.post-deploy.sh installs from this repository.
 os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]),
-    BIASLAB_REPOSITORY=str(ROOT),
+    BIASLAB_REPOSITORY=str(ROOT.resolve()),
 )
 
 try:

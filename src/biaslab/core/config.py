@@ -3,32 +3,21 @@
 The schema (``workflow/schemas/config.schema.yaml``) alone states keys, types, limits and defaults.
 """
 
-import copy
-import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import yaml
 
 from biaslab.core.datasets import NO_CHECKSUM, Dataset, available, load_registry, resolve
 from biaslab.core.errors import InputError, suggest
+from biaslab.core.schema import check_schema, fill_defaults, merge
 
 SCHEMA = Path("workflow/schemas/config.schema.yaml")
 REGISTRY = Path("workflow/resources/datasets.tsv")
 PRESETS = Path("workflow/presets")
 DATASET_PREFIX = "dataset:"
-
-_TYPE_NAMES = {
-    "object": "a mapping (key: value)",
-    "array": "a list",
-    "string": "a text",
-    "integer": "a whole number",
-    "number": "a number",
-    "null": "null",
-}
 
 
 def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
@@ -95,7 +84,7 @@ def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
             _check_word_sets(weat, complete["weats"][weat], root, f"{name}: weats.{weat}")
         where = f"{name}: setups.{setup_name}.corpus.source"
         _check_source(setup["corpus"]["source"], registry, where)
-    _check_datasets(complete["datasets"], schema, name)
+    _check_datasets(complete["datasets"], registry, schema, name)
     return complete
 
 
@@ -233,17 +222,6 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return value
 
 
-def merge(base: Mapping, overlay: Mapping) -> dict[str, Any]:
-    """Lay `overlay` over `base`: mappings are merged key by key, everything else is replaced."""
-    merged = dict(base)
-    for key, value in overlay.items():
-        if isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
-            merged[key] = merge(merged[key], value)
-        else:
-            merged[key] = value
-    return merged
-
-
 def preset_path(name: str, root: Path) -> Path:
     """Return the file of a preset.
 
@@ -259,113 +237,6 @@ def preset_path(name: str, root: Path) -> Path:
             f"there is no preset '{name}' (in {path.parent}: {', '.join(known)}){suggest(name, known)}"
         )
     return path
-
-
-def fill_defaults(value: Any, schema: Mapping, root_schema: Mapping | None = None) -> Any:
-    """Return a deep copy of `value` with every missing key of the schema at its default.
-
-    Parameters
-    ----------
-    value : object
-        A valid instance of `schema`.
-    schema : mapping
-        JSON schema with a ``default`` for each property; references only into its own ``$defs``.
-    root_schema : mapping, optional
-        The schema that references are looked up in; `schema` itself by default.
-    """
-    root_schema = root_schema or schema
-    if "$ref" in schema:
-        return fill_defaults(value, root_schema["$defs"][schema["$ref"].rsplit("/", 1)[-1]], root_schema)
-    if not isinstance(value, Mapping):
-        return copy.deepcopy(value)
-    properties = schema.get("properties", {})
-    further = schema.get("additionalProperties") or {}
-    keys = [*properties, *(key for key in value if key not in properties)]
-    return {
-        key: fill_defaults(
-            value.get(key, properties.get(key, {}).get("default")), properties.get(key, further), root_schema
-        )
-        for key in keys
-    }
-
-
-def check_schema(value: Any, schema: Mapping, name: str) -> None:
-    """Raise for the first key or value, from the top, that the schema refuses.
-
-    Parameters
-    ----------
-    value : object
-        What the user wrote.
-    schema : mapping
-        JSON schema (draft 2020-12).
-    name : str
-        What to call `value` in the message, e.g. its file.
-
-    Raises
-    ------
-    InputError
-        With the key's path, what is wrong, and what may stand there.
-    """
-    errors = jsonschema.Draft202012Validator(schema).iter_errors(value)
-    first = min(
-        errors,
-        key=lambda error: (len(error.absolute_path), list(map(str, error.absolute_path))),
-        default=None,
-    )
-    if first is not None:
-        raise InputError(f"{name}: {_explain(first)}")
-
-
-def _explain(error: jsonschema.ValidationError) -> str:
-    """Turn one violation of the schema into one line: key, problem, remedy."""
-    if error.validator == "additionalProperties":
-        known = list(error.schema["properties"])
-        unknown = next(key for key in error.instance if key not in known)
-        near = suggest(str(unknown), known) or f"; known here: {', '.join(known)}"
-        return f"{_key(error, unknown)}: unknown key{near}"
-    meaning = error.schema.get("description", "").rstrip()
-    if "propertyNames" in error.absolute_schema_path:
-        return f"{_key(error, error.instance)}: not a usable name; write {meaning}"
-    return f"{_key(error)}: {_problem(error)}; write {_kind(error.schema)}: {meaning}"
-
-
-def _key(error: jsonschema.ValidationError, *more: object) -> str:
-    """Return the dotted path of the key at fault."""
-    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in (*error.absolute_path, *more)]
-    return "".join(parts).lstrip(".") or "configuration"
-
-
-def _problem(error: jsonschema.ValidationError) -> str:
-    """Say what is wrong with a value."""
-    value, limit = error.instance, error.validator_value
-    written = (
-        "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else json.dumps(value)
-    )
-    match error.validator:
-        case "type":
-            return f"{written} is not {_kind(error.schema)}"
-        case "enum":
-            return f"{written} is not known{suggest(str(value), limit)}"
-        case "minimum":
-            return f"{written} is less than {limit}"
-        case "maximum":
-            return f"{written} is more than {limit}"
-        case "exclusiveMinimum":
-            return f"{written} is not more than {limit}"
-        case "uniqueItems":
-            return "the list names something twice"
-        case "minItems" | "minLength":
-            return "is empty"
-        case other:
-            return f"{written} breaks the rule {other}: {limit}"
-
-
-def _kind(schema: Mapping) -> str:
-    """Name the type, or the choices, that a schema asks for."""
-    if "enum" in schema:
-        return " or ".join(map(str, schema["enum"]))
-    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    return " or ".join(_TYPE_NAMES[name] for name in types)
 
 
 def _contradictions(raw: Mapping, complete: Mapping) -> Iterator[str]:
@@ -409,11 +280,7 @@ def _check_source(source: str, registry: Mapping[str, Dataset], where: str) -> N
     """Refuse a corpus that is not there or not registered, before anything runs."""
     dataset = dataset_name(source)
     if dataset is not None:
-        if dataset not in registry:
-            near = suggest(dataset, registry)
-            raise InputError(
-                f"{where}: there is no dataset '{dataset}'{near}; registered: {', '.join(registry)}"
-            )
+        _check_registered(dataset, registry, where)
     elif not Path(source).exists():
         raise InputError(
             f"{where}: no such file or folder: {source} (looked from {Path.cwd()}); correct the path, "
@@ -421,9 +288,16 @@ def _check_source(source: str, registry: Mapping[str, Dataset], where: str) -> N
         )
 
 
-def _check_datasets(datasets: Mapping, schema: Mapping, name: str) -> None:
+def _check_registered(dataset: str, registry: Mapping[str, Dataset], where: str) -> None:
+    if dataset not in registry:
+        known, near = ", ".join(registry), suggest(dataset, registry)
+        raise InputError(f"{where}: there is no dataset '{dataset}' (registered: {known}){near}")
+
+
+def _check_datasets(datasets: Mapping, registry: Mapping[str, Dataset], schema: Mapping, name: str) -> None:
     """Refuse own copies and mirrors that are not there; only the default mirror may be missing."""
     for dataset, path in datasets["paths"].items():
+        _check_registered(dataset, registry, f"{name}: datasets.paths")
         if not Path(path).exists():
             raise InputError(
                 f"{name}: datasets.paths.{dataset}: no such file or folder: {path}; correct the path"

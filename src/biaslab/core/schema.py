@@ -1,0 +1,144 @@
+"""Configurations against a JSON schema: errors in one line, and defaults filled in."""
+
+import copy
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import jsonschema
+
+from biaslab.core.errors import InputError, suggest
+
+_TYPE_NAMES = {
+    "object": "a mapping (key: value)",
+    "array": "a list",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "null": "null",
+}
+
+
+def _is_finite_number(checker: object, value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("number", _is_finite_number),
+)
+
+
+def merge(base: Mapping, overlay: Mapping) -> dict[str, Any]:
+    """Lay `overlay` over `base`: mappings are merged key by key, everything else is replaced."""
+    merged = dict(base)
+    for key, value in overlay.items():
+        if isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
+            merged[key] = merge(merged[key], value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def fill_defaults(value: Any, schema: Mapping, root_schema: Mapping | None = None) -> Any:
+    """Return a deep copy of `value` laid over the defaults of the schema.
+
+    Parameters
+    ----------
+    value : object
+        A valid instance of `schema`.
+    schema : mapping
+        JSON schema with a ``default`` for each property; references only into its own ``$defs``.
+    root_schema : mapping, optional
+        The schema that references are looked up in; `schema` itself by default.
+    """
+    root_schema = root_schema or schema
+    if "$ref" in schema:
+        return fill_defaults(value, root_schema["$defs"][schema["$ref"].rsplit("/", 1)[-1]], root_schema)
+    if not isinstance(value, Mapping):
+        return copy.deepcopy(value)
+    properties = schema.get("properties", {})
+    further = schema.get("additionalProperties") or {}
+    defaults = {key: child["default"] for key, child in properties.items()}
+    return {
+        key: fill_defaults(child, properties.get(key, further), root_schema)
+        for key, child in merge(defaults, value).items()
+    }
+
+
+def check_schema(value: Any, schema: Mapping, name: str) -> None:
+    """Raise for the first key or value, from the top, that the schema refuses.
+
+    Parameters
+    ----------
+    value : object
+        What the user wrote.
+    schema : mapping
+        JSON schema (draft 2020-12); a number is finite.
+    name : str
+        What to call `value` in the message, e.g. its file.
+
+    Raises
+    ------
+    InputError
+        With the key's path, what is wrong, and what may stand there.
+    """
+    errors = _Validator(schema).iter_errors(value)
+    first = min(
+        errors,
+        key=lambda error: (len(error.absolute_path), list(map(str, error.absolute_path))),
+        default=None,
+    )
+    if first is not None:
+        raise InputError(f"{name}: {_explain(first)}")
+
+
+def _explain(error: jsonschema.ValidationError) -> str:
+    """Turn one violation of the schema into one line: key, problem, remedy."""
+    if error.validator == "additionalProperties":
+        known = list(error.schema["properties"])
+        unknown = next(key for key in error.instance if key not in known)
+        near = suggest(str(unknown), known) or f"; known here: {', '.join(known)}"
+        return f"{_key(error, unknown)}: unknown key{near}"
+    meaning = error.schema.get("description", "").rstrip()
+    if "propertyNames" in error.absolute_schema_path:
+        return f"{_key(error, error.instance)}: not a usable name; write {meaning}"
+    return f"{_key(error)}: {_problem(error)}; write {_kind(error.schema)}: {meaning}"
+
+
+def _key(error: jsonschema.ValidationError, *more: object) -> str:
+    """Return the dotted path of the key at fault."""
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in (*error.absolute_path, *more)]
+    return "".join(parts).lstrip(".") or "configuration"
+
+
+def _problem(error: jsonschema.ValidationError) -> str:
+    """Say what is wrong with a value."""
+    value, limit = error.instance, error.validator_value
+    written = {dict: "a mapping", list: "a list"}.get(type(value)) or json.dumps(value, default=str)
+    match error.validator:
+        case "type":
+            return f"{written} is not {_kind(error.schema)}"
+        case "enum":
+            return f"{written} is not known{suggest(str(value), limit)}"
+        case "minimum":
+            return f"{written} is less than {limit}"
+        case "maximum":
+            return f"{written} is more than {limit}"
+        case "exclusiveMinimum":
+            return f"{written} is not more than {limit}"
+        case "uniqueItems":
+            return "the list names something twice"
+        case "minItems" | "minLength":
+            return "is empty"
+        case other:
+            return f"{written} breaks the rule {other}: {limit}"
+
+
+def _kind(schema: Mapping) -> str:
+    """Name the type, or the choices, that a schema asks for."""
+    if "enum" in schema:
+        return " or ".join(map(str, schema["enum"]))
+    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    return " or ".join(_TYPE_NAMES[name] for name in types)

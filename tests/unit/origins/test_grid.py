@@ -1,0 +1,72 @@
+"""What the paper's setups expand to."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biaslab.core.config import PRESETS, load_files
+from biaslab.origins import grid
+
+ROOT = Path(__file__).parents[3]
+
+# Brunet et al. 2019, Appendix C: 10 targeted sets per corpus and bias, 30 random sets for Wiki and 6 for NYT, 5
+# retrainings of each set; 10 baselines.
+PAPER = [("simplewiki", 20, 30, 250), ("nyt", 20, 6, 130)]
+
+
+def setup_of(name: str) -> dict:
+    files = [ROOT / PRESETS / f"{name}.yaml"] if name != "sample" else [ROOT / "config.yaml"]
+    return load_files(files, ROOT)["setups"][name]
+
+
+@pytest.mark.parametrize(
+    ("name", "n_targeted", "n_random", "n_retrainings"), [*PAPER, ("sample", 16, 4, 100)]
+)
+def test_setups_have_the_papers_counts(name, n_targeted, n_random, n_retrainings):
+    setup = setup_of(name)
+    sets = grid.perturbation_sets(setup)
+    assert len(sets) == len(set(sets)) == n_targeted + n_random
+    assert sum(s.startswith("random-") for s in sets) == n_random
+    assert sum(batch.count for s in sets for batch in grid.batches_of(s, setup)) == n_retrainings
+    assert sum(batch.count for batch in grid.batches_of(grid.BASELINE, setup)) == 10
+    counts = f"10 baselines, {n_targeted} targeted and {n_random} random sets, {n_retrainings} retrainings"
+    assert grid.summary(name, setup) == f"{name}: {counts}"
+
+
+def test_names_of_sets():
+    assert grid.targeted_sets(["weat1"], [10, 30]) == [
+        "weat1-increase-10",
+        "weat1-increase-30",
+        "weat1-decrease-10",
+        "weat1-decrease-30",
+    ]
+    assert grid.random_sets([10, 30], 2) == ["random-10-0", "random-10-1", "random-30-0", "random-30-1"]
+    assert grid.random_sets([], 2) == []
+
+
+@given(st.integers(1, 60), st.integers(1, 12))
+def test_batches_hold_every_replicate_once(trainings, per_job):
+    batches = grid.batches(trainings, per_job)
+    replicates = [batch.first + i for batch in batches for i in range(batch.count)]
+    assert replicates == list(range(trainings))
+    assert [batch.index for batch in batches] == list(range(len(batches)))
+    assert all(1 <= batch.count <= per_job for batch in batches)
+
+
+def test_files_of_embeddings_and_results():
+    setup = setup_of("sample") | {"baselines": 3, "trainings_per_job": 2}
+    assert grid.embedding_files("out", [grid.BASELINE, "random-10-0"], setup) == [
+        "out/embeddings/baseline/batch-0.npz",
+        "out/embeddings/baseline/batch-1.npz",
+        "out/embeddings/random-10-0/batch-0.npz",
+        "out/embeddings/random-10-0/batch-1.npz",
+        "out/embeddings/random-10-0/batch-2.npz",
+    ]
+    files = grid.result_files("out", {"mine": setup})
+    assert "out/mine/baseline.tsv" in files
+    assert files[-2:] == [
+        "out/mine/differential_bias/weat1.parquet",
+        "out/mine/differential_bias/weat2.parquet",
+    ]
