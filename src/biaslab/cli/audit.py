@@ -126,4 +126,4 @@ def _show(comparison: object, a: Path, b: Path) -> None:
         if table.row_count:
             console.print(table)
     counts = ", ".join(f"{comparison.counts[s]} {words(s)}" for s in STATUSES if comparison.counts[s])
-    console.print(f"{len(comparison.files)} files: {counts}; {len(comparison.verdicts)} verdicts changed")
+    console.print(f"{len(comparison.files)} files: {counts}; verdicts changed: {len(comparison.verdicts)}")

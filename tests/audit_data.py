@@ -1,0 +1,115 @@
+"""Tiny results folders for the tests of the audit."""
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.claims import Claim
+from biaslab.core.io import write_parquet, write_text, write_tsv
+
+WEATS = ("weat1", "weat2")
+N_DOCUMENTS = 40
+
+
+def claim(**fields):
+    """A claim on the mean of the column x of origins/{setup}/a.tsv, with some fields changed."""
+    defaults = {
+        "claim_id": "t1-mean",
+        "paper": "Doe 2020",
+        "item": "Table 1",
+        "statement": "Mean",
+        "published": "2.0",
+        "kind": "value",
+        "value": 2.0,
+        "tolerance": 0.5,
+        "direction": "",
+        "setup": "small",
+        "other_data": False,
+        "file": "origins/{setup}/a.tsv",
+        "select": "",
+        "measure": "mean(x)",
+        "interval": "",
+        "shown": "",
+        "reason": "",
+        "where": "claims.tsv, line 2",
+    }
+    return Claim(**defaults | fields)
+
+
+def write_setup(results, setup, sizes, random_sizes, random_sets):
+    """Write every result file of a setup that the claims of the origins paper are measured on."""
+    rng = np.random.default_rng(1)
+    folder = results / "origins" / setup
+    baseline = [
+        {"weat": weat, "seed": seed, "effect_size": 1 + 0.1 * rng.normal(), "p_value": 0.2}
+        for weat in WEATS
+        for seed in range(10)
+    ]
+    sets = [
+        (f"{weat}-{kind}-{size}", weat, kind, size, sign * 0.5 * rank)
+        for weat in WEATS
+        for kind, sign in (("increase", 1), ("decrease", -1))
+        for rank, size in enumerate(sizes, start=1)
+    ]
+    sets += [
+        (f"random-{size}-{replicate}", weat, "random", size, 0.0)
+        for weat in WEATS
+        for size in random_sizes
+        for replicate in range(random_sets)
+    ]
+    observed, perturbations, predictions = [], [], []
+    for name, weat, kind, size, shift in sets:
+        sample = 1 + 1.2 * shift + 0.05 * rng.normal(size=5)
+        about = {"set": name, "weat": weat, "kind": kind, "size": size, "estimator": "influence"}
+        observed += [about | {"seed": seed, "effect_size": value} for seed, value in enumerate(sample)]
+        predictions += [about | {"seed": seed, "predicted": 1 + shift} for seed in range(10)]
+        numbers = {
+            "predicted_mean": 1 + shift,
+            "observed_mean": sample.mean(),
+            "n_retrains": 5,
+            "baseline_mean": 1.0,
+            "welch_p": 0.4 if kind == "random" else 0.001,
+        }
+        perturbations.append(about | numbers)
+    write_tsv(folder / "baseline.tsv", pd.DataFrame(baseline))
+    write_tsv(folder / "observed.tsv", pd.DataFrame(observed)[["set", "weat", "seed", "effect_size"]])
+    write_tsv(folder / "predictions.tsv", pd.DataFrame(predictions))
+    write_tsv(folder / "perturbations.tsv", pd.DataFrame(perturbations))
+    write_tsv(
+        folder / "correlation.tsv", pd.DataFrame([_fit(w, e) for w in WEATS for e in ("influence", "newton")])
+    )
+    write_tsv(
+        folder / "analogies.tsv",
+        pd.DataFrame([_analogy(s, r) for s in ("baseline", "weat1-decrease-10") for r in range(5)]),
+    )
+    words = {"science": 30, "astronomy": 20, "her": 90, "hers": 20}
+    write_tsv(folder / "vocabulary.tsv", pd.DataFrame(words.items(), columns=["word", "count"]))
+    years = ["1987", *["2000"] * (N_DOCUMENTS - 2), "2007"]
+    documents = pd.DataFrame({"document": range(N_DOCUMENTS), "n_tokens": 9, "year": years})
+    write_parquet(folder / "documents.parquet", documents)
+    for weat in WEATS:
+        bias = pd.DataFrame({"document": range(N_DOCUMENTS), "influence_mean": 0.001})
+        bias.loc[0, "influence_mean"] = 0.2
+        write_parquet(folder / "differential_bias" / f"{weat}.parquet", bias)
+        write_text(folder / "figures" / f"figure3_sets_{weat}.svg", "<svg/>")
+    ends = pd.DataFrame(
+        {"effect": ["decreasing", "increasing"] * 25, "percent_of_baseline": [-0.3, 0.3] * 25}
+    )
+    write_tsv(folder / "tables" / "tableE_influential_documents_weat1.tsv", ends)
+
+
+def write_table3(results, parameters):
+    """Write the table of setups from setup -> parameter -> value; a text among the values, as there is."""
+    rows = [
+        {"setup": setup, "section": "s", "parameter": name, "value": value}
+        for setup, values in parameters.items()
+        for name, value in {"context_window": "symmetric", **values}.items()
+    ]
+    write_tsv(results / "origins" / "tables" / "table3_setups.tsv", pd.DataFrame(rows))
+
+
+def _fit(weat, estimator):
+    return {"weat": weat, "estimator": estimator, "r2": 0.99, "r2_ci_low": 0.97, "r2_ci_high": 0.995}
+
+
+def _analogy(name, seed):
+    return {"set": name, "seed": seed, "accuracy": 0.35 + 0.001 * seed}

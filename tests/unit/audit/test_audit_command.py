@@ -1,0 +1,120 @@
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from biaslab.cli import main
+from biaslab.core.io import read_tsv, write_json, write_tsv
+
+SCHEMA = Path(__file__).parents[3] / "workflow/schemas/claims.schema.yaml"
+HEADER = (
+    "claim_id\tpaper\titem\tstatement\tpublished\tkind\tvalue\ttolerance\tdirection\tsetup\tother_data\tfile\t"
+    "select\tmeasure\tinterval\tshown\treason\n"
+)
+ROW = "{}\tDoe 2020\tTable 1\tMean\t2\tvalue\t2\t0.5\t\t{}\tno\torigins/{{setup}}/a.tsv\t\tmean(x)\t\t\t\n"
+
+
+@pytest.fixture
+def biaslab(monkeypatch, capsys):
+    """Run the command; return its exit code, output and error output."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["biaslab", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return stop.value.code or 0, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def results(tmp_path):
+    folder = tmp_path / "results"
+    write_tsv(folder / "origins/small/a.tsv", pd.DataFrame({"x": [1.0, 2.0, 3.0]}))
+    write_json(folder / "config.json", {"seed": 1})
+    (tmp_path / "claims.tsv").write_text(HEADER + ROW.format("t1", "small") + ROW.format("t2", "nyt"))
+    return folder
+
+
+def claims_arguments(results):
+    registry = results.parent / "claims.tsv"
+    out = results / "audit/claims.tsv"
+    return [
+        "audit",
+        "claims",
+        registry,
+        "--schema",
+        SCHEMA,
+        "--results",
+        results,
+        "--setup",
+        "small",
+        "--out",
+        out,
+    ]
+
+
+def test_claims_then_page_then_manifest(biaslab, results):
+    audit = results / "audit"
+    assert biaslab(*claims_arguments(results), "--absent", "nyt=no licence")[0] == 0
+    table = read_tsv(audit / "claims.tsv")
+    assert table["verdict"].tolist() == ["reproduced", "not_attempted"]
+    assert table["reason"].iloc[1] == "setup nyt not run: no licence"
+    assert biaslab("audit", "html", audit / "claims.tsv", "--out", audit / "audit.html")[0] == 0
+    arguments = ["--config", results / "config.json", "--code", "train=abc", "--input", f"registry={SCHEMA}"]
+    assert biaslab("audit", "manifest", results, *arguments, "--out", audit / "manifest.json")[0] == 0
+    manifest = json.loads((audit / "manifest.json").read_text())
+    assert (manifest["config"], manifest["code"]) == ({"seed": 1}, {"train": "abc"})
+    assert list(manifest["outputs"]) == [
+        "audit/audit.html",
+        "audit/claims.tsv",
+        "config.json",
+        "origins/small/a.tsv",
+    ]
+
+
+def test_compare_tells_by_its_exit_code(biaslab, results, tmp_path):
+    assert biaslab(*claims_arguments(results))[0] == 0
+    other = tmp_path / "other"
+    shutil.copytree(results, other)
+    code, output, _ = biaslab("audit", "compare", results, other)
+    assert (code, output.splitlines()[-1]) == (0, "3 files: 3 byte equal; verdicts changed: 0")
+    write_tsv(other / "origins/small/a.tsv", pd.DataFrame({"x": [1.0, 2.0, 6.0]}))
+    path = other / "audit/claims.tsv"
+    path.write_text(path.read_text().replace("\treproduced\t", "\tnot_reproduced\t"))
+    code, output, _ = biaslab("audit", "compare", results, other, "--out", tmp_path / "c.tsv")
+    assert code == 1
+    assert "x[2]: 3 in A, 6 in B" in output
+    assert "not reproduced" in output
+    assert output.splitlines()[-1] == "3 files: 1 byte equal, 2 different; verdicts changed: 1"
+    assert read_tsv(tmp_path / "c.tsv")["status"].tolist() == ["different", "byte_equal", "different"]
+    assert biaslab("audit", "compare", results, tmp_path / "none")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("mean(x)", "mean(z)", "claim 't1': there is no column 'z'"),
+        ("a.tsv", "b.tsv", "b.tsv: no such file"),
+        ("\tvalue\t2", "\tvalue\ttwo", "column 'value': 'two' is no number"),
+    ],
+)
+def test_bad_input_ends_with_one_line_and_writes_nothing(biaslab, results, old, new, message):
+    registry = results.parent / "claims.tsv"
+    registry.write_text(registry.read_text().replace(HEADER, "").replace(old, new))
+    registry.write_text(HEADER + registry.read_text())
+    code, _, error = biaslab(*claims_arguments(results))
+    assert code == 2
+    assert error.startswith("biaslab: ")
+    assert error.count("\n") == 1
+    assert message in error
+    assert not (results / "audit").exists()
+
+
+@pytest.mark.parametrize("argument", ["nyt", "=reason", "nyt="])
+def test_pairs_need_name_and_value(biaslab, results, argument):
+    code, _, error = biaslab(*claims_arguments(results), "--absent", argument)
+    assert (code, error) == (2, f"biaslab: --absent {argument}: write NAME=VALUE\n")

@@ -1,0 +1,237 @@
+import json
+import math
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biaslab.audit.compare import compare_files, compare_runs, relative_difference
+from biaslab.core.errors import InputError
+from biaslab.core.io import write_json, write_npz, write_parquet, write_text, write_tsv
+
+TABLE = pd.DataFrame(
+    {"weat": ["a", "b", None], "x": [1.0, 2.0, np.nan], "n": [1, 2, 3], "ok": [True, False, True]}
+)
+CLAIMS = pd.DataFrame(
+    {"claim_id": ["t1", "t1", "t2"], "setup": ["one", "two", "one"], "verdict": ["reproduced"] * 3}
+)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    a, b = tmp_path / "a", tmp_path / "b"
+    write_tsv(a / "t.tsv", TABLE)
+    write_parquet(a / "p.parquet", TABLE)
+    write_npz(
+        a / "z.npz", W=np.arange(6, dtype=np.float32).reshape(2, 3), n=np.int64(3), s=np.array(["u", "v"])
+    )
+    write_json(a / "j.json", {"a": [1, 2.5, {"b": None}], "c": "text", "d": {}, "e": True})
+    write_tsv(a / "audit/claims.tsv", CLAIMS)
+    write_json(
+        a / "audit/manifest.json",
+        {"environment": {"cpu": "one"}, "config": {"seed": 1}, "outputs": {"t": "1"}},
+    )
+    write_text(a / "f.svg", "<svg/>")
+    write_text(a / "logs/x.log", "1")
+    shutil.copytree(a, b)
+    return a, b
+
+
+def only(comparison, path):
+    return next(file for file in comparison.files if file.path == path)
+
+
+def test_a_copy_is_byte_equal(runs):
+    comparison = compare_runs(*runs)
+    assert comparison.counts == {"byte_equal": 7}
+    assert comparison.is_equal
+    assert comparison.verdicts == []
+
+
+def test_logs_do_not_count(runs):
+    write_text(runs[1] / "logs/x.log", "2")
+    write_text(runs[1] / "benchmarks/y.tsv", "2")
+    assert compare_runs(*runs).is_equal
+
+
+def test_the_manifest_may_differ_in_environment_and_outputs_alone(runs):
+    path = runs[1] / "audit/manifest.json"
+    write_json(path, {"environment": {"cpu": "two", "git": None}, "config": {"seed": 1}, "outputs": {}})
+    assert only(compare_runs(*runs), "audit/manifest.json").status == "numerically_equal"
+    write_json(path, {"environment": {}, "config": {"seed": 2}, "outputs": {}})
+    found = only(compare_runs(*runs), "audit/manifest.json")
+    assert (found.status, found.difference) == ("different", 0.5)
+    assert found.where == "config.seed: 1.0 in A, 2.0 in B"
+
+
+def change_table(**columns):
+    return TABLE.assign(**columns)
+
+
+@pytest.mark.parametrize(
+    ("table", "status", "difference", "where"),
+    [
+        (change_table(x=[1.0, 2.0 + 1e-10, np.nan]), "numerically_equal", 5e-11, "x[1]"),
+        (change_table(x=[1.0, 4.0, np.nan]), "different", 0.5, "x[1]: 2.0 in A, 4.0 in B"),
+        (change_table(x=[1.0, np.nan, np.nan]), "different", math.inf, "x[1]"),
+        (change_table(n=[1, 2, 4]), "different", 0.25, "n[2]: 3 in A, 4 in B"),
+        (change_table(weat=["a", "c", None]), "different", math.nan, "weat[1]: 'b' in A, 'c' in B"),
+        (change_table(ok=[True, True, True]), "different", math.nan, "ok[1]: 'False' in A, 'True' in B"),
+        (change_table(more=1), "different", math.nan, "more is only in B"),
+        (TABLE.drop(columns="x"), "different", math.nan, "x is only in A"),
+        (TABLE.iloc[:2], "different", math.nan, "weat: shape 3 in A, 2 in B"),
+    ],
+)
+@pytest.mark.parametrize(("name", "write"), [("t.tsv", write_tsv), ("p.parquet", write_parquet)])
+def test_tables_are_compared_by_content(runs, name, write, table, status, difference, where):
+    if name == "t.tsv" and status == "numerically_equal":
+        table = table.assign(x=[1.0, 2.000000001, np.nan])
+        difference = 5e-10
+    write(runs[1] / name, table)
+    found = only(compare_runs(*runs), name)
+    assert found.status == status
+    assert found.difference == pytest.approx(difference, nan_ok=True, rel=1e-3)
+    assert found.where.startswith(where)
+
+
+def test_another_layout_of_the_same_table_is_numerically_equal(runs):
+    TABLE.to_parquet(runs[1] / "p.parquet", compression="gzip")
+    (runs[1] / "t.tsv").write_text((runs[1] / "t.tsv").read_text().replace("\n", "\r\n"), newline="")
+    comparison = compare_runs(*runs)
+    assert only(comparison, "p.parquet").status == "numerically_equal"
+    assert only(comparison, "t.tsv").status == "numerically_equal"
+    assert comparison.is_equal
+
+
+@pytest.mark.parametrize(
+    ("changes", "difference", "where"),
+    [
+        (
+            {"W": np.array([[0, 1, 2], [3, 8, 5]], np.float32)},
+            0.5,
+            "W[1, 1]: 4.0 in A, 8.0 in B",
+        ),
+        ({"n": np.int64(6)}, 0.5, "n: 3 in A, 6 in B"),
+        ({"s": np.array(["u", "w"])}, math.nan, "s[1]: 'v' in A, 'w' in B"),
+        ({"W": np.zeros((3, 2), np.float32)}, math.nan, "W: shape 2 x 3 in A, 3 x 2 in B"),
+        ({"extra": np.zeros(1)}, math.nan, "extra is only in B"),
+    ],
+)
+def test_arrays_are_compared_by_content(runs, changes, difference, where):
+    with np.load(runs[0] / "z.npz") as archive:
+        write_npz(runs[1] / "z.npz", **{**archive, **changes})
+    found = only(compare_runs(*runs), "z.npz")
+    assert found.status == "different"
+    assert found.difference == pytest.approx(difference, nan_ok=True)
+    assert found.where == where
+
+
+@pytest.mark.parametrize(
+    ("value", "status", "where"),
+    [
+        ({"a": [1.0, 2.5, {"b": None}], "c": "text", "d": {}, "e": True}, "numerically_equal", ""),
+        (
+            {"a": [1, 5, {"b": None}], "c": "text", "d": {}, "e": True},
+            "different",
+            "a[1]: 2.5 in A, 5.0 in B",
+        ),
+        (
+            {"a": [1, 2.5, {"b": 1}], "c": "text", "d": {}, "e": True},
+            "different",
+            "a[2].b: 'None' in A, '1.0' in B",
+        ),
+        ({"a": [1, 2.5], "c": "text", "d": {}, "e": True}, "different", "a[2].b is only in A"),
+        ({"a": [1, 2.5, {"b": None}], "c": "text", "d": {}, "e": False}, "different", "e: 'True' in A"),
+        (
+            {"a": [1, 2.5, {"b": None}], "c": "text", "d": [], "e": True},
+            "different",
+            "d: '{}' in A, '[]' in B",
+        ),
+    ],
+)
+def test_json_is_compared_by_content(runs, value, status, where):
+    (runs[1] / "j.json").write_text(json.dumps(value))
+    found = only(compare_runs(*runs), "j.json")
+    assert found.status == status
+    assert found.where.startswith(where)
+
+
+def test_other_files_are_equal_only_byte_by_byte(runs):
+    write_text(runs[1] / "f.svg", "<SVG/>")
+    found = only(compare_runs(*runs), "f.svg")
+    assert (found.status, found.where) == ("different", "this kind of file is compared by bytes alone")
+
+
+def test_files_of_one_run_alone_are_told(runs):
+    (runs[1] / "f.svg").unlink()
+    write_text(runs[1] / "new.md", "x")
+    comparison = compare_runs(*runs)
+    assert only(comparison, "f.svg").status == "only_in_a"
+    assert only(comparison, "new.md").status == "only_in_b"
+    assert not comparison.is_equal
+    assert len(comparison.table()) == 8
+
+
+def test_changed_verdicts_are_told(runs):
+    changed = CLAIMS.assign(verdict=["reproduced", "direction_only", "reproduced"]).iloc[:2]
+    write_tsv(runs[1] / "audit/claims.tsv", changed)
+    changes = [tuple(vars(change).values()) for change in compare_runs(*runs).verdicts]
+    assert changes == [("t1", "two", "reproduced", "direction_only"), ("t2", "one", "reproduced", "absent")]
+
+
+def test_a_wider_tolerance_makes_numbers_equal(runs):
+    write_tsv(runs[1] / "t.tsv", TABLE.assign(x=[1.0, 2.2, np.nan]))
+    assert not compare_runs(*runs).is_equal
+    assert compare_runs(*runs, rtol=0.1).is_equal
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("p.parquet", b"no", r"p\.parquet: not a readable Parquet table"),
+        ("z.npz", b"no", r"z\.npz: not a readable \.npz file"),
+        ("j.json", b"{", r"j\.json: not readable JSON"),
+        ("t.tsv", b"a\tb\n1\t2\t3\n1\n\xff", r"t\.tsv: not a tab-separated table"),
+    ],
+)
+def test_damaged_files_are_refused(runs, name, content, message):
+    (runs[1] / name).write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        compare_runs(*runs)
+
+
+def test_nothing_is_unpickled(runs):
+    np.savez(runs[1] / "z.npz", W=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(InputError, match=r"z\.npz: not a readable"):
+        compare_runs(*runs)
+
+
+def test_missing_and_empty_folders_are_refused(runs, tmp_path):
+    with pytest.raises(InputError, match="nowhere: no such folder"):
+        compare_runs(runs[0], tmp_path / "nowhere")
+    for name in ("c", "d"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(InputError, match="hold no results"):
+        compare_runs(tmp_path / "c", tmp_path / "d")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(allow_infinity=False), min_size=1, max_size=5), st.floats(1e-12, 0.5))
+def test_a_relative_difference_is_symmetric_and_known_for_scaled_numbers(xs, step):
+    x = np.array(xs)
+    assert (relative_difference(x, x) == 0).all()
+    y = x * (1 - step)
+    found = relative_difference(x, y)
+    np.testing.assert_array_equal(found, relative_difference(y, x))
+    usual = np.abs(x) > 1e-290
+    np.testing.assert_allclose(found[usual], step, rtol=1e-3, atol=1e-15)
+
+
+def test_large_files_are_compared_to_their_end(tmp_path):
+    for name, last in (("a", b"1"), ("b", b"2")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "f.bin").write_bytes(bytes(3 << 20) + last)
+    assert compare_files("f.bin", tmp_path / "a", tmp_path / "b", 0).status == "different"

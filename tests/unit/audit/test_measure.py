@@ -1,0 +1,277 @@
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from audit_data import claim, write_setup, write_table3
+from biaslab.audit.expressions import Estimate
+from biaslab.audit.measure import COLUMNS, format_number, judge, measure_claims
+from biaslab.core.claims import read_claims
+from biaslab.core.errors import InputError
+from biaslab.core.io import write_parquet, write_text, write_tsv
+
+ROOT = Path(__file__).parents[3]
+REGISTRY = ROOT / "workflow/resources/claims/origins.tsv"
+SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
+
+
+@pytest.fixture
+def results(tmp_path):
+    for setup, values in (("small", [1.0, 2.0, 3.0]), ("big", [4.0, 5.0, 6.0])):
+        write_tsv(
+            tmp_path / "origins" / setup / "a.tsv", pd.DataFrame({"x": values, "name": ["a", "a", "b"]})
+        )
+    return tmp_path
+
+
+def measure(results, *claims, setups=("small",), **options):
+    return measure_claims(claims, results, list(setups), **options)
+
+
+@pytest.mark.parametrize(
+    ("fields", "number", "verdict", "reason"),
+    [
+        ({}, 2.5, "reproduced", "off by 0.5, within the tolerance of 0.5"),
+        ({}, 2.6, "not_reproduced", "off by 0.6, more than the tolerance of 0.5"),
+        ({}, 2.0, "reproduced", "equal"),
+        ({"tolerance": 0.0}, 3.0, "not_reproduced", "off by 1"),
+        (
+            {"direction": "> 0"},
+            9.0,
+            "direction_only",
+            "off by 7, more than the tolerance of 0.5, but still > 0",
+        ),
+        (
+            {"direction": "> 0"},
+            -9.0,
+            "not_reproduced",
+            "off by 11, more than the tolerance of 0.5, and not > 0",
+        ),
+        ({"kind": "count", "tolerance": 0.0}, 2.0, "reproduced", "equal"),
+        ({"kind": "at_least", "tolerance": 0.0}, 2.0, "reproduced", "2 is at least 2"),
+        ({"kind": "at_least", "tolerance": 0.0}, 1.9, "not_reproduced", "1.9 is not at least 2"),
+        ({"kind": "at_least"}, 1.5, "reproduced", "1.5 is at least 2 (tolerance 0.5)"),
+        ({"kind": "at_most", "tolerance": 0.0}, 2.1, "not_reproduced", "2.1 is not at most 2"),
+        ({"kind": "at_most"}, 2.5, "reproduced", "2.5 is at most 2 (tolerance 0.5)"),
+        (
+            {"kind": "at_most", "direction": "<= 9"},
+            8.0,
+            "direction_only",
+            "8 is not at most 2 (tolerance 0.5), but still <= 9",
+        ),
+        ({"kind": "sign", "value": -1.0}, -0.1, "reproduced", "negative, as published"),
+        ({"kind": "sign", "value": -1.0}, 0.1, "not_reproduced", "positive, not negative"),
+        ({"kind": "sign", "value": 1.0}, 0.0, "not_reproduced", "zero, not positive"),
+    ],
+)
+def test_verdicts(fields, number, verdict, reason):
+    assert judge(claim(**fields), Estimate(number)) == (verdict, reason)
+
+
+def test_other_data_allow_the_direction_at_most():
+    assert judge(claim(), Estimate(2.0), "elsewhere") == ("direction_only", "equal, but elsewhere")
+    assert judge(claim(), Estimate(9.0), "elsewhere")[0] == "not_reproduced"
+    verdict, reason = judge(claim(direction="> 0"), Estimate(9.0), "elsewhere")
+    assert verdict == "direction_only"
+    assert reason.endswith("but still > 0; elsewhere")
+
+
+def test_an_unmet_claim_whose_interval_covers_the_published_number_says_so():
+    verdict, reason = judge(claim(), Estimate(3.0, 1.9, 4.1))
+    assert verdict == "not_reproduced"
+    assert reason.endswith("though the interval covers the published number")
+
+
+def test_rounding_does_not_break_a_tie():
+    assert judge(claim(value=0.3, tolerance=0.1), Estimate(0.1 + 0.1))[0] == "reproduced"
+
+
+def test_a_measured_claim_has_number_interval_and_source(results):
+    write_text(results / "origins/small/figures/f.svg", "<svg/>")
+    shown = "origins/{setup}/figures/*.svg origins/none.md"
+    (row,) = measure(results, claim(shown=shown)).to_dict("records")
+    assert list(row) == list(COLUMNS)
+    assert (row["measured"], row["verdict"], row["setup"]) == (2.0, "reproduced", "small")
+    assert row["ci_low"] == pytest.approx(2 - 4.302653 / math.sqrt(3))
+    assert row["source"] == "origins/small/a.tsv origins/small/figures/f.svg"
+
+
+def test_rows_are_selected_and_intervals_taken_from_columns(results):
+    row = measure(results, claim(select="name == 'a'", measure="max(x)", interval="min(x), max(x)")).iloc[0]
+    assert (row["measured"], row["ci_low"], row["ci_high"]) == (2, 1, 2)
+
+
+def test_a_claim_about_any_data_is_measured_on_every_setup(results):
+    table = measure(results, claim(setup="any"), setups=("small", "big"))
+    assert table["setup"].tolist() == ["small", "big"]
+    assert table["verdict"].tolist() == ["reproduced", "not_reproduced"]
+
+
+def test_other_data_are_measured_when_the_claim_allows_it(results):
+    assert measure(results, claim(), setups=("small", "big"))["setup"].tolist() == ["small"]
+    table = measure(results, claim(other_data=True, tolerance=9.0), setups=("big", "small"))
+    assert table["setup"].tolist() == ["small", "big"]
+    assert table["verdict"].tolist() == ["reproduced", "direction_only"]
+    assert table["reason"].iloc[1].endswith("but measured on other data than the paper's")
+
+
+def test_setups_can_be_measured_together(results):
+    row = measure(results, claim(setup="small+big", value=3.5), setups=("small", "big")).iloc[0]
+    assert (row["setup"], row["measured"]) == ("small+big", 3.5)
+    assert row["source"] == "origins/small/a.tsv origins/big/a.tsv"
+
+
+def test_a_setup_that_was_not_run_is_a_row_with_the_reason(results):
+    table = measure(
+        results, claim(setup="nyt", reason="licensed"), claim(setup="wiki+nyt"), claim(setup="wiki")
+    )
+    assert set(table["verdict"]) == {"not_attempted"}
+    assert table["reason"].tolist() == [
+        "setup nyt not run: licensed",
+        "setups wiki and nyt not run",
+        "setup wiki not run",
+    ]
+    assert table["measured"].isna().all()
+    table = measure(results, claim(setup="nyt", reason="licensed"), absent={"nyt": "no file at /data"})
+    assert table["reason"].tolist() == ["setup nyt not run: no file at /data"]
+
+
+def test_a_claim_without_measure_is_a_row_with_the_reason(results):
+    row = measure(results, claim(measure="", file="", value=None, reason="needs people")).iloc[0]
+    assert (row["verdict"], row["reason"], row["setup"]) == ("not_attempted", "needs people", "small")
+
+
+def test_a_setup_without_rows_for_a_claim_is_not_attempted(results):
+    row = measure(results, claim(select="name == 'c'")).iloc[0]
+    assert (row["verdict"], row["reason"]) == (
+        "not_attempted",
+        "a.tsv of this setup: no row that the claim is about",
+    )
+
+
+@pytest.mark.parametrize(("count", "verdict"), [(3.0, "reproduced"), (4.0, "direction_only")])
+def test_identity_claims_tell_whether_the_data_are_the_papers(results, count, verdict):
+    identity = claim(claim_id="t3-rows", kind="identity", value=count, tolerance=0.0, measure="count()")
+    setting = claim(claim_id="t3-minimum", kind="setting", value=1.0, measure="min(x)")
+    table = measure(results, claim(), identity, setting, claim(claim_id="a", setup="any")).set_index(
+        "claim_id"
+    )
+    assert table.loc["t1-mean", "verdict"] == verdict
+    assert table.loc["t3-rows", "verdict"] == ("reproduced" if count == 3 else "not_reproduced")
+    assert table.loc["t3-minimum", "verdict"] == "reproduced"
+    assert table.loc["a", "verdict"] == "reproduced"
+    if count == 4:
+        assert "(see t3-rows)" in table.loc["t1-mean", "reason"]
+
+
+def test_files_are_put_together_and_only_those_with_rows_are_the_source(results):
+    for name, bias in (("one", [0.0, 2.0]), ("two", [7.0, 9.0])):
+        write_parquet(results / f"origins/small/bias/{name}.parquet", pd.DataFrame({"bias": bias, "z": 1}))
+    files = "origins/{setup}/bias/*.parquet origins/{setup}/a.tsv"
+    measure_ = "max(bias) - mean(x, name == 'a')"
+    row = measure(results, claim(file=files, select="file == 'two' or name == 'a'", measure=measure_)).iloc[0]
+    assert row["measured"] == 7.5
+    assert row["source"] == "origins/small/bias/two.parquet origins/small/a.tsv"
+    assert measure(results, claim(file=files, measure="count(file == 'one')"))["measured"].tolist() == [2]
+
+
+def test_a_table_that_spans_setups_keeps_its_setup_column(results):
+    write_tsv(
+        results / "origins/tables/t.tsv", pd.DataFrame({"setup": ["small", "big"], "value": ["7", "text"]})
+    )
+    row = measure(
+        results, claim(file="origins/tables/t.tsv", select="setup == 'small'", measure="mean(value)")
+    )
+    assert row["measured"].tolist() == [7]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (
+            {"file": "origins/{setup}/none.tsv"},
+            r"small/none\.tsv: no such file; run .* or mend claims\.tsv, line 2",
+        ),
+        ({"file": "origins/{setup}/*.parquet"}, r"\*\.parquet: no such file"),
+        ({"measure": "mean(z)"}, r"claims\.tsv, line 2, claim 't1-mean': there is no column 'z'"),
+        ({"measure": "mean(x"}, r"claim 't1-mean': 'mean\(x' is no formula"),
+        ({"measure": "x"}, r"gives no single number"),
+        ({"select": "x + 1"}, r"the selection is no condition"),
+        ({"select": "name < 3"}, r"does not fit the table"),
+        ({"interval": "min(x)"}, r"is no interval"),
+    ],
+)
+def test_broken_claims_are_refused(results, fields, message):
+    with pytest.raises(InputError, match=message):
+        measure(results, claim(**fields))
+
+
+def test_files_of_other_kinds_and_damaged_ones_are_refused(results):
+    write_text(results / "origins/small/a.txt", "x")
+    with pytest.raises(InputError, match="can only be measured on"):
+        measure(results, claim(file="origins/{setup}/a.txt"))
+    write_text(results / "origins/small/a.parquet", "x")
+    with pytest.raises(InputError, match="not a readable Parquet table"):
+        measure(results, claim(file="origins/{setup}/a.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(3.0, "3"), (29344.4, "29,344"), (0.98765, "0.9877"), (-0.5, "-0.5"), (math.inf, "inf")],
+)
+def test_numbers_are_written_for_readers(number, text):
+    assert format_number(number) == text
+
+
+@pytest.fixture(scope="module")
+def paper_grid(tmp_path_factory):
+    """Results of both paper presets, whose corpora have the published number of documents."""
+    results = tmp_path_factory.mktemp("results")
+    claims = read_claims([REGISTRY], SCHEMA)
+    parameters = {"simplewiki": {}, "nyt": {}}
+    for one in claims:
+        if (
+            "table3_setups" in one.file
+            and one.kind in ("identity", "setting", "value")
+            and one.measure == "mean(value)"
+        ):
+            parameters[one.setup][one.select.rsplit("'", 2)[1]] = one.value
+    for setup in parameters:
+        preset = yaml.safe_load((ROOT / f"workflow/presets/{setup}.yaml").read_text())
+        perturbations = preset["setups"][setup]["perturbations"]
+        write_setup(results, setup, *(perturbations[key] for key in ("sizes", "random_sizes", "random_sets")))
+    write_table3(results, parameters)
+    return results
+
+
+def test_every_measurable_claim_of_the_origins_paper_is_measured_on_its_setups(paper_grid):
+    claims = read_claims([REGISTRY], SCHEMA)
+    table = measure_claims(claims, paper_grid, ["simplewiki", "nyt"]).set_index(["claim_id", "setup"])
+    measurable = [c for c in claims if c.measure]
+    assert len(measurable) > 80
+    for one in measurable:
+        row = table.loc[one.claim_id]
+        own = row.loc[[one.setup]] if one.setups else row
+        assert (own["verdict"] != "not_attempted").all(), one.claim_id
+    settings = [c.claim_id for c in claims if c.kind in ("setting", "identity")]
+    assert set(table.loc[settings, "verdict"]) == {"reproduced"}
+    assert table.loc[("s52-random-sets", "simplewiki+nyt"), "measured"] == 36
+    assert table.loc[("s52-targeted-sets", "simplewiki+nyt"), "measured"] == 40
+    assert table.loc[("s55-reversing-share", "nyt"), "verdict"] == "reproduced"
+    assert not table["reason"].eq("").any()
+
+
+def test_a_run_with_other_tests_and_sizes_gives_rows_and_no_error(tmp_path):
+    write_setup(tmp_path, "sample", [10], [10], 1)
+    write_table3(tmp_path, {"sample": {"n_documents": 40}})
+    for path in (tmp_path / "origins/sample/differential_bias").iterdir():
+        path.rename(path.with_name(f"own-{path.name}"))
+    for path in (tmp_path / "origins/sample").glob("*.tsv"):
+        path.write_text(path.read_text().replace("weat1", "jobs").replace("weat2", "names"))
+    table = measure_claims(read_claims([REGISTRY], SCHEMA), tmp_path, ["sample"])
+    assert {"simplewiki", "nyt", "simplewiki+nyt", "sample"} <= set(table["setup"])
+    sample = table[table["setup"] == "sample"].set_index("claim_id")["verdict"]
+    assert sample["t2-simplewiki-weat1-mean"] == "not_attempted"
+    assert sample["s52-r2-every-configuration"] == "reproduced"
