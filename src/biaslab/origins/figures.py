@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import os
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,7 +62,8 @@ _OF_WEAT = {
     "metadata": "Metadata",
 }
 _MARKERS = "osD^vP<X>*"
-_PANEL = 1.9  # inches, height of a panel in a grid
+_PANEL = 1.9  # inches, height of a histogram
+_TITLE_WIDTH = 45  # characters above a panel
 
 
 def figure_items(setups: Mapping[str, Sequence[str]]) -> list[Item]:
@@ -300,14 +302,14 @@ def _grid(
     setups: Sequence[Setup], titles: Mapping[str, str], heights: Sequence[float]
 ) -> Iterator[tuple["Figure", list[tuple[Setup, str, "Axes"]]]]:
     """Yield a figure with a row a setup and a column a test, and its panels; heights of rows in inches."""
-    width = min(SINGLE_COLUMN * len(titles), DOUBLE_COLUMN) if len(titles) < 3 else 2.6 * len(titles)
-    with figure(width, sum(heights) + 0.3) as fig:
+    with figure(SINGLE_COLUMN * len(titles), sum(heights) + 0.3) as fig:
         axes = fig.subplots(len(setups), len(titles), squeeze=False, height_ratios=heights)
         panels = []
         for row, setup in zip(axes, setups, strict=True):
             for ax, (weat, title) in zip(row, titles.items(), strict=True):
                 if weat in setup.weats:
-                    ax.set_title(f"{setup.name}, {weat}\n{title}", parse_math=False)
+                    lines = [f"{setup.name}, {weat}", *textwrap.wrap(title, _TITLE_WIDTH)]
+                    ax.set_title("\n".join(lines), parse_math=False)
                     panels.append((setup, weat, ax))
                 else:
                     ax.set_axis_off()
@@ -402,7 +404,8 @@ def _draw_predictions(
         )
     ends = data.loc[data["kind"] != "random", "predicted_mean"].agg(["min", "max"])
     ax.plot(ends, intercept + slope * ends, color=BLACK, linestyle="--", linewidth=0.8, zorder=3)
-    ax.text(0.04, 0.96, f"r² = {r2:.3f}\nslope = {slope:.2f}", va="top", transform=ax.transAxes)
+    if np.isfinite(r2):
+        ax.text(0.04, 0.96, f"r² = {r2:.3f}\nslope = {slope:.2f}", va="top", transform=ax.transAxes)
     ax.set(xlim=limits, ylim=limits, aspect="equal")
     ax.locator_params(nbins=6)
     ax.set(xlabel="Predicted effect size", ylabel="Observed effect size")
@@ -447,6 +450,8 @@ def _legend(fig: "Figure", rows: Sequence[Sequence["Artist"]]) -> None:
     """Put the legend below the panels, row by row (matplotlib itself fills it column by column)."""
     from matplotlib.lines import Line2D
 
+    fitting = int(fig.get_figwidth() / 1.1)
+    rows = [row[i : i + fitting] for row in rows for i in range(0, len(row), fitting)]
     blank = Line2D([], [], linestyle="none", label=" ")
     columns = list(itertools.zip_longest(*rows, fillvalue=blank))
     handles = list(itertools.chain(*columns))

@@ -137,10 +137,12 @@ def test_drawing_twice_gives_equal_bytes_in_every_format(setups, tmp_path):
         assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes(), suffix
 
 
-def test_one_retraining_has_no_error_bar_but_a_point(setups, tmp_path):
+def test_one_retraining_and_no_fit_still_make_a_figure(setups, tmp_path):
     shutil.copytree(setups[1].folder, tmp_path / "small")
     path = tmp_path / "small" / "perturbations.tsv"
     read_tsv(path).assign(observed_sd=float("nan")).to_csv(path, sep="\t", index=False)
+    path = tmp_path / "small" / "correlation.tsv"
+    read_tsv(path).assign(r2=float("nan"), slope=float("nan")).to_csv(path, sep="\t", index=False)
     setup = Setup("small", tmp_path / "small", setups[1].options)
     figures.draw_predicted_observed([setup], {"weat2": "x"}, tmp_path / "a")
     figures.draw_sets([setup], {"weat2": "x"}, tmp_path / "b", random=True)
