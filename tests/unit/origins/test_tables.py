@@ -222,9 +222,9 @@ def test_the_commands_write_what_is_listed(folder, setups, tmp_path, monkeypatch
     named = ["--setup", f"small={folder / 'small'}"]
     assert run(monkeypatch, capsys, "tables", *named, *arguments) == (0, "")
     assert all((tmp_path / f"{i.stem}.md").is_file() for i in tables.table_items({"small": ("weat2",)}))
-    monkeypatch.setattr(plotting, "_METADATA", {"svg": {}})
+    monkeypatch.setattr(plotting, "save", lambda figure, stem: None)  # the figures have their own tests
     assert run(monkeypatch, capsys, "figures", *named, *arguments) == (0, "")
-    assert all((tmp_path / f"{i.stem}.svg").is_file() for i in figure_items({"small": ("weat2",)}))
+    assert all((tmp_path / f"{i.stem}.tsv").is_file() for i in figure_items({"small": ("weat2",)}))
     code, message = run(monkeypatch, capsys, "tables", "--setup", f"smal={folder}", *arguments)
     assert code == 2
     assert message.startswith("biaslab: ")
