@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from biaslab.cli.options import Out
+from biaslab.cli.options import Out, Seed, Threads
 
 app = typer.Typer(help="Corpora, co-occurrences and word embeddings.", no_args_is_help=True)
 
@@ -43,6 +43,70 @@ def read_corpus(
         min_count=min_count,
     )
     write_corpus(built, corpus, documents, vocabulary)
+
+
+@app.command("count-cooccurrences")
+def count_cooccurrences(
+    corpus: Annotated[Path, typer.Argument(help="Word ids of the corpus (.npz).")],
+    vocabulary: Annotated[Path, typer.Option(help="The vocabulary of the corpus (.tsv).")],
+    window: Annotated[int, typer.Option(help="Words on either side that count as context.")],
+    out: Out,
+    threads: Threads = 1,
+) -> None:
+    """Count the co-occurrences of a corpus, exactly."""
+    from biaslab.core.io import read_npz
+    from biaslab.embeddings import cooccurrence
+    from biaslab.embeddings.vocabulary import read_vocabulary
+
+    arrays = read_npz(corpus, ("tokens", "offsets"))
+    n_words = len(read_vocabulary(vocabulary))
+    cooccurrence.write(out, cooccurrence.count(arrays["tokens"], arrays["offsets"], n_words, window, threads))
+
+
+@app.command("train-glove")
+def train_glove(
+    cooccurrence: Annotated[Path, typer.Option(help="Co-occurrences of the whole corpus (.npz).")],
+    set: Annotated[str, typer.Option(help="The set of documents to remove; 'baseline' removes nothing.")],
+    dimension: Annotated[int, typer.Option(help="D, length of a word vector.")],
+    epochs: Annotated[int, typer.Option(help="Passes over the co-occurrences.")],
+    seed: Seed,
+    out: Out,
+    corpus: Annotated[
+        Path | None, typer.Option(help="Word ids of the corpus (.npz), to remove from.")
+    ] = None,
+    sets: Annotated[Path | None, typer.Option(help="Documents of every set (.parquet).")] = None,
+    x_max: Annotated[float, typer.Option(help="Co-occurrence from which on the weight is 1.")] = 100.0,
+    alpha: Annotated[float, typer.Option(help="Exponent of the weight below x-max.")] = 0.75,
+    learning_rate: Annotated[float, typer.Option(help="AdaGrad's step size.")] = 0.05,
+    first: Annotated[int, typer.Option(help="First replicate to train.", min=0)] = 0,
+    count: Annotated[int, typer.Option(help="Number of replicates to train.", min=1)] = 1,
+    checkpoint_minutes: Annotated[float, typer.Option(help="Minutes between checkpoints.", min=0)] = 30,
+    threads: Threads = 1,
+) -> None:
+    """Train GloVe on the corpus, or on what is left of it without a set of documents."""
+    from biaslab.core.errors import InputError
+    from biaslab.core.io import read_npz, read_parquet
+    from biaslab.embeddings import cooccurrence as counts
+    from biaslab.embeddings import glove, retraining
+
+    x = counts.read(cooccurrence)
+    is_baseline = set == "baseline"
+    if not is_baseline:
+        if corpus is None or sets is None:
+            raise InputError(f"--set {set}: to remove documents give --corpus and --sets, too")
+        table = read_parquet(sets, ["set", "document"])
+        documents = table.loc[table["set"] == set, "document"].to_numpy()
+        if not len(documents):
+            raise InputError(f"{sets}: there is no set '{set}'; select the sets again")
+        arrays = read_npz(corpus, ("tokens", "offsets"))
+        x = retraining.without_documents(x, arrays["tokens"], arrays["offsets"], documents, threads)
+    parameters = glove.GloveParameters(dimension, epochs, x_max, alpha, learning_rate)
+    replicates = list(range(first, first + count))
+    trained = retraining.train_replicates(
+        x, parameters, set, replicates, seed, out, 60 * checkpoint_minutes, threads
+    )
+    glove.write_trainings(out, replicates, trained, every_parameter=is_baseline)
+    retraining.discard_checkpoints(out)
 
 
 @app.command("collect-losses")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from biaslab.cli.options import Out, Seed
+from biaslab.cli.options import Out, Seed, Threads
 
 Setups = Annotated[list[str], typer.Option(help="NAME=FOLDER of a setup's results; repeat it for several.")]
 Config = Annotated[Path, typer.Option(help="The configuration of the run (.json or .yaml).")]
@@ -13,6 +13,18 @@ WordSetFiles = Annotated[
     list[Path], typer.Option(help="Word sets of a test (.yaml); repeat it for several tests.")
 ]
 OutDir = Annotated[Path, typer.Option(help="The results folder of the area, e.g. results/origins.")]
+
+Baselines = Annotated[list[Path], typer.Argument(help="Batch files of the baseline embeddings (.npz).")]
+Cooccurrences = Annotated[Path, typer.Option("--cooccurrence", help="Co-occurrences of the corpus (.npz).")]
+CorpusFile = Annotated[Path, typer.Option("--corpus", help="Word ids of the corpus (.npz).")]
+Documents = Annotated[Path, typer.Option(help="Table of the corpus's documents (.parquet).")]
+VocabularyFile = Annotated[Path, typer.Option("--vocabulary", help="The vocabulary of the corpus (.tsv).")]
+XMax = Annotated[float, typer.Option(help="Co-occurrence from which on the weight is 1.")]
+Alpha = Annotated[float, typer.Option(help="Exponent of the weight below x-max.")]
+Damping = Annotated[
+    float, typer.Option(help="Added to the diagonal of every Hessian; 0 as in the paper.", min=0)
+]
+Sizes = Annotated[str, typer.Option(help="Numbers of documents, separated by commas.")]
 
 app = typer.Typer(help="Origins of bias in word embeddings (Brunet et al. 2019).", no_args_is_help=True)
 
@@ -67,6 +79,94 @@ def measure_sets(
     write_tsv(out, measure_sets(batches, read_vocabulary(vocabulary), tests))
 
 
+@app.command("differential-bias")
+def differential_bias(
+    batches: Baselines,
+    cooccurrence: Cooccurrences,
+    corpus: CorpusFile,
+    documents: Documents,
+    vocabulary: VocabularyFile,
+    weat: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
+    out: Out,
+    x_max: XMax = 100.0,
+    alpha: Alpha = 0.75,
+    damping: Damping = 0.0,
+    threads: Threads = 1,
+) -> None:
+    """Estimate how much every document contributes to a bias, without retraining."""
+    from biaslab.core.io import read_parquet, write_parquet
+    from biaslab.origins.estimation import document_table
+
+    scanner, (test,) = _scanner(
+        batches, cooccurrence, corpus, vocabulary, [weat], x_max, alpha, damping, threads
+    )
+    table = document_table(scanner.documents(test), read_parquet(documents, ["document", "id", "title"]))
+    write_parquet(out, table)
+
+
+@app.command("select-sets")
+def select_sets(
+    differential_bias: Annotated[
+        list[Path],
+        typer.Argument(help="Differential bias of every document, a file for each test (.parquet)."),
+    ],
+    estimator: Annotated[str, typer.Option(help="influence, newton or gradient.")],
+    sizes: Sizes,
+    seed: Seed,
+    out: Out,
+    random_sizes: Sizes = "",
+    random_sets: Annotated[int, typer.Option(help="Random sets of each size.", min=0)] = 0,
+) -> None:
+    """Select the documents of every perturbation set: the most influential ones, and random ones."""
+    from biaslab.core.io import read_parquet, write_parquet
+    from biaslab.origins import perturbation
+
+    column = f"{estimator}_mean"
+    means = {path.stem: read_parquet(path, [column])[column].to_numpy() for path in differential_bias}
+    chosen = perturbation.select_sets(means, _numbers(sizes), _numbers(random_sizes), random_sets, seed)
+    write_parquet(out, chosen)
+
+
+@app.command("predict-sets")
+def predict_sets(
+    batches: Baselines,
+    cooccurrence: Cooccurrences,
+    corpus: CorpusFile,
+    vocabulary: VocabularyFile,
+    sets: Annotated[Path, typer.Option(help="Documents of every set (.parquet).")],
+    weat: WordSetFiles,
+    out: Out,
+    x_max: XMax = 100.0,
+    alpha: Alpha = 0.75,
+    damping: Damping = 0.0,
+    threads: Threads = 1,
+) -> None:
+    """Predict the bias after the removal of every perturbation set, as a set."""
+    from biaslab.core.io import read_parquet, write_tsv
+    from biaslab.origins.estimation import set_table
+
+    scanner, tests = _scanner(batches, cooccurrence, corpus, vocabulary, weat, x_max, alpha, damping, threads)
+    write_tsv(out, set_table(scanner, tests, read_parquet(sets)))
+
+
+@app.command("evaluate")
+def evaluate(
+    baseline: Annotated[Path, typer.Option(help="Bias of the baselines (.tsv).")],
+    predictions: Annotated[Path, typer.Option(help="Predicted bias of every set (.tsv).")],
+    observed: Annotated[Path, typer.Option(help="Bias of the retrained embeddings (.tsv).")],
+    seed: Seed,
+    perturbations: Annotated[Path, typer.Option(help="Where the comparison of every set goes (.tsv).")],
+    correlation: Annotated[Path, typer.Option(help="Where the fits go (.tsv).")],
+) -> None:
+    """Compare predicted with observed bias: Welch's tests, correlations, slopes."""
+    from biaslab.core.io import read_tsv, write_tsv
+    from biaslab.origins.evaluation import compare_sets, correlate
+
+    table = compare_sets(read_tsv(baseline), read_tsv(predictions), read_tsv(observed))
+    write_tsv(perturbations, table)
+    write_tsv(correlation, correlate(table, seed))
+
+
 @app.command("tables")
 def tables(setup: Setups, config: Config, weat: WordSetFiles, out_dir: OutDir) -> None:
     """Write the paper's tables, the tests and the metadata of some setups (.tsv, .md, .tex)."""
@@ -87,3 +187,31 @@ def figures(setup: Setups, config: Config, weat: WordSetFiles, out_dir: OutDir) 
 
     word_sets = {sets.name: sets for sets in map(read_word_sets, weat)}
     write_figures(read_setups(setup, config), word_sets, out_dir)
+
+
+def _scanner(batches, cooccurrence, corpus, vocabulary, weats, x_max, alpha, damping, threads):
+    """Read what estimating the differential bias needs; return the scanner and the tests."""
+    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
+    from biaslab.core.io import read_npz
+    from biaslab.embeddings import cooccurrence as counts
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins.estimation import Scanner
+
+    words = read_vocabulary(vocabulary)
+    tests = [in_vocabulary(read_word_sets(path), words.ids) for path in weats]
+    arrays = read_npz(corpus, ("tokens", "offsets"))
+    scanner = Scanner(
+        batches, counts.read(cooccurrence), arrays["tokens"], arrays["offsets"], words.words, x_max, alpha,
+        damping, threads,
+    )  # fmt: skip
+    return scanner, tests
+
+
+def _numbers(text: str) -> list[int]:
+    """Read whole numbers separated by commas."""
+    from biaslab.core.errors import InputError
+
+    try:
+        return [int(part) for part in text.split(",") if part]
+    except ValueError as error:
+        raise InputError(f"'{text}' is no list of whole numbers separated by commas") from error

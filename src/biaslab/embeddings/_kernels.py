@@ -1,6 +1,5 @@
 """Compiled loops of co-occurrence counting and GloVe training: arrays in, arrays out, no options."""
 
-import functools
 import math
 
 import numpy as np
@@ -32,7 +31,7 @@ def invert_tokens(tokens, starts, positions):
 
 @parallel_kernel
 def count_rows(first, tokens, begins, ends, starts, positions, weights, capacity, indices, counts, sizes):
-    """Count the neighbours of the words first, first + 1, ...: one owner a row, so no two threads share a sum.
+    """Count the neighbours of the words first, first + 1, ...; each row has one owner, no sum is shared.
 
     A row is summed in a dense vector; a bitmap remembers which entries were touched, and reading it from left
     to right yields the sorted columns without a sort. Words are sorted by frequency, so each lane takes every
@@ -114,70 +113,59 @@ def subtract_rows(indptr, indices, counts, removed_indptr, removed_indices, remo
             k += 1
 
 
-@functools.cache
-def glove_epoch(width, dimension):
-    """Return the compiled epoch for rows of `width` padded parameters, of which `dimension` are the vector.
+@reassociating_kernel
+def train_block(rows_of, columns_of, rows, columns, log_x, f_x, low, high, rates_w, rates_u):
+    """Visit the records low..high once (AdaGrad on Eq. 1 of Brunet et al. 2019); return their summed loss.
 
-    Row i of `rows_of` holds ``[w_i, b_i, 1, 0...]`` and then the sums of squared gradients of these parameters;
-    row j of `columns_of` holds ``[u_j, 1, c_j, 0...]`` likewise. So one dot product is w_i.u_j + b_i + c_j.
-    `width` is a constant of the compiled code: the loops over it are vectors without remainders.
+    Row i of `rows_of` (V, 2 * width) float32 holds ``[w_i, b_i, 1, 0...]``, then the sums of squared
+    gradients of these parameters; row j of `columns_of` holds ``[u_j, 1, c_j, 0...]`` likewise. So one dot
+    product is w_i.u_j + b_i + c_j. `rates_w`, `rates_u` (width,) float32 hold the learning rate of each
+    parameter: 1 for the biases, as in the reference code, and 0 for the constants and the padding. Unsigned
+    indices spare the loops the test for negative ones.
     """
-    one = np.float32(1)
     half = np.float32(0.5)
     clip = np.float32(100)
-    stride = 2 * width
+    width = np.uint64(rates_w.shape[0])
+    loss = 0.0
+    for k in range(np.uint64(low), np.uint64(high)):
+        ahead = min(k + np.uint64(1), np.uint64(high) - np.uint64(1))
+        for line in range(0, rows_of.shape[1], CACHE_LINE):
+            prefetch(rows_of, np.intp(rows[ahead]), np.intp(line))
+            prefetch(columns_of, np.intp(columns[ahead]), np.intp(line))
+        w = rows_of[np.uint64(rows[k])]
+        u = columns_of[np.uint64(columns[k])]
+        dot = np.float32(0)
+        for d in range(width):
+            dot += w[d] * u[d]
+        difference = dot - log_x[k]
+        gradient = f_x[k] * difference
+        loss += half * gradient * difference
+        for d in range(width):
+            sum_w = w[width + d]
+            sum_u = u[width + d]
+            step_w = min(max(gradient * u[d], -clip), clip) * rates_w[d]
+            step_u = min(max(gradient * w[d], -clip), clip) * rates_u[d]
+            w[d] -= step_w / math.sqrt(sum_w)
+            u[d] -= step_u / math.sqrt(sum_u)
+            w[width + d] = sum_w + step_w * step_w
+            u[width + d] = sum_u + step_u * step_u
+    return loss
 
-    @reassociating_kernel
-    def train_block(rows_of, columns_of, rows, columns, log_x, f_x, low, high, learning_rate):
-        loss = 0.0
-        for k in range(low, high):
-            ahead = min(k + 1, high - 1)
-            for line in range(0, stride, CACHE_LINE):
-                prefetch(rows_of, np.intp(rows[ahead]), np.intp(line))
-                prefetch(columns_of, np.intp(columns[ahead]), np.intp(line))
-            w = rows_of[rows[k]]
-            u = columns_of[columns[k]]
-            dot = np.float32(0)
-            for d in range(width):
-                dot += w[d] * u[d]
-            difference = dot - log_x[k]
-            gradient = f_x[k] * difference
-            loss += half * gradient * difference
-            b = w[dimension]
-            sum_b = w[width + dimension]
-            c = u[dimension + 1]
-            sum_c = u[width + dimension + 1]
-            for d in range(width):
-                sum_w = w[width + d]
-                sum_u = u[width + d]
-                step_w = min(max(gradient * u[d], -clip), clip) * learning_rate
-                step_u = min(max(gradient * w[d], -clip), clip) * learning_rate
-                w[d] -= step_w / math.sqrt(sum_w)
-                u[d] -= step_u / math.sqrt(sum_u)
-                w[width + d] = sum_w + step_w * step_w
-                u[width + d] = sum_u + step_u * step_u
-            # The biases take the plain step, without learning rate and clipping, as the reference code does.
-            w[dimension] = b - gradient / math.sqrt(sum_b)
-            w[dimension + 1] = one
-            w[width + dimension] = sum_b + gradient * gradient
-            u[dimension] = one
-            u[dimension + 1] = c - gradient / math.sqrt(sum_c)
-            u[width + dimension + 1] = sum_c + gradient * gradient
-        return loss
 
-    @parallel_reassociating_kernel
-    def train_round(rows_of, columns_of, rows, columns, log_x, f_x, starts, blocks, learning_rate, losses):
-        for g in prange(blocks.shape[0]):
-            block = blocks[g]
-            losses[block] = train_block(
-                rows_of, columns_of, rows, columns, log_x, f_x, starts[block], starts[block + 1], learning_rate
-            )
+@parallel_reassociating_kernel
+def train_round(rows_of, columns_of, rows, columns, log_x, f_x, starts, blocks, rates_w, rates_u, losses):
+    """Train blocks that share no row and no column, in any order: the result is the same."""
+    for g in prange(blocks.shape[0]):
+        block = blocks[g]
+        losses[block] = train_block(
+            rows_of, columns_of, rows, columns, log_x, f_x, starts[block], starts[block + 1], rates_w, rates_u
+        )
 
-    @kernel
-    def train_epoch(rows_of, columns_of, rows, columns, log_x, f_x, starts, schedule, learning_rate, losses):
-        for r in range(schedule.shape[0]):
-            train_round(
-                rows_of, columns_of, rows, columns, log_x, f_x, starts, schedule[r], learning_rate, losses
-            )
 
-    return train_epoch
+@kernel
+def train_epoch(rows_of, columns_of, rows, columns, log_x, f_x, starts, schedule, rates_w, rates_u, losses):
+    """Visit every record once, round by round; `schedule` (B, B) int64 holds the blocks of each round."""
+    for r in range(schedule.shape[0]):
+        train_round(
+            rows_of, columns_of, rows, columns, log_x, f_x, starts, schedule[r], rates_w, rates_u, losses
+        )

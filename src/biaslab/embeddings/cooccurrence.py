@@ -77,15 +77,15 @@ def count(
     InputError
         When the window is not between 1 and 22, or an id lies outside the vocabulary.
 
-    Notes
-    -----
-    One pass a row: the occurrences of a word are visited, and their neighbours summed in a dense vector. No list
-    of pairs is ever held, so the memory is that of the tokens and of the result.
+    Notes ----- One pass a row: the occurrences of a word are visited, and their neighbours summed in a dense
+    vector. No list of pairs is ever held, so the memory is that of the tokens and of the result.
     """
     if not 1 <= window <= 22:
         raise InputError(f"window: {window} is not between 1 and 22; choose a window in that range")
     if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < n_words:
-        raise InputError(f"the corpus has word ids outside the vocabulary of {n_words} words; read the corpus again")
+        raise InputError(
+            f"the corpus has word ids outside the vocabulary of {n_words} words; read the corpus again"
+        )
     set_threads(threads)
     unit = math.lcm(*range(1, window + 1))
     weights = np.zeros(window + 1, np.int64)
@@ -106,7 +106,17 @@ def count(
         last = first + len(capacity) - 1
         indices, counts = np.empty(capacity[-1], np.int32), np.empty(capacity[-1], np.int64)
         _kernels.count_rows(
-            first, tokens, begins, ends, starts, positions, weights, capacity, indices, counts, sizes[first:last]
+            first,
+            tokens,
+            begins,
+            ends,
+            starts,
+            positions,
+            weights,
+            capacity,
+            indices,
+            counts,
+            sizes[first:last],
         )
         parts.append(_compact(capacity, sizes[first:last], indices, counts))
         first = last
@@ -170,14 +180,18 @@ def subtract(whole: Cooccurrence, removed: Cooccurrence, threads: int = 1) -> Co
         When `removed` is not part of `whole`.
     """
     if (whole.n_words, whole.window) != (removed.n_words, removed.window):
-        raise InputError("the removed documents were counted with another vocabulary or window; count them again")
+        raise InputError(
+            "the removed documents were counted with another vocabulary or window; count them again"
+        )
     set_threads(threads)
     left = np.empty_like(whole.counts)
     _kernels.subtract_rows(
         whole.indptr, whole.indices, whole.counts, removed.indptr, removed.indices, removed.counts, left
     )
     if len(left) and left.min() < 0:
-        raise InputError("the removed documents are not part of this corpus; use the corpus that X was counted from")
+        raise InputError(
+            "the removed documents are not part of this corpus; use the corpus that X was counted from"
+        )
     kept = left > 0
     indptr = np.concatenate([[0], np.cumsum(kept)])[whole.indptr].astype(np.int64)
     return Cooccurrence(indptr, whole.indices[kept], left[kept], whole.unit, whole.window)
@@ -186,7 +200,12 @@ def subtract(whole: Cooccurrence, removed: Cooccurrence, threads: int = 1) -> Co
 def write(path: str | os.PathLike, x: Cooccurrence) -> None:
     """Write the counts to an ``.npz`` file, atomically."""
     write_npz(
-        path, indptr=x.indptr, indices=x.indices, counts=x.counts, unit=np.int64(x.unit), window=np.int64(x.window)
+        path,
+        indptr=x.indptr,
+        indices=x.indices,
+        counts=x.counts,
+        unit=np.int64(x.unit),
+        window=np.int64(x.window),
     )
 
 

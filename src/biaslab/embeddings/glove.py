@@ -1,0 +1,282 @@
+"""GloVe (Pennington et al. 2014; Brunet et al. 2019, Eq. 1), trained in a block schedule.
+
+Words are dealt into B row groups and B column groups. The entries of X fall into B x B blocks; an epoch is B
+rounds, and the B blocks of one round share neither a row nor a column. Threads therefore never touch the same
+parameters, and the bits of the result do not depend on how many there are.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz, write_npz
+from biaslab.core.jit import set_threads
+from biaslab.embeddings._kernels import CACHE_LINE, train_epoch
+from biaslab.embeddings.cooccurrence import Cooccurrence
+
+_GROUP_BYTES = 320 * 1024  # the parameters of a row group: two groups and the records between them fit in L2
+_MIN_GROUPS, _MAX_GROUPS = 16, 255  # block numbers fit in 16 bits, which NumPy sorts in linear time
+
+
+@dataclass(frozen=True)
+class GloveParameters:
+    """Hyperparameters of a training (Brunet et al. 2019, Table 3).
+
+    Attributes
+    ----------
+    dimension : int
+        D, length of the word vectors.
+    epochs : int
+        Passes over the non-zero entries of X.
+    x_max, alpha : float
+        Of the weighting f(x) = min((x / x_max)^alpha, 1).
+    learning_rate : float
+        Of AdaGrad.
+    """
+
+    dimension: int
+    epochs: int
+    x_max: float = 100.0
+    alpha: float = 0.75
+    learning_rate: float = 0.05
+
+
+@dataclass(frozen=True)
+class GloveEmbedding:
+    """A trained embedding.
+
+    Attributes
+    ----------
+    W, U : numpy.ndarray
+        (V, D) float32, word vectors w and context vectors u.
+    b, c : numpy.ndarray
+        (V,) float32, the bias terms of words and contexts.
+    loss : numpy.ndarray
+        (epochs,) float64, mean over the entries of X of f(X_ij) (w_i.u_j + b_i + c_j - log X_ij)^2 / 2, each
+        measured just before the entry's update, as the reference code prints it.
+    """
+
+    W: np.ndarray
+    U: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+    loss: np.ndarray
+
+
+@dataclass
+class _Records:
+    """The entries of X, sorted by block and shuffled inside, and where each word's parameters lie."""
+
+    row_place: np.ndarray  # (V,) int32: row group by row group
+    column_place: np.ndarray  # (V,) int32
+    rows: np.ndarray  # (nnz,) int32, places
+    columns: np.ndarray  # (nnz,) int32, places
+    log_x: np.ndarray  # (nnz,) float32
+    f_x: np.ndarray  # (nnz,) float32
+    starts: np.ndarray  # (B * B + 1,) int64
+    schedule: np.ndarray  # (B, B) int64, the blocks of each round
+
+
+def weighting(x: np.ndarray, x_max: float, alpha: float) -> np.ndarray:
+    """Return f(x) = min((x / x_max)^alpha, 1) (below Eq. 1), float64, shaped like `x`."""
+    return np.minimum((x / x_max) ** alpha, 1.0)
+
+
+def train(
+    x: Cooccurrence,
+    parameters: GloveParameters,
+    rng: np.random.Generator,
+    threads: int = 1,
+    checkpoint: Path | None = None,
+    checkpoint_seconds: float = float("inf"),
+    progress: Callable[[], None] = lambda: None,
+) -> GloveEmbedding:
+    """Train one embedding.
+
+    Parameters
+    ----------
+    x : Cooccurrence
+        The counts X.
+    parameters : GloveParameters
+        Hyperparameters.
+    rng : numpy.random.Generator
+        Decides the initial values, the dealing of words into groups and the order of the records.
+    threads : int
+        Threads to use; the result is the same bit for bit.
+    checkpoint : pathlib.Path, optional
+        Where to keep the state of a long training. A state of the same training found there is continued, and
+        the result is bit for bit that of an undisturbed training. The caller deletes the file.
+    checkpoint_seconds : float
+        Least time between two checkpoints.
+    progress : callable
+        Called after each epoch.
+
+    Returns
+    -------
+    GloveEmbedding
+
+    Raises
+    ------
+    InputError
+        When X is empty, a hyperparameter is impossible, or the training diverges.
+
+    Notes ----- AdaGrad as in the reference implementation: vectors and biases start uniform in (-0.5, 0.5)/D,
+    sums of squared gradients at 1, gradient components are clipped at +-100, biases take steps without the
+    learning rate (they are clipped too, which the reference does not do: a bias gradient of 100 is a training
+    that diverges). The records keep their order over the epochs.
+    """
+    _check(x, parameters)
+    set_threads(threads)
+    dimension = parameters.dimension
+    width = -(-(dimension + 2) // CACHE_LINE) * CACHE_LINE
+    rows_of, columns_of = _initial(x.n_words, dimension, width, rng)
+    records = _sort_records(x, parameters, _n_groups(x.n_words, width), rng)
+    # Training only ever walks the permuted places; initial values belong to words, whatever their place.
+    rows_of, columns_of = _placed(rows_of, records.row_place), _placed(columns_of, records.column_place)
+    rates_w, rates_u = _rates(parameters, width)
+    losses = np.zeros(len(records.starts) - 1)
+    loss = np.full(parameters.epochs, np.nan)
+    done = 0
+    identity = _identity(x, parameters, rows_of) if checkpoint else ""
+    if checkpoint and checkpoint.exists():
+        state = read_npz(checkpoint, ("identity", "done", "loss", "rows", "columns"))
+        if str(state["identity"]) == identity:
+            rows_of, columns_of = state["rows"], state["columns"]
+            loss, done = state["loss"], int(state["done"])
+    saved = time.monotonic()
+    for _ in range(done):
+        progress()
+    for e in range(done, parameters.epochs):
+        train_epoch(
+            rows_of, columns_of, records.rows, records.columns, records.log_x, records.f_x,
+            records.starts, records.schedule, rates_w, rates_u, losses,
+        )  # fmt: skip
+        loss[e] = losses.sum() / len(x.indices)
+        if not np.isfinite(loss[e]):
+            raise InputError(
+                f"GloVe training diverged in epoch {e + 1}; lower learning_rate ({parameters.learning_rate})"
+            )
+        progress()
+        if checkpoint and time.monotonic() - saved >= checkpoint_seconds:
+            write_npz(
+                checkpoint, identity=np.array(identity), done=np.int64(e + 1), loss=loss, rows=rows_of,
+                columns=columns_of,
+            )  # fmt: skip
+            saved = time.monotonic()
+    w, u = rows_of[records.row_place], columns_of[records.column_place]
+    return GloveEmbedding(
+        w[:, :dimension].copy(),
+        u[:, :dimension].copy(),
+        w[:, dimension].copy(),
+        u[:, dimension + 1].copy(),
+        loss,
+    )
+
+
+def _check(x: Cooccurrence, parameters: GloveParameters) -> None:
+    if not len(x.indices):
+        raise InputError("the co-occurrence matrix is empty; use a larger corpus or a smaller min_count")
+    for name, least in (("dimension", 1), ("epochs", 1)):
+        if getattr(parameters, name) < least:
+            raise InputError(f"{name}: {getattr(parameters, name)} is less than {least}; choose a larger one")
+    for name in ("x_max", "alpha", "learning_rate"):
+        if not getattr(parameters, name) > 0:
+            raise InputError(f"{name}: {getattr(parameters, name)} is not positive; choose a positive number")
+
+
+def _n_groups(n_words: int, width: int) -> int:
+    """Return B, a function of the problem alone: the schedule never depends on the number of threads."""
+    wanted = -(-n_words * 2 * width * 4 // _GROUP_BYTES)
+    return max(1, min(n_words, max(_MIN_GROUPS, min(wanted, _MAX_GROUPS))))
+
+
+def _initial(n_words, dimension, width, rng):
+    """Return the parameter rows ``[w, b, 1 | sums]`` and ``[u, 1, c | sums]`` of all words, in word order."""
+    values = ((rng.random((2, n_words, dimension + 1)) - 0.5) / dimension).astype(np.float32)
+    rows_of, columns_of = np.zeros((2, n_words, 2 * width), np.float32)
+    rows_of[:, :dimension], columns_of[:, :dimension] = values[:, :, :dimension]
+    rows_of[:, dimension], columns_of[:, dimension + 1] = values[:, :, dimension]
+    rows_of[:, dimension + 1] = columns_of[:, dimension] = 1
+    rows_of[:, width:] = columns_of[:, width:] = 1
+    return rows_of, columns_of
+
+
+def _rates(parameters, width):
+    """Return the learning rates of ``[w, b, 1, 0...]`` and of ``[u, 1, c, 0...]``, float32."""
+    rates = np.zeros((2, width), np.float32)
+    rates[:, : parameters.dimension] = parameters.learning_rate
+    rates[0, parameters.dimension] = rates[1, parameters.dimension + 1] = 1
+    return rates
+
+
+def _placed(parameters, place):
+    placed = np.empty_like(parameters)
+    placed[place] = parameters
+    return placed
+
+
+def _deal(n_words, n_groups, rng):
+    """Deal the words, most frequent first, into groups: every round of dealing gives each group one word."""
+    rounds = -(-n_words // n_groups)
+    return rng.permuted(np.tile(np.arange(n_groups), (rounds, 1)), axis=1).ravel()[:n_words]
+
+
+def _places(groups):
+    """Return the place of every word when the words are laid out group by group, (V,) int32."""
+    place = np.empty(len(groups), np.int32)
+    place[np.argsort(groups, kind="stable")] = np.arange(len(groups))
+    return place
+
+
+def _sort_records(x, parameters, n_groups, rng):
+    row_group, column_group = _deal(x.n_words, n_groups, rng), _deal(x.n_words, n_groups, rng)
+    row_place, column_place = _places(row_group), _places(column_group)
+    shuffle = rng.permutation(len(x.indices))
+    rows, columns = x.rows()[shuffle], x.indices[shuffle]
+    block = (row_group[rows] * n_groups + column_group[columns]).astype(np.uint16)
+    order = np.argsort(block, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=n_groups**2))])
+    values = x.counts[shuffle[order]] / x.unit
+    groups = np.arange(n_groups)
+    return _Records(
+        row_place, column_place, row_place[rows[order]], column_place[columns[order]],
+        np.log(values).astype(np.float32), weighting(values, parameters.x_max,
+        parameters.alpha).astype(np.float32), starts, groups * n_groups + (groups + groups[:, None]) %
+        n_groups,
+    )  # fmt: skip
+
+
+def _identity(x: Cooccurrence, parameters: GloveParameters, start: np.ndarray) -> str:
+    """Digest everything a training depends on; the placed initial values stand for the random stream."""
+    digest = hashlib.sha256(repr(sorted(asdict(parameters).items())).encode())
+    for array in (x.indptr, x.indices, x.counts, start):
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def write_trainings(
+    path: str | os.PathLike, replicates: list[int], embeddings: list[GloveEmbedding], every_parameter: bool
+) -> None:
+    """Write the trainings of one set to an ``.npz`` file, atomically.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    replicates : list of int
+        The number of each training within its set.
+    embeddings : list of GloveEmbedding
+        The trainings.
+    every_parameter : bool
+        Whether U, b and c are kept; the influence functions need them, other analyses only the word vectors.
+    """
+    arrays = {"W": np.stack([e.W for e in embeddings]), "loss": np.stack([e.loss for e in embeddings])}
+    if every_parameter:
+        arrays |= {name: np.stack([getattr(e, name) for e in embeddings]) for name in ("U", "b", "c")}
+    write_npz(path, replicates=np.array(replicates, np.int64), **arrays)

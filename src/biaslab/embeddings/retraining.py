@@ -1,0 +1,97 @@
+"""Trainings of one perturbation set: its documents are taken out of X, and GloVe is trained anew."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from biaslab.core.rng import stream
+from biaslab.embeddings import cooccurrence
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, train
+
+
+def without_documents(
+    x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, documents: np.ndarray, threads: int = 1
+) -> Cooccurrence:
+    """Return X~, the counts of the corpus without some documents, from X and these documents alone.
+
+    Parameters
+    ----------
+    x : Cooccurrence
+        The counts of the whole corpus.
+    tokens, offsets : numpy.ndarray
+        The whole corpus, (n,) int32 and (n_documents + 1,) int64.
+    documents : numpy.ndarray
+        (k,) int64, the documents to remove, each once.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    Cooccurrence
+        Equal, bit for bit, to the counts of the pruned corpus with the same vocabulary.
+
+    Raises
+    ------
+    InputError
+        When a document is not in the corpus, or the corpus is not that of `x`.
+    """
+    removed = cooccurrence.select_documents(tokens, offsets, documents)
+    return cooccurrence.subtract(x, cooccurrence.count(*removed, x.n_words, x.window, threads), threads)
+
+
+def train_replicates(
+    x: Cooccurrence,
+    parameters: GloveParameters,
+    set_name: str,
+    replicates: Sequence[int],
+    seed: int,
+    checkpoint_stem: str | os.PathLike,
+    checkpoint_seconds: float,
+    threads: int = 1,
+) -> list[GloveEmbedding]:
+    """Train some replicates of a set, each with its own random stream.
+
+    Parameters
+    ----------
+    x : Cooccurrence
+        The counts that are left without the set's documents.
+    parameters : GloveParameters
+        Hyperparameters.
+    set_name : str
+        Name of the set; it and the replicate's number select the random stream.
+    replicates : sequence of int
+        Numbers of the trainings within the set.
+    seed : int
+        Seed of the run.
+    checkpoint_stem : path-like
+        Checkpoints go to ``<stem>.replicate-<n>.checkpoint.npz``, for a killed run to continue from.
+    checkpoint_seconds : float
+        Least time between two checkpoints; shorter trainings leave none.
+    threads : int
+        Threads to use; the result does not depend on it.
+
+    Returns
+    -------
+    list of GloveEmbedding
+        In the order of `replicates`.
+    """
+    checkpoints = [Path(f"{checkpoint_stem}.replicate-{n}.checkpoint.npz") for n in replicates]
+    embeddings = []
+    with tqdm(total=len(replicates) * parameters.epochs, desc=set_name, unit="epoch", disable=None) as bar:
+        for replicate, checkpoint in zip(replicates, checkpoints, strict=True):
+            rng = stream(seed, "train", set_name, replicate)
+            embeddings.append(
+                train(x, parameters, rng, threads, checkpoint, checkpoint_seconds, lambda: bar.update(1))
+            )
+    return embeddings
+
+
+def discard_checkpoints(checkpoint_stem: str | os.PathLike) -> None:
+    """Delete the checkpoints of trainings whose result has been written."""
+    stem = Path(checkpoint_stem)
+    for checkpoint in stem.parent.glob(f"{stem.name}.replicate-*.checkpoint.npz"):
+        checkpoint.unlink(missing_ok=True)

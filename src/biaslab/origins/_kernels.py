@@ -1,0 +1,355 @@
+"""Compiled loops of the differential bias: arrays in, arrays out, no options.
+
+Symbols as in Brunet et al. 2019, Section 4.2. A *place* is an entry of the rows of X that belong to the words
+of a bias test, numbered row after row; a *unit* is what is removed, a document or a set of documents.
+"""
+
+import math
+
+import numpy as np
+
+from biaslab.core.jit import kernel, parallel_reassociating_kernel, prange, reassociating_kernel
+
+INFLUENCE, NEWTON, GRADIENT = range(3)
+_LEAST_PIVOT = 1e-9  # relative to 1: below, a perturbed Hessian counts as singular
+
+
+@kernel
+def find_removals(
+    tokens, offsets, slot_of, starts, columns, weights, unit_starts, slots, entry_starts, places, counts
+):
+    """List what each document contributes to the rows of the words of a bias test; return (pairs, entries).
+
+    tokens (n,) int32; offsets (n_documents + 1,) int64; slot_of (V,) int32, row number or -1; starts (m + 1,)
+    and columns (nnz,) int32, the rows; weights (window + 1,) int64, unit / distance. Out, with room enough:
+    unit_starts (n_documents + 1,) int64; slots (pairs,) int32; entry_starts (pairs + 1,); places, counts
+    (entries,) int64.
+    """
+    n_words = slot_of.shape[0]
+    window = weights.shape[0] - 1
+    n_pairs = 0
+    n_entries = 0
+    unit_starts[0] = 0
+    entry_starts[0] = 0
+    for document in range(offsets.shape[0] - 1):
+        begin, end = offsets[document], offsets[document + 1]
+        n_neighbours = 0
+        for p in range(begin, end):
+            if slot_of[tokens[p]] >= 0:
+                n_neighbours += min(end, p + window + 1) - max(begin, p - window) - 1
+        keys = np.empty(n_neighbours, np.int64)
+        k = 0
+        for p in range(begin, end):
+            slot = np.int64(slot_of[tokens[p]])
+            if slot >= 0:
+                for q in range(max(begin, p - window), min(end, p + window + 1)):
+                    if q != p:
+                        keys[k] = (slot * n_words + tokens[q]) * (window + 1) + abs(q - p)
+                        k += 1
+        keys.sort()
+        pair, slot, place = np.int64(-1), np.int64(-1), np.int64(0)
+        for k in range(n_neighbours):
+            entry = keys[k] // (window + 1)
+            weight = weights[keys[k] % (window + 1)]
+            if entry == pair:
+                counts[n_entries - 1] += weight
+                continue
+            pair = entry
+            if entry // n_words != slot:
+                slot = entry // n_words
+                place = starts[slot]
+                slots[n_pairs] = slot
+                n_pairs += 1
+            while columns[place] != entry % n_words:
+                place += 1
+            places[n_entries] = place
+            counts[n_entries] = weight
+            n_entries += 1
+            entry_starts[n_pairs] = n_entries
+        unit_starts[document + 1] = n_pairs
+    return n_pairs, n_entries
+
+
+@parallel_reassociating_kernel
+def hessians(starts, columns, f, U, damping, H):
+    """H_w_i = sum_j 2 f(X_ij) u_j u_j^T (below Eq. 7) plus ``damping`` on the diagonal, for every row i.
+
+    starts (m + 1,) int64; columns (nnz,) int32; f (nnz,) float64; U (V, D) float64; H (m, D, D) float64, out.
+    """
+    dimension = U.shape[1]
+    for i in prange(H.shape[0]):
+        block = H[i]
+        block[:] = 0.0
+        for place in range(starts[i], starts[i + 1]):
+            u = U[columns[place]]
+            for a in range(dimension):
+                scale = 2.0 * f[place] * u[a]
+                row = block[a]
+                for b in range(a + 1):
+                    row[b] += scale * u[b]
+        for a in range(dimension):
+            block[a, a] += damping
+            for b in range(a):
+                block[b, a] = block[a, b]
+
+
+@reassociating_kernel
+def cholesky(A, n, least):
+    """Replace the lower triangle of A[:n, :n] by its Cholesky factor; return whether all pivots > `least`."""
+    for i in range(n):
+        for j in range(i):
+            total = A[i, j]
+            for k in range(j):
+                total -= A[i, k] * A[j, k]
+            A[i, j] = total / A[j, j]
+        pivot = A[i, i]
+        for k in range(i):
+            pivot -= A[i, k] * A[i, k]
+        if not pivot > least:
+            return False
+        A[i, i] = math.sqrt(pivot)
+    return True
+
+
+@reassociating_kernel
+def solve_cholesky(L, n, x):
+    """Replace x[:n] by the solution of L L^T y = x."""
+    for i in range(n):
+        total = x[i]
+        for k in range(i):
+            total -= L[i, k] * x[k]
+        x[i] = total / L[i, i]
+    for i in range(n - 1, -1, -1):
+        x[i] /= L[i, i]
+        for k in range(i):
+            x[k] -= L[i, k] * x[i]
+
+
+@parallel_reassociating_kernel
+def inverses(H, least, inverse, regular):
+    """Invert every H[i] (m, D, D) into `inverse`; `regular` (m,) bool says which are positive definite.
+
+    least : float, the smallest pivot that counts, relative to the largest diagonal entry.
+    """
+    dimension = H.shape[1]
+    for i in prange(H.shape[0]):
+        L = H[i].copy()
+        largest = 0.0
+        for a in range(dimension):
+            largest = max(largest, L[a, a])
+        regular[i] = cholesky(L, dimension, least * largest)
+        if regular[i]:
+            for a in range(dimension):
+                inverse[i, a] = 0.0
+                inverse[i, a, a] = 1.0
+                solve_cholesky(L, dimension, inverse[i, a])
+
+
+@parallel_reassociating_kernel
+def prepare_places(rows, columns, U, W, b, c, inverse, fit, Z):
+    """Compute fit = w_i.u_j + b_i + c_j and Z = H_w_i^-1 u_j at every place.
+
+    rows, columns (nnz,) int32, the row number and the context word; U (V, D), W (m, D) float64; b (m,), c
+    (V,); inverse (m, D, D); out: fit (nnz,), Z (nnz, D) float64.
+    """
+    dimension = U.shape[1]
+    for place in prange(rows.shape[0]):
+        i = rows[place]
+        u = U[columns[place]]
+        total = b[i] + c[columns[place]]
+        for d in range(dimension):
+            total += W[i, d] * u[d]
+        fit[place] = total
+        z = Z[place]
+        z[:] = 0.0
+        for a in range(dimension):
+            scale = u[a]
+            row = inverse[i, a]
+            for d in range(dimension):
+                z[d] += scale * row[d]
+
+
+@reassociating_kernel
+def influence_step(entries, counts, removed, unit, x_max, alpha, f, fit, log_x, Z, coefficients, drops, step):
+    """Eq. 8: step = -H^-1 [grad L(X~_i) - grad L(X_i)] / V, summed over the entries that change.
+
+    entries (k,) places; counts (nnz,) and removed (k,) int64; out: coefficients (k,) of u_j in the bracket,
+    drops (k,) = 2 (f(X) - f(X~)), what the Hessian loses at u_j u_j^T; step (D,).
+    """
+    step[:] = 0.0
+    for e in range(entries.shape[0]):
+        place = entries[e]
+        left = counts[place] - removed[e]
+        after = 0.0
+        f_after = 0.0
+        if left > 0:
+            x = left / unit
+            f_after = min((x / x_max) ** alpha, 1.0)
+            after = f_after * (fit[place] - math.log(x))
+        coefficients[e] = 2.0 * (after - f[place] * (fit[place] - log_x[place]))
+        drops[e] = 2.0 * (f[place] - f_after)
+        z = Z[place]
+        for d in range(step.shape[0]):
+            step[d] -= coefficients[e] * z[d]
+
+
+@reassociating_kernel
+def newton_step_wide(entries, columns, U, H, coefficients, drops, step):
+    """Take Newton's step with the Hessian at X~, factored anew (for k >= D); return whether it is regular."""
+    dimension = step.shape[0]
+    A = H.copy()
+    for d in range(dimension):
+        step[d] = 0.0
+    largest = 0.0
+    for d in range(dimension):
+        largest = max(largest, A[d, d])
+    for e in range(entries.shape[0]):
+        u = U[columns[entries[e]]]
+        for a in range(dimension):
+            scale = drops[e] * u[a]
+            row = A[a]
+            for b in range(a + 1):
+                row[b] -= scale * u[b]
+        for d in range(dimension):
+            step[d] -= coefficients[e] * u[d]
+    regular = cholesky(A, dimension, _LEAST_PIVOT * largest)
+    if regular:
+        solve_cholesky(A, dimension, step)
+    return regular
+
+
+@reassociating_kernel
+def newton_step_narrow(entries, columns, U, Z, drops, step):
+    """Correct Eq. 8's step to the Hessian at X~ (for k < D); return whether that is positive definite.
+
+    With R = diag(sqrt(drops)) and G = U H^-1 U^T over the entries, the identity of Woodbury gives
+    step~ = step + Z^T R (1 - R G R)^-1 R U step.
+    """
+    k = entries.shape[0]
+    root = np.sqrt(drops)
+    A = np.empty((k, k))
+    right = np.empty(k)
+    for e in range(k):
+        u = U[columns[entries[e]]]
+        total = 0.0
+        for d in range(step.shape[0]):
+            total += u[d] * step[d]
+        right[e] = root[e] * total
+        for g in range(e + 1):
+            z = Z[entries[g]]
+            total = 0.0
+            for d in range(step.shape[0]):
+                total += u[d] * z[d]
+            A[e, g] = -root[e] * total * root[g]
+        A[e, e] += 1.0
+    if not cholesky(A, k, _LEAST_PIVOT):
+        return False
+    solve_cholesky(A, k, right)
+    for e in range(k):
+        z = Z[entries[e]]
+        scale = root[e] * right[e]
+        for d in range(step.shape[0]):
+            step[d] += scale * z[d]
+    return True
+
+
+@reassociating_kernel
+def perturbed_effect_size(slots, steps, W, unit_vectors, direction, targets, n_first, attribute_weights):
+    """Eq. 4 after the words `slots` (k,) moved by `steps` (k, D); symbols as in biaslab.bias.weat."""
+    dimension = W.shape[1]
+    h = direction.copy()
+    moved = np.empty_like(steps)
+    where = np.full(W.shape[0], -1, np.int64)
+    for k in range(slots.shape[0]):
+        i = slots[k]
+        where[i] = k
+        square = 0.0
+        for d in range(dimension):
+            moved[k, d] = W[i, d] + steps[k, d]
+            square += moved[k, d] * moved[k, d]
+        scale = 1.0 / math.sqrt(square)
+        for d in range(dimension):
+            moved[k, d] *= scale
+            h[d] += attribute_weights[i] * (moved[k, d] - unit_vectors[i, d])
+    n = targets.shape[0]
+    g = np.empty(n)
+    difference = 0.0
+    mean = 0.0
+    for t in range(n):
+        i = targets[t]
+        vector = moved[where[i]] if where[i] >= 0 else unit_vectors[i]
+        total = 0.0
+        for d in range(dimension):
+            total += vector[d] * h[d]
+        g[t] = total
+        mean += total / n
+        difference += total / n_first if t < n_first else -total / (n - n_first)
+    square = 0.0
+    for t in range(n):
+        square += (g[t] - mean) * (g[t] - mean)
+    return difference / math.sqrt(square / (n - 1))
+
+
+@parallel_reassociating_kernel
+def differential_bias(
+    unit_starts, slots, entry_starts, places, removed, starts, columns, counts, unit, x_max, alpha, f, log_x,
+    fit, U, W, H, Z, bias_gradient, unit_vectors, direction, targets, n_first, attribute_weights, out,
+    fallbacks,
+):  # fmt: skip
+    """B(w) - B(w~) (Eq. 5) for the removal of every unit, by the three estimators.
+
+    out : (n_units, 3) float64; fallbacks : (n_units,) int64, words whose Hessian at X~ is not positive
+    definite, for which `newton` took Eq. 8's step. The other arguments are those of the kernels above.
+    """
+    dimension = W.shape[1]
+    nothing = np.empty(0, np.int32)
+    no_steps = np.empty((0, dimension))
+    before = perturbed_effect_size(
+        nothing, no_steps, W, unit_vectors, direction, targets, n_first, attribute_weights
+    )
+    for p in prange(out.shape[0]):
+        first, last = unit_starts[p], unit_starts[p + 1]
+        influence, newton = np.empty((2, last - first, dimension))
+        score = 0.0
+        fallbacks[p] = 0
+        for k in range(last - first):
+            low, high = entry_starts[first + k], entry_starts[first + k + 1]
+            entries, taken = places[low:high], removed[low:high]
+            coefficients, drops = np.empty((2, high - low))
+            influence_step(
+                entries,
+                counts,
+                taken,
+                unit,
+                x_max,
+                alpha,
+                f,
+                fit,
+                log_x,
+                Z,
+                coefficients,
+                drops,
+                influence[k],
+            )
+            newton[k] = influence[k]
+            if high - low < dimension:
+                regular = newton_step_narrow(entries, columns, U, Z, drops, newton[k])
+            else:
+                regular = newton_step_wide(
+                    entries, columns, U, H[slots[first + k]], coefficients, drops, newton[k]
+                )
+            if not regular:
+                newton[k] = influence[k]
+                fallbacks[p] += 1
+            for e in range(high - low):
+                score += bias_gradient[entries[e]] * taken[e]
+        words = slots[first:last]
+        out[p, INFLUENCE] = out[p, NEWTON] = 0.0
+        if last > first:
+            out[p, INFLUENCE] = before - perturbed_effect_size(
+                words, influence, W, unit_vectors, direction, targets, n_first, attribute_weights
+            )
+            out[p, NEWTON] = before - perturbed_effect_size(
+                words, newton, W, unit_vectors, direction, targets, n_first, attribute_weights
+            )
+        out[p, GRADIENT] = score / unit

@@ -1,0 +1,159 @@
+"""Differential bias over all baseline embeddings: of every document, and of every perturbation set."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from biaslab.bias.weat import weat_words
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.origins.influence import (
+    ESTIMATORS,
+    DifferentialBias,
+    differential_bias,
+    removals_of_documents,
+    removals_of_sets,
+    summarise,
+    weat_rows,
+)
+from biaslab.origins.perturbation import members
+
+
+class Scanner:
+    """Everything that estimating the differential bias of one bias test needs but the units to remove.
+
+    Parameters
+    ----------
+    batches : sequence of path-like
+        Batch files of the baseline embeddings, with all parameters.
+    x : Cooccurrence
+        The counts they were trained on.
+    tokens, offsets : numpy.ndarray
+        The corpus, (n,) int32 and (n_documents + 1,) int64.
+    words : sequence of str
+        The vocabulary.
+    x_max, alpha : float
+        Of the weighting f (below Eq. 1).
+    damping : float
+        Added to the diagonal of every Hessian.
+    threads : int
+        Threads to use.
+    """
+
+    def __init__(
+        self,
+        batches: Sequence[str | os.PathLike],
+        x: Cooccurrence,
+        tokens: np.ndarray,
+        offsets: np.ndarray,
+        words: Sequence[str],
+        x_max: float,
+        alpha: float,
+        damping: float,
+        threads: int,
+    ) -> None:
+        self.batches, self.x, self.tokens, self.offsets = batches, x, tokens, offsets
+        self.words, self.x_max, self.alpha, self.damping, self.threads = words, x_max, alpha, damping, threads
+        if x.n_words != len(words):
+            raise InputError(
+                f"X has {x.n_words} words and the vocabulary {len(words)}; make both from one corpus"
+            )
+
+    def documents(self, weat: WeatIndices) -> list[DifferentialBias]:
+        """Estimate the removal of every single document, one result for each baseline."""
+        return self._scan(weat, lambda rows, documents: documents)
+
+    def sets(self, weat: WeatIndices, sets: Sequence[np.ndarray]) -> list[DifferentialBias]:
+        """Estimate the removal of whole sets of documents, one result for each baseline."""
+        return self._scan(weat, lambda rows, documents: removals_of_sets(rows, documents, sets))
+
+    def _scan(self, weat: WeatIndices, units: Callable) -> list[DifferentialBias]:
+        rows = weat_rows(self.x, weat_words(weat), self.x_max, self.alpha)
+        removals = units(rows, removals_of_documents(rows, self.tokens, self.offsets))
+        return [
+            differential_bias(rows, removals, weat, embedding, self.damping, self.words, self.threads)
+            for embedding in tqdm(self._embeddings(), desc=weat.name, unit="embedding", disable=None)
+        ]
+
+    def _embeddings(self) -> Iterator[dict[str, np.ndarray]]:
+        names = ("W", "U", "b", "c")
+        for path in self.batches:
+            arrays = read_npz(path, names)
+            if arrays["W"].shape[1] != len(self.words):
+                raise InputError(
+                    f"{path}: {arrays['W'].shape[1]} words, not the vocabulary's {len(self.words)}"
+                )
+            for k in range(len(arrays["W"])):
+                yield {name: arrays[name][k] for name in names}
+
+
+def document_table(estimates: Sequence[DifferentialBias], documents: pd.DataFrame) -> pd.DataFrame:
+    """Lay out the differential bias of every document.
+
+    Parameters
+    ----------
+    estimates : sequence of DifferentialBias
+        One for each baseline.
+    documents : pandas.DataFrame
+        Columns document, id, title.
+
+    Returns
+    -------
+    pandas.DataFrame
+        document, id, title; then for each estimator the mean over the baselines, the standard deviation
+        (divisor n - 1), and the value of each baseline.
+    """
+    values, mean, sd = summarise(estimates)
+    if len(documents) != mean.shape[0]:
+        raise InputError(
+            f"{len(documents)} documents listed, {mean.shape[0]} in the corpus; read the corpus again"
+        )
+    columns = {name: documents[name] for name in ("document", "id", "title")}
+    for k, estimator in enumerate(ESTIMATORS):
+        columns |= {f"{estimator}_mean": mean[:, k], f"{estimator}_sd": sd[:, k]}
+        columns |= {f"{estimator}_seed{s}": values[s, :, k] for s in range(len(values))}
+    return pd.DataFrame(columns)
+
+
+def set_table(scanner: Scanner, weats: Sequence[WeatIndices], sets: pd.DataFrame) -> pd.DataFrame:
+    """Predict the effect size of every bias test after the removal of every set.
+
+    Parameters
+    ----------
+    scanner : Scanner
+        The baselines and their corpus.
+    weats : sequence of WeatIndices
+        The bias tests.
+    sets : pandas.DataFrame
+        What :func:`biaslab.origins.perturbation.select_sets` returned. A targeted set is predicted for its
+        own test.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns set, weat, kind, size, replicate, estimator, seed (the baseline), predicted (B(w~)),
+        fallback_words (words for which ``newton`` took the step of Eq. 8, because their Hessian at X~ is not
+        positive definite).
+    """
+    described = sets.drop_duplicates("set")[["set", "weat", "kind", "size", "replicate"]]
+    frames = []
+    for weat in weats:
+        chosen = described[described["weat"].isin(["", weat.name])].assign(weat=weat.name)
+        units = list(members(sets, chosen["set"]).values())
+        for seed, estimate in enumerate(scanner.sets(weat, units)):
+            for k, estimator in enumerate(ESTIMATORS):
+                fallbacks = estimate.fallbacks if estimator == "newton" else 0
+                frames.append(
+                    chosen.assign(
+                        estimator=estimator,
+                        seed=seed,
+                        predicted=estimate.baseline - estimate.values[:, k],
+                        fallback_words=fallbacks,
+                    )
+                )
+    return pd.concat(frames, ignore_index=True)

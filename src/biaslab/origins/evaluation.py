@@ -1,0 +1,99 @@
+"""Predictions against retrained embeddings (Brunet et al. 2019, Section 5.2, Table 4)."""
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.core.stats import bootstrap_fit, linear_fit, welch
+
+_SET = ["weat", "set", "kind", "size", "replicate", "estimator"]
+
+
+def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd.DataFrame) -> pd.DataFrame:
+    """Set the predicted bias of every perturbation set beside the bias of its retrained embeddings.
+
+    Parameters
+    ----------
+    baseline : pandas.DataFrame
+        Columns weat, seed, effect_size.
+    predictions : pandas.DataFrame
+        Columns set, weat, kind, size, replicate, estimator, seed, predicted.
+    observed : pandas.DataFrame
+        Columns set, weat, seed, effect_size.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each set, test and estimator: mean and standard deviation (divisor n - 1) of the
+        predictions over the baselines and of the effect sizes over the retrainings, those of the baseline,
+        and Welch's t-test of the retrained effect sizes against the baseline's.
+
+    Raises
+    ------
+    InputError
+        When a predicted set has no retrained embeddings.
+    """
+    retrained = {key: group.to_numpy() for key, group in observed.groupby(["set", "weat"])["effect_size"]}
+    before = {key: group.to_numpy() for key, group in baseline.groupby("weat")["effect_size"]}
+    rows = []
+    for key, predicted in predictions.groupby(_SET, sort=False)["predicted"]:
+        row = dict(zip(_SET, key, strict=True))
+        if (row["set"], row["weat"]) not in retrained:
+            raise InputError(
+                f"no retrained embedding of the set {row['set']} was measured; measure the sets again"
+            )
+        after, base = retrained[row["set"], row["weat"]], before[row["weat"]]
+        t, p = welch(after, base)
+        row |= {
+            "predicted_mean": predicted.mean(),
+            "predicted_sd": predicted.std(ddof=1),
+            "observed_mean": after.mean(),
+            "observed_sd": after.std(ddof=1) if len(after) > 1 else np.nan,
+            "n_retrains": len(after),
+            "baseline_mean": base.mean(),
+            "baseline_sd": base.std(ddof=1),
+            "welch_t": t,
+            "welch_p": p,
+        }
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def correlate(perturbations: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Fit the observed to the predicted bias over the targeted sets, for each test and estimator.
+
+    Parameters
+    ----------
+    perturbations : pandas.DataFrame
+        What :func:`compare_sets` returned.
+    seed : int
+        Seed of the run, for the bootstrap over the sets.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns weat, estimator, n_sets, r2, r2_ci_low, r2_ci_high, slope, slope_ci_low, slope_ci_high,
+        intercept; 95 percent intervals.
+    """
+    targeted = perturbations[perturbations["kind"] != "random"]
+    rows = []
+    for (weat, estimator), group in targeted.groupby(["weat", "estimator"], sort=False):
+        x, y = group["predicted_mean"].to_numpy(), group["observed_mean"].to_numpy()
+        fit = linear_fit(x, y)
+        interval = bootstrap_fit(x, y, stream(seed, "bootstrap", weat, estimator))
+        rows.append(
+            {
+                "weat": weat,
+                "estimator": estimator,
+                "n_sets": len(group),
+                "r2": fit.r2,
+                "r2_ci_low": interval.r2_low,
+                "r2_ci_high": interval.r2_high,
+                "slope": fit.slope,
+                "slope_ci_low": interval.slope_low,
+                "slope_ci_high": interval.slope_high,
+                "intercept": fit.intercept,
+            }
+        )
+    return pd.DataFrame(rows)

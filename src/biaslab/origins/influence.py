@@ -1,0 +1,355 @@
+"""Differential bias without retraining: influence functions on GloVe (Brunet et al. 2019, Section 4.2).
+
+Three estimators of how the words of a bias test move when some documents are removed, everything but their
+own vectors w_i held constant:
+
+``influence``
+    Eq. 8: one Newton step with the Hessian at X (the paper's).
+``newton``
+    The same step with the Hessian at the perturbed X~. The loss is quadratic in w_i, so this is the exact
+    minimiser of the perturbed loss when w_i minimises the unperturbed one.
+``gradient``
+    First order in X (Appendix A): the scalar product of the bias gradient with the removed counts.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaslab.bias.weat import effect_size, effect_size_gradient, weat_words
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+from biaslab.core.jit import set_threads
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.glove import weighting
+from biaslab.origins import _kernels
+
+ESTIMATORS = ("influence", "newton", "gradient")
+_LEAST_PIVOT = 1e-10  # of a Hessian, relative to its largest diagonal entry: below, it counts as singular
+
+
+@dataclass(frozen=True)
+class WeatRows:
+    """The rows of X that belong to the m words of a bias test, and the weighting in them.
+
+    Attributes
+    ----------
+    words : numpy.ndarray
+        (m,) int64, ascending word ids.
+    starts : numpy.ndarray
+        (m + 1,) int64, where each row begins; positions in the arrays below are called places.
+    columns : numpy.ndarray
+        (nnz,) int32, context words, ascending in each row.
+    counts : numpy.ndarray
+        (nnz,) int64, X_ij in units of 1 / `unit`.
+    unit : int
+        See :class:`biaslab.embeddings.cooccurrence.Cooccurrence`.
+    x_max, alpha : float
+        Of the weighting f (below Eq. 1).
+    n_words : int
+        V.
+    window : int
+        Tokens on either side that count as context.
+    """
+
+    words: np.ndarray
+    starts: np.ndarray
+    columns: np.ndarray
+    counts: np.ndarray
+    unit: int
+    x_max: float
+    alpha: float
+    n_words: int
+    window: int
+
+    @property
+    def x(self) -> np.ndarray:
+        """X_ij at every place, (nnz,) float64."""
+        return self.counts / self.unit
+
+    @property
+    def f(self) -> np.ndarray:
+        """f(X_ij) at every place, (nnz,) float64."""
+        return weighting(self.x, self.x_max, self.alpha)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The row number of every place, (nnz,) int32."""
+        return np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.starts))
+
+
+@dataclass(frozen=True)
+class Removals:
+    """What the removal of each unit (a document, or a set of documents) takes from the rows of a bias test.
+
+    Attributes
+    ----------
+    unit_starts : numpy.ndarray
+        (n_units + 1,) int64, where each unit's touched rows begin in `slots`.
+    slots : numpy.ndarray
+        (n_pairs,) int32, the numbers of the touched rows.
+    entry_starts : numpy.ndarray
+        (n_pairs + 1,) int64, where each touched row's entries begin.
+    places, counts : numpy.ndarray
+        (n_entries,) int64, the touched entries and what is taken from them, in units of 1 / `WeatRows.unit`.
+    """
+
+    unit_starts: np.ndarray
+    slots: np.ndarray
+    entry_starts: np.ndarray
+    places: np.ndarray
+    counts: np.ndarray
+
+    def __len__(self) -> int:
+        """Return the number of units."""
+        return len(self.unit_starts) - 1
+
+
+@dataclass(frozen=True)
+class DifferentialBias:
+    """Estimates of B(w) - B(w~) (Eq. 5).
+
+    Attributes
+    ----------
+    values : numpy.ndarray
+        (n_units, 3) float64, a column for each of ``ESTIMATORS``.
+    fallbacks : numpy.ndarray
+        (n_units,) int64, how many words have no positive definite Hessian at X~, so that ``newton`` took the
+        step of Eq. 8 for them.
+    baseline : float
+        B(w).
+    """
+
+    values: np.ndarray
+    fallbacks: np.ndarray
+    baseline: float
+
+
+def weat_rows(x: Cooccurrence, words: np.ndarray, x_max: float, alpha: float) -> WeatRows:
+    """Take the rows of `words` (ascending ids) out of X.
+
+    Returns
+    -------
+    WeatRows
+    """
+    starts = np.concatenate([[0], np.cumsum(x.indptr[words + 1] - x.indptr[words])]).astype(np.int64)
+    pieces = [slice(x.indptr[i], x.indptr[i + 1]) for i in words]
+    columns = np.concatenate([x.indices[p] for p in pieces])
+    counts = np.concatenate([x.counts[p] for p in pieces])
+    return WeatRows(words, starts, columns, counts, x.unit, x_max, alpha, x.n_words, x.window)
+
+
+def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarray) -> Removals:
+    """List what every single document contributes to the rows of a bias test.
+
+    Parameters
+    ----------
+    rows : WeatRows
+        Rows of the X that was counted from this corpus.
+    tokens : numpy.ndarray
+        (n,) int32, word ids.
+    offsets : numpy.ndarray
+        (n_documents + 1,) int64.
+
+    Returns
+    -------
+    Removals
+        One unit a document.
+    """
+    slot_of = np.full(rows.n_words, -1, np.int32)
+    slot_of[rows.words] = np.arange(len(rows.words))
+    weights = np.zeros(rows.window + 1, np.int64)
+    weights[1:] = rows.unit // np.arange(1, rows.window + 1)
+    n_occurrences = int((slot_of >= 0)[tokens].sum())
+    room = 2 * rows.window * n_occurrences
+    unit_starts = np.empty(len(offsets), np.int64)
+    slots, entry_starts = np.empty(n_occurrences, np.int32), np.empty(n_occurrences + 1, np.int64)
+    places, counts = np.empty(room, np.int64), np.empty(room, np.int64)
+    n_pairs, n_entries = _kernels.find_removals(
+        tokens,
+        offsets,
+        slot_of,
+        rows.starts,
+        rows.columns,
+        weights,
+        unit_starts,
+        slots,
+        entry_starts,
+        places,
+        counts,
+    )
+    return Removals(
+        unit_starts,
+        slots[:n_pairs].copy(),
+        entry_starts[: n_pairs + 1].copy(),
+        places[:n_entries].copy(),
+        counts[:n_entries].copy(),
+    )
+
+
+def removals_of_sets(rows: WeatRows, documents: Removals, sets: Sequence[np.ndarray]) -> Removals:
+    """Add up the contributions of the documents of each set, so that a set is removed as a whole.
+
+    Parameters
+    ----------
+    rows : WeatRows
+        The rows.
+    documents : Removals
+        One unit a document.
+    sets : sequence of numpy.ndarray
+        The document numbers of each set, int64.
+
+    Returns
+    -------
+    Removals
+        One unit a set.
+    """
+    unit_starts, slots, entry_starts, places, counts = [0], [], [np.zeros(1, np.int64)], [], []
+    n_entries = 0
+    for members in sets:
+        pairs = _ranges(documents.unit_starts[members], documents.unit_starts[members + 1])
+        entries = _ranges(documents.entry_starts[pairs], documents.entry_starts[pairs + 1])
+        total = np.zeros(len(rows.columns), np.int64)
+        np.add.at(total, documents.places[entries], documents.counts[entries])
+        touched = np.flatnonzero(total)
+        ends = np.searchsorted(touched, rows.starts)
+        touched_rows = np.flatnonzero(np.diff(ends))
+        unit_starts.append(unit_starts[-1] + len(touched_rows))
+        slots.append(touched_rows.astype(np.int32))
+        entry_starts.append(n_entries + ends[touched_rows + 1])
+        places.append(touched)
+        counts.append(total[touched])
+        n_entries += len(touched)
+    return Removals(
+        np.array(unit_starts, np.int64), *(np.concatenate(a) for a in (slots, entry_starts, places, counts))
+    )
+
+
+def _ranges(begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return the numbers of all ranges begins[k]..ends[k], one range after the other."""
+    lengths = ends - begins
+    first = np.repeat(begins - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+    return first + np.arange(lengths.sum())
+
+
+def differential_bias(
+    rows: WeatRows,
+    removals: Removals,
+    weat: WeatIndices,
+    embedding: dict[str, np.ndarray],
+    damping: float = 0.0,
+    words: Sequence[str] | None = None,
+    threads: int = 1,
+) -> DifferentialBias:
+    """Estimate the differential bias of every unit (Algorithm 1) from one trained embedding.
+
+    Parameters
+    ----------
+    rows : WeatRows
+        Rows of ``weat_words(weat)``.
+    removals : Removals
+        The units.
+    weat : WeatIndices
+        The bias test.
+    embedding : dict
+        ``W``, ``U`` (V, D) and ``b``, ``c`` (V,): the parameters of Eq. 1, any float dtype.
+    damping : float
+        Added to the diagonal of every Hessian; 0 is the paper's.
+    words : sequence of str, optional
+        The vocabulary, to name a word in an error.
+    threads : int
+        Threads to use; the result does not depend on it.
+
+    Returns
+    -------
+    DifferentialBias
+
+    Raises
+    ------
+    InputError
+        When a Hessian is singular: fewer contexts than dimensions.
+    """
+    set_threads(threads)
+    model = _local_model(rows, weat, embedding, damping, words)
+    values = np.empty((len(removals), len(ESTIMATORS)))
+    fallbacks = np.empty(len(removals), np.int64)
+    W = model["W"]
+    norms = np.linalg.norm(W, axis=1, keepdims=True)
+    unit_vectors = W / norms
+    slot = {int(word): k for k, word in enumerate(rows.words)}
+    targets = np.array([slot[int(i)] for i in (*weat.S, *weat.T)], np.int64)
+    attribute_weights = np.zeros(len(rows.words))
+    for ids, sign in ((weat.A, 1), (weat.B, -1)):
+        attribute_weights[[slot[int(i)] for i in ids]] += sign / len(ids)
+    _kernels.differential_bias(
+        removals.unit_starts, removals.slots, removals.entry_starts, removals.places, removals.counts,
+        rows.starts, rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x),
+        model["fit"], model["U"], W, model["H"], model["Z"],
+        _bias_gradient(rows, weat, embedding["W"], model),
+        unit_vectors, attribute_weights @ unit_vectors, targets, len(weat.S), attribute_weights,
+        values, fallbacks,
+    )  # fmt: skip
+    return DifferentialBias(values, fallbacks, effect_size(embedding["W"], weat))
+
+
+def bias_gradient(
+    rows: WeatRows,
+    weat: WeatIndices,
+    embedding: dict[str, np.ndarray],
+    damping: float = 0.0,
+    words: Sequence[str] | None = None,
+    threads: int = 1,
+) -> np.ndarray:
+    """Return dB/dX_ij at every place (Appendix A), (nnz,) float64; arguments as in `differential_bias`."""
+    set_threads(threads)
+    return _bias_gradient(rows, weat, embedding["W"], _local_model(rows, weat, embedding, damping, words))
+
+
+def _local_model(rows, weat, embedding, damping, words):
+    """Return what the estimators need of the loss around the trained vectors: fit, H, H^-1 u."""
+    if not np.array_equal(rows.words, weat_words(weat)):
+        raise ValueError("rows must be those of the words of the bias test")
+    U, W = embedding["U"].astype(np.float64), embedding["W"][rows.words].astype(np.float64)
+    m, dimension = W.shape
+    H, inverse = np.empty((2, m, dimension, dimension))
+    regular = np.empty(m, bool)
+    _kernels.hessians(rows.starts, rows.columns, rows.f, U, damping, H)
+    _kernels.inverses(H, _LEAST_PIVOT, inverse, regular)
+    contexts = np.diff(rows.starts)
+    for i in np.flatnonzero(~regular | ((contexts < dimension) & (damping == 0))):
+        name = words[rows.words[i]] if words is not None else f"with id {rows.words[i]}"
+        raise InputError(
+            f"{weat.name}: the Hessian of the word '{name}' is singular: {contexts[i]} contexts for "
+            f"{dimension} dimensions; use a smaller dimension, a larger corpus, or a positive damping"
+        )
+    fit, Z = np.empty(len(rows.columns)), np.empty((len(rows.columns), dimension))
+    b, c = embedding["b"][rows.words].astype(np.float64), embedding["c"].astype(np.float64)
+    _kernels.prepare_places(rows.rows, rows.columns, U, W, b, c, inverse, fit, Z)
+    return {"U": U, "W": W, "H": H, "Z": Z, "fit": fit}
+
+
+def _bias_gradient(rows, weat, vectors, model):
+    """dB/dX_ij = -(grad_w_i B . H^-1 u_j) 2 [f'(X_ij) (fit - log X_ij) - f(X_ij) / X_ij] (Appendix A)."""
+    by_word = effect_size_gradient(vectors, weat)
+    x, f = rows.x, rows.f
+    slope = np.where(x < rows.x_max, rows.alpha * f / x, 0.0)
+    return (
+        -np.einsum("pd,pd->p", by_word[rows.rows], model["Z"])
+        * 2
+        * (slope * (model["fit"] - np.log(x)) - f / x)
+    )
+
+
+def summarise(estimates: Iterable[DifferentialBias]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Stack the estimates of several embeddings.
+
+    Returns
+    -------
+    values : numpy.ndarray
+        (n_embeddings, n_units, 3) float64.
+    mean, sd : numpy.ndarray
+        (n_units, 3) float64 over the embeddings, sd with divisor n - 1.
+    """
+    values = np.stack([e.values for e in estimates])
+    return values, values.mean(axis=0), values.std(axis=0, ddof=1)

@@ -1,0 +1,108 @@
+"""Perturbation sets: which documents are removed (Brunet et al. 2019, Section 5.2 and Appendix C, III)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+
+
+def select_sets(
+    differential_bias: Mapping[str, np.ndarray],
+    sizes: Sequence[int],
+    random_sizes: Sequence[int],
+    random_sets: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Select the documents of every increase, decrease and random set.
+
+    Parameters
+    ----------
+    differential_bias : mapping of str to numpy.ndarray
+        For each bias test the (n_documents,) float64 mean estimates of B(w) - B(w~) (Eq. 5).
+    sizes : sequence of int
+        Documents in the targeted sets.
+    random_sizes : sequence of int
+        Documents in the random sets.
+    random_sets : int
+        Random sets of each size.
+    seed : int
+        Seed of the run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns set, weat (empty for random sets), kind, size, replicate, document; one row a document of a
+        set. ``decrease`` sets hold the documents whose removal lowers the bias, those with the largest
+        differential bias; ``increase`` sets those with the lowest. Of equal documents the first in the corpus
+        goes first.
+
+    Raises
+    ------
+    InputError
+        When a set would hold more documents than the corpus, or an estimate is not a number.
+    """
+    counts = {len(values) for values in differential_bias.values()}
+    if len(counts) != 1:
+        raise InputError(
+            f"the bias tests rank different numbers of documents ({counts}); estimate them again"
+        )
+    n_documents = counts.pop()
+    for size in (*sizes, *random_sizes):
+        if size > n_documents:
+            raise InputError(
+                f"a set of {size} documents from {n_documents}; choose smaller perturbation sizes"
+            )
+    frames = []
+    for weat, values in differential_bias.items():
+        if np.isnan(values).any():
+            raise InputError(
+                f"{weat}: document {np.isnan(values).argmax()} has no estimate; choose another estimator"
+            )
+        for kind, scores in (("increase", values), ("decrease", -values)):
+            order = np.argsort(scores, kind="stable")
+            frames += [_frame(f"{weat}-{kind}-{n}", weat, kind, n, 0, order[:n]) for n in sizes]
+    for size in random_sizes:
+        for replicate in range(random_sets):
+            rng = stream(seed, "random set", size, replicate)
+            chosen = rng.choice(n_documents, size, replace=False)
+            frames.append(_frame(f"random-{size}-{replicate}", "", "random", size, replicate, chosen))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _frame(name, weat, kind, size, replicate, documents):
+    return pd.DataFrame(
+        {
+            "set": name,
+            "weat": weat,
+            "kind": kind,
+            "size": size,
+            "replicate": replicate,
+            "document": np.sort(documents).astype(np.int64),
+        }
+    )
+
+
+def members(sets: pd.DataFrame, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
+    """Return the document numbers of each set, in the order of the table.
+
+    Parameters
+    ----------
+    sets : pandas.DataFrame
+        What :func:`select_sets` returned.
+    names : iterable of str, optional
+        The sets wanted; all by default.
+
+    Raises
+    ------
+    InputError
+        When a set is not in the table.
+    """
+    groups = {str(name): group.to_numpy() for name, group in sets.groupby("set", sort=False)["document"]}
+    wanted = list(groups if names is None else names)
+    for name in wanted:
+        if name not in groups:
+            raise InputError(f"there is no perturbation set '{name}'; select the sets again")
+    return {name: groups[name] for name in wanted}
