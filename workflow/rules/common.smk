@@ -11,7 +11,6 @@ from biaslab.core.datasets import load_registry
 from biaslab.core.errors import InputError
 from biaslab.core.provenance import code_digest
 from biaslab.origins import grid
-from snakemake.logging import logger
 
 ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
 ENVIRONMENT = "../../envs/biaslab.yaml"
@@ -36,7 +35,7 @@ except InputError as error:
 SETUPS = {name: config["setups"][name] for name in config["run"] if name not in ABSENT}
 SETUPS = SETUPS or {name: config["setups"][name] for name in config["run"]}
 for name in ABSENT.keys() - SETUPS.keys():
-    logger.warning(f"setup {name} is left out: {ABSENT[name]}")
+    print(f"biaslab: setup {name} is left out: {ABSENT[name]}", file=sys.stderr)
 EXPERIMENT = configuration.experiment(config, SETUPS)
 CORPORA = {
     name: configuration.corpus_file(setup["corpus"]["source"], REGISTRY, config["datasets"])
@@ -47,11 +46,11 @@ CORPORA = {
 CODE = {
     "read_corpus": code_digest("biaslab.embeddings.corpus", "biaslab.embeddings.readers"),
     "count_cooccurrences": code_digest("biaslab.embeddings.cooccurrence"),
-    "train": code_digest("biaslab.embeddings.glove"),
+    "train": code_digest("biaslab.embeddings.retraining"),
     "collect_losses": code_digest("biaslab.embeddings.batches"),
     "measure_analogies": code_digest("biaslab.embeddings.analogies"),
     "measure_bias": code_digest("biaslab.origins.baseline"),
-    "estimate_differential_bias": code_digest("biaslab.origins.influence"),
+    "estimate_differential_bias": code_digest("biaslab.origins.estimation"),
     "select_sets": code_digest("biaslab.origins.perturbation"),
     "evaluate_predictions": code_digest("biaslab.origins.evaluation"),
     "write_tables": code_digest("biaslab.origins.tables"),

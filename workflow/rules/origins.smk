@@ -95,7 +95,6 @@ rule predict_sets:
         embeddings=baseline_embeddings,
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
-        documents="results/origins/{setup}/documents.parquet",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         sets="results/origins/{setup}/perturbation_sets.parquet",
         word_sets=word_sets,
@@ -119,7 +118,7 @@ rule predict_sets:
         "{wildcards.setup}: predict the bias after the removal of every set"
     shell:
         "biaslab origins predict-sets {input.embeddings} --cooccurrence {input.cooccurrence}"
-        " --corpus {input.corpus} --documents {input.documents} --vocabulary {input.vocabulary}"
+        " --corpus {input.corpus} --vocabulary {input.vocabulary}"
         " --sets {input.sets} {params.weats} {params.options} --threads {threads}"
         " --out {output} > {log} 2>&1"
 
@@ -155,7 +154,6 @@ rule evaluate_predictions:
         baseline="results/origins/{setup}/baseline.tsv",
         predictions="results/origins/{setup}/predictions.tsv",
         observed="results/origins/{setup}/observed.tsv",
-        sets="results/origins/{setup}/perturbation_sets.parquet",
     output:
         perturbations="results/origins/{setup}/perturbations.tsv",
         correlation="results/origins/{setup}/correlation.tsv",
@@ -175,7 +173,7 @@ rule evaluate_predictions:
         "{wildcards.setup}: compare predicted with observed bias"
     shell:
         "biaslab origins evaluate --baseline {input.baseline} --predictions {input.predictions}"
-        " --observed {input.observed} --sets {input.sets} --seed {params.seed}"
+        " --observed {input.observed} --seed {params.seed}"
         " --perturbations {output.perturbations} --correlation {output.correlation} > {log} 2>&1"
 
 

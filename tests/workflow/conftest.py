@@ -1,0 +1,22 @@
+"""Snakemake as a user runs it: another process, in a folder of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def snakemake():
+    """Return a function that runs Snakemake in a folder and gives the finished process."""
+
+    def run(folder: Path, *arguments: object, snakefile: str = "Snakefile") -> subprocess.CompletedProcess:
+        command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / snakefile, "--directory", folder]
+        return subprocess.run(
+            list(map(str, [*command, *arguments])), capture_output=True, text=True, check=False, cwd=folder
+        )
+
+    return run

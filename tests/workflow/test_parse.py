@@ -1,0 +1,128 @@
+"""What is seen before anything runs: style, the jobs of every preset, and one line for bad input."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from biaslab.origins.figures import figure_items
+from biaslab.origins.tables import table_items
+
+ROOT = Path(__file__).parents[2]
+PRESETS = ROOT / "workflow/presets"
+
+
+def jobs(finished: subprocess.CompletedProcess) -> dict[str, int]:
+    """Return how many jobs of every rule a dry run announces."""
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    table = re.search(r"^job +count\n[ -]+\n((?:\w+ +\d+\n)+)", finished.stdout + finished.stderr, flags=re.M)
+    return {name: int(count) for name, count in (line.split() for line in table[1].splitlines())}
+
+
+def dry_run(snakemake, folder, *configs, **options) -> subprocess.CompletedProcess:
+    return snakemake(folder, "--dry-run", "--quiet", "rules", "--configfile", *configs, "--", **options)
+
+
+def test_snakemake_finds_nothing_to_object_to(snakemake, tmp_path):
+    finished = snakemake(tmp_path, "--lint", "--configfile", ROOT / "config.yaml")
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+
+
+def test_rules_are_formatted():
+    snakefmt = Path(sys.executable).with_name("snakefmt")
+    finished = subprocess.run(
+        [snakefmt, "--check", "Snakefile", "workflow"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+
+
+@pytest.mark.parametrize(
+    ("config", "baseline_jobs", "retraining_jobs", "weats"),
+    [
+        ("config.yaml", 2, 20, 2),  # five trainings a job
+        ("workflow/presets/simplewiki.yaml", 10, 250, 2),
+        ("workflow/presets/nyt.yaml", 10, 130, 2),
+        ("workflow/presets/smoke.yaml", 2, 5, 1),
+    ],
+)
+def test_presets_expand_to_their_trainings(
+    snakemake, tmp_path, config, baseline_jobs, retraining_jobs, weats
+):
+    counts = jobs(dry_run(snakemake, tmp_path, ROOT / config))
+    assert counts["train_baseline"] == baseline_jobs
+    assert counts["train_without_set"] == retraining_jobs
+    assert counts["estimate_differential_bias"] == weats
+    assert counts["measure_claims"] == counts["write_manifest"] == 1
+
+
+def test_both_papers_setups_in_one_run_leave_out_the_one_without_a_corpus(snakemake, tmp_path):
+    (tmp_path / "both.yaml").write_text("run: [sample, nyt]\n")
+    files = [ROOT / "config.yaml", PRESETS / "nyt.yaml", tmp_path / "both.yaml"]
+    finished = dry_run(snakemake, tmp_path, *files)
+    counts = jobs(finished)
+    assert counts["train_baseline"] == 2
+    assert "setup nyt is left out: dataset 'nyt-annotated-corpus' is not available" in finished.stderr
+
+
+def test_own_corpus_needs_no_dataset(snakemake, tmp_path):
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "mine.yaml").write_text(
+        "run: [mine]\nsetups: {mine: {corpus: {source: texts, format: folder, unit: article}}}\n"
+    )
+    counts = jobs(dry_run(snakemake, tmp_path, tmp_path / "mine.yaml"))
+    assert "fetch_dataset" not in counts
+    assert counts["read_corpus"] == 1
+
+
+def test_the_catalogs_entry_is_the_same_workflow(snakemake, tmp_path):
+    finished = dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", snakefile="workflow/Snakefile")
+    assert jobs(finished)["train_without_set"] == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sed: 3", "config: sed: unknown key; did you mean 'seed'?"),
+        ("run: [smple]", "config: run: there is no setup 'smple' (defined: sample); did you mean 'sample'?"),
+    ],
+)
+def test_bad_configuration_ends_with_one_line(snakemake, tmp_path, text, message):
+    (tmp_path / "config.yaml").write_text(text)
+    finished = snakemake(tmp_path, "--dry-run")
+    assert finished.returncode == 2
+    assert finished.stderr == f"biaslab: {message}\n"
+    assert finished.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--preset", "simplwiki"], r"there is no preset 'simplwiki' \(.*\); did you mean 'simplewiki'\?"),
+        (
+            ["--config", "nowhere.yaml"],
+            r"nowhere\.yaml: No such file or directory; name an existing YAML file",
+        ),
+    ],
+)
+def test_run_refuses_misspelt_names_with_one_line(arguments, message):
+    command = [sys.executable, "-m", "biaslab", "run", *arguments]
+    finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert finished.returncode == 2
+    assert re.fullmatch(f"biaslab: {message}\n", finished.stderr)
+
+
+def test_every_item_of_the_report_has_a_caption():
+    items = table_items({"s": ["w"]}) + figure_items({"s": ["w"]})
+    captions = {item.caption for item in items} | {"workflow", "audit"}
+    files = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "workflow/report").glob("*.rst")}
+    assert captions == set(files)
+    assert all(text.strip() for text in files.values())
+
+
+def test_profile_names_rules_that_exist():
+    profile = yaml.safe_load((ROOT / "workflow/profiles/slurm/profile.yaml").read_text())
+    rules = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
+    assert all(f"\nrule {name}:\n" in rules for name in profile["set-threads"])
