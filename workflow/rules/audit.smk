@@ -16,7 +16,7 @@ rule measure_claims:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000, 2),
+        mem_mb=memory(2000),
         runtime=30,
     params:
         setups=[f"--setup {name}" for name in SETUPS],
@@ -43,10 +43,11 @@ rule write_audit_page:
         "results/logs/write_audit_page.log",
     benchmark:
         "results/benchmarks/write_audit_page.tsv"
+    localrule: True
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=1000,
+        mem_mb=memory(1000),
         runtime=10,
     params:
         code=CODE["write_audit_page"],
@@ -71,7 +72,7 @@ rule write_manifest:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=1000,
+        mem_mb=memory(1000),
         runtime=60,
     params:
         options=manifest_options,

@@ -68,9 +68,9 @@ wildcard_constraints:
     batch=r"\d+",
 
 
-def memory(base, factor=0):
-    """Megabytes: a base and a multiple of the input's size."""
-    return lambda wildcards, input: base + int(factor * input.size_mb)
+def memory(megabytes):
+    """Enough for the paper's Wiki setup; doubled at each retry."""
+    return lambda wildcards, attempt: megabytes * 2 ** (attempt - 1)
 
 
 def folder(wildcards):

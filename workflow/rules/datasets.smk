@@ -6,10 +6,11 @@ rule fetch_dataset:
     benchmark:
         "results/benchmarks/datasets/{dataset}/{file}.tsv"
     retries: 2
+    localrule: True
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=1000,
+        mem_mb=memory(1000),
         runtime=240,
     params:
         registry=str(ROOT / configuration.REGISTRY),

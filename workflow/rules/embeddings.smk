@@ -12,7 +12,7 @@ rule read_corpus:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000, 12),
+        mem_mb=memory(4000),
         runtime=480,
     params:
         options=corpus_options,
@@ -40,7 +40,7 @@ rule count_cooccurrences:
         ENVIRONMENT
     threads: 8
     resources:
-        mem_mb=memory(2000, 80),
+        mem_mb=memory(6000),
         runtime=120,
     params:
         window=lookup(dpath="setups/{setup}/glove/window", within=config),
@@ -65,7 +65,7 @@ rule train_baseline:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=memory(1000, 4),
+        mem_mb=memory(3000),
         runtime=720,
     params:
         glove=glove_options,
@@ -94,7 +94,7 @@ rule train_without_set:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=memory(1000, 4),
+        mem_mb=memory(3000),
         runtime=720,
     params:
         glove=glove_options,
@@ -144,7 +144,7 @@ rule measure_analogies:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(4000, 1),
+        mem_mb=memory(2000),
         runtime=480,
     params:
         code=CODE["measure_analogies"],

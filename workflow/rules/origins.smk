@@ -20,7 +20,7 @@ rule measure_baseline:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000, 0.5),
+        mem_mb=memory(2000),
         runtime=60,
     params:
         weats=weat_options,
@@ -52,7 +52,7 @@ rule estimate_differential_bias:
         ENVIRONMENT
     threads: 8
     resources:
-        mem_mb=memory(2000, 2),
+        mem_mb=memory(4000),
         runtime=480,
     params:
         weats=weat_options,
@@ -78,7 +78,7 @@ rule select_sets:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000, 4),
+        mem_mb=memory(1000),
         runtime=30,
     params:
         options=selection_options,
@@ -108,7 +108,7 @@ rule predict_sets:
         ENVIRONMENT
     threads: 8
     resources:
-        mem_mb=memory(2000, 2),
+        mem_mb=memory(4000),
         runtime=240,
     params:
         weats=weat_options,
@@ -137,7 +137,7 @@ rule measure_sets:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000, 0.1),
+        mem_mb=memory(1000),
         runtime=120,
     params:
         weats=weat_options,
@@ -164,7 +164,7 @@ rule evaluate_predictions:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000),
+        mem_mb=memory(1000),
         runtime=30,
     params:
         seed=config["seed"],
@@ -182,10 +182,11 @@ rule record_config:
         "results/config.json",
     log:
         "results/logs/record_config.log",
+    localrule: True
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=500,
+        mem_mb=memory(500),
         runtime=5,
     params:
         json=json.dumps(EXPERIMENT, indent=2, sort_keys=True),
@@ -210,7 +211,7 @@ rule write_tables:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000, 2),
+        mem_mb=memory(2000),
         runtime=30,
     params:
         setups=setup_options,
@@ -242,7 +243,7 @@ rule draw_figures:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000, 2),
+        mem_mb=memory(2000),
         runtime=30,
     params:
         setups=setup_options,

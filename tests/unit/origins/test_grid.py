@@ -11,8 +11,8 @@ from biaslab.origins import grid
 
 ROOT = Path(__file__).parents[3]
 
-# Brunet et al. 2019, Appendix C: 10 targeted sets per corpus and bias, 30 random sets for Wiki and 6 for NYT, 5
-# retrainings of each set; 10 baselines.
+# Brunet et al. 2019, Appendix C: 10 targeted sets per corpus and bias, 30 random sets for Wiki and 6 for NYT,
+# 5 retrainings of each set, 10 baselines.
 PAPER = [("simplewiki", 20, 30, 250), ("nyt", 20, 6, 130)]
 
 
