@@ -3,7 +3,9 @@
 import itertools
 import math
 from collections import Counter
+from fractions import Fraction
 
+import numpy as np
 import scipy.integrate
 
 # Corpora
@@ -108,3 +110,91 @@ def r_squared(x, y):
     intercept = mean(y) - b * mean(x)
     residual = math.fsum((v - intercept - b * u) ** 2 for u, v in zip(x, y, strict=True))
     return 1 - residual / math.fsum((v - mean(y)) ** 2 for v in y)
+
+
+# Co-occurrences and GloVe: Brunet et al. 2019, Section 3.1 and Equation 1; AdaGrad as in the reference code.
+
+
+def cooccurrence(documents, window):
+    """Dict (i, j) -> Fraction: each pair of tokens at most `window` apart adds 1/distance, both ways round."""
+    counts = {}
+    for tokens in documents:
+        for p, i in enumerate(tokens):
+            for q, j in enumerate(tokens):
+                if p != q and abs(p - q) <= window:
+                    counts[i, j] = counts.get((i, j), Fraction(0)) + Fraction(1, abs(p - q))
+    return counts
+
+
+def weighting(x, x_max, alpha):
+    return min((x / x_max) ** alpha, 1.0) if x > 0 else 0.0
+
+
+def glove_epoch(records, w, u, b, c, sums, x_max, alpha, learning_rate):
+    """Visit the records (i, j, x) in order; change w, u, b, c and the dict of sums in place; mean loss."""
+    loss = 0.0
+    for i, j, x in records:
+        difference = sum(w[i] * u[j]) + b[i] + c[j] - math.log(x)
+        gradient = weighting(x, x_max, alpha) * difference
+        loss += 0.5 * gradient * difference
+        for d in range(len(w[i])):
+            step_w = max(-100.0, min(100.0, gradient * u[j][d])) * learning_rate
+            step_u = max(-100.0, min(100.0, gradient * w[i][d])) * learning_rate
+            w[i][d] -= step_w / math.sqrt(sums["w"][i][d])
+            u[j][d] -= step_u / math.sqrt(sums["u"][j][d])
+            sums["w"][i][d] += step_w**2
+            sums["u"][j][d] += step_u**2
+        b[i] -= gradient / math.sqrt(sums["b"][i])
+        c[j] -= gradient / math.sqrt(sums["c"][j])
+        sums["b"][i] += gradient**2
+        sums["c"][j] += gradient**2
+    return loss / len(records)
+
+
+# Influence functions: Brunet et al. 2019, Section 4.2, with dense rows of X.
+
+
+def pointwise_loss(x_row, w_i, u, b_i, c, x_max, alpha):
+    """L(X_i, w) / V of Section 4.2: the sum over the non-zero entries of row i."""
+    return sum(
+        weighting(x, x_max, alpha) * (np.dot(w_i, u[j]) + b_i + c[j] - math.log(x)) ** 2
+        for j, x in enumerate(x_row)
+        if x > 0
+    )
+
+
+def pointwise_gradient(x_row, w_i, u, b_i, c, x_max, alpha):
+    """The gradient of L(X_i, w) / V with respect to w_i (below Eq. 7)."""
+    gradient = np.zeros(len(w_i))
+    for j, x in enumerate(x_row):
+        if x > 0:
+            fit = np.dot(w_i, u[j]) + b_i + c[j]
+            gradient += 2 * weighting(x, x_max, alpha) * (fit - math.log(x)) * u[j]
+    return gradient
+
+
+def row_hessian(x_row, u, x_max, alpha):
+    """H_w_i, the Hessian of L(X_i, w) / V with respect to w_i (above Eq. 8)."""
+    return sum(2 * weighting(x, x_max, alpha) * np.outer(u[j], u[j]) for j, x in enumerate(x_row) if x > 0)
+
+
+def influence_vector(x_row, perturbed_row, w_i, u, b_i, c, x_max, alpha):
+    """w~_i of Eq. 8."""
+    before = pointwise_gradient(x_row, w_i, u, b_i, c, x_max, alpha)
+    after = pointwise_gradient(perturbed_row, w_i, u, b_i, c, x_max, alpha)
+    return w_i - np.linalg.inv(row_hessian(x_row, u, x_max, alpha)) @ (after - before)
+
+
+def newton_vector(x_row, perturbed_row, w_i, u, b_i, c, x_max, alpha):
+    """Eq. 8 with the Hessian at the perturbed row."""
+    before = pointwise_gradient(x_row, w_i, u, b_i, c, x_max, alpha)
+    after = pointwise_gradient(perturbed_row, w_i, u, b_i, c, x_max, alpha)
+    return w_i - np.linalg.inv(row_hessian(perturbed_row, u, x_max, alpha)) @ (after - before)
+
+
+def least_squares_vector(x_row, u, b_i, c, x_max, alpha):
+    """The w_i that minimises L(X_i, w) given everything else: weighted linear least squares on log X."""
+    columns = [j for j, x in enumerate(x_row) if x > 0]
+    root = np.sqrt([weighting(x_row[j], x_max, alpha) for j in columns])
+    target = np.array([math.log(x_row[j]) - b_i - c[j] for j in columns])
+    return np.linalg.lstsq(root[:, None] * u[columns], root * target, rcond=None)[0]

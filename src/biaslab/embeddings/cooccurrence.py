@@ -77,8 +77,10 @@ def count(
     InputError
         When the window is not between 1 and 22, or an id lies outside the vocabulary.
 
-    Notes ----- One pass a row: the occurrences of a word are visited, and their neighbours summed in a dense
-    vector. No list of pairs is ever held, so the memory is that of the tokens and of the result.
+    Notes
+    -----
+    One pass a row: the occurrences of a word are visited, and their neighbours summed in a dense vector. No
+    list of pairs is ever held, so the memory is that of the tokens and of the result.
     """
     if not 1 <= window <= 22:
         raise InputError(f"window: {window} is not between 1 and 22; choose a window in that range")

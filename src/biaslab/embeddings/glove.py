@@ -126,56 +126,84 @@ def train(
     InputError
         When X is empty, a hyperparameter is impossible, or the training diverges.
 
-    Notes ----- AdaGrad as in the reference implementation: vectors and biases start uniform in (-0.5, 0.5)/D,
-    sums of squared gradients at 1, gradient components are clipped at +-100, biases take steps without the
-    learning rate (they are clipped too, which the reference does not do: a bias gradient of 100 is a training
-    that diverges). The records keep their order over the epochs.
+    Notes
+    -----
+    AdaGrad as in the reference implementation: vectors and biases start uniform in (-0.5, 0.5)/D, sums of
+    squared gradients at 1, gradient components are clipped at +-100, biases take steps without the learning
+    rate (they are clipped too, which the reference does not do: a bias gradient of 100 is a training that
+    diverges). The records keep their order over the epochs.
     """
     _check(x, parameters)
     set_threads(threads)
-    dimension = parameters.dimension
-    width = -(-(dimension + 2) // CACHE_LINE) * CACHE_LINE
-    rows_of, columns_of = _initial(x.n_words, dimension, width, rng)
+    width = -(-(parameters.dimension + 2) // CACHE_LINE) * CACHE_LINE
+    initial = _initial(x.n_words, parameters.dimension, width, rng)
     records = _sort_records(x, parameters, _n_groups(x.n_words, width), rng)
-    # Training only ever walks the permuted places; initial values belong to words, whatever their place.
-    rows_of, columns_of = _placed(rows_of, records.row_place), _placed(columns_of, records.column_place)
-    rates_w, rates_u = _rates(parameters, width)
-    losses = np.zeros(len(records.starts) - 1)
-    loss = np.full(parameters.epochs, np.nan)
-    done = 0
-    identity = _identity(x, parameters, rows_of) if checkpoint else ""
-    if checkpoint and checkpoint.exists():
-        state = read_npz(checkpoint, ("identity", "done", "loss", "rows", "columns"))
-        if str(state["identity"]) == identity:
-            rows_of, columns_of = state["rows"], state["columns"]
-            loss, done = state["loss"], int(state["done"])
+    state = _State(
+        _placed(initial[0], records.row_place),
+        _placed(initial[1], records.column_place),
+        np.full(parameters.epochs, np.nan),
+    )
+    identity = ""
+    if checkpoint:
+        identity = _identity(x, parameters, state)
+        state = _resume(checkpoint, identity) or state
     saved = time.monotonic()
-    for _ in range(done):
+    for _ in range(state.done):
         progress()
-    for e in range(done, parameters.epochs):
-        train_epoch(
-            rows_of, columns_of, records.rows, records.columns, records.log_x, records.f_x,
-            records.starts, records.schedule, rates_w, rates_u, losses,
-        )  # fmt: skip
-        loss[e] = losses.sum() / len(x.indices)
-        if not np.isfinite(loss[e]):
-            raise InputError(
-                f"GloVe training diverged in epoch {e + 1}; lower learning_rate ({parameters.learning_rate})"
-            )
+    rates = _rates(parameters, width)
+    while state.done < parameters.epochs:
+        _train_epoch(state, records, rates)
         progress()
         if checkpoint and time.monotonic() - saved >= checkpoint_seconds:
-            write_npz(
-                checkpoint, identity=np.array(identity), done=np.int64(e + 1), loss=loss, rows=rows_of,
-                columns=columns_of,
-            )  # fmt: skip
+            write_npz(checkpoint, identity=np.array(identity), **vars(state))
             saved = time.monotonic()
-    w, u = rows_of[records.row_place], columns_of[records.column_place]
+    return _embedding(state, records, parameters.dimension)
+
+
+@dataclass
+class _State:
+    """What changes during a training: all that a checkpoint must hold."""
+
+    rows: np.ndarray  # (V, 2 * width) float32, in the order of the places
+    columns: np.ndarray  # (V, 2 * width) float32
+    loss: np.ndarray  # (epochs,) float64, NaN where still to come
+
+    @property
+    def done(self) -> int:
+        """Epochs behind us."""
+        return int(np.isfinite(self.loss).sum())
+
+
+def _train_epoch(state: _State, records: _Records, rates: np.ndarray) -> None:
+    losses = np.zeros(len(records.starts) - 1)
+    train_epoch(
+        state.rows, state.columns, records.rows, records.columns, records.log_x, records.f_x, records.starts,
+        records.schedule, rates[0], rates[1], losses,
+    )  # fmt: skip
+    loss = losses.sum() / len(records.rows)
+    if not np.isfinite(loss):
+        raise InputError(f"GloVe training diverged in epoch {state.done + 1}; choose a lower learning_rate")
+    state.loss[state.done] = loss
+
+
+def _resume(checkpoint: Path, identity: str) -> _State | None:
+    """Return the state in a checkpoint of this very training, if there is one."""
+    if not checkpoint.exists():
+        return None
+    arrays = read_npz(checkpoint, ("identity", "rows", "columns", "loss"))
+    if str(arrays.pop("identity")) != identity:
+        return None
+    return _State(**arrays)
+
+
+def _embedding(state: _State, records: _Records, dimension: int) -> GloveEmbedding:
+    w, u = state.rows[records.row_place], state.columns[records.column_place]
     return GloveEmbedding(
-        w[:, :dimension].copy(),
-        u[:, :dimension].copy(),
-        w[:, dimension].copy(),
-        u[:, dimension + 1].copy(),
-        loss,
+        W=w[:, :dimension].copy(),
+        U=u[:, :dimension].copy(),
+        b=w[:, dimension].copy(),
+        c=u[:, dimension + 1].copy(),
+        loss=state.loss,
     )
 
 
@@ -252,10 +280,10 @@ def _sort_records(x, parameters, n_groups, rng):
     )  # fmt: skip
 
 
-def _identity(x: Cooccurrence, parameters: GloveParameters, start: np.ndarray) -> str:
-    """Digest everything a training depends on; the placed initial values stand for the random stream."""
+def _identity(x: Cooccurrence, parameters: GloveParameters, start: _State) -> str:
+    """Digest everything a training depends on; the initial values stand for the random stream."""
     digest = hashlib.sha256(repr(sorted(asdict(parameters).items())).encode())
-    for array in (x.indptr, x.indices, x.counts, start):
+    for array in (x.indptr, x.indices, x.counts, start.rows, start.columns):
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 

@@ -1,0 +1,102 @@
+from fractions import Fraction
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biaslab.core.errors import InputError
+from biaslab.embeddings import cooccurrence
+from biaslab.embeddings.retraining import without_documents
+
+N_WORDS = 6
+corpora = st.lists(st.lists(st.integers(0, N_WORDS - 1), max_size=20), min_size=1, max_size=8)
+
+
+def flat(documents):
+    offsets = np.concatenate([[0], np.cumsum([len(d) for d in documents])]).astype(np.int64)
+    return np.array([t for d in documents for t in d], np.int32), offsets
+
+
+def as_dict(x):
+    return {
+        (i, int(x.indices[k])): Fraction(int(x.counts[k]), x.unit)
+        for i in range(x.n_words)
+        for k in range(x.indptr[i], x.indptr[i + 1])
+    }
+
+
+def same(a, b):
+    return all(np.array_equal(getattr(a, k), getattr(b, k)) for k in ("indptr", "indices", "counts"))
+
+
+@settings(deadline=None)
+@given(corpora, st.integers(1, 9))
+def test_counts_are_exact(documents, window):
+    x = cooccurrence.count(*flat(documents), N_WORDS, window)
+    assert as_dict(x) == naive.cooccurrence(documents, window)
+    for i in range(N_WORDS):
+        assert np.all(np.diff(x.indices[x.indptr[i] : x.indptr[i + 1]]) > 0)
+
+
+@settings(deadline=None)
+@given(corpora, st.data())
+def test_subtracting_documents_equals_recounting_the_pruned_corpus(documents, data):
+    numbers = range(len(documents))
+    removed = sorted(data.draw(st.sets(st.sampled_from(numbers))))
+    tokens, offsets = flat(documents)
+    x = cooccurrence.count(tokens, offsets, N_WORDS, 8)
+    kept = [documents[k] for k in numbers if k not in removed]
+    recounted = cooccurrence.count(*flat(kept), N_WORDS, 8)
+    assert same(without_documents(x, tokens, offsets, np.array(removed, np.int64)), recounted)
+
+
+def random_corpus(n_words=300, n_tokens=20_000, seed=0):
+    rng = np.random.default_rng(seed)
+    tokens = np.minimum(rng.zipf(1.3, n_tokens) - 1, n_words - 1).astype(np.int32)
+    cuts = np.unique(np.concatenate([[0, n_tokens], rng.integers(0, n_tokens, 50)]))
+    return tokens, cuts.astype(np.int64), n_words
+
+
+def test_threads_and_passes_do_not_change_the_counts(monkeypatch):
+    corpus = random_corpus()
+    whole = cooccurrence.count(*corpus, 8, threads=1)
+    assert same(whole, cooccurrence.count(*corpus, 8, threads=2))
+    monkeypatch.setattr(cooccurrence, "_ROOM", 1000)
+    assert same(whole, cooccurrence.count(*corpus, 8))
+
+
+def test_file_round_trip(tmp_path):
+    x = cooccurrence.count(*random_corpus(), 5)
+    cooccurrence.write(tmp_path / "x.npz", x)
+    again = cooccurrence.read(tmp_path / "x.npz")
+    assert same(x, again)
+    assert (again.unit, again.window) == (60, 5)
+
+
+def test_window_out_of_range():
+    with pytest.raises(InputError, match="window: 0"):
+        cooccurrence.count(*random_corpus(), 0)
+
+
+def test_ids_outside_the_vocabulary():
+    tokens, offsets, _ = random_corpus()
+    with pytest.raises(InputError, match="outside the vocabulary of 3 words"):
+        cooccurrence.count(tokens, offsets, 3, 8)
+
+
+def test_unknown_document():
+    tokens, offsets, n_words = random_corpus()
+    x = cooccurrence.count(tokens, offsets, n_words, 8)
+    with pytest.raises(InputError, match="is not in the corpus"):
+        without_documents(x, tokens, offsets, np.array([len(offsets)]))
+
+
+def test_subtracting_another_corpus():
+    x = cooccurrence.count(*random_corpus(seed=1), 8)
+    other = cooccurrence.count(*random_corpus(seed=2), 8)
+    with pytest.raises(InputError, match="not part of this corpus"):
+        cooccurrence.subtract(x, other)
+    with pytest.raises(InputError, match="another vocabulary or window"):
+        cooccurrence.subtract(x, cooccurrence.count(*random_corpus(seed=1), 7))

@@ -1,0 +1,146 @@
+from dataclasses import replace
+
+import naive
+import numpy as np
+import pytest
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.embeddings import cooccurrence, glove
+from biaslab.embeddings.glove import GloveParameters, train
+from biaslab.embeddings.retraining import discard_checkpoints, train_replicates
+
+PARAMETERS = GloveParameters(dimension=5, epochs=4)
+FIELDS = ("W", "U", "b", "c", "loss")
+FLOAT32_RTOL = 2e-4  # float32 steps against the oracle's float64, over a few hundred updates
+
+
+def small_x(n_words=40, n_tokens=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    tokens = np.minimum(rng.zipf(1.4, n_tokens) - 1, n_words - 1).astype(np.int32)
+    return cooccurrence.count(tokens, np.arange(0, n_tokens + 1, 100), n_words, 8)
+
+
+def equal(a, b):
+    return all(np.array_equal(getattr(a, k), getattr(b, k)) for k in FIELDS)
+
+
+def test_training_equals_the_oracle():
+    x = small_x(n_words=20)
+    D = PARAMETERS.dimension
+    trained = train(x, PARAMETERS, stream(3))
+
+    rng = stream(3)
+    width = 16
+    rows, columns = glove._initial(x.n_words, D, width, rng)
+    records = glove._sort_records(x, PARAMETERS, glove._n_groups(x.n_words, width), rng)
+    word_at_row, word_at_column = np.argsort(records.row_place), np.argsort(records.column_place)
+    dense = {
+        (i, int(x.indices[k])): x.counts[k] / x.unit
+        for i in range(x.n_words)
+        for k in range(x.indptr[i], x.indptr[i + 1])
+    }
+    order = []
+    for block in records.schedule.ravel():
+        for k in range(records.starts[block], records.starts[block + 1]):
+            i, j = int(word_at_row[records.rows[k]]), int(word_at_column[records.columns[k]])
+            order.append((i, j, dense[i, j]))
+    assert sorted(order) == sorted((i, j, value) for (i, j), value in dense.items())
+
+    w, u = rows[:, :D].astype(float), columns[:, :D].astype(float)
+    b, c = rows[:, D].astype(float), columns[:, D + 1].astype(float)
+    sums = {"w": np.ones_like(w), "u": np.ones_like(u), "b": np.ones_like(b), "c": np.ones_like(c)}
+    losses = [
+        naive.glove_epoch(order, w, u, b, c, sums, 100.0, 0.75, 0.05) for _ in range(PARAMETERS.epochs)
+    ]
+    np.testing.assert_allclose(trained.loss, losses, rtol=FLOAT32_RTOL)
+    for name, expected in (("W", w), ("U", u), ("b", b), ("c", c)):
+        np.testing.assert_allclose(getattr(trained, name), expected, rtol=FLOAT32_RTOL, atol=1e-5)
+
+
+def test_no_block_of_a_round_shares_a_row_or_a_column():
+    x = small_x()
+    records = glove._sort_records(x, PARAMETERS, 16, stream(0))
+    for round_ in records.schedule:
+        for places in (records.rows, records.columns):
+            seen = [set(places[records.starts[b] : records.starts[b + 1]].tolist()) for b in round_]
+            assert sum(map(len, seen)) == len(set().union(*seen))
+    assert sorted(records.schedule.ravel()) == list(range(16 * 16))
+
+
+def test_threads_do_not_change_a_bit():
+    x = small_x()
+    assert equal(train(x, PARAMETERS, stream(1), threads=1), train(x, PARAMETERS, stream(1), threads=2))
+
+
+def test_seeds_differ_and_the_loss_falls():
+    x = small_x()
+    a, b = train(x, PARAMETERS, stream(1)), train(x, PARAMETERS, stream(2))
+    assert not np.array_equal(a.W, b.W)
+    assert np.all(np.diff(a.loss) < 0)
+
+
+class Killed(Exception):
+    pass
+
+
+def killer(epochs):
+    """Count epochs and raise in the middle of a training, as a kill would stop it."""
+    seen = []
+
+    def progress():
+        seen.append(1)
+        if len(seen) == epochs:
+            raise Killed
+
+    return progress
+
+
+def test_a_killed_training_continues_bit_for_bit(tmp_path):
+    x = small_x()
+    checkpoint = tmp_path / "x.checkpoint.npz"
+    undisturbed = train(x, PARAMETERS, stream(1))
+    with pytest.raises(Killed):
+        train(x, PARAMETERS, stream(1), 1, checkpoint, 0, killer(3))
+    epochs = []
+    resumed = train(x, PARAMETERS, stream(1), 2, checkpoint, 1e9, lambda: epochs.append(1))
+    assert equal(undisturbed, resumed)
+    assert np.isfinite(np.load(checkpoint)["loss"]).sum() == 2
+
+
+def test_a_checkpoint_of_another_training_is_ignored(tmp_path):
+    x = small_x()
+    checkpoint = tmp_path / "x.checkpoint.npz"
+    with pytest.raises(Killed):
+        train(x, PARAMETERS, stream(1), 1, checkpoint, 0, killer(3))
+    other = replace(PARAMETERS, learning_rate=0.01)
+    assert equal(train(x, other, stream(1)), train(x, other, stream(1), 1, checkpoint, 1e9))
+    assert equal(train(x, PARAMETERS, stream(2)), train(x, PARAMETERS, stream(2), 1, checkpoint, 1e9))
+
+
+def test_replicates_do_not_depend_on_their_batch(tmp_path):
+    x = small_x()
+    together = train_replicates(x, PARAMETERS, "random-5-0", [0, 1], 7, tmp_path / "a.npz", 0)
+    alone = train_replicates(x, PARAMETERS, "random-5-0", [1], 7, tmp_path / "b.npz", 1e9)
+    assert equal(together[1], alone[0])
+    assert not equal(together[0], together[1])
+    assert len(list(tmp_path.iterdir())) == 2
+    discard_checkpoints(tmp_path / "a.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_divergence_is_told():
+    with pytest.raises(InputError, match="diverged in epoch .*learning_rate"):
+        train(small_x(), replace(PARAMETERS, learning_rate=1e30), stream(1))
+
+
+def test_empty_matrix():
+    empty = cooccurrence.count(np.empty(0, np.int32), np.zeros(1, np.int64), 4, 8)
+    with pytest.raises(InputError, match="the co-occurrence matrix is empty"):
+        train(empty, PARAMETERS, stream(1))
+
+
+@pytest.mark.parametrize("wrong", [{"dimension": 0}, {"epochs": 0}, {"x_max": 0.0}, {"alpha": float("nan")}])
+def test_impossible_hyperparameters(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        train(small_x(), replace(PARAMETERS, **wrong), stream(1))
