@@ -116,7 +116,7 @@ def r_squared(x, y):
 
 
 def cooccurrence(documents, window):
-    """Dict (i, j) -> Fraction: each pair of tokens at most `window` apart adds 1/distance, both ways round."""
+    """Dict (i, j) -> Fraction: two tokens at most `window` apart add 1/distance, both ways round."""
     counts = {}
     for tokens in documents:
         for p, i in enumerate(tokens):

@@ -1,9 +1,9 @@
 from dataclasses import replace
 
-import naive
 import numpy as np
 import pytest
 
+import naive
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
@@ -50,9 +50,7 @@ def test_training_equals_the_oracle():
     w, u = rows[:, :D].astype(float), columns[:, :D].astype(float)
     b, c = rows[:, D].astype(float), columns[:, D + 1].astype(float)
     sums = {"w": np.ones_like(w), "u": np.ones_like(u), "b": np.ones_like(b), "c": np.ones_like(c)}
-    losses = [
-        naive.glove_epoch(order, w, u, b, c, sums, 100.0, 0.75, 0.05) for _ in range(PARAMETERS.epochs)
-    ]
+    losses = [naive.glove_epoch(order, w, u, b, c, sums, 100.0, 0.75, 0.05) for _ in range(PARAMETERS.epochs)]
     np.testing.assert_allclose(trained.loss, losses, rtol=FLOAT32_RTOL)
     for name, expected in (("W", w), ("U", u), ("b", b), ("c", c)):
         np.testing.assert_allclose(getattr(trained, name), expected, rtol=FLOAT32_RTOL, atol=1e-5)
@@ -80,7 +78,7 @@ def test_seeds_differ_and_the_loss_falls():
     assert np.all(np.diff(a.loss) < 0)
 
 
-class Killed(Exception):
+class KilledError(Exception):
     pass
 
 
@@ -91,7 +89,7 @@ def killer(epochs):
     def progress():
         seen.append(1)
         if len(seen) == epochs:
-            raise Killed
+            raise KilledError
 
     return progress
 
@@ -100,7 +98,7 @@ def test_a_killed_training_continues_bit_for_bit(tmp_path):
     x = small_x()
     checkpoint = tmp_path / "x.checkpoint.npz"
     undisturbed = train(x, PARAMETERS, stream(1))
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         train(x, PARAMETERS, stream(1), 1, checkpoint, 0, killer(3))
     epochs = []
     resumed = train(x, PARAMETERS, stream(1), 2, checkpoint, 1e9, lambda: epochs.append(1))
@@ -111,7 +109,7 @@ def test_a_killed_training_continues_bit_for_bit(tmp_path):
 def test_a_checkpoint_of_another_training_is_ignored(tmp_path):
     x = small_x()
     checkpoint = tmp_path / "x.checkpoint.npz"
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         train(x, PARAMETERS, stream(1), 1, checkpoint, 0, killer(3))
     other = replace(PARAMETERS, learning_rate=0.01)
     assert equal(train(x, other, stream(1)), train(x, other, stream(1), 1, checkpoint, 1e9))
@@ -130,7 +128,7 @@ def test_replicates_do_not_depend_on_their_batch(tmp_path):
 
 
 def test_divergence_is_told():
-    with pytest.raises(InputError, match="diverged in epoch .*learning_rate"):
+    with pytest.raises(InputError, match=r"diverged in epoch .*learning_rate"):
         train(small_x(), replace(PARAMETERS, learning_rate=1e30), stream(1))
 
 

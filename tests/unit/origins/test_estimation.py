@@ -1,0 +1,79 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from biaslab.bias.weat import effect_size
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+from biaslab.embeddings import cooccurrence
+from biaslab.embeddings.glove import GloveParameters, write_trainings
+from biaslab.embeddings.retraining import train_replicates
+from biaslab.origins.estimation import Scanner, document_table, set_table
+from biaslab.origins.perturbation import select_sets
+
+N_WORDS, D, N_DOCUMENTS = 30, 4, 40
+WORDS = [f"w{i}" for i in range(N_WORDS)]
+
+
+def ids(*numbers):
+    return np.array(numbers, np.int64)
+
+
+WEAT = WeatIndices("w", ids(3, 10), ids(7, 11), ids(0, 2), ids(1, 5), ("S", "T", "A", "B"), {})
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    rng = np.random.default_rng(5)
+    offsets = np.arange(0, 40 * N_DOCUMENTS + 1, 40).astype(np.int64)
+    return rng.integers(0, N_WORDS, offsets[-1]).astype(np.int32), offsets
+
+
+@pytest.fixture(scope="module")
+def scanner(corpus, tmp_path_factory):
+    x = cooccurrence.count(*corpus, N_WORDS, 8)
+    path = tmp_path_factory.mktemp("baseline") / "batch-0.npz"
+    trained = train_replicates(x, GloveParameters(D, 3), "baseline", [0, 1, 2], 1, path, 1e9)
+    write_trainings(path, [0, 1, 2], trained, every_parameter=True)
+    return Scanner([path], x, *corpus, WORDS, 100.0, 0.75, 0.0, 1), trained
+
+
+def documents():
+    numbers = np.arange(N_DOCUMENTS)
+    return pd.DataFrame({"document": numbers, "id": numbers.astype(str), "title": "a title"})
+
+
+def test_document_table(scanner):
+    table = document_table(scanner[0].documents(WEAT), documents())
+    seeds = table[[f"newton_seed{s}" for s in range(3)]].to_numpy()
+    np.testing.assert_allclose(table["newton_mean"], seeds.mean(axis=1))
+    np.testing.assert_allclose(table["newton_sd"], seeds.std(axis=1, ddof=1))
+    assert list(table.columns[:5]) == ["document", "id", "title", "influence_mean", "influence_sd"]
+
+
+def test_set_table_predicts_the_bias_after_removal(scanner):
+    scan, trained = scanner
+    means = document_table(scan.documents(WEAT), documents())["influence_mean"].to_numpy()
+    sets = select_sets({"w": means, "other": means}, [1, 4], [3], 2, 1)
+    table = set_table(scan, [WEAT], sets)
+    assert len(table) == (4 + 2) * 3 * 3  # the other test's sets are not predicted for this one
+    one = table.query("set == 'w-decrease-1' and estimator == 'influence'")
+    assert one["seed"].tolist() == [0, 1, 2]
+    before = [effect_size(e.W, WEAT) for e in trained]
+    np.testing.assert_allclose(before - one["predicted"].to_numpy(), _seeds(scan, means.argmax()), rtol=1e-9)
+    assert set(table.query("kind == 'random'")["weat"]) == {"w"}
+
+
+def _seeds(scan, document):
+    return [e.values[document, 0] for e in scan.documents(WEAT)]
+
+
+def test_another_vocabulary(scanner, corpus):
+    scan, _ = scanner
+    with pytest.raises(InputError, match="X has 30 words and the vocabulary 29"):
+        Scanner(scan.batches, scan.x, *corpus, WORDS[1:], 100.0, 0.75, 0.0, 1)
+
+
+def test_documents_of_another_corpus(scanner):
+    with pytest.raises(InputError, match="39 documents listed, 40 in the corpus"):
+        document_table(scanner[0].documents(WEAT), documents()[1:])
