@@ -156,7 +156,7 @@ def every_word_set(wildcards):
 
 
 def weat_options(wildcards, input):
-    return [f"--weat {path}" for path in input.get("word_sets")]
+    return [f"--weat {shlex.quote(path)}" for path in input.get("word_sets")]
 
 
 def setup_options(wildcards):

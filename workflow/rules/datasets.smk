@@ -5,7 +5,6 @@ rule fetch_dataset:
         "results/logs/datasets/{dataset}/{file}.log",
     benchmark:
         "results/benchmarks/datasets/{dataset}/{file}.tsv"
-    retries: 2
     localrule: True
     conda:
         ENVIRONMENT
