@@ -8,7 +8,7 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3,$(
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-RUN = $(BIN)/biaslab run --cores $(CORES) $(addprefix --preset ,$(PRESET)) $(addprefix --config ,$(CONFIG)) $(ARGS)
+RUN = $(BIN)/biaslab run --cores $(CORES) $(addprefix --preset ,$(PRESET)) $(addprefix --configfile ,$(CONFIG)) $(ARGS)
 BENCHMARKS := $(filter-out benchmarks/bench_%.py,$(sort $(wildcard benchmarks/*.py)))
 BIASLAB_MIRROR ?= $(wildcard ../shared/data)
 MIRROR := $(addprefix BIASLAB_MIRROR=,$(BIASLAB_MIRROR))

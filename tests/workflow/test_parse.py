@@ -102,7 +102,7 @@ def test_bad_configuration_ends_with_one_line(snakemake, tmp_path, text, message
     [
         (["--preset", "simplwiki"], r"there is no preset 'simplwiki' \(.*\); did you mean 'simplewiki'\?"),
         (
-            ["--config", "nowhere.yaml"],
+            ["--configfile", "nowhere.yaml"],
             r"nowhere\.yaml: No such file or directory; name an existing YAML file",
         ),
     ],

@@ -16,7 +16,7 @@ _FLAGS = ["--quiet", "host", "reason", "--nolock", "--rerun-incomplete", "--show
 def run(
     context: typer.Context,
     preset: Annotated[str | None, typer.Option(help="A preset of workflow/presets, without .yaml.")] = None,
-    config: Annotated[
+    configfile: Annotated[
         list[Path] | None, typer.Option(help="Your own configuration, laid over config.yaml and the preset.")
     ] = None,
 ) -> None:
@@ -26,7 +26,7 @@ def run(
     from biaslab.origins.grid import summary
 
     root = Path()
-    files = ([preset_path(preset, root)] if preset else []) + (config or [])
+    files = ([preset_path(preset, root)] if preset else []) + (configfile or [])
     checked = load_files([Path("config.yaml"), *files], root)
     for name in checked["run"]:
         typer.echo(f"setup {summary(name, checked['setups'][name])}", err=True)
