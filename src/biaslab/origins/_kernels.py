@@ -70,24 +70,40 @@ def find_removals(
     return n_pairs, n_entries
 
 
+@reassociating_kernel
+def add_outer_products(scales, columns, U, A):
+    """Add ``sum_e scales[e] u_e u_e^T``, with u_e = U[columns[e]], to the lower triangle of A (D, D).
+
+    Four products at a time, so that each entry of A is loaded and stored once for four.
+    """
+    dimension = A.shape[0]
+    n = scales.shape[0]
+    for e in range(0, n, 4):
+        e1, e2, e3 = min(e + 1, n - 1), min(e + 2, n - 1), min(e + 3, n - 1)
+        u0, u1, u2, u3 = U[columns[e]], U[columns[e1]], U[columns[e2]], U[columns[e3]]
+        s0 = scales[e]
+        s1 = scales[e1] if e + 1 < n else 0.0
+        s2 = scales[e2] if e + 2 < n else 0.0
+        s3 = scales[e3] if e + 3 < n else 0.0
+        for a in range(dimension):
+            t0, t1, t2, t3 = s0 * u0[a], s1 * u1[a], s2 * u2[a], s3 * u3[a]
+            row = A[a]
+            for b in range(a + 1):
+                row[b] += t0 * u0[b] + t1 * u1[b] + t2 * u2[b] + t3 * u3[b]
+
+
 @parallel_reassociating_kernel
 def hessians(starts, columns, f, U, damping, H):
     """H_w_i = sum_j 2 f(X_ij) u_j u_j^T (below Eq. 7) plus ``damping`` on the diagonal, for every row i.
 
     starts (m + 1,) int64; columns (nnz,) int32; f (nnz,) float64; U (V, D) float64; H (m, D, D) float64, out.
     """
-    dimension = U.shape[1]
     for i in prange(H.shape[0]):
         block = H[i]
         block[:] = 0.0
-        for place in range(starts[i], starts[i + 1]):
-            u = U[columns[place]]
-            for a in range(dimension):
-                scale = 2.0 * f[place] * u[a]
-                row = block[a]
-                for b in range(a + 1):
-                    row[b] += scale * u[b]
-        for a in range(dimension):
+        row = slice(starts[i], starts[i + 1])
+        add_outer_products(2.0 * f[row], columns[row], U, block)
+        for a in range(block.shape[0]):
             block[a, a] += damping
             for b in range(a):
                 block[b, a] = block[a, b]
@@ -146,20 +162,17 @@ def inverses(H, least, inverse, regular):
 
 
 @parallel_reassociating_kernel
-def prepare_places(rows, columns, U, W, b, c, inverse, fit, Z):
-    """Compute fit = w_i.u_j + b_i + c_j and Z = H_w_i^-1 u_j at every place.
+def prepare_places(rows, columns, U, W, b, c, inverse, by_word, fit, Z, projected):
+    """Compute fit = w_i.u_j + b_i + c_j, Z = H_w_i^-1 u_j and grad_w_i B . Z at every place.
 
     rows, columns (nnz,) int32, the row number and the context word; U (V, D), W (m, D) float64; b (m,), c
-    (V,); inverse (m, D, D); out: fit (nnz,), Z (nnz, D) float64.
+    (V,); inverse (m, D, D); by_word (m, D), grad_w_i B; out: fit (nnz,), Z (nnz, D), projected (nnz,)
+    float64.
     """
     dimension = U.shape[1]
     for place in prange(rows.shape[0]):
         i = rows[place]
         u = U[columns[place]]
-        total = b[i] + c[columns[place]]
-        for d in range(dimension):
-            total += W[i, d] * u[d]
-        fit[place] = total
         z = Z[place]
         z[:] = 0.0
         for a in range(dimension):
@@ -167,16 +180,23 @@ def prepare_places(rows, columns, U, W, b, c, inverse, fit, Z):
             row = inverse[i, a]
             for d in range(dimension):
                 z[d] += scale * row[d]
+        total = b[i] + c[columns[place]]
+        projection = 0.0
+        for d in range(dimension):
+            total += W[i, d] * u[d]
+            projection += by_word[i, d] * z[d]
+        fit[place] = total
+        projected[place] = projection
 
 
 @reassociating_kernel
-def influence_step(entries, counts, removed, unit, x_max, alpha, f, fit, log_x, Z, coefficients, drops, step):
-    """Eq. 8: step = -H^-1 [grad L(X~_i) - grad L(X_i)] / V, summed over the entries that change.
+def gradient_change(entries, counts, removed, unit, x_max, alpha, f, fit, log_x, columns, U, drops, change):
+    """Compute [grad L(X~_i) - grad L(X_i)] / V (Eq. 8) from the entries that change, and what H_w_i loses.
 
-    entries (k,) places; counts (nnz,) and removed (k,) int64; out: coefficients (k,) of u_j in the bracket,
-    drops (k,) = 2 (f(X) - f(X~)), what the Hessian loses at u_j u_j^T; step (D,).
+    entries (k,) places; counts (nnz,) and removed (k,) int64; out: drops (k,) = 2 (f(X) - f(X~)), what the
+    Hessian loses at u_j u_j^T; change (D,).
     """
-    step[:] = 0.0
+    change[:] = 0.0
     for e in range(entries.shape[0]):
         place = entries[e]
         left = counts[place] - removed[e]
@@ -186,41 +206,46 @@ def influence_step(entries, counts, removed, unit, x_max, alpha, f, fit, log_x, 
             x = left / unit
             f_after = min((x / x_max) ** alpha, 1.0)
             after = f_after * (fit[place] - math.log(x))
-        coefficients[e] = 2.0 * (after - f[place] * (fit[place] - log_x[place]))
         drops[e] = 2.0 * (f[place] - f_after)
-        z = Z[place]
-        for d in range(step.shape[0]):
-            step[d] -= coefficients[e] * z[d]
+        coefficient = 2.0 * (after - f[place] * (fit[place] - log_x[place]))
+        u = U[columns[place]]
+        for d in range(change.shape[0]):
+            change[d] += coefficient * u[d]
 
 
 @reassociating_kernel
-def newton_step_wide(entries, columns, U, H, coefficients, drops, step):
-    """Take Newton's step with the Hessian at X~, factored anew (for k >= D); return whether it is regular."""
+def influence_step(inverse, change, step):
+    """Take the step of Eq. 8, -H^-1 change."""
+    for a in range(step.shape[0]):
+        total = 0.0
+        for b in range(step.shape[0]):
+            total += inverse[a, b] * change[b]
+        step[a] = -total
+
+
+@reassociating_kernel
+def newton_step_wide(entries, drops, columns, U, H, change, step):
+    """Take the step -H~^-1 change with the Hessian at X~; return False, with no step, if that is singular.
+
+    H~ = H - U^T diag(drops) U over the entries (k,) whose weight changes.
+    """
     dimension = step.shape[0]
     A = H.copy()
-    for d in range(dimension):
-        step[d] = 0.0
     largest = 0.0
     for d in range(dimension):
         largest = max(largest, A[d, d])
-    for e in range(entries.shape[0]):
-        u = U[columns[entries[e]]]
-        for a in range(dimension):
-            scale = drops[e] * u[a]
-            row = A[a]
-            for b in range(a + 1):
-                row[b] -= scale * u[b]
-        for d in range(dimension):
-            step[d] -= coefficients[e] * u[d]
-    regular = cholesky(A, dimension, _LEAST_PIVOT * largest)
-    if regular:
-        solve_cholesky(A, dimension, step)
-    return regular
+    add_outer_products(-drops, columns[entries], U, A)
+    if not cholesky(A, dimension, _LEAST_PIVOT * largest):
+        return False
+    for d in range(dimension):
+        step[d] = -change[d]
+    solve_cholesky(A, dimension, step)
+    return True
 
 
 @reassociating_kernel
-def newton_step_narrow(entries, columns, U, Z, drops, step):
-    """Correct Eq. 8's step to the Hessian at X~ (for k < D); return whether that is positive definite.
+def newton_step_narrow(entries, drops, columns, U, Z, step):
+    """Turn the step of Eq. 8 into that of `newton_step_wide`, in k dimensions instead of D.
 
     With R = diag(sqrt(drops)) and G = U H^-1 U^T over the entries, the identity of Woodbury gives
     step~ = step + Z^T R (1 - R G R)^-1 R U step.
@@ -293,8 +318,8 @@ def perturbed_effect_size(slots, steps, W, unit_vectors, direction, targets, n_f
 @parallel_reassociating_kernel
 def differential_bias(
     unit_starts, slots, entry_starts, places, removed, starts, columns, counts, unit, x_max, alpha, f, log_x,
-    fit, U, W, H, Z, bias_gradient, unit_vectors, direction, targets, n_first, attribute_weights, out,
-    fallbacks,
+    fit, U, W, H, inverse, Z, bias_gradient, unit_vectors, direction, targets, n_first, attribute_weights,
+    out, fallbacks,
 ):  # fmt: skip
     """B(w) - B(w~) (Eq. 5) for the removal of every unit, by the three estimators.
 
@@ -315,32 +340,22 @@ def differential_bias(
         for k in range(last - first):
             low, high = entry_starts[first + k], entry_starts[first + k + 1]
             entries, taken = places[low:high], removed[low:high]
-            coefficients, drops = np.empty((2, high - low))
-            influence_step(
-                entries,
-                counts,
-                taken,
-                unit,
-                x_max,
-                alpha,
-                f,
-                fit,
-                log_x,
-                Z,
-                coefficients,
-                drops,
-                influence[k],
+            drops, change = np.empty(high - low), np.empty(dimension)
+            gradient_change(
+                entries, counts, taken, unit, x_max, alpha, f, fit, log_x, columns, U, drops, change
             )
+            influence_step(inverse[slots[first + k]], change, influence[k])
             newton[k] = influence[k]
-            if high - low < dimension:
-                regular = newton_step_narrow(entries, columns, U, Z, drops, newton[k])
+            changed = drops > 0.0  # beyond x_max the weight, and so the Hessian, stays
+            entries_changed, drops_changed = entries[changed], drops[changed]
+            if entries_changed.shape[0] < dimension:
+                regular = newton_step_narrow(entries_changed, drops_changed, columns, U, Z, newton[k])
             else:
+                hessian = H[slots[first + k]]
                 regular = newton_step_wide(
-                    entries, columns, U, H[slots[first + k]], coefficients, drops, newton[k]
+                    entries_changed, drops_changed, columns, U, hessian, change, newton[k]
                 )
-            if not regular:
-                newton[k] = influence[k]
-                fallbacks[p] += 1
+            fallbacks[p] += not regular
             for e in range(high - low):
                 score += bias_gradient[entries[e]] * taken[e]
         words = slots[first:last]

@@ -274,19 +274,15 @@ def differential_bias(
     model = _local_model(rows, weat, embedding, damping, words)
     values = np.empty((len(removals), len(ESTIMATORS)))
     fallbacks = np.empty(len(removals), np.int64)
-    W = model["W"]
-    norms = np.linalg.norm(W, axis=1, keepdims=True)
-    unit_vectors = W / norms
-    slot = {int(word): k for k, word in enumerate(rows.words)}
-    targets = np.array([slot[int(i)] for i in (*weat.S, *weat.T)], np.int64)
+    unit_vectors = model.W / np.linalg.norm(model.W, axis=1, keepdims=True)
+    targets = np.searchsorted(rows.words, np.concatenate([weat.S, weat.T]))
     attribute_weights = np.zeros(len(rows.words))
     for ids, sign in ((weat.A, 1), (weat.B, -1)):
-        attribute_weights[[slot[int(i)] for i in ids]] += sign / len(ids)
+        attribute_weights[np.searchsorted(rows.words, ids)] += sign / len(ids)
     _kernels.differential_bias(
         removals.unit_starts, removals.slots, removals.entry_starts, removals.places, removals.counts,
         rows.starts, rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x),
-        model["fit"], model["U"], W, model["H"], model["Z"],
-        _bias_gradient(rows, weat, embedding["W"], model),
+        model.fit, model.U, model.W, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
         unit_vectors, attribute_weights @ unit_vectors, targets, len(weat.S), attribute_weights,
         values, fallbacks,
     )  # fmt: skip
@@ -303,42 +299,57 @@ def bias_gradient(
 ) -> np.ndarray:
     """Return dB/dX_ij at every place (Appendix A), (nnz,) float64; arguments as in `differential_bias`."""
     set_threads(threads)
-    return _bias_gradient(rows, weat, embedding["W"], _local_model(rows, weat, embedding, damping, words))
+    return _bias_gradient(rows, _local_model(rows, weat, embedding, damping, words))
 
 
-def _local_model(rows, weat, embedding, damping, words):
-    """Return what the estimators need of the loss around the trained vectors: fit, H, H^-1 u."""
+@dataclass(frozen=True)
+class _LocalModel:
+    """The loss around the trained vectors of the m words of a test, float64."""
+
+    U: np.ndarray  # (V, D)
+    W: np.ndarray  # (m, D)
+    H: np.ndarray  # (m, D, D), the Hessians
+    inverse: np.ndarray  # (m, D, D), of the Hessians
+    fit: np.ndarray  # (nnz,), w_i.u_j + b_i + c_j
+    Z: np.ndarray  # (nnz, D), H_w_i^-1 u_j
+    projected: np.ndarray  # (nnz,), grad_w_i B . H_w_i^-1 u_j
+
+
+def _local_model(rows, weat, embedding, damping, words) -> _LocalModel:
     if not np.array_equal(rows.words, weat_words(weat)):
         raise ValueError("rows must be those of the words of the bias test")
     U, W = embedding["U"].astype(np.float64), embedding["W"][rows.words].astype(np.float64)
-    m, dimension = W.shape
-    H, inverse = np.empty((2, m, dimension, dimension))
-    regular = np.empty(m, bool)
+    H, inverse = _hessians(rows, U, damping, weat.name, words)
+    n_places = len(rows.columns)
+    fit, projected, Z = np.empty(n_places), np.empty(n_places), np.empty((n_places, U.shape[1]))
+    b, c = embedding["b"][rows.words].astype(np.float64), embedding["c"].astype(np.float64)
+    by_word = effect_size_gradient(embedding["W"], weat)
+    _kernels.prepare_places(rows.rows, rows.columns, U, W, b, c, inverse, by_word, fit, Z, projected)
+    return _LocalModel(U, W, H, inverse, fit, Z, projected)
+
+
+def _hessians(rows, U, damping, test, words):
+    """Return the Hessians of all rows and their inverses, or say which is singular."""
+    dimension = U.shape[1]
+    H, inverse = np.empty((2, len(rows.words), dimension, dimension))
+    regular = np.empty(len(rows.words), bool)
     _kernels.hessians(rows.starts, rows.columns, rows.f, U, damping, H)
     _kernels.inverses(H, _LEAST_PIVOT, inverse, regular)
     contexts = np.diff(rows.starts)
     for i in np.flatnonzero(~regular | ((contexts < dimension) & (damping == 0))):
         name = words[rows.words[i]] if words is not None else f"with id {rows.words[i]}"
         raise InputError(
-            f"{weat.name}: the Hessian of the word '{name}' is singular: {contexts[i]} contexts for "
+            f"{test}: the Hessian of the word '{name}' is singular: {contexts[i]} contexts for "
             f"{dimension} dimensions; use a smaller dimension, a larger corpus, or a positive damping"
         )
-    fit, Z = np.empty(len(rows.columns)), np.empty((len(rows.columns), dimension))
-    b, c = embedding["b"][rows.words].astype(np.float64), embedding["c"].astype(np.float64)
-    _kernels.prepare_places(rows.rows, rows.columns, U, W, b, c, inverse, fit, Z)
-    return {"U": U, "W": W, "H": H, "Z": Z, "fit": fit}
+    return H, inverse
 
 
-def _bias_gradient(rows, weat, vectors, model):
+def _bias_gradient(rows, model):
     """dB/dX_ij = -(grad_w_i B . H^-1 u_j) 2 [f'(X_ij) (fit - log X_ij) - f(X_ij) / X_ij] (Appendix A)."""
-    by_word = effect_size_gradient(vectors, weat)
     x, f = rows.x, rows.f
     slope = np.where(x < rows.x_max, rows.alpha * f / x, 0.0)
-    return (
-        -np.einsum("pd,pd->p", by_word[rows.rows], model["Z"])
-        * 2
-        * (slope * (model["fit"] - np.log(x)) - f / x)
-    )
+    return -2 * model.projected * (slope * (model.fit - np.log(x)) - f / x)
 
 
 def summarise(estimates: Iterable[DifferentialBias]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
