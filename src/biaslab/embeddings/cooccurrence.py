@@ -107,7 +107,7 @@ def count(
         capacity = capacity[: max(2, int(np.searchsorted(capacity, _ROOM, side="right")))]
         last = first + len(capacity) - 1
         indices, counts = np.empty(capacity[-1], np.int32), np.empty(capacity[-1], np.int64)
-        _kernels.count_rows(
+        _kernels.COUNT_ROWS[threads > 1](
             first,
             tokens,
             begins,
@@ -120,7 +120,7 @@ def count(
             counts,
             sizes[first:last],
         )
-        parts.append(_compact(capacity, sizes[first:last], indices, counts))
+        parts.append(_compact(capacity, sizes[first:last], indices, counts, threads))
         first = last
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     if len(parts) == 1:
@@ -131,11 +131,11 @@ def count(
     return Cooccurrence(indptr, indices, counts, unit, window)
 
 
-def _compact(capacity, sizes, indices, counts):
+def _compact(capacity, sizes, indices, counts, threads):
     """Move the filled starts of the rows together."""
     targets = np.concatenate([[0], np.cumsum(sizes)])
     out_indices, out_counts = np.empty(targets[-1], np.int32), np.empty(targets[-1], np.int64)
-    _kernels.compact_rows(capacity, targets, indices, counts, out_indices, out_counts)
+    _kernels.COMPACT_ROWS[threads > 1](capacity, targets, indices, counts, out_indices, out_counts)
     return out_indices, out_counts
 
 
@@ -187,7 +187,7 @@ def subtract(whole: Cooccurrence, removed: Cooccurrence, threads: int = 1) -> Co
         )
     set_threads(threads)
     left = np.empty_like(whole.counts)
-    _kernels.subtract_rows(
+    _kernels.SUBTRACT_ROWS[threads > 1](
         whole.indptr, whole.indices, whole.counts, removed.indptr, removed.indices, removed.counts, left
     )
     if len(left) and left.min() < 0:
