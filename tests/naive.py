@@ -198,3 +198,31 @@ def least_squares_vector(x_row, u, b_i, c, x_max, alpha):
     root = np.sqrt([weighting(x_row[j], x_max, alpha) for j in columns])
     target = np.array([math.log(x_row[j]) - b_i - c[j] for j in columns])
     return np.linalg.lstsq(root[:, None] * u[columns], root * target, rcond=None)[0]
+
+
+# Positive pointwise mutual information: Levy et al. 2015, Section 3.1; Brunet et al. 2019, Section 5.3.
+
+
+def ppmi(documents, n_words, window):
+    """Dense PPMI matrix, by counting the corpus: an entry is max(0, log(P(i, j) / (P(i) P(j))))."""
+    x = cooccurrence(documents, window)
+    sums = Counter()
+    for (i, _), value in x.items():
+        sums[i] += value
+    matrix = np.zeros((n_words, n_words))
+    for (i, j), value in x.items():
+        matrix[i, j] = math.log(max(Fraction(1), value * sum(sums.values()) / (sums[i] * sums[j])))
+    return matrix
+
+
+def ppmi_effect_sizes_without(documents, n_words, window, S, T, A, B):
+    """The effect size after a recount without each document; NaN where a row is zero or no spread."""
+    sizes = []
+    for k in range(len(documents)):
+        vectors = ppmi(documents[:k] + documents[k + 1 :], n_words, window)
+        if not all(vectors[word].any() for word in (*S, *T, *A, *B)):
+            sizes.append(math.nan)
+            continue
+        spread = variance([association(vectors, word, A, B) for word in (*S, *T)])
+        sizes.append(effect_size(vectors, S, T, A, B) if spread > 1e-24 else math.nan)
+    return sizes

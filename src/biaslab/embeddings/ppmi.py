@@ -1,0 +1,54 @@
+"""The positive pointwise mutual information (PPMI) representation of a corpus (Levy et al. 2015).
+
+A word's vector is its row of
+
+    PPMI_ij = max(0, log(X_ij N / (r_i c_j)))    with r_i = sum_j X_ij, c_j = sum_i X_ij, N = sum_ij X_ij
+
+and 0 where X_ij is. X is symmetric, so r = c.
+"""
+
+import numpy as np
+import scipy.sparse
+
+from biaslab.embeddings.cooccurrence import Cooccurrence
+
+_ROUNDING = 1e-12  # of the logarithms: smaller values are 0, so that a row of zeros is one
+
+
+def row_sums(x: Cooccurrence) -> np.ndarray:
+    """Return the sum of every row of X in units of 1 / `x.unit`, (V,) int64, without rounding error."""
+    sums = np.zeros(x.n_words, np.int64)
+    filled = np.diff(x.indptr) > 0
+    if filled.any():
+        sums[filled] = np.add.reduceat(x.counts, x.indptr[:-1][filled])
+    return sums
+
+
+def ppmi_rows(x: Cooccurrence, words: np.ndarray, sums: np.ndarray) -> scipy.sparse.csr_array:
+    """Return the PPMI vectors of some words.
+
+    Parameters
+    ----------
+    x : Cooccurrence
+        The counts.
+    words : numpy.ndarray
+        (m,) int64, word ids.
+    sums : numpy.ndarray
+        (V,) int64, what :func:`row_sums` returns.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        (m, V) float64, columns ascending in each row, without stored zeros.
+    """
+    lengths = x.indptr[words + 1] - x.indptr[words]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.repeat(x.indptr[words] - starts[:-1], lengths) + np.arange(starts[-1])
+    columns = x.indices[places]
+    logs = np.log(np.maximum(sums, 1))
+    information = np.log(x.counts[places]) - logs[columns] - np.repeat(logs[words], lengths)
+    values = information + np.log(max(int(sums.sum()), 1))
+    values[values < _ROUNDING] = 0.0
+    rows = scipy.sparse.csr_array((values, columns, starts), shape=(len(words), x.n_words))
+    rows.eliminate_zeros()
+    return rows

@@ -1,0 +1,159 @@
+"""The PPMI baseline (Brunet et al. 2019, Section 5.3): every document's differential bias in the PPMI rows.
+
+The change of the effect size is exact: counts without a document are whole numbers, and its removal changes
+the entries it touches, the sums of its words' rows and columns, and the total. Of the logarithms only those
+are computed anew; entries that the document does not touch shift by a constant for each row, unless the
+maximum with 0 cuts them off, so one pass over the rows of the test gives the effect size.
+"""
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.weat import effect_size, weat_words
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+from biaslab.core.jit import set_threads
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.ppmi import ppmi_rows, row_sums
+from biaslab.origins._ppmi_kernels import effect_sizes_without
+
+
+def ppmi_effect_size(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:
+    """Return the WEAT effect size (Equation 4) in the PPMI representation.
+
+    Parameters
+    ----------
+    x : Cooccurrence
+        The counts.
+    sums : numpy.ndarray
+        (V,) int64, what :func:`biaslab.embeddings.ppmi.row_sums` returns.
+    weat : WeatIndices
+        The bias test.
+
+    Returns
+    -------
+    float
+        NaN when all differential associations are equal.
+
+    Raises
+    ------
+    InputError
+        When a word of the test has a zero row, so that it has no cosine.
+    """
+    words = weat_words(weat)
+    rows = ppmi_rows(x, words, sums)
+    filled = np.unique(rows.indices)  # other columns add nothing to a cosine
+    places = {name: np.searchsorted(words, getattr(weat, name)) for name in ("S", "T", "A", "B")}
+    empty = np.diff(rows.indptr) == 0
+    if empty.any():
+        word = int(words[empty.argmax()])
+        raise InputError(
+            f"{weat.name}: the PPMI row of word id {word} (line {word + 2} of the vocabulary) is zero, so it"
+            " has no cosine; leave the word out"
+        )
+    return effect_size(rows[:, filled].toarray(), WeatIndices(weat.name, **places, set_names=(), lost={}))
+
+
+def differential_bias(
+    x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, weat: WeatIndices, threads: int = 1
+) -> np.ndarray:
+    """Return B - B~ (Equation 5) in the PPMI representation for the removal of every single document.
+
+    Parameters
+    ----------
+    x : Cooccurrence
+        Counted from this corpus.
+    tokens : numpy.ndarray
+        (n,) int32, word ids.
+    offsets : numpy.ndarray
+        (n_documents + 1,) int64.
+    weat : WeatIndices
+        The bias test.
+    threads : int
+        Threads to use; the result does not depend on it.
+
+    Returns
+    -------
+    numpy.ndarray
+        (n_documents,) float64. NaN where the effect size without the document is undefined: a word of the
+        test then has a zero row.
+
+    Raises
+    ------
+    InputError
+        When X is not counted from this corpus, or a word of the test has a zero row.
+    """
+    words, sums = weat_words(weat), row_sums(x)
+    ppmi_effect_size(x, sums, weat)  # refuses words with a zero row
+    _check_corpus(x, tokens, offsets, sums)
+    starts = np.concatenate([[0], np.cumsum(x.indptr[words + 1] - x.indptr[words])])
+    pieces = [slice(x.indptr[i], x.indptr[i + 1]) for i in words]
+    columns = np.concatenate([x.indices[p] for p in pieces])
+    counts = np.concatenate([x.counts[p] for p in pieces])
+    slot_of = np.full(x.n_words, -1, np.int32)
+    slot_of[words] = np.arange(len(words))
+    attribute_weights = np.zeros(len(words))
+    attribute_weights[slot_of[weat.A]] += 1 / len(weat.A)
+    attribute_weights[slot_of[weat.B]] -= 1 / len(weat.B)
+    targets = slot_of[np.concatenate([weat.S, weat.T])].astype(np.int64)
+    weights = _distance_weights(x)
+    arguments = (
+        weights, np.cumsum(weights), slot_of, words, starts, columns, counts, np.log(counts), sums,
+        np.log(np.maximum(sums, 1)), int(sums.sum()), targets, len(weat.S), attribute_weights,
+        int(np.diff(starts).max()),
+    )  # fmt: skip
+    set_threads(threads)
+    nothing, without = np.empty(1), np.empty(len(offsets) - 1)
+    effect_sizes_without(tokens, np.zeros(2, np.int64), *arguments, nothing)
+    effect_sizes_without(tokens, offsets, *arguments, without)
+    return nothing[0] - without
+
+
+def document_table(values: np.ndarray, documents: pd.DataFrame) -> pd.DataFrame:
+    """Lay out the differential bias of every document by PPMI.
+
+    Parameters
+    ----------
+    values : numpy.ndarray
+        (n_documents,) float64, what :func:`differential_bias` returned.
+    documents : pandas.DataFrame
+        Columns document, id, title.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns document, id, title, ppmi.
+
+    Raises
+    ------
+    InputError
+        When the documents are not those of the corpus.
+    """
+    if len(documents) != len(values):
+        raise InputError(
+            f"{len(documents)} documents listed, {len(values)} in the corpus; read the corpus again"
+        )
+    return documents[["document", "id", "title"]].assign(ppmi=values)
+
+
+def _distance_weights(x: Cooccurrence) -> np.ndarray:
+    """Return what a pair counts by its distance, (window + 1,) int64, in units of 1 / `x.unit`."""
+    weights = np.zeros(x.window + 1, np.int64)
+    weights[1:] = x.unit // np.arange(1, x.window + 1)
+    return weights
+
+
+def _check_corpus(x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, sums: np.ndarray) -> None:
+    """Raise InputError unless every row of X sums up to what the corpus holds of its word."""
+    reach = np.cumsum(_distance_weights(x))
+    lengths = np.diff(offsets)
+    before = np.arange(len(tokens)) - np.repeat(offsets[:-1], lengths)
+    after = np.repeat(lengths, lengths) - 1 - before
+    taken = reach[np.minimum(before, x.window)] + reach[np.minimum(after, x.window)]
+    in_corpus = np.zeros(x.n_words, np.int64)
+    if len(tokens) and (int(tokens.max()) >= x.n_words):
+        in_corpus[:] = -1
+    else:
+        np.add.at(in_corpus, tokens, taken)
+    if not np.array_equal(in_corpus, sums):
+        raise InputError("X was not counted from this corpus: rows have other sums; count the corpus again")
