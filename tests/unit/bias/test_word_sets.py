@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import naive
 from biaslab.bias.word_sets import in_vocabulary, read_word_sets
 from biaslab.core.errors import InputError
 
@@ -43,6 +44,44 @@ def test_the_papers_tests_are_there(name, sets, sizes):
     assert word_sets.name == name
     assert tuple(word_sets.sets) == sets
     assert tuple(len(words) for words in word_sets.sets.values()) == sizes
+
+
+@pytest.mark.parametrize(
+    ("number", "sizes"),
+    [
+        (1, (25, 25, 25, 25)),
+        (2, (25, 25, 25, 25)),
+        (3, (32, 32, 25, 25)),
+        (4, (16, 16, 25, 25)),
+        (5, (16, 16, 8, 8)),
+        (6, (8, 8, 8, 8)),
+        (7, (8, 8, 8, 8)),
+        (8, (8, 8, 8, 8)),
+        (9, (6, 6, 7, 7)),
+        (10, (8, 8, 8, 8)),
+    ],
+)
+def test_the_ten_tests_of_caliskan_have_their_published_sizes(number, sizes):
+    word_sets = read_word_sets(FOLDER / f"caliskan{number}.yaml")
+    assert word_sets.name == f"caliskan{number}"
+    assert tuple(len(words) for words in word_sets.sets.values()) == sizes
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_file_holds_words_as_the_tokeniser_finds_them(path):
+    word_sets = read_word_sets(path)
+    assert word_sets.name == path.stem
+    for words in word_sets.sets.values():
+        assert naive.tokenize(" ".join(words)) == words
+
+
+def test_tests_that_two_papers_share_have_equal_words():
+    paper, instruments = (read_word_sets(FOLDER / f"{name}.yaml") for name in ("weat2", "caliskan2"))
+    assert paper.sets == instruments.sets
+    science, math = (read_word_sets(FOLDER / f"caliskan{n}.yaml") for n in (8, 7))
+    paper = read_word_sets(FOLDER / "weat1.yaml")
+    assert paper.targets == science.targets
+    assert paper.attributes == math.attributes
 
 
 def test_words_become_ids_in_the_order_of_the_sets(write):
