@@ -56,7 +56,7 @@ def write_results(
     write_parquet(folder / "documents.parquet", documents)
     write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": ["the", "of", "NA"], "count": [9, 5, 5]}))
     write_tsv(folder / "training.tsv", _training(rng, n_seeds, epochs))
-    write_tsv(folder / "analogies.tsv", _analogies(rng, n_seeds))
+    analogies = [_analogies(rng, "baseline", n_seeds)]
     baselines, sets, fits = [], [], []
     for weat in weats:
         mean, sd = BASELINES[weat]
@@ -79,6 +79,8 @@ def write_results(
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
     columns = ["weat", "estimator", "n_sets", "r2", "r2_ci_low", "r2_ci_high"]
     columns += ["slope", "slope_ci_low", "slope_ci_high", "intercept"]
+    analogies += [_analogies(rng, name, 3) for name in pd.concat(sets)["set"].unique()]
+    write_tsv(folder / "analogies.tsv", pd.concat(analogies, ignore_index=True))
     write_tsv(folder / "correlation.tsv", pd.DataFrame(fits, columns=columns))
 
 
@@ -123,10 +125,10 @@ def _training(rng: np.random.Generator, n_seeds: int, epochs: int) -> pd.DataFra
     return pd.DataFrame(rows, columns=["set", "seed", "epoch", "loss"])
 
 
-def _analogies(rng: np.random.Generator, n_seeds: int) -> pd.DataFrame:
+def _analogies(rng: np.random.Generator, name: str, n_seeds: int) -> pd.DataFrame:
     correct = rng.integers(300, 400, n_seeds)
     return pd.DataFrame(
-        {"set": "baseline", "seed": range(n_seeds), "correct": correct, "total": 1000}
+        {"set": name, "seed": range(n_seeds), "correct": correct, "total": 1000}
         | {"accuracy": correct / 1000, "coverage": 0.051}
     )
 

@@ -140,6 +140,10 @@ def retrained_embeddings(wildcards):
 
 def differential_biases(wildcards):
     weats = SETUPS[wildcards.setup]["bias"]["weats"]
+def every_embedding(wildcards):
+    return baseline_embeddings(wildcards) + retrained_embeddings(wildcards)
+
+
     return [f"{folder(wildcards)}/differential_bias/{weat}.parquet" for weat in weats]
 
 

@@ -133,7 +133,7 @@ rule collect_losses:
 
 rule measure_analogies:
     input:
-        embeddings=baseline_embeddings,
+        embeddings=every_embedding,
         vocabulary="results/origins/{setup}/vocabulary.tsv",
     output:
         "results/origins/{setup}/analogies.tsv",
@@ -145,7 +145,7 @@ rule measure_analogies:
         ENVIRONMENT
     resources:
         mem_mb=memory(2000),
-        runtime=480,
+        runtime=1440,
     params:
         code=CODE["measure_analogies"],
     message:

@@ -9,6 +9,7 @@ import pandas as pd
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.tables import MISSING, Table, text_columns, write_table
+from biaslab.origins.quality import compare_analogies
 from biaslab.origins.results import Item, Setup, aggregate_by_metadata, percent_scale
 
 SIGNIFICANT = 0.05
@@ -31,7 +32,7 @@ _ACROSS = {
     "table4_correlation": "Table 4",
     "tests_summary": "Welch's tests",
 }
-_OF_SETUP = {"tests_sets": "Welch's tests"}
+_OF_SETUP = {"tests_sets": "Welch's tests", "analogies_sets": "Analogies"}
 _OF_WEAT = {"tableE_influential_documents": "Appendix E", "metadata": "Metadata"}
 
 _NOTES = {
@@ -59,6 +60,12 @@ _NOTES = {
     ),
     "tableE_influential_documents": (
         "ΔB = B(w) − B(w without the document) in units of the effect size, approximated by influence "
+    "analogies_sets": (
+        "TOP-1 analogies in percent of the questions whose words are all in the vocabulary, mean ± standard "
+        "deviation over embeddings. Welch's two-sided test against the baseline, not corrected for the "
+        "number of sets: of {n_tested} sets {n_significant} differ (p < 0.05), {n_expected:.1f} would by "
+        "chance."
+    ),
         "functions; mean ± standard deviation over the baseline embeddings. Bias decreasing (ΔB < 0): the "
         "document lowers the effect size, its removal raises it. Bias increasing (ΔB > 0): the document "
         "raises the effect size, its removal lowers it."
@@ -138,6 +145,8 @@ def _build(item: Item, setups: Sequence[Setup], word_sets: Mapping[str, WordSets
             return influential_documents(setup, item.weat)
         case _:
             return metadata(setup, item.weat)
+        case "analogies_sets":
+            return analogy_tests(setup)
 
 
 def weat_sets(setups: Sequence[Setup], word_sets: Mapping[str, WordSets]) -> Table:
@@ -312,6 +321,29 @@ def influential_documents(setup: Setup, weat: str) -> Table:
     """Appendix E: the documents at both ends of the differential bias (Equation 5), by `influence_mean`."""
     columns = ["document", "id", "title", "influence_mean", "influence_sd"]
     bias = setup.differential_bias(weat)[columns]
+def analogy_tests(setup: Setup) -> Table:
+    """TOP-1 analogies of the baseline and without each perturbation set (Section 5.2)."""
+    data = compare_analogies(setup.table("analogies", "set", "accuracy"))
+    tested = data["welch_p"].notna().sum()
+    significant = (data["welch_p"] < SIGNIFICANT).sum()
+    percent = data[["accuracy_mean", "accuracy_sd", "accuracy_change"]].astype(float) * 100
+    shown = {
+        "Set": "{set}",
+        "Embeddings": "{n_embeddings}",
+        "TOP-1 (%)": "{accuracy_mean:.2f} ± {accuracy_sd:.2f}",
+        "Change": "{accuracy_change:+.2f}",
+        "t": "{welch_t:.2f}",
+        "p": "{welch_p:.2g}",
+    }
+    counts = {"n_tested": tested, "n_significant": significant, "n_expected": SIGNIFICANT * tested}
+    return Table(
+        data,
+        text_columns(data.assign(**percent), shown),
+        f"Analogies after the removal of each perturbation set ({setup.name})",
+        _NOTES["analogies_sets"].format(**counts),
+    )
+
+
     bias = bias.merge(setup.documents()[["document", "excerpt"]], on="document", how="left")
     factor, unit = percent_scale(setup.baseline_mean(weat))
     bias["percent_of_baseline"] = bias["influence_mean"] * factor if unit.startswith("%") else float("nan")

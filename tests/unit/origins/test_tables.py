@@ -38,7 +38,7 @@ def test_exactly_the_listed_files_are_written(written, setups):
     items = tables.table_items({"wiki": ("weat1", "weat2"), "small": ("weat2",)})
     listed = {written / f"{item.stem}{suffix}" for item in items for suffix in TABLE_SUFFIXES}
     assert listed == {p for p in written.rglob("*") if p.parent.name == "tables"}
-    assert len(items) == 6 + 2 + 3 * 2
+    assert len(items) == 6 + 2 * 2 + 3 * 2
 
 
 def test_writing_twice_gives_equal_bytes(written, setups, tmp_path):
@@ -102,6 +102,25 @@ def test_unanswerable_analogies_show_a_dash(setups, tmp_path):
     setup = tables.Setup("small", tmp_path / "small", setups[1].options)
     shown = tables.experimental_setups([setup]).shown.set_index("Parameter")["small"]
     assert shown["TOP-1 analogies"] == shown["± std. dev."] == "–"
+
+
+def test_table_3_leaves_out_the_analogies_of_retrained_embeddings(setups):
+    values = tables.experimental_setups(setups[:1]).data.set_index("parameter")["value"]
+    analogies = read_tsv(setups[0].folder / "analogies.tsv")
+    baseline = analogies.loc[analogies["set"] == "baseline", "accuracy"]
+    assert len(analogies) > len(baseline) == 4
+    assert float(values["top1_analogies"]) == pytest.approx(baseline.mean())
+
+
+def test_analogies_of_every_set_are_tested_against_the_baseline(setups):
+    table = tables.analogy_tests(setups[0])
+    sets = read_tsv(setups[0].folder / "perturbations.tsv")["set"].unique()
+    assert table.data["set"].tolist() == ["baseline", *sets]
+    significant = (table.data["welch_p"] < 0.05).sum()
+    assert f"of {len(sets)} sets {significant} differ (p < 0.05), {0.05 * len(sets):.1f} would" in table.note
+    assert table.shown.iloc[0][["Change", "t", "p"]].tolist() == ["–"] * 3
+    accuracy = table.data.loc[0, "accuracy_mean"]
+    assert table.shown.loc[0, "TOP-1 (%)"].startswith(f"{100 * accuracy:.2f} ± ")
 
 
 def test_table_4_has_a_row_for_every_setup_test_and_estimator(setups):
