@@ -77,10 +77,10 @@ def write_results(
     columns = ["weat", "seed", "effect_size", "p_value", "n_missing_words", "missing_words"]
     write_tsv(folder / "baseline.tsv", pd.DataFrame(baselines, columns=columns))
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
-    columns = ["weat", "estimator", "n_sets", "r2", "r2_ci_low", "r2_ci_high"]
-    columns += ["slope", "slope_ci_low", "slope_ci_high", "intercept"]
     analogies += [_analogies(rng, name, 3) for name in pd.concat(sets)["set"].unique()]
     write_tsv(folder / "analogies.tsv", pd.concat(analogies, ignore_index=True))
+    columns = ["weat", "estimator", "n_sets", "r2", "r2_ci_low", "r2_ci_high"]
+    columns += ["slope", "slope_ci_low", "slope_ci_high", "intercept"]
     write_tsv(folder / "correlation.tsv", pd.DataFrame(fits, columns=columns))
 
 

@@ -138,12 +138,12 @@ def retrained_embeddings(wildcards):
     return grid.embedding_files(folder(wildcards), grid.perturbation_sets(setup), setup)
 
 
-def differential_biases(wildcards):
-    weats = SETUPS[wildcards.setup]["bias"]["weats"]
 def every_embedding(wildcards):
     return baseline_embeddings(wildcards) + retrained_embeddings(wildcards)
 
 
+def differential_biases(wildcards):
+    weats = SETUPS[wildcards.setup]["bias"]["weats"]
     return [f"{folder(wildcards)}/differential_bias/{weat}.parquet" for weat in weats]
 
 

@@ -58,14 +58,14 @@ _NOTES = {
         "Welch's two-sided test of the retrained embeddings against the baseline embeddings, p < 0.05, not "
         "corrected for the number of sets, as in the paper."
     ),
-    "tableE_influential_documents": (
-        "ΔB = B(w) − B(w without the document) in units of the effect size, approximated by influence "
     "analogies_sets": (
         "TOP-1 analogies in percent of the questions whose words are all in the vocabulary, mean ± standard "
         "deviation over embeddings. Welch's two-sided test against the baseline, not corrected for the "
         "number of sets: of {n_tested} sets {n_significant} differ (p < 0.05), {n_expected:.1f} would by "
         "chance."
     ),
+    "tableE_influential_documents": (
+        "ΔB = B(w) − B(w without the document) in units of the effect size, approximated by influence "
         "functions; mean ± standard deviation over the baseline embeddings. Bias decreasing (ΔB < 0): the "
         "document lowers the effect size, its removal raises it. Bias increasing (ΔB > 0): the document "
         "raises the effect size, its removal lowers it."
@@ -141,12 +141,12 @@ def _build(item: Item, setups: Sequence[Setup], word_sets: Mapping[str, WordSets
             return significance_counts(setups)
         case "tests_sets":
             return set_tests(setup)
+        case "analogies_sets":
+            return analogy_tests(setup)
         case "tableE_influential_documents":
             return influential_documents(setup, item.weat)
         case _:
             return metadata(setup, item.weat)
-        case "analogies_sets":
-            return analogy_tests(setup)
 
 
 def weat_sets(setups: Sequence[Setup], word_sets: Mapping[str, WordSets]) -> Table:
@@ -317,10 +317,6 @@ def set_tests(setup: Setup) -> Table:
     )
 
 
-def influential_documents(setup: Setup, weat: str) -> Table:
-    """Appendix E: the documents at both ends of the differential bias (Equation 5), by `influence_mean`."""
-    columns = ["document", "id", "title", "influence_mean", "influence_sd"]
-    bias = setup.differential_bias(weat)[columns]
 def analogy_tests(setup: Setup) -> Table:
     """TOP-1 analogies of the baseline and without each perturbation set (Section 5.2)."""
     data = compare_analogies(setup.table("analogies", "set", "accuracy"))
@@ -344,6 +340,10 @@ def analogy_tests(setup: Setup) -> Table:
     )
 
 
+def influential_documents(setup: Setup, weat: str) -> Table:
+    """Appendix E: the documents at both ends of the differential bias (Equation 5), by `influence_mean`."""
+    columns = ["document", "id", "title", "influence_mean", "influence_sd"]
+    bias = setup.differential_bias(weat)[columns]
     bias = bias.merge(setup.documents()[["document", "excerpt"]], on="document", how="left")
     factor, unit = percent_scale(setup.baseline_mean(weat))
     bias["percent_of_baseline"] = bias["influence_mean"] * factor if unit.startswith("%") else float("nan")
