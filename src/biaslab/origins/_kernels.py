@@ -204,7 +204,7 @@ def gradient_change(entries, counts, removed, unit, x_max, alpha, f, fit, log_x,
         f_after = 0.0
         if left > 0:
             x = left / unit
-            f_after = min((x / x_max) ** alpha, 1.0)
+            f_after = (x / x_max) ** alpha if x < x_max else 1.0
             after = f_after * (fit[place] - math.log(x))
         drops[e] = 2.0 * (f[place] - f_after)
         coefficient = 2.0 * (after - f[place] * (fit[place] - log_x[place]))
@@ -260,12 +260,18 @@ def newton_step_narrow(entries, drops, columns, U, Z, step):
         for d in range(step.shape[0]):
             total += u[d] * step[d]
         right[e] = root[e] * total
-        for g in range(e + 1):
-            z = Z[entries[g]]
-            total = 0.0
+        for g in range(0, e + 1, 4):  # four products at a time: each u[d] is loaded once for four
+            g1, g2, g3 = min(g + 1, e), min(g + 2, e), min(g + 3, e)
+            z0, z1, z2, z3 = Z[entries[g]], Z[entries[g1]], Z[entries[g2]], Z[entries[g3]]
+            t0 = t1 = t2 = t3 = 0.0
             for d in range(step.shape[0]):
-                total += u[d] * z[d]
-            A[e, g] = -root[e] * total * root[g]
+                t0 += u[d] * z0[d]
+                t1 += u[d] * z1[d]
+                t2 += u[d] * z2[d]
+                t3 += u[d] * z3[d]
+            A[e, g], A[e, g1], A[e, g2], A[e, g3] = t0, t1, t2, t3
+        for g in range(e + 1):
+            A[e, g] *= -root[e] * root[g]
         A[e, e] += 1.0
     if not cholesky(A, k, _LEAST_PIVOT):
         return False
