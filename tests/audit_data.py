@@ -77,6 +77,8 @@ def write_setup(results, setup, sizes, random_sizes, random_sets):
     write_tsv(
         folder / "correlation.tsv", pd.DataFrame([_fit(w, e) for w in WEATS for e in ("influence", "newton")])
     )
+    write_tsv(folder / "ppmi" / "correlation.tsv", pd.DataFrame([_fit("", "ppmi")]))
+    write_tsv(folder / "ppmi" / "word_sets.tsv", pd.DataFrame({"word_set": range(2000)}))
     write_tsv(
         folder / "analogies.tsv",
         pd.DataFrame([_analogy(s, r) for s in ("baseline", "weat1-decrease-10") for r in range(5)]),

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.word_sets import WordSets
-from biaslab.core.io import write_parquet, write_tsv
+from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
+from biaslab.origins.ppmi_comparison import correlate
 from biaslab.origins.results import ESTIMATORS, Setup, read_setups
 
 WORD_SETS = {
@@ -76,6 +77,7 @@ def write_results(
             fits.append((weat, estimator, len(part), *r2, *slope, fit.intercept))
     columns = ["weat", "seed", "effect_size", "p_value", "n_missing_words", "missing_words"]
     write_tsv(folder / "baseline.tsv", pd.DataFrame(baselines, columns=columns))
+    _write_ppmi(folder, rng, weats)
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
     analogies += [_analogies(rng, name, 3) for name in pd.concat(sets)["set"].unique()]
     write_tsv(folder / "analogies.tsv", pd.concat(analogies, ignore_index=True))
@@ -143,6 +145,22 @@ def _bias(rng: np.random.Generator, documents: pd.DataFrame, n_seeds: int, mean:
         for s in range(n_seeds):
             table[f"{estimator}_seed{s}"] = seeds[:, s]
     return table
+
+
+def _write_ppmi(folder: Path, rng: np.random.Generator, weats: tuple[str, ...]) -> None:
+    for weat in weats:
+        table = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
+        ppmi = table["influence_mean"] * 0.4 + rng.normal(0, 0.0005, len(table))
+        write_parquet(
+            folder / "ppmi" / f"{weat}.parquet", table[["document", "id", "title"]].assign(ppmi=ppmi)
+        )
+    sizes = {"weat": weats, "effect_size": [BASELINES[weat][0] * 0.4 for weat in weats]}
+    write_tsv(folder / "ppmi" / "baseline.tsv", pd.DataFrame(sizes))
+    ppmi = rng.normal(0, 0.6, 200)
+    glove = 0.7 * ppmi + rng.normal(0, 0.3, 200)
+    table = pd.DataFrame({"word_set": range(200), "ppmi": ppmi, "glove_mean": glove, "glove_sd": 0.2})
+    write_tsv(folder / "ppmi" / "word_sets.tsv", table)
+    write_tsv(folder / "ppmi" / "correlation.tsv", correlate(table, 1))
 
 
 def _perturbations(

@@ -53,6 +53,8 @@ CODE = {
     "estimate_differential_bias": code_digest("biaslab.origins.estimation"),
     "select_sets": code_digest("biaslab.origins.perturbation"),
     "evaluate_predictions": code_digest("biaslab.origins.evaluation"),
+    "scan_ppmi": code_digest("biaslab.origins.ppmi_scan"),
+    "compare_ppmi": code_digest("biaslab.origins.ppmi_comparison"),
     "write_tables": code_digest("biaslab.origins.tables"),
     "draw_figures": code_digest("biaslab.origins.figures"),
     "measure_claims": code_digest("biaslab.audit.measure"),

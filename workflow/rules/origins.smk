@@ -177,6 +177,67 @@ rule evaluate_predictions:
         " --perturbations {output.perturbations} --correlation {output.correlation} > {log} 2>&1"
 
 
+rule scan_ppmi:
+    input:
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        documents="results/origins/{setup}/documents.parquet",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=word_set,
+    output:
+        "results/origins/{setup}/ppmi/{weat}.parquet",
+    log:
+        "results/logs/{setup}/scan_ppmi/{weat}.log",
+    benchmark:
+        "results/benchmarks/{setup}/scan_ppmi/{weat}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 8
+    resources:
+        mem_mb=memory(2000),
+        runtime=240,
+    params:
+        weats=weat_options,
+        code=CODE["scan_ppmi"],
+    message:
+        "{wildcards.setup}: measure every document's differential bias of {wildcards.weat} by PPMI"
+    shell:
+        "biaslab origins ppmi-scan --cooccurrence {input.cooccurrence} --corpus {input.corpus}"
+        " --documents {input.documents} --vocabulary {input.vocabulary} {params.weats} --threads {threads}"
+        " --out {output} > {log} 2>&1"
+
+
+rule compare_ppmi:
+    input:
+        embeddings=baseline_embeddings,
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=word_sets,
+    output:
+        baseline="results/origins/{setup}/ppmi/baseline.tsv",
+        word_sets="results/origins/{setup}/ppmi/word_sets.tsv",
+        correlation="results/origins/{setup}/ppmi/correlation.tsv",
+    log:
+        "results/logs/{setup}/compare_ppmi.log",
+    benchmark:
+        "results/benchmarks/{setup}/compare_ppmi.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(2000),
+        runtime=120,
+    params:
+        weats=weat_options,
+        seed=config["seed"],
+        code=CODE["compare_ppmi"],
+    message:
+        "{wildcards.setup}: compare the bias in GloVe with that in the PPMI representation"
+    shell:
+        "biaslab origins compare-ppmi {input.embeddings} --cooccurrence {input.cooccurrence}"
+        " --vocabulary {input.vocabulary} {params.weats} --seed {params.seed} --baseline {output.baseline}"
+        " --word-sets {output.word_sets} --correlation {output.correlation} > {log} 2>&1"
+
+
 rule record_config:
     output:
         "results/config.json",

@@ -167,6 +167,64 @@ def evaluate(
     write_tsv(correlation, correlate(table, seed))
 
 
+@app.command("ppmi-scan")
+def ppmi_scan(
+    cooccurrence: Cooccurrences,
+    corpus: CorpusFile,
+    documents: Documents,
+    vocabulary: VocabularyFile,
+    weat: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
+    out: Out,
+    threads: Threads = 1,
+) -> None:
+    """Measure how much every document contributes to a bias in the PPMI representation, exactly."""
+    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
+    from biaslab.core.io import read_npz, read_parquet, write_parquet
+    from biaslab.embeddings import cooccurrence as counts
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins import ppmi_scan as scan
+
+    words, x = read_vocabulary(vocabulary), counts.read(cooccurrence)
+    scan.check_vocabulary(x, len(words))
+    test = in_vocabulary(read_word_sets(weat), words.ids)
+    arrays = read_npz(corpus, ("tokens", "offsets"))
+    values = scan.differential_bias(x, arrays["tokens"], arrays["offsets"], test, threads)
+    table = scan.document_table(values, read_parquet(documents, ["document", "id", "title"]))
+    write_parquet(out, table)
+
+
+@app.command("compare-ppmi")
+def compare_ppmi(
+    batches: Baselines,
+    cooccurrence: Cooccurrences,
+    vocabulary: VocabularyFile,
+    weat: WordSetFiles,
+    seed: Seed,
+    baseline: Annotated[Path, typer.Option(help="Where the tests' bias by PPMI goes (.tsv).")],
+    word_sets: Annotated[Path, typer.Option(help="Where the random tests go (.tsv).")],
+    correlation: Annotated[Path, typer.Option(help="Where their fit goes (.tsv).")],
+    count: Annotated[
+        int, typer.Option(help="Random tests to draw, as large as the first test.", min=2)
+    ] = 2000,
+    contexts: Annotated[int, typer.Option(help="Contexts that a word must have to be drawn.", min=1)] = 50,
+) -> None:
+    """Compare the bias in the baseline embeddings with that in the PPMI representation, over random tests."""
+    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
+    from biaslab.core.io import write_tsv
+    from biaslab.embeddings import cooccurrence as counts
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins import ppmi_comparison as comparison
+
+    words, x = read_vocabulary(vocabulary), counts.read(cooccurrence)
+    tests = [read_word_sets(path) for path in weat]
+    sizes = [len(names) for names in tests[0].sets.values()]
+    drawn = comparison.random_word_sets(x, sizes, count, contexts, seed)
+    table = comparison.compare_word_sets(batches, x, drawn, words.words)
+    write_tsv(baseline, comparison.measure_ppmi(x, [in_vocabulary(test, words.ids) for test in tests]))
+    write_tsv(word_sets, table)
+    write_tsv(correlation, comparison.correlate(table, seed))
+
+
 @app.command("tables")
 def tables(setup: Setups, config: Config, weat: WordSetFiles, out_dir: OutDir) -> None:
     """Write the paper's tables, the tests and the metadata of some setups (.tsv, .md, .tex)."""

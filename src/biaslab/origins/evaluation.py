@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
@@ -79,21 +80,22 @@ def correlate(perturbations: pd.DataFrame, seed: int) -> pd.DataFrame:
     targeted = perturbations[perturbations["kind"] != "random"]
     rows = []
     for (weat, estimator), group in targeted.groupby(["weat", "estimator"], sort=False):
-        x, y = group["predicted_mean"].to_numpy(), group["observed_mean"].to_numpy()
-        fit = linear_fit(x, y)
-        interval = bootstrap_fit(x, y, stream(seed, "bootstrap", weat, estimator))
-        rows.append(
-            {
-                "weat": weat,
-                "estimator": estimator,
-                "n_sets": len(group),
-                "r2": fit.r2,
-                "r2_ci_low": interval.r2_low,
-                "r2_ci_high": interval.r2_high,
-                "slope": fit.slope,
-                "slope_ci_low": interval.slope_low,
-                "slope_ci_high": interval.slope_high,
-                "intercept": fit.intercept,
-            }
-        )
+        rng = stream(seed, "bootstrap", weat, estimator)
+        fit = fit_columns(group["predicted_mean"], group["observed_mean"], rng)
+        rows.append({"weat": weat, "estimator": estimator, **fit})
     return pd.DataFrame(rows)
+
+
+def fit_columns(x: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> dict[str, float]:
+    """Fit y to x, a point a set: n_sets, then r2 and slope with 95 percent bootstrap intervals, intercept."""
+    fit, interval = linear_fit(x, y), bootstrap_fit(x, y, rng)
+    return {
+        "n_sets": len(x),
+        "r2": fit.r2,
+        "r2_ci_low": interval.r2_low,
+        "r2_ci_high": interval.r2_high,
+        "slope": fit.slope,
+        "slope_ci_low": interval.slope_low,
+        "slope_ci_high": interval.slope_high,
+        "intercept": fit.intercept,
+    }

@@ -25,6 +25,7 @@ from biaslab.core.plotting import (
     figure,
     save_with_data,
 )
+from biaslab.origins.ppmi_report import draw_rankings, draw_word_sets
 from biaslab.origins.results import (
     ESTIMATORS,
     Item,
@@ -54,12 +55,13 @@ _ACROSS = {
     "figure7_predicted_observed": "Figure 7",
     "figure8_sets": "Figure 8",
 }
-_OF_SETUP = {"training_loss": "Training"}
+_OF_SETUP = {"training_loss": "Training", "figure9_glove_ppmi": "Figure 9"}
 _OF_WEAT = {
     "figure1_histogram": "Figure 1",
     "figure2_predicted_observed": "Figure 2",
     "figure3_sets": "Figure 3",
     "metadata": "Metadata",
+    "ppmi_rankings": "Section 5.3",
 }
 _MARKERS = "osD^vP<X>*"
 _PANEL = 1.9  # inches, height of a histogram
@@ -127,6 +129,10 @@ def write_figures(
                 draw_sets(setups, titles, stem, random=False)
             case "training_loss":
                 draw_loss(setup, stem)
+            case "figure9_glove_ppmi":
+                draw_word_sets(setup, stem)
+            case "ppmi_rankings":
+                draw_rankings(setup, item.weat, titles[item.weat], stem)
             case _:
                 draw_metadata(setup, item.weat, titles[item.weat], stem)
 

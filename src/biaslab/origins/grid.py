@@ -21,8 +21,13 @@ RESULTS = (
     "observed.tsv",
     "perturbations.tsv",
     "correlation.tsv",
+    "ppmi/baseline.tsv",
+    "ppmi/word_sets.tsv",
+    "ppmi/correlation.tsv",
 )
 """What a setup measures, next to the differential bias for each test."""
+
+_OF_DOCUMENTS = ("differential_bias", "ppmi")
 
 
 class Batch(NamedTuple):
@@ -104,7 +109,10 @@ def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:
     return [
         f"{folder}/{name}/{file}"
         for name, setup in setups.items()
-        for file in (*RESULTS, *(f"differential_bias/{weat}.parquet" for weat in setup["bias"]["weats"]))
+        for file in (
+            *RESULTS,
+            *(f"{kind}/{weat}.parquet" for kind in _OF_DOCUMENTS for weat in setup["bias"]["weats"]),
+        )
     ]
 
 

@@ -136,6 +136,12 @@ def document_table(values: np.ndarray, documents: pd.DataFrame) -> pd.DataFrame:
     return documents[["document", "id", "title"]].assign(ppmi=values)
 
 
+def check_vocabulary(x: Cooccurrence, n_words: int) -> None:
+    """Raise InputError unless X has as many words as the vocabulary."""
+    if x.n_words != n_words:
+        raise InputError(f"X has {x.n_words} words and the vocabulary {n_words}; make both from one corpus")
+
+
 def _distance_weights(x: Cooccurrence) -> np.ndarray:
     """Return what a pair counts by its distance, (window + 1,) int64, in units of 1 / `x.unit`."""
     weights = np.zeros(x.window + 1, np.int64)

@@ -104,7 +104,14 @@ class Setup:
 
     def differential_bias(self, weat: str) -> pd.DataFrame:
         """Return the differential bias of every document, all columns, in the order of the documents."""
-        table = read_parquet(self.folder / "differential_bias" / f"{weat}.parquet")
+        return self._of_documents("differential_bias", weat)
+
+    def ppmi(self, weat: str) -> pd.DataFrame:
+        """Return the differential bias of every document by PPMI, in the order of the documents."""
+        return self._of_documents("ppmi", weat)
+
+    def _of_documents(self, folder: str, weat: str) -> pd.DataFrame:
+        table = read_parquet(self.folder / folder / f"{weat}.parquet")
         return table.sort_values("document", kind="stable").reset_index(drop=True)
 
 

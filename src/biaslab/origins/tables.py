@@ -9,6 +9,7 @@ import pandas as pd
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.tables import MISSING, Table, text_columns, write_table
+from biaslab.origins.ppmi_report import document_rankings
 from biaslab.origins.quality import compare_analogies
 from biaslab.origins.results import Item, Setup, aggregate_by_metadata, percent_scale
 
@@ -31,6 +32,7 @@ _ACROSS = {
     "table3_setups": "Table 3",
     "table4_correlation": "Table 4",
     "tests_summary": "Welch's tests",
+    "ppmi_rankings": "Section 5.3",
 }
 _OF_SETUP = {"tests_sets": "Welch's tests", "analogies_sets": "Analogies"}
 _OF_WEAT = {"tableE_influential_documents": "Appendix E", "metadata": "Metadata"}
@@ -139,6 +141,8 @@ def _build(item: Item, setups: Sequence[Setup], word_sets: Mapping[str, WordSets
             return correlation(setups)
         case "tests_summary":
             return significance_counts(setups)
+        case "ppmi_rankings":
+            return document_rankings(setups)
         case "tests_sets":
             return set_tests(setup)
         case "analogies_sets":

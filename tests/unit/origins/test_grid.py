@@ -66,7 +66,9 @@ def test_files_of_embeddings_and_results():
     ]
     files = grid.result_files("out", {"mine": setup})
     assert "out/mine/baseline.tsv" in files
-    assert files[-2:] == [
+    assert files[-4:] == [
         "out/mine/differential_bias/weat1.parquet",
         "out/mine/differential_bias/weat2.parquet",
+        "out/mine/ppmi/weat1.parquet",
+        "out/mine/ppmi/weat2.parquet",
     ]

@@ -1,0 +1,141 @@
+"""GloVe's bias beside that of the PPMI representation (Brunet et al. 2019, Section 5.3, Figure 9 left)."""
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from biaslab.bias.weat import effect_size
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.embeddings.batches import read_trainings
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.ppmi import row_sums
+from biaslab.origins.evaluation import fit_columns
+from biaslab.origins.ppmi_scan import check_vocabulary, ppmi_effect_size
+
+
+def measure_ppmi(x: Cooccurrence, weats: Sequence[WeatIndices]) -> pd.DataFrame:
+    """Measure bias tests in the PPMI representation.
+
+    Parameters
+    ----------
+    x : Cooccurrence
+        The counts.
+    weats : sequence of WeatIndices
+        The tests.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns weat, effect_size.
+    """
+    sums = row_sums(x)
+    return pd.DataFrame(
+        {"weat": [w.name for w in weats], "effect_size": [ppmi_effect_size(x, sums, w) for w in weats]}
+    )
+
+
+def random_word_sets(
+    x: Cooccurrence, sizes: Sequence[int], n_sets: int, least_contexts: int, seed: int
+) -> list[WeatIndices]:
+    """Draw tests S, T, A, B whose words are all different, from the words with enough contexts.
+
+    Parameters
+    ----------
+    x : Cooccurrence
+        The counts.
+    sizes : sequence of int
+        Words in S, T, A and B.
+    n_sets : int
+        Tests to draw.
+    least_contexts : int
+        Different words that a word must co-occur with to be drawn.
+    seed : int
+        Seed of the run.
+
+    Returns
+    -------
+    list of WeatIndices
+        Each drawn from a stream of its own, so that fewer tests are the first of more.
+
+    Raises
+    ------
+    InputError
+        When fewer words than one test needs have so many contexts.
+    """
+    eligible = np.flatnonzero(np.diff(x.indptr) >= least_contexts)
+    if len(eligible) < sum(sizes):
+        raise InputError(
+            f"{len(eligible)} words have {least_contexts} contexts or more, and a random test needs"
+            f" {sum(sizes)}; ask for fewer contexts or use a larger corpus"
+        )
+    tests = []
+    for k in range(n_sets):
+        words = stream(seed, "random word sets", k).choice(eligible, sum(sizes), replace=False)
+        tests.append(
+            WeatIndices(f"random{k}", *np.split(words, np.cumsum(sizes)[:-1]), ("S", "T", "A", "B"), {})
+        )
+    return tests
+
+
+def compare_word_sets(
+    batches: Sequence[str | os.PathLike], x: Cooccurrence, tests: Sequence[WeatIndices], words: Sequence[str]
+) -> pd.DataFrame:
+    """Measure random tests in every baseline embedding and in the PPMI representation.
+
+    Parameters
+    ----------
+    batches : sequence of path-like
+        Batch files of the baseline embeddings.
+    x : Cooccurrence
+        The counts they were trained on.
+    tests : sequence of WeatIndices
+        The tests.
+    words : sequence of str
+        The vocabulary.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns word_set (its number), ppmi, glove_mean, glove_sd (over the baselines), and S, T, A, B (their
+        words, separated by commas).
+
+    Raises
+    ------
+    InputError
+        When a file is no batch of this vocabulary, or X is of another one.
+    """
+    check_vocabulary(x, len(words))
+    sums = row_sums(x)
+    ppmi = [ppmi_effect_size(x, sums, test) for test in tests]
+    trainings = tqdm(read_trainings(batches, len(words)), desc="random tests", unit="embedding", disable=None)
+    glove = np.array([[effect_size(training.W, test) for test in tests] for training in trainings])
+    table = {"word_set": np.arange(len(tests)), "ppmi": ppmi, "glove_mean": glove.mean(axis=0)}
+    table["glove_sd"] = glove.std(axis=0, ddof=1) if len(glove) > 1 else np.nan
+    for name in ("S", "T", "A", "B"):
+        table[name] = [",".join(words[i] for i in getattr(test, name)) for test in tests]
+    return pd.DataFrame(table)
+
+
+def correlate(word_sets: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Fit GloVe's effect sizes to those in the PPMI representation.
+
+    Parameters
+    ----------
+    word_sets : pandas.DataFrame
+        What :func:`compare_word_sets` returned.
+    seed : int
+        Seed of the run, for the bootstrap over the tests.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row: n_sets, r2, r2_ci_low, r2_ci_high, slope, slope_ci_low, slope_ci_high, intercept, of
+        glove_mean on ppmi; 95 percent intervals.
+    """
+    rng = stream(seed, "bootstrap", "ppmi")
+    return pd.DataFrame([fit_columns(word_sets["ppmi"], word_sets["glove_mean"], rng)])

@@ -1,0 +1,85 @@
+import shutil
+
+import numpy as np
+import pytest
+
+from biaslab.core import plotting
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, read_tsv, write_parquet
+from biaslab.origins.ppmi_report import document_rankings, draw_rankings, draw_word_sets
+from biaslab.origins.results import Setup
+from origins_data import make_setups
+
+
+@pytest.fixture(scope="module")
+def setups(tmp_path_factory):
+    return make_setups(tmp_path_factory.mktemp("origins"), {"wiki": {"weats": ("weat1",)}})
+
+
+@pytest.fixture(autouse=True)
+def one_format(monkeypatch):
+    monkeypatch.setattr(plotting, "_METADATA", {"svg": {"Date": None}})
+
+
+def with_ppmi(setup, folder, change):
+    """Copy the results, the differential bias by PPMI changed."""
+    shutil.copytree(setup.folder, folder / "wiki")
+    path = folder / "wiki" / "ppmi" / "weat1.parquet"
+    table = read_parquet(path)
+    influence = read_parquet(folder / "wiki" / "differential_bias" / "weat1.parquet")["influence_mean"]
+    write_parquet(path, table.assign(ppmi=change(table["ppmi"], influence)))
+    return Setup("wiki", folder / "wiki", setup.options)
+
+
+def test_equal_rankings_share_every_document(setups, tmp_path):
+    setup = with_ppmi(setups[0], tmp_path, lambda ppmi, influence: 3 * influence)
+    row = document_rankings([setup]).data.iloc[0]
+    assert row["spearman"] == pytest.approx(1)
+    assert [row[f"overlap_{kind}_{n}"] for kind in ("increase", "decrease") for n in (10, 30)] == [10, 30] * 2
+
+
+def test_opposite_rankings_share_none(setups, tmp_path):
+    setup = with_ppmi(setups[0], tmp_path, lambda ppmi, influence: -influence)
+    row = document_rankings([setup]).data.iloc[0]
+    assert row["spearman"] == pytest.approx(-1)
+    assert [row[f"overlap_{kind}_{n}"] for kind in ("increase", "decrease") for n in (10, 30)] == [0] * 4
+
+
+def test_documents_without_an_effect_size_are_left_out(setups, tmp_path):
+    def change(ppmi, influence):
+        return influence.where(influence != influence.max(), np.nan)
+
+    setup = with_ppmi(setups[0], tmp_path, change)
+    row = document_rankings([setup]).data.iloc[0]
+    assert row["spearman"] == pytest.approx(1)
+    assert row["overlap_decrease_10"] == 9
+    draw_rankings(setup, "weat1", "title", tmp_path / "figure")
+
+
+def test_overlap_counts_the_documents_of_both_sets(setups):
+    row = document_rankings(setups).data.iloc[0]
+    glove = setups[0].differential_bias("weat1").set_index("document")["influence_mean"]
+    ppmi = setups[0].ppmi("weat1").set_index("document")["ppmi"]
+    assert row["overlap_decrease_30"] == len(set(glove.nlargest(30).index) & set(ppmi.nlargest(30).index))
+    assert row["overlap_increase_30"] == len(set(glove.nsmallest(30).index) & set(ppmi.nsmallest(30).index))
+    assert row["ppmi_effect_size"] == pytest.approx(0.957 * 0.4)
+
+
+def test_figure_of_rankings_holds_every_document_in_percent(setups, tmp_path):
+    draw_rankings(setups[0], "weat1", "science/arts × male/female", tmp_path / "figure")
+    data = read_tsv(tmp_path / "figure.tsv")
+    assert len(data) == 300
+    assert data["set"].value_counts().to_dict() == {"increase-30": 30, "decrease-30": 30}
+    glove = setups[0].differential_bias("weat1")["influence_mean"]
+    assert data["influence_mean"].max() == pytest.approx(100 * glove.max() / setups[0].baseline_mean("weat1"))
+    assert data["ppmi"].max() == pytest.approx(100 * setups[0].ppmi("weat1")["ppmi"].max() / (0.957 * 0.4))
+
+
+def test_figure_9_holds_every_random_test(setups, tmp_path):
+    draw_word_sets(setups[0], tmp_path / "figure")
+    assert len(read_tsv(tmp_path / "figure.tsv")) == 200
+
+
+def test_a_missing_test_is_named(setups):
+    with pytest.raises(InputError, match=r"weat2\.parquet: no such file"):
+        setups[0].ppmi("weat2")
