@@ -5,12 +5,20 @@ import time
 import numpy as np
 
 import bench_corpus
+from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.origins.ppmi_scan import differential_bias
 from differential_bias import DIMENSION, THREADS, tests_for
 
 EPOCHS = 100
+
+
+def compile_kernels(tokens, offsets, n_words):
+    """Scan a small corpus with a test of frequent words."""
+    frequent = WeatIndices("frequent", *np.split(np.arange(8), 4), ("S", "T", "A", "B"), {})
+    x = cooccurrence.count(tokens, offsets, n_words, 8, THREADS)
+    differential_bias(x, tokens, offsets, frequent, THREADS)
 
 
 def main():
@@ -27,8 +35,7 @@ def main():
     )
     training = EPOCHS * float(np.diff(clock).min())
     tests = tests_for(words)
-    few = cooccurrence.count(tokens[: offsets[500]], offsets[:501], len(words), 8, THREADS)
-    differential_bias(few, tokens[: offsets[500]], offsets[:501], tests[0], THREADS)  # compiles
+    compile_kernels(tokens[: offsets[50]], offsets[:51], len(words))
     start = time.perf_counter()
     for weat in tests:
         differential_bias(x, tokens, offsets, weat, THREADS)
