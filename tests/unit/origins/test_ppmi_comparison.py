@@ -1,14 +1,20 @@
 import numpy as np
+import pandas as pd
 import pytest
+import yaml
+from typer.testing import CliRunner
 
 import naive
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
+from biaslab.cli import app
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.origins.ppmi_comparison import compare_word_sets, correlate, measure_ppmi, random_word_sets
+from biaslab.origins.ppmi_scan import differential_bias
 
 N_WORDS, WINDOW, SIZES = 40, 5, (3, 3, 2, 4)
 WORDS = [f"w{i}" for i in range(N_WORDS)]
@@ -78,3 +84,52 @@ def test_named_tests_by_ppmi(x):
 def test_another_vocabulary(x, batches):
     with pytest.raises(InputError, match="X has 40 words and the vocabulary 39"):
         compare_word_sets(batches[0], x, random_word_sets(x, SIZES, 2, 15, 1), WORDS[1:])
+
+
+@pytest.fixture
+def files(x, corpus, batches, tmp_path):
+    """Write the files that the commands read, and a function that runs a command on them."""
+    cooccurrence.write(tmp_path / "x.npz", x)
+    write_npz(tmp_path / "corpus.npz", tokens=corpus[0], offsets=corpus[1])
+    numbers = np.arange(10)
+    documents = pd.DataFrame({"document": numbers, "id": numbers.astype(str), "title": "t"})
+    write_parquet(tmp_path / "documents.parquet", documents)
+    write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": 20}))
+    sets = {"name": "w", "title": "t", "source": "s"}
+    sets |= {"targets": {"S": ["w0", "w1", "lost"], "T": ["w2", "w3"]}}
+    sets |= {"attributes": {"A": ["w4", "w5"], "B": ["w6", "w7"]}}
+    (tmp_path / "w.yaml").write_text(yaml.safe_dump(sets))
+
+    def run(*arguments):
+        arguments = [str(tmp_path / a) if "." in a else a for a in arguments]
+        return CliRunner().invoke(app, ["origins", *arguments], catch_exceptions=False)
+
+    return run
+
+
+SCAN = ["ppmi-scan", "--cooccurrence", "x.npz", "--corpus", "corpus.npz", "--documents", "documents.parquet"]
+SCAN += ["--vocabulary", "vocabulary.tsv", "--weat", "w.yaml", "--out", "out.parquet"]
+
+
+def test_the_commands_write_what_the_functions_return(files, x, corpus, batches, tmp_path):
+    weat = WeatIndices("w", *np.split(np.arange(8), 4), ("S", "T", "A", "B"), {})
+    assert files(*SCAN).exit_code == 0
+    np.testing.assert_array_equal(
+        read_parquet(tmp_path / "out.parquet")["ppmi"], differential_bias(x, *corpus, weat)
+    )
+    options = ["--cooccurrence", "x.npz", "--vocabulary", "vocabulary.tsv", "--weat", "w.yaml", "--seed", "1"]
+    options += ["--count", "20", "--contexts", "15"]
+    options += ["--baseline", "b.tsv", "--word-sets", "s.tsv", "--correlation", "c.tsv"]
+    assert files("compare-ppmi", str(batches[0][0]), *options).exit_code == 0
+    expected = compare_word_sets(batches[0], x, random_word_sets(x, (3, 2, 2, 2), 20, 15, 1), WORDS)
+    assert read_tsv(tmp_path / "s.tsv")["ppmi"].to_numpy() == pytest.approx(expected["ppmi"].to_numpy())
+    assert read_tsv(tmp_path / "c.tsv")["n_sets"].item() == 20
+    effect = read_tsv(tmp_path / "b.tsv")["effect_size"].item()
+    assert effect == pytest.approx(measure_ppmi(x, [weat])["effect_size"].item())
+
+
+def test_files_of_different_corpora_are_refused(files, tmp_path):
+    write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS[:-1], "count": 20}))
+    with pytest.raises(InputError, match="X has 40 words and the vocabulary 39"):
+        files(*SCAN)
+    assert not (tmp_path / "out.parquet").exists()
