@@ -226,3 +226,21 @@ def ppmi_effect_sizes_without(documents, n_words, window, S, T, A, B):
         spread = variance([association(vectors, word, A, B) for word in (*S, *T)])
         sizes.append(effect_size(vectors, S, T, A, B) if spread > 1e-24 else math.nan)
     return sizes
+
+
+# Products of the bias gradient
+
+
+def token_contributions(tokens, gradient, window):
+    """Each token's half of its co-occurrences; gradient[i][j] = dB/dX_ij, and X_ij adds up 1/distance.
+
+    Every ordered pair of positions is one count in X (Section 3.1), so a pair of tokens is counted twice.
+    """
+    found = [0.0] * len(tokens)
+    for p, word in enumerate(tokens):
+        for q, context in enumerate(tokens):
+            if p != q and abs(p - q) <= window:
+                amount = gradient.get(word, {}).get(context, 0.0) / abs(p - q)
+                found[p] += amount / 2
+                found[q] += amount / 2
+    return found

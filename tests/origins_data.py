@@ -11,6 +11,7 @@ from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins.ppmi_comparison import correlate
 from biaslab.origins.results import ESTIMATORS, Setup, read_setups
+from biaslab.origins.seed_stability import stability
 
 WORD_SETS = {
     "weat1": WordSets(
@@ -78,6 +79,7 @@ def write_results(
     columns = ["weat", "seed", "effect_size", "p_value", "n_missing_words", "missing_words"]
     write_tsv(folder / "baseline.tsv", pd.DataFrame(baselines, columns=columns))
     _write_ppmi(folder, rng, weats)
+    _write_gradients_and_stability(folder, weats)
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
     analogies += [_analogies(rng, name, 3) for name in pd.concat(sets)["set"].unique()]
     write_tsv(folder / "analogies.tsv", pd.concat(analogies, ignore_index=True))
@@ -161,6 +163,23 @@ def _write_ppmi(folder: Path, rng: np.random.Generator, weats: tuple[str, ...]) 
     table = pd.DataFrame({"word_set": range(200), "ppmi": ppmi, "glove_mean": glove, "glove_sd": 0.2})
     write_tsv(folder / "ppmi" / "word_sets.tsv", table)
     write_tsv(folder / "ppmi" / "correlation.tsv", correlate(table, 1))
+
+
+def _write_gradients_and_stability(folder: Path, weats: tuple[str, ...]) -> None:
+    rng = np.random.default_rng(7)
+    parts = []
+    for weat in weats:
+        words = [word for part in WORD_SETS[weat].sets.values() for word in part]
+        table = pd.DataFrame(
+            [(word, f"context{k}") for word in words for k in range(12)], columns=["word", "context"]
+        )
+        x, mean = rng.exponential(2, len(table)), rng.normal(0, 0.01, len(table))
+        table = table.assign(x=x, gradient_mean=mean, gradient_sd=0.003)
+        table = table.assign(elasticity_mean=x * mean, elasticity_sd=x * 0.003)
+        write_parquet(folder / "bias_gradient" / f"{weat}.parquet", table)
+        bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
+        parts.append(stability(bias, weat, 1))
+    write_tsv(folder / "seed_stability.tsv", pd.concat(parts, ignore_index=True))
 
 
 def _perturbations(

@@ -116,7 +116,7 @@ def test_run_refuses_misspelt_names_with_one_line(arguments, message):
 
 def test_every_item_of_the_report_has_a_caption():
     items = table_items({"s": ["w"]}) + figure_items({"s": ["w"]})
-    captions = {item.caption for item in items} | {"workflow", "audit"}
+    captions = {item.caption for item in items} | {"workflow", "audit", "context"}
     files = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "workflow/report").glob("*.rst")}
     assert captions == set(files)
     assert all(text.strip() for text in files.values())

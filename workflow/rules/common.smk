@@ -52,6 +52,11 @@ CODE = {
     "measure_bias": code_digest("biaslab.origins.baseline"),
     "estimate_differential_bias": code_digest("biaslab.origins.estimation"),
     "select_sets": code_digest("biaslab.origins.perturbation"),
+    "estimate_bias_gradient": code_digest("biaslab.origins.gradient"),
+    "measure_seed_stability": code_digest("biaslab.origins.seed_stability"),
+    "highlight_documents": code_digest(
+        "biaslab.origins.explanation", "biaslab.origins.highlight", files=["origins/context.html.j2"]
+    ),
     "evaluate_predictions": code_digest("biaslab.origins.evaluation"),
     "scan_ppmi": code_digest("biaslab.origins.ppmi_scan"),
     "compare_ppmi": code_digest("biaslab.origins.ppmi_comparison"),

@@ -4,6 +4,12 @@ from biaslab.origins.tables import table_items
 WEATS = {name: setup["bias"]["weats"] for name, setup in SETUPS.items()}
 TABLES = table_items(WEATS)
 FIGURES = figure_items(WEATS)
+PAGES = [
+    f"results/origins/{setup}/context_{weat}_{kind}.html"
+    for setup, weats in WEATS.items()
+    for weat in weats
+    for kind in grid.TARGETED_KINDS
+]
 
 
 rule measure_baseline:
@@ -64,6 +70,100 @@ rule estimate_differential_bias:
         "biaslab origins differential-bias {input.embeddings} --cooccurrence {input.cooccurrence}"
         " --corpus {input.corpus} --documents {input.documents} --vocabulary {input.vocabulary} {params.weats}"
         " {params.options} --threads {threads} --out {output} > {log} 2>&1"
+
+
+rule estimate_bias_gradient:
+    input:
+        embeddings=baseline_embeddings,
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=word_set,
+    output:
+        "results/origins/{setup}/bias_gradient/{weat}.parquet",
+    log:
+        "results/logs/{setup}/estimate_bias_gradient/{weat}.log",
+    benchmark:
+        "results/benchmarks/{setup}/estimate_bias_gradient/{weat}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 2
+    resources:
+        mem_mb=memory(4000),
+        runtime=60,
+    params:
+        weats=weat_options,
+        options=influence_options,
+        code=CODE["estimate_bias_gradient"],
+    message:
+        "{wildcards.setup}: estimate every co-occurrence's effect on {wildcards.weat}"
+    shell:
+        "biaslab origins bias-gradient {input.embeddings} --cooccurrence {input.cooccurrence}"
+        " --corpus {input.corpus} --vocabulary {input.vocabulary} {params.weats} {params.options}"
+        " --threads {threads} --out {output} > {log} 2>&1"
+
+
+rule measure_seed_stability:
+    input:
+        differential_biases,
+    output:
+        "results/origins/{setup}/seed_stability.tsv",
+    log:
+        "results/logs/{setup}/measure_seed_stability.log",
+    benchmark:
+        "results/benchmarks/{setup}/measure_seed_stability.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(1000),
+        runtime=30,
+    params:
+        seed=config["seed"],
+        code=CODE["measure_seed_stability"],
+    message:
+        "{wildcards.setup}: measure how far the ranking of documents depends on the seeds"
+    shell:
+        "biaslab origins seed-stability {input} --seed {params.seed} --out {output} > {log} 2>&1"
+
+
+rule highlight_documents:
+    input:
+        "results/origins/{setup}/bias_gradient/{weat}.parquet",
+        "results/origins/{setup}/differential_bias/{weat}.parquet",
+        "results/origins/{setup}/baseline.tsv",
+        "results/origins/{setup}/cooccurrence.npz",
+        "results/origins/{setup}/corpus.npz",
+        "results/origins/{setup}/documents.parquet",
+        "results/origins/{setup}/vocabulary.tsv",
+        word_sets=word_set,
+    output:
+        **{
+            kind: report(
+                f"results/origins/{{setup}}/context_{{weat}}_{kind}.html",
+                category=PAPER,
+                subcategory="Documents",
+                caption="../report/context.rst",
+                labels={"item": f"Removal: {kind}", "setup": "{setup}", "weat": "{weat}"},
+            )
+            for kind in grid.TARGETED_KINDS
+        },
+    log:
+        "results/logs/{setup}/highlight_documents/{weat}.log",
+    benchmark:
+        "results/benchmarks/{setup}/highlight_documents/{weat}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(1000),
+        runtime=30,
+    params:
+        weats=weat_options,
+        code=CODE["highlight_documents"],
+    message:
+        "{wildcards.setup}: highlight the documents with the most influence on {wildcards.weat}"
+    shell:
+        "biaslab origins highlight --setup {wildcards.setup} {params.weats} --increase {output.increase}"
+        " --decrease {output.decrease} > {log} 2>&1"
 
 
 rule select_sets:
@@ -321,5 +421,6 @@ rule origins:
     input:
         rules.write_tables.output,
         rules.draw_figures.output,
+        PAGES,
     message:
         "all tables and figures of the origins of bias"

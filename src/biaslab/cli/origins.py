@@ -24,6 +24,8 @@ Alpha = Annotated[float, typer.Option(help="Exponent of the weight below x-max."
 Damping = Annotated[
     float, typer.Option(help="Added to the diagonal of every Hessian; 0 as in the paper.", min=0)
 ]
+ResultsOfSetup = Annotated[str, typer.Option(help="Name of the setup.")]
+Results = Annotated[Path, typer.Option(help="The folder of all results.")]
 Sizes = Annotated[str, typer.Option(help="Numbers of documents, separated by commas.")]
 
 app = typer.Typer(help="Origins of bias in word embeddings (Brunet et al. 2019).", no_args_is_help=True)
@@ -104,6 +106,29 @@ def differential_bias(
     write_parquet(out, table)
 
 
+@app.command("bias-gradient")
+def bias_gradient(
+    batches: Baselines,
+    cooccurrence: Cooccurrences,
+    corpus: CorpusFile,
+    vocabulary: VocabularyFile,
+    weat: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
+    out: Out,
+    x_max: XMax = 100.0,
+    alpha: Alpha = 0.75,
+    damping: Damping = 0.0,
+    threads: Threads = 1,
+) -> None:
+    """Estimate how much every co-occurrence of a test's words raises or lowers the bias."""
+    from biaslab.core.io import write_parquet
+    from biaslab.origins.gradient import pair_table
+
+    scanner, (test,) = _scanner(
+        batches, cooccurrence, corpus, vocabulary, [weat], x_max, alpha, damping, threads
+    )
+    write_parquet(out, pair_table(scanner, test))
+
+
 @app.command("select-sets")
 def select_sets(
     differential_bias: Annotated[
@@ -125,6 +150,25 @@ def select_sets(
     means = {path.stem: read_parquet(path, [column])[column].to_numpy() for path in differential_bias}
     chosen = perturbation.select_sets(means, _numbers(sizes), _numbers(random_sizes), random_sets, seed)
     write_parquet(out, chosen)
+
+
+@app.command("seed-stability")
+def seed_stability(
+    differential_bias: Annotated[
+        list[Path],
+        typer.Argument(help="Differential bias of every document, a file for each test (.parquet)."),
+    ],
+    seed: Seed,
+    out: Out,
+) -> None:
+    """Measure how far the ranking of documents depends on the baselines' seeds, by their number."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, write_tsv
+    from biaslab.origins.seed_stability import stability
+
+    parts = [stability(read_parquet(path), path.stem, seed) for path in differential_bias]
+    write_tsv(out, pd.concat(parts, ignore_index=True))
 
 
 @app.command("predict-sets")
@@ -223,6 +267,58 @@ def compare_ppmi(
     write_tsv(baseline, comparison.measure_ppmi(x, [in_vocabulary(test, words.ids) for test in tests]))
     write_tsv(word_sets, table)
     write_tsv(correlation, comparison.correlate(table, seed))
+
+
+@app.command("highlight")
+def highlight(
+    setup: ResultsOfSetup,
+    weat: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
+    increase: Annotated[Path, typer.Option(help="Page of the document whose removal raises the bias most.")],
+    decrease: Annotated[Path, typer.Option(help="Page of the document whose removal lowers the bias most.")],
+    results: Results = Path("results"),
+) -> None:
+    """Write the most influential documents as pages, each word coloured by its contribution."""
+    from biaslab.bias.word_sets import read_word_sets
+    from biaslab.origins.explanation import Corpus, explain, extremes
+    from biaslab.origins.highlight import write_page
+    from biaslab.origins.results import Setup
+
+    word_sets = read_word_sets(weat)
+    corpus = Corpus(Setup(setup, results / "origins" / setup, {}))
+    baseline = corpus.setup.baseline_mean(word_sets.name)
+    for kind, number in extremes(corpus.setup, word_sets.name).items():
+        document = corpus.document(number)
+        part = (word_sets, baseline, explain(corpus, document, word_sets))
+        write_page({"increase": increase, "decrease": decrease}[kind], setup, document, [part])
+
+
+@app.command("explain")
+def explain(
+    setup: ResultsOfSetup,
+    document: Annotated[str, typer.Option(help="Id of the document, as in documents.parquet.")],
+    results: Results = Path("results"),
+    config: Annotated[
+        Path | None, typer.Option(help="The configuration of the run; by default config.json in the results.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write a page with the text, coloured.")] = None,
+    weat: Annotated[str | None, typer.Option(help="Name of one test; by default all of the setup.")] = None,
+) -> None:
+    """Print what one document contributes to the bias: by estimator, word and co-occurrence."""
+    from biaslab.cli.explanation import show
+    from biaslab.origins.explanation import Corpus, read_word_sets_of
+    from biaslab.origins.explanation import explain as explain_document
+    from biaslab.origins.highlight import write_page
+    from biaslab.origins.results import read_setups
+
+    config = config or results / "config.json"
+    (chosen,) = read_setups([f"{setup}={results / 'origins' / setup}"], config)
+    tests = read_word_sets_of(chosen, config, results.absolute().parent, weat)
+    corpus = Corpus(chosen)
+    found = corpus.find(document)
+    parts = [(t, chosen.baseline_mean(t.name), explain_document(corpus, found, t)) for t in tests]
+    show(found, setup, parts)
+    if html:
+        write_page(html, setup, found, parts)
 
 
 @app.command("tables")

@@ -15,6 +15,8 @@ from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.origins.influence import (
     ESTIMATORS,
     DifferentialBias,
+    WeatRows,
+    bias_gradient,
     differential_bias,
     removals_of_documents,
     removals_of_sets,
@@ -71,6 +73,15 @@ class Scanner:
     def sets(self, weat: WeatIndices, sets: Sequence[np.ndarray]) -> list[DifferentialBias]:
         """Estimate the removal of whole sets of documents, one result for each baseline."""
         return self._scan(weat, lambda rows, documents: removals_of_sets(rows, documents, sets))
+
+    def gradients(self, weat: WeatIndices) -> tuple[WeatRows, np.ndarray]:
+        """Return the rows of a test's words and dB/dX at their places, (n_embeddings, nnz) (Appendix A)."""
+        rows = weat_rows(self.x, weat_words(weat), self.x_max, self.alpha)
+        values = [
+            bias_gradient(rows, weat, embedding, self.damping, self.words, self.threads)
+            for embedding in self._embeddings()
+        ]
+        return rows, np.stack(values)
 
     def _scan(self, weat: WeatIndices, units: Callable) -> list[DifferentialBias]:
         rows = weat_rows(self.x, weat_words(weat), self.x_max, self.alpha)

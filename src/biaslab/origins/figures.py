@@ -25,6 +25,7 @@ from biaslab.core.plotting import (
     figure,
     save_with_data,
 )
+from biaslab.origins.gradient_report import draw_gradient
 from biaslab.origins.ppmi_report import draw_rankings, draw_word_sets
 from biaslab.origins.results import (
     ESTIMATORS,
@@ -34,6 +35,7 @@ from biaslab.origins.results import (
     metadata_columns,
     percent_scale,
 )
+from biaslab.origins.seed_report import draw_stability
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -62,6 +64,8 @@ _OF_WEAT = {
     "figure3_sets": "Figure 3",
     "metadata": "Metadata",
     "ppmi_rankings": "Section 5.3",
+    "bias_gradient": "Appendix A",
+    "seed_stability": "Seeds",
 }
 _MARKERS = "osD^vP<X>*"
 _PANEL = 1.9  # inches, height of a histogram
@@ -133,6 +137,10 @@ def write_figures(
                 draw_word_sets(setup, stem)
             case "ppmi_rankings":
                 draw_rankings(setup, item.weat, titles[item.weat], stem)
+            case "bias_gradient":
+                draw_gradient(setup, item.weat, titles[item.weat], stem)
+            case "seed_stability":
+                draw_stability(setup, item.weat, titles[item.weat], stem)
             case _:
                 draw_metadata(setup, item.weat, titles[item.weat], stem)
 

@@ -21,13 +21,14 @@ RESULTS = (
     "observed.tsv",
     "perturbations.tsv",
     "correlation.tsv",
+    "seed_stability.tsv",
     "ppmi/baseline.tsv",
     "ppmi/word_sets.tsv",
     "ppmi/correlation.tsv",
 )
-"""What a setup measures, next to the differential bias for each test."""
+"""What a setup measures, next to the tables of each test."""
 
-_OF_DOCUMENTS = ("differential_bias", "ppmi")
+_OF_WEATS = ("differential_bias", "ppmi", "bias_gradient")
 
 
 class Batch(NamedTuple):
@@ -111,7 +112,7 @@ def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:
         for name, setup in setups.items()
         for file in (
             *RESULTS,
-            *(f"{kind}/{weat}.parquet" for kind in _OF_DOCUMENTS for weat in setup["bias"]["weats"]),
+            *(f"{kind}/{weat}.parquet" for kind in _OF_WEATS for weat in setup["bias"]["weats"]),
         )
     ]
 

@@ -9,9 +9,12 @@ import pandas as pd
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.tables import MISSING, Table, text_columns, write_table
+from biaslab.origins.estimator_comparison import compare_estimators
+from biaslab.origins.gradient_report import gradient_table
 from biaslab.origins.ppmi_report import document_rankings
 from biaslab.origins.quality import compare_analogies
 from biaslab.origins.results import Item, Setup, aggregate_by_metadata, percent_scale
+from biaslab.origins.seed_report import stability_table
 
 SIGNIFICANT = 0.05
 """Level of Welch's test."""
@@ -33,9 +36,15 @@ _ACROSS = {
     "table4_correlation": "Table 4",
     "tests_summary": "Welch's tests",
     "ppmi_rankings": "Section 5.3",
+    "estimators": "Estimators",
 }
 _OF_SETUP = {"tests_sets": "Welch's tests", "analogies_sets": "Analogies"}
-_OF_WEAT = {"tableE_influential_documents": "Appendix E", "metadata": "Metadata"}
+_OF_WEAT = {
+    "tableE_influential_documents": "Appendix E",
+    "metadata": "Metadata",
+    "bias_gradient": "Appendix A",
+    "seed_stability": "Seeds",
+}
 
 _NOTES = {
     "table1_weat_words": (
@@ -143,12 +152,18 @@ def _build(item: Item, setups: Sequence[Setup], word_sets: Mapping[str, WordSets
             return significance_counts(setups)
         case "ppmi_rankings":
             return document_rankings(setups)
+        case "estimators":
+            return compare_estimators(setups)
         case "tests_sets":
             return set_tests(setup)
         case "analogies_sets":
             return analogy_tests(setup)
         case "tableE_influential_documents":
             return influential_documents(setup, item.weat)
+        case "bias_gradient":
+            return gradient_table(setup, item.weat)
+        case "seed_stability":
+            return stability_table(setup, item.weat)
         case _:
             return metadata(setup, item.weat)
 

@@ -66,9 +66,11 @@ def test_files_of_embeddings_and_results():
     ]
     files = grid.result_files("out", {"mine": setup})
     assert "out/mine/baseline.tsv" in files
-    assert files[-4:] == [
+    assert files[-6:] == [
         "out/mine/differential_bias/weat1.parquet",
         "out/mine/differential_bias/weat2.parquet",
         "out/mine/ppmi/weat1.parquet",
         "out/mine/ppmi/weat2.parquet",
+        "out/mine/bias_gradient/weat1.parquet",
+        "out/mine/bias_gradient/weat2.parquet",
     ]

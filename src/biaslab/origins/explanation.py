@@ -1,0 +1,202 @@
+"""One document's contribution to a bias: its scores, its words of the test, its co-occurrences."""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.word_sets import WordSets, read_word_sets
+from biaslab.core.config import locate, read_yaml
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.io import read_npz, read_parquet
+from biaslab.embeddings.vocabulary import read_vocabulary
+from biaslab.origins.gradient import contributions, token_contributions
+from biaslab.origins.results import ESTIMATORS, Setup
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document of a corpus.
+
+    Attributes
+    ----------
+    number : int
+        Its number in the corpus.
+    id, title : str
+        As the source has them.
+    tokens : list of str
+        Its words that are in the vocabulary.
+    """
+
+    number: int
+    id: str
+    title: str
+    tokens: list[str]
+
+
+class Corpus:
+    """The documents of a setup, with what their contributions to a bias are.
+
+    Parameters
+    ----------
+    setup : Setup
+        The setup; its results must be there.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self._documents = setup.documents()
+        self._words = np.array(read_vocabulary(setup.folder / "vocabulary.tsv").words, dtype=object)
+        arrays = read_npz(setup.folder / "corpus.npz", ("tokens", "offsets"))
+        self._tokens, self._offsets = arrays["tokens"], arrays["offsets"]
+
+    @cached_property
+    def window(self) -> int:
+        """Tokens on either side that count as context."""
+        return int(read_npz(self.setup.folder / "cooccurrence.npz", ("window",))["window"])
+
+    def find(self, identifier: str) -> Document:
+        """Return the document with an id, or say which ids are near.
+
+        Raises
+        ------
+        InputError
+            When there is no such document; names others with a similar id, or with this title.
+        """
+        ids = self._documents["id"].astype(str)
+        places = np.flatnonzero(ids == identifier)
+        if len(places):
+            return self.document(int(places[0]))
+        titles = self._documents["title"].astype(str)
+        near = list(ids[titles.str.casefold() == identifier.casefold()][:3])
+        near = near or difflib.get_close_matches(identifier, list(ids), n=3)
+        hint = f"; did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
+        raise InputError(f"setup {self.setup.name} has no document '{identifier}'{hint}")
+
+    def document(self, number: int) -> Document:
+        """Return the document with a number."""
+        row = self._documents.iloc[number]
+        ids = self._tokens[self._offsets[number] : self._offsets[number + 1]]
+        return Document(number, str(row["id"]), str(row["title"]), self._words[ids].tolist())
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What one document contributes to one bias.
+
+    Attributes
+    ----------
+    scores : pandas.DataFrame
+        A row an estimator: ``estimator``; ``mean`` and ``sd`` of its differential bias; ``rank`` from the
+        largest of all documents; ``n_documents``.
+    words : pandas.DataFrame
+        ``set``, ``word``, ``count`` of the test's words that it has.
+    pairs : pandas.DataFrame
+        ``word``, ``context``, ``x``, ``contribution`` and ``contribution_sd`` of its co-occurrences, the
+        strongest first.
+    by_token : numpy.ndarray
+        (n_tokens,) float64, each co-occurrence's contribution split between its tokens.
+    """
+
+    scores: pd.DataFrame
+    words: pd.DataFrame
+    pairs: pd.DataFrame
+    by_token: np.ndarray
+
+
+def explain(corpus: Corpus, document: Document, word_sets: WordSets) -> Explanation:
+    """Explain the contribution of a document to the bias of a test.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The document's corpus.
+    document : Document
+        The document.
+    word_sets : WordSets
+        The test.
+
+    Raises
+    ------
+    InputError
+        When a result is missing.
+    """
+    setup = corpus.setup
+    gradients = read_parquet(setup.folder / "bias_gradient" / f"{word_sets.name}.parquet")
+    found = contributions(document.tokens, gradients, corpus.window)
+    # Standard deviations of one pair's occurrences add up: all have the same gradient.
+    pairs = found.groupby(["word", "context"], as_index=False)[["x", "contribution", "contribution_sd"]].sum()
+    strength = pairs["contribution"].abs().rename("strength")
+    order = pairs.assign(strength=-strength).sort_values(["strength", "word", "context"]).index
+    return Explanation(
+        scores(setup.differential_bias(word_sets.name), document.number),
+        words_of_test(document.tokens, word_sets.sets),
+        pairs.loc[order].reset_index(drop=True),
+        token_contributions(found, len(document.tokens)),
+    )
+
+
+def scores(differential_bias: pd.DataFrame, document: int) -> pd.DataFrame:
+    """Return the differential bias of one document by each estimator, and its rank from the largest."""
+    rows = []
+    for estimator in ESTIMATORS:
+        means = differential_bias[f"{estimator}_mean"]
+        rows.append(
+            {
+                "estimator": estimator,
+                "mean": means[document],
+                "sd": differential_bias[f"{estimator}_sd"][document],
+                "rank": int((means > means[document]).sum()) + 1,
+                "n_documents": len(means),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def words_of_test(tokens: list[str], sets: Mapping[str, list[str]]) -> pd.DataFrame:
+    """Count the words of each set in a document; words that it has not are left out."""
+    rows = [
+        (name, word, tokens.count(word)) for name, words in sets.items() for word in words if word in tokens
+    ]
+    return pd.DataFrame(rows, columns=["set", "word", "count"])
+
+
+def read_word_sets_of(setup: Setup, config: Path, folder: Path, weat: str | None = None) -> list[WordSets]:
+    """Read the words of the tests that a setup measures, or of one of them.
+
+    Parameters
+    ----------
+    setup : Setup
+        The setup.
+    config : path
+        The configuration of the run; its ``weats`` name the files.
+    folder : path
+        Where files are that the working directory lacks.
+    weat : str, optional
+        Name of one test.
+
+    Raises
+    ------
+    InputError
+        When the setup does not measure `weat`, or a file is not known or not readable.
+    """
+    if weat is not None and weat not in setup.weats:
+        known = ", ".join(setup.weats)
+        near = suggest(weat, setup.weats)
+        raise InputError(f"setup {setup.name} does not measure '{weat}' (it measures {known}){near}")
+    files = read_yaml(config).get("weats") or {}
+    names = [weat] if weat else setup.weats
+    for name in names:
+        if name not in files:
+            raise InputError(f"{config}: weats.{name} is missing; name the file of its words")
+    return [read_word_sets(locate(files[name], folder)) for name in names]
+
+
+def extremes(setup: Setup, weat: str) -> dict[str, int]:
+    """Return the document whose removal raises the bias most (``increase``), and lowers it (``decrease``)."""
+    means = setup.differential_bias(weat)["influence_mean"]
+    return {"increase": int(means.idxmin()), "decrease": int(means.idxmax())}

@@ -1,0 +1,139 @@
+"""Which co-occurrences matter: the bias gradient (Brunet et al. 2019, Section 3.2 and Appendix A).
+
+A co-occurrence is a pair of words of which one at least belongs to the bias test. X is symmetric, so that a
+pair of two words of the test is in two rows of X: here it is one pair, and its gradient is the sum of both.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+from biaslab.origins.estimation import Scanner
+from biaslab.origins.influence import WeatRows
+
+
+def pair_table(scanner: Scanner, weat: WeatIndices) -> pd.DataFrame:
+    """Lay out the gradient of the bias with respect to every co-occurrence, over all baselines.
+
+    Parameters
+    ----------
+    scanner : Scanner
+        The baselines and their co-occurrences.
+    weat : WeatIndices
+        The bias test.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``word`` (of the test) and ``context``; ``x``, their X; ``gradient_mean`` and ``gradient_sd`` (divisor
+        n - 1), dB/dX over the baselines; ``elasticity_mean`` and ``elasticity_sd``, those of X dB/dX.
+
+    Raises
+    ------
+    InputError
+        When a Hessian is singular.
+    """
+    rows, values = scanner.gradients(weat)
+    first, gradients = merge_pairs(rows, values)
+    x, mean = rows.x[first], gradients.mean(axis=0)
+    sd = gradients.std(axis=0, ddof=1)
+    words = np.array(scanner.words, dtype=object)
+    columns = {"word": words[rows.words[rows.rows[first]]], "context": words[rows.columns[first]], "x": x}
+    columns |= {"gradient_mean": mean, "gradient_sd": sd}
+    return pd.DataFrame(columns | {"elasticity_mean": x * mean, "elasticity_sd": x * sd})
+
+
+def merge_pairs(rows: WeatRows, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Add up the two places of every pair of words of the test.
+
+    Parameters
+    ----------
+    rows : WeatRows
+        The rows of the test.
+    values : numpy.ndarray
+        (n_embeddings, nnz) float64, dB/dX at every place.
+
+    Returns
+    -------
+    first : numpy.ndarray
+        (n_pairs,) int64, the first place of every pair, ascending.
+    gradients : numpy.ndarray
+        (n_embeddings, n_pairs) float64.
+    """
+    words = rows.words[rows.rows]
+    keys = np.minimum(words, rows.columns) * rows.n_words + np.maximum(words, rows.columns)
+    _, first, pair = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    gradients = np.stack([np.bincount(pair, weights=v, minlength=len(first)) for v in values])
+    return first[order], gradients[:, order]
+
+
+def contributions(tokens: Sequence[str], pairs: pd.DataFrame, window: int) -> pd.DataFrame:
+    """Split the first-order differential bias of a document into its co-occurrences (Appendix A).
+
+    Parameters
+    ----------
+    tokens : sequence of str
+        The document's words that are in the vocabulary.
+    pairs : pandas.DataFrame
+        What :func:`pair_table` returned.
+    window : int
+        Tokens on either side that count as context.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each two tokens at most `window` apart that are such a pair: ``first`` and ``second``, their
+        positions; ``word`` and ``context``; ``x``, what they add to X; ``contribution`` and
+        ``contribution_sd``, x times the gradient's mean and standard deviation. The contributions add up to
+        the document's score by the estimator ``gradient``.
+
+    Raises
+    ------
+    InputError
+        When a co-occurrence of the document is not among the pairs.
+    """
+    here = set(tokens)
+    relevant = pairs[pairs["word"].isin(here) & pairs["context"].isin(here)]
+    known = {(p.word, p.context): (p.gradient_mean, p.gradient_sd) for p in relevant.itertuples()}
+    test = set(pairs["word"])
+    rows = []
+    for first, left in enumerate(tokens):
+        for second in range(first + 1, min(len(tokens), first + window + 1)):
+            right = tokens[second]
+            if left not in test and right not in test:
+                continue
+            pair = (left, right) if (left, right) in known else (right, left)
+            if pair not in known:
+                raise InputError(
+                    f"the co-occurrence of '{left}' and '{right}' has no gradient; run the workflow again"
+                )
+            # A word that meets itself is counted from either side, and X has one place for both.
+            x = (2 if left == right else 1) / (second - first)
+            mean, sd = known[pair]
+            rows.append((first, second, *pair, x, x * mean, x * sd))
+    columns = ["first", "second", "word", "context", "x", "contribution", "contribution_sd"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def token_contributions(found: pd.DataFrame, n_tokens: int) -> np.ndarray:
+    """Split every co-occurrence's contribution evenly between its two tokens.
+
+    Parameters
+    ----------
+    found : pandas.DataFrame
+        What :func:`contributions` returned.
+    n_tokens : int
+        Tokens in the document.
+
+    Returns
+    -------
+    numpy.ndarray
+        (n_tokens,) float64; their sum is that of the contributions.
+    """
+    half = found["contribution"].to_numpy(np.float64) / 2
+    places = found[["first", "second"]].to_numpy(np.int64)
+    return sum(np.bincount(places[:, side], weights=half, minlength=n_tokens) for side in (0, 1))

@@ -1,0 +1,106 @@
+"""How many baseline embeddings are enough: whether other seeds rank the documents alike."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+
+TOP = (10, 30, 100)
+"""Documents at an end of the ranking whose overlap is measured."""
+
+MAX_DRAWS = 100
+"""Draws of seeds at most; where there are no more ways to choose them, all are taken."""
+
+
+def stability(differential_bias: pd.DataFrame, weat: str, seed: int) -> pd.DataFrame:
+    """Compare the documents' differential bias (estimator influence) over some seeds with that over others.
+
+    The mean over k seeds is compared with the mean over all seeds left out, for every k from 1 to n - 1, and
+    with the mean over k of them, for every k up to n / 2. Documents without a word of the test, all of whose
+    estimates are 0, do not count.
+
+    Parameters
+    ----------
+    differential_bias : pandas.DataFrame
+        ``influence_seed0`` to ``influence_seed{n-1}``, a row a document.
+    weat : str
+        The test.
+    seed : int
+        Seed of the run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``weat``; ``n_seeds`` k and ``n_reference``, the seeds of the two means; ``n_draws``, ways to choose
+        them; ``measure``: ``spearman``, or ``overlap``, the share of the ``top`` documents at the ``tail``
+        (increase: most negative, decrease: most positive) that both means have; its ``mean`` and ``sd``
+        (divisor n - 1) over the draws.
+
+    Raises
+    ------
+    InputError
+        When there are fewer than two seeds, or fewer than two documents with an estimate.
+    """
+    columns = [c for c in differential_bias.columns if c.startswith("influence_seed")]
+    values = differential_bias[columns].to_numpy(np.float64)
+    values = values[(values != 0).any(axis=1)]
+    n_documents, n = values.shape
+    if n < 2 or n_documents < 2:
+        raise InputError(
+            f"{weat}: {n} baselines and {n_documents} documents with words of the test; it takes two of each"
+        )
+    sizes = [(k, n - k) for k in range(1, n)] + [(k, k) for k in range(1, (n + 1) // 2)]
+    parts = []
+    for k, m in sizes:
+        draws = draw_seeds(n, k, m, stream(seed, "seed stability", weat, k, m))
+        found = [agreement(values[:, a].mean(axis=1), values[:, b].mean(axis=1)) for a, b in draws]
+        part = pd.DataFrame(found).agg(["mean", "std"]).T.rename(columns={"std": "sd"})
+        part.index = pd.MultiIndex.from_tuples(part.index, names=["measure", "tail", "top"])
+        parts.append(part.reset_index().assign(n_seeds=k, n_reference=m, n_draws=len(draws)))
+    table = pd.concat(parts, ignore_index=True).assign(weat=weat)
+    return table[["weat", "n_seeds", "n_reference", "n_draws", "measure", "tail", "top", "mean", "sd"]]
+
+
+def draw_seeds(n: int, k: int, m: int, rng: np.random.Generator) -> list[tuple[list[int], list[int]]]:
+    """Choose k and m of n seeds, none twice: every way where there are at most `MAX_DRAWS`, else random ways.
+
+    Parameters
+    ----------
+    n, k, m : int
+        k + m is at most n.
+    rng : numpy.random.Generator
+        Draws the random ways, all different.
+
+    Returns
+    -------
+    list of (list of int, list of int)
+    """
+    if math.comb(n, k) * math.comb(n - k, m) <= MAX_DRAWS:
+        return [
+            (list(a), list(b))
+            for a in itertools.combinations(range(n), k)
+            for b in itertools.combinations([s for s in range(n) if s not in a], m)
+        ]
+    drawn: dict[tuple, tuple[list[int], list[int]]] = {}
+    while len(drawn) < MAX_DRAWS:
+        order = rng.permutation(n).tolist()
+        a, b = sorted(order[:k]), sorted(order[k : k + m])
+        drawn.setdefault((*a, *b), (a, b))
+    return list(drawn.values())
+
+
+def agreement(a: np.ndarray, b: np.ndarray) -> dict[tuple[str, str, int], float]:
+    """Return rank correlation and overlaps at either tail, by measure, tail and top; 0 stands for no top."""
+    found = {("spearman", "", 0): float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])}
+    first, second = np.argsort(a, kind="stable"), np.argsort(b, kind="stable")
+    for top in TOP:
+        if 2 * top <= len(a):
+            for tail, part in (("increase", slice(top)), ("decrease", slice(-top, None))):
+                shared = np.intersect1d(first[part], second[part])
+                found["overlap", tail, top] = len(shared) / top
+    return found

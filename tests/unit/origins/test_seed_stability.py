@@ -1,0 +1,76 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.origins.seed_stability import MAX_DRAWS, agreement, draw_seeds, stability
+
+
+def table(n_documents=60, n_seeds=4, noise=0.5):
+    rng = np.random.default_rng(2)
+    true = rng.standard_t(3, n_documents)
+    values = {f"influence_seed{s}": true + noise * rng.normal(size=n_documents) for s in range(n_seeds)}
+    return pd.DataFrame(values | {"influence_mean": true, "newton_seed0": 0.0})
+
+
+@pytest.mark.parametrize(("n", "k", "m", "ways"), [(4, 1, 3, 4), (5, 2, 2, 30), (10, 5, 5, MAX_DRAWS)])
+def test_drawn_seeds_are_disjoint_and_no_draw_comes_twice(n, k, m, ways):
+    draws = draw_seeds(n, k, m, stream(1))
+    assert len(draws) == ways <= max(MAX_DRAWS, math.comb(n, k))
+    assert len({(*a, *b) for a, b in draws}) == len(draws)
+    for a, b in draws:
+        assert (len(a), len(b)) == (k, m)
+        assert len({*a, *b}) == k + m
+        assert max(*a, *b) < n
+    assert draws == draw_seeds(n, k, m, stream(1))
+
+
+def test_agreement_is_spearmans_and_counts_shared_documents():
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=80).round(1)
+    b = a + rng.normal(size=80)
+    found = agreement(a, b)
+    assert found["spearman", "", 0] == pytest.approx(scipy.stats.spearmanr(a, b).statistic)
+    lowest = set(pd.Series(a).sort_values(kind="stable").index[:30]) & set(np.argsort(b, kind="stable")[:30])
+    assert found["overlap", "increase", 30] == len(lowest) / 30
+    assert ("overlap", "increase", 100) not in found
+    assert agreement(a, a)["overlap", "decrease", 10] == 1
+
+
+def test_stability_compares_every_number_of_seeds_with_those_left_out_and_with_as_many():
+    data = table()
+    found = stability(data, "w", 1)
+    spearman = found[found["measure"] == "spearman"]
+    assert set(zip(spearman["n_seeds"], spearman["n_reference"], strict=True)) == {
+        (1, 3),
+        (2, 2),
+        (3, 1),
+        (1, 1),
+    }
+    columns = data[[f"influence_seed{s}" for s in range(4)]]
+    expected = [
+        scipy.stats.spearmanr(columns.iloc[:, s], columns.drop(columns=f"influence_seed{s}").mean(axis=1))[0]
+        for s in range(4)
+    ]
+    row = spearman[(spearman["n_seeds"] == 1) & (spearman["n_reference"] == 3)].iloc[0]
+    assert row["mean"] == pytest.approx(np.mean(expected))
+    assert row["sd"] == pytest.approx(np.std(expected, ddof=1))
+    assert row["n_draws"] == 4
+    pd.testing.assert_frame_equal(found, stability(data, "w", 1))
+
+
+def test_equal_seeds_agree_wholly_and_documents_without_test_words_do_not_count():
+    data = table(noise=0)
+    padded = pd.concat([data, pd.DataFrame(0.0, index=range(500), columns=data.columns)])
+    for part in (data, padded):
+        np.testing.assert_allclose(stability(part, "w", 1)["mean"], 1)
+    assert 100 not in set(stability(padded, "w", 1)["top"])
+
+
+def test_one_baseline_is_too_few():
+    with pytest.raises(InputError, match="w: 1 baselines and 60 documents with words of the test"):
+        stability(table(n_seeds=1), "w", 1)
