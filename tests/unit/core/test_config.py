@@ -122,8 +122,8 @@ def test_overlays_merge_mappings_and_replace_everything_else():
         ),
         ("setups: {sample: {baselines: 1}}", ["setups.sample.baselines: 1 is less than 2"]),
         (
-            "setups: {sample: {perturbations: {retrainings: 1}}}",
-            ["perturbations.retrainings: 1 is less than 2"],
+            "setups: {sample: {perturbations: {retrainings: 0}}}",
+            ["perturbations.retrainings: 0 is less than 1"],
         ),
         ("setups: {sample: {perturbations: {sizes: []}}}", ["perturbations.sizes: is empty", "write a list"]),
         ("setups: {sample: {perturbations: {sizes: [0]}}}", ["perturbations.sizes[0]: 0 is less than 1"]),
