@@ -79,10 +79,22 @@ def write_setup(results, setup, sizes, random_sizes, random_sets):
     )
     write_tsv(folder / "ppmi" / "correlation.tsv", pd.DataFrame([_fit("", "ppmi")]))
     write_tsv(folder / "ppmi" / "word_sets.tsv", pd.DataFrame({"word_set": range(2000)}))
+    gaps = {"baseline": 0.1, "increase": 0.4, "decrease": -0.3}
+    projections = [
+        {"weat": "weat1", "kind": kind, "symbol": symbol, "projection": sign * gap / 2}
+        for kind, gap in gaps.items()
+        for symbol, sign in (("S", 1), ("T", -1))
+    ]
+    write_tsv(folder / "projections.tsv", pd.DataFrame(projections))
+    fit = {"r2": 0.7, "r2_ci_low": 0.4, "r2_ci_high": 0.9}
+    fit |= {"slope": -0.5, "slope_ci_low": -0.8, "slope_ci_high": -0.2}
+    write_tsv(folder / "axis_frequency.tsv", pd.DataFrame([{"weat": "weat1"} | fit]))
     write_tsv(
         folder / "analogies.tsv",
         pd.DataFrame([_analogy(s, r) for s in ("baseline", "weat1-decrease-10") for r in range(5)]),
     )
+    tests = [{"set": "baseline", "welch_p": None}, {"set": "weat1-decrease-10", "welch_p": 0.4}]
+    write_tsv(folder / "tables" / "analogies_sets.tsv", pd.DataFrame(tests))
     words = {"science": 30, "astronomy": 20, "her": 90, "hers": 20}
     write_tsv(folder / "vocabulary.tsv", pd.DataFrame(words.items(), columns=["word", "count"]))
     years = ["1987", *["2000"] * (N_DOCUMENTS - 2), "2007"]

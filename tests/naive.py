@@ -83,6 +83,21 @@ def permutation_p_value(vectors, S, T, A, B):
     return sum(reached) / len(reached)
 
 
+# The bias axis: Bolukbasi et al. 2016, Section 5 (subspace), with every word of A against every word of B.
+
+
+def bias_axis(vectors, A, B):
+    """Leading eigenvector of the covariance of pairs centred at their midpoints, pointing from B to A."""
+    unit = {word: vectors[word] / np.sqrt(np.sum(vectors[word] ** 2)) for word in [*A, *B]}
+    covariance = np.zeros((vectors.shape[1], vectors.shape[1]))
+    for a, b in itertools.product(A, B):
+        midpoint = (unit[a] + unit[b]) / 2
+        for word in (a, b):
+            covariance += np.outer(unit[word] - midpoint, unit[word] - midpoint)
+    axis = np.linalg.eigh(covariance)[1][:, -1]
+    return axis if mean([unit[a] @ axis for a in A]) > mean([unit[b] @ axis for b in B]) else -axis
+
+
 # Statistics, from their textbook definitions.
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
+from biaslab.origins.axis import fit_frequency
 from biaslab.origins.ppmi_comparison import correlate
 from biaslab.origins.results import ESTIMATORS, Setup, read_setups
 from biaslab.origins.seed_stability import stability
@@ -86,6 +87,9 @@ def write_results(
     columns = ["weat", "estimator", "n_sets", "r2", "r2_ci_low", "r2_ci_high"]
     columns += ["slope", "slope_ci_low", "slope_ci_high", "intercept"]
     write_tsv(folder / "correlation.tsv", pd.DataFrame(fits, columns=columns))
+    projections = pd.concat([_projections(rng, weat, sizes[-1], n_seeds) for weat in weats])
+    write_tsv(folder / "projections.tsv", projections)
+    write_tsv(folder / "axis_frequency.tsv", fit_frequency(projections, seed))
 
 
 def write_config(path: Path, setups: dict[str, tuple[str, ...]]) -> None:
@@ -163,6 +167,21 @@ def _write_ppmi(folder: Path, rng: np.random.Generator, weats: tuple[str, ...]) 
     table = pd.DataFrame({"word_set": range(200), "ppmi": ppmi, "glove_mean": glove, "glove_sd": 0.2})
     write_tsv(folder / "ppmi" / "word_sets.tsv", table)
     write_tsv(folder / "ppmi" / "correlation.tsv", correlate(table, 1))
+
+
+def _projections(rng: np.random.Generator, weat: str, size: int, n_seeds: int) -> pd.DataFrame:
+    s, t = WORD_SETS[weat].targets.values()
+    counts = [1500, 70, 12, 340, 45, 20]
+    rows = [
+        (weat, kind, name, seed, symbol, word, count, value)
+        for kind, sign in (("baseline", 0), ("decrease", -1), ("increase", 1))
+        for name in ["baseline" if kind == "baseline" else f"{weat}-{kind}-{size}"]
+        for seed in range(n_seeds)
+        for word, symbol, count in zip([*s, *t], "SSSTTT", counts, strict=True)
+        for value in [rng.normal((0.1 + 0.5 * sign / count**0.2) * (1 if symbol == "S" else -1), 0.03)]
+    ]
+    columns = ["weat", "kind", "set", "seed", "symbol", "word", "count", "projection"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _write_gradients_and_stability(folder: Path, weats: tuple[str, ...]) -> None:

@@ -58,6 +58,7 @@ CODE = {
         "biaslab.origins.explanation", "biaslab.origins.highlight", files=["origins/context.html.j2"]
     ),
     "evaluate_predictions": code_digest("biaslab.origins.evaluation"),
+    "project_words": code_digest("biaslab.origins.axis"),
     "scan_ppmi": code_digest("biaslab.origins.ppmi_scan"),
     "compare_ppmi": code_digest("biaslab.origins.ppmi_comparison"),
     "write_tables": code_digest("biaslab.origins.tables"),
@@ -147,6 +148,11 @@ def retrained_embeddings(wildcards):
 
 def every_embedding(wildcards):
     return baseline_embeddings(wildcards) + retrained_embeddings(wildcards)
+
+
+def axis_embeddings(wildcards):
+    setup = SETUPS[wildcards.setup]
+    return grid.embedding_files(folder(wildcards), [grid.BASELINE, *grid.largest_sets(setup)], setup)
 
 
 def differential_biases(wildcards):

@@ -338,6 +338,34 @@ rule compare_ppmi:
         " --word-sets {output.word_sets} --correlation {output.correlation} > {log} 2>&1"
 
 
+rule project_words:
+    input:
+        embeddings=axis_embeddings,
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=word_sets,
+    output:
+        projections="results/origins/{setup}/projections.tsv",
+        frequency="results/origins/{setup}/axis_frequency.tsv",
+    log:
+        "results/logs/{setup}/project_words.log",
+    benchmark:
+        "results/benchmarks/{setup}/project_words.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(2000),
+        runtime=60,
+    params:
+        weats=weat_options,
+        seed=config["seed"],
+        code=CODE["project_words"],
+    message:
+        "{wildcards.setup}: project the target words onto the bias axis"
+    shell:
+        "biaslab origins project-words {input.embeddings} --vocabulary {input.vocabulary} {params.weats}"
+        " --seed {params.seed} --projections {output.projections} --frequency {output.frequency} > {log} 2>&1"
+
+
 rule record_config:
     output:
         "results/config.json",

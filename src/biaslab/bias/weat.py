@@ -182,6 +182,42 @@ def permutation_p_value(
     return PermutationTest((reached + 1) / (max_permutations + 1), False, max_permutations)
 
 
+def unit_vectors(vectors: np.ndarray, ids: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lengths of some words' vectors, and the vectors scaled to length one.
+
+    Parameters
+    ----------
+    vectors : (V, D) array of any float dtype
+        Word vectors.
+    ids : (n,) int64
+        Words.
+    name : str
+        What the words are for, to begin a message with.
+
+    Returns
+    -------
+    norms : (n,) float64
+        Lengths |w_i|.
+    unit : (n, D) float64
+        Unit vectors û_i.
+
+    Raises
+    ------
+    InputError
+        When a vector is zero or not finite.
+    """
+    rows = np.asarray(vectors[ids], dtype=np.float64)
+    norms = np.linalg.norm(rows, axis=1)
+    bad = ~(np.isfinite(norms) & (norms > 0))
+    if bad.any():
+        word = int(ids[bad.argmax()])
+        raise InputError(
+            f"{name}: the vector of word id {word} (line {word + 2} of the vocabulary) is zero or"
+            " not finite, so it has no cosine; train the embedding anew or leave the word out"
+        )
+    return norms, rows / norms[:, None]
+
+
 class _UnitVectors:
     """The words of a test as unit vectors, and where each set finds its words among them.
 
@@ -199,16 +235,7 @@ class _UnitVectors:
 
     def __init__(self, vectors: np.ndarray, weat: WeatIndices) -> None:
         ids = weat_words(weat)
-        rows = np.asarray(vectors[ids], dtype=np.float64)
-        self.norms = np.linalg.norm(rows, axis=1)
-        bad = ~(np.isfinite(self.norms) & (self.norms > 0))
-        if bad.any():
-            word = int(ids[bad.argmax()])
-            raise InputError(
-                f"{weat.name}: the vector of word id {word} (line {word + 2} of the vocabulary) is zero or"
-                " not finite, so it has no cosine; train the embedding anew or leave the word out"
-            )
-        self.unit = rows / self.norms[:, None]
+        self.norms, self.unit = unit_vectors(vectors, ids, weat.name)
         self.targets = np.searchsorted(ids, np.concatenate([weat.S, weat.T]))
         self.A = np.searchsorted(ids, weat.A)
         self.B = np.searchsorted(ids, weat.B)

@@ -321,6 +321,32 @@ def explain(
         write_page(html, setup, found, parts)
 
 
+@app.command("project-words")
+def project_words(
+    batches: Annotated[
+        list[Path],
+        typer.Argument(help="Batch files of the baselines and of each test's largest sets (.npz)."),
+    ],
+    vocabulary: VocabularyFile,
+    weat: WordSetFiles,
+    seed: Seed,
+    projections: Annotated[Path, typer.Option(help="Where the projection of every word goes (.tsv).")],
+    frequency: Annotated[
+        Path, typer.Option(help="Where the fits of the words' shifts on their frequency go (.tsv).")
+    ],
+) -> None:
+    """Project the target words of every test onto its bias axis, before and after removals."""
+    from biaslab.bias.word_sets import read_word_sets
+    from biaslab.core.io import write_tsv
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins import axis
+
+    tests = [read_word_sets(path) for path in weat]
+    table = axis.project_words(batches, read_vocabulary(vocabulary), tests)
+    write_tsv(projections, table)
+    write_tsv(frequency, axis.fit_frequency(table, seed))
+
+
 @app.command("tables")
 def tables(setup: Setups, config: Config, weat: WordSetFiles, out_dir: OutDir) -> None:
     """Write the paper's tables, the tests and the metadata of some setups (.tsv, .md, .tex)."""

@@ -25,6 +25,7 @@ from biaslab.core.plotting import (
     figure,
     save_with_data,
 )
+from biaslab.origins.axis_report import draw_axis
 from biaslab.origins.gradient_report import draw_gradient
 from biaslab.origins.ppmi_report import draw_rankings, draw_word_sets
 from biaslab.origins.results import (
@@ -62,6 +63,7 @@ _OF_WEAT = {
     "figure1_histogram": "Figure 1",
     "figure2_predicted_observed": "Figure 2",
     "figure3_sets": "Figure 3",
+    "figure5_bias_axis": "Figure 5",
     "metadata": "Metadata",
     "ppmi_rankings": "Section 5.3",
     "bias_gradient": "Appendix A",
@@ -129,6 +131,8 @@ def write_figures(
                 draw_predicted_observed(setups, titles, stem)
             case "figure3_sets":
                 draw_sets([setup], {item.weat: titles[item.weat]}, stem, random=True)
+            case "figure5_bias_axis":
+                draw_axis(setup, word_sets[item.weat], stem)
             case "figure8_sets":
                 draw_sets(setups, titles, stem, random=False)
             case "training_loss":

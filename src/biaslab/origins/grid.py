@@ -22,6 +22,8 @@ RESULTS = (
     "perturbations.tsv",
     "correlation.tsv",
     "seed_stability.tsv",
+    "projections.tsv",
+    "axis_frequency.tsv",
     "ppmi/baseline.tsv",
     "ppmi/word_sets.tsv",
     "ppmi/correlation.tsv",
@@ -60,6 +62,11 @@ def perturbation_sets(setup: Mapping) -> list[str]:
     perturbations = setup["perturbations"]
     targeted = targeted_sets(setup["bias"]["weats"], perturbations["sizes"])
     return targeted + random_sets(perturbations["random_sizes"], perturbations["random_sets"])
+
+
+def largest_sets(setup: Mapping) -> list[str]:
+    """Return the names of the largest increase and decrease set of every test of a setup's configuration."""
+    return targeted_sets(setup["bias"]["weats"], [max(setup["perturbations"]["sizes"])])
 
 
 def batches(trainings: int, per_job: int) -> list[Batch]:

@@ -9,6 +9,7 @@ import pandas as pd
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.tables import MISSING, Table, text_columns, write_table
+from biaslab.origins.axis_report import frequency_table
 from biaslab.origins.estimator_comparison import compare_estimators
 from biaslab.origins.gradient_report import gradient_table
 from biaslab.origins.ppmi_report import document_rankings
@@ -35,6 +36,7 @@ _ACROSS = {
     "table3_setups": "Table 3",
     "table4_correlation": "Table 4",
     "tests_summary": "Welch's tests",
+    "axis_frequency": "Section 5.5",
     "ppmi_rankings": "Section 5.3",
     "estimators": "Estimators",
 }
@@ -150,6 +152,8 @@ def _build(item: Item, setups: Sequence[Setup], word_sets: Mapping[str, WordSets
             return correlation(setups)
         case "tests_summary":
             return significance_counts(setups)
+        case "axis_frequency":
+            return frequency_table(setups)
         case "ppmi_rankings":
             return document_rankings(setups)
         case "estimators":

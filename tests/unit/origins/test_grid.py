@@ -46,6 +46,16 @@ def test_names_of_sets():
     assert grid.random_sets([], 2) == []
 
 
+def test_the_largest_sets_are_of_the_largest_size_in_any_order():
+    setup = {"bias": {"weats": ["weat1", "weat2"]}, "perturbations": {"sizes": [10, 300, 30]}}
+    assert grid.largest_sets(setup) == [
+        "weat1-increase-300",
+        "weat1-decrease-300",
+        "weat2-increase-300",
+        "weat2-decrease-300",
+    ]
+
+
 @given(st.integers(1, 60), st.integers(1, 12))
 def test_batches_hold_every_replicate_once(trainings, per_job):
     batches = grid.batches(trainings, per_job)

@@ -1,0 +1,69 @@
+"""A bias as a direction: the axis between two sets of attribute words, and words projected onto it.
+
+Bolukbasi et al. 2016 take the first principal component of defining pairs, each centred at its midpoint:
+
+    C = sum over pairs (a, b) of (û_a - μ)(û_a - μ)ᵀ + (û_b - μ)(û_b - μ)ᵀ,    μ = (û_a + û_b) / 2
+
+Brunet et al. 2019 (Section 5.4) take the attribute words of an association test instead. These need not
+come in pairs, and a vocabulary may lack some: here every word of A is paired with every word of B. The axis
+is the unit eigenvector of C with the largest eigenvalue, on the side where the mean of A is above that of B.
+"""
+
+import numpy as np
+
+from biaslab.bias.weat import unit_vectors
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+
+
+def bias_axis(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
+    """Return the axis from the attributes B to the attributes A of a test.
+
+    Parameters
+    ----------
+    vectors : (V, D) array of any float dtype
+        Word vectors; computed with in float64.
+    weat : WeatIndices
+        The words of the test.
+
+    Returns
+    -------
+    (D,) float64
+        A unit vector, onto which the mean of A projects higher than that of B.
+
+    Raises
+    ------
+    InputError
+        When a word of the test has a zero or non-finite vector, or A and B do not differ.
+    """
+    a, b = (unit_vectors(vectors, ids, weat.name)[1] for ids in (weat.A, weat.B))
+    # (û_a - μ) = -(û_b - μ) = (û_a - û_b) / 2: the right singular vectors of the differences are those of C.
+    differences = (a[:, None, :] - b[None, :, :]).reshape(-1, a.shape[1])
+    _, singular_values, axes = np.linalg.svd(differences, full_matrices=False)
+    if singular_values[0] == 0:
+        raise InputError(f"{weat.name}: all attribute words have one vector, so there is no axis; train anew")
+    return axes[0] if axes[0] @ differences.mean(axis=0) >= 0 else -axes[0]
+
+
+def project_targets(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
+    """Return the unit vectors of the target words projected onto the axis of the test.
+
+    Parameters
+    ----------
+    vectors : (V, D) array of any float dtype
+        Word vectors.
+    weat : WeatIndices
+        The words of the test.
+
+    Returns
+    -------
+    (|S| + |T|,) float64
+        Cosines with the axis, the words of S first, then those of T; positive towards A.
+
+    Raises
+    ------
+    InputError
+        See `bias_axis`.
+    """
+    targets = np.concatenate([weat.S, weat.T])
+    return unit_vectors(vectors, targets, weat.name)[1] @ bias_axis(vectors, weat)

@@ -1,0 +1,154 @@
+"""Target words on the bias axis before and after a removal (Brunet et al. 2019, Sections 5.4 and 5.5)."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from biaslab.bias.directions import project_targets
+from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.core.stats import bootstrap_fit, linear_fit
+from biaslab.embeddings.batches import Training, read_trainings
+from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.origins.grid import BASELINE, TARGETED_KINDS
+
+
+def project_words(
+    batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: Sequence[WordSets]
+) -> pd.DataFrame:
+    """Project the target words of every test onto its axis, in every embedding.
+
+    Each embedding has an axis of its own, from its own vectors of the attribute words
+    (`biaslab.bias.directions`). A retrained embedding is measured with the test its documents were chosen by.
+
+    Parameters
+    ----------
+    batches : sequence of path-like
+        Batch files of the baselines and, for every test, of one increase set and one decrease set.
+    vocabulary : Vocabulary
+        The words of the embeddings, with their counts.
+    word_sets : sequence of WordSets
+        The tests.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns weat, kind (baseline, increase or decrease), set, seed, symbol (S or T), word, count,
+        projection (cosine with the axis, positive towards A); sorted by weat, kind and seed.
+
+    Raises
+    ------
+    InputError
+        When a file is no batch of this vocabulary, a set of words keeps fewer than two words in it, or a test
+        lacks one of its kinds of embeddings or has two sets of a kind.
+    """
+    tests = {test.name: in_vocabulary(test, vocabulary.ids) for test in word_sets}
+    trainings = tqdm(
+        read_trainings(batches, len(vocabulary)), desc="projections", unit=" embeddings", disable=None
+    )
+    parts = [
+        _projected(training, weat, kind, vocabulary)
+        for training in trainings
+        for weat, kind in _tests_of(training.set, tests)
+    ]
+    sets = {(p["weat"][0], p["kind"][0], p["set"][0]) for p in parts}
+    for weat in tests:
+        for kind in (BASELINE, *TARGETED_KINDS):
+            found = sorted(name for w, k, name in sets if (w, k) == (weat, kind))
+            if len(found) != 1:
+                raise InputError(
+                    f"{weat}: {', '.join(found) or 'no'} {kind} embeddings are given; give those of one set"
+                )
+    return pd.concat(parts, ignore_index=True).sort_values(
+        ["weat", "kind", "seed"], kind="stable", ignore_index=True
+    )
+
+
+def word_shifts(projections: pd.DataFrame) -> pd.DataFrame:
+    """Return how far each word moves among the target words when documents are removed.
+
+    The relative position of a word is its projection in standard deviations (ddof 1) from the mean of the
+    target words of its test, in the same embedding. Its shift is the absolute difference of mean relative
+    positions, set minus baseline, averaged over the increase and the decrease set.
+
+    Parameters
+    ----------
+    projections : pandas.DataFrame
+        As `project_words` returns it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns weat, word, count, shift; sorted by weat and word.
+    """
+    by_embedding = projections.groupby(["weat", "set", "seed"])["projection"]
+    spread = by_embedding.transform("std")
+    position = (projections["projection"] - by_embedding.transform("mean")) / spread.where(spread > 0)
+    keys = ["weat", "word", "count", "kind"]
+    means = projections.assign(position=position).groupby(keys)["position"].mean().unstack("kind")
+    shift = means[list(TARGETED_KINDS)].sub(means[BASELINE], axis=0).abs().mean(axis=1, skipna=False)
+    return shift.rename("shift").reset_index()
+
+
+def fit_frequency(projections: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Fit the shifts of words on the logarithm (base 10) of their frequency, test by test.
+
+    Parameters
+    ----------
+    projections : pandas.DataFrame
+        As `project_words` returns it.
+    seed : int
+        Of the bootstrap over words.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns weat, n_words, r2, r2_ci_low, r2_ci_high, slope, slope_ci_low, slope_ci_high, intercept. A
+        negative slope says that rare words move further.
+    """
+    rows = []
+    for weat, part in word_shifts(projections).groupby("weat"):
+        x, y = np.log10(part["count"].to_numpy()), part["shift"].to_numpy()
+        fit, interval = linear_fit(x, y), bootstrap_fit(x, y, stream(seed, "axis", str(weat)))
+        rows.append(
+            {
+                "weat": weat,
+                "n_words": len(part),
+                "r2": fit.r2,
+                "r2_ci_low": interval.r2_low,
+                "r2_ci_high": interval.r2_high,
+                "slope": fit.slope,
+                "slope_ci_low": interval.slope_low,
+                "slope_ci_high": interval.slope_high,
+                "intercept": fit.intercept,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _tests_of(set_name: str, tests: Mapping[str, WeatIndices]) -> list[tuple[WeatIndices, str]]:
+    """Return the tests that embeddings of a set are measured with, and as which kind."""
+    if set_name == BASELINE:
+        return [(weat, BASELINE) for weat in tests.values()]
+    name, *kind = set_name.split("-")[:2]
+    return [(tests[name], kind[0])] if name in tests and kind and kind[0] in TARGETED_KINDS else []
+
+
+def _projected(training: Training, weat: WeatIndices, kind: str, vocabulary: Vocabulary) -> pd.DataFrame:
+    ids = np.concatenate([weat.S, weat.T])
+    return pd.DataFrame(
+        {
+            "weat": weat.name,
+            "kind": kind,
+            "set": training.set,
+            "seed": training.replicate,
+            "symbol": np.repeat(["S", "T"], [len(weat.S), len(weat.T)]),
+            "word": [vocabulary.words[i] for i in ids],
+            "count": vocabulary.counts[ids],
+            "projection": project_targets(training.W, weat),
+        }
+    )

@@ -1,0 +1,135 @@
+"""Target words on the bias axis of baseline and retrained embeddings."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import naive
+from biaslab.bias.word_sets import WordSets, in_vocabulary
+from biaslab.cli import app
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_tsv, write_npz
+from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.origins import axis
+
+WORDS = [f"w{i}" for i in range(20)]
+VOCABULARY = Vocabulary(WORDS, np.arange(40, 20, -1))
+ONE = WordSets(
+    "one", "x", "x", {"s": ["w0", "w1", "lost"], "t": ["w2", "w3"]}, {"a": WORDS[4:8], "b": WORDS[8:11]}
+)
+TWO = WordSets(
+    "two", "x", "x", {"s": ["w9", "w8"], "t": ["w7", "w6"]}, {"a": WORDS[11:14], "b": WORDS[14:16]}
+)
+SETS = ["baseline", "one-increase-30", "one-decrease-30", "two-increase-30", "two-decrease-30"]
+
+
+@pytest.fixture
+def batches(tmp_path):
+    rng = np.random.default_rng(0)
+    paths = [tmp_path / name / "batch-0.npz" for name in SETS]
+    for path in paths:
+        vectors = rng.normal(size=(3, len(WORDS), 5)).astype(np.float32)
+        write_npz(path, replicates=np.array([1, 0, 2]), W=vectors)
+    return paths
+
+
+def test_every_embedding_is_measured_with_its_own_axis(batches):
+    table = axis.project_words(batches, VOCABULARY, [ONE, TWO])
+    assert len(table) == 2 * 3 * 3 * 4
+    assert table.groupby(["weat", "kind"])["set"].unique().map(list).to_dict() == {
+        ("one", "baseline"): ["baseline"],
+        ("one", "increase"): ["one-increase-30"],
+        ("one", "decrease"): ["one-decrease-30"],
+        ("two", "baseline"): ["baseline"],
+        ("two", "increase"): ["two-increase-30"],
+        ("two", "decrease"): ["two-decrease-30"],
+    }
+    part = table.query("set == 'one-decrease-30' and seed == 2")
+    assert part[["symbol", "word", "count"]].values.tolist() == [
+        ["S", "w0", 40],
+        ["S", "w1", 39],
+        ["T", "w2", 38],
+        ["T", "w3", 37],
+    ]
+    with np.load(batches[2]) as archive:
+        vectors = archive["W"][2].astype(float)
+    weat = in_vocabulary(ONE, VOCABULARY.ids)
+    direction = naive.bias_axis(vectors, weat.A, weat.B)
+    expected = [naive.cosine(vectors[i], direction) for i in range(4)]
+    np.testing.assert_allclose(part["projection"], expected, rtol=1e-6)
+
+
+def test_shift_is_the_change_of_the_place_among_the_words(batches):
+    table = axis.project_words(batches, VOCABULARY, [ONE, TWO])
+    shifts = axis.word_shifts(table).set_index(["weat", "word"])["shift"]
+    places = {}
+    for key, part in table[table["weat"] == "two"].groupby(["kind", "seed"]):
+        values = part["projection"].tolist()
+        for word, value in zip(part["word"], values, strict=True):
+            place = (value - naive.mean(values)) / math.sqrt(naive.variance(values))
+            places.setdefault((key[0], word), []).append(place)
+    for word in ("w9", "w8", "w7", "w6"):
+        base, *removed = (naive.mean(places[kind, word]) for kind in ("baseline", "increase", "decrease"))
+        assert shifts["two", word] == pytest.approx(naive.mean([abs(place - base) for place in removed]))
+
+
+def test_fit_is_on_the_logarithm_of_the_frequency(batches):
+    table = axis.project_words(batches, VOCABULARY, [ONE, TWO])
+    fits = axis.fit_frequency(table, seed=1).set_index("weat")
+    shifts = axis.word_shifts(table).query("weat == 'one'")
+    x = [math.log10(count) for count in shifts["count"]]
+    fit = fits.loc["one"]
+    assert fit["n_words"] == 4
+    assert fit["r2"] == pytest.approx(naive.r_squared(x, shifts["shift"].tolist()))
+    assert fit["slope"] == pytest.approx(naive.slope(x, shifts["shift"].tolist()))
+    assert fit["r2_ci_low"] <= fit["r2_ci_high"]
+    assert fit["slope_ci_low"] <= fit["slope"] <= fit["slope_ci_high"]
+    pd.testing.assert_frame_equal(fits, axis.fit_frequency(table, seed=1).set_index("weat"))
+
+
+def test_words_that_do_not_spread_have_no_relative_position(batches):
+    table = axis.project_words(batches, VOCABULARY, [ONE, TWO])
+    assert axis.word_shifts(table.assign(projection=0.5))["shift"].isna().all()
+    assert axis.fit_frequency(table.assign(projection=0.5), seed=1)["r2"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ([0, 1, 2, 3], "two: no decrease embeddings are given"),
+        ([1, 2, 3, 4], "one: no baseline embeddings are given"),
+    ],
+)
+def test_missing_embeddings_are_refused(batches, given, problem):
+    with pytest.raises(InputError, match=problem):
+        axis.project_words([batches[i] for i in given], VOCABULARY, [ONE, TWO])
+
+
+def test_two_sets_of_a_kind_are_refused(batches, tmp_path):
+    other = tmp_path / "one-increase-9" / "batch-0.npz"
+    vectors = np.random.default_rng(1).normal(size=(1, len(WORDS), 5)).astype(np.float32)
+    write_npz(other, replicates=np.array([0]), W=vectors)
+    with pytest.raises(
+        InputError, match="one: one-increase-30, one-increase-9 increase embeddings are given"
+    ):
+        axis.project_words([other, *batches], VOCABULARY, [ONE, TWO])
+
+
+def test_command_project_words(batches, tmp_path):
+    vocabulary, out = tmp_path / "vocabulary.tsv", tmp_path / "projections.tsv"
+    rows = zip(VOCABULARY.words, VOCABULARY.counts, strict=True)
+    vocabulary.write_text("word\tcount\n" + "".join(f"{word}\t{count}\n" for word, count in rows))
+    test = tmp_path / "one.yaml"
+    keys = {"name": "one", "title": "x", "source": "x", "targets": ONE.targets, "attributes": ONE.attributes}
+    test.write_text("".join(f"{key}: {value}\n" for key, value in keys.items()))
+    arguments = ["origins", "project-words", *map(str, batches[:3]), "--vocabulary", str(vocabulary)]
+    arguments += ["--weat", str(test), "--seed", "1", "--projections", str(out)]
+    arguments += ["--frequency", str(tmp_path / "frequency.tsv")]
+    assert CliRunner().invoke(app, arguments, catch_exceptions=False).exit_code == 0
+    expected = axis.project_words(batches[:3], VOCABULARY, [ONE])
+    pd.testing.assert_frame_equal(read_tsv(out), expected)
+    fit = read_tsv(tmp_path / "frequency.tsv")
+    np.testing.assert_allclose(fit["r2"], axis.fit_frequency(expected, seed=1)["r2"])

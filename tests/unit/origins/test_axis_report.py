@@ -1,0 +1,51 @@
+"""The table of frequencies and Figure 5."""
+
+import pytest
+
+from biaslab.core import plotting
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_tsv
+from biaslab.origins import axis_report
+from origins_data import WORD_SETS, make_setups
+
+
+@pytest.fixture(scope="module")
+def setups(tmp_path_factory):
+    return make_setups(tmp_path_factory.mktemp("origins"), {"wiki": {}, "small": {"weats": ("weat2",)}})
+
+
+def test_table_has_a_row_for_every_setup_and_test(setups):
+    table = axis_report.frequency_table(setups)
+    assert table.data[["setup", "weat"]].values.tolist() == [
+        ["wiki", "weat1"],
+        ["wiki", "weat2"],
+        ["small", "weat2"],
+    ]
+    source = read_tsv(setups[0].folder / "axis_frequency.tsv")
+    assert table.data["r2"][:2].tolist() == source["r2"].tolist()
+    assert table.shown["r²"][0] == f"{source['r2'][0]:.3f}"
+
+
+def test_figure_shows_every_word_three_times_from_the_highest_baseline_down(setups, tmp_path, monkeypatch):
+    monkeypatch.setattr(plotting, "_METADATA", {"svg": {"Date": None}})
+    axis_report.draw_axis(setups[0], WORD_SETS["weat1"], tmp_path / "figure")
+    data = read_tsv(tmp_path / "figure.tsv")
+    source = read_tsv(setups[0].folder / "projections.tsv").query("weat == 'weat1'")
+    assert len(data) == 6 * 3
+    assert data["kind"].tolist() == ["baseline", "increase", "decrease"] * 6
+    expected = source.groupby(["kind", "word"])["projection"].agg(["mean", "std"])
+    for row in data.itertuples():
+        assert row.projection_mean == pytest.approx(expected.loc[(row.kind, row.word), "mean"], rel=1e-6)
+        assert row.projection_sd == pytest.approx(expected.loc[(row.kind, row.word), "std"], rel=1e-6)
+        assert row.n_embeddings == 4
+    baseline = data[data["kind"] == "baseline"]
+    assert baseline["symbol"].tolist() == ["S"] * 3 + ["T"] * 3
+    assert all(part.is_monotonic_decreasing for _, part in baseline.groupby("symbol")["projection_mean"])
+    page = (tmp_path / "figure.svg").read_text()
+    assert "chemistry (12)" in page
+    assert "without weat1-increase-100" in page
+
+
+def test_a_test_that_was_not_projected_is_refused(setups, tmp_path):
+    with pytest.raises(InputError, match=r"projections\.tsv: no row for 'weat1'.*did you mean 'weat2'"):
+        axis_report.draw_axis(setups[1], WORD_SETS["weat1"], tmp_path / "figure")
