@@ -74,7 +74,7 @@ def draw_stability(setup: Setup, weat: str, title: str, stem: Path) -> None:
 
 def _rows(setup: Setup, weat: str) -> pd.DataFrame:
     table = setup.of_weat("seed_stability", weat, *_COLUMNS)
-    return table.assign(tail=table["tail"].fillna("")).sort_values(
+    return table.assign(tail=table["tail"].astype(object).fillna("")).sort_values(
         ["n_seeds", "n_reference"], kind="stable", ignore_index=True
     )
 

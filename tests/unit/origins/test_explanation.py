@@ -180,6 +180,22 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
+def test_command_writes_the_same_gradients(monkeypatch, folder, tmp_path):
+    home = folder / "results/origins/tiny"
+    options = ["--cooccurrence", home / "cooccurrence.npz", "--corpus", home / "corpus.npz", "--x-max", 20]
+    options += [
+        "--vocabulary",
+        home / "vocabulary.tsv",
+        "--weat",
+        "weat1.yaml",
+        "--out",
+        tmp_path / "x.parquet",
+    ]
+    assert run(monkeypatch, folder, "bias-gradient", home / "embeddings/baseline/batch-0.npz", *options) == 0
+    expected = (home / "bias_gradient/weat1.parquet").read_bytes()
+    assert (tmp_path / "x.parquet").read_bytes() == expected
+
+
 def test_highlight_writes_the_two_ends_the_same_each_time(monkeypatch, folder, tmp_path):
     for name in ("one", "two"):
         pages = [f"--{kind}={tmp_path / name / kind}.html" for kind in ("increase", "decrease")]

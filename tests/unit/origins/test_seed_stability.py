@@ -1,12 +1,17 @@
 import math
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
 
+from biaslab.cli import main
 from biaslab.core.errors import InputError
+from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.rng import stream
+from biaslab.origins.results import Setup
+from biaslab.origins.seed_report import draw_stability, stability_table
 from biaslab.origins.seed_stability import MAX_DRAWS, agreement, draw_seeds, stability
 
 
@@ -74,3 +79,28 @@ def test_equal_seeds_agree_wholly_and_documents_without_test_words_do_not_count(
 def test_one_baseline_is_too_few():
     with pytest.raises(InputError, match="w: 1 baselines and 60 documents with words of the test"):
         stability(table(n_seeds=1), "w", 1)
+
+
+def test_table_shows_each_number_in_its_place(tmp_path):
+    setup = Setup("wiki", tmp_path, {})
+    write_tsv(tmp_path / "seed_stability.tsv", stability(table(), "w", 1))
+    found = stability_table(setup, "w")
+    shown = found.shown.set_index(["Seeds", "Against"])
+    for row in found.data.itertuples():
+        column = "Rank correlation" if row.measure == "spearman" else f"{row.tail} {row.top}"
+        assert shown.loc[(str(row.n_seeds), str(row.n_reference)), column] == f"{row.mean:.3f} ± {row.sd:.3f}"
+
+
+@pytest.mark.parametrize("n_documents", [12, 60])
+def test_command_and_figure_of_few_documents_and_seeds(tmp_path, monkeypatch, n_documents):
+    write_parquet(tmp_path / "w.parquet", table(n_documents, n_seeds=3))
+    out = tmp_path / "seed_stability.tsv"
+    arguments = ["origins", "seed-stability", tmp_path / "w.parquet", "--seed", 1, "--out", out]
+    monkeypatch.setattr(sys, "argv", ["biaslab", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert not stop.value.code
+    setup = Setup("wiki", tmp_path, {})
+    assert len(stability_table(setup, "w").shown) == 3
+    draw_stability(setup, "w", "a × b", tmp_path / "figure")
+    assert (tmp_path / "figure.png").stat().st_size > 1000

@@ -1,0 +1,51 @@
+import pandas as pd
+import pytest
+
+from biaslab.core import plotting
+from biaslab.core.io import read_parquet, read_tsv, write_parquet
+from biaslab.origins.gradient_report import N_DRAWN, N_LISTED, draw_gradient, gradient_table
+from biaslab.origins.results import Setup
+from origins_data import make_setups
+
+
+@pytest.fixture
+def setup(tmp_path):
+    return make_setups(tmp_path, {"wiki": {"weats": ("weat1",)}})[0]
+
+
+def test_both_ends_are_listed_from_the_strongest(setup):
+    pairs = read_parquet(setup.folder / "bias_gradient/weat1.parquet")
+    data = gradient_table(setup, "weat1").data
+    for effect, sign in (("raises", 1), ("lowers", -1)):
+        part = data[data["effect"] == effect]
+        strength = sign * pairs["elasticity_mean"]
+        expected = strength[strength > 0].sort_values(ascending=False)[:N_LISTED]
+        assert (sign * part["elasticity_mean"]).tolist() == expected.tolist()
+        assert part["rank"].tolist() == list(range(1, len(expected) + 1))
+
+
+def test_pairs_that_only_raise_leave_the_other_end_empty(tmp_path):
+    row = {"word": "he", "context": "$x_1$", "x": 2.0, "gradient_mean": 0.1, "gradient_sd": 0.2}
+    pairs = pd.DataFrame([row | {"elasticity_mean": 0.2, "elasticity_sd": 0.4}])
+    write_parquet(tmp_path / "bias_gradient/weat1.parquet", pairs)
+    setup = Setup("wiki", tmp_path, {})
+    shown = gradient_table(setup, "weat1").shown
+    assert shown.loc[0].tolist() == [
+        "raises the bias",
+        "he",
+        "$x_1$",
+        "2.00",
+        "0.10000 ± 0.20000",
+        "0.2000 ± 0.4000",
+    ]
+    draw_gradient(setup, "weat1", "a × b", tmp_path / "figure")
+    assert (tmp_path / "figure.pdf").stat().st_size > 1000
+
+
+def test_figure_draws_the_strongest_the_same_each_time(setup, tmp_path, monkeypatch):
+    monkeypatch.setattr(plotting, "_METADATA", {"svg": {"Date": None}})
+    for name in ("one", "two"):
+        draw_gradient(setup, "weat1", "a × b", tmp_path / name)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+    data = read_tsv(tmp_path / "one.tsv")
+    assert data.groupby("effect")["rank"].max().to_dict() == {"lowers": N_DRAWN, "raises": N_DRAWN}
