@@ -78,7 +78,7 @@ def draw_axis(setup: Setup, word_sets: WordSets, stem: Path) -> None:
             ax.set_title(f"{symbol}: {name}", parse_math=False)
             ax.label_outer()
         first, second = word_sets.attributes
-        axes[-1].set_xlabel(f"← {second}   Projection on the axis   {first} →", parse_math=False)
+        axes[-1].set_xlabel(f"Projection on the axis\n← {second}       {first} →", parse_math=False)
         handles, labels = axes[0].get_legend_handles_labels()
         fig.legend(handles, labels, loc="outside lower center", ncols=1)
         fig.suptitle(f"{setup.name}, {word_sets.name}", parse_math=False)
