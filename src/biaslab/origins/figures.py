@@ -183,12 +183,13 @@ def draw_estimators(setup: Setup, weat: str, title: str, stem: Path) -> None:
         Files to write, without suffix.
     """
     data = _predictions(setup, weat, ESTIMATORS)
-    markers, limits = _markers(data), _limits(data)
+    markers = _markers(data)
     with figure(DOUBLE_COLUMN, 3.1) as fig:
-        for ax, estimator in zip(fig.subplots(1, len(ESTIMATORS), sharey=True), ESTIMATORS, strict=True):
-            _draw_predictions(ax, data[data["estimator"] == estimator], markers, limits)
+        for ax, estimator in zip(fig.subplots(1, len(ESTIMATORS)), ESTIMATORS, strict=True):
+            _draw_predictions(ax, data[data["estimator"] == estimator], markers)
             ax.set_title(estimator)
-            ax.label_outer()
+            if estimator != ESTIMATORS[0]:
+                ax.set_ylabel("")
         fig.suptitle(f"{setup.name}, {weat}: {title}", parse_math=False)
         _legend(fig, _set_handles(data, markers))
         save_with_data(fig, stem, data)
@@ -211,8 +212,7 @@ def draw_predicted_observed(setups: Sequence[Setup], titles: Mapping[str, str], 
     markers = _markers(data)
     with _grid(setups, titles, [3.2] * len(setups)) as (fig, panels):
         for setup, weat, ax in panels:
-            part = parts[setup.name, weat]
-            _draw_predictions(ax, part, markers, _limits(part))
+            _draw_predictions(ax, parts[setup.name, weat], markers)
         _legend(fig, _set_handles(data, markers))
         save_with_data(fig, stem, data)
 
@@ -260,7 +260,7 @@ def draw_loss(setup: Setup, stem: Path) -> None:
         for _, seed in data.groupby("seed"):
             ax.plot(seed["epoch"], seed["loss"], color=BLUE, linewidth=0.6, alpha=0.6)
         ax.set_yscale("log")
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 4, 6, 8)))
         _plain_ticks(ax.yaxis, "{:g}")
         ax.set(xlabel="Epoch", ylabel="Loss per co-occurrence")
         ax.set_title(f"{setup.name}: {data['seed'].nunique()} baseline embeddings", parse_math=False)
@@ -397,10 +397,8 @@ def _limits(data: pd.DataFrame) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _draw_predictions(
-    ax: "Axes", data: pd.DataFrame, markers: Mapping[int, str], limits: tuple[float, float]
-) -> None:
-    baseline = data["baseline_mean"].iloc[0]
+def _draw_predictions(ax: "Axes", data: pd.DataFrame, markers: Mapping[int, str]) -> None:
+    limits, baseline = _limits(data), data["baseline_mean"].iloc[0]
     r2, slope, intercept = data[["r2", "slope", "intercept"]].iloc[0]
     ax.axline((baseline, baseline), slope=1, color=LIGHT_GREY, linewidth=0.5, zorder=0)
     ax.axhline(baseline, color=LIGHT_GREY, linestyle=":", linewidth=0.8, zorder=0)
