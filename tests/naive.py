@@ -259,3 +259,46 @@ def token_contributions(tokens, gradient, window):
                 found[p] += amount / 2
                 found[q] += amount / 2
     return found
+
+
+# Debiasing: Bolukbasi et al. 2016, Sections 3 and 4 and Appendix A. Vectors are unit rows, a subspace is a
+# list of orthonormal vectors.
+
+
+def onto(vector, basis):
+    """The projection v_B = sum_j (v · b_j) b_j."""
+    return sum(((vector @ b) * b for b in basis), start=np.zeros(len(vector)))
+
+
+def subspace_matrix(vectors, sets):
+    """C = sum_i sum_{w in D_i} (w - mu_i)^T (w - mu_i) / |D_i|."""
+    c = np.zeros((vectors.shape[1], vectors.shape[1]))
+    for rows in sets:
+        mu = sum(vectors[w] for w in rows) / len(rows)
+        for w in rows:
+            c += np.outer(vectors[w] - mu, vectors[w] - mu) / len(rows)
+    return c
+
+
+def direct_bias(vectors, g, c):
+    return mean([abs(cosine(w, g)) ** c for w in vectors])
+
+
+def indirect_bias(w, v, basis):
+    """beta(w, v) = (w · v - w_perp · v_perp / (|w_perp| |v_perp|)) / (w · v)."""
+    return (w @ v - cosine(w - onto(w, basis), v - onto(v, basis))) / (w @ v)
+
+
+def hard_debias(vectors, basis, neutral, equality_sets):
+    """Step 2a, word by word; the neutral words are not in the sets."""
+    new = {row: vector.copy() for row, vector in enumerate(vectors)}
+    for w in neutral:
+        rest = vectors[w] - onto(vectors[w], basis)
+        new[w] = rest / math.sqrt(rest @ rest)
+    for rows in equality_sets:
+        mu = sum(vectors[w] for w in rows) / len(rows)
+        nu = mu - onto(mu, basis)
+        for w in rows:
+            deviation = onto(vectors[w], basis) - onto(mu, basis)
+            new[w] = nu + math.sqrt(1 - nu @ nu) * deviation / math.sqrt(deviation @ deviation)
+    return np.array([new[row] for row in range(len(vectors))])

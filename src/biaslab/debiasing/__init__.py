@@ -1,0 +1,1 @@
+"""Gender and other biases in word embeddings, and how to remove them (Bolukbasi et al. 2016)."""

@@ -1,0 +1,154 @@
+"""Hard debiasing: neutralize and equalize (Section 4, Step 2a).
+
+    neutralize    w := (w - w_B) / |w - w_B|                                       for every neutral word w
+    equalize      w := ν + sqrt(1 - |ν|²) (w_B - μ_B) / |w_B - μ_B|                for every w of a set E
+                  with μ = mean of E, ν = μ - μ_B
+
+Afterwards every neutral word has the same distance to all words of an equality set (Observation 1).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.debiasing.subspace import project
+
+# Lengths of order 1 below this are rounding of 32-bit vectors.
+_ROUNDING = 1e-6
+
+
+def hard_debias(
+    vectors: np.ndarray,
+    words: Sequence[str],
+    basis: np.ndarray,
+    neutral: Sequence[int],
+    equality_sets: Sequence[Sequence[int]],
+) -> np.ndarray:
+    """Neutralize words, then equalize sets of words (Step 2a).
+
+    A word of an equality set is what the bias is about, and so never neutral: it is equalized from its
+    original vector even when `neutral` names it. A set that is there twice counts once.
+
+    Parameters
+    ----------
+    vectors : (V, d) float32 or float64
+        Word vectors of unit length.
+    words : sequence of str
+        The words of the rows, for messages.
+    basis : (k, d) float64
+        Orthonormal basis of the bias subspace.
+    neutral : sequence of int
+        Rows to neutralize.
+    equality_sets : sequence of sequences of int
+        Rows of the words of each set, of any size from two; sets must not overlap.
+
+    Returns
+    -------
+    (V, d) float64
+        Vectors of unit length; those of words that are neither neutral nor in a set are unchanged.
+
+    Raises
+    ------
+    InputError
+        When two sets overlap, a set has fewer than two different words, a neutral word lies within the bias
+        subspace, or the words of a set do not differ in the subspace.
+    """
+    sets = list(dict.fromkeys(tuple(sorted(set(map(int, rows)))) for rows in equality_sets))
+    _require_disjoint(sets, words)
+    in_sets = np.array([row for rows in sets for row in rows], dtype=np.int64)
+    debiased = np.array(vectors, dtype=np.float64)
+    to_neutralize = np.setdiff1d(np.asarray(neutral, dtype=np.int64), in_sets)
+    debiased[to_neutralize] = neutralize(
+        debiased[to_neutralize], basis, [words[row] for row in to_neutralize]
+    )
+    for rows in sets:
+        debiased[list(rows)] = equalize(debiased[list(rows)], basis, [words[row] for row in rows])
+    return debiased
+
+
+def neutralize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> np.ndarray:
+    """Return ``(w - w_B) / |w - w_B|``: vectors without their bias.
+
+    Parameters
+    ----------
+    vectors : (n, d) float
+        Word vectors.
+    basis : (k, d) float64
+        Orthonormal basis of the bias subspace.
+    words : sequence of str
+        The words, for messages.
+
+    Returns
+    -------
+    (n, d) float64
+        Unit vectors orthogonal to the subspace.
+
+    Raises
+    ------
+    InputError
+        When a word lies within the subspace, so that nothing would be left of it.
+    """
+    rest = vectors - project(vectors, basis)
+    rest -= project(rest, basis)  # a second time, against the rounding of the first
+    lengths = np.linalg.norm(rest, axis=1)
+    if (lengths < _ROUNDING).any():
+        word = words[int(np.argmin(lengths))]
+        raise InputError(
+            f"the vector of '{word}' lies within the bias subspace, so neutralizing leaves nothing of it; "
+            "take it for specific or use a smaller subspace"
+        )
+    return rest / lengths[:, None]
+
+
+def equalize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> np.ndarray:
+    """Make the words of one set differ in the bias subspace alone, symmetrically around its origin.
+
+    ``w := ν + sqrt(1 - |ν|²) (w_B - μ_B) / |w_B - μ_B|``, ν = μ - μ_B.
+
+    Parameters
+    ----------
+    vectors : (n, d) float
+        Unit vectors of the words of the set.
+    basis : (k, d) float64
+        Orthonormal basis of the bias subspace.
+    words : sequence of str
+        The words, for messages.
+
+    Returns
+    -------
+    (n, d) float64
+        Unit vectors with one component ν outside the subspace.
+
+    Raises
+    ------
+    InputError
+        When the set has fewer than two words, or one is at the mean of the set within the subspace.
+    """
+    if len(vectors) < 2:
+        raise InputError(f"the equality set of {_listed(words)} has fewer than two words; add one or drop it")
+    mean = np.mean(vectors, axis=0, dtype=np.float64)
+    outside = mean - project(mean, basis)
+    deviations = project(vectors - mean, basis)
+    lengths = np.linalg.norm(deviations, axis=1)
+    if (lengths < _ROUNDING).any():
+        raise InputError(
+            f"'{words[int(np.argmin(lengths))]}' is in the middle of its equality set ({_listed(words)}) "
+            "within the bias subspace, so it cannot be equalized; take it out of the set"
+        )
+    return outside + np.sqrt(1 - outside @ outside) * deviations / lengths[:, None]
+
+
+def _require_disjoint(sets: Sequence[Sequence[int]], words: Sequence[str]) -> None:
+    """Refuse sets that share a word: equalizing one would undo the other."""
+    rows = [row for of_set in sets for row in of_set]
+    repeated = sorted({row for row in rows if rows.count(row) > 1})
+    if repeated:
+        raise InputError(
+            f"'{words[repeated[0]]}' is in more than one equality set; merge the sets or keep it in one"
+        )
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Return words in one line."""
+    return ", ".join(f"'{word}'" for word in words)

@@ -1,0 +1,100 @@
+"""Neutralize and equalize: the paper's formulas, and what they promise."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from biaslab.core.errors import InputError
+from biaslab.debiasing.hard import equalize, hard_debias, neutralize
+from biaslab.debiasing.measures import direct_bias, pair_bias
+from biaslab.debiasing.subspace import find_subspace
+
+WORDS = [f"word{i}" for i in range(30)]
+SETS = [[0, 1], [2, 3, 4], [5, 6]]
+NEUTRAL = list(range(10, 28))
+
+
+def embedding(seed, k, d=8):
+    """Return unit vectors and a bias subspace of the sets."""
+    vectors = np.random.default_rng(seed).normal(size=(30, d)) + 0.3
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors, find_subspace(vectors, SETS, k).basis
+
+
+@given(st.integers(0, 10_000), st.integers(1, 3))
+def test_hard_debiasing_is_that_of_the_paper(seed, k):
+    vectors, basis = embedding(seed, k)
+    debiased = hard_debias(vectors, WORDS, basis, NEUTRAL, SETS)
+    np.testing.assert_allclose(debiased, naive.hard_debias(vectors, basis, NEUTRAL, SETS), atol=1e-7)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 3))
+def test_neutral_words_are_equidistant_to_the_words_of_a_set(seed, k):
+    vectors, basis = embedding(seed, k)
+    debiased = hard_debias(vectors.astype(np.float32), WORDS, basis, NEUTRAL, SETS)
+    np.testing.assert_allclose(np.linalg.norm(debiased, axis=1)[: NEUTRAL[-1]], 1, atol=1e-6)
+    for rows in SETS:
+        distances = np.linalg.norm(debiased[NEUTRAL][:, None] - debiased[rows][None], axis=2)
+        similarities = debiased[NEUTRAL] @ debiased[rows].T
+        assert np.ptp(distances, axis=1).max() < 1e-6
+        assert np.ptp(similarities, axis=1).max() < 1e-6
+
+
+def test_direct_and_pair_bias_vanish():
+    vectors, basis = embedding(3, 1)
+    debiased = hard_debias(vectors, WORDS, basis, NEUTRAL, SETS)
+    firsts, seconds = [0, 5], [1, 6]
+    assert direct_bias(vectors[NEUTRAL], basis) > 0.05
+    assert direct_bias(debiased[NEUTRAL], basis) < 1e-12
+    assert pair_bias(vectors[NEUTRAL], vectors[firsts], vectors[seconds]) > 0.05
+    assert pair_bias(debiased[NEUTRAL], debiased[firsts], debiased[seconds]) < 1e-12
+
+
+def test_other_words_and_the_input_stay_as_they_are():
+    vectors, basis = embedding(4, 1)
+    before = vectors.copy()
+    debiased = hard_debias(vectors, WORDS, basis, NEUTRAL, SETS)
+    np.testing.assert_array_equal(vectors, before)
+    untouched = [7, 8, 9, 28, 29]
+    np.testing.assert_array_equal(debiased[untouched], vectors[untouched])
+
+
+def test_words_of_a_pair_become_mirror_images():
+    vectors, basis = embedding(5, 1)
+    first, second = equalize(vectors[:2], basis, WORDS[:2])
+    assert first @ basis[0] == pytest.approx(-second @ basis[0])
+    assert np.sign(first @ basis[0]) == np.sign((vectors[0] - vectors[1]) @ basis[0])
+
+
+def test_a_word_of_a_set_is_not_neutral_and_a_set_twice_counts_once():
+    vectors, basis = embedding(6, 1)
+    expected = hard_debias(vectors, WORDS, basis, NEUTRAL, SETS)
+    found = hard_debias(vectors, WORDS, basis, [*NEUTRAL, 0, 3], [*SETS, [1, 0]])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_overlapping_sets_are_refused():
+    vectors, basis = embedding(7, 1)
+    with pytest.raises(InputError, match="'word1' is in more than one equality set"):
+        hard_debias(vectors, WORDS, basis, NEUTRAL, [[0, 1], [1, 2]])
+
+
+@pytest.mark.parametrize("rows", [[3], [3, 3]])
+def test_sets_of_one_word_are_refused(rows):
+    vectors, basis = embedding(8, 1)
+    with pytest.raises(InputError, match="'word3' has fewer than two words"):
+        hard_debias(vectors, WORDS, basis, NEUTRAL, [rows])
+
+
+def test_a_neutral_word_within_the_subspace_is_refused():
+    vectors = np.array([[0.0, 1.0], [1.0, 0.0]])
+    with pytest.raises(InputError, match="'b' lies within the bias subspace"):
+        neutralize(vectors, np.array([[1.0, 0.0]]), ["a", "b"])
+
+
+def test_a_set_without_difference_in_the_subspace_is_refused():
+    vectors = np.array([[0.6, 0.8, 0.0], [0.6, 0.0, 0.8]])
+    with pytest.raises(InputError, match="'a' is in the middle of its equality set"):
+        equalize(vectors, np.array([[1.0, 0.0, 0.0]]), ["a", "b"])

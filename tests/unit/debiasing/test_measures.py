@@ -1,0 +1,85 @@
+"""Direct and indirect bias, and words along the bias direction."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from biaslab.core.errors import InputError
+from biaslab.debiasing.measures import direct_bias, indirect_bias, overlap, pair_bias, project_words
+
+
+def unit_vectors(seed, n=12, d=5):
+    vectors = np.random.default_rng(seed).normal(size=(n, d))
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def some_basis(seed, k=1, d=5):
+    return np.linalg.qr(np.random.default_rng(seed).normal(size=(d, k)))[0].T
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.5, 1.0, 2.0]))
+def test_direct_bias_is_the_mean_of_powers_of_cosines(seed, c):
+    vectors, basis = unit_vectors(seed) * 3, some_basis(seed + 1)
+    assert direct_bias(vectors, basis, c) == pytest.approx(naive.direct_bias(vectors, basis[0], c))
+
+
+def test_strict_direct_bias_counts_the_words_that_overlap():
+    vectors = np.array([[0.0, 1.0], [1e-9, 1.0], [0.1, 1.0], [1.0, 0.0]])
+    assert direct_bias(vectors, np.array([[1.0, 0.0]]), 0) == 0.5
+
+
+def test_overlap_with_the_whole_space_is_complete():
+    np.testing.assert_allclose(overlap(unit_vectors(0), np.eye(5)), 1)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 3))
+def test_indirect_bias_is_the_formula_of_the_appendix(seed, k):
+    vectors, basis = unit_vectors(seed), some_basis(seed + 1, k)
+    found = indirect_bias(vectors[:-1], vectors[-1], basis)
+    expected = [naive.indirect_bias(w, vectors[-1], basis) for w in vectors[:-1]]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_indirect_bias_is_none_without_bias_and_all_with_nothing_else():
+    basis = np.array([[1.0, 0.0, 0.0]])
+    assert indirect_bias(np.array([0.0, 1, 1]), np.array([0.0, 2, 1]), basis) == pytest.approx(0)
+    assert indirect_bias(np.array([1.0, 1, 0]), np.array([1.0, 0, 1]), basis) == pytest.approx(1)
+
+
+def test_indirect_bias_is_undefined_for_orthogonal_words_and_within_the_subspace():
+    basis = np.array([[1.0, 0.0, 0.0]])
+    assert math.isnan(indirect_bias(np.array([0.0, 1, 0]), np.array([0.0, 0, 1]), basis))
+    assert math.isnan(indirect_bias(np.array([1.0, 0, 0]), np.array([1.0, 0, 1]), basis))
+
+
+def test_pair_bias_is_the_mean_difference_of_similarities():
+    w, x, y = unit_vectors(1), unit_vectors(2, n=3), unit_vectors(3, n=3)
+    expected = np.mean([abs(a @ x[p] - a @ y[p]) for a in w for p in range(3)])
+    assert pair_bias(w, x, y) == pytest.approx(expected)
+    assert pair_bias(w, x, x) == 0
+
+
+def test_words_are_sorted_by_their_cosine_with_the_direction():
+    vectors = np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1]])
+    table = project_words(vectors, ["a", "b", "c", "d"], [3, 0, 1, 2], np.array([5.0, 0]))
+    assert table["word"].tolist() == ["a", "b", "d", "c"]
+    assert table["projection"].tolist() == [1, 0, 0, -1]
+
+
+def test_direct_bias_of_no_word_is_refused():
+    with pytest.raises(InputError, match="direct bias of no words"):
+        direct_bias(np.empty((0, 3)), np.array([[1.0, 0, 0]]))
+
+
+def test_negative_strictness_is_refused():
+    with pytest.raises(InputError, match="give 0 or more"):
+        direct_bias(unit_vectors(0), some_basis(0), -1)
+
+
+def test_zero_direction_is_refused():
+    with pytest.raises(InputError, match="direction to project on is zero"):
+        project_words(unit_vectors(0), ["a"] * 12, [0], np.zeros(5))

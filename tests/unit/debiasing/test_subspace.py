@@ -1,0 +1,99 @@
+"""The bias subspace of defining sets, and the variance that random pairs would explain."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.debiasing.subspace import find_subspace, project, random_pair_shares
+
+SETS = [[0, 1], [2, 3, 4], [5, 6], [7, 8, 9, 10]]
+
+
+def unit_vectors(seed, n=40, d=6):
+    vectors = np.random.default_rng(seed).normal(size=(n, d)) + 0.2
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 3))
+def test_subspace_is_that_of_the_leading_eigenvectors(seed, k):
+    vectors = unit_vectors(seed)
+    subspace = find_subspace(vectors, SETS, k)
+    values, directions = np.linalg.eigh(naive.subspace_matrix(vectors, SETS))
+    np.testing.assert_allclose(subspace.basis @ subspace.basis.T, np.eye(k), atol=1e-12)
+    for row, direction in zip(subspace.basis, directions.T[::-1][:k], strict=True):
+        assert abs(row @ direction) == pytest.approx(1, abs=1e-6)
+    np.testing.assert_allclose(subspace.shares, values[::-1] / values.sum(), atol=1e-12)
+
+
+def test_subspace_points_to_the_first_words():
+    vectors = unit_vectors(1)
+    turned = [rows[::-1] for rows in SETS[:1] + SETS[2:3]]
+    forward = find_subspace(vectors, [SETS[0], SETS[2]]).basis
+    np.testing.assert_allclose(find_subspace(vectors, turned).basis, -forward)
+    assert (vectors[[0, 5]] - vectors[[1, 6]]).sum(axis=0) @ forward[0] > 0
+
+
+def test_pairs_have_as_many_components_as_pairs():
+    subspace = find_subspace(unit_vectors(2), [[0, 1], [2, 3], [4, 5]])
+    assert subspace.shares.shape == (3,)
+    assert subspace.shares.sum() == pytest.approx(1)
+    assert (np.diff(subspace.shares) <= 0).all()
+
+
+def test_32_bit_vectors_give_the_subspace_of_64_bit_ones():
+    vectors = unit_vectors(3)
+    single = find_subspace(vectors.astype(np.float32), SETS, 2)
+    np.testing.assert_allclose(single.basis, find_subspace(vectors, SETS, 2).basis, atol=1e-5)
+    assert single.basis.dtype == np.float64
+
+
+@given(st.integers(0, 10_000))
+def test_projection_is_the_sum_over_the_basis(seed):
+    vectors = unit_vectors(seed)
+    basis = find_subspace(vectors, SETS, 2).basis
+    np.testing.assert_allclose(project(vectors, basis), [naive.onto(v, basis) for v in vectors], atol=1e-12)
+
+
+def test_random_pairs_explain_variance_evenly_and_the_same_for_one_seed():
+    vectors = unit_vectors(4, n=200, d=50)
+    shares = random_pair_shares(vectors, 10, 50, stream(1, "random pairs"))
+    assert shares.mean.sum() == pytest.approx(1)
+    assert (shares.low <= shares.mean).all()
+    assert (shares.mean <= shares.high).all()
+    assert shares.mean[0] < 0.3
+    again = random_pair_shares(vectors, 10, 50, stream(1, "random pairs"))
+    np.testing.assert_array_equal(shares.mean, again.mean)
+
+
+def test_a_planted_direction_stands_out_from_random_pairs():
+    vectors = unit_vectors(5, n=200, d=50)
+    vectors[0:20:2, 0] += 1
+    vectors[1:20:2, 0] -= 1
+    planted = find_subspace(vectors, [[i, i + 1] for i in range(0, 20, 2)])
+    random = random_pair_shares(vectors[20:], 10, 50, stream(1, "random pairs"))
+    assert planted.shares[0] > 0.5 > random.high[0]
+    assert abs(planted.basis[0, 0]) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("sets", "k", "message"),
+    [
+        ([], 1, "no defining set"),
+        ([[0, 1], [2]], 1, "defining set 2 has 1 word"),
+        ([[0, 1]], 2, "differ in only 1 dimensions"),
+        ([[0, 0]], 1, "differ in only 0 dimensions"),
+        ([[0, 1]], 0, "at least one"),
+    ],
+)
+def test_bad_sets_are_refused(sets, k, message):
+    with pytest.raises(InputError, match=message):
+        find_subspace(unit_vectors(0), sets, k)
+
+
+def test_too_few_words_for_random_pairs_are_refused():
+    with pytest.raises(InputError, match="need 20 words, but the embedding has 19"):
+        random_pair_shares(unit_vectors(0, n=19), 10, 5, stream(1))
