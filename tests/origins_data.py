@@ -82,6 +82,7 @@ def write_results(
     _write_ppmi(folder, rng, weats)
     _write_gradients_and_stability(folder, weats)
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
+    _write_sets(folder, rng, pd.concat(sets))
     analogies += [_analogies(rng, name, 3) for name in pd.concat(sets)["set"].unique()]
     write_tsv(folder / "analogies.tsv", pd.concat(analogies, ignore_index=True))
     columns = ["weat", "estimator", "n_sets", "r2", "r2_ci_low", "r2_ci_high"]
@@ -199,6 +200,19 @@ def _write_gradients_and_stability(folder: Path, weats: tuple[str, ...]) -> None
         bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
         parts.append(stability(bias, weat, 1))
     write_tsv(folder / "seed_stability.tsv", pd.concat(parts, ignore_index=True))
+
+
+def _write_sets(folder: Path, rng: np.random.Generator, perturbations: pd.DataFrame) -> None:
+    """Write the documents of every set: those at an end of the differential bias, or random ones."""
+    parts = []
+    for row in perturbations.drop_duplicates("set").itertuples():
+        bias = read_parquet(folder / "differential_bias" / f"{row.weat}.parquet")["influence_mean"]
+        keys = rng.random(len(bias)) if row.kind == "random" else -bias if row.kind == "decrease" else bias
+        documents = np.argsort(np.asarray(keys), kind="stable")[: row.size]
+        parts.append(
+            pd.DataFrame({"set": row.set, "weat": row.weat, "kind": row.kind, "document": documents})
+        )
+    write_parquet(folder / "perturbation_sets.parquet", pd.concat(parts, ignore_index=True))
 
 
 def _perturbations(

@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import scipy.stats
+import scipy  # loads its parts when they are used
 from numpy.typing import ArrayLike
 
 
@@ -118,6 +118,24 @@ def bootstrap_fit(
     whole = np.isfinite(r2s)
     tails = [(1 - level) / 2, (1 + level) / 2]
     return FitIntervals(*np.quantile(r2s[whole], tails).tolist(), *np.quantile(slopes[whole], tails).tolist())
+
+
+def rank_correlation(x: ArrayLike, y: ArrayLike) -> float:
+    """Return Spearman's rank correlation, equal values at their mean rank.
+
+    Parameters
+    ----------
+    x, y : array-like of float, one-dimensional, equally long
+        The points.
+
+    Returns
+    -------
+    float
+        NaN for fewer than two points, and when x or y is constant.
+    """
+    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return math.nan
+    return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])
 
 
 def _summary(x: np.ndarray) -> tuple[float, float, int]:

@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
+from biaslab.core.stats import rank_correlation
 
 TOP = (10, 30, 100)
 """Documents at an end of the ranking whose overlap is measured."""
@@ -96,7 +96,7 @@ def draw_seeds(n: int, k: int, m: int, rng: np.random.Generator) -> list[tuple[l
 
 def agreement(a: np.ndarray, b: np.ndarray) -> dict[tuple[str, str, int], float]:
     """Return rank correlation and overlaps at either tail, by measure, tail and top; 0 stands for no top."""
-    found = {("spearman", "", 0): float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])}
+    found = {("spearman", "", 0): rank_correlation(a, b)}
     first, second = np.argsort(a, kind="stable"), np.argsort(b, kind="stable")
     for top in TOP:
         if 2 * top <= len(a):

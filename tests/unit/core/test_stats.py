@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from biaslab.core.stats import bootstrap_fit, linear_fit, mean_interval, welch
+from biaslab.core.stats import bootstrap_fit, linear_fit, mean_interval, rank_correlation, welch
 
 RTOL = 1e-8
 
@@ -114,3 +114,16 @@ def test_bootstrap_intervals_are_percentiles_of_resampled_fits():
 @pytest.mark.parametrize(("x", "y"), [([1, 2], [3, 5]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [1, 1, 1])])
 def test_bootstrap_of_too_little_is_nan(x, y):
     assert np.isnan(bootstrap_fit(x, y, np.random.default_rng(0))).all()
+
+
+@given(seeds, st.integers(2, 12))
+def test_rank_correlation_is_scipys(seed, n):
+    x, y = np.random.default_rng(seed).integers(0, 5, (2, n)).astype(float)
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        assert math.isnan(rank_correlation(x, y))
+    else:
+        assert rank_correlation(x, y) == pytest.approx(scipy.stats.spearmanr(x, y).statistic, abs=1e-12)
+
+
+def test_rank_correlation_of_one_point_is_missing():
+    assert math.isnan(rank_correlation([1.0], [2.0]))
