@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from biaslab.cli import audit, datasets, embeddings, origins
+from biaslab.cli import audit, datasets, embeddings, origins, ranking
 from biaslab.cli.run import run
 from biaslab.core.errors import InputError
 
@@ -15,6 +15,7 @@ app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options"
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(origins.app, name="origins")
+app.add_typer(ranking.app, name="ranking")
 app.add_typer(audit.app, name="audit")
 
 

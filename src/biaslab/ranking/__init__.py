@@ -1,0 +1,1 @@
+"""Geyik, Ambler and Kenthapadi 2019, Fairness-Aware Ranking in Search and Recommendation Systems."""

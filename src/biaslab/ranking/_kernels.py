@@ -1,0 +1,279 @@
+"""Compiled loops of the rankings and their measures: arrays in, arrays out, no options.
+
+The n candidates of a list stand value after value, those of value a at starts[a] to starts[a + 1] - 1, best
+first. One strict order compares them: the higher score first, and of equal scores the lower position.
+"""
+
+import math
+
+import numpy as np
+
+from biaslab.core.jit import kernel, parallel_kernel, prange
+
+TOLERANCE = 1e-9
+SCORE_ONLY, DET_GREEDY, DET_CONS, DET_RELAXED, DET_CONST_SORT = range(5)
+_BELOW_MINIMUM, _NOT_QUALIFIED = -1.0, 1e300
+
+
+@kernel
+def ceiling_of(x):
+    """Return the least whole number that is not below x by more than the tolerance."""
+    return math.ceil(x - TOLERANCE)
+
+
+@kernel
+def fill_targets(desired, floors, ceilings):
+    """Write floor(k p) and ceil(k p), k = 1, 2, …, to the rows of floors and ceilings, (k_max, m) int32."""
+    for row in range(floors.shape[0]):
+        for a in range(desired.size):
+            floors[row, a] = math.floor((row + 1) * desired[a] + TOLERANCE)
+            ceilings[row, a] = math.ceil((row + 1) * desired[a] - TOLERANCE)
+
+
+@kernel
+def precedes(i, j, scores, positions):
+    """Tell whether candidate i comes before candidate j by score, then position."""
+    return scores[i] > scores[j] or (scores[i] == scores[j] and positions[i] < positions[j])
+
+
+@kernel
+def best_value(allowed, heads, scores, positions):
+    """Return the allowed value whose next candidate comes first, -1 if none is allowed; allowed (m,) bool."""
+    best = -1
+    for a in range(allowed.size):
+        if allowed[a] and (best < 0 or precedes(heads[a], heads[best], scores, positions)):
+            best = a
+    return best
+
+
+@kernel
+def rank_greedily(algorithm, scores, positions, starts, desired, floors, ceilings, order):
+    """Fill the slots one after the other: all algorithms but DetConstSort.
+
+    Parameters
+    ----------
+    algorithm : int64
+        SCORE_ONLY, DET_GREEDY, DET_CONS or DET_RELAXED.
+    scores : (n,) float64
+    positions : (n,) int64
+    starts : (m + 1,) int64
+    desired : (m,) float64
+    floors, ceilings : (k_max or more, m) int32
+    order : (k_max,) int64
+        Receives the candidates; k_max <= n.
+
+    Returns
+    -------
+    int64
+        Slots that the best remaining candidate got because no value with candidates left qualified.
+    """
+    m = desired.size
+    heads = starts[:m].copy()
+    urgency = np.empty(m)  # of equally low urgency the best candidate is taken
+    allowed = np.empty(m, np.bool_)
+    n_unqualified = 0
+    for slot in range(order.size):
+        least = math.inf
+        for a in range(m):
+            count = heads[a] - starts[a]
+            if heads[a] == starts[a + 1]:
+                urgency[a] = math.inf
+            elif algorithm == SCORE_ONLY:
+                urgency[a] = 0.0
+            elif count < floors[slot, a]:
+                urgency[a] = _BELOW_MINIMUM
+            elif count >= ceilings[slot, a]:
+                urgency[a] = _NOT_QUALIFIED
+            elif algorithm == DET_GREEDY:
+                urgency[a] = 0.0
+            elif algorithm == DET_CONS:
+                urgency[a] = ceilings[slot, a] / desired[a]
+            else:
+                urgency[a] = ceiling_of(ceilings[slot, a] / desired[a])
+            least = min(least, urgency[a])
+        for a in range(m):
+            allowed[a] = urgency[a] <= least + TOLERANCE
+        n_unqualified += least == _NOT_QUALIFIED
+        best = best_value(allowed, heads, scores, positions)
+        order[slot] = heads[best]
+        heads[best] += 1
+    return n_unqualified
+
+
+@kernel
+def insert_constrained(candidate, k, n_filled, scores, positions, placed, latest):
+    """Append a candidate due at place k; move it forward while it is better and its predecessor may wait."""
+    i = n_filled
+    while i > 0 and latest[i - 1] > i and precedes(candidate, placed[i - 1], scores, positions):
+        placed[i], latest[i] = placed[i - 1], latest[i - 1]
+        i -= 1
+    placed[i], latest[i] = candidate, k
+
+
+@kernel
+def rank_by_constraints(scores, positions, starts, floors, order):
+    """DetConstSort; arguments and result as `rank_greedily`, with k_max + m + 1 rows of `floors`.
+
+    A value that is due and has no candidate left leaves its place to the best remaining candidate; so the
+    list is full when the sum of the floors reaches k_max, at k = k_max + m at the latest.
+    """
+    m = starts.size - 1
+    heads = starts[:m].copy()
+    due = np.empty(m, np.bool_)
+    placed = np.empty(order.size + m, np.int64)
+    latest = np.empty(order.size + m, np.int64)
+    n_filled = 0
+    n_unqualified = 0
+    k = 0
+    while n_filled < order.size:
+        n_missing = 0
+        for a in range(m):
+            has_risen = floors[k, a] > (floors[k - 1, a] if k else 0)
+            due[a] = has_risen and heads[a] < starts[a + 1]
+            n_missing += has_risen and not due[a]
+        k += 1
+        best = best_value(due, heads, scores, positions)
+        while best >= 0:
+            insert_constrained(heads[best], k, n_filled, scores, positions, placed, latest)
+            n_filled += 1
+            heads[best] += 1
+            due[best] = False
+            best = best_value(due, heads, scores, positions)
+        for _ in range(n_missing):
+            if n_filled < order.size:
+                for a in range(m):
+                    due[a] = heads[a] < starts[a + 1]
+                best = best_value(due, heads, scores, positions)
+                insert_constrained(heads[best], k, n_filled, scores, positions, placed, latest)
+                n_filled += 1
+                heads[best] += 1
+                n_unqualified += 1
+    order[:] = placed[: order.size]
+    return n_unqualified
+
+
+@kernel
+def rank(algorithm, scores, positions, starts, desired, floors, ceilings, order):
+    """Fill `order` by any algorithm; see `rank_greedily`, with k_max + m + 1 rows of targets."""
+    if algorithm == DET_CONST_SORT:
+        return rank_by_constraints(scores, positions, starts, floors, order)
+    return rank_greedily(algorithm, scores, positions, starts, desired, floors, ceilings, order)
+
+
+@kernel
+def infeasibility(values, floors):
+    """Return the prefixes in which a value is short, and the pairs of such a prefix and a short value.
+
+    values (k,) int64; floors (k or more, m) int32.
+    """
+    m = floors.shape[1]
+    counts = np.zeros(m, np.int32)
+    n_prefixes = 0
+    n_pairs = 0
+    for i in range(values.size):
+        counts[values[i]] += 1
+        n_short = 0
+        for a in range(m):
+            n_short += counts[a] < floors[i, a]
+        n_prefixes += n_short > 0
+        n_pairs += n_short
+    return n_prefixes, n_pairs
+
+
+@kernel
+def fill_skews(values, log_desired, logs, skews):
+    """Write ln(observed share / desired share) of every value to `skews` (m,); 0 / 0 counts as 1.
+
+    values (k,) int64; log_desired (m,) float64; logs (k + 1 or more,) float64, 0 and then ln 1, ln 2, …
+    """
+    counts = np.zeros(skews.size, np.int64)
+    for i in range(values.size):
+        counts[values[i]] += 1
+    for a in range(skews.size):
+        if counts[a] > 0:
+            skews[a] = logs[counts[a]] - logs[values.size] - log_desired[a]
+        else:
+            skews[a] = 0.0 if log_desired[a] == -math.inf else -math.inf
+
+
+@kernel
+def divergence(values, log_desired, logs, discounts):
+    """Return NDKL; arguments as `fill_skews`, and discounts (k or more,) float64, 1 / log2(place + 1).
+
+    With counts c_a in the first i places, the divergence is (sum of c_a (ln c_a - ln p_a)) / i - ln i.
+    """
+    counts = np.zeros(log_desired.size, np.int64)
+    terms = 0.0
+    total = 0.0
+    weight = 0.0
+    for i in range(values.size):
+        a = values[i]
+        counts[a] += 1
+        c = counts[a]
+        terms += c * logs[c] - (c - 1) * logs[c - 1] - log_desired[a]
+        total += discounts[i] * max(0.0, terms / (i + 1) - logs[i + 1])
+        weight += discounts[i]
+    return total / weight
+
+
+@kernel
+def discounted_gain(gains, discounts):
+    """Return the sum of gains (k,) times discounts; NaN where a gain is negative."""
+    total = 0.0
+    for i in range(gains.size):
+        if gains[i] < 0.0:
+            return math.nan
+        total += gains[i] * discounts[i]
+    return total
+
+
+@kernel
+def fill_measures(values, gains, ideal, log_desired, floors, logs, discounts, skews, out):
+    """Write the six measures of a ranking to `out`, in the order of ``measures.MEASURES``.
+
+    values (k,) int64 and gains (k,) float64 of the candidates in order; ideal float64, the discounted gain of
+    the candidates in the order of their scores; skews (m,) float64, room to work in.
+    """
+    out[0], out[1] = infeasibility(values, floors)
+    fill_skews(values, log_desired, logs, skews)
+    out[2], out[3] = skews.min(), skews.max()
+    out[4] = divergence(values, log_desired, logs, discounts)
+    out[5] = relative_gain(discounted_gain(gains, discounts), ideal)
+
+
+@kernel
+def relative_gain(gain, ideal):
+    """Return gain / ideal; without any gain to be had every order is ideal."""
+    return 1.0 if ideal == 0.0 and gain == 0.0 else gain / ideal
+
+
+def _measure_lists(scores, desired, n_places, logs, discounts, out):
+    """Write the measures of five rankings of many lists to `out` (n_lists, 5, 6).
+
+    scores (n_lists, m, c) float64, falling in every value; desired (n_lists, m) float64; n_places int64,
+    at most m c; logs and discounts as `divergence`.
+    """
+    n_lists, m, c = scores.shape
+    for n in prange(n_lists):
+        log_desired = np.log(desired[n])
+        floors = np.empty((n_places + m + 1, m), np.int32)
+        ceilings = np.empty((n_places + m + 1, m), np.int32)
+        fill_targets(desired[n], floors, ceilings)
+        starts = np.arange(m + 1) * c
+        positions = np.arange(m * c)
+        flat = scores[n].ravel()
+        order = np.empty(n_places, np.int64)
+        skews = np.empty(m)
+        ideal = 0.0
+        for algorithm in range(5):
+            rank(algorithm, flat, positions, starts, desired[n], floors, ceilings, order)
+            gains = flat[order]
+            if algorithm == SCORE_ONLY:
+                ideal = discounted_gain(gains, discounts)
+            fill_measures(
+                order // c, gains, ideal, log_desired, floors, logs, discounts, skews, out[n, algorithm]
+            )
+
+
+MEASURE_LISTS = {False: kernel(_measure_lists), True: parallel_kernel(_measure_lists)}
+"""By whether there is more than one thread."""

@@ -1,0 +1,138 @@
+"""The four re-ranking algorithms and the ranking by score (Geyik et al. 2019, Section 4)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.ranking import _kernels
+from biaslab.ranking.targets import check_desired, targets
+
+ALGORITHMS = ("score_only", "det_greedy", "det_cons", "det_relaxed", "det_const_sort")
+"""Names of the algorithms; their numbers in the kernels are their places here."""
+
+
+class Reranking(NamedTuple):
+    """A ranking, and how often it could not follow the desired distribution.
+
+    Attributes
+    ----------
+    order : (min(k, n),) int64
+        Positions in the input, best place first.
+    n_exhausted : int
+        Places given to the best remaining candidate of any value, because the values that should have had
+        them had no candidates left.
+    """
+
+    order: np.ndarray
+    n_exhausted: int
+
+
+def rerank(
+    scores: np.ndarray, attributes: np.ndarray, desired: np.ndarray, k: int, algorithm: str
+) -> np.ndarray:
+    """Return the fairly ordered top k of a list: the order of `rerank_report`, which see."""
+    return rerank_report(scores, attributes, desired, k, algorithm).order
+
+
+def rerank_report(
+    scores: np.ndarray, attributes: np.ndarray, desired: np.ndarray, k: int, algorithm: str
+) -> Reranking:
+    """Re-rank a list so that every prefix comes near the desired distribution of attribute values.
+
+    Candidates are compared by score, higher first, and of equal scores the one earlier in the input is the
+    better; within a value they keep this order. A value is *short* in the prefix of length i when it has
+    fewer than floor(i p) places, and *open* when it has floor(i p) or more, but fewer than ceil(i p).
+
+    - ``score_only``: the candidates in their order; `desired` changes nothing.
+    - ``det_greedy``, ``det_cons``, ``det_relaxed``: place i goes to the best next candidate of the short
+      values; without any, DetGreedy takes the best next candidate of the open values, DetCons that of the
+      open value with the least ceil(i p) / p, DetRelaxed the best of the open values with the least
+      ceil(ceil(i p) / p). Quotients within 1e-9 of the least are equal to it; of their values the best next
+      candidate is taken.
+    - ``det_const_sort``: whenever floor(i p) of a value rises, its next candidate is appended (the best one
+      first, when several rise), and moved forward past worse ones that may still come one place later.
+
+    Values without candidates left are passed over. When no other value qualifies for a place (for
+    DetConstSort: when a value that is due has no candidate left), the best remaining candidate of any value
+    takes it, and is counted in `n_exhausted`.
+
+    Parameters
+    ----------
+    scores : (n,) float64
+        Finite scores, higher is better.
+    attributes : (n,) int64
+        Attribute value of each candidate, 0 to m - 1.
+    desired : (m,) float64
+        Desired share of each value; the sum is within 1e-9 of one.
+    k : int
+        Places to fill, at least 1; a shorter list is ranked whole.
+    algorithm : str
+        One of `ALGORITHMS`.
+
+    Returns
+    -------
+    Reranking
+
+    Raises
+    ------
+    InputError
+        For an empty list, arrays of different lengths, scores that are not finite, unknown values, k < 1,
+        shares that are no distribution, or an unknown algorithm.
+    """
+    number = algorithm_number(algorithm)
+    desired = check_desired(desired)
+    scores, attributes = check_list(scores, attributes, desired.size)
+    n_places = min(check_k(k), scores.size)
+    positions = np.lexsort((-scores, attributes))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(attributes, minlength=desired.size))])
+    floors, ceilings = targets(desired, n_places + desired.size + 1)
+    order = np.empty(n_places, np.int64)
+    n_exhausted = _kernels.rank(
+        number, scores[positions], positions, starts, desired, floors, ceilings, order
+    )
+    return Reranking(positions[order], n_exhausted)
+
+
+def algorithm_number(algorithm: str) -> int:
+    """Return the place of an algorithm in `ALGORITHMS`, or raise `InputError`."""
+    if algorithm not in ALGORITHMS:
+        raise InputError(
+            f"unknown algorithm '{algorithm}' (known: {', '.join(ALGORITHMS)})"
+            f"{suggest(algorithm, ALGORITHMS)}"
+        )
+    return ALGORITHMS.index(algorithm)
+
+
+def check_k(k: int) -> int:
+    """Return the number of places, or raise `InputError` when it is not positive."""
+    if k < 1:
+        raise InputError(f"k is {k}: there is nothing to rank; ask for the top 1 or more")
+    return int(k)
+
+
+def check_list(scores: np.ndarray, attributes: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores (n,) float64 and attribute values (n,) int64 of a list, or raise `InputError`."""
+    scores = np.ascontiguousarray(scores, dtype=np.float64)
+    values = np.asarray(attributes)
+    if not scores.size:
+        raise InputError("the list is empty: there are no candidates to rank")
+    if scores.ndim != 1 or values.shape != scores.shape:
+        raise InputError(
+            f"scores of shape {scores.shape} and attributes of shape {values.shape}; "
+            "give one of each for every candidate"
+        )
+    if not np.issubdtype(values.dtype, np.integer):
+        raise InputError(f"attributes are {values.dtype}; number the attribute values 0, 1, …")
+    wrong = np.flatnonzero(~np.isfinite(scores))
+    if wrong.size:
+        raise InputError(
+            f"candidate {wrong[0]}: the score is {scores[wrong[0]]}; give a number or drop the candidate"
+        )
+    wrong = np.flatnonzero((values < 0) | (values >= m))
+    if wrong.size:
+        raise InputError(
+            f"candidate {wrong[0]}: attribute value {values[wrong[0]]} has no desired share; "
+            f"the values with one are 0 to {m - 1}"
+        )
+    return scores, np.ascontiguousarray(values, dtype=np.int64)

@@ -1,0 +1,66 @@
+"""All rankings of many lists at once, with all their measures."""
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.core.jit import set_threads
+from biaslab.ranking._kernels import MEASURE_LISTS
+from biaslab.ranking.algorithms import ALGORITHMS, check_k
+from biaslab.ranking.measures import MEASURES, discount_table, log_table
+from biaslab.ranking.targets import SUM_TOLERANCE
+
+
+def measure_batch(scores: np.ndarray, desired: np.ndarray, k: int, threads: int = 1) -> np.ndarray:
+    """Rank many lists by every algorithm and measure the top k of each ranking.
+
+    Parameters
+    ----------
+    scores : (n_lists, m, c) float64
+        Scores of c candidates of each of the m values, best first. Equal scores: the lower value is better.
+    desired : (n_lists, m) float64
+        Desired shares of the values in each list.
+    k : int
+        Places to fill, at least 1; lists with fewer candidates are ranked whole.
+    threads : int
+        Threads to use; the result does not depend on it.
+
+    Returns
+    -------
+    (n_lists, 5, 6) float64
+        By list, algorithm (in the order of `ALGORITHMS`) and measure (in the order of `MEASURES`).
+
+    Raises
+    ------
+    InputError
+        For k < 1, scores that are not finite or not falling, or shares that are no distributions.
+    """
+    scores = np.ascontiguousarray(scores, np.float64)
+    desired = np.ascontiguousarray(desired, np.float64)
+    _check_batch(scores, desired)
+    n_lists, m, c = scores.shape
+    n_places = min(check_k(k), m * c)
+    out = np.empty((n_lists, len(ALGORITHMS), len(MEASURES)))
+    set_threads(threads)
+    MEASURE_LISTS[threads > 1](scores, desired, n_places, log_table(n_places), discount_table(n_places), out)
+    return out
+
+
+def draw_scores(rng: np.random.Generator, n_lists: int, m: int, c: int) -> np.ndarray:
+    """Return uniformly random scores in [0, 1), best first in every value: (n_lists, m, c) float64."""
+    scores = rng.random((n_lists, m, c))
+    scores.sort(axis=2)
+    return scores[:, :, ::-1]
+
+
+def _check_batch(scores: np.ndarray, desired: np.ndarray) -> None:
+    if scores.ndim != 3 or desired.shape != scores.shape[:2] or not scores.size:
+        raise InputError(
+            f"scores of shape {scores.shape} and shares of shape {desired.shape}; "
+            "give (lists, values, candidates) and (lists, values)"
+        )
+    if not (np.isfinite(scores).all() and (scores[:, :, 1:] <= scores[:, :, :-1]).all()):
+        raise InputError(
+            "scores of a batch must be finite and must not rise within a value; sort them, best first"
+        )
+    if not ((desired >= 0).all() and (abs(desired.sum(axis=1) - 1) <= SUM_TOLERANCE).all()):
+        raise InputError("the shares of every list must be 0 or more and must sum to 1")

@@ -1,0 +1,73 @@
+"""The desired distribution and the whole numbers of candidates that it asks for."""
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.ranking._kernels import TOLERANCE, fill_targets
+
+__all__ = ["SUM_TOLERANCE", "TOLERANCE", "check_desired", "targets"]
+
+SUM_TOLERANCE = 1e-9
+"""How far the sum of a desired distribution may be from one."""
+
+
+def check_desired(desired: np.ndarray) -> np.ndarray:
+    """Return a desired distribution as float64, or say what is wrong with it.
+
+    Parameters
+    ----------
+    desired : (m,) array-like
+        Share of each attribute value; not negative, and its sum within `SUM_TOLERANCE` of one.
+
+    Returns
+    -------
+    (m,) float64
+
+    Raises
+    ------
+    InputError
+        For no values, a share that is negative or not finite, or another sum.
+    """
+    desired = np.ascontiguousarray(desired, dtype=np.float64)
+    if desired.ndim != 1 or not desired.size:
+        raise InputError("desired distribution: it has no values; give one share for every attribute value")
+    wrong = np.flatnonzero(~(desired >= 0) | ~np.isfinite(desired))
+    if wrong.size:
+        raise InputError(
+            f"desired distribution: the share of value {wrong[0]} is {desired[wrong[0]]:g}; give 0 or more"
+        )
+    if abs(desired.sum() - 1) > SUM_TOLERANCE:
+        raise InputError(
+            f"desired distribution: the shares sum to {desired.sum():.12g}, not to 1 (to within "
+            f"{SUM_TOLERANCE:g}); correct them or give more digits"
+        )
+    return desired
+
+
+def targets(desired: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the greatest fair counts in every prefix: floor(i p) and ceil(i p), i = 1..k.
+
+    A product within `TOLERANCE` (1e-9) of a whole number counts as that number, so that 10 x 0.3 is 3.
+    This is exact for shares that are fractions, rounded to float64, as long as k is below 1e6 and the
+    denominator below 1e9.
+
+    Parameters
+    ----------
+    desired : (m,) array-like
+        A desired distribution.
+    k : int
+        The longest prefix.
+
+    Returns
+    -------
+    floors, ceilings : (k, m) int32
+
+    Raises
+    ------
+    InputError
+        When `desired` is no distribution.
+    """
+    desired = check_desired(desired)
+    floors, ceilings = np.empty((2, k, desired.size), np.int32)
+    fill_targets(desired, floors, ceilings)
+    return floors, ceilings

@@ -1,0 +1,89 @@
+"""The conventions of the measures, and the worked example of the slides."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from biaslab.core.errors import InputError
+from biaslab.ranking import measures
+
+WORKED = np.repeat([0, 1], [20, 80])  # 20 men and 80 women in the top 100, of 32,000 men and 48,000 women
+WORKED_SHARES = [0.4, 0.6]
+
+
+def test_worked_example_with_natural_logarithms():
+    skews = measures.skew(WORKED, WORKED_SHARES, 100)
+    assert_allclose(skews, [math.log(0.5), math.log(4 / 3)], rtol=1e-14)
+    assert measures.min_skew(WORKED, WORKED_SHARES, 100) == skews[0]
+    assert measures.max_skew(WORKED, WORKED_SHARES, 100) == skews[1]
+
+
+def test_skew_of_absent_and_of_unwanted_values():
+    assert measures.skew([0, 0], [0.5, 0.5], 2).tolist() == [math.log(2), -math.inf]
+    assert measures.skew([0, 1], [1.0, 0.0], 2)[1] == math.inf
+    assert measures.skew([0, 0], [1.0, 0.0], 2).tolist() == [0.0, 0.0]
+
+
+def test_longer_prefix_than_the_ranking_is_the_whole_ranking():
+    assert measures.min_skew(WORKED, WORKED_SHARES, 1000) == measures.min_skew(WORKED, WORKED_SHARES, 100)
+    assert measures.ndkl(WORKED, WORKED_SHARES, 1000) == measures.ndkl(WORKED, WORKED_SHARES, 100)
+
+
+def test_ndkl_by_hand():
+    first, second = math.log(2), 0.0  # divergences of the prefixes (0) and (0, 1) from (1/2, 1/2)
+    weights = 1.0, 1 / math.log2(3)
+    expected = (weights[0] * first + weights[1] * second) / sum(weights)
+    assert_allclose(measures.ndkl([0, 1], [0.5, 0.5], 2), expected, rtol=1e-14)
+    assert measures.ndkl([0, 1], [1.0, 0.0], 2) == math.inf
+
+
+def test_infeasible_prefixes_by_hand():
+    ranking = [0, 0, 0, 0, 1, 1]  # the prefixes of 2 and 3 need one 1, those of 4 and 5 two, of 6 three
+    assert measures.infeasible_index(ranking, [0.5, 0.5], 6) == 5
+    assert measures.infeasible_index(ranking, [0.5, 0.5], 3) == 2
+    thirds = [1 / 3, 1 / 3, 1 / 3]
+    assert measures.infeasible_index([0, 0, 0], thirds, 3) == 1
+    assert measures.infeasible_count([0, 0, 0], thirds, 3) == 2
+
+
+def test_ndcg_by_hand():
+    gain, ideal = 1.0 + 2.0 / math.log2(3), 2.0 + 1.0 / math.log2(3)
+    assert_allclose(measures.ndcg([1.0, 2.0], [1.0, 2.0], 2), gain / ideal, rtol=1e-14)
+    assert measures.ndcg([1.0], [1.0, 2.0], 1) == 0.5  # the best candidate was left out
+    assert measures.ndcg([0.0, 0.0], [0.0, 0.0], 2) == 1.0
+    assert math.isnan(measures.ndcg([-1.0, 2.0], [-1.0, 2.0], 2))
+
+
+def test_single_measures_are_those_of_measure():
+    rng = np.random.default_rng(1)
+    scores, attributes, desired = rng.random(40), rng.integers(0, 3, 40), [0.2, 0.3, 0.5]
+    order = rng.permutation(40)[:25]
+    values = attributes[order]
+    for k in (1, 7, 25, 40):
+        singles = [
+            f(values, desired, k)
+            for f in (
+                measures.infeasible_index,
+                measures.infeasible_count,
+                measures.min_skew,
+                measures.max_skew,
+                measures.ndkl,
+            )
+        ]
+        singles.append(measures.ndcg(scores[order], scores, k))
+        assert tuple(singles) == measures.measure(scores, attributes, desired, order, k)
+
+
+def test_bad_input():
+    with pytest.raises(InputError, match="ranking is empty"):
+        measures.measure([1.0], [0], [1.0], np.empty(0, np.int64), 1)
+    with pytest.raises(InputError, match="ranking is empty"):
+        measures.ndcg([], [], 1)
+    with pytest.raises(InputError, match="k is 0"):
+        measures.skew([0, 1], [0.5, 0.5], 0)
+    with pytest.raises(InputError, match="list is empty"):
+        measures.ndkl([], [0.5, 0.5], 1)
+    with pytest.raises(InputError, match="value 2 has no desired share"):
+        measures.infeasible_index([0, 2], [0.5, 0.5], 2)
