@@ -3,8 +3,9 @@
 import codecs
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from gensim import utils
@@ -14,6 +15,12 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import atomic_path
 
 FORMATS = ("word2vec", "word2vec-binary", "glove")
+
+# What no file of word vectors exceeds: so a file of something else does not fill the memory.
+_LONGEST_LINE = 2**22
+_LONGEST_WORD = 2**12
+_MOST_DIMENSIONS = 2**17
+_CHUNK_BYTES = 2**18
 
 
 def read_embedding(path: str | os.PathLike, format: str | None = None) -> tuple[list[str], np.ndarray]:
@@ -53,8 +60,11 @@ def read_embedding(path: str | os.PathLike, format: str | None = None) -> tuple[
         raise InputError(f"{path}: not readable ({error})") from error
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
-        word = words[int(finite.argmin())]
-        raise InputError(f"{path}: the vector of '{word}' is not finite in 32 bits; remove or repair the row")
+        row = int(finite.argmin())
+        raise InputError(
+            f"{path}: the vector of '{words[row]}' is not finite in 32 bits (word {row + 1} of the file);"
+            " remove or repair it"
+        )
     return words, vectors
 
 
@@ -104,7 +114,7 @@ def _known(format: str) -> str:
 def _detect(path: Path) -> str:
     """Return the format that the beginning of a file shows."""
     with utils.open(path, "rb") as file:
-        first = file.readline()
+        first = file.readline(_LONGEST_LINE)
         sample = file.read(4096)
     if _parse_header(first) is None:
         return "glove"
@@ -129,9 +139,9 @@ def _parse_header(line: bytes) -> tuple[int, int] | None:
 
 
 def _require_header(path: Path, line: bytes) -> tuple[int, int]:
-    """Return the numbers of a word2vec header, which must be positive."""
+    """Return the numbers of a word2vec header, which must be positive and possible."""
     header = _parse_header(line)
-    if header is None or 0 in header:
+    if header is None or 0 in header or header[1] > _MOST_DIMENSIONS:
         raise InputError(f"{path}, line 1: not the header of a word2vec file (number of words, dimensions)")
     return header
 
@@ -141,7 +151,7 @@ def _read_text(path: Path, has_header: bool) -> tuple[list[str], np.ndarray]:
     with utils.open(path, "rb") as file:
         if not has_header:
             return _read_rows(path, file, first_line=1, n_dimensions=None)
-        n_words, n_dimensions = _require_header(path, file.readline())
+        n_words, n_dimensions = _require_header(path, file.readline(_LONGEST_LINE))
         words, vectors = _read_rows(path, file, first_line=2, n_dimensions=n_dimensions)
     if len(words) != n_words:
         raise InputError(
@@ -151,12 +161,15 @@ def _read_text(path: Path, has_header: bool) -> tuple[list[str], np.ndarray]:
 
 
 def _read_rows(
-    path: Path, lines: Iterable[bytes], first_line: int, n_dimensions: int | None
+    path: Path, file: BinaryIO, first_line: int, n_dimensions: int | None
 ) -> tuple[list[str], np.ndarray]:
     """Read rows; the first one sets the number of dimensions when no header has told it."""
-    rows: dict[str, np.ndarray] = {}
-    for number, line in enumerate(lines, first_line):
+    line_of: dict[str, int] = {}
+    values = bytearray()
+    for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), first_line):
         where = f"{path}, line {number}"
+        if len(line) == _LONGEST_LINE:
+            raise InputError(f"{where}: longer than {_LONGEST_LINE} bytes; this is no file of word vectors")
         word, *numbers = _decode(where, line).rstrip(" \r\n").split(" ")
         n_dimensions = n_dimensions or len(numbers)
         if not numbers or len(numbers) != n_dimensions:
@@ -164,20 +177,29 @@ def _read_rows(
             raise InputError(
                 f"{where}: {len(numbers)} numbers after the word instead of {expected}; get the whole file"
             )
-        if word in rows:
-            raise InputError(
-                f"{where}: the word '{word}' is there for the second time; delete one of the rows"
-            )
-        rows[word] = _parse_numbers(where, numbers)
-    if not rows:
+        _add(word, number, line_of, where)
+        values += _parse_numbers(where, numbers).tobytes()
+    if not line_of:
         raise InputError(f"{path}: no word vectors in it; get the whole file")
-    return list(rows), np.stack(list(rows.values()))
+    return list(line_of), np.frombuffer(values, dtype=np.float32).reshape(len(line_of), -1)
 
 
-def _decode(where: str, line: bytes) -> str:
-    """Return a line as text."""
+def _add(word: str, number: int, number_of: dict[str, int], where: str) -> None:
+    """Note the line or row of a word, which must be new."""
+    if not word:
+        raise InputError(f"{where}: no word before the numbers; delete or repair the row")
+    if word in number_of:
+        raise InputError(
+            f"{where}: the word '{word}' is there for the second time (first: {number_of[word]});"
+            " delete one of the two"
+        )
+    number_of[word] = number
+
+
+def _decode(where: str, text: bytes) -> str:
+    """Return a line or word as text."""
     try:
-        return line.decode("utf-8")
+        return text.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: not UTF-8 text; convert the file, or name its format") from error
 
@@ -193,25 +215,40 @@ def _parse_numbers(where: str, fields: list[str]) -> np.ndarray:
 
 
 def _read_binary(path: Path) -> tuple[list[str], np.ndarray]:
-    """Read word2vec's binary format by gensim, and check that the file keeps what its header announces."""
+    """Read word2vec's binary format; memory grows with what is there, not with what the header announces."""
+    row_of: dict[str, int] = {}
+    values = bytearray()
     with utils.open(path, "rb") as file:
-        n_words, n_dimensions = _require_header(path, file.readline())
-    announced = f"{path}: line 1 announces {n_words} words of {n_dimensions} dimensions"
-    try:
-        keyed = KeyedVectors.load_word2vec_format(str(path), binary=True)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: a word is not UTF-8 text; the file is damaged or of another format"
-        ) from error
-    except EOFError as error:
-        raise InputError(f"{announced}, but the file ends before; get the whole file") from error
-    except (MemoryError, ValueError) as error:
-        raise InputError(
-            f"{announced}, which do not fit in memory; the file is damaged or too large"
-        ) from error
-    n_distinct = len(keyed.key_to_index)
-    if n_distinct < n_words:
-        raise InputError(
-            f"{announced}, but only {n_distinct} of them are different; remove the repeated ones"
-        )
-    return keyed.index_to_key, keyed.vectors
+        n_words, n_dimensions = _require_header(path, file.readline(_LONGEST_LINE))
+        for word, vector in _binary_rows(path, file, n_words, n_dimensions):
+            row = len(row_of) + 1
+            where = f"{path}, row {row}"
+            _add(_decode(where, word), row, row_of, where)
+            values += vector
+    vectors = np.frombuffer(values, dtype="<f4").reshape(n_words, n_dimensions)
+    return list(row_of), vectors.astype(np.float32, copy=False)
+
+
+def _binary_rows(
+    path: Path, file: BinaryIO, n_words: int, n_dimensions: int
+) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the word and the bytes of the vector of each row: a word, a space, float32 numbers."""
+    n_bytes = 4 * n_dimensions
+    buffer, start = b"", 0
+    for row in range(1, n_words + 1):
+        end = buffer.find(b" ", start)
+        while end < 0 or len(buffer) < end + 1 + n_bytes:
+            if max(end, len(buffer) if end < 0 else 0) - start > _LONGEST_WORD:
+                raise InputError(f"{path}, row {row}: no word where one should be; the file is damaged")
+            more = file.read(_CHUNK_BYTES)
+            if not more:
+                raise InputError(
+                    f"{path}: line 1 announces {n_words} words of {n_dimensions} dimensions,"
+                    f" but the file ends before, in row {row}; get the whole file"
+                )
+            buffer, start = buffer[start:] + more, 0
+            end = buffer.find(b" ")
+        yield buffer[start:end].lstrip(b"\n"), buffer[end + 1 : end + 1 + n_bytes]
+        start = end + 1 + n_bytes
+    if (buffer[start:] + file.read(_CHUNK_BYTES)).strip(b"\n"):
+        raise InputError(f"{path}: goes on after the {n_words} words that line 1 announces; get a sound file")

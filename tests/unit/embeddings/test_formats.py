@@ -93,6 +93,8 @@ def test_compressed_files_are_read(tmp_path, format):
     [
         (b"", "no word vectors in it"),
         (b"3 2\n", "no word vectors in it"),
+        (b"3 200000\n", "line 1: not the header"),
+        (b"a" * 2**22, "line 1: longer than 4194304 bytes"),
         (b"2 2\na 1 2\n", "line 1 announces 2 words, but there are 1"),
         (b"1 2\na 1 2\nb 3 4\n", "line 1 announces 1 words, but there are 2"),
         (b"0 2\n", "line 1: not the header"),
@@ -104,9 +106,9 @@ def test_compressed_files_are_read(tmp_path, format):
         (b"a\n", "line 1: 0 numbers after the word instead of at least one"),
         (b"a 1 2\nb 3 four\n", "line 2: 'four' is not a number"),
         (b"a 1 2\nb  3\n", "line 2: '' is not a number"),
-        (b"a 1 2\na 3 4\n", "line 2: the word 'a' is there for the second time"),
+        (b"a 1 2\na 3 4\n", "line 2: the word 'a' is there for the second time \\(first: 1\\)"),
         (b"a 1 2\n\xff 3 4\n", "line 2: not UTF-8 text"),
-        (b"a 1 2\nb nan 4\n", "the vector of 'b' is not finite"),
+        (b"a 1 2\nb nan 4\n", r"the vector of 'b' is not finite in 32 bits \(word 2"),
         (b"a 1 2\nb 1e39 4\n", "the vector of 'b' is not finite"),
         (b"\x80\x03ccollections\nOrderedDict\n", "line 1: not UTF-8 text"),
     ],
@@ -129,13 +131,16 @@ def binary(header, *rows):
     [
         (
             binary(b"2 2\n", (b"a", [1, 2])),
-            "line 1 announces 2 words of 2 dimensions, but the file ends before",
+            "line 1 announces 2 words of 2 dimensions, but the file ends before, in row 2;",
         ),
-        (binary(b"2 2\n", (b"a", [1, 2]), (b"b", [3, 4]))[:-1], "the file ends before"),
-        (binary(b"2 2\n", (b"a", [1, 2]), (b"a", [3, 4])), "only 1 of them are different"),
-        (binary(b"1 2\n", (b"\xff", [1, 2])), "a word is not UTF-8"),
+        (binary(b"2 2\n", (b"a", [1, 2]), (b"b", [3, 4]))[:-1], "the file ends before, in row 2"),
+        (binary(b"2 2\n", (b"a", [1, 2]), (b"a", [3, 4])), r"row 2: the word 'a' .* \(first: 1\)"),
+        (binary(b"1 2\n", (b"a", [1, 2]), (b"b", [3, 4])), "goes on after the 1 words"),
+        (binary(b"2 2\n", (b"a", [1, 2]), (b"b\xff", [1, 2])), "row 2: not UTF-8"),
+        (binary(b"1 2\n", (b"", [1, 2])), "row 1: no word before the numbers"),
+        (b"1 2\n" + b"a\x00" * 2**18, "row 1: no word where one should be"),
         (binary(b"1 2\n", (b"a", [1, np.nan])), "the vector of 'a' is not finite"),
-        (binary(b"9999999999999 99999\n", (b"a", [1, 2])), "do not fit in memory"),
+        (binary(b"9999999999999 99999\n", (b"a", [1, 2])), "the file ends before, in row 1"),
     ],
 )
 def test_malformed_binary_files_are_refused(tmp_path, content, problem):
@@ -186,3 +191,55 @@ def test_repeated_words_and_unknown_formats_are_refused(tmp_path):
     ):
         with pytest.raises(InputError, match="unknown format 'glov'; did you mean 'glove'"):
             call()
+
+
+def attempt(path, format):
+    try:
+        return read_embedding(path, format)
+    except InputError as error:
+        return str(error)
+
+
+@given(
+    content=st.one_of(
+        st.binary(max_size=200),
+        st.lists(
+            st.sampled_from(["a", "b", " ", "\n", "1", "2", "-", "nan", "0x1", "\t", "é"]), max_size=40
+        ).map(lambda parts: "".join(parts).encode()),
+        st.binary(max_size=60).map(lambda rest: b"2 2\n" + rest),
+    ),
+    format=st.sampled_from([None, *FORMATS]),
+)
+def test_any_bytes_are_an_embedding_or_one_line_that_says_why_not(tmp_path_factory, content, format):
+    path = tmp_path_factory.getbasetemp() / "fuzz.txt"
+    path.write_bytes(content)
+    found = attempt(path, format)
+    if isinstance(found, str):
+        assert "\n" not in found
+        assert str(path) in found
+    else:
+        names, vectors = found
+        assert len(names) == len(set(names)) == len(vectors) > 0
+        assert all(names)
+        assert np.isfinite(vectors).all()
+
+
+@given(cut=st.integers(1, 60), format=st.sampled_from(FORMATS[:2]))
+def test_a_truncated_file_with_a_header_is_refused(tmp_path_factory, cut, format):
+    path = tmp_path_factory.getbasetemp() / "truncated"
+    write_embedding(path, WORDS, VECTORS, format)
+    whole = path.read_bytes().rstrip(b"\n")
+    # A text that is cut within its last number is a whole file with another number.
+    path.write_bytes(whole[: -cut - (len(whole.split(b" ")[-1]) if format == "word2vec" else 0)])
+    with pytest.raises(InputError, match="truncated"):
+        read_embedding(path, format)
+
+
+def test_words_and_vectors_may_cross_the_blocks_a_binary_file_is_read_in(tmp_path):
+    rng = np.random.default_rng(1)
+    names = [f"{'long' * rng.integers(0, 40)}{i}" for i in range(3000)]
+    vectors = rng.normal(size=(3000, 50)).astype(np.float32)
+    write_embedding(tmp_path / "vectors", names, vectors, "word2vec-binary")
+    read_names, read_vectors = read_embedding(tmp_path / "vectors")
+    assert read_names == names
+    np.testing.assert_array_equal(read_vectors, vectors)

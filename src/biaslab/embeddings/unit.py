@@ -1,0 +1,99 @@
+"""Any embedding as unit vectors: files of other tools, and batches that this project has trained."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.embeddings.batches import read_training
+from biaslab.embeddings.formats import read_embedding
+from biaslab.embeddings.vocabulary import read_vocabulary
+
+BATCH_SUFFIX = ".npz"
+_BLOCK = 2**14
+_FOLDERS_UP = 3
+
+
+class UnitEmbedding(NamedTuple):
+    """Words and their directions.
+
+    Attributes
+    ----------
+    words : list of str
+        Each once.
+    vectors : (V, D) float32
+        A row for each word, of length one.
+    """
+
+    words: list[str]
+    vectors: np.ndarray
+
+    def ids(self) -> dict[str, int]:
+        """Return the row of every word."""
+        return {word: row for row, word in enumerate(self.words)}
+
+
+def read_unit_embedding(
+    path: str | os.PathLike,
+    format: str | None = None,
+    vocabulary: str | os.PathLike | None = None,
+    replicate: int = 0,
+) -> UnitEmbedding:
+    """Read an embedding and scale its vectors to length one.
+
+    Parameters
+    ----------
+    path : path-like
+        A word2vec or GloVe file, or a batch of trainings (``.npz``).
+    format : str, optional
+        As for `biaslab.embeddings.formats.read_embedding`.
+    vocabulary : path-like, optional
+        The words of a batch; by default ``vocabulary.tsv`` in the folder of the batch or the nearest of the
+        three above it.
+    replicate : int
+        Which training of a batch.
+
+    Returns
+    -------
+    UnitEmbedding
+        In the order of the file or vocabulary. Its memory is that of the 32-bit vectors and little more.
+
+    Raises
+    ------
+    InputError
+        When a file is missing or malformed, or a word has a vector that is not finite or zero.
+    """
+    path = Path(path)
+    if path.suffix == BATCH_SUFFIX:
+        words = read_vocabulary(vocabulary or _find_vocabulary(path)).words
+        vectors = read_training(path, replicate, len(words)).W.astype(np.float32)
+    else:
+        words, vectors = read_embedding(path, format)
+    _normalize(vectors, words, path)
+    return UnitEmbedding(words, vectors)
+
+
+def _find_vocabulary(path: Path) -> Path:
+    folders = path.absolute().parents[: _FOLDERS_UP + 1]
+    found = next((f / "vocabulary.tsv" for f in folders if (f / "vocabulary.tsv").is_file()), None)
+    if found is None:
+        raise InputError(f"{path}: no vocabulary.tsv in its folder or above; name its vocabulary")
+    return found
+
+
+def _normalize(vectors: np.ndarray, words: list[str], path: Path) -> None:
+    """Divide rows by their lengths, in place."""
+    for first in range(0, len(vectors), _BLOCK):
+        block = vectors[first : first + _BLOCK].astype(np.float64)
+        lengths = np.linalg.norm(block, axis=1)
+        usable = np.isfinite(lengths) & (lengths > 0)
+        if not usable.all():
+            row = first + int(usable.argmin())
+            problem = "zero" if lengths[row - first] == 0 else "not finite"
+            raise InputError(
+                f"{path}: the vector of '{words[row]}' is {problem} (word {row + 1}), so it has no direction;"
+                " leave the word out or repair the file"
+            )
+        vectors[first : first + _BLOCK] = block / lengths[:, None]

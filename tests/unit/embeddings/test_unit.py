@@ -1,0 +1,89 @@
+"""Embeddings of any origin as unit vectors."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import write_npz
+from biaslab.embeddings.formats import FORMATS, write_embedding
+from biaslab.embeddings.unit import read_unit_embedding
+
+WORDS = ["she", "he", "it"]
+VECTORS = np.array([[3, 4], [0, -1e-30], [5e18, 5e18]], dtype=np.float32)
+TRAININGS = np.stack([np.ones_like(VECTORS), VECTORS])
+UNIT = np.array([[0.6, 0.8], [0, -1], [0.5**0.5, 0.5**0.5]])
+
+
+@pytest.fixture
+def batch(tmp_path):
+    """Write trainings with their vocabulary as the workflow does; return the path of the batch."""
+
+    def write(W=TRAININGS, folder="embeddings/baseline"):
+        (tmp_path / "vocabulary.tsv").write_text("word\tcount\nshe\t3\nhe\t2\nit\t1\n")
+        path = tmp_path / folder / "batch-0.npz"
+        path.parent.mkdir(parents=True)
+        write_npz(path, replicates=np.arange(5, 5 + len(W)), W=W)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_files_of_other_tools(tmp_path, format):
+    write_embedding(tmp_path / "vectors", WORDS, VECTORS, format)
+    embedding = read_unit_embedding(tmp_path / "vectors")
+    assert embedding.words == WORDS
+    assert embedding.vectors.dtype == np.float32
+    np.testing.assert_allclose(embedding.vectors, UNIT, rtol=1e-7)
+    assert embedding.ids() == {"she": 0, "he": 1, "it": 2}
+
+
+def test_batches_find_their_vocabulary(batch, tmp_path):
+    path = batch()
+    np.testing.assert_allclose(read_unit_embedding(path, replicate=6).vectors, UNIT, rtol=1e-7)
+    (tmp_path / "vocabulary.tsv").rename(tmp_path / "other.tsv")
+    named = read_unit_embedding(path, vocabulary=tmp_path / "other.tsv", replicate=6)
+    assert named.words == WORDS
+    with pytest.raises(InputError, match=r"batch-0.npz: no vocabulary.tsv in its folder or above"):
+        read_unit_embedding(path, replicate=6)
+
+
+def test_a_vocabulary_far_above_is_not_taken_for_the_batch_s(batch):
+    with pytest.raises(InputError, match=r"no vocabulary.tsv"):
+        read_unit_embedding(batch(folder="a/b/c/d"), replicate=5)
+
+
+def test_missing_trainings_are_refused(batch):
+    with pytest.raises(InputError, match="no replicate 0; it has 5, 6"):
+        read_unit_embedding(batch())
+
+
+@pytest.mark.parametrize(("value", "problem"), [(0, "zero"), (np.nan, "not finite"), (np.inf, "not finite")])
+def test_words_without_a_direction_are_refused(batch, value, problem):
+    W = VECTORS.copy()
+    W[1] = value
+    with pytest.raises(InputError, match=rf"the vector of 'he' is {problem} \(word 2\)"):
+        read_unit_embedding(batch(W[None]), replicate=5)
+
+
+def test_a_zero_vector_in_a_file_is_refused(tmp_path):
+    (tmp_path / "vectors.txt").write_text("a 1 2\nb 0 -0\n")
+    with pytest.raises(InputError, match=r"vectors.txt: the vector of 'b' is zero \(word 2\)"):
+        read_unit_embedding(tmp_path / "vectors.txt")
+
+
+@given(
+    hnp.arrays(np.float32, (3, 4), elements=st.floats(-(2.0**99), 2.0**99, width=32)).filter(
+        lambda v: v.any(1).all()
+    )
+)
+def test_lengths_are_one(tmp_path_factory, vectors):
+    path = tmp_path_factory.getbasetemp() / "vectors"
+    write_embedding(path, WORDS, vectors, "word2vec")
+    unit = read_unit_embedding(path).vectors.astype(np.float64)
+    np.testing.assert_allclose(np.linalg.norm(unit, axis=1), 1, rtol=1e-6)
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+    np.testing.assert_allclose(np.sum(unit * vectors, axis=1), lengths, rtol=1e-6)
