@@ -439,6 +439,6 @@ def ranking_measures(scores, attributes, desired, order):
 
 
 def soft_objective(x, vectors, basis, neutral, penalty):
-    """|(TW)^T (TW) - W^T W|_F^2 + lambda |(TN)^T (TB)|_F^2 with X = T^T T, a sum over words and pairs of them."""
+    """|(TW)^T (TW) - W^T W|_F^2 + lambda |(TN)^T (TB)|_F^2 with X = T^T T, pair by pair."""
     kept = sum((w @ x @ v - w @ v) ** 2 for w in vectors for v in vectors)
     return kept + penalty * sum((vectors[w] @ x @ b) ** 2 for w in neutral for b in basis)

@@ -1,0 +1,189 @@
+"""Soft debiasing: the paper's objective, its gradient, and its minimum against a semidefinite program."""
+
+import clarabel
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from biaslab.core.errors import InputError
+from biaslab.debiasing.hard import neutralize
+from biaslab.debiasing.measures import direct_bias
+from biaslab.debiasing.soft import gradient, gram_matrices, objective, soft_debias, solve_path
+from biaslab.debiasing.subspace import find_subspace
+
+SETS = [[0, 1], [2, 3, 4], [5, 6]]
+
+
+def embedding(seed, n=30, d=5, k=1, mean=0.3):
+    """Return unit vectors around a mean, a bias subspace, and the neutral words."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(n, d)) + mean * rng.normal(size=d)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors, find_subspace(vectors, SETS, k).basis, list(range(7, n))
+
+
+def random_symmetric(seed, d):
+    matrix = np.random.default_rng(seed).normal(size=(d, d))
+    return matrix + matrix.T
+
+
+def semidefinite_program(vectors, basis, neutral, penalty):
+    """Minimise the objective over the cone by an interior-point method.
+
+    The unknowns are the upper triangle of X - I, column by column, with √2 before entries off the diagonal.
+    """
+    d = vectors.shape[1]
+    columns, rows = np.tril_indices(d)  # column by column: (0, 0), (0, 1), (1, 1), ...
+    N, W = vectors[neutral], vectors
+    units = np.zeros((len(rows), d, d))
+    weight = np.where(rows == columns, 1.0, np.sqrt(0.5))
+    units[np.arange(len(rows)), rows, columns] = units[np.arange(len(rows)), columns, rows] = weight
+    effects = [
+        np.concatenate([(W @ E @ W.T).ravel(), np.sqrt(penalty) * (N @ E @ basis.T).ravel()]) for E in units
+    ]
+    A = np.stack(effects, axis=1)
+    identity = (rows == columns).astype(float)
+    at_identity = np.concatenate([np.zeros(W.shape[0] ** 2), np.sqrt(penalty) * (N @ basis.T).ravel()])
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-13
+    scale = np.linalg.norm(A.T @ A)
+    solver = clarabel.DefaultSolver(
+        scipy.sparse.csc_matrix(np.triu(A.T @ A) / scale),
+        A.T @ at_identity / scale,
+        scipy.sparse.csc_matrix(-np.eye(len(rows))),
+        identity,
+        [clarabel.PSDTriangleConeT(d)],
+        settings,
+    )
+    return np.eye(d) + np.tensordot(solver.solve().x, units, axes=1)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 3), st.sampled_from([0.0, 0.2, 30.0]))
+@settings(max_examples=20)
+def test_objective_is_the_sum_over_words_and_pairs(seed, k, penalty):
+    vectors, basis, neutral = embedding(seed, n=12, k=k)
+    X = random_symmetric(seed, 5)
+    found = objective(X, gram_matrices(vectors, basis, neutral), penalty)
+    assert found == pytest.approx(naive.soft_objective(X, vectors, basis, neutral, penalty))
+
+
+@given(st.integers(0, 10_000), st.integers(1, 3))
+def test_gradient_is_that_of_finite_differences(seed, k):
+    vectors, basis, neutral = embedding(seed, k=k)
+    grams = gram_matrices(vectors, basis, neutral)
+    X, direction = random_symmetric(seed, 5), random_symmetric(seed + 1, 5)
+    step = 1e-3 * direction  # the objective is quadratic: the central difference has no error of its own
+    difference = (objective(X + step, grams, 5.0) - objective(X - step, grams, 5.0)) / 2e-3
+    assert np.sum(gradient(X, grams, 5.0) * direction) == pytest.approx(difference, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("d", [3, 5, 8])
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("penalty", [0.2, 5.0, 1000.0])
+def test_minimum_is_that_of_the_semidefinite_program(d, k, penalty):
+    vectors, basis, neutral = embedding(d, d=d, k=k)
+    (solution,) = solve_path(gram_matrices(vectors, basis, neutral), [penalty])
+    X = solution.transform @ solution.transform
+    expected = semidefinite_program(vectors, basis, neutral, penalty)
+    np.testing.assert_allclose(X, expected, atol=1e-6)
+    assert solution.objective == pytest.approx(
+        naive.soft_objective(expected, vectors, basis, neutral, penalty), abs=1e-6
+    )
+    assert solution.gradient < 1e-6
+    assert not solution.constrained
+
+
+@pytest.mark.parametrize(("seed", "k", "n_neutral"), [(11, 1, 3), (50, 1, 1), (32, 2, 3), (56, 2, 1)])
+def test_minimum_within_the_cone_is_that_of_the_semidefinite_program(seed, k, n_neutral):
+    vectors, basis, neutral = embedding(seed, k=k, mean=2.0)
+    neutral = neutral[:n_neutral]
+    (solution,) = solve_path(gram_matrices(vectors, basis, neutral), [100.0])
+    assert solution.constrained
+    assert solution.least_eigenvalue < -1e-3
+    X = solution.transform @ solution.transform
+    expected = semidefinite_program(vectors, basis, neutral, 100.0)
+    np.testing.assert_allclose(X, expected, atol=1e-6)
+    assert solution.gradient < 1e-6
+
+
+def test_gradient_vanishes_in_300_dimensions():
+    vectors, basis, neutral = embedding(0, n=1000, d=300)
+    grams = gram_matrices(vectors.astype(np.float32), basis, neutral)
+    for solution in solve_path(grams, [0.2, 50.0]):
+        X = solution.transform @ solution.transform
+        at_start = np.linalg.norm(gradient(np.eye(300), grams, solution.penalty))
+        assert np.linalg.norm(gradient(X, grams, solution.penalty)) < 1e-6 * at_start
+        assert solution.gradient < 1e-6
+
+
+@pytest.mark.parametrize("mean", [0.3, 2.0])
+def test_a_path_gives_what_single_solutions_give(mean):
+    vectors, basis, neutral = embedding(56, mean=mean)
+    grams = gram_matrices(vectors, basis, neutral[:3])
+    penalties = [0.0, 1.0, 100.0, 1000.0]
+    path = solve_path(grams, penalties)
+    for penalty, found in zip(penalties, path, strict=True):
+        (alone,) = solve_path(grams, [penalty])
+        np.testing.assert_allclose(found.transform, alone.transform, atol=1e-6)
+        assert (found.penalty, found.constrained) == (penalty, alone.constrained)
+    np.testing.assert_allclose(path[0].transform, np.eye(5), atol=1e-12)
+
+
+def test_words_that_span_less_than_the_space_keep_the_rest():
+    vectors, basis, neutral = embedding(1, d=4)
+    rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(9, 9)))[0][:4]
+    (flat,) = solve_path(gram_matrices(vectors, basis, neutral), [10.0])
+    (within,) = solve_path(gram_matrices(vectors @ rotation, basis @ rotation, neutral), [10.0])
+    rest = np.eye(9) - rotation.T @ rotation
+    np.testing.assert_allclose(within.transform, rotation.T @ flat.transform @ rotation + rest, atol=1e-8)
+
+
+def test_more_penalty_leaves_less_bias_and_in_the_limit_none():
+    vectors, basis, neutral = embedding(2, n=200, d=10)
+    solutions = solve_path(gram_matrices(vectors, basis, neutral), [0.0, 1.0, 10.0, 100.0, 1e4, 1e10])
+    biases = [direct_bias(soft_debias(vectors, s.transform)[neutral], basis) for s in solutions]
+    assert biases[0] == pytest.approx(direct_bias(vectors[neutral], basis))
+    assert (np.diff(biases) < 0).all()
+    assert biases[-1] < 1e-4
+
+
+def test_a_large_penalty_approaches_hard_neutralization():
+    basis = np.eye(4)[:1]
+    rng = np.random.default_rng(3)
+    vectors = rng.normal(size=(50, 4))
+    vectors = np.concatenate([vectors, vectors * [-1, 1, 1, 1]])  # the bias is uncorrelated with the rest
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    neutral = list(range(20, 100))
+    (solution,) = solve_path(gram_matrices(vectors, basis, neutral), [1e12])
+    found = soft_debias(vectors, solution.transform)
+    np.testing.assert_allclose(found[neutral], neutralize(vectors[neutral], basis, []), atol=1e-4)
+
+
+def test_debiased_words_have_unit_length():
+    vectors, basis, neutral = embedding(4)
+    (solution,) = solve_path(gram_matrices(vectors, basis, neutral), [20.0])
+    debiased = soft_debias(vectors.astype(np.float32), solution.transform)
+    np.testing.assert_allclose(np.linalg.norm(debiased, axis=1), 1, atol=1e-12)
+    expected = [solution.transform @ w / np.linalg.norm(solution.transform @ w) for w in vectors]
+    np.testing.assert_allclose(debiased, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", [-0.1, np.nan, np.inf])
+def test_bad_penalties_are_refused(penalty):
+    with pytest.raises(InputError, match="give a finite number of at least 0"):
+        solve_path(gram_matrices(*embedding(0)), [1.0, penalty])
+
+
+def test_no_neutral_word_is_refused():
+    vectors, basis, _ = embedding(0)
+    with pytest.raises(InputError, match="without a neutral word"):
+        gram_matrices(vectors, basis, [])
+
+
+def test_a_word_of_which_nothing_is_left_is_refused():
+    with pytest.raises(InputError, match="nothing of the word in row 1"):
+        soft_debias(np.eye(2), np.diag([1.0, 0.0]))
