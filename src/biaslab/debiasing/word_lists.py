@@ -1,0 +1,270 @@
+"""Word lists of the debiasing area: files, and which of their words an embedding has.
+
+Two kinds: lists of words (occupations, gender-specific words) and lists of sets of words (defining pairs,
+equality sets). Our own are YAML mappings with a name, a title and a source. The JSON files that Bolukbasi et
+al. 2016 published with their code are read, too.
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from biaslab.core.config import read_yaml
+from biaslab.core.errors import InputError
+from biaslab.core.schema import check_schema
+
+JSON_SUFFIX = ".json"
+_LEAST_WORDS = 2
+
+_WORD = {"type": "string", "minLength": 1, "description": "a word, in quotes where YAML takes it for another"}
+_WORDS = {"type": "array", "items": _WORD, "description": "words, [nurse, doctor, ...]"}
+_SETS = {"type": "array", "items": _WORDS, "description": "sets of words, [[she, he], [woman, man], ...]"}
+_ABOUT = {
+    key: {"type": "string", "minLength": 1, "description": meaning}
+    for key, meaning in [
+        ("name", "a short name"),
+        ("title", "what the words have in common"),
+        ("source", "where the words come from"),
+    ]
+}
+
+
+@dataclass(frozen=True)
+class WordList:
+    """Words.
+
+    Attributes
+    ----------
+    name : str
+        Short name, for messages and tables.
+    words : tuple of str
+        At least two, each once.
+    """
+
+    name: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SetList:
+    """Sets of words.
+
+    Attributes
+    ----------
+    name : str
+        Short name, for messages and tables.
+    sets : tuple of tuples of str
+        At least one; no word is twice in a set or in two sets.
+    """
+
+    name: str
+    sets: tuple[tuple[str, ...], ...]
+
+
+class KnownWords(NamedTuple):
+    """The words of a list that an embedding has.
+
+    Attributes
+    ----------
+    rows : (n,) int64
+        Their rows, in the order of the list.
+    lost : tuple of str
+        The words that the embedding lacks.
+    """
+
+    rows: np.ndarray
+    lost: tuple[str, ...]
+
+
+class KnownSets(NamedTuple):
+    """The sets of a list that an embedding has.
+
+    Attributes
+    ----------
+    rows : list of tuples of int
+        The rows of each set that keeps two words or more.
+    lost : tuple of str
+        The words that the embedding lacks.
+    dropped : tuple of tuples of str
+        The sets that keep fewer than two words, and so are left out.
+    """
+
+    rows: list[tuple[int, ...]]
+    lost: tuple[str, ...]
+    dropped: tuple[tuple[str, ...], ...]
+
+
+def read_words(path: str | os.PathLike) -> WordList:
+    """Read a list of words.
+
+    Parameters
+    ----------
+    path : path-like
+        YAML: a mapping with ``name``, ``title``, ``source`` and ``words``. JSON: a list of words, or of
+        lists that begin with a word, such as the authors' ``[profession, score, score]``.
+
+    Returns
+    -------
+    WordList
+        The checked list.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or of another form, a word is there twice, or there are fewer than two.
+    """
+    path = Path(path)
+    name, words = _read(path, "words", _WORDS)
+    if len(words) < _LEAST_WORDS:
+        raise InputError(f"{path}: a list of {len(words)} word(s); give at least {_LEAST_WORDS}")
+    _refuse_repeated(path, words)
+    return WordList(name, tuple(words))
+
+
+def read_sets(path: str | os.PathLike) -> SetList:
+    """Read a list of sets of words, such as defining pairs.
+
+    Parameters
+    ----------
+    path : path-like
+        YAML: a mapping with ``name``, ``title``, ``source`` and ``sets``. JSON: a list of lists of words.
+
+    Returns
+    -------
+    SetList
+        The checked list.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or of another form, there is no set, a set has fewer than two words, or a
+        word is there twice.
+    """
+    path = Path(path)
+    name, sets = _read(path, "sets", _SETS)
+    if not sets:
+        raise InputError(f"{path}: holds no set of words; give {_SETS['description']}")
+    for number, words in enumerate(sets, 1):
+        if len(words) < _LEAST_WORDS:
+            listed = ", ".join(words) or "none"
+            raise InputError(
+                f"{path}: set {number} has {len(words)} word(s) ({listed}); give at least {_LEAST_WORDS}"
+            )
+    _refuse_repeated(path, [word for words in sets for word in words])
+    return SetList(name, tuple(map(tuple, sets)))
+
+
+def known_words(words: WordList, ids: Mapping[str, int]) -> KnownWords:
+    """Find the words of a list in a vocabulary.
+
+    Parameters
+    ----------
+    words : WordList
+        The list.
+    ids : mapping of str to int
+        Row of every word of the embedding.
+
+    Returns
+    -------
+    KnownWords
+        What is there, and what is lost.
+
+    Raises
+    ------
+    InputError
+        When fewer than two words are there.
+    """
+    rows = [ids[word] for word in words.words if word in ids]
+    lost = tuple(word for word in words.words if word not in ids)
+    if len(rows) < _LEAST_WORDS:
+        raise InputError(
+            f"{words.name}: the embedding has {len(rows)} of its {len(words.words)} words"
+            f" (lost: {_listed(lost)}); give words that it has"
+        )
+    return KnownWords(np.array(rows, dtype=np.int64), lost)
+
+
+def known_sets(sets: SetList, ids: Mapping[str, int]) -> KnownSets:
+    """Find the sets of a list in a vocabulary; a set that keeps fewer than two words is dropped.
+
+    Parameters
+    ----------
+    sets : SetList
+        The list.
+    ids : mapping of str to int
+        Row of every word of the embedding.
+
+    Returns
+    -------
+    KnownSets
+        What is there, and what is lost and dropped.
+
+    Raises
+    ------
+    InputError
+        When no set is left.
+    """
+    known = [tuple(ids[word] for word in words if word in ids) for words in sets.sets]
+    lost = tuple(word for words in sets.sets for word in words if word not in ids)
+    kept = [rows for rows in known if len(rows) >= _LEAST_WORDS]
+    if not kept:
+        raise InputError(
+            f"{sets.name}: the embedding has no set with {_LEAST_WORDS} words or more"
+            f" (lost: {_listed(lost)}); give sets of words that it has"
+        )
+    dropped = tuple(words for words, rows in zip(sets.sets, known, strict=True) if len(rows) < _LEAST_WORDS)
+    return KnownSets(kept, lost, dropped)
+
+
+def _read(path: Path, key: str, schema: Mapping) -> tuple[str, list]:
+    """Return the name of a list and its entries."""
+    if path.suffix == JSON_SUFFIX:
+        value = _read_json(path)
+        if key == "words":
+            value = _without_scores(value)
+        check_schema(value, schema, str(path))
+        return path.stem, value
+    properties = _ABOUT | {key: schema}
+    value = read_yaml(path)
+    check_schema(
+        value, {"type": "object", "properties": properties, "additionalProperties": False}, str(path)
+    )
+    for missing in (name for name in properties if name not in value):
+        raise InputError(f"{path}: the key '{missing}' is missing; the keys are {', '.join(properties)}")
+    return value["name"], value[key]
+
+
+def _read_json(path: Path) -> object:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name an existing word list") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text; save it as UTF-8") from error
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON ({error}); mend it") from error
+
+
+def _without_scores(value: object) -> object:
+    """Return the words of entries such as [profession, score, score]."""
+    if isinstance(value, list) and value and all(isinstance(entry, list) and entry for entry in value):
+        return [entry[0] for entry in value]
+    return value
+
+
+def _refuse_repeated(path: Path, words: Sequence[str]) -> None:
+    word, count = Counter(words).most_common(1)[0]
+    if count > 1:
+        raise InputError(f"{path}: '{word}' is there {count} times; keep it once")
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Return some words in one line."""
+    shown = ", ".join(words[:10])
+    return f"{shown} and {len(words) - 10} more" if len(words) > 10 else shown or "none"

@@ -1,0 +1,180 @@
+"""Word lists: ours, the authors' JSON files, and what an embedding has of them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biaslab.core.errors import InputError
+from biaslab.debiasing.word_lists import SetList, WordList, known_sets, known_words, read_sets, read_words
+
+LISTS = Path(__file__).parents[3] / "workflow/resources/word_lists"
+HEAD = "name: mine\ntitle: My list\nsource: myself\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a file; return the function that does so."""
+
+    def write(content, name="list.yaml"):
+        path = tmp_path / name
+        path.write_text(content, encoding="utf-8")
+        return path
+
+    return write
+
+
+def refusal(function, *arguments):
+    with pytest.raises(InputError) as caught:
+        function(*arguments)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_our_lists_fit_together():
+    defining, equalize = (read_sets(LISTS / f"{name}.yaml").sets for name in ("defining", "equalize"))
+    occupations = read_words(LISTS / "occupations.yaml").words
+    specific = set(read_words(LISTS / "gender_specific.yaml").words)
+    assert len(defining) == 10  # Figure 2
+    assert defining[0] == ("she", "he")
+    assert {word for words in (*defining, *equalize) for word in words} <= specific
+    assert not specific & set(occupations)
+    assert len(occupations) > 300
+
+
+def test_a_list_of_words(file):
+    expected = WordList("mine", ("nurse", "no", "été"))
+    assert read_words(file(f"{HEAD}words: [nurse, 'no', été]")) == expected
+
+
+def test_a_list_of_sets(file):
+    sets = read_sets(file(f"{HEAD}sets:\n - [she, he]\n - [black, white, asian]"))
+    assert sets == SetList("mine", (("she", "he"), ("black", "white", "asian")))
+
+
+def test_the_authors_json_files(file):
+    professions = [["nurse", -0.1, 0.9], ["judge", 0.0, -0.4]]
+    words = read_words(file(json.dumps(professions), "professions.json"))
+    assert words == WordList("professions", ("nurse", "judge"))
+    words = read_words(file('["he", "she"]', "gender_specific_seed.json"))
+    assert words == WordList("gender_specific_seed", ("he", "she"))
+    sets = read_sets(file('[["woman", "man"], ["Mary", "John"]]', "definitional_pairs.json"))
+    assert sets == SetList("definitional_pairs", (("woman", "man"), ("Mary", "John")))
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "the key 'name' is missing; the keys are name, title, source, words"),
+        (HEAD, "the key 'words' is missing"),
+        (f"{HEAD}words: nurse", 'words: "nurse" is not a list; write a list: words'),
+        (f"{HEAD}words: [nurse, no]", "words[1]: false is not a text"),
+        (f"{HEAD}words: [nurse, [judge, 1]]", "words[1]: a list is not a text"),
+        (f"{HEAD}words: [nurse, '']", "words[1]: is empty"),
+        (f"{HEAD}words: [nurse]", "a list of 1 word(s); give at least 2"),
+        (f"{HEAD}words: []", "a list of 0 word(s)"),
+        (f"{HEAD}words: [nurse, judge, nurse]", "'nurse' is there 2 times"),
+        (f"{HEAD}word: [nurse, judge]", "word: unknown key; did you mean 'words'?"),
+        (f"{HEAD}sets: [[she, he]]", "sets: unknown key"),
+        ("[nurse, judge]", "holds no mapping"),
+        ("words: [", "not valid YAML"),
+    ],
+)
+def test_wrong_lists_of_words_are_refused(file, content, problem):
+    message = refusal(read_words, file(content))
+    assert problem in message
+    assert "list.yaml" in message
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (f"{HEAD}sets: []", "holds no set of words"),
+        (f"{HEAD}sets: [[she, he], [woman]]", "set 2 has 1 word(s) (woman); give at least 2"),
+        (f"{HEAD}sets: [[]]", "set 1 has 0 word(s) (none)"),
+        (f"{HEAD}sets: [she, he]", 'sets[0]: "she" is not a list'),
+        (f"{HEAD}sets: [[she, he], [her, 1]]", "sets[1][1]: 1 is not a text"),
+        (f"{HEAD}sets: [[she, she]]", "'she' is there 2 times"),
+        (f"{HEAD}sets: [[she, he], [she, him]]", "'she' is there 2 times"),
+        (f"{HEAD}words: [she, he]", "words: unknown key"),
+    ],
+)
+def test_wrong_lists_of_sets_are_refused(file, content, problem):
+    assert problem in refusal(read_sets, file(content))
+
+
+@pytest.mark.parametrize(
+    ("read", "content", "problem"),
+    [
+        (read_words, "", "not JSON"),
+        (read_words, "[" * 100_000, "not JSON"),
+        (read_words, '{"words": ["a", "b"]}', "a mapping is not a list"),
+        (read_words, '[["nurse", 1], "judge"]', "[0]: a list is not a text"),
+        (read_words, "[[1, 2], [3, 4]]", "[0]: 1 is not a text"),
+        (read_words, '["nurse"]', "a list of 1 word(s)"),
+        (read_words, '[["nurse", 1], ["nurse", 2]]', "'nurse' is there 2 times"),
+        (read_sets, '["she", "he"]', '[0]: "she" is not a list'),
+        (read_sets, '[["she", 1]]', "[0][1]: 1 is not a text"),
+        (read_sets, "[]", "holds no set of words"),
+    ],
+)
+def test_wrong_json_files_are_refused(file, read, content, problem):
+    message = refusal(read, file(content, "list.json"))
+    assert problem in message
+    assert "list.json" in message
+
+
+@pytest.mark.parametrize("read", [read_words, read_sets])
+@pytest.mark.parametrize("name", ["list.yaml", "list.json"])
+def test_files_that_cannot_be_read_are_refused(tmp_path, read, name):
+    assert "No such file" in refusal(read, tmp_path / name)
+    (tmp_path / name).write_bytes(b"\xff\xfe")
+    assert "not UTF-8" in refusal(read, tmp_path / name)
+
+
+def test_lost_words_are_named():
+    ids = {"she": 4, "he": 2, "her": 0, "nurse": 1}
+    rows, lost = known_words(WordList("jobs", ("judge", "nurse", "he")), ids)
+    np.testing.assert_array_equal(rows, [1, 2])
+    assert lost == ("judge",)
+    known = known_sets(SetList("pairs", (("she", "he"), ("her", "his"), ("Mary", "John"))), ids)
+    assert known.rows == [(4, 2)]
+    assert known.lost == ("his", "Mary", "John")
+    assert known.dropped == (("her", "his"), ("Mary", "John"))
+
+
+def test_a_larger_set_may_lose_a_word():
+    known = known_sets(SetList("groups", (("black", "white", "asian"),)), {"black": 0, "asian": 1})
+    assert known == ([(0, 1)], ("white",), ())
+
+
+def test_lists_of_which_nothing_is_left_are_refused():
+    message = refusal(known_words, WordList("jobs", ("judge", "nurse")), {"judge": 0})
+    assert "jobs: the embedding has 1 of its 2 words (lost: nurse)" in message
+    message = refusal(known_sets, SetList("pairs", (("she", "he"), ("her", "his"))), {"she": 0, "her": 1})
+    assert "pairs: the embedding has no set with 2 words or more (lost: he, his)" in message
+    many = tuple(f"word{i}" for i in range(13))
+    assert "word9 and 3 more)" in refusal(known_words, WordList("many", many), {})
+
+
+vocabularies = st.sets(st.sampled_from("abcdefgh")).map(
+    lambda words: {w: i for i, w in enumerate(sorted(words))}
+)
+
+
+@given(
+    ids=vocabularies,
+    sets=st.permutations("abcdefgh").map(lambda w: (tuple(w[:2]), tuple(w[2:5]), tuple(w[5:]))),
+)
+def test_every_word_is_known_lost_or_in_a_dropped_set(ids, sets):
+    if not any(len(set(words) & set(ids)) >= 2 for words in sets):
+        assert "pairs" in refusal(known_sets, SetList("pairs", sets), ids)
+        return
+    rows, lost, dropped = known_sets(SetList("pairs", sets), ids)
+    words = sorted(ids)
+    kept = [word for of_set in rows for word in (words[row] for row in of_set)]
+    in_dropped = [word for of_set in dropped for word in of_set if word in ids]
+    assert sorted([*kept, *lost, *in_dropped]) == list("abcdefgh")
