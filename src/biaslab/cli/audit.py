@@ -89,6 +89,37 @@ def compare(
     raise typer.Exit(0 if comparison.is_equal else 1)
 
 
+@app.command("resources")
+def resources(
+    results: Annotated[Path, typer.Argument(help="The results folder of a run.")],
+    out: Annotated[
+        Path, typer.Option(help="The table to write, without suffix; that of the full grid gets _full_grid.")
+    ],
+    preset: Annotated[
+        str | None, typer.Option(help="A preset of workflow/presets whose full grid to project.")
+    ] = None,
+    configfile: Annotated[
+        list[Path] | None, typer.Option(help="The configuration of the full grid, laid over the preset.")
+    ] = None,
+) -> None:
+    """Say what the jobs of a run took, and what a full grid would: core-hours, memory, disk."""
+    from biaslab.core.config import SCHEMA, load_files, preset_path, read_yaml
+    from biaslab.core.schema import fill_defaults
+    from biaslab.core.tables import write_table
+    from biaslab.origins.resources import measured_resources, projected_resources, read_jobs
+
+    root = Path()
+    run = fill_defaults(read_yaml(results / "config.json"), read_yaml(root / SCHEMA))
+    measured = {name: run["setups"][name] for name in run["run"]}
+    jobs = read_jobs(results, measured)
+    write_table(out, measured_resources(jobs, results))
+    files = ([preset_path(preset, root)] if preset else []) + (configfile or [])
+    if files:
+        config = load_files([Path("config.yaml"), *files], root)
+        full = {name: config["setups"][name] for name in config["run"]}
+        write_table(f"{out}_full_grid", projected_resources(jobs, results, measured, full))
+
+
 def _pairs(arguments: list[str], option: str) -> dict[str, str]:
     """Split arguments of the form NAME=VALUE."""
     pairs = [argument.partition("=") for argument in arguments]

@@ -1,0 +1,132 @@
+"""What a run took, from made benchmark files, and what a full grid would take."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from biaslab.cli import main
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_tsv, write_json
+from biaslab.origins.resources import EVERY, measured_resources, projected_resources, read_jobs
+
+ROOT = Path(__file__).parents[3]
+HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
+
+
+def setup(baselines, sizes, retrainings, weats, per_job, epochs):
+    return {
+        "baselines": baselines,
+        "trainings_per_job": per_job,
+        "bias": {"weats": weats},
+        "glove": {"epochs": epochs},
+        "perturbations": {"sizes": sizes, "random_sizes": [], "random_sets": 1, "retrainings": retrainings},
+    }
+
+
+MEASURED = {"wiki": setup(3, [10], 1, ["weat1"], 2, 100)}
+FULL = {"wiki": setup(10, [10, 30], 5, ["weat1", "weat2"], 1, 300)}
+
+
+def write_benchmark(results, name, seconds, memory, cpu_time):
+    path = results / "benchmarks" / f"{name}.tsv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{HEADER}{seconds}\t0:00:01\t{memory}\t1\t1\t1\t0\t0\t50\t{cpu_time}\n")
+
+
+@pytest.fixture
+def results(tmp_path):
+    folder = tmp_path / "results"
+    write_benchmark(folder, "wiki/read_corpus", 36, 200, 18)
+    write_benchmark(folder, "wiki/train_baseline/batch-0", 7200, 1000, 3600)  # two trainings
+    write_benchmark(folder, "wiki/train_baseline/batch-1", 7200, 1100, 3600)  # one
+    write_benchmark(folder, "wiki/train_without_set/weat1-increase-10/batch-0", 7200, 900, 3600)
+    write_benchmark(folder, "wiki/train_without_set/weat1-decrease-10/batch-0", 7200, 950, 1800)
+    write_benchmark(folder, "wiki/scan_ppmi/weat1", 360, 500, 720)
+    write_benchmark(folder, "wiki/train_word2vec/baseline", 36, 500, 36)
+    write_benchmark(folder, "wiki/train_word2vec/weat1-increase-10", 36, 500, 36)
+    write_benchmark(folder, "write_tables", 1.5, "NA", "NA")  # too short to be sampled
+    write_benchmark(folder, "datasets/wiki-2021/wiki.jsonl.gz", 1.0, 10, 1.0)
+    sizes = {"baseline/batch-0": 2000, "baseline/batch-1": 1000, "weat1-increase-10/batch-0": 600}
+    for name, size in sizes.items():
+        path = folder / f"origins/wiki/embeddings/{name}.npz"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes(size))
+    (folder / "origins/wiki/corpus.npz").write_bytes(bytes(400))
+    return folder
+
+
+def by_rule(table, name):
+    return table.data[table.data["setup"] == name].set_index("rule")
+
+
+def test_jobs_are_counted_by_their_trainings_and_tests(results):
+    jobs = read_jobs(results, MEASURED).set_index("rule")
+    assert jobs.loc["train_baseline", "units"].tolist() == [2, 1]
+    assert jobs.loc["train_without_set", "unit"].tolist() == ["retraining"] * 2
+    assert jobs.loc["scan_ppmi", "unit"] == "test"
+    assert jobs.loc["read_corpus", "unit"] == "job"
+    assert jobs.loc[["write_tables", "fetch_dataset"], "setup"].tolist() == [EVERY] * 2
+
+
+def test_table_adds_up_the_run(results):
+    table = measured_resources(read_jobs(results, MEASURED), results)
+    wiki, every = by_rule(table, "wiki"), by_rule(table, EVERY)
+    taken = wiki.loc["train_baseline", ["jobs", "core_hours", "wall_hours", "memory_mb"]]
+    assert taken.tolist() == [2, 2, 4, 1100]
+    assert wiki.loc["train_baseline", "disk_gb"] == pytest.approx(3000e-9)
+    assert wiki.loc["train_without_set", "disk_gb"] == pytest.approx(600e-9)
+    assert wiki.loc["total", ["jobs", "memory_mb"]].tolist() == [8, 1100]
+    assert wiki.loc["total", "core_hours"] == pytest.approx(2 + 1.5 + 0.2 + 0.02 + 0.005)
+    assert wiki.loc["total", "disk_gb"] == pytest.approx(4000e-9)
+    assert every.loc["write_tables", "core_hours"] == pytest.approx(1.5 / 3600)
+    assert wiki.index.tolist()[0] == "train_baseline"
+    assert wiki.index.tolist()[-1] == "total"
+
+
+def test_full_grid_takes_the_median_cost_of_a_unit(results):
+    table = by_rule(projected_resources(read_jobs(results, MEASURED), results, MEASURED, FULL), "wiki")
+    columns = ["jobs", "units", "core_hours"]
+    assert table.loc["train_baseline", columns].tolist() == [10, 10, 7.5]  # a training took 0.5 and 1 h
+    assert table.loc["train_without_set", columns].tolist() == [40, 40, 30]  # 8 sets
+    assert table.loc["scan_ppmi", ["jobs", "core_hours"]].tolist() == [2, pytest.approx(0.4)]
+    assert table.loc["read_corpus", ["jobs", "core_hours"]].tolist() == [1, pytest.approx(0.005)]
+    assert table.loc["train_word2vec", ["unit", *columns]].tolist() == ["corpus", 9, 9, pytest.approx(0.09)]
+    taken = [*(3 * table["core_hours"].iloc[:2]), 0.4, 0.09, 0.005]
+    assert table["core_hours_at_epochs"].tolist() == pytest.approx([*taken, 3 * 37.5 + 0.495])
+    assert table.loc["train_baseline", "disk_gb"] == pytest.approx(10_000e-9)
+    assert table.loc["total", ["jobs", "memory_mb"]].tolist() == [62, 1100]
+
+
+def test_setup_that_was_not_run_is_refused(results):
+    with pytest.raises(InputError, match="setup wikis was not run; did you mean 'wiki'"):
+        projected_resources(read_jobs(results, MEASURED), results, MEASURED, {"wikis": FULL["wiki"]})
+
+
+def test_folder_without_benchmarks_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"benchmarks: no benchmark file \(\.tsv\); name the results folder"):
+        read_jobs(tmp_path, MEASURED)
+
+
+def test_file_that_is_no_benchmark_is_refused(results):
+    (results / "benchmarks/wiki/other.tsv").write_text("a\tb\n1\t2\n")
+    with pytest.raises(InputError, match=r"other\.tsv: column 's' is missing"):
+        read_jobs(results, MEASURED)
+
+
+def test_command_writes_both_tables(results, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(ROOT)
+    write_json(results / "config.json", {"run": ["wiki"], "setups": {"wiki": {"baselines": 3}}})
+    (tmp_path / "full.yaml").write_text(
+        "run: [wiki]\nsetups: {wiki: {baselines: 20, trainings_per_job: 1}}\n"
+    )
+    options = ["--out", tmp_path / "taken", "--configfile", tmp_path / "full.yaml"]
+    monkeypatch.setattr(sys, "argv", ["biaslab", "audit", "resources", str(results), *map(str, options)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert not stop.value.code, capsys.readouterr().err
+    taken = read_tsv(tmp_path / "taken.tsv", ("setup", "rule", "jobs", "core_hours", "wall_hours", "disk_gb"))
+    full = read_tsv(tmp_path / "taken_full_grid.tsv").set_index("rule")
+    assert taken["jobs"].max() == 8
+    assert full.loc["train_baseline", "units"] == 20
+    assert "Core-hours" in (tmp_path / "taken_full_grid.md").read_text(encoding="utf-8")
