@@ -16,6 +16,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/embeddings.smk"
 include: "workflow/rules/origins.smk"
+include: "workflow/rules/origins_transfer.smk"
 include: "workflow/rules/audit.smk"
 
 

@@ -13,6 +13,7 @@ from biaslab.origins.axis import fit_frequency
 from biaslab.origins.ppmi_comparison import correlate
 from biaslab.origins.results import ESTIMATORS, Setup, read_setups
 from biaslab.origins.seed_stability import stability
+from biaslab.origins.transfer import REPRESENTATIONS, compare_responses, correlate_word2vec, set_changes
 
 WORD_SETS = {
     "weat1": WordSets(
@@ -82,6 +83,7 @@ def write_results(
     _write_ppmi(folder, rng, weats)
     _write_gradients_and_stability(folder, weats)
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
+    _write_transfer(folder, pd.concat(sets, ignore_index=True))
     _write_sets(folder, rng, pd.concat(sets))
     analogies += [_analogies(rng, name, 3) for name in pd.concat(sets)["set"].unique()]
     write_tsv(folder / "analogies.tsv", pd.concat(analogies, ignore_index=True))
@@ -168,6 +170,32 @@ def _write_ppmi(folder: Path, rng: np.random.Generator, weats: tuple[str, ...]) 
     table = pd.DataFrame({"word_set": range(200), "ppmi": ppmi, "glove_mean": glove, "glove_sd": 0.2})
     write_tsv(folder / "ppmi" / "word_sets.tsv", table)
     write_tsv(folder / "ppmi" / "correlation.tsv", correlate(table, 1))
+
+
+def _write_transfer(folder: Path, perturbations: pd.DataFrame) -> None:
+    """Write results in which PPMI moves by half as much as GloVe, and word2vec by a quarter."""
+    rng = np.random.default_rng(8)
+    rows = perturbations[perturbations["estimator"] == ESTIMATORS[0]]
+    means = rows[["set", "weat", "observed_mean"]].rename(columns={"observed_mean": "effect_size"})
+    whole = rows.drop_duplicates("weat")[["weat", "baseline_mean"]].assign(set="baseline")
+    means = pd.concat([whole.rename(columns={"baseline_mean": "effect_size"}), means], ignore_index=True)
+    samples = {}
+    for name, factor, n, sd in zip(REPRESENTATIONS, (1, 0.5, 0.25), (4, 1, 3), (0.1, 0, 0.1), strict=True):
+        noise = sd * np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
+        copies = [means.assign(effect_size=0.3 + factor * means["effect_size"] + e) for e in noise]
+        samples[name] = pd.concat(copies, ignore_index=True)
+    own = rows["weat"].where(rows["kind"] != "random", "")
+    table = set_changes(samples, rows[["set", "kind", "size", "replicate"]].assign(weat=own))
+    write_tsv(folder / "transfer" / "changes.tsv", table)
+    write_tsv(folder / "transfer" / "responses.tsv", compare_responses(table, 1))
+    word2vec = rng.normal(0, 0.6, 200)
+    columns = {"word_set": range(200), "word2vec_mean": word2vec, "word2vec_sd": 0.2, "glove_sd": 0.2}
+    word_sets = pd.DataFrame(columns | {"glove_mean": word2vec + rng.normal(0, 0.3, 200)})
+    write_tsv(folder / "word2vec" / "word_sets.tsv", word_sets)
+    write_tsv(folder / "word2vec" / "correlation.tsv", correlate_word2vec(word_sets, 1))
+    largest = rows.loc[rows["kind"] != "random", "set"].unique()[-1:]
+    analogies = [_analogies(rng, name, 3) for name in ("baseline", *largest)]
+    write_tsv(folder / "word2vec" / "analogies.tsv", pd.concat(analogies, ignore_index=True))
 
 
 def _projections(rng: np.random.Generator, weat: str, size: int, n_seeds: int) -> pd.DataFrame:

@@ -61,6 +61,8 @@ CODE = {
     "project_words": code_digest("biaslab.origins.axis"),
     "scan_ppmi": code_digest("biaslab.origins.ppmi_scan"),
     "compare_ppmi": code_digest("biaslab.origins.ppmi_comparison"),
+    "train_word2vec": code_digest("biaslab.embeddings.word2vec"),
+    "transfer": code_digest("biaslab.origins.transfer"),
     "write_tables": code_digest("biaslab.origins.tables"),
     "draw_figures": code_digest("biaslab.origins.figures"),
     "measure_claims": code_digest("biaslab.audit.measure"),

@@ -85,7 +85,7 @@ def train_glove(
 ) -> None:
     """Train GloVe on the corpus, or on what is left of it without a set of documents."""
     from biaslab.core.errors import InputError
-    from biaslab.core.io import read_npz, read_parquet
+    from biaslab.core.io import read_npz
     from biaslab.embeddings import cooccurrence as counts
     from biaslab.embeddings import glove, retraining
 
@@ -94,10 +94,7 @@ def train_glove(
     if not is_baseline:
         if corpus is None or sets is None:
             raise InputError(f"--set {set}: to remove documents give --corpus and --sets, too")
-        table = read_parquet(sets, ["set", "document"])
-        documents = table.loc[table["set"] == set, "document"].to_numpy()
-        if not len(documents):
-            raise InputError(f"{sets}: there is no set '{set}'; select the sets again")
+        documents = _documents(sets, set)
         arrays = read_npz(corpus, ("tokens", "offsets"))
         x = retraining.without_documents(x, arrays["tokens"], arrays["offsets"], documents, threads)
     parameters = glove.GloveParameters(dimension, epochs, x_max, alpha, learning_rate)
@@ -107,6 +104,40 @@ def train_glove(
     )
     glove.write_trainings(out, replicates, trained, every_parameter=is_baseline)
     retraining.discard_checkpoints(out)
+
+
+@app.command("train-word2vec")
+def train_word2vec(
+    corpus: Annotated[Path, typer.Argument(help="Word ids of the corpus (.npz).")],
+    vocabulary: Annotated[Path, typer.Option(help="The vocabulary of the corpus (.tsv).")],
+    set: Annotated[str, typer.Option(help="The set of documents to leave out; 'baseline' leaves out none.")],
+    dimension: Annotated[int, typer.Option(help="D, length of a word vector.")],
+    window: Annotated[int, typer.Option(help="Words on either side that count as context, at most.")],
+    epochs: Annotated[int, typer.Option(help="Passes over the corpus.")],
+    seed: Seed,
+    out: Out,
+    sets: Annotated[Path | None, typer.Option(help="Documents of every set (.parquet).")] = None,
+    learning_rate: Annotated[float, typer.Option(help="Step size at the beginning.")] = 0.025,
+    trainings: Annotated[int, typer.Option(help="Number of replicates to train.", min=1)] = 1,
+) -> None:
+    """Train word2vec (CBOW) on the corpus, or on what is left of it without a set of documents."""
+    import numpy as np
+
+    from biaslab.core.errors import InputError
+    from biaslab.core.io import read_npz, write_npz
+    from biaslab.embeddings import word2vec
+    from biaslab.embeddings.vocabulary import read_vocabulary
+
+    arrays = read_npz(corpus, ("tokens", "offsets"))
+    tokens, offsets = arrays["tokens"], arrays["offsets"]
+    if set != "baseline":
+        if sets is None:
+            raise InputError(f"--set {set}: to leave documents out give --sets, too")
+        tokens, offsets = word2vec.leave_out(tokens, offsets, _documents(sets, set))
+    parameters = word2vec.Word2VecParameters(dimension, window, epochs, learning_rate)
+    n_words, replicates = len(read_vocabulary(vocabulary)), np.arange(trainings)
+    W = word2vec.train_replicates(tokens, offsets, n_words, parameters, set, replicates.tolist(), seed)
+    write_npz(out, replicates=replicates, W=W)
 
 
 @app.command("collect-losses")
@@ -156,3 +187,15 @@ def export(
 
     words = read_vocabulary(vocabulary).words
     write_embedding(out, words, read_training(batch, replicate, len(words)).W, format)
+
+
+def _documents(sets: Path, name: str):
+    """Return the documents of a set, of which there must be some."""
+    from biaslab.core.errors import InputError
+    from biaslab.core.io import read_parquet
+
+    table = read_parquet(sets, ["set", "document"])
+    documents = table.loc[table["set"] == name, "document"].to_numpy()
+    if not len(documents):
+        raise InputError(f"{sets}: there is no set '{name}'; select the sets again")
+    return documents

@@ -321,6 +321,79 @@ def explain(
         write_page(html, setup, found, parts)
 
 
+@app.command("measure-ppmi-sets")
+def measure_ppmi_sets(
+    cooccurrence: Cooccurrences,
+    corpus: CorpusFile,
+    vocabulary: VocabularyFile,
+    sets: Annotated[Path, typer.Option(help="Documents of every set (.parquet).")],
+    weat: WordSetFiles,
+    out: Out,
+    threads: Threads = 1,
+) -> None:
+    """Measure the bias in the PPMI representation without each perturbation set, exactly."""
+    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
+    from biaslab.core.io import read_npz, read_parquet, write_tsv
+    from biaslab.embeddings import cooccurrence as counts
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins.ppmi_scan import check_vocabulary
+    from biaslab.origins.transfer import measure_ppmi_sets
+
+    words, x = read_vocabulary(vocabulary), counts.read(cooccurrence)
+    check_vocabulary(x, len(words))
+    tests = [in_vocabulary(read_word_sets(path), words.ids) for path in weat]
+    arrays, removed = read_npz(corpus, ("tokens", "offsets")), read_parquet(sets, ["set", "document"])
+    write_tsv(out, measure_ppmi_sets(x, arrays["tokens"], arrays["offsets"], removed, tests, threads))
+
+
+@app.command("compare-word2vec")
+def compare_word2vec(
+    batches: Annotated[list[Path], typer.Argument(help="word2vec embeddings of the whole corpus (.npz).")],
+    vocabulary: VocabularyFile,
+    glove: Annotated[Path, typer.Option(help="The random tests, measured in GloVe (.tsv).")],
+    seed: Seed,
+    word_sets: Annotated[Path, typer.Option(help="Where the random tests go (.tsv).")],
+    correlation: Annotated[Path, typer.Option(help="Where their fit goes (.tsv).")],
+) -> None:
+    """Compare the bias in word2vec with that in GloVe, over random tests."""
+    from biaslab.core.io import read_tsv, write_tsv
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins import transfer
+
+    columns = ("word_set", "glove_mean", "glove_sd", "S", "T", "A", "B")
+    drawn = read_tsv(glove, columns, text=columns[3:])
+    table = transfer.compare_word2vec(batches, read_vocabulary(vocabulary), drawn)
+    write_tsv(word_sets, table)
+    write_tsv(correlation, transfer.correlate_word2vec(table, seed))
+
+
+@app.command("compare-transfer")
+def compare_transfer(
+    baseline: Annotated[Path, typer.Option(help="Bias of the GloVe baselines (.tsv).")],
+    observed: Annotated[Path, typer.Option(help="Bias of GloVe without every set (.tsv).")],
+    ppmi: Annotated[Path, typer.Option(help="Bias by PPMI, of the baseline and every set (.tsv).")],
+    word2vec: Annotated[Path, typer.Option(help="Bias of word2vec, of the baseline and every set (.tsv).")],
+    sets: Annotated[Path, typer.Option(help="Documents of every set (.parquet).")],
+    seed: Seed,
+    changes: Annotated[Path, typer.Option(help="Where the bias without every set goes (.tsv).")],
+    responses: Annotated[Path, typer.Option(help="Where the comparison of representations goes (.tsv).")],
+) -> None:
+    """Compare what the removal of each set does to the bias in GloVe, by PPMI and in word2vec."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, read_tsv, write_tsv
+    from biaslab.origins import transfer
+    from biaslab.origins.grid import BASELINE
+
+    columns = ("set", "weat", "effect_size")
+    samples = {"ppmi": read_tsv(ppmi, columns), "word2vec": read_tsv(word2vec, columns)}
+    whole = read_tsv(baseline, columns[1:]).assign(set=BASELINE)
+    samples["glove"] = pd.concat([whole, read_tsv(observed, columns)], ignore_index=True)
+    table = transfer.set_changes(samples, read_parquet(sets))
+    write_tsv(changes, table)
+    write_tsv(responses, transfer.compare_responses(table, seed))
+
+
 @app.command("project-words")
 def project_words(
     batches: Annotated[

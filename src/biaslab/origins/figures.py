@@ -37,6 +37,7 @@ from biaslab.origins.results import (
     percent_scale,
 )
 from biaslab.origins.seed_report import draw_stability
+from biaslab.origins.transfer_report import draw_transfer
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -59,10 +60,12 @@ _ACROSS = {
     "figure8_sets": "Figure 8",
 }
 _OF_SETUP = {"training_loss": "Training", "figure9_glove_ppmi": "Figure 9"}
+_OF_SETUP["figure9_glove_word2vec"] = "Figure 9"
 _OF_WEAT = {
     "figure1_histogram": "Figure 1",
     "figure2_predicted_observed": "Figure 2",
     "figure3_sets": "Figure 3",
+    "figure4_transfer": "Figure 4",
     "figure5_bias_axis": "Figure 5",
     "metadata": "Metadata",
     "ppmi_rankings": "Section 5.3",
@@ -138,7 +141,11 @@ def write_figures(
             case "training_loss":
                 draw_loss(setup, stem)
             case "figure9_glove_ppmi":
-                draw_word_sets(setup, stem)
+                draw_word_sets(setup, "ppmi", stem)
+            case "figure9_glove_word2vec":
+                draw_word_sets(setup, "word2vec", stem)
+            case "figure4_transfer":
+                draw_transfer(setup, item.weat, titles[item.weat], stem)
             case "ppmi_rankings":
                 draw_rankings(setup, item.weat, titles[item.weat], stem)
             case "bias_gradient":

@@ -27,6 +27,11 @@ RESULTS = (
     "ppmi/baseline.tsv",
     "ppmi/word_sets.tsv",
     "ppmi/correlation.tsv",
+    "word2vec/analogies.tsv",
+    "word2vec/word_sets.tsv",
+    "word2vec/correlation.tsv",
+    "transfer/changes.tsv",
+    "transfer/responses.tsv",
 )
 """What a setup measures, next to the tables of each test."""
 

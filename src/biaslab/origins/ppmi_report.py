@@ -37,6 +37,8 @@ _NOTE = (
 _N_MARKED = 30  # documents at each end of the ranking by influence that the figure colours
 _TITLE_WIDTH = 45  # characters above a panel
 _COLOURS = {"increase": VERMILLION, "decrease": BLUE}
+# What Figure 9 compares GloVe with: the column of the random tests, and the label.
+_OTHERS = {"ppmi": ("ppmi", "PPMI"), "word2vec": ("word2vec_mean", "word2vec (mean of the baselines)")}
 
 
 def document_rankings(setups: Sequence[Setup]) -> Table:
@@ -114,27 +116,30 @@ def draw_rankings(setup: Setup, weat: str, title: str, stem: Path) -> None:
         save_with_data(fig, stem, data)
 
 
-def draw_word_sets(setup: Setup, stem: Path) -> None:
-    """Draw Figure 9 (left): effect sizes of random tests in GloVe against those in the PPMI representation.
+def draw_word_sets(setup: Setup, other: str, stem: Path) -> None:
+    """Draw Figure 9: effect sizes of random tests in GloVe against those in another representation.
 
     Parameters
     ----------
     setup : Setup
         The setup.
+    other : {"ppmi", "word2vec"}
+        The other representation, which is also the folder of its results.
     stem : pathlib.Path
         Files to write, without suffix.
     """
-    data = setup.table("ppmi/word_sets", "word_set", "ppmi", "glove_mean", "glove_sd")
-    data = data[["word_set", "ppmi", "glove_mean", "glove_sd"]]
+    x, label = _OTHERS[other]
+    names = ["word_set", *([x] if other == "ppmi" else [x, f"{other}_sd"]), "glove_mean", "glove_sd"]
+    data = setup.table(f"{other}/word_sets", *names)[names]
     columns = ["r2", "r2_ci_low", "r2_ci_high", "slope", "intercept"]
-    r2, low, high, slope, intercept = setup.table("ppmi/correlation", *columns)[columns].iloc[0]
+    r2, low, high, slope, intercept = setup.table(f"{other}/correlation", *columns)[columns].iloc[0]
     with figure(SINGLE_COLUMN, 3.2) as fig:
         ax = fig.subplots()
-        _draw_points(ax, data["ppmi"], data["glove_mean"], BLUE, "")
-        ends = np.array([data["ppmi"].min(), data["ppmi"].max()])
+        _draw_points(ax, data[x], data["glove_mean"], BLUE, "")
+        ends = np.array([data[x].min(), data[x].max()])
         ax.plot(ends, intercept + slope * ends, color=BLACK, linestyle="--", linewidth=0.8)
         ax.text(0.04, 0.96, f"r² = {r2:.3f} [{low:.3f}, {high:.3f}]", va="top", transform=ax.transAxes)
-        ax.set(xlabel="Effect size, PPMI", ylabel="Effect size, GloVe (mean of the baselines)")
+        ax.set(xlabel=f"Effect size, {label}", ylabel="Effect size, GloVe (mean of the baselines)")
         ax.set_title(f"{setup.name}: {len(data):,} random word sets", parse_math=False)
         save_with_data(fig, stem, data)
 

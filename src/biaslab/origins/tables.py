@@ -16,6 +16,7 @@ from biaslab.origins.ppmi_report import document_rankings
 from biaslab.origins.quality import compare_analogies
 from biaslab.origins.results import Item, Setup, aggregate_by_metadata, percent_scale
 from biaslab.origins.seed_report import stability_table
+from biaslab.origins.transfer_report import transfer_table, word2vec_analogies
 
 SIGNIFICANT = 0.05
 """Level of Welch's test."""
@@ -38,9 +39,11 @@ _ACROSS = {
     "tests_summary": "Welch's tests",
     "axis_frequency": "Section 5.5",
     "ppmi_rankings": "Section 5.3",
+    "transfer": "Section 5.4",
     "estimators": "Estimators",
 }
 _OF_SETUP = {"tests_sets": "Welch's tests", "analogies_sets": "Analogies"}
+_OF_SETUP["analogies_word2vec"] = "Section 5.4"
 _OF_WEAT = {
     "tableE_influential_documents": "Appendix E",
     "metadata": "Metadata",
@@ -156,6 +159,10 @@ def _build(item: Item, setups: Sequence[Setup], word_sets: Mapping[str, WordSets
             return frequency_table(setups)
         case "ppmi_rankings":
             return document_rankings(setups)
+        case "transfer":
+            return transfer_table(setups)
+        case "analogies_word2vec":
+            return word2vec_analogies(setup)
         case "estimators":
             return compare_estimators(setups)
         case "tests_sets":

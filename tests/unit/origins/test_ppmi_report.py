@@ -76,8 +76,12 @@ def test_figure_of_rankings_holds_every_document_in_percent(setups, tmp_path):
 
 
 def test_figure_9_holds_every_random_test(setups, tmp_path):
-    draw_word_sets(setups[0], tmp_path / "figure")
-    assert len(read_tsv(tmp_path / "figure.tsv")) == 200
+    for other, column in (("ppmi", "ppmi"), ("word2vec", "word2vec_mean")):
+        draw_word_sets(setups[0], other, tmp_path / other)
+        data = read_tsv(tmp_path / f"{other}.tsv")
+        assert len(data) == 200
+        source = setups[0].table(f"{other}/word_sets")
+        assert data[column].tolist() == source[column].tolist()
 
 
 def test_a_missing_test_is_named(setups):

@@ -1,0 +1,191 @@
+"""word2vec's CBOW on the documents of a corpus, the same bytes every time (Mikolov et al. 2013, by gensim).
+
+Determinism costs the threads of a training: gensim's workers update the same vectors without locks, in an
+order that differs from run to run, so that only one worker gives the same embedding twice. Sets run in
+parallel instead. The vocabulary is that of the whole corpus, whatever documents are left out.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+
+MAX_SENTENCE = 10_000
+"""Words of a sentence beyond which gensim drops what follows."""
+
+
+class Word2VecParameters(NamedTuple):
+    """Hyperparameters of CBOW; others are gensim's defaults (5 negative samples, subsampling above 0.001).
+
+    Attributes
+    ----------
+    dimension : int
+        D, length of a word vector.
+    window : int
+        Largest distance of a context word; gensim draws the window of each position from 1 to this.
+    epochs : int
+        Passes over the corpus.
+    learning_rate : float
+        Step size at the beginning; it falls linearly to 0.0001.
+    """
+
+    dimension: int
+    window: int
+    epochs: int
+    learning_rate: float = 0.025
+
+
+class Sentences:
+    """The documents as sentences of at most `MAX_SENTENCE` words, as often as they are asked for.
+
+    Parameters
+    ----------
+    tokens, offsets : numpy.ndarray
+        A corpus, (n,) int32 and (n_documents + 1,) int64.
+    names : numpy.ndarray
+        (V,) object, what gensim knows each word by.
+    """
+
+    def __init__(self, tokens: np.ndarray, offsets: np.ndarray, names: np.ndarray) -> None:
+        self._tokens, self._names = tokens, names
+        self._pieces = [
+            (k, min(k + MAX_SENTENCE, end))
+            for start, end in itertools.pairwise(offsets.tolist())
+            for k in range(start, end, MAX_SENTENCE)
+        ]
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for start, end in self._pieces:
+            yield self._names[self._tokens[start:end]].tolist()
+
+
+def leave_out(
+    tokens: np.ndarray, offsets: np.ndarray, documents: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corpus without some documents.
+
+    Parameters
+    ----------
+    tokens, offsets : numpy.ndarray
+        The whole corpus, (n,) int32 and (n_documents + 1,) int64.
+    documents : numpy.ndarray
+        (k,) int64, the documents to leave out.
+
+    Returns
+    -------
+    tokens, offsets : numpy.ndarray
+        Of the other documents, in their order.
+
+    Raises
+    ------
+    InputError
+        When a document is not in the corpus.
+    """
+    lengths = np.diff(offsets)
+    if len(documents) and not 0 <= documents.min() <= documents.max() < len(lengths):
+        raise InputError(
+            f"document {documents.max()} is not in the corpus of {len(lengths)} documents; select sets again"
+        )
+    kept = np.ones(len(lengths), bool)
+    kept[documents] = False
+    return tokens[np.repeat(kept, lengths)], np.concatenate([[0], np.cumsum(lengths[kept])])
+
+
+def train(
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    n_words: int,
+    parameters: Word2VecParameters,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Train one embedding.
+
+    Parameters
+    ----------
+    tokens, offsets : numpy.ndarray
+        The corpus without the documents that are left out, (n,) int32 and (n_documents + 1,) int64.
+    n_words : int
+        V, size of the vocabulary of the whole corpus. A word that no longer occurs keeps its random vector.
+    parameters : Word2VecParameters
+        Hyperparameters.
+    rng : numpy.random.Generator
+        Decides everything that is random.
+
+    Returns
+    -------
+    numpy.ndarray
+        (V, D) float32, word vectors.
+
+    Raises
+    ------
+    InputError
+        When no word is left, or a word is outside the vocabulary.
+    """
+    from gensim.models import Word2Vec
+
+    if not len(tokens) or tokens.max() >= n_words:
+        raise InputError(
+            "word2vec: the corpus is empty; remove fewer documents"
+            if not len(tokens)
+            else f"word2vec: word {tokens.max()} is outside the vocabulary of {n_words}; make both anew"
+        )
+    names = np.array([str(i) for i in range(n_words)], object)
+    counts = np.maximum(np.bincount(tokens, minlength=n_words), 1)  # of 0, gensim's subsampling has no share
+    model = Word2Vec(
+        vector_size=parameters.dimension,
+        window=parameters.window,
+        alpha=parameters.learning_rate,
+        sg=0,
+        min_count=1,
+        sorted_vocab=0,  # the ids of the vocabulary stay
+        workers=1,
+        seed=int(rng.integers(2**32)),
+    )
+    model.build_vocab_from_freq(dict(zip(names, counts.tolist(), strict=True)))
+    sentences = Sentences(tokens, offsets, names)
+    model.train(sentences, total_examples=len(sentences), total_words=len(tokens), epochs=parameters.epochs)
+    return model.wv.vectors
+
+
+def train_replicates(
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    n_words: int,
+    parameters: Word2VecParameters,
+    set_name: str,
+    replicates: Sequence[int],
+    seed: int,
+) -> np.ndarray:
+    """Train some replicates of a set, each with its own random stream.
+
+    Parameters
+    ----------
+    tokens, offsets, n_words, parameters
+        As for `train`.
+    set_name : str
+        Name of the set that was left out; it and the replicate's number select the random stream.
+    replicates : sequence of int
+        Numbers of the trainings within the set.
+    seed : int
+        Seed of the run.
+
+    Returns
+    -------
+    numpy.ndarray
+        (n, V, D) float32, in the order of `replicates`.
+    """
+    bar = tqdm(replicates, desc=f"{set_name}, word2vec", unit="training", disable=None)
+    return np.stack(
+        [
+            train(tokens, offsets, n_words, parameters, stream(seed, "word2vec", set_name, replicate))
+            for replicate in bar
+        ]
+    )

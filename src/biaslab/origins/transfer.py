@@ -1,0 +1,266 @@
+"""Whether sets chosen by GloVe change the bias of other representations (Brunet et al. 2019, Section 5.4)."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from biaslab.bias.weat import effect_size
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.rng import stream
+from biaslab.embeddings.batches import read_trainings
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.ppmi import row_sums
+from biaslab.embeddings.retraining import without_documents
+from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.origins.evaluation import fit_columns
+from biaslab.origins.grid import BASELINE, RANDOM
+from biaslab.origins.perturbation import members
+from biaslab.origins.ppmi_scan import ppmi_effect_size
+
+REPRESENTATIONS = ("glove", "ppmi", "word2vec")
+"""What the bias is measured in, the one that chose the sets first."""
+
+N_RESAMPLES = 2000
+"""Bootstrap samples of the perturbation sets."""
+
+_SET = ["weat", "set", "kind", "size", "replicate"]
+
+
+def measure_ppmi_sets(
+    x: Cooccurrence,
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    sets: pd.DataFrame,
+    weats: Sequence[WeatIndices],
+    threads: int = 1,
+) -> pd.DataFrame:
+    """Measure bias tests in the PPMI representation of the corpus without each perturbation set, exactly.
+
+    Parameters
+    ----------
+    x : Cooccurrence
+        The counts of the whole corpus.
+    tokens, offsets : numpy.ndarray
+        The whole corpus, (n,) int32 and (n_documents + 1,) int64.
+    sets : pandas.DataFrame
+        Columns set and document, a row for each document of each set.
+    weats : sequence of WeatIndices
+        The tests.
+    threads : int
+        Threads to use; the result does not depend on it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns set (`BASELINE` first, then in the order of `sets`), weat, effect_size; NaN where a word of
+        the test loses its whole row with the set.
+
+    Raises
+    ------
+    InputError
+        When X is not counted from this corpus, or a word of a test has a zero row in the whole corpus.
+    """
+    rows = [(BASELINE, weat.name, ppmi_effect_size(x, row_sums(x), weat)) for weat in weats]
+    groups = tqdm(members(sets).items(), desc="PPMI", unit="set", disable=None)
+    for name, documents in groups:
+        left = without_documents(x, tokens, offsets, documents, threads)
+        sums = row_sums(left)
+        rows += [(name, weat.name, _effect_size_or_nan(left, sums, weat)) for weat in weats]
+    return pd.DataFrame(rows, columns=["set", "weat", "effect_size"])
+
+
+def compare_word2vec(
+    batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: pd.DataFrame
+) -> pd.DataFrame:
+    """Measure the random tests that were measured in GloVe in every word2vec embedding (Figure 9, right).
+
+    Parameters
+    ----------
+    batches : sequence of path-like
+        Batch files of the word2vec embeddings of the whole corpus.
+    vocabulary : Vocabulary
+        The words of the embeddings.
+    word_sets : pandas.DataFrame
+        Columns word_set, glove_mean, glove_sd, and the words S, T, A, B, separated by commas; as
+        :func:`biaslab.origins.ppmi_comparison.compare_word_sets` returned.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns word_set, word2vec_mean, word2vec_sd (over the embeddings), glove_mean, glove_sd.
+
+    Raises
+    ------
+    InputError
+        When a file is no batch of this vocabulary, or a word is outside it.
+    """
+    tests = [_random_test(row, vocabulary.ids) for row in word_sets.to_dict("records")]
+    trainings = read_trainings(batches, len(vocabulary))
+    trainings = tqdm(trainings, desc="random tests", unit="embedding", disable=None)
+    values = np.array([[effect_size(training.W, test) for test in tests] for training in trainings])
+    table = word_sets[["word_set", "glove_mean", "glove_sd"]].copy()
+    table.insert(1, "word2vec_mean", values.mean(axis=0))
+    table.insert(2, "word2vec_sd", values.std(axis=0, ddof=1) if len(values) > 1 else np.nan)
+    return table
+
+
+def correlate_word2vec(word_sets: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Fit GloVe's effect sizes to those in word2vec.
+
+    Parameters
+    ----------
+    word_sets : pandas.DataFrame
+        What :func:`compare_word2vec` returned.
+    seed : int
+        Seed of the run, for the bootstrap over the tests.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row: n_sets, r2, r2_ci_low, r2_ci_high, slope, slope_ci_low, slope_ci_high, intercept, of
+        glove_mean on word2vec_mean; 95 percent intervals.
+    """
+    rng = stream(seed, "bootstrap", "word2vec")
+    return pd.DataFrame([fit_columns(word_sets["word2vec_mean"], word_sets["glove_mean"], rng)])
+
+
+def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.DataFrame:
+    """Summarise the bias in every representation after the removal of each set (Figure 4).
+
+    Parameters
+    ----------
+    samples : mapping of str to pandas.DataFrame
+        For each of `REPRESENTATIONS` the columns set (`BASELINE` among them), weat and effect_size, a row an
+        embedding.
+    sets : pandas.DataFrame
+        Columns set, weat (empty for random sets), kind, size, replicate.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns weat, set, kind, size, replicate, representation, effect_size_mean, effect_size_sd (ddof 1),
+        n_embeddings, baseline_mean, baseline_sd, change (of the means). Targeted sets have their own test
+        alone, random sets all.
+
+    Raises
+    ------
+    InputError
+        When a representation lacks the baseline or a set.
+    """
+    listed = sets[["set", "weat", "kind", "size", "replicate"]].drop_duplicates("set")
+    parts = []
+    for representation in REPRESENTATIONS:
+        table = samples[representation]
+        summary = table.groupby(["set", "weat"])["effect_size"].agg(["mean", "std", "size"]).reset_index()
+        summary.columns = ["set", "weat", "effect_size_mean", "effect_size_sd", "n_embeddings"]
+        _check_sets(summary, representation, [BASELINE, *listed["set"]])
+        baseline = summary[summary["set"] == BASELINE].drop(columns=["set", "n_embeddings"])
+        baseline.columns = ["weat", "baseline_mean", "baseline_sd"]
+        removed = listed.rename(columns={"weat": "own"}).merge(summary, on="set", validate="one_to_many")
+        removed = removed[(removed["kind"] == RANDOM) | (removed["own"] == removed["weat"])]
+        removed = removed.drop(columns="own").merge(baseline, on="weat", validate="many_to_one")
+        removed["change"] = removed["effect_size_mean"] - removed["baseline_mean"]
+        removed.insert(5, "representation", representation)
+        parts.append(removed)
+    table = pd.concat(parts, ignore_index=True)
+    return table[[*_SET, *table.columns.drop(_SET)]]
+
+
+def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Compare the changes in every representation with those in GloVe, over the targeted sets of each test.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        What :func:`set_changes` returned.
+    seed : int
+        Seed of the run, for the bootstrap over the sets.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns weat, representation, n_sets, baseline_mean, baseline_sd, spearman (rank correlation of the
+        changes with those in GloVe), n_same_sign (sets whose changes have the same sign), response,
+        response_ci_low, response_ci_high. The response r minimises the sum of (c - r g)² over the changes c
+        in the representation and g in GloVe: 1 when it responds as GloVe does; the interval is the 95
+        percent bootstrap interval over the sets.
+    """
+    targeted = table[table["kind"] != RANDOM]
+    rows = []
+    for (weat, representation), part in targeted.groupby(["weat", "representation"], sort=False):
+        glove = targeted[(targeted["weat"] == weat) & (targeted["representation"] == REPRESENTATIONS[0])]
+        both = part.merge(glove[["set", "change"]], on="set", suffixes=("", "_glove"))
+        both = both.dropna(subset=["change", "change_glove"])
+        c, g = both["change"].to_numpy(), both["change_glove"].to_numpy()
+        low, high = _bootstrap_response(c, g, stream(seed, "bootstrap", "transfer", weat, representation))
+        rows.append(
+            {
+                "weat": weat,
+                "representation": representation,
+                "n_sets": len(both),
+                "baseline_mean": part["baseline_mean"].iloc[0],
+                "baseline_sd": part["baseline_sd"].iloc[0],
+                "spearman": _rank_correlation(both["change"], both["change_glove"]),
+                "n_same_sign": int(np.sum(np.sign(c) == np.sign(g))),
+                "response": _response(c, g),
+                "response_ci_low": low,
+                "response_ci_high": high,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _effect_size_or_nan(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:
+    """Return the effect size in the PPMI representation, NaN when a word of the test has a zero row."""
+    try:
+        return ppmi_effect_size(x, sums, weat)
+    except InputError:
+        return np.nan
+
+
+def _random_test(row: Mapping, ids: Mapping[str, int]) -> WeatIndices:
+    """Return a random test, whose words are separated by commas."""
+    found = {}
+    for name in ("S", "T", "A", "B"):
+        words = row[name].split(",")
+        for word in words:
+            if word not in ids:
+                raise InputError(
+                    f"random test {row['word_set']}: '{word}' is not in the vocabulary; draw the tests again"
+                )
+        found[name] = np.array([ids[word] for word in words], np.int64)
+    return WeatIndices(f"random{row['word_set']}", **found, set_names=("S", "T", "A", "B"), lost={})
+
+
+def _check_sets(summary: pd.DataFrame, representation: str, wanted: Sequence[str]) -> None:
+    """Raise InputError unless every set was measured."""
+    known = set(summary["set"])
+    for name in wanted:
+        if name not in known:
+            raise InputError(
+                f"{representation}: the set '{name}' was not measured{suggest(name, known)}; measure it"
+            )
+
+
+def _rank_correlation(a: pd.Series, b: pd.Series) -> float:
+    """Return Spearman's ρ, NaN when one is constant."""
+    return float(a.corr(b, method="spearman")) if min(a.nunique(), b.nunique()) > 1 else np.nan
+
+
+def _response(c: np.ndarray, g: np.ndarray) -> float:
+    """Return the slope of c on g through the origin, NaN when g is zero."""
+    squares = np.sum(g * g, axis=-1)
+    return np.sum(c * g, axis=-1) / np.where(squares > 0, squares, np.nan)
+
+
+def _bootstrap_response(c: np.ndarray, g: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the 95 percent bootstrap interval of the response, NaN for fewer than three sets."""
+    if len(c) < 3:
+        return np.nan, np.nan
+    drawn = rng.integers(len(c), size=(N_RESAMPLES, len(c)))
+    low, high = np.nanpercentile(_response(c[drawn], g[drawn]), [2.5, 97.5])
+    return float(low), float(high)

@@ -1,0 +1,132 @@
+"""word2vec: the same bytes in another process, the vocabulary of the whole corpus, no word lost."""
+
+import hashlib
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from biaslab.cli import app
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz, write_npz, write_parquet, write_tsv
+from biaslab.core.rng import stream
+from biaslab.embeddings.batches import read_trainings
+from biaslab.embeddings.word2vec import MAX_SENTENCE, Sentences, Word2VecParameters, leave_out, train
+
+N_WORDS = 30
+PARAMETERS = Word2VecParameters(dimension=6, window=3, epochs=2, learning_rate=0.05)
+
+
+def a_corpus(n_documents=12, length=80, n_words=N_WORDS, seed=0):
+    tokens = np.random.default_rng(seed).integers(n_words, size=n_documents * length).astype(np.int32)
+    return tokens, np.arange(n_documents + 1) * length
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write a corpus, its vocabulary and a set, and return the arguments of a training of the set."""
+    tokens, offsets = a_corpus()
+    write_npz(tmp_path / "corpus.npz", tokens=tokens, offsets=offsets)
+    words = pd.DataFrame({"word": [f"w{i}" for i in range(N_WORDS)], "count": 40})
+    write_tsv(tmp_path / "vocabulary.tsv", words)
+    sets = pd.DataFrame({"set": "w-decrease-2", "document": [3, 7]})
+    write_parquet(tmp_path / "sets.parquet", sets)
+
+    def arguments(name, out, *more):
+        paths = [tmp_path / "corpus.npz", "--vocabulary", tmp_path / "vocabulary.tsv", "--out", out, *more]
+        options = ["--dimension", 6, "--window", 3, "--epochs", 2, "--learning-rate", 0.05]
+        options += ["--trainings", 2, "--seed", 4]
+        return list(map(str, ["embeddings", "train-word2vec", *paths, "--set", name, *options]))
+
+    return tmp_path, arguments
+
+
+def test_two_processes_write_the_same_bytes(files):
+    folder, arguments = files
+    digests = set()
+    for number in range(2):
+        out = folder / str(number) / "w-decrease-2" / "batch-0.npz"
+        command = arguments("w-decrease-2", out, "--sets", folder / "sets.parquet")
+        subprocess.run([sys.executable, "-m", "biaslab", *command], check=True, capture_output=True)
+        digests.add(hashlib.sha256(out.read_bytes()).hexdigest())
+    assert len(digests) == 1
+
+
+def test_the_command_leaves_the_sets_documents_out(files):
+    folder, arguments = files
+    for name in ("baseline", "w-decrease-2"):
+        command = arguments(name, folder / name / "batch-0.npz", "--sets", folder / "sets.parquet")
+        assert CliRunner().invoke(app, command, catch_exceptions=False).exit_code == 0
+    tokens, offsets = a_corpus()
+    left = leave_out(tokens, offsets, np.array([3, 7]))
+    paths = [folder / name / "batch-0.npz" for name in ("baseline", "w-decrease-2")]
+    trainings = {(t.set, t.replicate): t.W for t in read_trainings(paths, N_WORDS)}
+    assert len(trainings) == 4
+    assert len({W.tobytes() for W in trainings.values()}) == 4
+    for name, corpus in (("baseline", (tokens, offsets)), ("w-decrease-2", left)):
+        for replicate in range(2):
+            W = train(*corpus, N_WORDS, PARAMETERS, stream(4, "word2vec", name, replicate))
+            np.testing.assert_array_equal(trainings[name, replicate], W)
+    assert set(read_npz(paths[0])) == {"replicates", "W"}
+
+
+def test_a_set_that_is_not_there(files):
+    folder, arguments = files
+    for name, more, message in (
+        ("w-decrease-2", [], "to leave documents out give --sets, too"),
+        ("w-decrease-9", ["--sets", folder / "sets.parquet"], "there is no set 'w-decrease-9'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            CliRunner().invoke(app, arguments(name, folder / "o.npz", *more), catch_exceptions=False)
+    assert not (folder / "o.npz").exists()
+
+
+def test_words_keep_their_rows_when_they_are_rare_or_gone():
+    """Words 0 and 1 share their contexts, and so do 2 and 3; word 4 does not occur any more, 5 only once."""
+    rng = np.random.default_rng(1)
+    pieces = []
+    for _ in range(2000):
+        group = rng.integers(2)
+        pieces.append([2 * group + rng.integers(2), *(6 + 6 * group + rng.integers(6, size=3)), 2 * group])
+    tokens = np.concatenate([*pieces, [5]]).astype(np.int32)
+    offsets = np.append(np.arange(0, len(tokens), 5), len(tokens))
+    W = train(tokens, offsets, 18, Word2VecParameters(8, 4, 8, 0.05), stream(0)).astype(np.float64)
+    assert W.shape == (18, 8)
+    assert np.isfinite(W).all()
+    unit = W / np.linalg.norm(W, axis=1, keepdims=True)
+    cosines = unit[:4] @ unit[:4].T
+    assert min(cosines[0, 1], cosines[2, 3]) > cosines[:2, 2:].max() + 0.5
+    assert np.abs(W[4]).max() <= 1 / 8  # still the random vector it began with
+
+
+def test_long_documents_are_cut_and_no_word_is_lost():
+    lengths = [MAX_SENTENCE, 0, 2 * MAX_SENTENCE + 7, 3]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    tokens = np.random.default_rng(2).integers(N_WORDS, size=offsets[-1]).astype(np.int32)
+    sentences = Sentences(tokens, offsets, np.array([str(i) for i in range(N_WORDS)], object))
+    cut = list(sentences)
+    assert [len(s) for s in cut] == [MAX_SENTENCE, MAX_SENTENCE, MAX_SENTENCE, 7, 3]
+    assert [int(w) for s in cut for w in s] == tokens.tolist()
+    assert len(sentences) == len(cut) == len(list(sentences))
+
+
+def test_leaving_out_keeps_the_other_documents():
+    tokens, offsets = a_corpus(5, 4)
+    left, cuts = leave_out(tokens, offsets, np.array([0, 3]))
+    assert [left[a:b].tolist() for a, b in itertools.pairwise(cuts)] == [
+        tokens[offsets[d] : offsets[d + 1]].tolist() for d in (1, 2, 4)
+    ]
+    with pytest.raises(InputError, match="document 5 is not in the corpus of 5 documents"):
+        leave_out(tokens, offsets, np.array([1, 5]))
+
+
+def test_bad_corpora():
+    tokens, offsets = a_corpus()
+    with pytest.raises(InputError, match="the corpus is empty"):
+        train(tokens[:0], np.zeros(1, np.int64), N_WORDS, PARAMETERS, stream(0))
+    with pytest.raises(InputError, match="word 29 is outside the vocabulary of 29"):
+        train(tokens, offsets, 29, PARAMETERS, stream(0))

@@ -1,0 +1,200 @@
+# Whether the sets that influence finds for GloVe change the bias by PPMI and in word2vec (Section 5.4).
+
+
+def word2vec_options(wildcards):
+    setup = SETUPS[wildcards.setup]
+    glove = {key: setup["glove"][key] for key in ["dimension", "window"]}
+    return configuration.command_options(glove | setup["word2vec"])
+
+
+def left_out(wildcards):
+    """The table of sets, for any set but the baseline."""
+    return [] if wildcards.trained == grid.BASELINE else f"{folder(wildcards)}/perturbation_sets.parquet"
+
+
+def left_out_options(wildcards, input):
+    return f"--sets {shlex.quote(input.sets)}" if input.get("sets") else ""
+
+
+def word2vec_embeddings(sets_of_setup):
+    """The files of the baseline and of some sets."""
+
+    def files(wildcards):
+        names = [grid.BASELINE, *sets_of_setup(SETUPS[wildcards.setup])]
+        return [f"{folder(wildcards)}/word2vec/embeddings/{name}/batch-0.npz" for name in names]
+
+    return files
+
+
+def no_sets(setup):
+    return []
+
+
+rule train_word2vec:
+    input:
+        corpus="results/origins/{setup}/corpus.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        sets=left_out,
+    output:
+        "results/origins/{setup}/word2vec/embeddings/{trained}/batch-0.npz",
+    log:
+        "results/logs/{setup}/train_word2vec/{trained}.log",
+    benchmark:
+        "results/benchmarks/{setup}/train_word2vec/{trained}.tsv"
+    wildcard_constraints:
+        trained=r"[a-z][a-z0-9_-]*",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=memory(8000),
+        runtime=1440,
+    params:
+        options=word2vec_options,
+        sets=left_out_options,
+        seed=config["seed"],
+        code=CODE["train_word2vec"],
+    message:
+        "{wildcards.setup}: train word2vec, {wildcards.trained}"
+    shell:
+        "biaslab embeddings train-word2vec {input.corpus} --vocabulary {input.vocabulary}"
+        " --set {wildcards.trained} {params.sets} {params.options} --seed {params.seed} --out {output}"
+        " > {log} 2>&1"
+
+
+rule measure_word2vec:
+    input:
+        embeddings=word2vec_embeddings(grid.perturbation_sets),
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=word_sets,
+    output:
+        "results/origins/{setup}/word2vec/observed.tsv",
+    log:
+        "results/logs/{setup}/measure_word2vec.log",
+    benchmark:
+        "results/benchmarks/{setup}/measure_word2vec.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(1000),
+        runtime=60,
+    params:
+        weats=weat_options,
+        code=CODE["measure_bias"],
+    message:
+        "{wildcards.setup}: measure the bias in word2vec"
+    shell:
+        "biaslab origins measure-sets {input.embeddings} --vocabulary {input.vocabulary} {params.weats}"
+        " --out {output} > {log} 2>&1"
+
+
+rule measure_word2vec_analogies:
+    input:
+        embeddings=word2vec_embeddings(grid.largest_sets),
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+    output:
+        "results/origins/{setup}/word2vec/analogies.tsv",
+    log:
+        "results/logs/{setup}/measure_word2vec_analogies.log",
+    benchmark:
+        "results/benchmarks/{setup}/measure_word2vec_analogies.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(2000),
+        runtime=480,
+    params:
+        code=CODE["measure_analogies"],
+    message:
+        "{wildcards.setup}: answer analogies in word2vec"
+    shell:
+        "biaslab embeddings analogies {input.embeddings} --vocabulary {input.vocabulary} --out {output}"
+        " > {log} 2>&1"
+
+
+rule compare_word2vec:
+    input:
+        embeddings=word2vec_embeddings(no_sets),
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        glove="results/origins/{setup}/ppmi/word_sets.tsv",
+    output:
+        word_sets="results/origins/{setup}/word2vec/word_sets.tsv",
+        correlation="results/origins/{setup}/word2vec/correlation.tsv",
+    log:
+        "results/logs/{setup}/compare_word2vec.log",
+    benchmark:
+        "results/benchmarks/{setup}/compare_word2vec.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(2000),
+        runtime=60,
+    params:
+        seed=config["seed"],
+        code=CODE["transfer"],
+    message:
+        "{wildcards.setup}: compare the bias in word2vec with that in GloVe"
+    shell:
+        "biaslab origins compare-word2vec {input.embeddings} --vocabulary {input.vocabulary}"
+        " --glove {input.glove} --seed {params.seed} --word-sets {output.word_sets}"
+        " --correlation {output.correlation} > {log} 2>&1"
+
+
+rule measure_ppmi_sets:
+    input:
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        sets="results/origins/{setup}/perturbation_sets.parquet",
+        word_sets=word_sets,
+    output:
+        "results/origins/{setup}/ppmi/sets.tsv",
+    log:
+        "results/logs/{setup}/measure_ppmi_sets.log",
+    benchmark:
+        "results/benchmarks/{setup}/measure_ppmi_sets.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 2
+    resources:
+        mem_mb=memory(4000),
+        runtime=120,
+    params:
+        weats=weat_options,
+        code=CODE["transfer"],
+    message:
+        "{wildcards.setup}: measure the bias by PPMI after every removal"
+    shell:
+        "biaslab origins measure-ppmi-sets --cooccurrence {input.cooccurrence} --corpus {input.corpus}"
+        " --vocabulary {input.vocabulary} --sets {input.sets} {params.weats} --threads {threads}"
+        " --out {output} > {log} 2>&1"
+
+
+rule compare_transfer:
+    input:
+        baseline="results/origins/{setup}/baseline.tsv",
+        observed="results/origins/{setup}/observed.tsv",
+        ppmi="results/origins/{setup}/ppmi/sets.tsv",
+        word2vec="results/origins/{setup}/word2vec/observed.tsv",
+        sets="results/origins/{setup}/perturbation_sets.parquet",
+    output:
+        changes="results/origins/{setup}/transfer/changes.tsv",
+        responses="results/origins/{setup}/transfer/responses.tsv",
+    log:
+        "results/logs/{setup}/compare_transfer.log",
+    benchmark:
+        "results/benchmarks/{setup}/compare_transfer.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(1000),
+        runtime=30,
+    params:
+        seed=config["seed"],
+        code=CODE["transfer"],
+    message:
+        "{wildcards.setup}: compare GloVe, PPMI and word2vec after every removal"
+    shell:
+        "biaslab origins compare-transfer --baseline {input.baseline} --observed {input.observed}"
+        " --ppmi {input.ppmi} --word2vec {input.word2vec} --sets {input.sets} --seed {params.seed}"
+        " --changes {output.changes} --responses {output.responses} > {log} 2>&1"
