@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from biaslab.cli.options import Seed, Threads
+from biaslab.cli.options import Out, Seed, Threads
 
 app = typer.Typer(
     help="Rankings that follow a desired distribution of attribute values.", no_args_is_help=True
@@ -62,6 +62,33 @@ def figures(
     write_figures(results)
 
 
+@app.command("counterexamples")
+def counterexamples(
+    summary: Annotated[
+        Path, typer.Option(help="Where the numbers of distributions searched and violated go (.tsv).")
+    ],
+    out: Out,
+    values: Annotated[int, typer.Option(help="Most values of the attribute to search.", min=2)] = 6,
+    denominator: Annotated[int, typer.Option(help="Greatest denominator of the shares.", min=2)] = 18,
+    sort_values: Annotated[int, typer.Option(help="The same for DetConstSort.", min=2)] = 4,
+    sort_denominator: Annotated[int, typer.Option(help="The same for DetConstSort.", min=2)] = 12,
+) -> None:
+    """Search all small distributions and all orders of scores for infeasible rankings; print the smallest."""
+    import pandas as pd
+
+    from biaslab.core.io import write_tsv
+    from biaslab.ranking import feasibility
+
+    limits = dict.fromkeys(feasibility.FAIR, (values, denominator))
+    limits["det_const_sort"] = sort_values, sort_denominator
+    searched = [feasibility.search_all(name, *limit) for name, limit in limits.items()]
+    counts, found = (pd.concat(tables, ignore_index=True) for tables in zip(*searched, strict=True))
+    write_tsv(summary, counts)
+    write_tsv(out, found)
+    if len(found):
+        typer.echo(feasibility.describe(found.iloc[0]))
+
+
 @app.command("rerank")
 def rerank(
     candidates: Annotated[
@@ -80,10 +107,10 @@ def rerank(
     desired: Annotated[
         str,
         typer.Option(
-            help="uniform over the values of a list, observed (shares among its candidates), equal-opportunity"
-            " (among its qualified ones), demographic-parity (among all candidates of the file), or a file: a"
-            " .csv or .tsv table with the columns value and share, or .yaml lines 'value: share'; the shares"
-            " (numbers or fractions) sum to 1 within 1e-6.",
+            help="uniform over the values of a list, observed (shares among its candidates),"
+            " equal-opportunity (among its qualified ones), demographic-parity (among all candidates of"
+            " the file), or a file: a .csv or .tsv table with the columns value and share, or .yaml lines"
+            " 'value: share'; the shares (numbers or fractions) sum to 1 within 1e-6.",
         ),
     ],
     top: Annotated[int, typer.Option(help="Places of each list to fill; shorter lists are ranked whole.")],

@@ -1,0 +1,262 @@
+"""Which desired distributions an algorithm violates for some scores: exact searches over all orders of scores.
+
+The shares are n_a / b with whole numbers n_a > 0 (b, their sum, has no factor in common with all of them), and
+every value has candidates enough. A ranking is infeasible when a value has fewer than floor(k p_a) of the first
+k places.
+
+**DetGreedy, DetCons, DetRelaxed.** A place goes to the best next candidate of a set of values that depends on the
+counts alone. Whatever value of the set is taken at each place, scores that fall in the order of the places lead to
+just that; so the rankings for all scores are the paths through these sets, and `search` follows all of them. At
+k = b all products k p_a are whole, so a feasible ranking has counts n_a there and starts anew: feasible up to
+k = b is feasible for every k.
+
+DetRelaxed is feasible for all shares. The (c + 1)-th candidate of value a may take place k when c < ceil(k p_a),
+from place floor(c / p_a) + 1 on, and must have taken one when c + 1 <= floor(k p_a), at place
+ceil((c + 1) / p_a) at the latest. These are jobs of one unit with whole release times and deadlines; serving
+value a at rate p_a is a fractional schedule, so there is a whole one (bipartite matchings), and taking the released
+job with the earliest deadline finds one (Horn 1974, Some simple scheduling algorithms). That is DetRelaxed: an
+open value has c = floor(k p_a), so that ceil(ceil(k p_a) / p_a) is its deadline, and a short value has deadline k.
+DetCons takes the earliest (c + 1) / p_a, which is an earliest deadline, too; so it is feasible as well.
+
+**DetConstSort.** A candidate is appended at place k, the sum of the floors, or before, and moves back only as
+far as place k; so it is feasible for all shares. `search` follows both answers to every comparison that the order
+of appending leaves open, whether or not they contradict each other: all orders of scores, and more. It looks at all
+places wherever the algorithm may stop. Places up to k = b are never touched later, so that here, too, feasible
+up to k = b is feasible for every k.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.ranking.algorithms import ALGORITHMS
+
+FAIR = ALGORITHMS[1:]
+"""The algorithms that follow a desired distribution."""
+
+
+class Search(NamedTuple):
+    """What a search over all orders of scores found.
+
+    Attributes
+    ----------
+    n_states : int
+        Different states reached.
+    violation : tuple of int
+        Values of the places of the shortest infeasible ranking; empty if there is none.
+    """
+
+    n_states: int
+    violation: tuple[int, ...]
+
+
+def distributions(n_values: int, denominator: int) -> Iterator[tuple[int, ...]]:
+    """Yield the shares of `n_values` values as rising numerators over a least common denominator, all above 0."""
+
+    def parts(n: int, total: int, least: int) -> Iterator[tuple[int, ...]]:
+        if n == 1:
+            yield (total,)
+            return
+        for first in range(least, total // n + 1):
+            yield from ((first, *rest) for rest in parts(n - 1, total - first, first))
+
+    if n_values <= denominator:
+        yield from (p for p in parts(n_values, denominator, 1) if math.gcd(*p) == 1)
+
+
+def search(numerators: tuple[int, ...], algorithm: str) -> Search:
+    """Look for scores for which an algorithm is infeasible.
+
+    Parameters
+    ----------
+    numerators : tuple of int
+        Shares times their common denominator.
+    algorithm : str
+        One of `FAIR`.
+
+    Returns
+    -------
+    Search
+    """
+    if algorithm == "det_const_sort":
+        return _search_constrained_sort(numerators)
+    return _search_greedy(numerators, algorithm)
+
+
+def witness(ranking: tuple[int, ...], n_values: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores (n,) float64 and attributes (n,) int64 of candidates that lead to a greedy ranking.
+
+    The scores fall in the order of the places; every value has worse candidates for all places, too.
+    """
+    n = len(ranking)
+    attributes = np.concatenate([ranking, np.repeat(np.arange(n_values), n)])
+    return np.concatenate([np.linspace(1, 0.5, n), np.zeros(n * n_values)]), attributes
+
+
+def search_all(algorithm: str, max_values: int, max_denominator: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Search all distributions over few values with a small common denominator.
+
+    Parameters
+    ----------
+    algorithm : str
+        One of `FAIR`.
+    max_values : int
+        Most values of the attribute, 2 or more.
+    max_denominator : int
+        Greatest least common denominator of the shares, `max_values` or more.
+
+    Returns
+    -------
+    summary : pandas.DataFrame
+        algorithm, n_values, max_denominator, n_distributions, n_states, n_infeasible.
+    counterexamples : pandas.DataFrame
+        algorithm, n_values, denominator, k, numerators, ranking (values of the first k places), value, count,
+        floor: the shortest infeasible ranking for every distribution that has one, the smallest first: fewest
+        values, then least denominator, then least k.
+
+    Raises
+    ------
+    InputError
+        When there are no such distributions.
+    """
+    if max_values < 2 or max_denominator < max_values:
+        raise InputError(
+            f"{algorithm}: no distributions over {max_values} values with denominators up to {max_denominator}; "
+            "search 2 values or more, and denominators up to their number or more"
+        )
+    summary, found = [], []
+    for n_values in range(2, max_values + 1):
+        n_distributions = n_states = n_infeasible = 0
+        for denominator in range(n_values, max_denominator + 1):
+            for numerators in distributions(n_values, denominator):
+                result = search(numerators, algorithm)
+                n_distributions += 1
+                n_states += result.n_states
+                if result.violation:
+                    n_infeasible += 1
+                    found.append((algorithm, *_counterexample(numerators, result.violation)))
+        counts = n_distributions, n_states, n_infeasible
+        summary.append((algorithm, n_values, max_denominator, *counts))
+    table = pd.DataFrame(found, columns=_COLUMNS)
+    return pd.DataFrame(summary, columns=_SUMMARY), table.sort_values(_COLUMNS[:5], ignore_index=True)
+
+
+def describe(counterexample: pd.Series) -> str:
+    """Say in words what a row of the counterexamples shows."""
+    row = counterexample
+    return (
+        f"{row['algorithm']} with {row['n_values']} values, shares {row['numerators']} over "
+        f"{row['denominator']}: scores that give the first {row['k']} places to the values {row['ranking']} leave "
+        f"value {row['value']} with {row['count']} of them, and it must have {row['floor']}"
+    )
+
+
+_SUMMARY = ["algorithm", "n_values", "max_denominator", "n_distributions", "n_states", "n_infeasible"]
+_COLUMNS = ["algorithm", "n_values", "denominator", "k", "numerators", "ranking", "value", "count", "floor"]
+
+
+def _counterexample(numerators: tuple[int, ...], ranking: tuple[int, ...]) -> tuple:
+    b, k = sum(numerators), len(ranking)
+    value = next(a for a, n in enumerate(numerators) if ranking.count(a) < k * n // b)
+    texts = (" ".join(map(str, numbers)) for numbers in (numerators, ranking))
+    return (len(numerators), b, k, *texts, value, ranking.count(value), k * numerators[value] // b)
+
+
+def _qualified(counts: tuple[int, ...], k: int, numerators: tuple[int, ...], algorithm: str) -> list[int]:
+    """Return the values of which the best next candidate takes place k; counts of the places before."""
+    b = sum(numerators)
+    short = [a for a, n in enumerate(numerators) if counts[a] < k * n // b]
+    if short:
+        return short
+    due = {a: -(-k * n // b) for a, n in enumerate(numerators)}
+    last = {a: Fraction(due[a] * b, numerators[a]) for a in due if counts[a] < due[a]}
+    if algorithm == "det_relaxed":
+        last = {a: math.ceil(place) for a, place in last.items()}
+    if algorithm == "det_greedy":
+        return list(last)
+    return [a for a in last if last[a] == min(last.values())]
+
+
+def _search_greedy(numerators: tuple[int, ...], algorithm: str) -> Search:
+    b = sum(numerators)
+    rankings = {(0,) * len(numerators): ()}  # counts -> one of the rankings that lead to them
+    n_states = 0
+    for k in range(1, b + 1):
+        following = {}
+        for counts, ranking in rankings.items():
+            for a in _qualified(counts, k, numerators, algorithm):
+                after = (*counts[:a], counts[a] + 1, *counts[a + 1 :])
+                following.setdefault(after, (*ranking, a))
+        rankings = following
+        n_states += len(rankings)
+        for counts, ranking in rankings.items():
+            if any(c < k * n // b for c, n in zip(counts, numerators, strict=True)):
+                return Search(n_states, ranking)
+    return Search(n_states, ())
+
+
+def _search_constrained_sort(numerators: tuple[int, ...]) -> Search:
+    b = sum(numerators)
+    lists = {
+        (): ()
+    }  # the places that can still change -> one of the lists that end so; (value, last place) each
+    n_states = 0
+    for k in range(1, b + 1):
+        risen = [a for a, n in enumerate(numerators) if k * n // b > (k - 1) * n // b]
+        following = {}
+        for order, before in itertools.product(itertools.permutations(risen), lists.values()):
+            for placed in _insert_all(before, order, k):
+                length = _first_infeasible(placed, numerators)
+                if length:
+                    return Search(n_states, tuple(a for a, _ in placed[:length]))
+                following.setdefault(placed[_n_fixed(placed) :], placed)
+        lists = following
+        n_states += len(lists)
+    return Search(n_states, ())
+
+
+def _n_fixed(placed: tuple[tuple[int, int], ...]) -> int:
+    """Return how many places can never change: those up to the last candidate that is at its last place."""
+    return max((i for i, (_, last) in enumerate(placed, start=1) if last == i), default=0)
+
+
+def _first_infeasible(placed: tuple[tuple[int, int], ...], numerators: tuple[int, ...]) -> int:
+    """Return the length of the shortest infeasible prefix, 0 if there is none."""
+    b = sum(numerators)
+    counts = [0] * len(numerators)
+    for k, (value, _) in enumerate(placed, start=1):
+        counts[value] += 1
+        if any(c < k * n // b for c, n in zip(counts, numerators, strict=True)):
+            return k
+    return 0
+
+
+def _insert_all(placed: tuple, order: tuple[int, ...], k: int) -> set[tuple]:
+    """Return all lists that can come of appending a candidate of each value in `order`, due at place k."""
+    lists = {placed}
+    for a in order:
+        lists = {after for before in lists for after in _insertions(before, (a, k))}
+    return lists
+
+
+def _insertions(placed: tuple, candidate: tuple[int, int]) -> Iterator[tuple]:
+    """Yield all lists that can come of appending one candidate and moving it forward.
+
+    It is worse than the candidates of its own value that are in the list, and than those due at the same place,
+    which are appended before it.
+    """
+    i = len(placed)
+    yield (*placed, candidate)
+    while i > 0 and placed[i - 1][1] > i and not _is_known_better(placed[i - 1], candidate):
+        i -= 1
+        yield (*placed[:i], candidate, *placed[i:])
+
+
+def _is_known_better(first: tuple[int, int], second: tuple[int, int]) -> bool:
+    return first[0] == second[0] or first[1] == second[1]
