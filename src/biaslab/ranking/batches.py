@@ -45,13 +45,6 @@ def measure_batch(scores: np.ndarray, desired: np.ndarray, k: int, threads: int 
     return out
 
 
-def draw_scores(rng: np.random.Generator, n_lists: int, m: int, c: int) -> np.ndarray:
-    """Return uniformly random scores in [0, 1), best first in every value: (n_lists, m, c) float64."""
-    scores = rng.random((n_lists, m, c))
-    scores.sort(axis=2)
-    return scores[:, :, ::-1]
-
-
 def _check_batch(scores: np.ndarray, desired: np.ndarray) -> None:
     if scores.ndim != 3 or desired.shape != scores.shape[:2] or not scores.size:
         raise InputError(

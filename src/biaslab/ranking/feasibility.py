@@ -1,28 +1,29 @@
-"""Which desired distributions an algorithm violates for some scores: exact searches over all orders of scores.
+"""Which desired distributions an algorithm violates: exact searches over all orders of scores.
 
-The shares are n_a / b with whole numbers n_a > 0 (b, their sum, has no factor in common with all of them), and
-every value has candidates enough. A ranking is infeasible when a value has fewer than floor(k p_a) of the first
-k places.
+The shares are n_a / b with whole numbers n_a > 0 (b, their sum, has no factor in common with all of them),
+and every value has candidates enough. A ranking is infeasible when a value has fewer than floor(k p_a) of
+the first k places.
 
-**DetGreedy, DetCons, DetRelaxed.** A place goes to the best next candidate of a set of values that depends on the
-counts alone. Whatever value of the set is taken at each place, scores that fall in the order of the places lead to
-just that; so the rankings for all scores are the paths through these sets, and `search` follows all of them. At
-k = b all products k p_a are whole, so a feasible ranking has counts n_a there and starts anew: feasible up to
-k = b is feasible for every k.
+**DetGreedy, DetCons, DetRelaxed.** A place goes to the best next candidate of a set of values that depends
+on the counts alone. Whatever value of the set is taken at each place, scores that fall in the order of the
+places lead to just that; so the rankings for all scores are the paths through these sets, and `search`
+follows all of them. At k = b all products k p_a are whole, so a feasible ranking has counts n_a there and
+starts anew: feasible up to k = b is feasible for every k.
 
-DetRelaxed is feasible for all shares. The (c + 1)-th candidate of value a may take place k when c < ceil(k p_a),
-from place floor(c / p_a) + 1 on, and must have taken one when c + 1 <= floor(k p_a), at place
-ceil((c + 1) / p_a) at the latest. These are jobs of one unit with whole release times and deadlines; serving
-value a at rate p_a is a fractional schedule, so there is a whole one (bipartite matchings), and taking the released
-job with the earliest deadline finds one (Horn 1974, Some simple scheduling algorithms). That is DetRelaxed: an
-open value has c = floor(k p_a), so that ceil(ceil(k p_a) / p_a) is its deadline, and a short value has deadline k.
-DetCons takes the earliest (c + 1) / p_a, which is an earliest deadline, too; so it is feasible as well.
+DetRelaxed is feasible for all shares. The (c + 1)-th candidate of value a may take place k when c < ceil(k
+p_a), from place floor(c / p_a) + 1 on, and must have taken one when c + 1 <= floor(k p_a), at place ceil((c
++ 1) / p_a) at the latest. These are jobs of one unit with whole release times and deadlines; serving value a
+at rate p_a is a fractional schedule, so there is a whole one (bipartite matchings), and taking the released
+job with the earliest deadline finds one (Horn 1974, Some simple scheduling algorithms). That is DetRelaxed:
+an open value has c = floor(k p_a), so that ceil(ceil(k p_a) / p_a) is its deadline, and a short value has
+deadline k. DetCons takes the earliest (c + 1) / p_a, which is an earliest deadline, too; so it is feasible
+as well.
 
-**DetConstSort.** A candidate is appended at place k, the sum of the floors, or before, and moves back only as
-far as place k; so it is feasible for all shares. `search` follows both answers to every comparison that the order
-of appending leaves open, whether or not they contradict each other: all orders of scores, and more. It looks at all
-places wherever the algorithm may stop. Places up to k = b are never touched later, so that here, too, feasible
-up to k = b is feasible for every k.
+**DetConstSort.** A candidate is appended at place k, the sum of the floors, or before, and moves back only
+as far as place k; so it is feasible for all shares. `search` follows both answers to every comparison that
+the order of appending leaves open, whether or not they contradict each other: all orders of scores, and
+more. It looks at all places wherever the algorithm may stop. Places up to k = b are never touched later, so
+that here, too, feasible up to k = b is feasible for every k.
 """
 
 import itertools
@@ -57,7 +58,7 @@ class Search(NamedTuple):
 
 
 def distributions(n_values: int, denominator: int) -> Iterator[tuple[int, ...]]:
-    """Yield the shares of `n_values` values as rising numerators over a least common denominator, all above 0."""
+    """Yield shares of `n_values` values: rising numerators above 0 over their least common denominator."""
 
     def parts(n: int, total: int, least: int) -> Iterator[tuple[int, ...]]:
         if n == 1:
@@ -127,7 +128,7 @@ def search_all(algorithm: str, max_values: int, max_denominator: int) -> tuple[p
     """
     if max_values < 2 or max_denominator < max_values:
         raise InputError(
-            f"{algorithm}: no distributions over {max_values} values with denominators up to {max_denominator}; "
+            f"{algorithm}: there are no shares of {max_values} values with denominators up to {max_denominator}; "
             "search 2 values or more, and denominators up to their number or more"
         )
     summary, found = [], []
@@ -152,8 +153,8 @@ def describe(counterexample: pd.Series) -> str:
     row = counterexample
     return (
         f"{row['algorithm']} with {row['n_values']} values, shares {row['numerators']} over "
-        f"{row['denominator']}: scores that give the first {row['k']} places to the values {row['ranking']} leave "
-        f"value {row['value']} with {row['count']} of them, and it must have {row['floor']}"
+        f"{row['denominator']}: scores that give the first {row['k']} places to the values {row['ranking']} "
+        f"leave value {row['value']} with {row['count']} of them, and it must have {row['floor']}"
     )
 
 
@@ -203,9 +204,7 @@ def _search_greedy(numerators: tuple[int, ...], algorithm: str) -> Search:
 
 def _search_constrained_sort(numerators: tuple[int, ...]) -> Search:
     b = sum(numerators)
-    lists = {
-        (): ()
-    }  # the places that can still change -> one of the lists that end so; (value, last place) each
+    lists = {(): ()}  # the places that can still change -> a list that ends so; (value, last place) each
     n_states = 0
     for k in range(1, b + 1):
         risen = [a for a, n in enumerate(numerators) if k * n // b > (k - 1) * n // b]
@@ -248,8 +247,8 @@ def _insert_all(placed: tuple, order: tuple[int, ...], k: int) -> set[tuple]:
 def _insertions(placed: tuple, candidate: tuple[int, int]) -> Iterator[tuple]:
     """Yield all lists that can come of appending one candidate and moving it forward.
 
-    It is worse than the candidates of its own value that are in the list, and than those due at the same place,
-    which are appended before it.
+    It is worse than the candidates of its own value that are in the list, and than those due at the same
+    place, which are appended before it.
     """
     i = len(placed)
     yield (*placed, candidate)
