@@ -1,6 +1,5 @@
 """``biaslab run``: check the configuration, then hand over to Snakemake."""
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +22,7 @@ def run(
     """Run the workflow in this folder; all further arguments go to Snakemake."""
     from biaslab.core.config import load_files, preset_path
     from biaslab.core.lock import hold
+    from biaslab.core.supervise import supervise
     from biaslab.origins.grid import summary
 
     root = Path()
@@ -34,4 +34,4 @@ def run(
     overlays = ["--configfile", *map(str, files)] if files else []
     arguments = [sys.executable, "-m", "snakemake", *overlays, *_FLAGS, *context.args]
     sys.stderr.flush()
-    os.execv(sys.executable, arguments)
+    raise typer.Exit(supervise(arguments))
