@@ -16,6 +16,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/embeddings.smk"
 include: "workflow/rules/origins.smk"
+include: "workflow/rules/ranking.smk"
 include: "workflow/rules/origins_transfer.smk"
 include: "workflow/rules/audit.smk"
 
@@ -23,7 +24,7 @@ include: "workflow/rules/audit.smk"
 rule all:
     default_target: True
     input:
-        rules.origins.input,
+        area_results(*config["areas"]),
         rules.audit.input,
     message:
         "everything is there"

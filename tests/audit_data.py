@@ -31,6 +31,7 @@ def claim(**fields):
         "shown": "",
         "reason": "",
         "where": "claims.tsv, line 2",
+        "area": "origins",
     }
     return Claim(**defaults | fields)
 

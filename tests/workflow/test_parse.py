@@ -10,6 +10,7 @@ import yaml
 
 from biaslab.origins.figures import figure_items
 from biaslab.origins.tables import table_items
+from biaslab.ranking import plan as ranking_plan
 
 ROOT = Path(__file__).parents[2]
 PRESETS = ROOT / "workflow/presets"
@@ -82,6 +83,23 @@ def test_the_catalogs_entry_is_the_same_workflow(snakemake, tmp_path):
     assert jobs(finished)["train_without_set"] == 5
 
 
+@pytest.mark.parametrize(("areas", "ranks", "trains"), [("origins", False, True), ("ranking", True, False)])
+def test_only_the_areas_of_the_configuration_are_run(snakemake, tmp_path, areas, ranks, trains):
+    (tmp_path / "areas.yaml").write_text(f"areas: [{areas}]\n")
+    counts = jobs(dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", tmp_path / "areas.yaml"))
+    assert ("simulate_ranking" in counts, "train_baseline" in counts) == (ranks, trains)
+    assert counts["record_config"] == counts["measure_claims"] == counts["write_manifest"] == 1
+
+
+def test_an_area_without_setups_needs_no_corpus(snakemake, tmp_path):
+    (tmp_path / "ranking.yaml").write_text(
+        "areas: [ranking]\nrun: [mine]\nsetups: {mine: {corpus: {source: nowhere}}}\n"
+    )
+    counts = jobs(dry_run(snakemake, tmp_path, tmp_path / "ranking.yaml"))
+    assert "fetch_dataset" not in counts
+    assert counts["simulate_ranking"] == 1
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -115,7 +133,8 @@ def test_run_refuses_misspelt_names_with_one_line(arguments, message):
 
 
 def test_every_item_of_the_report_has_a_caption():
-    items = table_items({"s": ["w"]}) + figure_items({"s": ["w"]})
+    items = [*table_items({"s": ["w"]}), *figure_items({"s": ["w"]})]
+    items += [*ranking_plan.TABLES, *ranking_plan.FIGURES]
     captions = {item.caption for item in items} | {"workflow", "audit", "context"}
     files = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "workflow/report").glob("*.rst")}
     assert captions == set(files)

@@ -1,10 +1,29 @@
 CLAIMS = sorted(str(path) for path in (ROOT / "workflow/resources/claims").glob("*.tsv"))
 
 
+rule record_config:
+    output:
+        "results/config.json",
+    log:
+        "results/logs/record_config.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(500),
+        runtime=5,
+    params:
+        json=json.dumps(EXPERIMENT, indent=2, sort_keys=True),
+    message:
+        "record the configuration"
+    shell:
+        "printf '%s\\n' {params.json:q} > {output} 2> {log}"
+
+
 rule measure_claims:
     input:
         measured,
-        rules.origins.input,
+        area_results(*config["areas"]),
         claims=CLAIMS,
         schema=ROOT / "workflow/schemas/claims.schema.yaml",
     output:
@@ -19,7 +38,7 @@ rule measure_claims:
         mem_mb=memory(2000),
         runtime=30,
     params:
-        setups=[f"--setup {name}" for name in SETUPS],
+        setups=run_options,
         absent=absent_options,
         code=CODE["measure_claims"],
     message:
@@ -59,7 +78,7 @@ rule write_audit_page:
 
 rule write_manifest:
     input:
-        rules.origins.input,
+        area_results(*config["areas"]),
         "results/audit/claims.tsv",
         "results/audit/audit.html",
         config="results/config.json",

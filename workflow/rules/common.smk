@@ -14,7 +14,11 @@ from biaslab.origins import grid
 
 ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
 ENVIRONMENT = "../../envs/biaslab.yaml"
-PAPER = "Origins of bias (Brunet et al. 2019)"
+# The areas, with their papers. Each has a file of rules with a rule of its name, and a registry of claims.
+PAPERS = {
+    "origins": "Origins of bias (Brunet et al. 2019)",
+    "ranking": "Fairness-aware ranking (Geyik et al. 2019)",
+}
 
 # The steps' `biaslab` is the one beside this Python, also where snakemake is called by its path; and
 # envs/biaslab.post-deploy.sh installs from this repository.
@@ -32,10 +36,13 @@ except InputError as error:
     sys.exit(2)
 
 # A setup without its corpus is left out, unless nothing else is left: then fetching it says what is missing.
-SETUPS = {name: config["setups"][name] for name in config["run"] if name not in ABSENT}
-SETUPS = SETUPS or {name: config["setups"][name] for name in config["run"]}
+CHOSEN = configuration.setups_to_run(config)
+SETUPS = {name: config["setups"][name] for name in CHOSEN if name not in ABSENT}
+SETUPS = SETUPS or {name: config["setups"][name] for name in CHOSEN}
 for name in ABSENT.keys() - SETUPS.keys():
     print(f"biaslab: setup {name} is left out: {ABSENT[name]}", file=sys.stderr)
+# What the audit measures: the setups of each area that runs; of an area without setups its one experiment.
+RUNS = {area: list(SETUPS) if area == configuration.ORIGINS else [area] for area in config["areas"]}
 EXPERIMENT = configuration.experiment(config, SETUPS)
 CORPORA = {
     name: configuration.corpus_file(setup["corpus"]["source"], REGISTRY, config["datasets"])
@@ -65,6 +72,9 @@ CODE = {
     "transfer": code_digest("biaslab.origins.transfer"),
     "write_tables": code_digest("biaslab.origins.tables"),
     "draw_figures": code_digest("biaslab.origins.figures"),
+    "simulate_ranking": code_digest("biaslab.ranking.simulation"),
+    "write_ranking_tables": code_digest("biaslab.ranking.tables"),
+    "draw_ranking_figures": code_digest("biaslab.ranking.figures"),
     "measure_claims": code_digest("biaslab.audit.measure"),
     "write_audit_page": code_digest("biaslab.audit.html", files=["audit/audit.html.j2"]),
 }
@@ -171,7 +181,7 @@ def word_sets(wildcards):
 
 
 def every_word_set(wildcards):
-    return [configuration.locate(file, ROOT) for file in EXPERIMENT["weats"].values()]
+    return [configuration.locate(file, ROOT) for file in EXPERIMENT.get("weats", {}).values()]
 
 
 def weat_options(wildcards, input):
@@ -180,6 +190,15 @@ def weat_options(wildcards, input):
 
 def setup_options(wildcards):
     return [f"--setup {name}=results/origins/{name}" for name in SETUPS]
+
+
+def run_options(wildcards):
+    return [f"--setup {area}={name}" for area, names in RUNS.items() for name in names]
+
+
+def area_results(*areas):
+    """The tables, figures and measurements of areas."""
+    return [getattr(rules, area).input for area in areas]
 
 
 def absent_options(wildcards):
@@ -196,12 +215,12 @@ def measured(wildcards):
     return grid.result_files("results/origins", SETUPS)
 
 
-def report_items(items, kind, suffix):
+def report_items(items, kind, suffix, area="origins"):
     """The files of tables or figures, each with its place in the report."""
-    mark = partial(report, category=PAPER, subcategory=kind)
-    return [mark(f"results/origins/{item.stem}{suffix}", **report_labels(item)) for item in items]
+    mark = partial(report, category=PAPERS[area], subcategory=kind)
+    return [mark(f"results/{area}/{item.stem}{suffix}", **report_labels(item)) for item in items]
 
 
 def report_labels(item):
-    labels = {"item": item.item, "setup": item.setup, "weat": item.weat}
+    labels = {key: value for key, value in vars(item).items() if key not in ("stem", "caption")}
     return {"caption": f"../report/{item.caption}.rst", "labels": labels}

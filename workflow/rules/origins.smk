@@ -140,7 +140,7 @@ rule highlight_documents:
         **{
             kind: report(
                 f"results/origins/{{setup}}/context_{{weat}}_{kind}.html",
-                category=PAPER,
+                category=PAPERS["origins"],
                 subcategory="Documents",
                 caption="../report/context.rst",
                 labels={"item": f"Removal: {kind}", "setup": "{setup}", "weat": "{weat}"},
@@ -364,25 +364,6 @@ rule project_words:
     shell:
         "biaslab origins project-words {input.embeddings} --vocabulary {input.vocabulary} {params.weats}"
         " --seed {params.seed} --projections {output.projections} --frequency {output.frequency} > {log} 2>&1"
-
-
-rule record_config:
-    output:
-        "results/config.json",
-    log:
-        "results/logs/record_config.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=memory(500),
-        runtime=5,
-    params:
-        json=json.dumps(EXPERIMENT, indent=2, sort_keys=True),
-    message:
-        "record the configuration"
-    shell:
-        "printf '%s\\n' {params.json:q} > {output} 2> {log}"
 
 
 rule write_tables:

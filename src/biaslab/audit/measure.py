@@ -14,7 +14,8 @@ when it is about any data, and with ``other_data`` also on each other setup that
 ``not_reproduced``
     Neither the claim nor its direction holds.
 ``not_attempted``
-    The claim cannot be measured yet, its setup was not run, or the setup has no row that the claim is about.
+    The claim cannot be measured yet, its area or setup was not run, or the setup has no row that the claim is
+    about.
 
 Verdicts follow from the measured number alone; the interval (95%) beside it says how sure the number is, and
 when it covers the published number of an unmet claim, the reason says so.
@@ -73,7 +74,10 @@ class _Measured:
 
 
 def measure_claims(
-    claims: Sequence[Claim], results: Path, setups: Sequence[str], absent: Mapping[str, str] | None = None
+    claims: Sequence[Claim],
+    results: Path,
+    setups: Mapping[str, Sequence[str]],
+    absent: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Measure every claim on the setups that were run.
 
@@ -83,8 +87,8 @@ def measure_claims(
         The registry.
     results : pathlib.Path
         The results folder.
-    setups : sequence of str
-        The setups that were run.
+    setups : mapping of str to sequence of str
+        The areas that were run, each with its setups.
     absent : mapping of str to str, optional
         Setups that could not be run, each with the reason; of others the registry tells it.
 
@@ -101,7 +105,12 @@ def measure_claims(
         When a file that a claim needs is missing, or its formulas do not fit the file.
     """
     strangers = _strangers(claims, results, setups)
-    rows = [row for claim in claims for row in _rows(claim, results, setups, strangers, absent or {})]
+    rows = []
+    for claim in claims:
+        if claim.area in setups or not claim.measure:
+            rows += _rows(claim, results, setups.get(claim.area, ()), strangers, absent or {})
+        else:
+            rows.append(_row(claim, claim.setup, NOT_ATTEMPTED, f"area {claim.area} not run"))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -186,11 +195,15 @@ def _row(
     }
 
 
-def _strangers(claims: Sequence[Claim], results: Path, setups: Sequence[str]) -> dict[str, str]:
+def _strangers(claims: Sequence[Claim], results: Path, setups: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the setups that fail an identity claim of their name, each with the reason."""
     failed: dict[str, str] = {}
     for claim in claims:
-        if claim.kind != "identity" or not claim.measure or not set(claim.setups) <= set(setups):
+        if (
+            claim.kind != "identity"
+            or not claim.measure
+            or not (set(claim.setups) <= set(setups.get(claim.area, ())))
+        ):
             continue
         if not _meets(claim, _measure(claim, claim.setups, results).estimate)[0]:
             failed.update(

@@ -25,7 +25,9 @@ def claims(
     registries: Annotated[list[Path], typer.Argument(help="Registries of claims (.tsv).")],
     schema: Annotated[Path, typer.Option(help="The schema of their rows (.yaml).")],
     results: Annotated[Path, typer.Option(help="The results folder.")],
-    setup: Annotated[list[str], typer.Option(help="A setup that was run; repeat for each.")],
+    setup: Annotated[
+        list[str], typer.Option(help="AREA=NAME of a setup that was run, by its area; repeat for each.")
+    ],
     out: Out,
     absent: Annotated[
         list[str] | None, typer.Option(help="NAME=REASON of a setup that could not be run; repeat for each.")
@@ -36,8 +38,11 @@ def claims(
     from biaslab.core.claims import read_claims
     from biaslab.core.io import write_tsv
 
+    setups: dict[str, list[str]] = {}
+    for area, name in _split(setup, "--setup"):
+        setups.setdefault(area, []).append(name)
     reasons = _pairs(absent or [], "--absent")
-    write_tsv(out, measure_claims(read_claims(registries, schema), results, setup, reasons))
+    write_tsv(out, measure_claims(read_claims(registries, schema), results, setups, reasons))
 
 
 @app.command("html")
@@ -121,12 +126,17 @@ def resources(
 
 
 def _pairs(arguments: list[str], option: str) -> dict[str, str]:
+    """Return the values of arguments of the form NAME=VALUE by name."""
+    return dict(_split(arguments, option))
+
+
+def _split(arguments: list[str], option: str) -> list[tuple[str, str]]:
     """Split arguments of the form NAME=VALUE."""
     pairs = [argument.partition("=") for argument in arguments]
     for name, equals, value in pairs:
         if not (name and equals and value):
             raise InputError(f"{option} {name}{equals}{value}: write NAME=VALUE")
-    return {name: value for name, _, value in pairs}
+    return [(name, value) for name, _, value in pairs]
 
 
 def _show(comparison: object, a: Path, b: Path) -> None:

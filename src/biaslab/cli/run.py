@@ -1,10 +1,14 @@
 """``biaslab run``: check the configuration, then hand over to Snakemake."""
 
+import importlib
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+SUMMARIES = {"origins": "biaslab.origins.grid", "ranking": "biaslab.ranking.plan"}
+"""The module of each area whose ``summaries(config)`` says, a line each, what its experiments will do."""
 
 LOCK = Path(".snakemake/biaslab.lock")
 # Whatever killed the last run, the next one goes on: our own lock cannot go stale, unfinished files are made
@@ -23,13 +27,13 @@ def run(
     from biaslab.core.config import load_files, preset_path
     from biaslab.core.lock import hold
     from biaslab.core.supervise import supervise
-    from biaslab.origins.grid import summary
 
     root = Path()
     files = ([preset_path(preset, root)] if preset else []) + (configfile or [])
     checked = load_files([Path("config.yaml"), *files], root)
-    for name in checked["run"]:
-        typer.echo(f"setup {summary(name, checked['setups'][name])}", err=True)
+    for area in checked["areas"]:
+        for line in importlib.import_module(SUMMARIES[area]).summaries(checked):
+            typer.echo(f"{area}: {line}", err=True)
     hold(LOCK)
     overlays = ["--configfile", *map(str, files)] if files else []
     arguments = [sys.executable, "-m", "snakemake", *overlays, *_FLAGS, *context.args]

@@ -18,7 +18,10 @@ _NUMBERS = ("value", "tolerance")
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim; the columns are described in the schema, `where` is its file and line."""
+    """One claim; the columns are described in the schema, `where` is its file and line.
+
+    `area` is the stem of that file.
+    """
 
     claim_id: str
     paper: str
@@ -38,6 +41,7 @@ class Claim:
     shown: str
     reason: str
     where: str
+    area: str
 
     @property
     def setups(self) -> tuple[str, ...]:
@@ -51,7 +55,7 @@ def read_claims(paths: Iterable[str | os.PathLike], schema: str | os.PathLike) -
     Parameters
     ----------
     paths : iterable of path-like
-        The registries.
+        The registries; the stem of each is the area that its claims are about.
     schema : path-like
         The JSON schema (YAML) of one row.
 
@@ -75,7 +79,7 @@ def read_claims(paths: Iterable[str | os.PathLike], schema: str | os.PathLike) -
     for path in paths:
         for line, row in read_text_table(path, columns, exactly=True):
             where = f"{path}, line {line}"
-            claim = _claim(row, validator, where)
+            claim = _claim(row, validator, where, Path(path).stem)
             if claim.claim_id in claims:
                 first = claims[claim.claim_id].where
                 raise InputError(f"{where}: claim_id '{claim.claim_id}' is taken by {first}; rename one")
@@ -150,7 +154,7 @@ def _read_schema(path: str | os.PathLike) -> dict:
     return schema
 
 
-def _claim(row: dict[str, str], validator: object, where: str) -> Claim:
+def _claim(row: dict[str, str], validator: object, where: str, area: str) -> Claim:
     """Return the claim of one row; empty fields are absent ones."""
     fields: dict[str, object] = {name: text for name, text in row.items() if text}
     for name in _NUMBERS:
@@ -162,7 +166,7 @@ def _claim(row: dict[str, str], validator: object, where: str) -> Claim:
     fields["tolerance"] = fields.get("tolerance", 0.0)
     fields["value"] = fields.get("value")
     fields["other_data"] = row["other_data"] == "yes"
-    return Claim(**dict.fromkeys(row, "") | fields, where=where)
+    return Claim(**dict.fromkeys(row, "") | fields, where=where, area=area)
 
 
 def _number(text: str, where: str) -> float:

@@ -18,6 +18,8 @@ SCHEMA = Path("workflow/schemas/config.schema.yaml")
 REGISTRY = Path("workflow/resources/datasets.tsv")
 PRESETS = Path("workflow/presets")
 DATASET_PREFIX = "dataset:"
+ORIGINS = "origins"
+"""The area of the setups; every other area has a section of the configuration under its own name."""
 
 
 def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
@@ -78,7 +80,7 @@ def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
     for problem in _contradictions(raw, complete):
         raise InputError(f"{name}: {problem}")
     registry = load_registry(root / REGISTRY)
-    for setup_name in complete["run"]:
+    for setup_name in setups_to_run(complete):
         setup = complete["setups"][setup_name]
         for weat in setup["bias"]["weats"]:
             _check_word_sets(weat, complete["weats"][weat], root, f"{name}: weats.{weat}")
@@ -86,6 +88,11 @@ def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
         _check_source(setup["corpus"]["source"], registry, where)
     _check_datasets(complete["datasets"], registry, schema, name)
     return complete
+
+
+def setups_to_run(config: Mapping) -> list[str]:
+    """Return the names of the setups to run: none when the area they belong to is not run."""
+    return config["run"] if ORIGINS in config["areas"] else []
 
 
 def dataset_name(source: str) -> str | None:
@@ -142,6 +149,8 @@ def corpus_file(source: str, registry: Mapping[str, Dataset], datasets: Mapping)
 def experiment(config: Mapping, setups: Mapping[str, Mapping]) -> dict[str, Any]:
     """Return what decides the results: the configuration without where data lie and what is not run.
 
+    Each area adds the section of its name; `ORIGINS` adds the setups that are run and their tests.
+
     Parameters
     ----------
     config : mapping
@@ -149,9 +158,13 @@ def experiment(config: Mapping, setups: Mapping[str, Mapping]) -> dict[str, Any]
     setups : mapping of str to mapping
         The setups that are run, by name.
     """
+    record = {"seed": config["seed"], "areas": config["areas"]}
+    record |= {area: config[area] for area in config["areas"] if area != ORIGINS}
+    if ORIGINS not in config["areas"]:
+        return record
     used = {weat for setup in setups.values() for weat in setup["bias"]["weats"]}
     weats = {name: file for name, file in config["weats"].items() if name in used}
-    return {"seed": config["seed"], "run": list(setups), "weats": weats, "setups": dict(setups)}
+    return record | {"run": list(setups), "weats": weats, "setups": dict(setups)}
 
 
 def command_options(values: Mapping[str, object]) -> list[str]:
@@ -174,7 +187,7 @@ def absent_setups(config: Mapping, root: Path) -> dict[str, str]:
     """
     registry = load_registry(root / REGISTRY)
     absent = {}
-    for setup in config["run"]:
+    for setup in setups_to_run(config):
         dataset = dataset_name(config["setups"][setup]["corpus"]["source"])
         if dataset is not None:
             found, reason = available(dataset, registry, **dataset_places(dataset, config["datasets"]))
@@ -245,8 +258,14 @@ def _contradictions(raw: Mapping, complete: Mapping) -> Iterator[str]:
     for name in complete["run"]:
         if name not in setups:
             yield f"run: there is no setup '{name}' (defined: {', '.join(setups)}){suggest(name, setups)}"
+    ranking = complete["ranking"]
+    if ranking["top"] > ranking["candidates"]:
+        limits = f"{ranking['top']} is more than candidates, {ranking['candidates']}"
+        yield f"ranking.top: {limits}, so that a value could run out of candidates; lower it"
     for name, setup in setups.items():
         at = f"setups.{name}"
+        if name in complete["areas"]:
+            yield f"{at}: a setup cannot bear the name of an area; rename it"
         written = raw.get("setups", {}).get(name, {}).get("corpus", {})
         corpus, perturbations = setup["corpus"], setup["perturbations"]
         for weat in setup["bias"]["weats"]:

@@ -129,6 +129,17 @@ def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:
     ]
 
 
+def summaries(config: Mapping) -> list[str]:
+    """Say, a line each, what the setups to run will train.
+
+    Parameters
+    ----------
+    config : mapping
+        The complete configuration.
+    """
+    return [f"setup {summary(name, config['setups'][name])}" for name in config["run"]]
+
+
 def summary(name: str, setup: Mapping) -> str:
     """Say in one line what a setup will train."""
     perturbations, weats = setup["perturbations"], setup["bias"]["weats"]

@@ -35,12 +35,12 @@ def results(tmp_path):
     folder = tmp_path / "results"
     write_tsv(folder / "origins/small/a.tsv", pd.DataFrame({"x": [1.0, 2.0, 3.0]}))
     write_json(folder / "config.json", {"seed": 1})
-    (tmp_path / "claims.tsv").write_text(HEADER + ROW.format("t1", "small") + ROW.format("t2", "nyt"))
+    (tmp_path / "origins.tsv").write_text(HEADER + ROW.format("t1", "small") + ROW.format("t2", "nyt"))
     return folder
 
 
 def claims_arguments(results):
-    registry = results.parent / "claims.tsv"
+    registry = results.parent / "origins.tsv"
     out = results / "audit/claims.tsv"
     return [
         "audit",
@@ -51,7 +51,7 @@ def claims_arguments(results):
         "--results",
         results,
         "--setup",
-        "small",
+        "origins=small",
         "--out",
         out,
     ]
@@ -103,7 +103,7 @@ def test_compare_tells_by_its_exit_code(biaslab, results, tmp_path):
     ],
 )
 def test_bad_input_ends_with_one_line_and_writes_nothing(biaslab, results, old, new, message):
-    registry = results.parent / "claims.tsv"
+    registry = results.parent / "origins.tsv"
     registry.write_text(registry.read_text().replace(HEADER, "").replace(old, new))
     registry.write_text(HEADER + registry.read_text())
     code, _, error = biaslab(*claims_arguments(results))

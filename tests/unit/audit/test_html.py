@@ -47,7 +47,7 @@ def audit(tmp_path):
         claim(claim_id="t1-far", value=-9.0, published="−9"),
         claim(claim_id="t2-nyt", setup="nyt", reason="the corpus is licensed"),
     ]
-    write_tsv(tmp_path / "audit/claims.tsv", measure_claims(claims, tmp_path, ["small"]))
+    write_tsv(tmp_path / "audit/claims.tsv", measure_claims(claims, tmp_path, {"origins": ["small"]}))
     return tmp_path / "audit/claims.tsv"
 
 

@@ -27,7 +27,7 @@ def results(tmp_path):
 
 
 def measure(results, *claims, setups=("small",), **options):
-    return measure_claims(claims, results, list(setups), **options)
+    return measure_claims(claims, results, {"origins": list(setups)}, **options)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,9 @@ def paper_grid(tmp_path_factory):
 
 def test_every_measurable_claim_of_the_origins_paper_is_measured_on_its_setups(paper_grid):
     claims = read_claims([REGISTRY], SCHEMA)
-    table = measure_claims(claims, paper_grid, ["simplewiki", "nyt"]).set_index(["claim_id", "setup"])
+    table = measure_claims(claims, paper_grid, {"origins": ["simplewiki", "nyt"]}).set_index(
+        ["claim_id", "setup"]
+    )
     measurable = [c for c in claims if c.measure]
     assert len(measurable) > 80
     for one in measurable:
@@ -270,7 +272,7 @@ def test_a_run_with_other_tests_and_sizes_gives_rows_and_no_error(tmp_path):
         path.rename(path.with_name(f"own-{path.name}"))
     for path in (tmp_path / "origins/sample").glob("*.tsv"):
         path.write_text(path.read_text().replace("weat1", "jobs").replace("weat2", "names"))
-    table = measure_claims(read_claims([REGISTRY], SCHEMA), tmp_path, ["sample"])
+    table = measure_claims(read_claims([REGISTRY], SCHEMA), tmp_path, {"origins": ["sample"]})
     assert {"simplewiki", "nyt", "simplewiki+nyt", "sample"} <= set(table["setup"])
     sample = table[table["setup"] == "sample"].set_index("claim_id")["verdict"]
     assert sample["t2-simplewiki-weat1-mean"] == "not_attempted"

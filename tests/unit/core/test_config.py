@@ -103,7 +103,7 @@ def test_overlays_merge_mappings_and_replace_everything_else():
     ("text", "parts"),
     [
         ("sed: 3", ["config: sed: unknown key", "did you mean 'seed'?"]),
-        ("zzz: 3", ["config: zzz: unknown key", "known here: seed, run"]),
+        ("zzz: 3", ["config: zzz: unknown key", "known here: seed, areas, run"]),
         (
             "setups: {sample: {glove: {dimenson: 8}}}",
             ["setups.sample.glove.dimenson", "did you mean 'dimension'?"],
@@ -129,6 +129,11 @@ def test_overlays_merge_mappings_and_replace_everything_else():
         ("setups: {sample: {perturbations: {sizes: [0]}}}", ["perturbations.sizes[0]: 0 is less than 1"]),
         ("setups: {sample: {perturbations: {sizes: 10}}}", ["perturbations.sizes: 10 is not a list"]),
         ("setups: {sample: {glove: 3}}", ["setups.sample.glove: 3 is not a mapping"]),
+        ("areas: []", ["config: areas: is empty"]),
+        ("areas: [rankin]", ['config: areas[0]: "rankin" is not known', "did you mean 'ranking'?"]),
+        ("setups: {ranking: {}}", ["setups.ranking: a setup cannot bear the name of an area; rename it"]),
+        ("ranking: {attribute_values: [1]}", ["ranking.attribute_values[0]: 1 is less than 2"]),
+        ("ranking: {top: 101}", ["ranking.top: 101 is more than candidates, 100", "lower it"]),
         ("run: []", ["config: run: is empty"]),
         ("run: [sample, sample]", ["run: the list names something twice"]),
         ("setups: {tables: {}}", ["setups.tables: not a usable name"]),
@@ -256,6 +261,14 @@ def test_setups_without_their_corpus_are_told_with_the_reason():
 def test_experiment_leaves_out_what_decides_no_result():
     config = load("setups: {sample: {bias: {weats: [weat2]}}, other: {}}")
     experiment = configuration.experiment(config, {"sample": config["setups"]["sample"]})
-    assert set(experiment) == {"seed", "run", "weats", "setups"}
+    assert set(experiment) == {"seed", "areas", "ranking", "run", "weats", "setups"}
     assert list(experiment["weats"]) == ["weat2"]
     assert list(experiment["setups"]) == ["sample"]
+
+
+def test_experiment_has_no_setups_when_their_area_is_not_run():
+    config = load("areas: [ranking]\nranking: {distributions: 7}")
+    assert configuration.setups_to_run(config) == []
+    experiment = configuration.experiment(config, {})
+    assert set(experiment) == {"seed", "areas", "ranking"}
+    assert experiment["ranking"]["distributions"] == 7

@@ -1,0 +1,236 @@
+"""The simulation of Geyik et al. 2019: random desired distributions and scores, five rankings, every measure.
+
+For every number of values m, a desired distribution is m uniform draws divided by their sum, every value has
+the same number of candidates with uniform scores, and the top of each ranking is measured. All rankings see
+the same lists, so that their differences can be measured list by list.
+"""
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy.stats
+from tqdm import tqdm
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.ranking.algorithms import ALGORITHMS
+from biaslab.ranking.batches import measure_batch
+from biaslab.ranking.measures import MEASURES
+
+RATIO = "min_ratio"
+"""The smallest ratio of observed to desired share, exp(MinSkew): 0 where MinSkew is minus infinity."""
+
+QUANTITIES = (*MEASURES, RATIO)
+COMPARED = ("min_skew", "max_skew", "ndkl", "ndcg")
+PAIRS = tuple(itertools.combinations(range(len(ALGORITHMS)), 2))
+
+LEVEL = 0.95
+_CHUNK = 2_000_000  # scores drawn at once; part of what decides the random numbers
+
+
+class Simulation(NamedTuple):
+    """What the simulation measures.
+
+    Attributes
+    ----------
+    measures : pandas.DataFrame
+        Columns n_values, candidates, top, algorithm, measure, n_lists, n_infinite, mean, sd, ci_low, ci_high.
+        A value of the attribute without a candidate in the top makes MinSkew minus infinity; such lists are
+        counted in n_infinite and left out of mean, sd and interval.
+    feasibility : pandas.DataFrame
+        Columns n_values, algorithm, n_lists, n_infeasible, share, ci_low, ci_high (Clopper and Pearson).
+    differences : pandas.DataFrame
+        Columns n_values, measure, algorithm, other, n_lists, mean, sd, ci_low, ci_high of the difference
+        algorithm - other over the same lists; those for which it is infinite or undefined do not count.
+    """
+
+    measures: pd.DataFrame
+    feasibility: pd.DataFrame
+    differences: pd.DataFrame
+
+
+class Moments:
+    """Number, mean and standard deviation of finite values that come in chunks (Chan et al. 1983).
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of one observation.
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.n = np.zeros(shape, dtype=np.int64)
+        self.mean = np.zeros(shape)
+        self._squares = np.zeros(shape)  # sums of squared deviations from the mean
+
+    def add(self, values: np.ndarray) -> None:
+        """Add observations along the first axis; infinite and missing entries do not count."""
+        finite = np.isfinite(values)
+        n = finite.sum(axis=0)
+        mean = np.where(finite, values, 0.0).sum(axis=0) / np.maximum(n, 1)
+        squares = (np.where(finite, values - mean, 0.0) ** 2).sum(axis=0)
+        total = np.maximum(self.n + n, 1)
+        gap = mean - self.mean
+        self._squares += squares + gap**2 * self.n * n / total
+        self.mean += gap * n / total
+        self.n += n
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return mean, sd (ddof 1) and Student's interval, flat; NaN where too few values are finite."""
+        n = self.n.ravel()
+        mean = np.where(n > 0, self.mean.ravel(), np.nan)
+        freedom = np.where(n > 1, n - 1, np.nan)
+        sd = np.sqrt(self._squares.ravel() / freedom)
+        half = scipy.stats.t.ppf((1 + LEVEL) / 2, freedom) * sd / np.sqrt(np.maximum(n, 1))
+        return {"mean": mean, "sd": sd, "ci_low": mean - half, "ci_high": mean + half}
+
+
+def simulate(
+    sizes: Sequence[int], distributions: int, candidates: int, top: int, seed: int, threads: int
+) -> Simulation:
+    """Simulate attributes with different numbers of values.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Numbers of values of the attribute.
+    distributions : int
+        Desired distributions, and lists, for each of them.
+    candidates : int
+        Candidates with each value.
+    top : int
+        Length of the rankings, at most `candidates`, so that no value runs out of candidates.
+    seed : int
+        Seed of the run.
+    threads : int
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    InputError
+        When the rankings are longer than a value has candidates.
+    """
+    if top > candidates:
+        raise InputError(
+            f"the top {top} of {candidates} candidates a value: a value could run out of them; lower the top"
+        )
+    parts = []
+    total = len(sizes) * distributions
+    with tqdm(total=total, desc="simulation", unit="list", disable=None) as progress:
+        for m in sizes:
+            parts.append(_simulate_size(m, distributions, candidates, top, seed, threads, progress))
+    return Simulation(*(pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True)))
+
+
+def parse_sizes(text: str) -> list[int]:
+    """Read numbers of values, separated by commas.
+
+    Raises
+    ------
+    InputError
+        When one is no whole number, or below two, or there twice.
+    """
+    parts = text.split(",")
+    if not all(part.isdecimal() and int(part) >= 2 for part in parts):
+        raise InputError(f"numbers of values '{text}': write whole numbers from 2 on, separated by commas")
+    sizes = [int(part) for part in parts]
+    if len(set(sizes)) < len(sizes):
+        raise InputError(f"numbers of values '{text}': one is there twice; name each once")
+    return sizes
+
+
+def draw(m: int, n_lists: int, candidates: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Draw lists with the scores of each value in descending order.
+
+    Parameters
+    ----------
+    m : int
+        Values of the attribute.
+    n_lists : int
+        Lists.
+    candidates : int
+        Candidates with each value.
+    rng : numpy.random.Generator
+        Where the numbers come from.
+
+    Returns
+    -------
+    scores : (n_lists, m, candidates) float64
+        Uniform on [0, 1), the best of each value first.
+    desired : (n_lists, m) float64
+        Uniform draws, divided by their sum in each list.
+    """
+    desired = rng.random((n_lists, m))
+    desired /= desired.sum(axis=1, keepdims=True)
+    scores = rng.random((n_lists, m, candidates))
+    np.negative(scores, out=scores)
+    scores.sort(axis=-1)
+    np.negative(scores, out=scores)
+    return scores, desired
+
+
+def _simulate_size(
+    m: int, distributions: int, candidates: int, top: int, seed: int, threads: int, progress: tqdm
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Simulate one number of values, chunk by chunk, each from a random stream of its own."""
+    quantities = Moments((len(ALGORITHMS), len(QUANTITIES)))
+    differences = Moments((len(PAIRS), len(COMPARED)))
+    infeasible = np.zeros(len(ALGORITHMS), dtype=np.int64)
+    compared = [MEASURES.index(measure) for measure in COMPARED]
+    first, second = np.transpose(PAIRS)
+    chunk = max(1, _CHUNK // (m * candidates))
+    for number, start in enumerate(range(0, distributions, chunk)):
+        n_lists = min(chunk, distributions - start)
+        rng = stream(seed, "ranking simulation", m, number)
+        values = measure_batch(*draw(m, n_lists, candidates, rng), top, threads)
+        ratio = np.exp(values[..., MEASURES.index("min_skew"), None])
+        quantities.add(np.concatenate([values, ratio], axis=-1))
+        with np.errstate(invalid="ignore"):  # two infinite skews have no difference
+            differences.add(values[:, first][..., compared] - values[:, second][..., compared])
+        infeasible += (values[..., MEASURES.index("infeasible_index")] > 0).sum(axis=0)
+        progress.update(n_lists)
+    return (
+        _measure_table(m, distributions, candidates, top, quantities),
+        _feasibility_table(m, distributions, infeasible),
+        _difference_table(m, differences),
+    )
+
+
+def _measure_table(m: int, n_lists: int, candidates: int, top: int, moments: Moments) -> pd.DataFrame:
+    names = pd.MultiIndex.from_product([ALGORITHMS, QUANTITIES], names=["algorithm", "measure"])
+    about = {"n_values": m, "candidates": candidates, "top": top}
+    counts = {"n_lists": n_lists, "n_infinite": n_lists - moments.n.ravel()}
+    return pd.DataFrame({**about, **_levels(names), **counts, **moments.columns()})
+
+
+def _feasibility_table(m: int, n_lists: int, infeasible: np.ndarray) -> pd.DataFrame:
+    exact = [scipy.stats.binomtest(int(k), n_lists).proportion_ci(LEVEL, method="exact") for k in infeasible]
+    return pd.DataFrame(
+        {
+            "n_values": m,
+            "algorithm": ALGORITHMS,
+            "n_lists": n_lists,
+            "n_infeasible": infeasible,
+            "share": infeasible / n_lists,
+            "ci_low": [interval.low for interval in exact],
+            "ci_high": [interval.high for interval in exact],
+        }
+    )
+
+
+def _difference_table(m: int, moments: Moments) -> pd.DataFrame:
+    rows = [(c, ALGORITHMS[a], ALGORITHMS[b]) for a, b in PAIRS for c in COMPARED]
+    names = pd.MultiIndex.from_tuples(rows, names=["measure", "algorithm", "other"])
+    return pd.DataFrame({"n_values": m, **_levels(names), "n_lists": moments.n.ravel(), **moments.columns()})
+
+
+def _levels(index: pd.MultiIndex) -> dict[str, np.ndarray]:
+    """Return the levels of an index as columns."""
+    return {name: index.get_level_values(name).to_numpy() for name in index.names}
