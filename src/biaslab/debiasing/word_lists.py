@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from biaslab.core.config import read_yaml
-from biaslab.core.errors import InputError
+from biaslab.core.errors import InputError, suggest
 from biaslab.core.schema import check_schema
 
 JSON_SUFFIX = ".json"
@@ -220,6 +220,23 @@ def known_sets(sets: SetList, ids: Mapping[str, int]) -> KnownSets:
         )
     dropped = tuple(words for words, rows in zip(sets.sets, known, strict=True) if len(rows) < _LEAST_WORDS)
     return KnownSets(kept, lost, dropped)
+
+
+def pair_rows(pair: str, ids: Mapping[str, int]) -> tuple[int, int]:
+    """Return the rows of a pair of words, written with a colon between, as in ``she:he``.
+
+    Raises
+    ------
+    InputError
+        When it is no pair of two different words, or the embedding lacks one.
+    """
+    words = pair.split(":")
+    if len(words) != 2 or not all(words) or words[0] == words[1]:
+        raise InputError(f"'{pair}' is not a pair of words; write two different words as in she:he")
+    for word in words:
+        if word not in ids:
+            raise InputError(f"the embedding lacks '{word}' of the pair {pair}{suggest(word, ids)}")
+    return ids[words[0]], ids[words[1]]
 
 
 def _read(path: Path, key: str, schema: Mapping) -> tuple[str, list]:

@@ -1,0 +1,146 @@
+"""The page that ``biaslab debiasing`` prints: tables on a terminal, plain text in a pipe or file."""
+
+from collections.abc import Callable, Sequence
+from io import StringIO
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from biaslab.debiasing.measurement import Lists, Measurement
+
+N_COMPONENTS = 3
+N_LOST = 10
+"""Lost words of a list to print; the table has them all."""
+
+_WIDTH = 100
+_NAMES = {
+    "direct_bias": "DirectBias, all occupations",
+    "direct_bias_neutral": "DirectBias, neutral occupations",
+    "direct_bias_own_subspace": "the same, along the subspace found anew",
+    "pair_bias": "Mean difference of similarity to the two words of a pair",
+    "component_1_share": "Share of the first component",
+}
+
+
+def both(show: Callable[..., None], *arguments: object) -> str:
+    """Print a page to standard output, and return it as plain text."""
+    text = StringIO()
+    for options in ({}, {"file": text, "width": _WIDTH}):
+        show(Console(markup=False, emoji=False, highlight=False, **options), *arguments)
+    return text.getvalue()
+
+
+def show_measurement(
+    console: Console, name: str, n_words: int, lists: Lists, found: Measurement, top: int
+) -> None:
+    """Print what was measured in an embedding."""
+    _show_head(console, name, n_words, lists)
+    shares = found.subspace.shares
+    listed = ", ".join(f"{share:.3f}" for share in shares[:N_COMPONENTS])
+    pairs = [(_NAMES[key], f"{value:.4f}") for key, value in found.values.items() if "own" not in key]
+    rows = [*pairs, (f"Shares of the first {min(N_COMPONENTS, len(shares))} components", listed)]
+    _print(console, _table(["Measure", "Value"], rows, numbers=(1,)))
+    _print(console, _extremes(found, top))
+    _print(console, _tests(found.weats))
+    _show_lost(console, lists, found.weats)
+
+
+def show_comparison(
+    console: Console, name: str, n_words: int, lists: Lists, table: pd.DataFrame, weats: pd.DataFrame
+) -> None:
+    """Print what debiasing changed."""
+    _show_head(console, name, n_words, lists)
+    rows = [
+        (_NAMES.get(row.measure, row.measure), _number(row.before), _number(row.after))
+        for row in table.itertuples()
+        if row.measure in _NAMES or not row.measure.startswith("component_")
+    ]
+    _print(console, _table(["Measure", "Before", "After"], rows, numbers=(1, 2)))
+    _show_lost(console, lists, weats)
+
+
+def show_analogies(console: Console, pair: tuple[str, str], table: pd.DataFrame, top: int) -> None:
+    """Print the first analogies."""
+    console.print(
+        f"{len(table)} analogies: {pair[0]} is to x as {pair[1]} is to y; the first {min(top, len(table))}"
+    )
+    rows = [(a.x, a.y, f"{a.score:.3f}", f"{a.distance:.3f}") for a in table.head(top).itertuples()]
+    _print(console, _table(["x", "y", "Score", "Distance"], rows, numbers=(2, 3)))
+
+
+def _show_head(console: Console, name: str, n_words: int, lists: Lists) -> None:
+    sets, dropped = len(lists.defining.rows), len(lists.defining.dropped)
+    console.print(Text(name, style="bold"))
+    console.print(
+        f"{n_words} words; {sets} defining sets{f' ({dropped} dropped)' if dropped else ''},"
+        f" {len(lists.equalize.rows)} equality sets, {len(lists.occupations.rows)} occupations, of which"
+        f" {len(lists.neutral_occupations)} neutral; {len(lists.not_neutral)} words specific by definition"
+    )
+
+
+def _extremes(found: Measurement, top: int) -> Table:
+    """Return the occupations at the two ends of the axis; none is at both."""
+    n = min(top, len(found.occupations) // 2)
+    ends = found.occupations.head(n), found.occupations.tail(n)[::-1]
+    rows = [
+        (one.word, f"{one.projection:+.3f}", other.word, f"{other.projection:+.3f}")
+        for one, other in zip(*(end.itertuples() for end in ends), strict=True)
+    ]
+    first, second = found.axis
+    return _table([f"Extreme {first}", "Cosine", f"Extreme {second}", "Cosine"], rows, numbers=(1, 3))
+
+
+def _tests(weats: pd.DataFrame) -> Table:
+    rows = [
+        (test.weat, test.title, f"{test.effect_size:+.3f}", f"{test.p_value:.3g}", _how(test))
+        for test in weats[weats["problem"] == ""].itertuples()
+    ]
+    return _table(["WEAT", "", "Effect size", "p", ""], rows, numbers=(2, 3))
+
+
+def _how(test: object) -> str:
+    return f"{'exact' if test.exact else 'random'}, {test.permutations} partitions"
+
+
+def _show_lost(console: Console, lists: Lists, weats: pd.DataFrame) -> None:
+    lost = lists.lost | {test.weat: _split(test.lost) for test in weats.itertuples()}
+    rows = [(name, str(len(words)), _listed(words)) for name, words in lost.items()]
+    _print(console, _table(["Words lost from", "", "(not in the embedding)"], rows, numbers=(1,)))
+    for test in weats[weats["problem"] != ""].itertuples():
+        console.print(f"not measured: {test.problem}")
+
+
+def lost_table(lists: Lists, weats: pd.DataFrame) -> pd.DataFrame:
+    """Return the lost words: columns list, word."""
+    lost = lists.lost | {t.weat: _split(t.lost) for t in weats.itertuples()}
+    rows = [(name, word) for name, words in lost.items() for word in words]
+    return pd.DataFrame(rows, columns=["list", "word"])
+
+
+def _split(words: str) -> tuple[str, ...]:
+    return tuple(words.split(",")) if words else ()
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - N_LOST} more" if len(words) > N_LOST else ""
+    return (", ".join(words[:N_LOST]) or "none") + more
+
+
+def _number(value: float) -> str:
+    return f"{value:.2e}" if 0 < abs(value) < 1e-4 else f"{value:.4f}"
+
+
+def _print(console: Console, table: Table) -> None:
+    console.print()
+    console.print(table)
+
+
+def _table(headers: list[str], rows: list[tuple[str, ...]], numbers: tuple[int, ...]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for k, header in enumerate(headers):
+        table.add_column(header, justify="right" if k in numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table

@@ -1,0 +1,249 @@
+"""One embedding measured with all that the area has, and two of them side by side."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.weat import effect_size, permutation_p_value
+from biaslab.bias.word_sets import WordSets, in_vocabulary
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.debiasing.measures import direct_bias, pair_bias, project_words
+from biaslab.debiasing.subspace import BiasSubspace, find_subspace
+from biaslab.debiasing.word_lists import KnownSets, KnownWords, known_sets, known_words, read_sets, read_words
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The four word lists of the area, as rows of an embedding.
+
+    Attributes
+    ----------
+    defining, equalize : KnownSets
+        Sets of words that define the bias, and that shall differ in it alone.
+    occupations, specific : KnownWords
+        Words whose bias is measured, and words that are specific by definition.
+    """
+
+    defining: KnownSets
+    equalize: KnownSets
+    occupations: KnownWords
+    specific: KnownWords
+
+    @property
+    def not_neutral(self) -> np.ndarray:
+        """Rows of all words that are about the bias, by one of the lists but the occupations: int64 (n,)."""
+        in_sets = [row for rows in (*self.defining.rows, *self.equalize.rows) for row in rows]
+        return np.union1d(self.specific.rows, np.array(in_sets, dtype=np.int64))
+
+    def neutral(self, n_words: int) -> np.ndarray:
+        """Return the rows of all other words of an embedding of `n_words` words: int64 (n,)."""
+        return np.setdiff1d(np.arange(n_words), self.not_neutral)
+
+    @property
+    def neutral_occupations(self) -> np.ndarray:
+        """Rows of the occupations that are not specific by definition, as *actress* is: int64 (n,)."""
+        return self.occupations.rows[~np.isin(self.occupations.rows, self.not_neutral)]
+
+    @property
+    def lost(self) -> dict[str, tuple[str, ...]]:
+        """The words of each list that the embedding lacks."""
+        return {name: known.lost for name, known in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to measure.
+
+    Attributes
+    ----------
+    components : int
+        Dimensions k of the bias subspace.
+    strictness : float
+        The exponent c of DirectBias.
+    permutations : int
+        Up to this number of partitions a WEAT's p-value is exact, beyond it is estimated from as many.
+    seed : int
+        Of the random partitions.
+    """
+
+    components: int = 1
+    strictness: float = 1.0
+    permutations: int = 100_000
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What was measured.
+
+    Attributes
+    ----------
+    subspace : BiasSubspace
+        Found in this embedding.
+    values : dict of str to float
+        DirectBias of the occupations (``direct_bias``) and of those that are not specific by definition
+        (``direct_bias_neutral``), along the subspace given, or else that of this embedding; the latter along
+        the subspace of this embedding (``direct_bias_own_subspace``); the mean difference of an occupation's
+        similarity to the two ends of the equality sets (``pair_bias``).
+    occupations : pandas.DataFrame
+        Columns word, projection: the neutral occupations on the axis, by falling projection.
+    axis : tuple of str
+        The two words whose difference is the axis.
+    weats : pandas.DataFrame
+        Columns weat, title, effect_size, p_value, exact, permutations, lost (comma separated), problem (why a
+        test was not measured, else empty).
+    """
+
+    subspace: BiasSubspace
+    values: dict[str, float]
+    occupations: pd.DataFrame
+    axis: tuple[str, str]
+    weats: pd.DataFrame
+
+    def table(self) -> pd.DataFrame:
+        """Return every number in one table: columns measure, value."""
+        tests = self.weats[self.weats["problem"] == ""]
+        numbers = self.values | {
+            f"component_{i}_share": share for i, share in enumerate(self.subspace.shares, 1)
+        }
+        for test in tests.itertuples():
+            numbers |= {f"{test.weat}_effect_size": test.effect_size, f"{test.weat}_p_value": test.p_value}
+        return pd.DataFrame({"measure": list(numbers), "value": list(numbers.values())})
+
+
+def read_lists(
+    defining: str | os.PathLike,
+    equalize: str | os.PathLike,
+    occupations: str | os.PathLike,
+    specific: str | os.PathLike,
+    ids: Mapping[str, int],
+) -> Lists:
+    """Read the four word lists and find their words in an embedding.
+
+    Parameters
+    ----------
+    defining, equalize, occupations, specific : path-like
+        Files, see `biaslab.debiasing.word_lists`.
+    ids : mapping of str to int
+        Row of every word of the embedding.
+
+    Returns
+    -------
+    Lists
+        What the embedding has of them.
+
+    Raises
+    ------
+    InputError
+        When a file is wrong, or the embedding has too little of a list.
+    """
+    return Lists(
+        known_sets(read_sets(defining), ids),
+        known_sets(read_sets(equalize), ids),
+        known_words(read_words(occupations), ids),
+        known_words(read_words(specific), ids),
+    )
+
+
+def measure(
+    vectors: np.ndarray,
+    words: Sequence[str],
+    lists: Lists,
+    tests: Sequence[WordSets],
+    settings: Settings,
+    basis: np.ndarray | None = None,
+) -> Measurement:
+    """Measure an embedding.
+
+    Parameters
+    ----------
+    vectors : (V, d) float32 or float64
+        Word vectors of unit length.
+    words : sequence of str
+        The words of the rows.
+    lists : Lists
+        Word lists of this embedding.
+    tests : sequence of WordSets
+        Association tests; one whose words the embedding lacks is not measured.
+    settings : Settings
+        How to measure.
+    basis : (k, d) float64, optional
+        The subspace to measure DirectBias along, e.g. that of the embedding before debiasing.
+
+    Returns
+    -------
+    Measurement
+        See there.
+
+    Raises
+    ------
+    InputError
+        When the defining sets span no such subspace, or all occupations are specific by definition.
+    """
+    subspace = find_subspace(vectors, lists.defining.rows, settings.components)
+    first, second = lists.defining.rows[0][:2]
+    neutral = lists.neutral_occupations
+    if not neutral.size:
+        raise InputError("all occupations are also in the list of specific words; give neutral occupations")
+    along = subspace.basis if basis is None else basis
+    ends = [(rows[i], rows[j]) for rows in lists.equalize.rows for i in range(len(rows)) for j in range(i)]
+    one, other = np.array(ends).T
+    values = {
+        "direct_bias": direct_bias(vectors[lists.occupations.rows], along, settings.strictness),
+        "direct_bias_neutral": direct_bias(vectors[neutral], along, settings.strictness),
+        "direct_bias_own_subspace": direct_bias(vectors[neutral], subspace.basis, settings.strictness),
+        "pair_bias": pair_bias(vectors[neutral], vectors[one], vectors[other]),
+    }
+    direction = vectors[first].astype(np.float64) - vectors[second]
+    return Measurement(
+        subspace,
+        values,
+        project_words(vectors, words, neutral, direction),
+        (words[first], words[second]),
+        _measure_tests(vectors, words, tests, settings),
+    )
+
+
+def compare(before: Measurement, after: Measurement) -> pd.DataFrame:
+    """Set two measurements side by side.
+
+    Parameters
+    ----------
+    before, after : Measurement
+        Of one vocabulary.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns measure, before, after, difference.
+    """
+    table = before.table().merge(after.table(), on="measure", suffixes=("_before", "_after"))
+    table.columns = ["measure", "before", "after"]
+    return table.assign(difference=table["after"] - table["before"])
+
+
+def _measure_tests(
+    vectors: np.ndarray, words: Sequence[str], tests: Sequence[WordSets], settings: Settings
+) -> pd.DataFrame:
+    ids = {word: row for row, word in enumerate(words)}
+    columns = ["weat", "title", "effect_size", "p_value", "exact", "permutations", "lost", "problem"]
+    return pd.DataFrame([_measure_test(vectors, ids, test, settings) for test in tests], columns=columns)
+
+
+def _measure_test(
+    vectors: np.ndarray, ids: Mapping[str, int], test: WordSets, settings: Settings
+) -> tuple[object, ...]:
+    """Return the row of a test; one without its words has no numbers, but a problem."""
+    try:
+        weat = in_vocabulary(test, ids)
+    except InputError as error:
+        lost = ",".join(word for of_set in test.sets.values() for word in of_set if word not in ids)
+        return test.name, test.title, np.nan, np.nan, False, 0, lost, str(error)
+    rng = stream(settings.seed, "permutations", test.name)
+    p = permutation_p_value(vectors, weat, settings.permutations, rng)
+    size = effect_size(vectors, weat)
+    return test.name, test.title, size, p.p_value, p.exact, p.n_permutations, ",".join(weat.lost_words), ""
