@@ -1,0 +1,258 @@
+"""The desired distribution of each list: ready-made (Geyik et al. 2019, Section 3), or shares from a file.
+
+With A the attribute, Y = 1 a qualified candidate and Ŷ = 1 one in the top places, the paper names two aims:
+
+- *equal opportunity*: P(Ŷ = 1 | A = a, Y = 1) is the same for all a. A top of qualified candidates has it
+  when its shares are those of the values among the qualified candidates of the list.
+- *demographic parity*: P(Ŷ = 1 | A = a), and so P(Ŷ = 0 | A = a), is the same for all a. The top has it when
+  its shares are those of the values in the whole population, qualified or not.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.config import read_yaml
+from biaslab.core.errors import InputError, suggest
+from biaslab.ranking.lists import ListFile, Lists
+
+UNIFORM, OBSERVED, EQUAL_OPPORTUNITY, DEMOGRAPHIC_PARITY = KINDS = (
+    "uniform",
+    "observed",
+    "equal-opportunity",
+    "demographic-parity",
+)
+"""Ready-made distributions: equal shares of the values of the list, the shares among its candidates, those
+among its qualified candidates, and the shares among all candidates of the file."""
+
+SUM_TOLERANCE = 1e-6
+"""How far the sum of the shares in a file may be from one; they are divided by it."""
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_YAML = (".yaml", ".yml")
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The values that each list has or shall have: G groups, those of a list side by side, by name.
+
+    Attributes
+    ----------
+    list_groups : (n_lists + 1,) int64
+        The first group of each list.
+    names : list of str
+        The values.
+    values : (G,) int64
+        The value of each group, as an index into `names`.
+    rows : (n,) int64
+        Group of each candidate.
+    counts : (G,) int64
+        Candidates of each group; 0 where a list lacks a value that is desired.
+    desired : (G,) float64
+        Desired shares; one in sum over a list.
+    """
+
+    list_groups: np.ndarray
+    names: list[str]
+    values: np.ndarray
+    rows: np.ndarray
+    counts: np.ndarray
+    desired: np.ndarray
+
+
+Shares = Mapping[str, float]
+"""The same desired shares for all lists, by value."""
+
+
+def choose(desired: str, source: ListFile) -> str | Shares:
+    """Turn what the user names into the kind of a distribution that each list has for itself, or into shares.
+
+    Parameters
+    ----------
+    desired : str
+        One of `KINDS`, or a file for `read_shares`.
+    source : ListFile
+        The candidates; they are counted for demographic parity.
+
+    Returns
+    -------
+    str or mapping of str to float
+
+    Raises
+    ------
+    InputError
+        When it is neither, or is equal opportunity without a column that tells who is qualified.
+    """
+    if desired == DEMOGRAPHIC_PARITY:
+        counts = source.count_values()
+        return {name: count / sum(counts.values()) for name, count in counts.items()}
+    if desired == EQUAL_OPPORTUNITY and source.columns.qualified is None:
+        raise InputError(
+            f"{EQUAL_OPPORTUNITY}: needs the column that tells who is qualified; name it (--qualified)"
+        )
+    if desired in KINDS:
+        return desired
+    if Path(desired).suffix.lower() not in (*_DELIMITERS, *_YAML):
+        raise InputError(
+            f"unknown desired distribution '{desired}' (known: {', '.join(KINDS)}, or a .csv, .tsv or .yaml"
+            f" file){suggest(desired, KINDS)}"
+        )
+    return read_shares(desired)
+
+
+def read_shares(path: str | os.PathLike) -> dict[str, float]:
+    """Read desired shares.
+
+    Parameters
+    ----------
+    path : path-like
+        A ``.csv`` or ``.tsv`` table with the columns value and share, or a ``.yaml`` file with lines
+        ``value: share``. A share is a number or a fraction (``1/3``).
+
+    Returns
+    -------
+    dict of str to float
+        Sorted by value; divided by their sum, which is one to within `SUM_TOLERANCE`.
+
+    Raises
+    ------
+    InputError
+        Naming the line or value, when a share is not a number from 0 to 1 or there twice, or the sum not 1.
+    """
+    path = Path(path)
+    entries = _read_mapping(path) if path.suffix.lower() in _YAML else _read_table(path)
+    shares: dict[str, float] = {}
+    for where, value, text in entries:
+        if value in shares:
+            raise InputError(f"{where}: the value '{value}' is there twice; keep one")
+        shares[value] = _share(where, value, text)
+    total = sum(shares.values())
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise InputError(
+            f"{path}: the shares sum to {total:.10g}, not to 1 (within {SUM_TOLERANCE:g}); correct them"
+        )
+    return {value: share / total for value, share in sorted(shares.items())}
+
+
+def group(lists: Lists, desired: str | Shares, source: ListFile) -> Groups:
+    """Give every list its values and their desired shares.
+
+    Parameters
+    ----------
+    lists : Lists
+        n candidates.
+    desired : str or mapping of str to float
+        From `choose`.
+    source : ListFile
+        Where the candidates are from, for messages.
+
+    Returns
+    -------
+    Groups
+
+    Raises
+    ------
+    InputError
+        When the shares name no share of a candidate's value, or a list has no qualified candidate.
+    """
+    n_lists = len(lists.queries)
+    list_of_row = np.repeat(np.arange(n_lists), np.diff(lists.offsets))
+    if isinstance(desired, str):
+        pairs = list_of_row * len(lists.names) + lists.values
+        found, rows, counts = np.unique(pairs, return_inverse=True, return_counts=True)
+        list_of_group, values = np.divmod(found, len(lists.names))
+        list_groups = np.searchsorted(list_of_group, np.arange(n_lists + 1))
+        weights = _own_weights(desired, lists, rows, counts, source, list_groups)
+        totals = np.add.reduceat(weights, list_groups[:-1])
+        return Groups(list_groups, lists.names, values, rows, counts, weights / totals[list_of_group])
+    names = list(desired)
+    values = _places(lists, names, source)[lists.values]
+    rows = list_of_row * len(names) + values
+    return Groups(
+        list_groups=np.arange(n_lists + 1) * len(names),
+        names=names,
+        values=np.tile(np.arange(len(names)), n_lists),
+        rows=rows,
+        counts=np.bincount(rows, minlength=n_lists * len(names)),
+        desired=np.tile(list(desired.values()), n_lists),
+    )
+
+
+def _own_weights(
+    kind: str, lists: Lists, rows: np.ndarray, counts: np.ndarray, source: ListFile, list_groups: np.ndarray
+) -> np.ndarray:
+    """Return what the shares of the groups (G,) are proportional to in their list."""
+    if kind == UNIFORM:
+        return np.ones(len(counts))
+    if kind == OBSERVED:
+        return counts.astype(np.float64)
+    weights = np.bincount(rows, lists.qualified, minlength=len(counts))
+    empty = np.flatnonzero(np.add.reduceat(weights, list_groups[:-1]) == 0)
+    if len(empty):
+        start = int(lists.offsets[empty[0]])
+        raise InputError(
+            f"{source.where(lists.first_row + start)}: no candidate of the list that begins here is qualified"
+            "; remove the list, or name another desired distribution"
+        )
+    return weights
+
+
+def _places(lists: Lists, names: list[str], source: ListFile) -> np.ndarray:
+    """Return the place of each value of the lists among `names`."""
+    known = {name: place for place, name in enumerate(names)}
+    for number, name in enumerate(lists.names):
+        if name not in known:
+            row = lists.first_row + int((lists.values == number).argmax())
+            raise InputError(
+                f"{source.where(row)}: the value '{name}' has no desired share (there are shares of"
+                f" {', '.join(names)}); add one, which may be 0{suggest(name, names)}"
+            )
+    return np.array([known[name] for name in lists.names])
+
+
+def _read_mapping(path: Path) -> list[tuple[str, str, str]]:
+    """Return place, value and share of each line of a YAML file."""
+    for value in (shares := read_yaml(path)):
+        if not isinstance(value, str | int):
+            raise InputError(f"{path}: the value {value} is no text; write it in quotes")
+        if isinstance(value, bool):
+            raise InputError(f"{path}: the value {value} is yes or no in YAML; write it in quotes")
+    return [(str(path), str(value), str(share)) for value, share in shares.items()]
+
+
+def _read_table(path: Path) -> list[tuple[str, str, str]]:
+    """Return place, value and share of each line of a CSV or TSV file."""
+    try:
+        table = pd.read_csv(
+            path,
+            sep=_DELIMITERS[path.suffix.lower()],
+            dtype=str,
+            keep_default_na=False,
+            skip_blank_lines=False,
+        )
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file of desired shares; check the path") from error
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path}: not a table of shares ({str(error).splitlines()[0]}); repair it"
+        ) from error
+    for column in ("value", "share"):
+        if column not in table:
+            raise InputError(f"{path}: there is no column '{column}'; write the columns value and share")
+    lines = table[["value", "share"]].itertuples()
+    return [(f"{path}:{line + 2}", value, share) for line, value, share in lines if value or share]
+
+
+def _share(where: str, value: str, text: str) -> float:
+    try:
+        share = float(Fraction(text.strip()))
+    except (ValueError, ZeroDivisionError):
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise InputError(f"{where}: the share '{text}' of '{value}' is not a number from 0 to 1; correct it")
+    return share

@@ -1,0 +1,509 @@
+"""Lists of candidates in files: read as a stream of whole lists, written atomically, CSV, TSV or Parquet."""
+
+import contextlib
+import csv
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+from tqdm import tqdm
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.io import atomic_path
+
+CHUNK_BYTES = 2**21
+"""How much of a text file is read at once (a line must be shorter); some tens of chunks are read ahead."""
+
+SEPARATOR = "|"
+"""What joins the values of crossed attributes: ``female|senior``."""
+
+MAX_VALUES = 1000
+"""The most values that the (crossed) attribute may have in one chunk."""
+
+RANK, OLD_RANK = "rank", "old_rank"
+"""Columns of the output: the new place in the list, and the place by score."""
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_PARQUET = ".parquet"
+_PARQUET_ROW_BYTES = 64  # a batch of Parquet has a row for so many bytes of a chunk
+_WRITTEN_ROWS = 2**16  # at once, so that no buffer of text gets too long
+_TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a file mean what.
+
+    Attributes
+    ----------
+    score : str
+        Larger is better.
+    attributes : tuple of str
+        Several are crossed.
+    query : str, optional
+        Names the list of each row; without it the file is one list.
+    qualified : str, optional
+        Whether a candidate is qualified: 1, true, yes, 0, false or no.
+    """
+
+    score: str
+    attributes: tuple[str, ...]
+    query: str | None = None
+    qualified: str | None = None
+
+    @property
+    def all(self) -> list[str]:
+        """Every column that is named."""
+        return [c for c in (self.score, *self.attributes, self.query, self.qualified) if c is not None]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Some whole lists of candidates, one after the other: n rows.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The rows with all columns of the file.
+    first_row : int
+        Number of the first row in the file, from 0.
+    offsets : (n_lists + 1,) int64
+        Where each list begins and ends.
+    queries : list of str
+        Name of each list; "" where the file is one list.
+    scores : (n,) float64
+        Finite.
+    values : (n,) int64
+        The candidate's value of the (crossed) attribute, as an index into `names`.
+    names : list of str
+        The values in these rows, sorted.
+    qualified : (n,) bool or None
+        Whether the candidate is qualified, where the file says so.
+    """
+
+    table: pa.Table
+    first_row: int
+    offsets: np.ndarray
+    queries: list[str]
+    scores: np.ndarray
+    values: np.ndarray
+    names: list[str]
+    qualified: np.ndarray | None
+
+
+class ListFile:
+    """A file of candidates whose columns are there and have a meaning.
+
+    Parameters
+    ----------
+    path : path-like
+        A ``.csv`` (commas), ``.tsv`` (tabs) or ``.parquet`` file with a header. The rows of a list follow
+        each other.
+    columns : Columns
+        What the columns mean.
+    chunk_bytes : int
+        How much is read at once. Results do not depend on it.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, empty, of another kind or not readable, or lacks one of the columns.
+    """
+
+    def __init__(self, path: str | os.PathLike, columns: Columns, chunk_bytes: int = CHUNK_BYTES):
+        self.path, self.columns, self._chunk_bytes = Path(path), columns, chunk_bytes
+        self._delimiter = _DELIMITERS.get(_suffix(self.path))
+        with self._readable():
+            self.schema = self._read_schema()
+        self._check_columns()
+
+    def lists(self) -> Iterator[Lists]:
+        """Yield all lists, as many whole ones at a time as a chunk has; a list must fit into memory.
+
+        Raises
+        ------
+        InputError
+            Naming line (CSV) or row (Parquet): a score that is no finite number, a missing attribute, a list
+            that goes on after another one began, a value that is not allowed.
+        """
+        seen: set[str] = set()
+        first_row = 0
+        for table in _whole_lists(self.tables(), self.columns.query):
+            yield self._parse(table, first_row, seen)
+            first_row += len(table)
+
+    def count_values(self) -> dict[str, int]:
+        """Return the number of candidates with each value of the (crossed) attribute in the whole file.
+
+        Raises
+        ------
+        InputError
+            When an attribute is missing in a line, or has too many values.
+        """
+        counts: dict[str, int] = {}
+        first_row = 0
+        for table in self.tables(self.columns.attributes):
+            values, names = self._values(table, first_row)
+            for name, count in zip(names, np.bincount(values, minlength=len(names)).tolist(), strict=True):
+                counts[name] = counts.get(name, 0) + count
+            first_row += len(table)
+        return dict(sorted(counts.items()))
+
+    def tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Yield the file (all its columns, or those named) in chunks, with a progress bar.
+
+        The columns of a text file are text, so that they can be written as they were read.
+
+        Raises
+        ------
+        InputError
+            When the file has no rows, or a line of it is damaged.
+        """
+        chunks = self._parquet_chunks if self._delimiter is None else self._text_chunks
+        empty = True
+        with self._readable():
+            for table in chunks(columns):
+                if len(table):
+                    empty = False
+                    yield table
+        if empty:
+            raise InputError(f"{self.path}: has no candidates; write one a line below the header")
+
+    def where(self, row: int) -> str:
+        """Name the place of a row (from 0): the line of a text file, the row of a Parquet file."""
+        if self._delimiter is None:
+            return f"{self.path}, row {row + 1}"
+        with self.path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            lines = csv.reader(file, delimiter=self._delimiter)
+            for number, _ in enumerate(filter(None, lines)):
+                if number == row + 1:  # 0 is the header
+                    return f"{self.path}:{lines.line_num}"
+        return str(self.path)
+
+    @contextlib.contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Turn what the readers say into one line."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise InputError(f"{self.path}: no such file; check the path") from error
+        except pa.ArrowException as error:
+            raise InputError(self._explain(str(error).splitlines()[0])) from error
+        except OSError as error:
+            reason = error.strerror or str(error).splitlines()[0]
+            raise InputError(f"{self.path}: cannot be read ({reason}); check the file") from error
+
+    def _explain(self, problem: str) -> str:
+        if problem == "Empty CSV file":
+            return f"{self.path}: the file is empty; write a header and one candidate a line"
+        _, has_row, rest = problem.partition("Row #")
+        number, _, reason = rest.partition(": ")
+        if has_row and number.isdigit():
+            return f"{self.where(int(number) - 2)}: {reason}; repair this line"
+        return f"{self.path}: not a readable table ({problem}); check the file"
+
+    def _read_schema(self) -> pa.Schema:
+        if self._delimiter is None:
+            return pq.read_schema(self.path)
+        with pacsv.open_csv(self.path, *self._text_options(None)) as reader:
+            return pa.schema([(name, pa.string()) for name in reader.schema.names])
+
+    def _check_columns(self) -> None:
+        names = self.schema.names
+        twice = next((n for n in names if names.count(n) > 1), None)
+        if twice is not None:
+            raise InputError(f"{self.path}: the column '{twice}' is there twice; rename one")
+        for column in self.columns.all:
+            if column not in names:
+                near = suggest(column, names)
+                raise InputError(
+                    f"{self.path}: there is no column '{column}' (it has {', '.join(names)}){near}"
+                )
+        if len(set(self.columns.attributes)) < len(self.columns.attributes):
+            raise InputError(f"{self.path}: an attribute is named twice; name each once")
+        taken = next((n for n in (RANK, OLD_RANK) if n in names), None)
+        if taken is not None:
+            raise InputError(f"{self.path}: the column '{taken}' would be written twice; rename it")
+
+    def _text_options(self, columns: Sequence[str] | None) -> tuple:
+        names = self.schema.names if hasattr(self, "schema") else []
+        return (
+            pacsv.ReadOptions(block_size=self._chunk_bytes, use_threads=False),
+            pacsv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            pacsv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                include_columns=columns,
+                strings_can_be_null=False,
+            ),
+        )
+
+    def _text_chunks(self, columns: Sequence[str] | None) -> Iterator[pa.Table]:
+        size = self.path.stat().st_size
+        with (
+            self.path.open("rb") as file,
+            tqdm(total=size, unit="B", unit_scale=True, desc=self.path.name, disable=None) as progress,
+            pacsv.open_csv(file, *self._text_options(columns)) as reader,
+        ):
+            for batch in reader:
+                progress.update(file.tell() - progress.n)
+                yield pa.Table.from_batches([batch])
+
+    def _parquet_chunks(self, columns: Sequence[str] | None) -> Iterator[pa.Table]:
+        rows = max(1, self._chunk_bytes // _PARQUET_ROW_BYTES)
+        with pq.ParquetFile(self.path, buffer_size=2**20) as file:
+            total = file.metadata.num_rows
+            with tqdm(
+                total=total, unit=" rows", unit_scale=True, desc=self.path.name, disable=None
+            ) as progress:
+                for batch in file.iter_batches(rows, columns=columns):
+                    progress.update(len(batch))
+                    yield pa.Table.from_batches([batch])
+
+    def _parse(self, table: pa.Table, first_row: int, seen: set[str]) -> Lists:
+        offsets, queries = self._split(table, first_row, seen)
+        values, names = self._values(table, first_row)
+        return Lists(
+            table=table,
+            first_row=first_row,
+            offsets=offsets,
+            queries=queries,
+            scores=self._scores(table, first_row),
+            values=values,
+            names=names,
+            qualified=self._qualified(table, first_row),
+        )
+
+    def _split(self, table: pa.Table, first_row: int, seen: set[str]) -> tuple[np.ndarray, list[str]]:
+        """Return where the lists begin and end, and their names, which go into `seen`."""
+        column = self.columns.query
+        if column is None:
+            return np.array([0, len(table)]), [""]
+        text = self._text(table, column, first_row)
+        starts = np.append(0, _changes(text))
+        queries = text.take(pa.array(starts)).to_pylist()
+        for start, query in zip(starts.tolist(), queries, strict=True):
+            if query in seen:
+                raise InputError(
+                    f"{self.where(first_row + start)}: the list '{query}' goes on after another one began;"
+                    f" sort the file by '{column}'"
+                )
+            seen.add(query)
+        return np.append(starts, len(table)), queries
+
+    def _scores(self, table: pa.Table, first_row: int) -> np.ndarray:
+        column = self.columns.score
+        scores = table[column]
+        if pa.types.is_string(scores.type):
+            scores = pc.utf8_trim_whitespace(scores)
+        try:
+            numbers = pc.fill_null(scores.cast(pa.float64()), np.nan).to_numpy()
+        except pa.ArrowInvalid:
+            bad = next(i for i, text in enumerate(scores.to_pylist()) if not _is_number(text))
+        except pa.ArrowNotImplementedError as error:
+            raise InputError(
+                f"{self.path}: the column '{column}' holds no numbers ({scores.type})"
+            ) from error
+        else:
+            finite = np.isfinite(numbers)
+            if finite.all():
+                return numbers
+            bad = int(finite.argmin())
+        shown = scores[bad].as_py()
+        raise InputError(
+            f"{self.where(first_row + bad)}: the {column} '{shown}' is not a finite number; correct it,"
+            " or remove the line"
+        )
+
+    def _values(self, table: pa.Table, first_row: int) -> tuple[np.ndarray, list[str]]:
+        """Return the value of each row as an index into the sorted names of the values."""
+        parts = [self._text(table, column, first_row) for column in self.columns.attributes]
+        if len(parts) > 1:
+            self._check_separator(parts, first_row)
+        joined = pc.binary_join_element_wise(*parts, SEPARATOR).dictionary_encode()
+        names = np.array(joined.dictionary.to_pylist(), dtype=object)
+        if len(names) > MAX_VALUES:
+            raise InputError(
+                f"{self.path}: {' x '.join(self.columns.attributes)} has more than {MAX_VALUES} values;"
+                " name an attribute with few values"
+            )
+        order = np.argsort(names)
+        place = np.empty(len(names), dtype=np.int64)
+        place[order] = np.arange(len(names))
+        return place[joined.indices.to_numpy()], names[order].tolist()
+
+    def _check_separator(self, parts: Sequence[pa.Array], first_row: int) -> None:
+        for column, text in zip(self.columns.attributes, parts, strict=True):
+            row = pc.index(pc.match_substring(text, SEPARATOR), True).as_py()
+            if row >= 0:
+                raise InputError(
+                    f"{self.where(first_row + row)}: the {column} '{text[row]}' contains '{SEPARATOR}', which"
+                    " joins the values of several attributes; replace it"
+                )
+
+    def _qualified(self, table: pa.Table, first_row: int) -> np.ndarray | None:
+        column = self.columns.qualified
+        if column is None:
+            return None
+        text = self._text(table, column, first_row).dictionary_encode()
+        truth = [_TRUTH.get(value.strip().lower()) for value in text.dictionary.to_pylist()]
+        if None in truth:
+            row = pc.index(text.indices, truth.index(None)).as_py()
+            raise InputError(
+                f"{self.where(first_row + row)}: the {column} '{text[row].as_py()}' is neither yes nor no;"
+                f" write one of {', '.join(_TRUTH)}"
+            )
+        return np.array(truth, dtype=bool)[text.indices.to_numpy()]
+
+    def _text(self, table: pa.Table, column: str, first_row: int) -> pa.Array:
+        """Return a column as text in which nothing is missing."""
+        try:
+            text = table[column].cast(pa.string()).combine_chunks()
+        except pa.ArrowException as error:
+            raise InputError(
+                f"{self.path}: the column '{column}' cannot be read as text ({table[column].type})"
+            ) from error
+        row = pc.index(pc.fill_null(pc.equal(text, ""), True), True).as_py()
+        if row >= 0:
+            raise InputError(
+                f"{self.where(first_row + row)}: the {column} is missing; fill it in, or remove the line"
+            )
+        return text
+
+
+@contextlib.contextmanager
+def open_output(path: str | os.PathLike, source: ListFile) -> Iterator[Callable[[pa.Table], None]]:
+    """Yield a function that appends rows with the columns of `source`, then rank and old rank.
+
+    Parameters
+    ----------
+    path : path-like
+        A ``.csv``, ``.tsv`` or ``.parquet`` file; it appears when the context ends without an error. In
+        Parquet the columns keep the types of a Parquet source; of a text source, the score becomes a number.
+    source : ListFile
+        Where the rows come from.
+
+    Yields
+    ------
+    callable
+        Takes a pyarrow table.
+
+    Raises
+    ------
+    InputError
+        When the suffix is another, a column cannot be written as text, or the file cannot be written.
+    """
+    path = Path(path)
+    delimiter = _DELIMITERS.get(_suffix(path))
+    schema = _output_schema(source)
+    if delimiter is not None:
+        _check_text(path, schema)
+    with atomic_path(path) as temporary:
+        if delimiter is None:
+            with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+                yield lambda table: writer.write_table(table.cast(schema))
+        else:
+            header = pa.table([[name] for name in schema.names], names=[str(i) for i in range(len(schema))])
+            with temporary.open("wb") as file:
+                _write_text(file, header, delimiter)
+                yield lambda table: _write_text(file, table, delimiter)
+
+
+def check_suffix(path: str | os.PathLike) -> None:
+    """Refuse a file whose format its name does not tell.
+
+    Raises
+    ------
+    InputError
+        When the suffix is none of ``.csv``, ``.tsv``, ``.parquet``.
+    """
+    _suffix(Path(path))
+
+
+def _output_schema(source: ListFile) -> pa.Schema:
+    """Return the columns of the re-ranked file, with the types that they have in Parquet."""
+    schema = source.schema
+    score = schema.get_field_index(source.columns.score)
+    if pa.types.is_string(schema.field(score).type):
+        schema = schema.set(score, pa.field(source.columns.score, pa.float64()))
+    return schema.append(pa.field(RANK, pa.int64())).append(pa.field(OLD_RANK, pa.int64()))
+
+
+def _check_text(path: Path, schema: pa.Schema) -> None:
+    """Refuse lists, structures and the like before anything is read."""
+    for field in schema:
+        try:
+            pa.array([], field.type).cast(pa.string())
+        except pa.ArrowNotImplementedError as error:
+            raise InputError(
+                f"{path}: the column '{field.name}' cannot be written as text ({field.type}); write .parquet"
+            ) from error
+
+
+def _suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in (*_DELIMITERS, _PARQUET):
+        raise InputError(f"{path}: unknown kind of file; name a .csv, .tsv or .parquet file")
+    return suffix
+
+
+def _whole_lists(tables: Iterator[pa.Table], query: str | None) -> Iterator[pa.Table]:
+    """Cut a stream of tables anew, so that no list is cut."""
+    pending: list[pa.Table] = []
+    for table in tables:
+        # The list that the last chunk began may go on in this one, and this one's last list in the next.
+        start = _last_start([*pending[-1:], table], query)
+        if start is not None:
+            yield pa.concat_tables([*pending, table[:start]])
+            pending = []
+        pending.append(table[start or 0 :])
+    yield pa.concat_tables(pending)
+
+
+def _last_start(tables: Sequence[pa.Table], query: str | None) -> int | None:
+    """Return the row of the last table in which a list begins, or None when none does."""
+    if query is None:
+        return None
+    *before, last = (table[query].combine_chunks() for table in tables)
+    if len(changes := _changes(last)):
+        return int(changes[-1])
+    return 0 if before and before[0][-1] != last[0] else None
+
+
+def _changes(column: pa.Array) -> np.ndarray:
+    """Return the indices at which a value differs from the one before it; missing ones equal each other."""
+    text = pc.fill_null(column.cast(pa.string()), "")
+    return np.flatnonzero(pc.not_equal(text[1:], text[:-1]).to_numpy(zero_copy_only=False)) + 1
+
+
+def _is_number(text: object) -> bool:
+    try:
+        pa.scalar(text).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _write_text(file: BinaryIO, table: pa.Table, delimiter: str) -> None:
+    """Write the rows of a table as UTF-8 lines, with quotes only where a value needs them."""
+    for batch in table.to_batches(max_chunksize=_WRITTEN_ROWS):
+        columns = [_quoted(column.cast(pa.string()), delimiter) for column in batch.columns]
+        lines = pc.binary_join_element_wise(*columns, delimiter)
+        _, _, text = pc.binary_join_element_wise(lines, "", "\n").buffers()
+        file.write(text)
+
+
+def _quoted(column: pa.Array, delimiter: str) -> pa.Array:
+    """Quote the values that hold a delimiter, a quote or the end of a line; a missing value becomes empty."""
+    column = pc.fill_null(column, "")
+    special = pc.match_substring_regex(column, f'["\r\n{delimiter}]')
+    if not pc.any(special).as_py():
+        return column
+    doubled = pc.replace_substring(column, '"', '""')
+    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), column)

@@ -1,0 +1,162 @@
+"""Desired distributions: the ready-made ones by their definitions, files of shares, and every bad file."""
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet
+from biaslab.ranking.desired import choose, group, read_shares
+from biaslab.ranking.lists import Columns, ListFile
+from biaslab.ranking.reranking import rerank_file
+
+COLUMNS = Columns("score", ("sex",), "query", "fit")
+TABLE = pd.DataFrame(
+    {
+        "query": list("aaaabbb"),
+        "score": [7, 6, 5, 4, 3, 2, 1],
+        "sex": list("fmmmffx"),
+        "fit": [1, 1, 0, 1, 0, 1, 0],
+    }
+)
+
+
+@pytest.fixture
+def source(tmp_path):
+    TABLE.to_csv(tmp_path / "c.csv", index=False)
+    return ListFile(tmp_path / "c.csv", COLUMNS)
+
+
+def shares(source, desired):
+    """The desired shares of every list, by value."""
+    target, found = choose(desired, source), {}
+    for lists in source.lists():
+        groups = group(lists, target, source)
+        for i, query in enumerate(lists.queries):
+            own = slice(*groups.list_groups[i : i + 2])
+            names = [groups.names[value] for value in groups.values[own]]
+            found[query] = dict(zip(names, groups.desired[own].tolist(), strict=True))
+            assert groups.counts[own].sum() == lists.offsets[i + 1] - lists.offsets[i]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "a", "b"),
+    [
+        ("uniform", {"f": 1 / 2, "m": 1 / 2}, {"f": 1 / 2, "x": 1 / 2}),
+        ("observed", {"f": 1 / 4, "m": 3 / 4}, {"f": 2 / 3, "x": 1 / 3}),
+        ("equal-opportunity", {"f": 1 / 3, "m": 2 / 3}, {"f": 1, "x": 0}),
+        ("demographic-parity", *[{"f": 3 / 7, "m": 3 / 7, "x": 1 / 7}] * 2),
+    ],
+)
+def test_ready_made_shares(source, kind, a, b):
+    assert shares(source, kind) == {"a": a, "b": b}
+
+
+def selection_rates(table, desired, folder, k):
+    """P(in the top k | value) among the rows of the table, after re-ranking."""
+    table.to_parquet(folder / "c.parquet")
+    source = ListFile(folder / "c.parquet", Columns("score", ("sex",), None, "fit"))
+    rerank_file(source, folder / "out.parquet", desired, k, "det_const_sort")
+    return read_parquet(folder / "out.parquet")["sex"].value_counts() / table["sex"].value_counts()
+
+
+def test_the_aims_of_the_paper_are_met(tmp_path):
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame({"sex": list("f" * 40 + "m" * 60), "score": rng.random(100)})
+    table["score"] += table["sex"] == "m"
+    table["fit"] = [True] * 30 + [False] * 10 + [True] * 30 + [False] * 30
+    rates = selection_rates(table, "demographic-parity", tmp_path, 20)  # P(top | A) is the same
+    assert_allclose(rates[["f", "m"]], 0.2)
+    qualified = table[table["fit"]]
+    rates = selection_rates(qualified, "equal-opportunity", tmp_path, 20)  # P(top | A, qualified), too
+    assert_allclose(rates[["f", "m"]], 1 / 3)
+    source_shares = {"f": 0.5, "m": 0.5}
+    table.to_csv(tmp_path / "all.csv", index=False)
+    assert (
+        shares(ListFile(tmp_path / "all.csv", Columns("score", ("sex",), None, "fit")), "equal-opportunity")[
+            ""
+        ]
+        == source_shares
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("p.csv", "value,share\nm,0.25\n\nf,1/2\nx,0.25\n"),
+        ("p.tsv", "share\tvalue\n1/4\tm\n0.5\tf\n0.25\tx\n"),
+        ("p.yaml", "m: 0.25\nf: 1/2\nx: .25\n"),
+        ("p.yml", '"m": 0.2500001\nf: 0.5\nx: 0.25\n'),
+    ],
+)
+def test_files_of_shares(tmp_path, source, name, text):
+    (tmp_path / name).write_text(text)
+    found = read_shares(tmp_path / name)
+    assert list(found) == ["f", "m", "x"]
+    assert_allclose(list(found.values()), [0.5, 0.25, 0.25], atol=1e-7)
+    assert sum(found.values()) == pytest.approx(1, abs=1e-15)
+    assert shares(source, str(tmp_path / name)) == {"a": found, "b": found}
+
+
+def test_fractions_are_as_exact_as_floats_can_be(tmp_path):
+    (tmp_path / "p.csv").write_text("value,share\n" + "".join(f"{i},1/7\n" for i in range(7)))
+    assert_allclose(list(read_shares(tmp_path / "p.csv").values()), float(Fraction(1, 7)), rtol=1e-15)
+
+
+BAD = {
+    r"p\.csv: the shares sum to 0.9, not to 1 \(within 1e-06\)": "value,share\nf,0.5\nm,0.4\n",
+    r"p\.csv:3: the share 'half' of 'm' is not a number from 0 to 1": "value,share\nf,0.5\nm,half\n",
+    r"p\.csv:2: the share '-0.5' of 'f'": "value,share\nf,-0.5\nm,1.5\n",
+    r"p\.csv:3: the share '1/0' of 'm'": "value,share\nf,1\nm,1/0\n",
+    r"p\.csv:3: the share 'nan' of 'm'": "value,share\nf,1\nm,nan\n",
+    r"p\.csv:4: the value 'f' is there twice": "value,share\nf,0.5\nm,0.4\nf,0.1\n",
+    r"p\.csv: there is no column 'share'": "value,shares\nf,1\n",
+    r"p\.csv: not a table of shares": "",
+    r"p\.csv: the shares sum to 0,": "value,share\n",
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_file_is_one_line(tmp_path, message):
+    (tmp_path / "p.csv").write_text(BAD[message])
+    with pytest.raises(InputError, match=message) as error:
+        read_shares(tmp_path / "p.csv")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("yes: 0.5\nm: 0.5\n", "the value True is yes or no in YAML; write it in quotes"),
+        ("1.5: 1\n", "the value 1.5 is no text"),
+        ("f: [1]\n", r"p\.yaml: the share '\[1\]' of 'f' is not a number"),
+        ("- f\n", "holds no mapping"),
+    ],
+)
+def test_bad_yaml_is_one_line(tmp_path, text, message):
+    (tmp_path / "p.yaml").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_shares(tmp_path / "p.yaml")
+
+
+def test_other_bad_distributions(tmp_path, source):
+    with pytest.raises(InputError, match=r"unknown desired distribution 'unifrm' .*did you mean 'uniform'"):
+        choose("unifrm", source)
+    with pytest.raises(InputError, match=r"none\.tsv: no such file of desired shares"):
+        choose(str(tmp_path / "none.tsv"), source)
+    (tmp_path / "p.csv").write_text("value,share\nf,0.5\nmm,0.5\n")
+    message = (
+        r"c\.csv:3: the value 'm' has no desired share .*f, mm\); add one, which may be 0; did you mean 'mm'"
+    )
+    with pytest.raises(InputError, match=message):
+        shares(source, str(tmp_path / "p.csv"))
+    without = ListFile(source.path, Columns("score", ("sex",), "query"))
+    with pytest.raises(InputError, match="equal-opportunity: needs the column that tells who is qualified"):
+        choose("equal-opportunity", without)
+    TABLE.assign(fit=[1, 1, 1, 1, 0, 0, 0]).to_csv(source.path, index=False)
+    with pytest.raises(InputError, match=r"c\.csv:6: no candidate of the list that begins here is qualified"):
+        shares(source, "equal-opportunity")

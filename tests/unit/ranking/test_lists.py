@@ -1,0 +1,218 @@
+"""Reading lists as a stream, writing them, and every bad line."""
+
+import csv
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biaslab.core.errors import InputError
+from biaslab.ranking.lists import Columns, ListFile, open_output
+
+COLUMNS = Columns("score", ("sex", "age"), "query", "fit")
+ROWS = [
+    ("a", "1.5", "f", "old", "yes"),
+    ("a", "2", "m", "old", "No"),
+    ("a", "-3e-1", "f", "new", "1"),
+    ("b", "0", "f", "old", "false"),
+    ("c", "7", "m", "new", "TRUE"),
+    ("c", "7", "m", "old", "0"),
+]
+
+
+def write(path, rows=ROWS, header=("query", "score", "sex", "age", "fit")):
+    with path.open("w", newline="") as file:
+        csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",").writerows([header, *rows])
+    return path
+
+
+def read(path, columns=COLUMNS, chunk_bytes=2**20):
+    return list(ListFile(path, columns, chunk_bytes).lists())
+
+
+@pytest.mark.parametrize("name", ["c.csv", "c.tsv"])
+def test_columns_become_arrays(tmp_path, name):
+    *before, last = read(write(tmp_path / name))
+    (first,) = before
+    assert [*first.queries, *last.queries] == ["a", "b", "c"]
+    assert first.offsets.tolist() == [0, 3, 4]
+    assert first.scores.tolist() == [1.5, 2.0, -0.3, 0.0]
+    assert first.names == ["f|new", "f|old", "m|old"]
+    assert first.values.tolist() == [1, 2, 0, 1]
+    assert first.qualified.tolist() == [True, False, True, False]
+    assert last.first_row == 4
+    assert last.qualified.tolist() == [True, False]
+
+
+def test_chunk_size_changes_no_list(tmp_path):
+    path = write(tmp_path / "c.csv", [(f"q{i // 7}", i, "fm"[i % 2], "old", "1") for i in range(100)])
+    for chunk_bytes in (40, 100, 1000, 10**6):
+        parts = read(path, chunk_bytes=chunk_bytes)
+        assert [q for part in parts for q in part.queries] == [f"q{i}" for i in range(15)]
+        assert [size for part in parts for size in np.diff(part.offsets)] == [7] * 14 + [2]
+        assert np.concatenate([part.scores for part in parts]).tolist() == list(range(100))
+    assert len(read(path, chunk_bytes=40)) > 5
+
+
+def test_without_a_query_the_file_is_one_list(tmp_path):
+    (lists,) = read(write(tmp_path / "c.csv"), Columns("score", ("sex",)), 40)
+    assert (lists.queries, lists.offsets.tolist(), lists.names) == ([""], [0, 6], ["f", "m"])
+    assert lists.qualified is None
+
+
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_parquet_types(tmp_path, dictionary):
+    table = pd.DataFrame({"q": [1, 1, 2], "s": [1, 2, 3], "a": ["x", "y", "x"], "f": [True, False, True]})
+    if dictionary:
+        table["a"] = table["a"].astype("category")
+    table.to_parquet(tmp_path / "c.parquet")
+    for chunk_bytes in (64, 10**6):
+        parts = read(tmp_path / "c.parquet", Columns("s", ("a",), "q", "f"), chunk_bytes)
+        assert [q for part in parts for q in part.queries] == ["1", "2"]
+        assert np.concatenate([part.scores for part in parts]).tolist() == [1.0, 2.0, 3.0]
+        assert np.concatenate([part.qualified for part in parts]).tolist() == [True, False, True]
+
+
+def test_values_are_counted_over_all_chunks(tmp_path):
+    source = ListFile(write(tmp_path / "c.csv"), COLUMNS, 40)
+    assert source.count_values() == {"f|new": 1, "f|old": 2, "m|new": 1, "m|old": 2}
+
+
+def copied(source, out):
+    file = ListFile(source, Columns("score", ("a",)))
+    with open_output(out, file) as append:
+        for table in file.tables():
+            zeros = pa.array(np.zeros(len(table), np.int64))
+            append(table.append_column("rank", zeros).append_column("old_rank", zeros))
+    return out
+
+
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=6)
+
+
+@given(texts=st.lists(TEXT, min_size=1, max_size=5), suffix=st.sampled_from(["csv", "tsv"]))
+def test_any_text_survives(tmp_path_factory, texts, suffix):
+    folder = tmp_path_factory.mktemp("text")
+    path, rows = folder / f"c.{suffix}", [["1.50", "x", text, ""] for text in texts]
+    write(path, rows, ["score", "a", 'te,"x\tt', "empty"])
+    with copied(path, folder / "out.csv").open(newline="") as file:
+        header, *found = csv.reader(file)
+    assert header == ["score", "a", 'te,"x\tt', "empty", "rank", "old_rank"]
+    assert found == [[*row, "0", "0"] for row in rows]
+
+
+def test_only_what_needs_quotes_gets_them(tmp_path):
+    path = write(tmp_path / "c.csv", [["1", "x", "plain"], ["2", "y", 'a,"b"\nc']], ["score", "a", "t"])
+    text = copied(path, tmp_path / "out.csv").read_text()
+    assert text == 'score,a,t,rank,old_rank\n1,x,plain,0,0\n2,y,"a,""b""\nc",0,0\n'
+
+
+def test_parquet_keeps_types_and_text_keeps_text(tmp_path):
+    table = pa.table({"score": [1, 2], "a": ["x", "y"], "n": pa.array([None, 2.5]), "l": [[1], [2]]})
+    pq.write_table(table, tmp_path / "c.parquet")
+    out = pq.read_table(copied(tmp_path / "c.parquet", tmp_path / "out.parquet"))
+    assert out.select(table.column_names).equals(table)
+    pq.write_table(table.drop_columns("l"), tmp_path / "flat.parquet")
+    text = copied(tmp_path / "flat.parquet", tmp_path / "out.tsv").read_text()
+    assert text == "score\ta\tn\trank\told_rank\n1\tx\t\t0\t0\n2\ty\t2.5\t0\t0\n"
+    write(tmp_path / "c.csv", [["1.50", "x"]], ["score", "a"])
+    out = pq.read_table(copied(tmp_path / "c.csv", tmp_path / "typed.parquet"))
+    assert out.to_pylist() == [{"score": 1.5, "a": "x", "rank": 0, "old_rank": 0}]
+
+
+def test_column_that_is_no_text_is_refused_in_csv(tmp_path):
+    pq.write_table(pa.table({"score": [1], "a": ["x"], "l": [[1]]}), tmp_path / "c.parquet")
+    with pytest.raises(InputError, match="column 'l' cannot be written as text"):
+        copied(tmp_path / "c.parquet", tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def changed(row, column, value):
+    rows = [list(r) for r in ROWS]
+    rows[row][column] = value
+    return rows
+
+
+BAD_ROWS = {
+    r"c\.csv:3: the score 'high' is not a finite number": changed(1, 1, "high"),
+    r"c\.csv:4: the score 'nan' is not a finite": changed(2, 1, "nan"),
+    r"c\.csv:5: the score 'inf' is not a finite": changed(3, 1, "inf"),
+    r"c\.csv:6: the score '' is not a finite": changed(4, 1, ""),
+    r"c\.csv:7: the sex is missing": changed(5, 2, ""),
+    r"c\.csv:2: the age is missing": changed(0, 3, ""),
+    r"c\.csv:3: the query is missing": changed(1, 0, ""),
+    r"c\.csv:3: the fit 'maybe' is neither yes nor no": changed(1, 4, "maybe"),
+    r"c\.csv:7: the list 'a' goes on after another one began; sort the file by 'query'": changed(5, 0, "a"),
+    r"c\.csv:6: the sex 'm\|f' contains '\|'": changed(4, 2, "m|f"),
+    r"c\.csv:4: Expected 5 columns, got 2": [*ROWS[:2], ("a", "2"), *ROWS[3:]],
+    r"c\.csv: has no candidates": [],
+}
+
+
+@pytest.mark.parametrize("chunk_bytes", [64, 2**20])
+@pytest.mark.parametrize("message", BAD_ROWS)
+def test_bad_row_is_named(tmp_path, message, chunk_bytes):
+    with pytest.raises(InputError, match=message) as error:
+        read(write(tmp_path / "c.csv", BAD_ROWS[message]), chunk_bytes=chunk_bytes)
+    assert "\n" not in str(error.value)
+
+
+def test_line_is_named_after_blank_lines_and_line_breaks_in_quotes(tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text('score,sex,note\n1,f,"two\nlines"\n\n2,m,\n\nx,f,\n')
+    with pytest.raises(InputError, match=r"c\.csv:7: the score 'x'"):
+        read(path, Columns("score", ("sex",)))
+
+
+def test_bad_row_of_parquet_is_named(tmp_path):
+    pq.write_table(pa.table({"s": [1.0, None, 2.0], "a": ["x", "y", None]}), tmp_path / "c.parquet")
+    with pytest.raises(InputError, match=r"c\.parquet, row 3: the a is missing"):
+        read(tmp_path / "c.parquet", Columns("s", ("a",)), 64)
+    pq.write_table(pa.table({"s": ["1", "x"], "a": ["x", "y"], "l": [[1], [2]]}), tmp_path / "e.parquet")
+    with pytest.raises(InputError, match=r"e\.parquet, row 2: the s 'x' is not a finite number"):
+        read(tmp_path / "e.parquet", Columns("s", ("a",)))
+    with pytest.raises(InputError, match=r"e\.parquet: the column 'l' holds no numbers \(list"):
+        read(tmp_path / "e.parquet", Columns("l", ("a",)))
+    with pytest.raises(InputError, match=r"e\.parquet: the column 'l' cannot be read as text \(list"):
+        read(tmp_path / "e.parquet", Columns("s", ("l",)))
+    pq.write_table(pa.table({"s": [1.0, None], "a": ["x", "y"]}), tmp_path / "d.parquet")
+    with pytest.raises(InputError, match=r"d\.parquet, row 2: the s 'None' is not a finite"):
+        read(tmp_path / "d.parquet", Columns("s", ("a",)))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no such file"),
+        (b"", "the file is empty"),
+        (b"query,score,sex,age,fit\n", "has no candidates"),
+        (b"query,Score,sex,age,fit\n", r"no column 'score' .*did you mean 'Score'"),
+        (b"query,score,sex,sex,fit\n", "column 'sex' is there twice"),
+        (b"query,score,sex,age,fit,rank\n", "column 'rank' would be written twice"),
+        (b"query,score,sex,age,fit\na,1,f,\xff,1\n", r"c\.csv:2: .*invalid UTF8"),
+    ],
+)
+def test_bad_file_is_named(tmp_path, content, message):
+    path = tmp_path / "c.csv"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=message) as error:
+        read(path)
+    assert str(error.value).startswith(str(path))
+
+
+def test_other_bad_files(tmp_path):
+    with pytest.raises(InputError, match=r"c\.xlsx: unknown kind of file; name a \.csv"):
+        read(tmp_path / "c.xlsx")
+    (tmp_path / "c.parquet").write_text("no parquet")
+    with pytest.raises(InputError, match="not a readable table"):
+        read(tmp_path / "c.parquet")
+    with pytest.raises(InputError, match="an attribute is named twice"):
+        ListFile(write(tmp_path / "c.csv"), Columns("score", ("sex", "sex")))
+    many = [("a", "1", f"value {i}", "old", "1") for i in range(1001)]
+    with pytest.raises(InputError, match="sex x age has more than 1000 values"):
+        read(write(tmp_path / "many.csv", many))
