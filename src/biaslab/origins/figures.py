@@ -59,8 +59,11 @@ _ACROSS = {
     "figure7_predicted_observed": "Figure 7",
     "figure8_sets": "Figure 8",
 }
-_OF_SETUP = {"training_loss": "Training", "figure9_glove_ppmi": "Figure 9"}
-_OF_SETUP["figure9_glove_word2vec"] = "Figure 9"
+_OF_SETUP = {
+    "training_loss": "Training",
+    "figure9_glove_ppmi": "Figure 9",
+    "figure9_glove_word2vec": "Figure 9",
+}
 _OF_WEAT = {
     "figure1_histogram": "Figure 1",
     "figure2_predicted_observed": "Figure 2",

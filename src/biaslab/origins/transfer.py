@@ -1,5 +1,6 @@
 """Whether sets chosen by GloVe change the bias of other representations (Brunet et al. 2019, Section 5.4)."""
 
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 
@@ -190,9 +191,11 @@ def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
         percent bootstrap interval over the sets.
     """
     targeted = table[table["kind"] != RANDOM]
+    tests = targeted["weat"].unique()
     rows = []
-    for (weat, representation), part in targeted.groupby(["weat", "representation"], sort=False):
-        glove = targeted[(targeted["weat"] == weat) & (targeted["representation"] == REPRESENTATIONS[0])]
+    for weat, representation in itertools.product(tests, REPRESENTATIONS):
+        of_weat = targeted[targeted["weat"] == weat]
+        glove, part = (of_weat[of_weat["representation"] == r] for r in (REPRESENTATIONS[0], representation))
         both = part.merge(glove[["set", "change"]], on="set", suffixes=("", "_glove"))
         both = both.dropna(subset=["change", "change_glove"])
         c, g = both["change"].to_numpy(), both["change_glove"].to_numpy()

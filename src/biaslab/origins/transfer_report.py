@@ -50,12 +50,16 @@ def transfer_table(setups: Sequence[Setup]) -> Table:
         part.insert(0, "setup", setup.name)
         parts.append(part)
     data = pd.concat(parts, ignore_index=True)
-    names = data.assign(representation=data["representation"].map(LABELS))
+    baseline = [
+        f"{mean:.3f}" if pd.isna(sd) else f"{mean:.3f} ± {sd:.3f}"
+        for mean, sd in zip(data["baseline_mean"], data["baseline_sd"], strict=True)
+    ]
+    named = data.assign(representation=data["representation"].map(LABELS), baseline=baseline)
     shown = {
         "Setup": "{setup}",
         "WEAT": "{weat}",
         "Representation": "{representation}",
-        "Baseline": "{baseline_mean:.3f} ± {baseline_sd:.3f}",
+        "Baseline": "{baseline}",
         "Sets": "{n_sets}",
         "Rank correlation": "{spearman:.3f}",
         "Same sign": "{n_same_sign}",
@@ -63,7 +67,7 @@ def transfer_table(setups: Sequence[Setup]) -> Table:
         "95% interval": "[{response_ci_low:.2f}, {response_ci_high:.2f}]",
     }
     title = "Bias by PPMI and in word2vec after removals chosen by GloVe"
-    return Table(data, text_columns(names, shown), title, _NOTE)
+    return Table(data, text_columns(named, shown), title, _NOTE)
 
 
 def word2vec_analogies(setup: Setup) -> Table:
