@@ -32,6 +32,12 @@ Specific = Annotated[Path, typer.Option(help="Words that are specific by definit
 Weats = Annotated[list[Path], typer.Option(help="An association test to measure (.yaml); may be repeated.")]
 Components = Annotated[int, typer.Option(help="Dimensions of the bias subspace.", min=1)]
 Strictness = Annotated[float, typer.Option(help="The exponent c of DirectBias.", min=0)]
+Axis = Annotated[
+    str | None,
+    typer.Option(
+        help="The words to rank occupations between, as in she:he; by default of the first defining set."
+    ),
+]
 Permutations = Annotated[int, typer.Option(help="Up to so many partitions a p-value is exact.", min=1)]
 Top = Annotated[int, typer.Option(help="Rows to print of a ranking.", min=1)]
 OutFormat = Annotated[
@@ -60,6 +66,7 @@ def measure_embedding(
     weat: Weats = WEATS,
     components: Components = 1,
     strictness: Strictness = 1.0,
+    axis: Axis = None,
     permutations: Permutations = 100_000,
     seed: Seed = 1,
     top: Top = 10,
@@ -67,13 +74,15 @@ def measure_embedding(
     """Measure the bias of an embedding: subspace, DirectBias, extreme occupations, association tests."""
     from biaslab.cli.debiasing_summary import show_measurement
     from biaslab.debiasing.measurement import Settings, measure
+    from biaslab.debiasing.word_lists import pair_rows
 
     words, lists = _read(
         embedding, format, vocabulary, replicate, (defining, equalize, occupations, gender_specific)
     )
     settings = Settings(components, strictness, permutations, seed)
+    ends = pair_rows(axis, words.ids()) if axis else None
     _say("measuring")
-    found = measure(words.vectors, words.words, lists, _read_tests(weat), settings)
+    found = measure(words.vectors, words.words, lists, _read_tests(weat), settings, axis=ends)
     tables = {"measures": found.table(), "occupations": found.occupations, "weat": found.weats}
     _report(
         report, lists, found, tables, show_measurement, str(embedding), len(words.words), lists, found, top

@@ -156,6 +156,7 @@ def measure(
     tests: Sequence[WordSets],
     settings: Settings,
     basis: np.ndarray | None = None,
+    axis: tuple[int, int] | None = None,
 ) -> Measurement:
     """Measure an embedding.
 
@@ -173,6 +174,9 @@ def measure(
         How to measure.
     basis : (k, d) float64, optional
         The subspace to measure DirectBias along, e.g. that of the embedding before debiasing.
+    axis : tuple of int, optional
+        Rows of the two words whose difference occupations are projected on; by default the first two of the
+        first defining set.
 
     Returns
     -------
@@ -185,7 +189,7 @@ def measure(
         When the defining sets span no such subspace, or all occupations are specific by definition.
     """
     subspace = find_subspace(vectors, lists.defining.rows, settings.components)
-    first, second = lists.defining.rows[0][:2]
+    first, second = axis or lists.defining.rows[0][:2]
     neutral = lists.neutral_occupations
     if not neutral.size:
         raise InputError("all occupations are also in the list of specific words; give neutral occupations")

@@ -125,6 +125,10 @@ def test_measure_writes_what_the_formulas_say(embedding, options, tmp_path):
     assert read_tsv(tmp_path / "report/occupations.tsv")["word"].tolist() == order
     assert (tmp_path / "report/summary.txt").read_text().startswith(f"{embedding}\n{len(WORDS)} words;")
     assert "Extreme she" in printed
+    printed = call("measure", embedding, *options, "--axis", "king:queen", "--report", tmp_path / "report")
+    order = sorted(OCCUPATIONS[:5], key=lambda word: -X[row[word]] @ (X[row["king"]] - X[row["queen"]]))
+    assert read_tsv(tmp_path / "report/occupations.tsv")["word"].tolist() == order
+    assert "Extreme king" in printed
 
 
 def test_measure_says_which_words_are_lost_and_which_test_is_not_measured(embedding, options, tmp_path):
@@ -306,6 +310,9 @@ def test_other_wrong_arguments_end_with_one_line(monkeypatch, capsys, tmp_path, 
     assert "no such file of word vectors" in line("measure", tmp_path / "absent.bin", *options)
     assert "differ in only 3 dimensions" in line("measure", embedding, *options, "--components", 4)
     assert "unknown format 'glov'; did you mean 'glove'" in line("measure", embedding, "--format", "glov")
+    assert "lacks 'father' of the pair father:king" in line(
+        "measure", embedding, *options, "--axis", "father:king"
+    )
     out = ["--out", tmp_path / "out.tsv"]
     for pair in ("she", "she:he:it", "she:she", ":he"):
         assert f"'{pair}' is not a pair of words" in line("analogies", embedding, "--pair", pair, *out)
