@@ -37,13 +37,27 @@ def precedes(i, j, scores, positions):
 
 
 @kernel
-def best_value(allowed, heads, scores, positions):
-    """Return the allowed value whose next candidate comes first, -1 if none is allowed; allowed (m,) bool."""
+def best_value(allowed, heads, head_scores, positions):
+    """Return the allowed value whose next candidate comes first; at least one of allowed (m,) bool is true."""
+    top = -math.inf
+    for a in range(allowed.size):
+        top = max(top, head_scores[a] if allowed[a] else -math.inf)
     best = -1
     for a in range(allowed.size):
-        if allowed[a] and (best < 0 or precedes(heads[a], heads[best], scores, positions)):
+        is_top = allowed[a] and head_scores[a] == top
+        if is_top and (best < 0 or positions[heads[a]] < positions[heads[best]]):
             best = a
     return best
+
+
+@kernel
+def advance(value, starts, scores, heads, head_scores):
+    """Take the next candidate of a value: return it, and make the one after it the next."""
+    taken = heads[value]
+    heads[value] += 1
+    if heads[value] < starts[value + 1]:
+        head_scores[value] = scores[heads[value]]
+    return taken
 
 
 @kernel
@@ -69,6 +83,9 @@ def rank_greedily(algorithm, scores, positions, starts, desired, floors, ceiling
     """
     m = desired.size
     heads = starts[:m].copy()
+    head_scores = np.empty(m)
+    for a in range(m):
+        head_scores[a] = scores[heads[a]] if heads[a] < starts[a + 1] else -math.inf
     urgency = np.empty(m)  # of equally low urgency the best candidate is taken
     allowed = np.empty(m, np.bool_)
     n_unqualified = 0
@@ -76,27 +93,21 @@ def rank_greedily(algorithm, scores, positions, starts, desired, floors, ceiling
         least = math.inf
         for a in range(m):
             count = heads[a] - starts[a]
-            if heads[a] == starts[a + 1]:
-                urgency[a] = math.inf
-            elif algorithm == SCORE_ONLY:
-                urgency[a] = 0.0
-            elif count < floors[slot, a]:
-                urgency[a] = _BELOW_MINIMUM
-            elif count >= ceilings[slot, a]:
-                urgency[a] = _NOT_QUALIFIED
-            elif algorithm == DET_GREEDY:
-                urgency[a] = 0.0
-            elif algorithm == DET_CONS:
-                urgency[a] = ceilings[slot, a] / desired[a]
-            else:
-                urgency[a] = ceiling_of(ceilings[slot, a] / desired[a])
+            low = 0.0
+            if algorithm == DET_CONS or algorithm == DET_RELAXED:
+                low = ceilings[slot, a] / desired[a]
+            if algorithm == DET_RELAXED:
+                low = ceiling_of(low)
+            if algorithm != SCORE_ONLY:
+                low = _NOT_QUALIFIED if count >= ceilings[slot, a] else low
+                low = _BELOW_MINIMUM if count < floors[slot, a] else low
+            urgency[a] = low if heads[a] < starts[a + 1] else math.inf
             least = min(least, urgency[a])
         for a in range(m):
             allowed[a] = urgency[a] <= least + TOLERANCE
         n_unqualified += least == _NOT_QUALIFIED
-        best = best_value(allowed, heads, scores, positions)
-        order[slot] = heads[best]
-        heads[best] += 1
+        best = best_value(allowed, heads, head_scores, positions)
+        order[slot] = advance(best, starts, scores, heads, head_scores)
     return n_unqualified
 
 
@@ -119,36 +130,40 @@ def rank_by_constraints(scores, positions, starts, floors, order):
     """
     m = starts.size - 1
     heads = starts[:m].copy()
-    due = np.empty(m, np.bool_)
+    head_scores = np.empty(m)
+    for a in range(m):
+        head_scores[a] = scores[heads[a]] if heads[a] < starts[a + 1] else -math.inf
+    allowed = np.empty(m, np.bool_)
     placed = np.empty(order.size + m, np.int64)
     latest = np.empty(order.size + m, np.int64)
     n_filled = 0
     n_unqualified = 0
     k = 0
     while n_filled < order.size:
+        n_due = 0
         n_missing = 0
         for a in range(m):
             has_risen = floors[k, a] > (floors[k - 1, a] if k else 0)
-            due[a] = has_risen and heads[a] < starts[a + 1]
-            n_missing += has_risen and not due[a]
+            allowed[a] = has_risen and heads[a] < starts[a + 1]
+            n_due += allowed[a]
+            n_missing += has_risen and not allowed[a]
         k += 1
-        best = best_value(due, heads, scores, positions)
-        while best >= 0:
-            insert_constrained(heads[best], k, n_filled, scores, positions, placed, latest)
+        for _ in range(n_due):
+            best = best_value(allowed, heads, head_scores, positions)
+            allowed[best] = False
+            candidate = advance(best, starts, scores, heads, head_scores)
+            insert_constrained(candidate, k, n_filled, scores, positions, placed, latest)
             n_filled += 1
-            heads[best] += 1
-            due[best] = False
-            best = best_value(due, heads, scores, positions)
-        for _ in range(n_missing):
-            if n_filled < order.size:
-                for a in range(m):
-                    due[a] = heads[a] < starts[a + 1]
-                best = best_value(due, heads, scores, positions)
-                insert_constrained(heads[best], k, n_filled, scores, positions, placed, latest)
-                n_filled += 1
-                heads[best] += 1
-                n_unqualified += 1
-    order[:] = placed[: order.size]
+        for _ in range(min(n_missing, order.size - n_filled)):
+            for a in range(m):
+                allowed[a] = heads[a] < starts[a + 1]
+            best = best_value(allowed, heads, head_scores, positions)
+            candidate = advance(best, starts, scores, heads, head_scores)
+            insert_constrained(candidate, k, n_filled, scores, positions, placed, latest)
+            n_filled += 1
+            n_unqualified += 1
+    for i in range(order.size):  # an assignment of slices takes seconds to compile
+        order[i] = placed[i]
     return n_unqualified
 
 

@@ -128,7 +128,7 @@ def search_all(algorithm: str, max_values: int, max_denominator: int) -> tuple[p
     """
     if max_values < 2 or max_denominator < max_values:
         raise InputError(
-            f"{algorithm}: there are no shares of {max_values} values with denominators up to {max_denominator}; "
+            f"{algorithm}: no shares of {max_values} values have denominators up to {max_denominator}; "
             "search 2 values or more, and denominators up to their number or more"
         )
     summary, found = [], []

@@ -122,5 +122,5 @@ def test_command_writes_both_tables_and_prints_the_smallest(tmp_path):
 
 
 def test_nothing_to_search_is_bad_input():
-    with pytest.raises(InputError, match="there are no shares of 4 values with denominators up to 3"):
+    with pytest.raises(InputError, match="no shares of 4 values have denominators up to 3"):
         search_all("det_cons", 4, 3)
