@@ -58,6 +58,10 @@ def show_comparison(
         if row.measure in _NAMES or not row.measure.startswith("component_")
     ]
     _print(console, _table(["Measure", "Before", "After"], rows, numbers=(1, 2)))
+    console.print(
+        "(An effect size is a share of the spread of the associations: it stays large where debiasing made"
+        " all of them small.)"
+    )
     _show_lost(console, lists, weats)
 
 
