@@ -203,6 +203,8 @@ class ListFile:
     def _explain(self, problem: str) -> str:
         if problem == "Empty CSV file":
             return f"{self.path}: the file is empty; write a header and one candidate a line"
+        if "straddling" in problem:
+            return f"{self.path}: a line is longer than {self._chunk_bytes} bytes; leave out long texts"
         _, has_row, rest = problem.partition("Row #")
         number, _, reason = rest.partition(": ")
         if has_row and number.isdigit():

@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
@@ -94,6 +94,7 @@ def copied(source, out):
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=6)
 
 
+@settings(deadline=None)
 @given(texts=st.lists(TEXT, min_size=1, max_size=5), suffix=st.sampled_from(["csv", "tsv"]))
 def test_any_text_survives(tmp_path_factory, texts, suffix):
     folder = tmp_path_factory.mktemp("text")
@@ -203,6 +204,12 @@ def test_bad_file_is_named(tmp_path, content, message):
     with pytest.raises(InputError, match=message) as error:
         read(path)
     assert str(error.value).startswith(str(path))
+
+
+def test_line_longer_than_a_chunk_is_refused(tmp_path):
+    rows = [*ROWS[:2], ("a", "1", "f" * 300, "old", "1"), *ROWS[3:]]
+    with pytest.raises(InputError, match=r"c\.csv: a line is longer than 100 bytes"):
+        read(write(tmp_path / "c.csv", rows), chunk_bytes=100)
 
 
 def test_other_bad_files(tmp_path):
