@@ -47,7 +47,7 @@ rule train_word2vec:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=memory(8000),
+        mem_mb=memory(2000),
         runtime=1440,
     params:
         options=word2vec_options,

@@ -42,8 +42,11 @@ _ACROSS = {
     "transfer": "Section 5.4",
     "estimators": "Estimators",
 }
-_OF_SETUP = {"tests_sets": "Welch's tests", "analogies_sets": "Analogies"}
-_OF_SETUP["analogies_word2vec"] = "Section 5.4"
+_OF_SETUP = {
+    "tests_sets": "Welch's tests",
+    "analogies_sets": "Analogies",
+    "analogies_word2vec": "Section 5.4",
+}
 _OF_WEAT = {
     "tableE_influential_documents": "Appendix E",
     "metadata": "Metadata",
