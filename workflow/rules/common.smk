@@ -73,6 +73,7 @@ CODE = {
     "write_tables": code_digest("biaslab.origins.tables"),
     "draw_figures": code_digest("biaslab.origins.figures"),
     "simulate_ranking": code_digest("biaslab.ranking.simulation"),
+    "find_counterexamples": code_digest("biaslab.ranking.feasibility"),
     "write_ranking_tables": code_digest("biaslab.ranking.tables"),
     "draw_ranking_figures": code_digest("biaslab.ranking.figures"),
     "measure_claims": code_digest("biaslab.audit.measure"),

@@ -28,9 +28,31 @@ rule simulate_ranking:
         " > {log} 2>&1"
 
 
+rule find_counterexamples:
+    output:
+        summary="results/ranking/enumeration.tsv",
+        found="results/ranking/counterexamples.tsv",
+    log:
+        "results/logs/ranking/find_counterexamples.log",
+    benchmark:
+        "results/benchmarks/ranking/find_counterexamples.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(1000),
+        runtime=30,
+    params:
+        code=CODE["find_counterexamples"],
+    message:
+        "search all small distributions for infeasible rankings"
+    shell:
+        "biaslab ranking counterexamples --summary {output.summary} --out {output.found} > {log} 2>&1"
+
+
 rule write_ranking_tables:
     input:
         rules.simulate_ranking.output,
+        rules.find_counterexamples.output,
         claims=ROOT / "workflow/resources/claims/ranking.tsv",
     output:
         report_items(ranking_plan.TABLES, "Tables", ".tsv", "ranking"),
@@ -86,6 +108,7 @@ rule draw_ranking_figures:
 rule ranking:
     input:
         rules.simulate_ranking.output,
+        rules.find_counterexamples.output,
         rules.write_ranking_tables.output,
         rules.draw_ranking_figures.output,
     message:

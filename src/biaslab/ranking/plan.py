@@ -27,6 +27,8 @@ TABLES = (
     Item("tables/simulation", "ranking_simulation", "Measures of the simulation"),
     Item("tables/feasibility", "ranking_feasibility", "Infeasible lists"),
     Item("tables/differences", "ranking_differences", "Differences between the algorithms"),
+    Item("tables/enumeration", "ranking_enumeration", "Search for infeasible rankings"),
+    Item("tables/counterexamples", "ranking_counterexamples", "Infeasible rankings"),
     Item("tables/worked_example", "ranking_worked_example", "Worked example of the skew"),
 )
 """Each with the files ``<stem>.tsv``, ``.md`` and ``.tex``."""

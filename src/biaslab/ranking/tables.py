@@ -25,6 +25,25 @@ MEASURE_COLUMNS = (
 FEASIBILITY_COLUMNS = ("n_values", "algorithm", "n_lists", "n_infeasible", "share", "ci_low", "ci_high")
 """What tables and figures read of the simulation's files."""
 
+_ENUMERATION_COLUMNS = (
+    "algorithm",
+    "n_values",
+    "max_denominator",
+    "n_distributions",
+    "n_states",
+    "n_infeasible",
+)
+_COUNTEREXAMPLE_COLUMNS = (
+    "algorithm",
+    "n_values",
+    "denominator",
+    "k",
+    "numerators",
+    "ranking",
+    "value",
+    "count",
+    "floor",
+)
 _DIFFERENCE_COLUMNS = ("n_values", "measure", "algorithm", "other", "n_lists", "mean", "ci_low", "ci_high")
 
 ALGORITHM_NAMES = {
@@ -62,7 +81,7 @@ def write_tables(folder: Path, claims: Path) -> None:
     Parameters
     ----------
     folder : pathlib.Path
-        The area's results: simulation.tsv, feasibility.tsv and differences.tsv are read, tables/ is written.
+        The area's results: those of the simulation and of the search are read, tables/ is written.
     claims : pathlib.Path
         The registry of the area's claims, for the numbers that were printed.
 
@@ -75,6 +94,10 @@ def write_tables(folder: Path, claims: Path) -> None:
         "simulation": simulation(read_tsv(folder / "simulation.tsv", MEASURE_COLUMNS)),
         "feasibility": feasibility(read_tsv(folder / "feasibility.tsv", FEASIBILITY_COLUMNS)),
         "differences": differences(read_tsv(folder / "differences.tsv", _DIFFERENCE_COLUMNS)),
+        "enumeration": enumeration(read_tsv(folder / "enumeration.tsv", _ENUMERATION_COLUMNS)),
+        "counterexamples": counterexamples(
+            read_tsv(folder / "counterexamples.tsv", _COUNTEREXAMPLE_COLUMNS, text=("numerators", "ranking"))
+        ),
         "worked_example": example(printed_skews(claims)),
     }
     for name, table in tables.items():
@@ -155,6 +178,59 @@ def differences(data: pd.DataFrame) -> Table:
     return Table(
         data, text_columns(named, shown), "Differences between the algorithms in the simulation", note
     )
+
+
+def enumeration(data: pd.DataFrame) -> Table:
+    """Return how many distributions were searched, and how many an algorithm violates for some scores.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        What `feasibility.search_all` counts.
+    """
+    shown = {
+        "Algorithm": "{name}",
+        "|A|": "{n_values}",
+        "Denominators up to": "{max_denominator}",
+        "Distributions": "{n_distributions:,}",
+        "States": "{n_states:,}",
+        "Infeasible": "{n_infeasible:,}",
+    }
+    note = (
+        "All desired distributions of rational shares with a small common denominator, and for each all"
+        " orders of scores. Infeasible: distributions for which some order leads to an infeasible ranking."
+        " A distribution without one is feasible for every length of the ranking."
+    )
+    title = "Exact search for infeasible rankings over all small distributions"
+    return Table(data, text_columns(_named(data), shown), title, note)
+
+
+def counterexamples(data: pd.DataFrame) -> Table:
+    """Return infeasible rankings: shown is the shortest for each number of values and denominator.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        What `feasibility.search_all` finds.
+    """
+    keys = ["algorithm", "n_values", "denominator"]
+    smallest = data.sort_values([*keys, "k"], kind="stable").drop_duplicates(keys)
+    shown = {
+        "Algorithm": "{name}",
+        "|A|": "{n_values}",
+        "Denominator": "{denominator}",
+        "Shares times denominator": "{numerators}",
+        "Values of the first places": "{ranking}",
+        "Value": "{value}",
+        "Has": "{count}",
+        "Must have": "{floor}",
+    }
+    note = (
+        "Values are numbered from 0. Scores that lead the algorithm to these places leave the named value"
+        " with fewer candidates than floor(k p). The .tsv has a ranking for every distribution found."
+    )
+    title = "The smallest infeasible ranking for each number of values and denominator"
+    return Table(data, text_columns(_named(smallest), shown), title, note)
 
 
 def example(printed: dict[str, str]) -> Table:

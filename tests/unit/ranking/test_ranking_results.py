@@ -37,6 +37,9 @@ def folder(tmp_path_factory) -> Path:
     options = ["--attribute-values", "2,4", "--distributions", 50, "--candidates", 10, "--top", 10]
     outputs = [part for option, name in FILES for part in (f"--{option}", folder / f"{name}.tsv")]
     assert biaslab("ranking", "simulate", *options, "--seed", 1, "--threads", 1, *outputs) == 0
+    search = ["--values", 4, "--denominator", 8, "--sort-values", 2, "--sort-denominator", 4]
+    outputs = ["--summary", folder / "enumeration.tsv", "--out", folder / "counterexamples.tsv"]
+    assert biaslab("ranking", "counterexamples", *search, *outputs) == 0
     assert biaslab("ranking", "tables", folder, "--claims", CLAIMS) == 0
     assert biaslab("ranking", "figures", folder) == 0
     return folder
@@ -58,6 +61,28 @@ def test_simulation_table_has_a_row_for_each_algorithm(folder):
     assert shown["Algorithm"][6] == "DetGreedy"
     assert shown["NDCG"][6] == f"{greedy.loc['ndcg', 'mean']:.4g} ± {half:.2g}"
     assert shown["Lists at −∞"][6] == str(greedy.loc["min_skew", "n_infinite"])
+
+
+def test_counterexamples_show_the_smallest_of_each_denominator(folder):
+    data = read_tsv(folder / "counterexamples.tsv")
+    table = tables.counterexamples(data)
+    assert len(table.data) == len(data)
+    assert table.shown["Denominator"].tolist() == [str(d) for d in sorted(data["denominator"].unique())]
+    smallest = data.iloc[0]
+    assert table.shown["Shares times denominator"][0] == smallest["numerators"]
+    assert table.shown["Must have"][0] == str(smallest["floor"])
+
+
+def test_a_search_that_finds_nothing_gives_an_empty_table(folder):
+    table = tables.counterexamples(read_tsv(folder / "counterexamples.tsv").iloc[:0])
+    assert table.shown.empty
+
+
+def test_enumeration_counts_what_was_searched(folder):
+    table = tables.enumeration(read_tsv(folder / "enumeration.tsv"))
+    greedy = table.shown[table.shown["Algorithm"] == "DetGreedy"]
+    assert greedy["|A|"].tolist() == ["2", "3", "4"]
+    assert (greedy["Infeasible"] != "0").tolist() == [False, False, True]
 
 
 def test_figure_shows_means_and_shares(folder):
@@ -93,6 +118,8 @@ def test_every_claim_is_measured_or_says_why_not(folder):
     assert table.loc["slides-skew-label", "verdict"] == "not_reproduced"
     assert table.loc["sim-distributions", "verdict"] == "not_reproduced"
     assert table.loc["feasible-det-const-sort-4", "verdict"] == "reproduced"
+    theory = table[table.index.str.startswith("theory-")]
+    assert (theory["verdict"] == "reproduced").all()
     untold = table[table["verdict"] == "not_attempted"]
     assert not untold.empty
     unmeasured = {claim.claim_id for claim in claims if not claim.measure}
