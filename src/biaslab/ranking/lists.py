@@ -214,7 +214,7 @@ class ListFile:
     def _read_schema(self) -> pa.Schema:
         if self._delimiter is None:
             return pq.read_schema(self.path)
-        with pacsv.open_csv(self.path, *self._text_options(None)) as reader:
+        with pacsv.open_csv(self.path, *self._text_options()) as reader:
             return pa.schema([(name, pa.string()) for name in reader.schema.names])
 
     def _check_columns(self) -> None:
@@ -234,8 +234,8 @@ class ListFile:
         if taken is not None:
             raise InputError(f"{self.path}: the column '{taken}' would be written twice; rename it")
 
-    def _text_options(self, columns: Sequence[str] | None) -> tuple:
-        names = self.schema.names if hasattr(self, "schema") else []
+    def _text_options(self, names: Sequence[str] = (), columns: Sequence[str] | None = None) -> tuple:
+        """Return how to read: the columns `names` as text, and of them only `columns`."""
         return (
             pacsv.ReadOptions(block_size=self._chunk_bytes, use_threads=False),
             pacsv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
@@ -251,7 +251,7 @@ class ListFile:
         with (
             self.path.open("rb") as file,
             tqdm(total=size, unit="B", unit_scale=True, desc=self.path.name, disable=None) as progress,
-            pacsv.open_csv(file, *self._text_options(columns)) as reader,
+            pacsv.open_csv(file, *self._text_options(self.schema.names, columns)) as reader,
         ):
             for batch in reader:
                 progress.update(file.tell() - progress.n)
