@@ -38,7 +38,7 @@ def precedes(i, j, scores, positions):
 
 @kernel
 def best_value(allowed, heads, head_scores, positions):
-    """Return the allowed value whose next candidate comes first; at least one of allowed (m,) bool is true."""
+    """Return the allowed value whose next candidate comes first; some of allowed (m,) bool is true."""
     top = -math.inf
     for a in range(allowed.size):
         top = max(top, head_scores[a] if allowed[a] else -math.inf)
@@ -94,7 +94,7 @@ def rank_greedily(algorithm, scores, positions, starts, desired, floors, ceiling
         for a in range(m):
             count = heads[a] - starts[a]
             low = 0.0
-            if algorithm == DET_CONS or algorithm == DET_RELAXED:
+            if algorithm in (DET_CONS, DET_RELAXED):
                 low = ceilings[slot, a] / desired[a]
             if algorithm == DET_RELAXED:
                 low = ceiling_of(low)
@@ -262,31 +262,32 @@ def relative_gain(gain, ideal):
     return 1.0 if ideal == 0.0 and gain == 0.0 else gain / ideal
 
 
-def _measure_lists(scores, desired, n_places, logs, discounts, out):
+def _measure_lists(scores, desired, log_desired, starts, positions, values_of, logs, discounts, out):
     """Write the measures of five rankings of many lists to `out` (n_lists, 5, 6).
 
-    scores (n_lists, m, c) float64, falling in every value; desired (n_lists, m) float64; n_places int64,
-    at most m c; logs and discounts as `divergence`.
+    scores (n_lists, n) float64, as described above; desired and its logarithms (n_lists, m) float64;
+    starts (m + 1,), positions and values_of (n,) int64, the same for all lists; logs and discounts as
+    `divergence`, their length is that of the rankings.
     """
-    n_lists, m, c = scores.shape
-    for n in prange(n_lists):
-        log_desired = np.log(desired[n])
+    n_places = discounts.size
+    m = desired.shape[1]
+    for n in prange(scores.shape[0]):
         floors = np.empty((n_places + m + 1, m), np.int32)
         ceilings = np.empty((n_places + m + 1, m), np.int32)
         fill_targets(desired[n], floors, ceilings)
-        starts = np.arange(m + 1) * c
-        positions = np.arange(m * c)
-        flat = scores[n].ravel()
         order = np.empty(n_places, np.int64)
+        values = np.empty(n_places, np.int64)
+        gains = np.empty(n_places)
         skews = np.empty(m)
         ideal = 0.0
         for algorithm in range(5):
-            rank(algorithm, flat, positions, starts, desired[n], floors, ceilings, order)
-            gains = flat[order]
+            rank(algorithm, scores[n], positions, starts, desired[n], floors, ceilings, order)
+            for i in range(n_places):
+                values[i], gains[i] = values_of[order[i]], scores[n, order[i]]
             if algorithm == SCORE_ONLY:
                 ideal = discounted_gain(gains, discounts)
             fill_measures(
-                order // c, gains, ideal, log_desired, floors, logs, discounts, skews, out[n, algorithm]
+                values, gains, ideal, log_desired[n], floors, logs, discounts, skews, out[n, algorithm]
             )
 
 

@@ -41,7 +41,19 @@ def measure_batch(scores: np.ndarray, desired: np.ndarray, k: int, threads: int 
     n_places = min(check_k(k), m * c)
     out = np.empty((n_lists, len(ALGORITHMS), len(MEASURES)))
     set_threads(threads)
-    MEASURE_LISTS[threads > 1](scores, desired, n_places, log_table(n_places), discount_table(n_places), out)
+    with np.errstate(divide="ignore"):
+        log_desired = np.log(desired)
+    MEASURE_LISTS[threads > 1](
+        scores.reshape(n_lists, m * c),
+        desired,
+        log_desired,
+        np.arange(m + 1) * c,
+        np.arange(m * c),
+        np.repeat(np.arange(m), c),
+        log_table(n_places),
+        discount_table(n_places),
+        out,
+    )
     return out
 
 
