@@ -31,7 +31,8 @@ def finished_run(snakemake, tmp_path_factory) -> Path:
 
 
 def test_killed_run_goes_on_and_other_threads_give_the_same_bytes(snakemake, finished_run, tmp_path):
-    threads = ["count_cooccurrences=1", "train_baseline=2", "estimate_differential_bias=1", "predict_sets=1"]
+    one_thread = ["count_cooccurrences", "estimate_differential_bias", "predict_sets", "simulate_ranking"]
+    threads = ["train_baseline=2", *(f"{rule}=1" for rule in one_thread)]
     options = [*OPTIONS, "--nolock", "--rerun-incomplete", "--set-threads", *threads]
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
     run = subprocess.Popen(
@@ -84,6 +85,8 @@ def test_report_shows_every_item(snakemake, finished_run):
         "Figure 1",
         "Figure 8",
         "Origins of bias (Brunet et al. 2019)",
+        "Fairness-aware ranking (Geyik et al. 2019)",
+        "Worked example of the skew",
     ):
         assert item in page
 
@@ -92,7 +95,9 @@ def test_every_column_is_described(finished_run):
     described = set(re.findall(r"`([^`]+)`", (ROOT / "results/README.md").read_text(encoding="utf-8")))
     results = finished_run / "results"
     for path in sorted(
-        [*results.glob("origins/**/*.tsv"), *results.glob("audit/*.tsv"), *results.glob("**/*.parquet")]
+        path
+        for pattern in ("origins/**/*.tsv", "ranking/**/*.tsv", "audit/*.tsv", "**/*.parquet")
+        for path in results.glob(pattern)
     ):
         table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, sep="\t", nrows=1)
         columns = {
@@ -123,4 +128,5 @@ def test_manifest_names_the_corpus_and_every_result(finished_run):
     manifest = json.loads((finished_run / "results/audit/manifest.json").read_text())
     assert list(manifest["inputs"]) == ["smoke"]
     assert "origins/smoke/correlation.tsv" in manifest["outputs"]
+    assert "ranking/simulation.tsv" in manifest["outputs"]
     assert manifest["config"]["run"] == ["smoke"]
