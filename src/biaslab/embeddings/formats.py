@@ -76,7 +76,7 @@ def write_embedding(path: str | os.PathLike, words: list[str], vectors: np.ndarr
     path : path-like
         The file to write.
     words : list of str
-        Words without white space, each once.
+        Words without spaces and line breaks, each once.
     vectors : (V, D) float32
         Their vectors.
     format : {"word2vec", "word2vec-binary", "glove"}
@@ -91,9 +91,9 @@ def write_embedding(path: str | os.PathLike, words: list[str], vectors: np.ndarr
     if len(set(words)) < len(words):
         raise InputError(f"cannot write {path}: a word is there twice; give every word once")
     for i, word in enumerate(words):
-        if word.split() != [word]:
+        if not word or " " in word or "\n" in word:
             raise InputError(
-                f"cannot write {path}: word {i}, {word!r}, is empty or holds white space; leave it out"
+                f"cannot write {path}: word {i}, {word!r}, is empty or holds a space; leave it out"
             )
     keyed = KeyedVectors(vectors.shape[1])
     keyed.add_vectors(words, vectors)
