@@ -10,7 +10,10 @@ from biaslab.bias.word_sets import WordSets
 from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins.axis import fit_frequency
+from biaslab.origins.grid import SETS
+from biaslab.origins.perturbation import select_targeted
 from biaslab.origins.ppmi_comparison import correlate
+from biaslab.origins.ppmi_sets import select_ppmi_sets
 from biaslab.origins.results import ESTIMATORS, Setup, read_setups
 from biaslab.origins.seed_stability import stability
 from biaslab.origins.transfer import REPRESENTATIONS, compare_responses, correlate_word2vec, set_changes
@@ -81,6 +84,7 @@ def write_results(
     columns = ["weat", "seed", "effect_size", "p_value", "n_missing_words", "missing_words"]
     write_tsv(folder / "baseline.tsv", pd.DataFrame(baselines, columns=columns))
     _write_ppmi(folder, rng, weats)
+    _write_ppmi_sets(folder, np.random.default_rng(5), weats[0], sizes[0])
     _write_gradients_and_stability(folder, weats)
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
     _write_transfer(folder, pd.concat(sets, ignore_index=True))
@@ -170,6 +174,21 @@ def _write_ppmi(folder: Path, rng: np.random.Generator, weats: tuple[str, ...]) 
     table = pd.DataFrame({"word_set": range(200), "ppmi": ppmi, "glove_mean": glove, "glove_sd": 0.2})
     write_tsv(folder / "ppmi" / "word_sets.tsv", table)
     write_tsv(folder / "ppmi" / "correlation.tsv", correlate(table, 1))
+
+
+def _write_ppmi_sets(folder: Path, rng: np.random.Generator, weat: str, size: int) -> None:
+    """Write the sets of one size that PPMI and influence find, and the bias without them."""
+    bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")["influence_mean"].to_numpy()
+    noisy = bias + rng.normal(0, bias.std(), len(bias))
+    write_parquet(folder / SETS, select_targeted(weat, weat, bias, [size]))
+    write_parquet(folder / "ppmi" / SETS, select_ppmi_sets(noisy, weat, [size]))
+    for path, prefix, change in (("observed.tsv", "", 0.5), ("ppmi/observed.tsv", "ppmi-", 0.2)):
+        rows = [
+            (f"{prefix}{weat}-{kind}-{size}", weat, seed, BASELINES[weat][0] + sign * change + noise)
+            for kind, sign in (("increase", 1), ("decrease", -1))
+            for seed, noise in enumerate(rng.normal(0, 0.1, 10))
+        ]
+        write_tsv(folder / path, pd.DataFrame(rows, columns=["set", "weat", "seed", "effect_size"]))
 
 
 def _write_transfer(folder: Path, perturbations: pd.DataFrame) -> None:

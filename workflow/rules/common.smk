@@ -67,6 +67,7 @@ CODE = {
     "evaluate_predictions": code_digest("biaslab.origins.evaluation"),
     "project_words": code_digest("biaslab.origins.axis"),
     "scan_ppmi": code_digest("biaslab.origins.ppmi_scan"),
+    "select_ppmi_sets": code_digest("biaslab.origins.ppmi_sets"),
     "compare_ppmi": code_digest("biaslab.origins.ppmi_comparison"),
     "train_word2vec": code_digest("biaslab.embeddings.word2vec"),
     "transfer": code_digest("biaslab.origins.transfer"),
@@ -84,8 +85,8 @@ CODE = {
 wildcard_constraints:
     dataset=r"[a-z0-9-]+",
     setup="|".join(SETUPS),
-    weat=r"[a-z][a-z0-9_]*",
-    set=r"[a-z][a-z0-9_]*-(increase|decrease)-\d+|random-\d+-\d+",
+    weat="|".join(config["weats"]),
+    set=r"(ppmi-)?[a-z][a-z0-9_]*-(increase|decrease)-\d+|random-\d+-\d+",
     batch=r"\d+",
 
 
@@ -140,14 +141,18 @@ def selection_options(wildcards):
     return configuration.command_options({**SETUPS[wildcards.setup]["perturbations"], "retrainings": None})
 
 
-def batch_options(set_name):
+def ppmi_sizes(wildcards):
+    return configuration.command_options({"sizes": SETUPS[wildcards.setup]["ppmi_sets"]["sizes"]})
+
+
+def batch_options(wildcards):
     """First replicate and number of replicates of a batch of trainings."""
+    batches = grid.batches_of(wildcards.get("set", grid.BASELINE), SETUPS[wildcards.setup])
+    return configuration.command_options(batches[int(wildcards.batch)]._asdict() | {"index": None})
 
-    def options(wildcards):
-        batches = grid.batches_of(set_name, SETUPS[wildcards.setup])
-        return configuration.command_options(batches[int(wildcards.batch)]._asdict() | {"index": None})
 
-    return options
+def sets_of(wildcards):
+    return f"{folder(wildcards)}/{grid.sets_file(wildcards.set)}"
 
 
 def baseline_embeddings(wildcards):
@@ -159,6 +164,11 @@ def retrained_embeddings(wildcards):
     return grid.embedding_files(folder(wildcards), grid.perturbation_sets(setup), setup)
 
 
+def ppmi_embeddings(wildcards):
+    setup = SETUPS[wildcards.setup]
+    return grid.embedding_files(folder(wildcards), grid.ppmi_sets(setup), setup)
+
+
 def every_embedding(wildcards):
     return baseline_embeddings(wildcards) + retrained_embeddings(wildcards)
 
@@ -166,6 +176,10 @@ def every_embedding(wildcards):
 def axis_embeddings(wildcards):
     setup = SETUPS[wildcards.setup]
     return grid.embedding_files(folder(wildcards), [grid.BASELINE, *grid.largest_sets(setup)], setup)
+
+
+def first_ppmi_scan(wildcards):
+    return f"{folder(wildcards)}/ppmi/{SETUPS[wildcards.setup]['bias']['weats'][0]}.parquet"
 
 
 def differential_biases(wildcards):

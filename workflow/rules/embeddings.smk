@@ -69,7 +69,7 @@ rule train_baseline:
         runtime=720,
     params:
         glove=glove_options,
-        batch=batch_options(grid.BASELINE),
+        batch=batch_options,
         seed=config["seed"],
         code=CODE["train"],
     message:
@@ -83,7 +83,7 @@ rule train_without_set:
     input:
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
-        sets="results/origins/{setup}/perturbation_sets.parquet",
+        sets=sets_of,
     output:
         "results/origins/{setup}/embeddings/{set}/batch-{batch}.npz",
     log:
@@ -98,7 +98,7 @@ rule train_without_set:
         runtime=720,
     params:
         glove=glove_options,
-        batch=batch_options("any set but the baseline"),
+        batch=batch_options,
         seed=config["seed"],
         code=CODE["train"],
     message:

@@ -260,31 +260,18 @@ def _fraction(c: pd.Series) -> Estimate:
 
 def _difference(x: pd.Series, a: pd.Series, b: pd.Series) -> Estimate:
     """Mean over a minus mean over b, with Welch's interval."""
+    from biaslab.core.stats import combined_half_width
+
     first, second = x[a].dropna(), x[b].dropna()
-    return _around(first.mean() - second.mean(), [first, second], [1.0, 1.0])
+    value, half = float(first.mean() - second.mean()), combined_half_width([first, second], [1.0, 1.0])
+    return Estimate(value, value - half, value + half)
 
 
 def _change(x: pd.Series, a: pd.Series, b: pd.Series) -> Estimate:
     """Mean over a relative to the mean over b, in percent; the interval by the delta method."""
-    first, second = x[a].dropna(), x[b].dropna()
-    if not len(second) or second.mean() == 0:
-        return Estimate(math.nan)
-    base = second.mean()
-    scales = [100 / base, 100 * first.mean() / base**2]
-    return _around(100 * (first.mean() / base - 1), [first, second], scales)
+    from biaslab.core.stats import percent_change
 
-
-def _around(value: float, samples: list[pd.Series], scales: list[float]) -> Estimate:
-    """Interval of a difference of scaled means, degrees of freedom after Welch and Satterthwaite."""
-    if min(map(len, samples)) < 2:
-        return Estimate(float(value))
-    parts = [scale**2 * s.var(ddof=1) / len(s) for scale, s in zip(scales, samples, strict=True)]
-    variance = sum(parts)
-    if variance == 0:
-        return Estimate(float(value), float(value), float(value))
-    df = variance**2 / sum(p**2 / (len(s) - 1) for p, s in zip(parts, samples, strict=True))
-    half = _student(df) * math.sqrt(variance)
-    return Estimate(float(value), float(value - half), float(value + half))
+    return Estimate(*percent_change(x[a].dropna(), x[b].dropna()))
 
 
 def _spearman(x: pd.Series, y: pd.Series) -> Estimate:

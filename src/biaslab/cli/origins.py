@@ -64,12 +64,14 @@ def measure_baseline(
 
 @app.command("measure-sets")
 def measure_sets(
-    batches: Annotated[list[Path], typer.Argument(help="Batch files of all retrained embeddings (.npz).")],
     vocabulary: Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")],
     weat: Annotated[
         list[Path], typer.Option(help="Word sets of a test (.yaml); repeat it for several tests.")
     ],
     out: Out,
+    batches: Annotated[
+        list[Path] | None, typer.Argument(help="Batch files of retrained embeddings (.npz), if any.")
+    ] = None,
 ) -> None:
     """Measure the bias of every embedding retrained without a perturbation set."""
     from biaslab.bias.word_sets import read_word_sets
@@ -78,7 +80,7 @@ def measure_sets(
     from biaslab.origins.baseline import measure_sets
 
     tests = [read_word_sets(path) for path in weat]
-    write_tsv(out, measure_sets(batches, read_vocabulary(vocabulary), tests))
+    write_tsv(out, measure_sets(batches or [], read_vocabulary(vocabulary), tests))
 
 
 @app.command("differential-bias")
@@ -235,6 +237,20 @@ def ppmi_scan(
     values = scan.differential_bias(x, arrays["tokens"], arrays["offsets"], test, threads)
     table = scan.document_table(values, read_parquet(documents, ["document", "id", "title"]))
     write_parquet(out, table)
+
+
+@app.command("select-ppmi-sets")
+def select_ppmi_sets(
+    scan: Annotated[Path, typer.Argument(help="Differential bias of every document by PPMI (.parquet).")],
+    sizes: Sizes,
+    out: Out,
+) -> None:
+    """Select the documents that change a bias most in the PPMI representation."""
+    from biaslab.core.io import read_parquet, write_parquet
+    from biaslab.origins import ppmi_sets
+
+    ppmi = read_parquet(scan, ["ppmi"])["ppmi"].to_numpy()
+    write_parquet(out, ppmi_sets.select_ppmi_sets(ppmi, scan.stem, _numbers(sizes)))
 
 
 @app.command("compare-ppmi")

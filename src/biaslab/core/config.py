@@ -296,10 +296,19 @@ def _contradictions(raw: Mapping, complete: Mapping) -> Iterator[str]:
         if corpus["min_length"] > corpus["max_length"]:
             limits = f"{corpus['min_length']} is more than max_length, {corpus['max_length']}"
             yield f"{at}.corpus.min_length: {limits}; lower it"
-        for key in ("sizes", "random_sizes"):
-            sizes = perturbations[key]
-            if sizes != sorted(set(sizes)):
-                yield f"{at}.perturbations.{key}: {sizes} does not rise; write {sorted(set(sizes))}"
+        sizes, by_ppmi = perturbations["sizes"], setup["ppmi_sets"]["sizes"]
+        for key, numbers in (
+            ("perturbations.sizes", sizes),
+            ("perturbations.random_sizes", perturbations["random_sizes"]),
+            ("ppmi_sets.sizes", by_ppmi),
+        ):
+            if numbers != sorted(set(numbers)):
+                yield f"{at}.{key}: {numbers} does not rise; write {sorted(set(numbers))}"
+        for size in set(by_ppmi) - set(sizes):
+            yield (
+                f"{at}.ppmi_sets.sizes: {size} is not one of perturbations.sizes ({sizes}), whose sets it is"
+                f" compared with; choose of those, or write [] for none"
+            )
 
 
 def _check_word_sets(weat: str, file: str, root: Path, where: str) -> None:

@@ -1,6 +1,7 @@
 """Statistics of small samples. What a sample cannot tell is NaN, never an error or a warning."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -67,6 +68,60 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> tuple[float, float]:
     mean, sd, n = _summary(x)
     half = scipy.stats.t.ppf((1 + level) / 2, n - 1) * sd / math.sqrt(n)
     return float(mean - half), float(mean + half)
+
+
+def percent_change(after: ArrayLike, before: ArrayLike) -> tuple[float, float, float]:
+    """Return how far a mean moved in percent of the mean before, with its 95% confidence interval.
+
+    Parameters
+    ----------
+    after, before : array-like of float, one-dimensional
+        Two independent samples.
+
+    Returns
+    -------
+    change, low, high : float
+        ``100 * (mean(after) / mean(before) - 1)``; the interval by the delta method, with Welch's and
+        Satterthwaite's degrees of freedom. All are NaN when a sample is empty or the mean before is zero, the
+        bounds for fewer than two values in a sample.
+    """
+    after, before = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
+    if not len(after) or not len(before) or before.mean() == 0:
+        return math.nan, math.nan, math.nan
+    base = before.mean()
+    change = 100 * (after.mean() / base - 1)
+    half = combined_half_width([after, before], [100 / base, 100 * after.mean() / base**2])
+    return float(change), float(change - half), float(change + half)
+
+
+def combined_half_width(samples: Sequence[ArrayLike], scales: Sequence[float], level: float = 0.95) -> float:
+    """Return half the confidence interval of a sum of scaled means of independent samples.
+
+    Parameters
+    ----------
+    samples : sequence of array-like of float
+        The samples, whose variances may differ.
+    scales : sequence of float
+        The factor of each mean; its sign does not matter.
+    level : float
+        Confidence level, between 0 and 1.
+
+    Returns
+    -------
+    float
+        By Student's t with Welch's and Satterthwaite's degrees of freedom; NaN when a sample has fewer than
+        two values, 0 when all are constant.
+    """
+    if min(map(len, samples)) < 2:
+        return math.nan
+    parts = [
+        (scale * _summary(np.asarray(s, np.float64))[1]) ** 2 / len(s)
+        for scale, s in zip(scales, samples, strict=True)
+    ]
+    if sum(parts) == 0:
+        return 0.0
+    df = sum(parts) ** 2 / sum(p**2 / (len(s) - 1) for p, s in zip(parts, samples, strict=True))
+    return float(scipy.stats.t.ppf((1 + level) / 2, df) * math.sqrt(sum(parts)))
 
 
 def linear_fit(x: ArrayLike, y: ArrayLike) -> LinearFit:

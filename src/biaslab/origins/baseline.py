@@ -77,7 +77,7 @@ def measure_sets(
     Parameters
     ----------
     batches : sequence of path-like
-        Batch files of any sets.
+        Batch files of any sets; none give a table without rows.
     vocabulary : Vocabulary
         The words of the embeddings.
     word_sets : sequence of WordSets
@@ -104,7 +104,8 @@ def measure_sets(
         for training in _progress(read_trainings(batches, len(vocabulary)))
         for weat in weats
     ]
-    return pd.DataFrame(rows).sort_values(["set", "weat", "seed"], ignore_index=True)
+    columns = ["set", "weat", "seed", "effect_size"]
+    return pd.DataFrame(rows, columns=columns).sort_values(columns[:3], ignore_index=True)
 
 
 def _locate(word_sets: Sequence[WordSets], vocabulary: Vocabulary) -> list[WeatIndices]:

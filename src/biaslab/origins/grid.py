@@ -9,6 +9,10 @@ from typing import NamedTuple
 BASELINE = "baseline"
 TARGETED_KINDS = ("increase", "decrease")
 RANDOM = "random"
+PPMI = "ppmi"
+
+SETS = "perturbation_sets.parquet"
+"""Which documents are in which set."""
 
 RESULTS = (
     "documents.parquet",
@@ -32,6 +36,8 @@ RESULTS = (
     "word2vec/correlation.tsv",
     "transfer/changes.tsv",
     "transfer/responses.tsv",
+    "ppmi/perturbation_sets.parquet",
+    "ppmi/observed.tsv",
 )
 """What a setup measures, next to the tables of each test."""
 
@@ -74,6 +80,17 @@ def largest_sets(setup: Mapping) -> list[str]:
     return targeted_sets(setup["bias"]["weats"], [max(setup["perturbations"]["sizes"])])
 
 
+def ppmi_sets(setup: Mapping) -> list[str]:
+    """Return the names of the sets that the PPMI baseline finds, of a setup's first test (Table 5)."""
+    own = targeted_sets(setup["bias"]["weats"][:1], setup["ppmi_sets"]["sizes"])
+    return [f"{PPMI}-{name}" for name in own]
+
+
+def sets_file(set_name: str) -> str:
+    """Return the file with the documents of a set, relative to the setup's folder."""
+    return f"{PPMI}/{SETS}" if set_name.startswith(f"{PPMI}-") else SETS
+
+
 def batches(trainings: int, per_job: int) -> list[Batch]:
     """Deal `trainings` replicates into jobs of at most `per_job`."""
     starts = range(0, trainings, per_job)
@@ -81,8 +98,16 @@ def batches(trainings: int, per_job: int) -> list[Batch]:
 
 
 def trainings_of(set_name: str, setup: Mapping) -> int:
-    """Return how many embeddings a setup trains for a set (`BASELINE` for the whole corpus)."""
-    return setup["baselines"] if set_name == BASELINE else setup["perturbations"]["retrainings"]
+    """Return how many embeddings a setup trains for a set (`BASELINE` for the whole corpus).
+
+    Sets that Table 5 compares are trained equally often, and never less often than the others.
+    """
+    if set_name == BASELINE:
+        return setup["baselines"]
+    own, compared = setup["perturbations"]["retrainings"], setup["ppmi_sets"]["retrainings"]
+    if set_name.startswith(f"{PPMI}-"):
+        return compared
+    return max(own, compared) if f"{PPMI}-{set_name}" in ppmi_sets(setup) else own
 
 
 def batches_of(set_name: str, setup: Mapping) -> list[Batch]:
@@ -144,8 +169,8 @@ def summary(name: str, setup: Mapping) -> str:
     """Say in one line what a setup will train."""
     perturbations, weats = setup["perturbations"], setup["bias"]["weats"]
     n_targeted = len(targeted_sets(weats, perturbations["sizes"]))
-    n_sets = len(perturbation_sets(setup))
-    sets = f"{n_targeted} targeted and {n_sets - n_targeted} random sets"
-    return (
-        f"{name}: {setup['baselines']} baselines, {sets}, {n_sets * perturbations['retrainings']} retrainings"
-    )
+    sets, by_ppmi = perturbation_sets(setup), ppmi_sets(setup)
+    removed = f"{n_targeted} targeted and {len(sets) - n_targeted} random sets"
+    removed += f", {len(by_ppmi)} sets by PPMI" if by_ppmi else ""
+    n_trainings = sum(trainings_of(set_name, setup) for set_name in [*sets, *by_ppmi])
+    return f"{name}: {setup['baselines']} baselines, {removed}, {n_trainings} retrainings"

@@ -61,14 +61,38 @@ def select_sets(
             raise InputError(
                 f"{weat}: document {np.isnan(values).argmax()} has no estimate; choose another estimator"
             )
-        for kind, scores in (("increase", values), ("decrease", -values)):
-            order = np.argsort(scores, kind="stable")
-            frames += [_frame(f"{weat}-{kind}-{n}", weat, kind, n, 0, order[:n]) for n in sizes]
+        frames.append(select_targeted(weat, weat, values, sizes))
     for size in random_sizes:
         for replicate in range(random_sets):
             rng = stream(seed, "random set", size, replicate)
             chosen = rng.choice(n_documents, size, replace=False)
             frames.append(_frame(f"random-{size}-{replicate}", "", "random", size, replicate, chosen))
+    return pd.concat(frames, ignore_index=True)
+
+
+def select_targeted(name: str, weat: str, values: np.ndarray, sizes: Sequence[int]) -> pd.DataFrame:
+    """Select the documents at both ends of an order: those of the increase and decrease sets.
+
+    Parameters
+    ----------
+    name : str
+        The sets are called ``<name>-<kind>-<size>``.
+    weat : str
+        The bias test.
+    values : numpy.ndarray
+        (n_documents,) float64, what ranks the documents; NaN comes last in either direction.
+    sizes : sequence of int
+        Documents in the sets; none give a table without rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As of :func:`select_sets`.
+    """
+    frames = [_frame("", weat, "", 0, 0, [])]
+    for kind, scores in (("increase", values), ("decrease", -values)):
+        order = np.argsort(scores, kind="stable")
+        frames += [_frame(f"{name}-{kind}-{n}", weat, kind, n, 0, order[:n]) for n in sizes]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -80,7 +104,7 @@ def _frame(name, weat, kind, size, replicate, documents):
             "kind": kind,
             "size": size,
             "replicate": replicate,
-            "document": np.sort(documents).astype(np.int64),
+            "document": np.sort(np.asarray(documents, dtype=np.int64)),
         }
     )
 

@@ -13,6 +13,7 @@ from biaslab.origins.axis_report import frequency_table
 from biaslab.origins.estimator_comparison import compare_estimators
 from biaslab.origins.gradient_report import gradient_table
 from biaslab.origins.ppmi_report import document_rankings
+from biaslab.origins.ppmi_sets_report import compare_identification
 from biaslab.origins.quality import compare_analogies
 from biaslab.origins.results import Item, Setup, aggregate_by_metadata, percent_scale
 from biaslab.origins.seed_report import stability_table
@@ -43,6 +44,7 @@ _ACROSS = {
     "estimators": "Estimators",
 }
 _OF_SETUP = {
+    "table5_ppmi_baseline": "Table 5",
     "tests_sets": "Welch's tests",
     "analogies_sets": "Analogies",
     "analogies_word2vec": "Section 5.4",
@@ -168,6 +170,8 @@ def _build(item: Item, setups: Sequence[Setup], word_sets: Mapping[str, WordSets
             return word2vec_analogies(setup)
         case "estimators":
             return compare_estimators(setups)
+        case "table5_ppmi_baseline":
+            return compare_identification(setup)
         case "tests_sets":
             return set_tests(setup)
         case "analogies_sets":

@@ -138,6 +138,12 @@ def test_overlays_merge_mappings_and_replace_everything_else():
         ("run: [sample, sample]", ["run: the list names something twice"]),
         ("setups: {tables: {}}", ["setups.tables: not a usable name"]),
         ("setups: {5: {}}", ["setups[5]: not a usable name"]),
+        (
+            "setups: {sample: {ppmi_sets: {sizes: [20]}}}",
+            ["ppmi_sets.sizes: 20 is not one of perturbations.sizes", "or write [] for none"],
+        ),
+        ("setups: {sample: {ppmi_sets: {sizes: [100, 30]}}}", ["ppmi_sets.sizes: [100, 30] does not rise"]),
+        ("weats: {ppmi: x.yaml}", ["weats.ppmi: not a usable name"]),
         ("weats: {random: x.yaml}", ["weats.random: not a usable name"]),
         ("run: [smple]", ["run: there is no setup 'smple'", "did you mean 'sample'?"]),
         (

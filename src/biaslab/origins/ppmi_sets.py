@@ -1,0 +1,41 @@
+"""The sets of documents that the PPMI baseline finds (Brunet et al. 2019, Section 5.3, Table 5)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.origins.perturbation import select_targeted
+
+
+def select_ppmi_sets(ppmi: np.ndarray, weat: str, sizes: Sequence[int]) -> pd.DataFrame:
+    """Select the documents whose removal changes the bias in the PPMI representation most.
+
+    Parameters
+    ----------
+    ppmi : numpy.ndarray
+        (n_documents,) float64, exact differential bias by PPMI; NaN where it is not defined.
+    weat : str
+        The bias test.
+    sizes : sequence of int
+        Documents in the sets; none give a table without rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As of :func:`biaslab.origins.perturbation.select_sets`, the sets called
+        ``ppmi-<weat>-<kind>-<size>``. A document without a differential bias is in none.
+
+    Raises
+    ------
+    InputError
+        When a set would hold more documents than have a differential bias.
+    """
+    n_ranked = int(np.isfinite(ppmi).sum())
+    if sizes and max(sizes) > n_ranked:
+        raise InputError(
+            f"a set of {max(sizes)} documents from {n_ranked} with a differential bias by PPMI; choose"
+            " smaller ppmi_sets.sizes"
+        )
+    return select_targeted(f"ppmi-{weat}", weat, ppmi, sizes)
