@@ -442,3 +442,31 @@ def soft_objective(x, vectors, basis, neutral, penalty):
     """|(TW)^T (TW) - W^T W|_F^2 + lambda |(TN)^T (TB)|_F^2 with X = T^T T, pair by pair."""
     kept = sum((w @ x @ v - w @ v) ** 2 for w in vectors for v in vectors)
     return kept + penalty * sum((vectors[w] @ x @ b) ** 2 for w in neutral for b in basis)
+
+
+def analogies(vectors, a_minus_b, delta):
+    """Equation 1: the best y of every x with a positive score, all sorted by score."""
+    found = []
+    for x in range(len(vectors)):
+        scores = []
+        for y in range(len(vectors)):
+            difference = vectors[x] - vectors[y]
+            distance = math.sqrt(difference @ difference)
+            if 0 < distance <= delta:
+                scores.append((cosine(a_minus_b, difference), -y, distance))
+        if scores and max(scores)[0] > 0:
+            score, y, distance = max(scores)
+            found.append((x, -y, score, distance))
+    return sorted(found, key=lambda row: -row[2])
+
+
+def solve_analogy(vectors, a, b, c, method):
+    """The x, other than a, b and c, that 3CosAdd or 3CosMul (Levy and Goldberg 2014, Section 4) rate best."""
+
+    def score(x):
+        to_a, to_b, to_c = (cosine(vectors[x], vectors[word]) for word in (a, b, c))
+        if method == "add":
+            return to_b - to_a + to_c
+        return (1 + to_b) / 2 * (1 + to_c) / 2 / ((1 + to_a) / 2 + 0.001)
+
+    return max((x for x in range(len(vectors)) if x not in (a, b, c)), key=score)

@@ -1,0 +1,171 @@
+"""Analogies of an embedding: generating pairs like she - he, and solving a : b :: c : ? (Section 3).
+
+Products of whole blocks of vectors only find candidates, with a margin for their rounding, which changes with
+the number of threads. Every candidate is then scored on its own in float64, so that results never do.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from biaslab.core.errors import InputError
+
+_BLOCK = 512
+_CHUNK = 50_000
+_MARGIN = 1e-4
+"""More than a product of two unit vectors in float32 can be wrong."""
+_EPSILON = 1e-3
+"""Keeps the quotient of 3CosMul finite (Levy and Goldberg 2014)."""
+
+Method = Literal["add", "multiply"]
+
+
+def generate_analogies(
+    vectors: np.ndarray,
+    words: Sequence[str],
+    direction: np.ndarray,
+    count: int = 150,
+    max_distance: float = 1.0,
+) -> pd.DataFrame:
+    """Return the pairs (x, y) with the largest ``S(x, y) = cos(a - b, x - y)`` if ``|x - y| <= δ`` (Eq. 1).
+
+    Every word is x in one pair at most, the one with the largest score.
+
+    Parameters
+    ----------
+    vectors : (V, d) float32 or float64
+        Word vectors of unit length.
+    words : sequence of str
+        The words of the rows.
+    direction : (d,) float
+        a - b, e.g. she - he; of any length but zero.
+    count : int
+        Pairs to return; there may be fewer with a positive score.
+    max_distance : float
+        δ. The time grows with the number of pairs so near.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns x, y, score, distance; the largest score first, then in the order of the words.
+
+    Raises
+    ------
+    InputError
+        When the direction is zero, or `max_distance` is not positive.
+    """
+    length = np.linalg.norm(direction)
+    if length == 0:
+        raise InputError("the seed words of the analogies have the same vector; choose words that differ")
+    if not max_distance > 0:
+        raise InputError(f"analogies within distance {max_distance}; give a positive distance")
+    direction = np.asarray(direction, dtype=np.float64) / length
+    best_y, best_score = np.full(len(vectors), -1), np.zeros(len(vectors))
+    for x, y in _near_pairs(vectors, direction, max_distance):
+        score, distance = _score_pairs(vectors, x, y, direction)
+        near = distance <= max_distance
+        x, y, score = x[near], y[near], score[near]
+        order = np.lexsort((y, -score, x))
+        firsts = order[np.unique(x[order], return_index=True)[1]]  # the best y of every x
+        better = firsts[score[firsts] > best_score[x[firsts]]]
+        best_y[x[better]], best_score[x[better]] = y[better], score[better]
+    x = np.lexsort((np.arange(len(vectors)), -best_score))[:count]
+    x = x[best_score[x] > 0]
+    y = best_y[x]
+    return pd.DataFrame(
+        {
+            "x": [words[row] for row in x],
+            "y": [words[row] for row in y],
+            "score": best_score[x],
+            "distance": _score_pairs(vectors, x, y, direction)[1],
+        }
+    )
+
+
+def solve_analogies(
+    vectors: np.ndarray, questions: np.ndarray, method: Method = "add", unknown: np.ndarray | None = None
+) -> np.ndarray:
+    """Answer a : b :: c : ? for many questions; the words of a question are no answers to it.
+
+    Parameters
+    ----------
+    vectors : (V, d) float32 or float64
+        Word vectors of unit length.
+    questions : (n, 3) int
+        Rows of a, b and c; -1 stands for an unknown word.
+    method : {"add", "multiply"}
+        3CosAdd, the x with the largest ``x · (b - a + c)``, the paper's arithmetic; or 3CosMul, that with the
+        largest ``cos'(x, b) cos'(x, c) / (cos'(x, a) + 0.001)`` where cos' = (1 + cos) / 2 (Levy and Goldberg
+        2014, "Linguistic Regularities in Sparse and Explicit Word Representations").
+    unknown : (d,) float, optional
+        The vector of unknown words; zero by default.
+
+    Returns
+    -------
+    (n,) int64
+        Rows of the answers.
+    """
+    questions = np.asarray(questions, dtype=np.int64).reshape(-1, 3)
+    unknown = np.zeros(vectors.shape[1]) if unknown is None else unknown
+    asked = np.vstack([vectors, unknown.astype(vectors.dtype)])  # row -1 is the unknown word
+    single = np.asarray(asked, dtype=np.float32)
+    blocks = range(0, len(questions), _BLOCK)
+    answers = [_answer(asked, single, questions[i : i + _BLOCK], method) for i in blocks]
+    return np.array([row for of_block in answers for row in of_block], dtype=np.int64)
+
+
+def _near_pairs(
+    vectors: np.ndarray, direction: np.ndarray, max_distance: float
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield chunks of pairs of rows (x, y), at least all within the distance and with a positive score."""
+    order = np.argsort(-np.einsum("nd,d->n", vectors, direction), kind="stable")  # x comes before y
+    single = np.asarray(vectors, dtype=np.float32)[order]
+    least = 1 - max_distance**2 / 2 - _MARGIN
+    for first in tqdm(range(0, len(single), _BLOCK), "analogies", disable=None):
+        following = single[first:]
+        pairs = np.flatnonzero(following[:_BLOCK] @ following.T >= least)
+        i, j = np.divmod(pairs, len(following))
+        i, j = i[i < j], j[i < j]
+        for start in range(0, len(i), _CHUNK):
+            chunk = slice(start, start + _CHUNK)
+            yield order[first + i[chunk]], order[first + j[chunk]]
+
+
+def _score_pairs(
+    vectors: np.ndarray, x: np.ndarray, y: np.ndarray, direction: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return cos(direction, x - y), 0 for equal vectors, and |x - y| of pairs of rows."""
+    differences = vectors[x].astype(np.float64) - vectors[y]
+    distances = np.sqrt(np.einsum("nd,nd->n", differences, differences))
+    along = np.einsum("nd,d->n", differences, direction)
+    return np.divide(along, distances, out=np.zeros(len(along)), where=distances > 0), distances
+
+
+def _answer(asked: np.ndarray, single: np.ndarray, questions: np.ndarray, method: Method) -> list[int]:
+    """Answer one block of questions on rows of `asked`, all but the last of which are possible answers."""
+    combine, margin = (_add, _MARGIN) if method == "add" else (_multiply, 10 * _MARGIN)
+    distinct, position = np.unique(questions, return_inverse=True)  # words come up in many questions
+    cosines = single[distinct] @ single[:-1].T
+    answers = []
+    for question, places in zip(questions, position.reshape(questions.shape), strict=True):
+        scores = combine(*(cosines[place] for place in places))
+        scores[question[question >= 0]] = -np.inf
+        near = np.flatnonzero(scores >= scores.max() - margin)
+        if len(near) > 1:
+            exact = np.einsum("nd,qd->qn", asked[near].astype(np.float64), asked[question])
+            near = near[np.argmax(combine(*exact))][None]
+        answers.append(int(near[0]))
+    return answers
+
+
+def _add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Return the score of 3CosAdd from products of an answer with the words of a question."""
+    return b - a + c
+
+
+def _multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Return the score of 3CosMul from products of an answer with the words of a question."""
+    return (1 + b) * (1 + c) / 2 / (1 + a + 2 * _EPSILON)

@@ -1,0 +1,218 @@
+"""What an embedding is good for: rated word pairs and analogies, under every treatment of unknown words.
+
+A benchmark asks for words that an embedding may lack, and results of one embedding differ by ten points with
+what is done about them. So each benchmark is scored under several conventions:
+
+=================  ====================================================================================
+answerable         cosines of the pairs, and questions, whose words are all known; the others are left out
+scaled             as answerable, times the share of the pairs that are known
+zero               a pair with an unknown word has similarity 0
+mean-cosine        an unknown word has the mean of all vectors; cosines
+mean-product       the same, but products, without making the mean a unit vector
+wrong              a question with an unknown word counts as a wrong answer
+mean               an unknown word of a question has the mean of all vectors; an unknown answer is wrong
+mean-letters       the same, with words reduced to letters and digits: "dollar's" is asked as "dollars"
+=================  ====================================================================================
+
+The last of the pairs' and of the questions' conventions are those of a widely used collection of benchmarks
+(word-embeddings-benchmarks) in 2016.
+"""
+
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scipy.stats
+
+from biaslab.core.errors import InputError
+from biaslab.debiasing.analogies import Method, solve_analogies
+from biaslab.embeddings.analogies import count_questions
+
+_METHODS: tuple[Method, ...] = ("add", "multiply")
+
+
+def read_pairs(path: str | os.PathLike) -> pd.DataFrame:
+    """Read word pairs with human ratings of their similarity (RG-65, WS-353).
+
+    Parameters
+    ----------
+    path : path-like
+        Text file with lines of two words and a number; lines that start with ``#`` are comments.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns first, second (lower case) and rating, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or unreadable, a line is malformed, or there are fewer than three pairs.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file of rated word pairs; check the path") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a readable text file ({error})") from error
+    rows = [
+        _parse_pair(f"{path}, line {number}", line)
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.startswith("#")
+    ]
+    if len(rows) < 3:
+        raise InputError(f"{path}: {len(rows)} rated word pairs are too few for a rank correlation")
+    return pd.DataFrame(rows, columns=["first", "second", "rating"])
+
+
+def read_questions(path: str | os.PathLike) -> list[list[str]]:
+    """Read analogy questions (MSR, Google): lines of four words, in sections that start with ``: name``.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    list of list of str
+        The four words (lower case) of each question.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or malformed.
+    """
+    count_questions(path)
+    lines = Path(path).read_text(encoding="utf-8").lower().splitlines()
+    return [line.split() for line in lines if line.strip() and not line.startswith(": ")]
+
+
+def score_pairs(vectors: np.ndarray, index: Mapping[str, int], pairs: pd.DataFrame) -> pd.DataFrame:
+    """Correlate the similarities of an embedding with human ratings, under every convention.
+
+    Parameters
+    ----------
+    vectors : (V, d) float32 or float64
+        Word vectors of unit length.
+    index : mapping of str to int
+        The row of each word.
+    pairs : pandas.DataFrame
+        See `read_pairs`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns convention, score (Spearman's rank correlation x 100, NaN where it is undefined), answerable
+        (pairs with both words known), total, lost_words (comma separated).
+    """
+    rows = np.array([[index.get(word, -1) for word in pairs[column]] for column in ("first", "second")])
+    known = (rows >= 0).all(axis=0)
+    mean = vectors.mean(axis=0, dtype=np.float64)
+    products = _products(vectors, rows, mean)
+    cosines = _products(vectors, rows, mean / np.linalg.norm(mean))
+    rating = pairs["rating"].to_numpy()
+    answerable = _spearman(products[known], rating[known])
+    scores = {
+        "answerable": answerable,
+        "scaled": answerable * known.mean(),
+        "zero": _spearman(np.where(known, products, 0.0), rating),
+        "mean-cosine": _spearman(cosines, rating),
+        "mean-product": _spearman(products, rating),
+    }
+    table = pd.DataFrame({"convention": list(scores), "score": list(scores.values())})
+    lost = _lost([*pairs["first"], *pairs["second"]], index)
+    return table.assign(answerable=int(known.sum()), total=len(pairs), lost_words=lost)
+
+
+def score_questions(
+    vectors: np.ndarray, index: Mapping[str, int], questions: Sequence[Sequence[str]]
+) -> pd.DataFrame:
+    """Answer analogy questions, under every convention and by both ways of solving them.
+
+    Parameters
+    ----------
+    vectors : (V, d) float32 or float64
+        Word vectors of unit length.
+    index : mapping of str to int
+        The row of each word.
+    questions : sequence of sequences of four str
+        See `read_questions`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns convention, method (see `analogies.solve_analogies`), score (percentage of right answers, NaN
+        where no question is answerable), answerable (questions with all words known), total, lost_words.
+    """
+    asked = {
+        "as they are": questions,
+        "letters": [[re.sub(r"[^a-z0-9_]", "", word) for word in question] for question in questions],
+    }
+    ids = {
+        name: np.array([[index.get(word, -1) for word in words] for words in asked[name]]) for name in asked
+    }
+    distinct, place = np.unique(np.concatenate(list(ids.values())), axis=0, return_inverse=True)
+    rows = []
+    for method in _METHODS:
+        answers = solve_analogies(vectors, distinct[:, :3], method, vectors.mean(axis=0, dtype=np.float64))
+        for name, right in zip(asked, np.split((answers == distinct[:, 3])[place.ravel()], 2), strict=True):
+            known = (ids[name] >= 0).all(axis=1)
+            described = (
+                int(known.sum()),
+                len(known),
+                _lost([word for words in asked[name] for word in words], index),
+            )
+            rows += [(*row, *described) for row in _question_scores(name, method, right, known)]
+    return pd.DataFrame(rows, columns=["convention", "method", "score", "answerable", "total", "lost_words"])
+
+
+def _question_scores(
+    name: str, method: Method, right: np.ndarray, known: np.ndarray
+) -> list[tuple[str, Method, float]]:
+    """Return convention, method and percentage of right answers of questions asked in one way."""
+    of_all = 100 * float(right.mean())
+    if name == "letters":
+        return [("mean-letters", method, of_all)]
+    of_known = 100 * float(right[known].mean()) if known.any() else float("nan")
+    return [
+        ("answerable", method, of_known),
+        ("wrong", method, 100 * float((right & known).mean())),
+        ("mean", method, of_all),
+    ]
+
+
+def _parse_pair(where: str, line: str) -> tuple[str, str, float]:
+    """Return the two words and the rating of a line."""
+    fields = line.split()
+    if len(fields) != 3:
+        raise InputError(f"{where}: {len(fields)} fields; give two words and their rating")
+    try:
+        rating = float(fields[2])
+    except ValueError as error:
+        raise InputError(f"{where}: the rating '{fields[2]}' is not a number") from error
+    if not math.isfinite(rating):
+        raise InputError(f"{where}: the rating '{fields[2]}' is not a finite number")
+    return fields[0].lower(), fields[1].lower(), rating
+
+
+def _products(vectors: np.ndarray, rows: np.ndarray, unknown: np.ndarray) -> np.ndarray:
+    """Return the products of pairs of rows (2, n), where -1 stands for the unknown word."""
+    first, second = (np.where((row >= 0)[:, None], vectors[row].astype(np.float64), unknown) for row in rows)
+    return np.einsum("nd,nd->n", first, second)
+
+
+def _spearman(similarities: np.ndarray, ratings: np.ndarray) -> float:
+    """Return Spearman's rank correlation x 100, NaN for fewer than two pairs or a constant."""
+    if len(ratings) < 2 or np.ptp(similarities) == 0 or np.ptp(ratings) == 0:
+        return float("nan")
+    return 100 * float(scipy.stats.spearmanr(similarities, ratings).statistic)
+
+
+def _lost(words: Sequence[str], index: Mapping[str, int]) -> str:
+    """Return the words that an embedding lacks, sorted and comma separated."""
+    return ",".join(sorted({word for word in words if word not in index}))

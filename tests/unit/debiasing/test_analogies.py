@@ -1,0 +1,101 @@
+"""Generating and solving analogies, against loops over all pairs and all words."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from biaslab.core.errors import InputError
+from biaslab.debiasing import analogies
+from biaslab.debiasing.analogies import generate_analogies, solve_analogies
+
+
+def embedding(seed, n=60, d=4):
+    vectors = np.random.default_rng(seed).normal(size=(n, d))
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+WORDS = [f"w{i}" for i in range(60)]
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.3, 1.0, 2.0]), st.sampled_from([np.float32, np.float64]))
+@settings(max_examples=30)
+def test_generated_analogies_are_those_of_all_pairs(seed, delta, dtype):
+    vectors = embedding(seed).astype(dtype)
+    direction = vectors[0].astype(np.float64) - vectors[1]
+    expected = naive.analogies(vectors.astype(np.float64), direction, delta)
+    found = generate_analogies(vectors, WORDS, direction * 7, count=20, max_distance=delta)
+    assert list(zip(found["x"], found["y"], strict=True)) == [
+        (f"w{x}", f"w{y}") for x, y, _, _ in expected[:20]
+    ]
+    np.testing.assert_allclose(found["score"], [row[2] for row in expected[:20]], rtol=1e-9)
+    np.testing.assert_allclose(found["distance"], [row[3] for row in expected[:20]], rtol=1e-9)
+
+
+def test_no_word_is_x_twice_and_the_seed_pair_comes_first():
+    vectors = embedding(1)
+    vectors[1] = vectors[0] + 0.1 * vectors[2]  # near enough to be an analogy of itself
+    vectors[1] /= np.linalg.norm(vectors[1])
+    found = generate_analogies(vectors, WORDS, vectors[0] - vectors[1], count=1000)
+    assert found["x"].is_unique
+    assert found["score"].is_monotonic_decreasing
+    assert (found["score"] > 0).all()
+    assert found.loc[0, ["x", "y"]].tolist() == ["w0", "w1"]
+    assert found["score"][0] == pytest.approx(1)
+
+
+def test_blocks_and_chunks_change_nothing(monkeypatch):
+    vectors = embedding(2)
+    direction = vectors[0] - vectors[1]
+    questions = np.random.default_rng(0).permuted(np.tile(np.arange(60), (40, 1)), axis=1)[:, :3]
+    whole = generate_analogies(vectors, WORDS, direction), solve_analogies(vectors, questions)
+    monkeypatch.setattr(analogies, "_BLOCK", 7)
+    monkeypatch.setattr(analogies, "_CHUNK", 5)
+    assert generate_analogies(vectors, WORDS, direction).equals(whole[0])
+    np.testing.assert_array_equal(solve_analogies(vectors, questions), whole[1])
+
+
+def test_equal_vectors_are_no_analogy():
+    vectors = np.array([[1.0, 0.0], [1.0, 0.0], [0.8, 0.6]])
+    found = generate_analogies(vectors, ["a", "b", "c"], np.array([1.0, 0.0]))
+    assert list(zip(found["x"], found["y"], strict=True)) == [("a", "c"), ("b", "c")]
+
+
+@given(st.integers(0, 10_000), st.sampled_from(["add", "multiply"]))
+@settings(max_examples=30)
+def test_answers_are_those_of_all_words(seed, method):
+    vectors = embedding(seed)
+    questions = np.random.default_rng(seed).permuted(np.tile(np.arange(60), (10, 1)), axis=1)[:, :3]
+    expected = [naive.solve_analogy(vectors, *question, method) for question in questions]
+    np.testing.assert_array_equal(solve_analogies(vectors, questions, method), expected)
+
+
+def test_near_ties_are_told_apart_in_64_bits():
+    vectors = np.eye(6)[[0, 1, 2, 3, 3]]
+    vectors[4, [3, 1]] = (
+        np.sqrt(1 - 1e-16),
+        1e-8,
+    )  # larger than the vector before by less than float32 resolves
+    vectors[3, [3, 1]] = 1.0, 0.0
+    assert solve_analogies(vectors, np.array([[0, 1, 2]])).tolist() == [4]
+
+
+def test_unknown_words_have_the_given_vector_and_exclude_no_answer():
+    vectors = np.eye(4)
+    assert solve_analogies(vectors, np.array([[0, -1, 1]]), unknown=3 * vectors[3]).tolist() == [3]
+    assert solve_analogies(vectors, np.array([[0, -1, 1]]), unknown=3 * vectors[2]).tolist() == [2]
+
+
+def test_no_question_has_no_answer():
+    assert solve_analogies(np.eye(3), np.empty((0, 3))).shape == (0,)
+
+
+def test_zero_direction_is_refused():
+    with pytest.raises(InputError, match="seed words of the analogies have the same vector"):
+        generate_analogies(embedding(0), WORDS, np.zeros(4))
+
+
+def test_distance_must_be_positive():
+    with pytest.raises(InputError, match="give a positive distance"):
+        generate_analogies(embedding(0), WORDS, np.ones(4), max_distance=0)

@@ -1,0 +1,150 @@
+"""Benchmarks under every treatment of unknown words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+from biaslab.core.errors import InputError
+from biaslab.debiasing.analogies import solve_analogies
+from biaslab.debiasing.benchmarks import read_pairs, read_questions, score_pairs, score_questions
+
+WORDS = ["good", "better", "dollar", "dollars", "cat", "cats", "dog", "dogs", "sun", "moon"]
+INDEX = {word: row for row, word in enumerate(WORDS)}
+
+
+def embedding(seed=0):
+    vectors = np.random.default_rng(seed).normal(size=(10, 4)) + 0.5
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def rated(*rows):
+    return pd.DataFrame(rows, columns=["first", "second", "rating"])
+
+
+PAIRS = rated(
+    ("good", "better", 3.0),
+    ("cat", "dog", 2.0),
+    ("sun", "moon", 2.5),
+    ("cat", "star", 1.0),
+    ("planet", "star", 3.5),
+    ("dogs", "dollars", 0.5),
+)
+
+
+def expected_correlation(vectors, unknown, rescale):
+    def vector(word):
+        v = vectors[INDEX[word]] if word in INDEX else unknown
+        return v / np.linalg.norm(v) if rescale else v
+
+    similarities = [vector(a) @ vector(b) for a, b in zip(PAIRS["first"], PAIRS["second"], strict=True)]
+    return 100 * scipy.stats.spearmanr(similarities, PAIRS["rating"]).statistic
+
+
+def test_pairs_are_scored_under_every_convention():
+    vectors = embedding()
+    table = score_pairs(vectors, INDEX, PAIRS)
+    scores = dict(zip(table["convention"], table["score"], strict=True))
+    known = PAIRS.iloc[[0, 1, 2, 5]]
+    cosines = [vectors[INDEX[a]] @ vectors[INDEX[b]] for a, b, _ in known.itertuples(index=False)]
+    answerable = 100 * scipy.stats.spearmanr(cosines, known["rating"]).statistic
+    assert scores["answerable"] == pytest.approx(answerable)
+    assert scores["scaled"] == pytest.approx(answerable * 4 / 6)
+    assert scores["zero"] == pytest.approx(expected_correlation(vectors, np.zeros(4), rescale=False))
+    assert scores["mean-product"] == pytest.approx(expected_correlation(vectors, vectors.mean(axis=0), False))
+    assert scores["mean-cosine"] == pytest.approx(expected_correlation(vectors, vectors.mean(axis=0), True))
+    assert table[["answerable", "total", "lost_words"]].drop_duplicates().values.tolist() == [
+        [4, 6, "planet,star"]
+    ]
+
+
+def test_conventions_agree_when_all_words_are_known():
+    table = score_pairs(embedding(), INDEX, PAIRS.iloc[[0, 1, 2, 5]])
+    np.testing.assert_allclose(table["score"], table["score"][0])
+
+
+def test_correlation_of_too_few_known_pairs_is_undefined():
+    table = score_pairs(embedding(), INDEX, PAIRS.iloc[[0, 3, 4]])
+    assert np.isnan(table["score"][0])
+
+
+def test_questions_are_scored_under_every_convention():
+    vectors = embedding(3)
+    questions = [
+        ["cat", "cats", "dog", "dogs"],
+        ["dog", "dogs", "dollar", "dollars"],
+        ["cat", "cats", "dollar", "dollar's"],
+        ["good", "better", "bad", "worse"],
+        ["good", "better", "bad", "cat"],
+    ]
+    table = score_questions(vectors, INDEX, questions).set_index(["convention", "method"])
+    mean = vectors.mean(axis=0)
+    for method in ("add", "multiply"):
+        ids = np.array([[INDEX.get(word.replace("'", ""), -1) for word in q] for q in questions])
+        answers = solve_analogies(vectors, ids[:, :3], method, mean)
+        right = answers == ids[:, 3]
+        assert table.loc[("answerable", method), "score"] == pytest.approx(100 * right[:2].mean())
+        assert table.loc[("wrong", method), "score"] == pytest.approx(100 * right[:2].sum() / 5)
+        assert table.loc[("mean", method), "score"] == pytest.approx(100 * right[[0, 1, 4]].sum() / 5)
+        assert table.loc[("mean-letters", method), "score"] == pytest.approx(100 * right.mean())
+    assert set(table.loc["mean", "lost_words"]) == {"bad,dollar's,worse"}
+    assert set(table.loc["mean-letters", "lost_words"]) == {"bad,worse"}
+    assert table.loc["answerable", "answerable"].tolist() == [2, 2]
+    assert table.loc["mean-letters", "answerable"].tolist() == [3, 3]
+
+
+def test_a_planted_analogy_is_solved():
+    vectors = np.eye(5)
+    vectors = np.stack([vectors[0], vectors[0] + vectors[4], vectors[1], vectors[1] + vectors[4], vectors[2]])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    index = {"cat": 0, "cats": 1, "dog": 2, "dogs": 3, "sun": 4}
+    table = score_questions(vectors, index, [["cat", "cats", "dog", "dogs"], ["cats", "cat", "dogs", "sun"]])
+    assert set(table["score"]) == {50.0}
+
+
+def test_no_answerable_question_has_no_accuracy():
+    table = score_questions(embedding(), INDEX, [["a", "b", "c", "d"]])
+    assert table.set_index("convention")["score"].isna().to_dict()["answerable"]
+    assert set(table[table["convention"] != "answerable"]["score"]) == {0.0}
+
+
+def test_pairs_are_read_in_lower_case(tmp_path):
+    file = tmp_path / "pairs.tsv"
+    file.write_text("# a comment\nMars\t\tscientist\t5.63\ncat\tdog\t2\n\nsun moon 3\n")
+    assert read_pairs(file).values.tolist() == [
+        ["mars", "scientist", 5.63],
+        ["cat", "dog", 2.0],
+        ["sun", "moon", 3.0],
+    ]
+
+
+def test_questions_are_read_in_lower_case(tmp_path):
+    file = tmp_path / "questions.txt"
+    file.write_text(": one\nAthens Greece Oslo Norway\n\n: two\na b c d\n")
+    assert read_questions(file) == [["athens", "greece", "oslo", "norway"], ["a", "b", "c", "d"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cat dog 1\ncat 2\n", r"line 2: 2 fields; give two words and their rating"),
+        ("cat dog high\n", r"line 1: the rating 'high' is not a number"),
+        ("cat dog 1\nsun moon 2\n", r"2 rated word pairs are too few"),
+        ("cat dog nan\nsun moon 2\ncat sun 1\n", r"line 1: the rating 'nan' is not a finite number"),
+    ],
+)
+def test_bad_pairs_are_refused(tmp_path, text, message):
+    file = tmp_path / "pairs.tsv"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_pairs(file)
+
+
+def test_missing_and_unreadable_files_are_refused(tmp_path):
+    with pytest.raises(InputError, match="no such file of rated word pairs"):
+        read_pairs(tmp_path / "none.tsv")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not a readable text file"):
+        read_pairs(tmp_path / "binary")
+    with pytest.raises(InputError, match="no such file of analogy questions"):
+        read_questions(tmp_path / "none.txt")
