@@ -43,7 +43,9 @@ Top = Annotated[int, typer.Option(help="Rows to print of a ranking.", min=1)]
 OutFormat = Annotated[
     str | None, typer.Option(help=f"{_FORMATS}; by default word2vec, and its binary format for a .bin.")
 ]
-Report = Annotated[Path | None, typer.Option(help="A folder for what is printed (summary.txt) and its tables (.tsv).")]
+Report = Annotated[
+    Path | None, typer.Option(help="A folder for what is printed (summary.txt) and its tables (.tsv).")
+]
 
 DEFINING = _LISTS / "defining.yaml"
 EQUALIZE = _LISTS / "equalize.yaml"
