@@ -81,6 +81,7 @@ def write_setup(results, setup, sizes, random_sizes, random_sets):
     write_tsv(folder / "ppmi" / "correlation.tsv", pd.DataFrame([_fit("", "ppmi")]))
     write_tsv(folder / "ppmi" / "word_sets.tsv", pd.DataFrame({"word_set": range(2000)}))
     _write_table_5(folder, sizes)
+    _write_transfer(folder, sizes)
     gaps = {"baseline": 0.1, "increase": 0.4, "decrease": -0.3}
     projections = [
         {"weat": "weat1", "kind": kind, "symbol": symbol, "projection": sign * gap / 2}
@@ -139,6 +140,20 @@ def _write_table_5(folder, sizes):
         for (kind, _), change in changes.items()
     ]
     write_tsv(folder / "tables" / "table5_ppmi_baseline.tsv", pd.DataFrame(rows).assign(ppmi_retrainings=10))
+
+
+def _write_transfer(folder, sizes):
+    """Write what word2vec measures: a bias, which the largest decrease set takes away, in five trainings."""
+    names = {"baseline": 1.3, f"weat1-decrease-{max(sizes)}": 0.1}
+    observed = [(s, "weat1", r, mean + 0.01 * r) for s, mean in names.items() for r in range(5)]
+    columns = ["set", "weat", "seed", "effect_size"]
+    write_tsv(folder / "word2vec" / "observed.tsv", pd.DataFrame(observed, columns=columns))
+    analogies = pd.DataFrame([_analogy(name, seed) for name in names for seed in range(5)])
+    write_tsv(folder / "word2vec" / "analogies.tsv", analogies)
+    write_tsv(folder / "word2vec" / "correlation.tsv", pd.DataFrame([_fit("", "word2vec")]))
+    responses = [("weat1", name, value) for name, value in (("glove", 1), ("ppmi", 0.5), ("word2vec", 0.3))]
+    table = pd.DataFrame(responses, columns=["weat", "representation", "response"])
+    write_tsv(folder / "transfer" / "responses.tsv", table)
 
 
 def _fit(weat, estimator):
