@@ -329,13 +329,15 @@ def rank_greedily(scores, attributes, desired, k_max, kind):
     counts = dict.fromkeys(queues, 0)
     order, exhausted = [], 0
     for k in range(1, min(k_max, len(scores)) + 1):
+        floor = [math.floor(k * p) for p in desired]
+        ceil = [math.ceil(k * p) for p in desired]
         left = [a for a in queues if queues[a]]
-        below_min = [a for a in left if counts[a] < math.floor(k * desired[a])]
-        below_max = [a for a in left if math.floor(k * desired[a]) <= counts[a] < math.ceil(k * desired[a])]
+        below_min = [a for a in left if counts[a] < floor[a]]
+        below_max = [a for a in left if floor[a] <= counts[a] < ceil[a]]
         if below_min:
             candidates = below_min
         elif below_max:
-            ratio = {a: math.ceil(k * desired[a]) / desired[a] for a in below_max}
+            ratio = {a: ceil[a] / desired[a] for a in below_max}
             if kind == "det_cons":
                 candidates = [a for a in below_max if ratio[a] == min(ratio.values())]
             elif kind == "det_relaxed":
