@@ -1,5 +1,7 @@
 """Benchmarks under every treatment of unknown words."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -116,6 +118,15 @@ def test_pairs_are_read_in_lower_case(tmp_path):
         ["cat", "dog", 2.0],
         ["sun", "moon", 3.0],
     ]
+
+
+def test_our_copy_of_rg65_is_whole():
+    pairs = read_pairs(Path(__file__).parents[3] / "workflow/resources/benchmarks/rg65.tsv")
+    assert len(pairs) == 65
+    assert pairs["rating"].is_monotonic_increasing  # the order of the published table
+    assert pairs["rating"].agg(["min", "max"]).tolist() == [0.02, 3.94]
+    assert len({*pairs["first"], *pairs["second"]}) == 48
+    assert not pairs[["first", "second"]].apply(frozenset, axis=1).duplicated().any()
 
 
 def test_questions_are_read_in_lower_case(tmp_path):
