@@ -34,11 +34,14 @@ def supervise(command: Sequence[str]) -> int:
             sys.stderr.flush()
         interrupted = True
 
+    def was_interrupted() -> bool:
+        return interrupted  # a call: Python runs a handler that is due before it enters a function
+
     signal.signal(signal.SIGINT, interrupt)
     with subprocess.Popen(command, stderr=subprocess.PIPE, close_fds=False) as program:
         signal.signal(signal.SIGTERM, lambda *_: program.terminate())
         for line in program.stderr:
-            if not interrupted:
+            if not was_interrupted():
                 sys.stderr.buffer.write(line)
                 sys.stderr.flush()
     return INTERRUPTED if interrupted else program.returncode

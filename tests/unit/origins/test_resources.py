@@ -14,18 +14,19 @@ ROOT = Path(__file__).parents[3]
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 
 
-def setup(baselines, sizes, retrainings, weats, per_job, epochs):
+def setup(baselines, sizes, retrainings, weats, per_job, epochs, by_ppmi):
     return {
         "baselines": baselines,
         "trainings_per_job": per_job,
         "bias": {"weats": weats},
         "glove": {"epochs": epochs},
         "perturbations": {"sizes": sizes, "random_sizes": [], "random_sets": 1, "retrainings": retrainings},
+        "ppmi_sets": {"sizes": by_ppmi, "retrainings": retrainings},
     }
 
 
-MEASURED = {"wiki": setup(3, [10], 1, ["weat1"], 2, 100)}
-FULL = {"wiki": setup(10, [10, 30], 5, ["weat1", "weat2"], 1, 300)}
+MEASURED = {"wiki": setup(3, [10], 1, ["weat1"], 2, 100, [])}
+FULL = {"wiki": setup(10, [10, 30], 5, ["weat1", "weat2"], 1, 300, [10])}
 
 
 def write_benchmark(results, name, seconds, memory, cpu_time):
@@ -88,14 +89,14 @@ def test_full_grid_takes_the_median_cost_of_a_unit(results):
     table = by_rule(projected_resources(read_jobs(results, MEASURED), results, MEASURED, FULL), "wiki")
     columns = ["jobs", "units", "core_hours"]
     assert table.loc["train_baseline", columns].tolist() == [10, 10, 7.5]  # a training took 0.5 and 1 h
-    assert table.loc["train_without_set", columns].tolist() == [40, 40, 30]  # 8 sets
+    assert table.loc["train_without_set", columns].tolist() == [50, 50, 37.5]  # 8 sets and 2 by PPMI
     assert table.loc["scan_ppmi", ["jobs", "core_hours"]].tolist() == [2, pytest.approx(0.4)]
     assert table.loc["read_corpus", ["jobs", "core_hours"]].tolist() == [1, pytest.approx(0.005)]
     assert table.loc["train_word2vec", ["unit", *columns]].tolist() == ["corpus", 9, 9, pytest.approx(0.09)]
     taken = [*(3 * table["core_hours"].iloc[:2]), 0.4, 0.09, 0.005]
-    assert table["core_hours_at_epochs"].tolist() == pytest.approx([*taken, 3 * 37.5 + 0.495])
+    assert table["core_hours_at_epochs"].tolist() == pytest.approx([*taken, 3 * 45 + 0.495])
     assert table.loc["train_baseline", "disk_gb"] == pytest.approx(10_000e-9)
-    assert table.loc["total", ["jobs", "memory_mb"]].tolist() == [62, 1100]
+    assert table.loc["total", ["jobs", "memory_mb"]].tolist() == [72, 1100]
 
 
 def test_setup_that_was_not_run_is_refused(results):
