@@ -1,4 +1,6 @@
 import io
+import subprocess
+import sys
 import tarfile
 
 import pytest
@@ -147,3 +149,26 @@ def test_damaged_archives_are_refused(tmp_path):
 
 def test_folder_without_archives_is_refused(tmp_path):
     assert "no file ending in .tgz or .tar.gz" in refusal(tmp_path)
+
+
+def peak_memory(path):
+    """Return the peak memory in bytes of a process that reads an archive."""
+    read = (
+        "import sys; from biaslab.embeddings.readers import read_documents;"
+        "all(read_documents(sys.argv[1], 'nitf'))"
+    )
+    run = (  # in between, a small process: a child's peak begins at that of its parent
+        "import resource, subprocess, sys; subprocess.run([sys.executable, '-c', *sys.argv[1:]], check=True);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    command = [sys.executable, "-c", run, read, str(path)]
+    peak = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return peak * (1 if sys.platform == "darwin" else 1024)
+
+
+def test_archives_are_streamed(tmp_path):
+    article = ARTICLE.replace("Second", "word " * 20_000)
+    few = write(tmp_path / "few.tgz", *(member(f"{i}.xml", article) for i in range(10)))
+    many = write(tmp_path / "many.tgz", *(member(f"{i}.xml", article) for i in range(1000)))
+    assert 1000 * len(article) > 100e6
+    assert peak_memory(many) - peak_memory(few) < 20e6
