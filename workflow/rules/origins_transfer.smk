@@ -1,35 +1,6 @@
 # Whether the sets that influence finds for GloVe change the bias by PPMI and in word2vec (Section 5.4).
 
 
-def word2vec_options(wildcards):
-    setup = SETUPS[wildcards.setup]
-    glove = {key: setup["glove"][key] for key in ["dimension", "window"]}
-    return configuration.command_options(glove | setup["word2vec"])
-
-
-def left_out(wildcards):
-    """The table of sets, for any set but the baseline."""
-    return [] if wildcards.trained == grid.BASELINE else f"{folder(wildcards)}/perturbation_sets.parquet"
-
-
-def left_out_options(wildcards, input):
-    return f"--sets {shlex.quote(input.sets)}" if input.get("sets") else ""
-
-
-def word2vec_embeddings(sets_of_setup):
-    """The files of the baseline and of some sets."""
-
-    def files(wildcards):
-        names = [grid.BASELINE, *sets_of_setup(SETUPS[wildcards.setup])]
-        return [f"{folder(wildcards)}/word2vec/embeddings/{name}/batch-0.npz" for name in names]
-
-    return files
-
-
-def no_sets(setup):
-    return []
-
-
 rule train_word2vec:
     input:
         corpus="results/origins/{setup}/corpus.npz",
