@@ -131,7 +131,8 @@ def train(
     AdaGrad as in the reference implementation: vectors and biases start uniform in (-0.5, 0.5)/D, sums of
     squared gradients at 1, gradient components are clipped at +-100, biases take steps without the learning
     rate (they are clipped too, which the reference does not do: a bias gradient of 100 is a training that
-    diverges). The records keep their order over the epochs.
+    diverges). The records keep their order over the epochs. An entry whose count is zero keeps its place in
+    that order and, as f(0) = 0, changes no parameter.
     """
     _check(x, parameters)
     set_threads(threads)
@@ -274,7 +275,7 @@ def _sort_records(x, parameters, n_groups, rng):
     groups = np.arange(n_groups)
     return _Records(
         row_place, column_place, row_place[rows[order]], column_place[columns[order]],
-        np.log(values).astype(np.float32), weighting(values, parameters.x_max,
+        np.log(np.where(values > 0, values, 1)).astype(np.float32), weighting(values, parameters.x_max,
         parameters.alpha).astype(np.float32), starts, groups * n_groups + (groups + groups[:, None]) %
         n_groups,
     )  # fmt: skip

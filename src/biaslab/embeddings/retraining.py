@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,25 @@ def without_documents(
     return cooccurrence.subtract(x, cooccurrence.count(*removed, x.n_words, x.window, threads), threads)
 
 
+def on_entries_of(x: Cooccurrence, pruned: Cooccurrence) -> Cooccurrence:
+    """Return the counts X~ with an entry wherever X has one, zero where X~ has none.
+
+    GloVe then visits the entries in the order in which it visits those of X, so that two trainings with one
+    random stream differ by the removal alone.
+
+    Parameters
+    ----------
+    x : Cooccurrence
+        The counts of the whole corpus.
+    pruned : Cooccurrence
+        What :func:`without_documents` returned.
+    """
+    keys, kept = (y.rows().astype(np.int64) * x.n_words + y.indices for y in (x, pruned))
+    counts = np.zeros_like(x.counts)
+    counts[np.searchsorted(keys, kept)] = pruned.counts
+    return replace(x, counts=counts)
+
+
 def train_replicates(
     x: Cooccurrence,
     parameters: GloveParameters,
@@ -52,6 +72,7 @@ def train_replicates(
     checkpoint_stem: str | os.PathLike,
     checkpoint_seconds: float,
     threads: int = 1,
+    paired_with: str | None = None,
 ) -> list[GloveEmbedding]:
     """Train some replicates of a set, each with its own random stream.
 
@@ -73,6 +94,8 @@ def train_replicates(
         Least time between two checkpoints; shorter trainings leave none.
     threads : int
         Threads to use; the result does not depend on it.
+    paired_with : str, optional
+        Set whose random streams are used instead, replicate by replicate.
 
     Returns
     -------
@@ -83,7 +106,7 @@ def train_replicates(
     embeddings = []
     with tqdm(total=len(replicates) * parameters.epochs, desc=set_name, unit="epoch", disable=None) as bar:
         for replicate, checkpoint in zip(replicates, checkpoints, strict=True):
-            rng = stream(seed, "train", set_name, replicate)
+            rng = stream(seed, "train", paired_with or set_name, replicate)
             embeddings.append(
                 train(x, parameters, rng, threads, checkpoint, checkpoint_seconds, lambda: bar.update(1))
             )

@@ -8,7 +8,12 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.embeddings.glove import GloveParameters, train
-from biaslab.embeddings.retraining import discard_checkpoints, train_replicates
+from biaslab.embeddings.retraining import (
+    discard_checkpoints,
+    on_entries_of,
+    train_replicates,
+    without_documents,
+)
 
 PARAMETERS = GloveParameters(dimension=5, epochs=4)
 FIELDS = ("W", "U", "b", "c", "loss")
@@ -25,8 +30,10 @@ def equal(a, b):
     return all(np.array_equal(getattr(a, k), getattr(b, k)) for k in FIELDS)
 
 
-def test_training_equals_the_oracle():
+@pytest.mark.parametrize("zeros", [0, 0.3])
+def test_training_equals_the_oracle(zeros):
     x = small_x(n_words=20)
+    x = replace(x, counts=np.where(np.random.default_rng(1).random(len(x.counts)) < zeros, 0, x.counts))
     D = PARAMETERS.dimension
     trained = train(x, PARAMETERS, stream(3))
 
@@ -50,8 +57,10 @@ def test_training_equals_the_oracle():
     w, u = rows[:, :D].astype(float), columns[:, :D].astype(float)
     b, c = rows[:, D].astype(float), columns[:, D + 1].astype(float)
     sums = {"w": np.ones_like(w), "u": np.ones_like(u), "b": np.ones_like(b), "c": np.ones_like(c)}
+    order = [(i, j, value) for i, j, value in order if value > 0]
+    share = len(order) / len(x.counts)  # a loss is the mean over the entries, zero or not
     losses = [naive.glove_epoch(order, w, u, b, c, sums, 100.0, 0.75, 0.05) for _ in range(PARAMETERS.epochs)]
-    np.testing.assert_allclose(trained.loss, losses, rtol=FLOAT32_RTOL)
+    np.testing.assert_allclose(trained.loss, share * np.array(losses), rtol=FLOAT32_RTOL)
     for name, expected in (("W", w), ("U", u), ("b", b), ("c", c)):
         np.testing.assert_allclose(getattr(trained, name), expected, rtol=FLOAT32_RTOL, atol=1e-5)
 
@@ -142,3 +151,26 @@ def test_empty_matrix():
 def test_impossible_hyperparameters(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
         train(small_x(), replace(PARAMETERS, **wrong), stream(1))
+
+
+def test_paired_training_differs_from_the_baseline_by_the_removal_alone(tmp_path):
+    tokens = np.random.default_rng(0).integers(0, 60, 600).astype(np.int32)
+    offsets = np.arange(0, 601, 20)
+    x = cooccurrence.count(tokens, offsets, 60, 8)
+
+    def trained(counts, name, **paired):
+        (embedding,) = train_replicates(counts, PARAMETERS, name, [2], 1, tmp_path / "x", 1e9, **paired)
+        return embedding
+
+    baseline = trained(x, "baseline")
+    nothing = without_documents(x, tokens, offsets, np.array([], np.int64))
+    assert equal(trained(on_entries_of(x, nothing), "one", paired_with="baseline"), baseline)
+
+    pruned = without_documents(x, tokens, offsets, np.array([3]))
+    entries = on_entries_of(x, pruned)
+    np.testing.assert_array_equal(entries.indices, x.indices)
+    assert entries.counts.sum() == pruned.counts.sum()
+    assert (entries.counts == 0).sum() == len(x.counts) - len(pruned.counts) > 0
+    paired = trained(entries, "one", paired_with="baseline")
+    near = np.abs(paired.W - baseline.W).mean()
+    assert 0 < near < np.abs(trained(pruned, "one").W - baseline.W).mean() / 5
