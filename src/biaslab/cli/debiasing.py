@@ -196,6 +196,42 @@ def write_analogies(
     both(show_analogies, (words.words[first], words.words[second]), table, top)
 
 
+@app.command("transform")
+def write_transform(
+    batches: Annotated[list[Path], typer.Argument(help="Batch files of trainings (.npz).")],
+    vocabulary: Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")],
+    method: Annotated[str, typer.Option(help="hard or soft.")],
+    out: Out,
+    penalty: Annotated[
+        float,
+        typer.Option("--lambda", help="Weight of the bias against similarities (soft only).", min=0),
+    ] = 0.2,
+    defining: Defining = DEFINING,
+    equalize: Equalize = EQUALIZE,
+    occupations: Occupations = OCCUPATIONS,
+    gender_specific: Specific = SPECIFIC,
+    components: Components = 1,
+) -> None:
+    """Write what debiasing does to every word of every training: the maps that `origins` measures bias in."""
+    from biaslab.core.errors import InputError, suggest
+    from biaslab.debiasing.measurement import read_lists
+    from biaslab.debiasing.transform import hard_maps, soft_maps
+    from biaslab.embeddings.unit import read_unit_trainings
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.embeddings.word_maps import write_word_maps
+
+    if method not in (known := ("hard", "soft")):
+        raise InputError(f"--method {method}: there are {' and '.join(known)}{suggest(method, known)}")
+    known_words = read_vocabulary(vocabulary)
+    lists = read_lists(defining, equalize, occupations, gender_specific, known_words.ids)
+    trainings = read_unit_trainings(batches, known_words.words)
+    if method == "hard":
+        maps = hard_maps(trainings, known_words.words, lists, components)
+    else:
+        maps = soft_maps(trainings, known_words.words, lists, penalty, components)
+    write_word_maps(out, maps)
+
+
 def _say(what: str) -> None:
     typer.echo(f"{what} ...", err=True)
 

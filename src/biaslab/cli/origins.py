@@ -96,6 +96,13 @@ def differential_bias(
     alpha: Alpha = 0.75,
     damping: Damping = 0.0,
     threads: Threads = 1,
+    transform: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Measure the bias in the words as a debiasing maps them (.npz of `biaslab debiasing"
+            " transform`); may be repeated. The table then names the file of each row in a column stage."
+        ),
+    ] = None,
 ) -> None:
     """Estimate how much every document contributes to a bias, without retraining."""
     from biaslab.core.io import read_parquet, write_parquet
@@ -104,7 +111,12 @@ def differential_bias(
     scanner, (test,) = _scanner(
         batches, cooccurrence, corpus, vocabulary, [weat], x_max, alpha, damping, threads
     )
-    table = document_table(scanner.documents(test), read_parquet(documents, ["document", "id", "title"]))
+    titles = read_parquet(documents, ["document", "id", "title"])
+    maps = {path.stem: read_word_maps(path, len(scanner.words)) for path in transform or ()}
+    if maps:
+        table = mapped_document_table(scanner, test, maps, titles)
+    else:
+        table = document_table(scanner.documents(test), titles)
     write_parquet(out, table)
 
 

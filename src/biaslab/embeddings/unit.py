@@ -1,13 +1,14 @@
 """Any embedding as unit vectors: files of other tools, and batches that this project has trained."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from biaslab.core.errors import InputError
-from biaslab.embeddings.batches import read_training
+from biaslab.embeddings.batches import read_training, read_trainings
 from biaslab.embeddings.formats import read_embedding
 from biaslab.embeddings.vocabulary import read_vocabulary
 
@@ -73,6 +74,35 @@ def read_unit_embedding(
         words, vectors = read_embedding(path, format)
     _normalize(vectors, words, path)
     return UnitEmbedding(words, vectors)
+
+
+def read_unit_trainings(paths: Sequence[str | os.PathLike], words: list[str]) -> list[tuple[int, np.ndarray]]:
+    """Read all trainings of batch files and scale their vectors to length one.
+
+    Parameters
+    ----------
+    paths : sequence of path-like
+        Batches of trainings (``.npz``).
+    words : list of str
+        Their vocabulary.
+
+    Returns
+    -------
+    list of (int, (V, D) float32)
+        Number and vectors of each training.
+
+    Raises
+    ------
+    InputError
+        When a file is missing or malformed, or a word has a vector that is not finite or zero.
+    """
+    trainings = []
+    for path in paths:
+        for training in read_trainings([path], len(words)):
+            vectors = training.W.astype(np.float32)
+            _normalize(vectors, words, Path(path))
+            trainings.append((training.replicate, vectors))
+    return trainings
 
 
 def _find_vocabulary(path: Path) -> Path:

@@ -285,6 +285,17 @@ def newton_step_narrow(entries, drops, columns, U, Z, step):
 
 
 @reassociating_kernel
+def map_step(matrix, step):
+    """Replace a step (D,) by matrix @ step, the step of the vector that a linear map makes of a word's."""
+    before = step.copy()
+    for a in range(step.shape[0]):
+        total = 0.0
+        for d in range(step.shape[0]):
+            total += matrix[a, d] * before[d]
+        step[a] = total
+
+
+@reassociating_kernel
 def perturbed_effect_size(slots, steps, W, unit_vectors, direction, targets, n_first, attribute_weights):
     """Eq. 4 after the words `slots` (k,) moved by `steps` (k, D); symbols as in biaslab.bias.weat."""
     dimension = W.shape[1]
@@ -325,10 +336,12 @@ def perturbed_effect_size(slots, steps, W, unit_vectors, direction, targets, n_f
 def differential_bias(
     unit_starts, slots, entry_starts, places, removed, starts, columns, counts, unit, x_max, alpha, f, log_x,
     fit, U, W, H, inverse, Z, bias_gradient, unit_vectors, direction, targets, n_first, attribute_weights,
-    out, fallbacks,
+    maps, out, fallbacks,
 ):  # fmt: skip
     """B(w) - B(w~) (Eq. 5) for the removal of every unit, by the three estimators.
 
+    maps : (m, D, D) float64, what the bias is measured after is linear in each word, and W, unit_vectors and
+    direction are of the mapped words; or (0, D, D), when it is measured in the words as they are.
     out : (n_units, 3) float64; fallbacks : (n_units,) int64, words whose Hessian at X~ is not positive
     definite, for which `newton` took Eq. 8's step. The other arguments are those of the kernels above.
     """
@@ -362,6 +375,9 @@ def differential_bias(
                     entries_changed, drops_changed, columns, U, hessian, change, newton[k]
                 )
             fallbacks[p] += not regular
+            if maps.shape[0] > 0:
+                map_step(maps[slots[first + k]], influence[k])
+                map_step(maps[slots[first + k]], newton[k])
             for e in range(high - low):
                 score += bias_gradient[entries[e]] * taken[e]
         words = slots[first:last]

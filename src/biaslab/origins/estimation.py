@@ -1,7 +1,7 @@
 """Differential bias over all baseline embeddings: of every document, and of every perturbation set."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz
 from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.word_maps import WordMaps
 from biaslab.origins.influence import (
     ESTIMATORS,
     DifferentialBias,
@@ -66,9 +67,12 @@ class Scanner:
                 f"X has {x.n_words} words and the vocabulary {len(words)}; make both from one corpus"
             )
 
-    def documents(self, weat: WeatIndices) -> list[DifferentialBias]:
-        """Estimate the removal of every single document, one result for each baseline."""
-        return self._scan(weat, lambda rows, documents: documents)
+    def documents(self, weat: WeatIndices, maps: WordMaps | None = None) -> list[DifferentialBias]:
+        """Estimate the removal of every single document, one result for each baseline.
+
+        With `maps` of every baseline, in the mapped word vectors.
+        """
+        return self._scan(weat, lambda rows, documents: documents, maps)
 
     def sets(self, weat: WeatIndices, sets: Sequence[np.ndarray]) -> list[DifferentialBias]:
         """Estimate the removal of whole sets of documents, one result for each baseline."""
@@ -79,28 +83,42 @@ class Scanner:
         rows = weat_rows(self.x, weat_words(weat), self.x_max, self.alpha)
         values = [
             bias_gradient(rows, weat, embedding, self.damping, self.words, self.threads)
-            for embedding in self._embeddings()
+            for _, embedding in self._embeddings()
         ]
         return rows, np.stack(values)
 
-    def _scan(self, weat: WeatIndices, units: Callable) -> list[DifferentialBias]:
+    def _scan(
+        self, weat: WeatIndices, units: Callable, maps: WordMaps | None = None
+    ) -> list[DifferentialBias]:
         rows = weat_rows(self.x, weat_words(weat), self.x_max, self.alpha)
         removals = units(rows, removals_of_documents(rows, self.tokens, self.offsets))
         return [
-            differential_bias(rows, removals, weat, embedding, self.damping, self.words, self.threads)
-            for embedding in tqdm(self._embeddings(), desc=weat.name, unit="embedding", disable=None)
+            differential_bias(
+                rows,
+                removals,
+                weat,
+                embedding,
+                self.damping,
+                self.words,
+                self.threads,
+                None if maps is None else maps.of(replicate),
+            )
+            for replicate, embedding in tqdm(
+                self._embeddings(), desc=weat.name, unit="embedding", disable=None
+            )
         ]
 
-    def _embeddings(self) -> Iterator[dict[str, np.ndarray]]:
+    def _embeddings(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        """Yield number and parameters of every baseline."""
         names = ("W", "U", "b", "c")
         for path in self.batches:
-            arrays = read_npz(path, names)
+            arrays = read_npz(path, ("replicates", *names))
             if arrays["W"].shape[1] != len(self.words):
                 raise InputError(
                     f"{path}: {arrays['W'].shape[1]} words, not the vocabulary's {len(self.words)}"
                 )
-            for k in range(len(arrays["W"])):
-                yield {name: arrays[name][k] for name in names}
+            for k, replicate in enumerate(arrays["replicates"].tolist()):
+                yield replicate, {name: arrays[name][k] for name in names}
 
 
 def document_table(estimates: Sequence[DifferentialBias], documents: pd.DataFrame) -> pd.DataFrame:
@@ -129,6 +147,35 @@ def document_table(estimates: Sequence[DifferentialBias], documents: pd.DataFram
         columns |= {f"{estimator}_mean": mean[:, k], f"{estimator}_sd": sd[:, k]}
         columns |= {f"{estimator}_seed{s}": values[s, :, k] for s in range(len(values))}
     return pd.DataFrame(columns)
+
+
+def mapped_document_table(
+    scanner: Scanner, weat: WeatIndices, maps: Mapping[str, WordMaps], documents: pd.DataFrame
+) -> pd.DataFrame:
+    """Lay out the differential bias of every document in mapped word vectors, after debiasing for instance.
+
+    Parameters
+    ----------
+    scanner : Scanner
+        The baselines and their corpus.
+    weat : WeatIndices
+        The bias test.
+    maps : mapping of str to WordMaps
+        The maps of every baseline, by the name of what they do.
+    documents : pandas.DataFrame
+        Columns document, id, title.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The tables of `document_table` below each other, with the name in a first column stage.
+    """
+    tables = []
+    for stage, of_stage in maps.items():
+        table = document_table(scanner.documents(weat, of_stage), documents)
+        table.insert(0, "stage", stage)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
 
 
 def set_table(scanner: Scanner, weats: Sequence[WeatIndices], sets: pd.DataFrame) -> pd.DataFrame:

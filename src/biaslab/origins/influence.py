@@ -12,6 +12,7 @@ own vectors w_i held constant:
     First order in X (Appendix A): the scalar product of the bias gradient with the removed counts.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import weighting
+from biaslab.embeddings.word_maps import TrainingMaps
 from biaslab.origins import _kernels
 
 ESTIMATORS = ("influence", "newton", "gradient")
@@ -241,8 +243,11 @@ def differential_bias(
     damping: float = 0.0,
     words: Sequence[str] | None = None,
     threads: int = 1,
+    maps: TrainingMaps | None = None,
 ) -> DifferentialBias:
     """Estimate the differential bias of every unit (Algorithm 1) from one trained embedding.
+
+    With `maps`, that of the mapped word vectors: B(T w) - B(T w~), T being the same before and after.
 
     Parameters
     ----------
@@ -260,10 +265,13 @@ def differential_bias(
         The vocabulary, to name a word in an error.
     threads : int
         Threads to use; the result does not depend on it.
+    maps : TrainingMaps, optional
+        Affine maps of the word vectors, such as those of debiasing.
 
     Returns
     -------
     DifferentialBias
+        All NaN when B is undefined, because all targets are equally near to both attribute sets.
 
     Raises
     ------
@@ -271,10 +279,12 @@ def differential_bias(
         When a Hessian is singular: fewer contexts than dimensions.
     """
     set_threads(threads)
-    model = _local_model(rows, weat, embedding, damping, words)
+    model = _local_model(rows, weat, embedding, damping, words, maps)
+    measured = _measured_vectors(embedding, maps)
     values = np.empty((len(removals), len(ESTIMATORS)))
     fallbacks = np.empty(len(removals), np.int64)
-    unit_vectors = model.W / np.linalg.norm(model.W, axis=1, keepdims=True)
+    W = measured[rows.words].astype(np.float64)
+    unit_vectors = W / np.linalg.norm(W, axis=1, keepdims=True)
     targets = np.searchsorted(rows.words, np.concatenate([weat.S, weat.T]))
     attribute_weights = np.zeros(len(rows.words))
     for ids, sign in ((weat.A, 1), (weat.B, -1)):
@@ -282,11 +292,14 @@ def differential_bias(
     _kernels.differential_bias(
         removals.unit_starts, removals.slots, removals.entry_starts, removals.places, removals.counts,
         rows.starts, rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x),
-        model.fit, model.U, model.W, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
+        model.fit, model.U, W, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
         unit_vectors, attribute_weights @ unit_vectors, targets, len(weat.S), attribute_weights,
-        values, fallbacks,
+        np.empty((0, *model.H.shape[1:])) if maps is None else maps.matrices(rows.words), values, fallbacks,
     )  # fmt: skip
-    return DifferentialBias(values, fallbacks, effect_size(embedding["W"], weat))
+    baseline = effect_size(measured, weat)
+    if math.isnan(baseline):
+        values[:] = math.nan
+    return DifferentialBias(values, fallbacks, baseline)
 
 
 def bias_gradient(
@@ -315,7 +328,12 @@ class _LocalModel:
     projected: np.ndarray  # (nnz,), grad_w_i B . H_w_i^-1 u_j
 
 
-def _local_model(rows, weat, embedding, damping, words) -> _LocalModel:
+def _measured_vectors(embedding: dict[str, np.ndarray], maps: TrainingMaps | None) -> np.ndarray:
+    """Return the vectors that the bias is measured in, (V, D)."""
+    return embedding["W"] if maps is None else maps.apply(embedding["W"])
+
+
+def _local_model(rows, weat, embedding, damping, words, maps=None) -> _LocalModel:
     if not np.array_equal(rows.words, weat_words(weat)):
         raise ValueError("rows must be those of the words of the bias test")
     U, W = embedding["U"].astype(np.float64), embedding["W"][rows.words].astype(np.float64)
@@ -323,7 +341,9 @@ def _local_model(rows, weat, embedding, damping, words) -> _LocalModel:
     n_places = len(rows.columns)
     fit, projected, Z = np.empty(n_places), np.empty(n_places), np.empty((n_places, U.shape[1]))
     b, c = embedding["b"][rows.words].astype(np.float64), embedding["c"].astype(np.float64)
-    by_word = effect_size_gradient(embedding["W"], weat)
+    by_word = effect_size_gradient(_measured_vectors(embedding, maps), weat)
+    if maps is not None:
+        by_word = np.einsum("iab,ia->ib", maps.matrices(rows.words), by_word)  # by w: that by M w, times M
     _kernels.prepare_places(rows.rows, rows.columns, U, W, b, c, inverse, by_word, fit, Z, projected)
     return _LocalModel(U, W, H, inverse, fit, Z, projected)
 

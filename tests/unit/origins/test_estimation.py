@@ -8,7 +8,8 @@ from biaslab.core.errors import InputError
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
-from biaslab.origins.estimation import Scanner, document_table, set_table
+from biaslab.embeddings.word_maps import WordMaps
+from biaslab.origins.estimation import Scanner, document_table, mapped_document_table, set_table
 from biaslab.origins.perturbation import select_sets
 
 N_WORDS, D, N_DOCUMENTS = 30, 4, 40
@@ -77,3 +78,28 @@ def test_another_vocabulary(scanner, corpus):
 def test_documents_of_another_corpus(scanner):
     with pytest.raises(InputError, match="39 documents listed, 40 in the corpus"):
         document_table(scanner[0].documents(WEAT), documents()[1:])
+
+
+def test_mapped_document_table_has_a_stage_for_each_map(scanner):
+    scan, trained = scanner
+    linear = np.tile(np.stack([np.eye(D), np.diag([3.0, 1, 1, 0])])[:, None, None], (1, 3, 1, 1, 1))
+    same, other = (
+        WordMaps(np.arange(3), k, np.zeros(N_WORDS, np.int64), ids(), np.empty((3, 0, D))) for k in linear
+    )
+    table = mapped_document_table(scan, WEAT, {"same": same, "other": other}, documents())
+    plain = document_table(scan.documents(WEAT), documents())
+    pd.testing.assert_frame_equal(table[table["stage"] == "same"].drop(columns="stage"), plain)
+    rest = table[table["stage"] == "other"].drop(columns="stage")
+    assert rest["document"].tolist() == plain["document"].tolist()
+    assert not np.allclose(rest["influence_mean"], plain["influence_mean"])
+    estimate = scan.documents(WEAT, other)[2]
+    np.testing.assert_array_equal(rest["influence_seed2"], estimate.values[:, 0])
+    assert estimate.baseline == pytest.approx(effect_size(trained[2].W @ linear[1, 2, 0], WEAT), rel=1e-9)
+
+
+def test_maps_of_other_trainings(scanner):
+    maps = WordMaps(
+        ids(0, 1), np.tile(np.eye(D), (2, 1, 1, 1)), np.zeros(N_WORDS, int), ids(), np.empty((2, 0, D))
+    )
+    with pytest.raises(InputError, match="no maps of words for training 2"):
+        scanner[0].documents(WEAT, maps)

@@ -1,0 +1,128 @@
+"""Affine maps of word vectors, w ↦ M w + a: what debiasing does to the words of an embedding, as one file.
+
+The file lets other steps apply the same debiasing to vectors that it has not seen, for example to those of an
+embedding of a slightly smaller corpus. The maps act on vectors of any length; only directions matter to what
+measures bias, so that a map may leave lengths as they come.
+"""
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz, write_npz
+
+
+@dataclass(frozen=True)
+class WordMaps:
+    """The map of every word in every training of an embedding.
+
+    Attributes
+    ----------
+    replicates : numpy.ndarray
+        (n,) int64, the trainings.
+    linear : numpy.ndarray
+        (n, K, D, D) float64, the K matrices M that words have in each training.
+    kinds : numpy.ndarray
+        (V,) int64, which of the K matrices is that of a word.
+    words : numpy.ndarray
+        (m,) int64, rising: the words with a constant a other than zero.
+    constants : numpy.ndarray
+        (n, m, D) float64, their constants in each training.
+    """
+
+    replicates: np.ndarray
+    linear: np.ndarray
+    kinds: np.ndarray
+    words: np.ndarray
+    constants: np.ndarray
+
+    def of(self, replicate: int) -> "TrainingMaps":
+        """Return the maps of one training.
+
+        Raises
+        ------
+        InputError
+            When there are none.
+        """
+        found = np.flatnonzero(self.replicates == replicate)
+        if not len(found):
+            known = ", ".join(map(str, self.replicates.tolist()))
+            raise InputError(f"no maps of words for training {replicate}; there are some for {known}")
+        return TrainingMaps(self.linear[found[0]], self.kinds, self.words, self.constants[found[0]])
+
+
+@dataclass(frozen=True)
+class TrainingMaps:
+    """The map of every word in one training; see `WordMaps`.
+
+    Attributes
+    ----------
+    linear : numpy.ndarray
+        (K, D, D) float64.
+    kinds : numpy.ndarray
+        (V,) int64.
+    words : numpy.ndarray
+        (m,) int64.
+    constants : numpy.ndarray
+        (m, D) float64.
+    """
+
+    linear: np.ndarray
+    kinds: np.ndarray
+    words: np.ndarray
+    constants: np.ndarray
+
+    def apply(self, vectors: np.ndarray) -> np.ndarray:
+        """Return ``M_i w_i + a_i`` of all words, (V, D) float64, for `vectors` (V, D) of any float dtype."""
+        mapped = np.empty(vectors.shape, dtype=np.float64)
+        for kind, matrix in enumerate(self.linear):
+            rows = self.kinds == kind
+            mapped[rows] = vectors[rows].astype(np.float64) @ matrix.T
+        mapped[self.words] += self.constants
+        return mapped
+
+    def matrices(self, words: np.ndarray) -> np.ndarray:
+        """Return M of some words (n,) int64, as (n, D, D) float64."""
+        return self.linear[self.kinds[words]]
+
+
+def write_word_maps(path: str | os.PathLike, maps: WordMaps) -> None:
+    """Write maps (``.npz``, an array for each attribute), atomically."""
+    write_npz(path, **vars(maps))
+
+
+def read_word_maps(path: str | os.PathLike, n_words: int) -> WordMaps:
+    """Read maps.
+
+    Parameters
+    ----------
+    path : path-like
+        What `write_word_maps` wrote.
+    n_words : int
+        Size of the vocabulary.
+
+    Returns
+    -------
+    WordMaps
+        See there.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, is none of maps, or belongs to another vocabulary, or a number is not
+        finite.
+    """
+    maps = WordMaps(**read_npz(path, tuple(WordMaps.__dataclass_fields__)))
+    if maps.kinds.shape != (n_words,):
+        raise InputError(
+            f"{path}: maps of {len(maps.kinds)} words, but the vocabulary has {n_words}; make both from"
+            " one embedding"
+        )
+    n, m, dimension = len(maps.replicates), len(maps.words), maps.linear.shape[-1]
+    if maps.linear[:, :1].shape != (n, 1, dimension, dimension) or maps.constants.shape != (n, m, dimension):
+        raise InputError(f"{path}: the arrays do not fit each other; make the maps anew")
+    if not (np.isfinite(maps.linear).all() and np.isfinite(maps.constants).all()):
+        raise InputError(f"{path}: a number is not finite; make the maps anew")
+    return maps
