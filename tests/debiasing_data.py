@@ -1,0 +1,155 @@
+"""Result folders of the debiasing area with the shape of real ones and made-up numbers."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.io import write_tsv
+
+STAGES = ("before", "soft", "hard")
+N_OCCUPATIONS = 60
+N_ANALOGIES = 8
+CONVENTIONS = {
+    "rg65": ["answerable", "scaled", "zero"],
+    "wordsim353": ["answerable", "zero"],
+    "msr": ["answerable", "wrong", "answerable-multiply"],
+}
+SIZES = {"rg65": (53, 65), "wordsim353": (318, 353), "msr": (5276, 8000)}
+
+
+def write_results(folder: Path, seed: int = 1) -> None:
+    """Write every file of an embedding that tables and figures read."""
+    random = np.random.default_rng(seed)
+    for name, table in {
+        "subspace": _subspace(),
+        "bias": _bias(),
+        "weat": _weat(),
+        "occupations": _occupations(random),
+        "analogies": _analogies(),
+        "indirect": _indirect(),
+        "axes": _axes(random),
+        "classifier": (folds := _folds(random)),
+        "classifier_authors": folds.iloc[:0],
+        "benchmarks": _benchmarks(),
+        "lambda_path": _lambda_path(),
+        "lost_words": pd.DataFrame(
+            {"list": ["defining", "defining", "occupations"], "word": ["Mary", "John", "NA"]}
+        ),
+    }.items():
+        write_tsv(folder / f"{name}.tsv", table)
+
+
+def _folds(random: np.random.Generator) -> pd.DataFrame:
+    scores = random.uniform(0.5, 0.8, 10)
+    return pd.DataFrame({"fold": range(1, 11), "F": scores, "n_specific_found": 412})
+
+
+def _subspace() -> pd.DataFrame:
+    share = np.array([0.6, 0.13, 0.08, 0.06, 0.05, 0.03, 0.02, 0.015, 0.01, 0.005])
+    mean = np.linspace(0.15, 0.06, 10)
+    return pd.DataFrame(
+        {
+            "component": range(1, 11),
+            "share": share,
+            "random_mean": mean,
+            "random_ci_low": mean - 0.02,
+            "random_ci_high": mean + 0.02,
+        }
+    )
+
+
+def _bias() -> pd.DataFrame:
+    values = {"direct_bias": (0.08, 0.07, 4e-9), "pair_bias_max": (0.3, 0.2, 1e-8), "n_words": (500,) * 3}
+    return pd.DataFrame(
+        [
+            (stage, measure, value, N_OCCUPATIONS)
+            for measure, numbers in values.items()
+            for stage, value in zip(STAGES, numbers, strict=True)
+        ],
+        columns=["stage", "measure", "value", "n_words"],
+    )
+
+
+def _weat() -> pd.DataFrame:
+    return pd.DataFrame(
+        [(s, w, 1.2 - i / 2, 0.01, 1, "Ann", "") for w in ("c6", "c7") for i, s in enumerate(STAGES)],
+        columns=["stage", "weat", "effect_size", "p_value", "n_missing_words", "missing_words", "problem"],
+    )
+
+
+def _occupations(random: np.random.Generator) -> pd.DataFrame:
+    projection = np.sort(random.normal(0, 0.15, N_OCCUPATIONS))[::-1]
+    parts = [
+        pd.DataFrame(
+            {
+                "word": [f"job{i}" for i in range(N_OCCUPATIONS)],
+                "stage": stage,
+                "projection": projection * factor,
+                "rank": range(1, N_OCCUPATIONS + 1),
+            }
+        )
+        for stage, factor in zip(STAGES, (1, 0.7, 0.01), strict=True)
+    ]
+    return pd.concat(parts)
+
+
+def _analogies() -> pd.DataFrame:
+    return pd.DataFrame(
+        [(s, r, f"{s}_she{r}", f"{s}_he{r}", 1 - r / 20) for s in STAGES for r in range(1, N_ANALOGIES + 1)],
+        columns=["stage", "rank", "she", "he", "score"],
+    )
+
+
+def _indirect() -> pd.DataFrame:
+    rows = [
+        ("bookkeeper", "softball", 0.3, 0.2),
+        ("receptionist", "softball", 0.25, 0.67),
+        ("pitcher", "football", -0.3, -0.01),
+    ]
+    return pd.DataFrame(rows, columns=["word", "axis", "projection", "beta"])
+
+
+def _axes(random: np.random.Generator) -> pd.DataFrame:
+    n = 60
+    words = pd.DataFrame(
+        {
+            "word": [f"word{i}" for i in range(n)],
+            "she_he": random.normal(0, 0.2, n),
+            "neutrality": random.normal(0, 0.5, n),
+            "gender_specific": ([True] + [False] * 2) * (n // 3),
+        }
+    )
+    hard = words.assign(she_he=words["she_he"].where(words["gender_specific"], 0))
+    return pd.concat([words.assign(stage="before"), hard.assign(stage="hard")])
+
+
+def _benchmarks() -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            (stage, benchmark, convention, 60 + i + j / 10, *SIZES[benchmark])
+            for benchmark, conventions in CONVENTIONS.items()
+            for i, convention in enumerate(conventions)
+            for j, stage in enumerate(STAGES)
+        ],
+        columns=["stage", "benchmark", "convention", "value", "n_used", "n_total"],
+    )
+
+
+def _lambda_path() -> pd.DataFrame:
+    weight = np.array([0, 0.2, 1, 10, 100, 1000.0])
+    bias = 0.08 / (1 + weight)
+    return pd.DataFrame(
+        {
+            "lambda": weight,
+            "direct_bias": bias,
+            "direct_bias_refit": bias * 1.2,
+            "c6_effect_size": 1.2 - weight / 2000,
+            "c7_effect_size": 0.5 - weight / 4000,
+            "rg65": 76 - weight / 1000,
+            "wordsim353": 68 - weight / 2000,
+            "msr": 75 + weight / 5000,
+            "moved": weight / 4000,
+            "constrained": False,
+        }
+    )
