@@ -232,6 +232,80 @@ def write_transform(
     write_word_maps(out, maps)
 
 
+@app.command("tables")
+def write_tables(
+    results: Annotated[
+        list[Path], typer.Argument(help="The folder of results of each embedding, named like it.")
+    ],
+    out: Annotated[Path, typer.Option(help="The folder to write into.")],
+) -> None:
+    """Write the tables of the experiment on embeddings (.tsv, .md, .tex)."""
+    from biaslab.debiasing import tables
+
+    tables.write_tables({folder.name: folder for folder in results}, out)
+
+
+@app.command("figures")
+def draw_figures(
+    results: Annotated[list[Path], typer.Argument(help="Folders of results; figures/ is written in each.")],
+) -> None:
+    """Draw the figures of the experiment on embeddings (.svg, .pdf, .png, .tsv)."""
+    from biaslab.debiasing.figures import write_figures
+
+    for folder in results:
+        write_figures(folder)
+
+
+@app.command("compare-rankings")
+def compare_document_rankings(
+    batches: Annotated[list[Path], typer.Argument(help="Batch files of the baseline embeddings (.npz).")],
+    vocabulary: Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")],
+    weat: Annotated[list[Path], typer.Option(help="Word sets of a test (.yaml); may be repeated.")],
+    before: Annotated[
+        Path, typer.Option(help="Folder of the documents' differential bias, TEST.parquet of every test.")
+    ],
+    after: Annotated[
+        Path, typer.Option(help="The same after debiasing: `biaslab origins differential-bias --transform`.")
+    ],
+    transform: Annotated[list[Path], typer.Option(help="What debiasing does (.npz); may be repeated.")],
+    out: Out,
+) -> None:
+    """Compare the ranking of documents by their influence on a bias after debiasing with that before."""
+    import pandas as pd
+
+    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
+    from biaslab.core.io import read_parquet, write_tsv
+    from biaslab.debiasing.document_ranking import compare_rankings, effect_sizes
+    from biaslab.embeddings.unit import read_unit_trainings
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.embeddings.word_maps import read_word_maps
+
+    known = read_vocabulary(vocabulary)
+    trainings = read_unit_trainings(batches, known.words)
+    maps = {path.stem: read_word_maps(path, len(known.words)) for path in transform}
+    tables = []
+    for test in map(read_word_sets, weat):
+        sizes = effect_sizes(trainings, maps, in_vocabulary(test, known.ids))
+        files = (read_parquet(folder / f"{test.name}.parquet") for folder in (before, after))
+        tables.append(compare_rankings(*files, sizes, test.name))
+    write_tsv(out, pd.concat(tables, ignore_index=True))
+
+
+@app.command("report-rankings")
+def report_document_rankings(
+    comparison: Annotated[Path, typer.Argument(help="The comparison of the rankings (.tsv).")],
+    name: Annotated[str, typer.Option(help="Name of the embedding, for the titles.")],
+    table: Annotated[Path, typer.Option(help="Where the table goes, without suffix (.tsv, .md, .tex).")],
+    figure: Annotated[
+        Path, typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .tsv).")
+    ],
+) -> None:
+    """Tabulate and draw how much of the ranking of documents survives debiasing."""
+    from biaslab.debiasing.ranking_report import write_report
+
+    write_report(comparison, name, table, figure)
+
+
 def _say(what: str) -> None:
     typer.echo(f"{what} ...", err=True)
 

@@ -7,11 +7,8 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.core.rankings import agreement
 from biaslab.core.rng import stream
-from biaslab.core.stats import rank_correlation
-
-TOP = (10, 30, 100)
-"""Documents at an end of the ranking whose overlap is measured."""
 
 MAX_DRAWS = 100
 """Draws of seeds at most; where there are no more ways to choose them, all are taken."""
@@ -92,15 +89,3 @@ def draw_seeds(n: int, k: int, m: int, rng: np.random.Generator) -> list[tuple[l
         a, b = sorted(order[:k]), sorted(order[k : k + m])
         drawn.setdefault((*a, *b), (a, b))
     return list(drawn.values())
-
-
-def agreement(a: np.ndarray, b: np.ndarray) -> dict[tuple[str, str, int], float]:
-    """Return rank correlation and overlaps at either tail, by measure, tail and top; 0 stands for no top."""
-    found = {("spearman", "", 0): rank_correlation(a, b)}
-    first, second = np.argsort(a, kind="stable"), np.argsort(b, kind="stable")
-    for top in TOP:
-        if 2 * top <= len(a):
-            for tail, part in (("increase", slice(top)), ("decrease", slice(-top, None))):
-                shared = np.intersect1d(first[part], second[part])
-                found["overlap", tail, top] = len(shared) / top
-    return found

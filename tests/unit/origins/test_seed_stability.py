@@ -9,10 +9,11 @@ import scipy.stats
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet, write_tsv
+from biaslab.core.rankings import agreement
 from biaslab.core.rng import stream
 from biaslab.origins.results import Setup
 from biaslab.origins.seed_report import draw_stability, stability_table
-from biaslab.origins.seed_stability import MAX_DRAWS, agreement, draw_seeds, stability
+from biaslab.origins.seed_stability import MAX_DRAWS, draw_seeds, stability
 
 
 def table(n_documents=60, n_seeds=4, noise=0.5):

@@ -1,0 +1,33 @@
+"""How far two rankings of the same items agree: over all items, and at their ends."""
+
+import numpy as np
+
+from biaslab.core.stats import rank_correlation
+
+TOP = (10, 30, 100)
+"""Items at an end of a ranking whose overlap is measured."""
+
+
+def agreement(a: np.ndarray, b: np.ndarray) -> dict[tuple[str, str, int], float]:
+    """Return rank correlation and overlaps at either tail of two rankings.
+
+    Parameters
+    ----------
+    a, b : (n,) float
+        What the items are ranked by. Equal values are in the order of the items.
+
+    Returns
+    -------
+    dict of (str, str, int) to float
+        By measure, tail and top: ``("spearman", "", 0)``, and ``("overlap", tail, top)``, the share of the
+        `top` items at a tail (increase: the smallest values, decrease: the largest) that both have there, for
+        every `top` of ``TOP`` that is at most half of all items.
+    """
+    found = {("spearman", "", 0): rank_correlation(a, b)}
+    first, second = np.argsort(a, kind="stable"), np.argsort(b, kind="stable")
+    for top in TOP:
+        if 2 * top <= len(a):
+            for tail, part in (("increase", slice(top)), ("decrease", slice(-top, None))):
+                shared = np.intersect1d(first[part], second[part])
+                found["overlap", tail, top] = len(shared) / top
+    return found
