@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.word_sets import WordSets
-from biaslab.core.io import read_parquet, write_parquet, write_tsv
+from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins.axis import fit_frequency
 from biaslab.origins.grid import SETS
@@ -16,6 +16,7 @@ from biaslab.origins.ppmi_comparison import correlate
 from biaslab.origins.ppmi_sets import select_ppmi_sets
 from biaslab.origins.results import ESTIMATORS, Setup, read_setups
 from biaslab.origins.seed_stability import stability
+from biaslab.origins.single_documents import compare_documents, correlate_documents, select_documents
 from biaslab.origins.transfer import REPRESENTATIONS, compare_responses, correlate_word2vec, set_changes
 
 WORD_SETS = {
@@ -86,6 +87,7 @@ def write_results(
     _write_ppmi(folder, rng, weats)
     _write_ppmi_sets(folder, np.random.default_rng(5), weats[0], sizes[0])
     _write_gradients_and_stability(folder, weats)
+    _write_single_documents(folder, weats[0])
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
     _write_transfer(folder, pd.concat(sets, ignore_index=True))
     _write_sets(folder, rng, pd.concat(sets))
@@ -189,6 +191,23 @@ def _write_ppmi_sets(folder: Path, rng: np.random.Generator, weat: str, size: in
             for seed, noise in enumerate(rng.normal(0, 0.1, 10))
         ]
         write_tsv(folder / path, pd.DataFrame(rows, columns=["set", "weat", "seed", "effect_size"]))
+
+
+def _write_single_documents(folder: Path, weat: str) -> None:
+    """Write four documents, each with three pairs of embeddings whose change is near what influence says."""
+    rng = np.random.default_rng(9)
+    bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
+    sets = select_documents(bias["influence_mean"].to_numpy(), weat, 1, 2, 1)
+    baseline = read_tsv(folder / "baseline.tsv")
+    rows = []
+    for name, document in zip(sets["set"], sets["document"], strict=True):
+        for before in baseline[baseline["weat"] == weat].head(3).itertuples():
+            change = bias[f"influence_seed{before.seed}"][document] * rng.normal(1, 0.2)
+            rows.append((name, weat, before.seed, before.effect_size - change))
+    observed = pd.DataFrame(rows, columns=["set", "weat", "seed", "effect_size"])
+    documents = compare_documents(sets, baseline, observed, bias)
+    write_tsv(folder / "single_documents" / "documents.tsv", documents)
+    write_tsv(folder / "single_documents" / "correlation.tsv", correlate_documents(documents, 1))
 
 
 def _write_transfer(folder: Path, perturbations: pd.DataFrame) -> None:

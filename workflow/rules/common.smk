@@ -78,6 +78,7 @@ CODE = {
     "write_ranking_tables": code_digest("biaslab.ranking.tables"),
     "draw_ranking_figures": code_digest("biaslab.ranking.figures"),
     "measure_claims": code_digest("biaslab.audit.measure"),
+    "select_documents": code_digest("biaslab.origins.single_documents"),
     "write_audit_page": code_digest("biaslab.audit.html", files=["audit/audit.html.j2"]),
 }
 
@@ -86,7 +87,7 @@ wildcard_constraints:
     dataset=r"[a-z0-9-]+",
     setup="|".join(SETUPS),
     weat="|".join(config["weats"]),
-    set=r"(ppmi-)?[a-z][a-z0-9_]*-(increase|decrease)-\d+|random-\d+-\d+",
+    set=r"(ppmi-|single-)?[a-z][a-z0-9_]*-(increase|decrease|random)-\d+|random-\d+-\d+",
     batch=r"\d+",
 
 
@@ -177,6 +178,21 @@ def word2vec_options(wildcards):
     setup = SETUPS[wildcards.setup]
     glove = {key: setup["glove"][key] for key in ["dimension", "window"]}
     return configuration.command_options(glove | setup["word2vec"])
+def paired_option(wildcards):
+    return "--paired" if grid.is_single(wildcards.set) else ""
+
+
+def single_options(wildcards):
+    setup = SETUPS[wildcards.setup]
+    chosen = {**setup["single_documents"], "trainings": None}
+    return configuration.command_options({"estimator": setup["perturbations"]["estimator"], **chosen})
+
+
+def single_embeddings(wildcards):
+    setup = SETUPS[wildcards.setup]
+    return grid.embedding_files(folder(wildcards), grid.single_sets(setup), setup)
+
+
 
 
 def left_out(wildcards):
@@ -222,6 +238,10 @@ def word_set(wildcards):
 
 def word_sets(wildcards):
     return [configuration.locate(config["weats"][w], ROOT) for w in SETUPS[wildcards.setup]["bias"]["weats"]]
+
+
+def first_differential_bias(wildcards):
+    return f"{folder(wildcards)}/differential_bias/{SETUPS[wildcards.setup]['bias']['weats'][0]}.parquet"
 
 
 def every_word_set(wildcards):

@@ -99,13 +99,14 @@ rule train_without_set:
     params:
         glove=glove_options,
         batch=batch_options,
+        paired=paired_option,
         seed=config["seed"],
         code=CODE["train"],
     message:
         "{wildcards.setup}: retrain without {wildcards.set}, batch {wildcards.batch}"
     shell:
         "biaslab embeddings train-glove --cooccurrence {input.cooccurrence} --corpus {input.corpus}"
-        " --sets {input.sets} --set {wildcards.set} {params.glove} {params.batch} --seed {params.seed}"
+        " --sets {input.sets} --set {wildcards.set} {params.glove} {params.batch} {params.paired} --seed {params.seed}"
         " --threads {threads} --out {output} > {log} 2>&1"
 
 

@@ -81,6 +81,9 @@ def train_glove(
     first: Annotated[int, typer.Option(help="First replicate to train.", min=0)] = 0,
     count: Annotated[int, typer.Option(help="Number of replicates to train.", min=1)] = 1,
     checkpoint_minutes: Annotated[float, typer.Option(help="Minutes between checkpoints.", min=0)] = 30,
+    paired: Annotated[
+        bool, typer.Option("--paired", help="Differ from the baselines by the removal alone, seed by seed.")
+    ] = False,
     threads: Threads = 1,
 ) -> None:
     """Train GloVe on the corpus, or on what is left of it without a set of documents."""
@@ -96,11 +99,20 @@ def train_glove(
             raise InputError(f"--set {set}: to remove documents give --corpus and --sets, too")
         documents = _documents(sets, set)
         arrays = read_npz(corpus, ("tokens", "offsets"))
-        x = retraining.without_documents(x, arrays["tokens"], arrays["offsets"], documents, threads)
+        pruned = retraining.without_documents(x, arrays["tokens"], arrays["offsets"], documents, threads)
+        x = retraining.on_entries_of(x, pruned) if paired else pruned
     parameters = glove.GloveParameters(dimension, epochs, x_max, alpha, learning_rate)
     replicates = list(range(first, first + count))
     trained = retraining.train_replicates(
-        x, parameters, set, replicates, seed, out, 60 * checkpoint_minutes, threads
+        x,
+        parameters,
+        set,
+        replicates,
+        seed,
+        out,
+        60 * checkpoint_minutes,
+        threads,
+        "baseline" if paired else None,
     )
     glove.write_trainings(out, replicates, trained, every_parameter=is_baseline)
     retraining.discard_checkpoints(out)

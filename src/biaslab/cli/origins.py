@@ -226,6 +226,51 @@ def evaluate(
 
 
 @app.command("ppmi-scan")
+@app.command("select-documents")
+def select_documents(
+    differential_bias: Annotated[
+        Path, typer.Argument(help="Differential bias of every document (.parquet).")
+    ],
+    estimator: Annotated[str, typer.Option(help="influence, newton or gradient.")],
+    tails: Annotated[int, typer.Option(help="Documents at each end of the ranking.", min=0)],
+    random: Annotated[int, typer.Option(help="Random documents of the rest.", min=0)],
+    seed: Seed,
+    out: Out,
+) -> None:
+    """Select single documents: those with the most influence, and random ones."""
+    from biaslab.core.io import read_parquet, write_parquet
+    from biaslab.origins import single_documents
+
+    column = f"{estimator}_mean"
+    values = read_parquet(differential_bias, [column])[column].to_numpy()
+    weat = differential_bias.stem
+    write_parquet(out, single_documents.select_documents(values, weat, tails, random, seed))
+
+
+@app.command("compare-documents")
+def compare_documents(
+    sets: Annotated[Path, typer.Option(help="The single documents (.parquet).")],
+    baseline: Annotated[Path, typer.Option(help="Bias of the baseline embeddings (.tsv).")],
+    observed: Annotated[Path, typer.Option(help="Bias of their partners without a document (.tsv).")],
+    differential_bias: Annotated[Path, typer.Option(help="Differential bias of every document (.parquet).")],
+    seed: Seed,
+    documents: Annotated[Path, typer.Option(help="Table of the documents to write (.tsv).")],
+    correlation: Annotated[Path, typer.Option(help="Table of correlations to write (.tsv).")],
+) -> None:
+    """Compare the estimated differential bias of single documents with paired retraining."""
+    from biaslab.core.io import read_parquet, read_tsv, write_tsv
+    from biaslab.origins import single_documents as single
+
+    table = single.compare_documents(
+        read_parquet(sets),
+        read_tsv(baseline, ("weat", "seed", "effect_size")),
+        read_tsv(observed, ("set", "weat", "seed", "effect_size")),
+        read_parquet(differential_bias),
+    )
+    write_tsv(documents, table)
+    write_tsv(correlation, single.correlate_documents(table, seed))
+
+
 def ppmi_scan(
     cooccurrence: Cooccurrences,
     corpus: CorpusFile,

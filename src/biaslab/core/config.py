@@ -304,6 +304,10 @@ def _contradictions(raw: Mapping, complete: Mapping) -> Iterator[str]:
         ):
             if numbers != sorted(set(numbers)):
                 yield f"{at}.{key}: {numbers} does not rise; write {sorted(set(numbers))}"
+        trainings, baselines = setup["single_documents"]["trainings"], setup["baselines"]
+        if trainings > baselines:
+            partners = f"{trainings} is more than baselines, {baselines}, whose partners they are; lower it"
+            yield f"{at}.single_documents.trainings: {partners}"
         for size in set(by_ppmi) - set(sizes):
             yield (
                 f"{at}.ppmi_sets.sizes: {size} is not one of perturbations.sizes ({sizes}), whose sets it is"

@@ -37,6 +37,7 @@ from biaslab.origins.results import (
     percent_scale,
 )
 from biaslab.origins.seed_report import draw_stability
+from biaslab.origins.single_report import draw_documents
 from biaslab.origins.transfer_report import draw_transfer
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ _OF_SETUP = {
     "training_loss": "Training",
     "figure9_glove_ppmi": "Figure 9",
     "figure9_glove_word2vec": "Figure 9",
+    "single_documents": "Single documents",
 }
 _OF_WEAT = {
     "figure1_histogram": "Figure 1",
@@ -147,6 +149,8 @@ def write_figures(
                 draw_word_sets(setup, "ppmi", stem)
             case "figure9_glove_word2vec":
                 draw_word_sets(setup, "word2vec", stem)
+            case "single_documents":
+                draw_documents(setup, stem)
             case "figure4_transfer":
                 draw_transfer(setup, item.weat, titles[item.weat], stem)
             case "ppmi_rankings":

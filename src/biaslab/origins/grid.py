@@ -10,6 +10,7 @@ BASELINE = "baseline"
 TARGETED_KINDS = ("increase", "decrease")
 RANDOM = "random"
 PPMI = "ppmi"
+SINGLE = "single"
 
 SETS = "perturbation_sets.parquet"
 """Which documents are in which set."""
@@ -38,6 +39,8 @@ RESULTS = (
     "transfer/responses.tsv",
     "ppmi/perturbation_sets.parquet",
     "ppmi/observed.tsv",
+    "single_documents/documents.tsv",
+    "single_documents/correlation.tsv",
 )
 """What a setup measures, next to the tables of each test."""
 
@@ -86,8 +89,27 @@ def ppmi_sets(setup: Mapping) -> list[str]:
     return [f"{PPMI}-{name}" for name in own]
 
 
+def single_sets(setup: Mapping) -> list[str]:
+    """Return the names of the sets of one document each, of a setup's first test."""
+    single, weat = setup["single_documents"], setup["bias"]["weats"][0]
+    counts = {**dict.fromkeys(TARGETED_KINDS, single["tails"]), RANDOM: single["random"]}
+    return [f"{SINGLE}-{weat}-{kind}-{rank}" for kind, count in counts.items() for rank in range(count)]
+
+
+def is_single(set_name: str) -> bool:
+    """Tell whether a set is one document, whose trainings are the baselines' partners."""
+    return set_name.startswith(f"{SINGLE}-")
+
+
+def retrained_sets(setup: Mapping) -> list[str]:
+    """Return the names of all sets without which a setup trains GloVe."""
+    return [*perturbation_sets(setup), *ppmi_sets(setup), *single_sets(setup)]
+
+
 def sets_file(set_name: str) -> str:
     """Return the file with the documents of a set, relative to the setup's folder."""
+    if is_single(set_name):
+        return "single_documents/sets.parquet"
     return f"{PPMI}/{SETS}" if set_name.startswith(f"{PPMI}-") else SETS
 
 
@@ -104,6 +126,8 @@ def trainings_of(set_name: str, setup: Mapping) -> int:
     """
     if set_name == BASELINE:
         return setup["baselines"]
+    if is_single(set_name):
+        return setup["single_documents"]["trainings"]
     own, compared = setup["perturbations"]["retrainings"], setup["ppmi_sets"]["retrainings"]
     if set_name.startswith(f"{PPMI}-"):
         return compared
@@ -169,8 +193,9 @@ def summary(name: str, setup: Mapping) -> str:
     """Say in one line what a setup will train."""
     perturbations, weats = setup["perturbations"], setup["bias"]["weats"]
     n_targeted = len(targeted_sets(weats, perturbations["sizes"]))
-    sets, by_ppmi = perturbation_sets(setup), ppmi_sets(setup)
+    sets, by_ppmi, singles = perturbation_sets(setup), ppmi_sets(setup), single_sets(setup)
     removed = f"{n_targeted} targeted and {len(sets) - n_targeted} random sets"
     removed += f", {len(by_ppmi)} sets by PPMI" if by_ppmi else ""
-    n_trainings = sum(trainings_of(set_name, setup) for set_name in [*sets, *by_ppmi])
+    removed += f", {len(singles)} single documents" if singles else ""
+    n_trainings = sum(trainings_of(set_name, setup) for set_name in retrained_sets(setup))
     return f"{name}: {setup['baselines']} baselines, {removed}, {n_trainings} retrainings"

@@ -112,7 +112,7 @@ def grid_units(setup: Mapping) -> dict[str, tuple[int, int]]:
     """
     n_tests, n_corpora = len(setup["bias"]["weats"]), len(_corpora(setup))
     counts = {ONCE: (1, 1), TEST: (n_tests, n_tests), CORPUS: (n_corpora, n_corpora)}
-    retrained = [*grid.perturbation_sets(setup), *grid.ppmi_sets(setup)]
+    retrained = grid.retrained_sets(setup)
     for kind, names in ((BASELINE, [grid.BASELINE]), (SET, retrained)):
         trainings = sum(grid.trainings_of(name, setup) for name in names)
         counts[kind] = (trainings, sum(len(grid.batches_of(name, setup)) for name in names))

@@ -17,6 +17,7 @@ from biaslab.origins.ppmi_sets_report import compare_identification
 from biaslab.origins.quality import compare_analogies
 from biaslab.origins.results import Item, Setup, aggregate_by_metadata, percent_scale
 from biaslab.origins.seed_report import stability_table
+from biaslab.origins.single_report import correlation_table, documents_table
 from biaslab.origins.transfer_report import transfer_table, word2vec_analogies
 
 SIGNIFICANT = 0.05
@@ -45,6 +46,8 @@ _ACROSS = {
 }
 _OF_SETUP = {
     "table5_ppmi_baseline": "Table 5",
+    "single_documents": "Single documents",
+    "single_correlation": "Single documents",
     "tests_sets": "Welch's tests",
     "analogies_sets": "Analogies",
     "analogies_word2vec": "Section 5.4",
@@ -180,6 +183,10 @@ def _build(item: Item, setups: Sequence[Setup], word_sets: Mapping[str, WordSets
             return influential_documents(setup, item.weat)
         case "bias_gradient":
             return gradient_table(setup, item.weat)
+        case "single_documents":
+            return documents_table(setup)
+        case "single_correlation":
+            return correlation_table(setup)
         case "seed_stability":
             return stability_table(setup, item.weat)
         case _:

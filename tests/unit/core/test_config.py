@@ -142,6 +142,10 @@ def test_overlays_merge_mappings_and_replace_everything_else():
             "setups: {sample: {ppmi_sets: {sizes: [20]}}}",
             ["ppmi_sets.sizes: 20 is not one of perturbations.sizes", "or write [] for none"],
         ),
+        (
+            "setups: {sample: {single_documents: {trainings: 11}}}",
+            ["single_documents.trainings: 11 is more than baselines, 10", "lower it"],
+        ),
         ("setups: {sample: {ppmi_sets: {sizes: [100, 30]}}}", ["ppmi_sets.sizes: [100, 30] does not rise"]),
         ("weats: {ppmi: x.yaml}", ["weats.ppmi: not a usable name"]),
         ("weats: {random: x.yaml}", ["weats.random: not a usable name"]),

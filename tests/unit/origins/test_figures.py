@@ -36,7 +36,7 @@ def test_exactly_the_listed_files_are_written(written):
     items = figures.figure_items({"wiki": ("weat1",), "small": ("weat2",)})
     listed = {written / f"{item.stem}{suffix}" for item in items for suffix in (".svg", ".tsv")}
     assert listed == {p for p in written.rglob("*") if p.parent.name == "figures"}
-    assert len(items) == 3 + 2 * 3 + 2 * 9
+    assert len(items) == 3 + 2 * 4 + 2 * 9
 
 
 def test_every_document_is_in_the_histogram_and_zero_is_the_centre_of_a_bin(written, setups):

@@ -13,8 +13,9 @@ ROOT = Path(__file__).parents[3]
 
 # Brunet et al. 2019, Appendix C: 10 targeted sets per corpus and bias, 30 random sets for Wiki and 6 for NYT,
 # 5 retrainings of each set, 10 baselines. Table 5: 10 retrainings without each of the 8 sets that PPMI finds,
-# and 10 instead of 5 without the 8 of ours.
-PAPER = [("simplewiki", 20, 30, 8, 250 + 40 + 80), ("nyt", 20, 6, 0, 130)]
+# and 10 instead of 5 without the 8 of ours. Beyond the paper: three
+# pairs without each single document.
+PAPER = [("simplewiki", 20, 30, 8, 9, 250 + 40 + 80 + 27), ("nyt", 20, 6, 0, 0, 130)]
 
 
 def setup_of(name: str) -> dict:
@@ -23,20 +24,25 @@ def setup_of(name: str) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("name", "n_targeted", "n_random", "n_ppmi", "n_retrainings"),
-    [*PAPER, ("sample", 16, 4, 4, 100 + 20 + 40)],
+    ("name", "n_targeted", "n_random", "n_ppmi", "n_single", "n_retrainings"),
+    [*PAPER, ("sample", 16, 4, 4, 12, 100 + 20 + 40 + 36)],
 )
-def test_setups_have_the_papers_counts(name, n_targeted, n_random, n_ppmi, n_retrainings):
+def test_setups_have_the_papers_counts(name, n_targeted, n_random, n_ppmi, n_single, n_retrainings):
     setup = setup_of(name)
     sets = grid.perturbation_sets(setup)
     assert len(sets) == len(set(sets)) == n_targeted + n_random
     assert sum(s.startswith("random-") for s in sets) == n_random
     by_ppmi = grid.ppmi_sets(setup)
     assert len(by_ppmi) == n_ppmi
-    assert sum(batch.count for s in [*sets, *by_ppmi] for batch in grid.batches_of(s, setup)) == n_retrainings
+    single = grid.single_sets(setup)
+    assert len(set(single)) == n_single
+    every = grid.retrained_sets(setup)
+    assert every == [*sets, *by_ppmi, *single]
+    assert sum(batch.count for s in every for batch in grid.batches_of(s, setup)) == n_retrainings
     assert sum(batch.count for batch in grid.batches_of(grid.BASELINE, setup)) == 10
     parts = ["10 baselines", f"{n_targeted} targeted and {n_random} random sets"]
     parts += [f"{n_ppmi} sets by PPMI"] * bool(n_ppmi)
+    parts += [f"{n_single} single documents"] * bool(n_single)
     assert grid.summary(name, setup) == f"{name}: {', '.join(parts)}, {n_retrainings} retrainings"
 
 
@@ -50,7 +56,8 @@ def test_sets_of_table_5_are_trained_equally_often():
     assert grid.trainings_of("ppmi-weat1-decrease-30", setup) == 2
 
 
-def test_sets_by_ppmi_have_a_file_of_their_own():
+def test_sets_by_ppmi_and_single_documents_have_files_of_their_own():
+    assert grid.sets_file("single-weat1-random-0") == "single_documents/sets.parquet"
     assert grid.sets_file("ppmi-weat1-decrease-30") == "ppmi/perturbation_sets.parquet"
     assert {grid.sets_file(s) for s in ("weat1-decrease-30", "random-5-0")} == {"perturbation_sets.parquet"}
 

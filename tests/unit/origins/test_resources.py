@@ -22,6 +22,7 @@ def setup(baselines, sizes, retrainings, weats, per_job, epochs, by_ppmi):
         "glove": {"epochs": epochs},
         "perturbations": {"sizes": sizes, "random_sizes": [], "random_sets": 1, "retrainings": retrainings},
         "ppmi_sets": {"sizes": by_ppmi, "retrainings": retrainings},
+        "single_documents": {"tails": 0, "random": 0, "trainings": 2},
     }
 
 

@@ -38,7 +38,7 @@ def test_exactly_the_listed_files_are_written(written, setups):
     items = tables.table_items({"wiki": ("weat1", "weat2"), "small": ("weat2",)})
     listed = {written / f"{item.stem}{suffix}" for item in items for suffix in TABLE_SUFFIXES}
     assert listed == {p for p in written.rglob("*") if p.parent.name == "tables"}
-    assert len(items) == 10 + 2 * 4 + 3 * 4
+    assert len(items) == 10 + 2 * 6 + 3 * 4
 
 
 def test_writing_twice_gives_equal_bytes(written, setups, tmp_path):

@@ -1,0 +1,169 @@
+"""Single documents with ground truth: retrainings that differ from the baselines by one document alone.
+
+The paper calls a fixed seed impractical, and a typical document's effect is hidden in the variation between
+seeds (Brunet et al. 2019, Section 5.2). Training here is deterministic: the embedding without the document
+has the initial values, the groups and the order of records of a baseline embedding, and the difference of the
+two effect sizes is the document's differential bias (Eq. 5) in that embedding.
+"""
+
+import numpy as np
+import pandas as pd
+import scipy  # loads its parts when they are used
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.core.stats import mean_interval
+from biaslab.origins.evaluation import fit_columns
+from biaslab.origins.grid import RANDOM, SINGLE, TARGETED_KINDS
+from biaslab.origins.results import ESTIMATORS
+
+_COLUMNS = ["weat", "set", "kind", "rank", "document", "id", "title", "n_trainings"]
+_OBSERVED = ["observed", "observed_ci_low", "observed_ci_high", "observed_sd", "unpaired_sd"]
+
+
+def select_documents(
+    differential_bias: np.ndarray, weat: str, tails: int, random: int, seed: int
+) -> pd.DataFrame:
+    """Select the documents of both ends of the ranking, and random ones of the rest.
+
+    Parameters
+    ----------
+    differential_bias : numpy.ndarray
+        (n_documents,) float64, mean estimates of B(w) - B(w~) (Eq. 5).
+    weat : str
+        The bias test.
+    tails, random : int
+        Documents at each end, and random ones.
+    seed : int
+        Seed of the run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of :func:`biaslab.origins.perturbation.select_sets`, a row a document: the sets
+        ``single-<weat>-<kind>-<replicate>``, where the replicate counts from the end of the ranking.
+
+    Raises
+    ------
+    InputError
+        When the corpus has fewer documents, or an estimate is not a number.
+    """
+    n = len(differential_bias)
+    if 2 * tails + random > n:
+        raise InputError(
+            f"{2 * tails + random} single documents from {n}; choose smaller single_documents.tails"
+        )
+    if np.isnan(differential_bias).any():
+        raise InputError(f"{weat}: a document has no estimate; choose another estimator")
+    order = np.argsort(differential_bias, kind="stable")
+    middle = np.sort(order[tails : n - tails])
+    chosen = {
+        "increase": order[:tails],
+        "decrease": order[::-1][:tails],
+        RANDOM: stream(seed, "single documents", weat).choice(middle, random, replace=False),
+    }
+    rows = [
+        (f"{SINGLE}-{weat}-{kind}-{rank}", weat, kind, 1, rank, int(document))
+        for kind in (*TARGETED_KINDS, RANDOM)
+        for rank, document in enumerate(chosen[kind])
+    ]
+    names = ["set", "weat", "kind", "size", "replicate", "document"]
+    return pd.DataFrame(rows, columns=names).astype(
+        {"size": np.int64, "replicate": np.int64, "document": np.int64}
+    )
+
+
+def compare_documents(
+    sets: pd.DataFrame, baseline: pd.DataFrame, observed: pd.DataFrame, differential_bias: pd.DataFrame
+) -> pd.DataFrame:
+    """Set each document's estimates beside what its removal did to the very same embeddings.
+
+    Parameters
+    ----------
+    sets : pandas.DataFrame
+        What :func:`select_documents` returned.
+    baseline, observed : pandas.DataFrame
+        Columns weat, seed, effect_size, of the observed ones also set. Embeddings with one seed are a pair.
+    differential_bias : pandas.DataFrame
+        Columns document, id, title, and ``<estimator>_seed<s>`` for each estimator and seed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a document: weat, set, kind, rank, document, id, title, n_trainings; ``observed``, the mean over
+        the pairs of the effect size with the document minus that without it, its 95% interval (Student's t)
+        and standard deviation over the pairs; ``unpaired_sd``, that of a difference of independent trainings
+        (the root of the sum of both variances); and each estimate, the mean over the same embeddings.
+
+    Raises
+    ------
+    InputError
+        When a document's retrainings, or their partners among the baselines, are missing.
+    """
+    before = baseline.set_index(["weat", "seed"])["effect_size"]
+    rows = []
+    for s in sets.itertuples(index=False):
+        is_of_set = (observed["set"] == s.set) & (observed["weat"] == s.weat)
+        after = observed[is_of_set].set_index("seed")["effect_size"]
+        partners = [(s.weat, seed) for seed in after.index]
+        if after.empty or not all(partner in before.index for partner in partners):
+            raise InputError(f"{s.set}: a retraining or its baseline is missing; measure the sets again")
+        with_it, without = before.loc[partners].to_numpy(), after.to_numpy()
+        change = with_it - without
+        sds = [values.std(ddof=1) if len(values) > 1 else np.nan for values in (change, with_it, without)]
+        document = differential_bias.loc[differential_bias["document"] == s.document].iloc[0]
+        row = [s.weat, s.set, s.kind, s.replicate, s.document, document["id"], document["title"]]
+        row += [len(change), change.mean(), *mean_interval(change), sds[0], np.hypot(*sds[1:])]
+        rows.append(
+            [*row, *(document[[f"{e}_seed{seed}" for seed in after.index]].mean() for e in ESTIMATORS)]
+        )
+    return pd.DataFrame(rows, columns=[*_COLUMNS, *_OBSERVED, *ESTIMATORS])
+
+
+def correlate_documents(documents: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Correlate the observed differential bias with each estimate, over the documents.
+
+    Parameters
+    ----------
+    documents : pandas.DataFrame
+        What :func:`compare_documents` returned.
+    seed : int
+        Seed of the run, for the bootstrap over the documents.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row an estimator: weat, estimator, n_documents; Pearson's r with its 95% interval (Fisher's z, for
+        four documents or more); r2, slope and intercept of the observed on the estimate with bootstrap
+        intervals; ``variance_ratio``, the mean variance of an unpaired difference over that of a paired one.
+    """
+    rows = []
+    for weat, part in documents.groupby("weat", sort=False):
+        ratio = (part["unpaired_sd"] ** 2).mean() / (part["observed_sd"] ** 2).mean()
+        for estimator in ESTIMATORS:
+            fit = fit_columns(
+                part[estimator], part["observed"], stream(seed, "bootstrap", "single", weat, estimator)
+            )
+            row = {"weat": weat, "estimator": estimator, "n_documents": fit.pop("n_sets")}
+            rows.append(row | _pearson(part[estimator], part["observed"]) | fit | {"variance_ratio": ratio})
+    columns = [
+        "weat",
+        "estimator",
+        "n_documents",
+        "r",
+        "r_ci_low",
+        "r_ci_high",
+        "r2",
+        "r2_ci_low",
+        "r2_ci_high",
+    ]
+    columns += ["slope", "slope_ci_low", "slope_ci_high", "intercept", "variance_ratio"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _pearson(x: pd.Series, y: pd.Series) -> dict[str, float]:
+    if len(x) < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return dict.fromkeys(("r", "r_ci_low", "r_ci_high"), np.nan)
+    result = scipy.stats.pearsonr(x, y)
+    low, high = result.confidence_interval()
+    return {"r": result.statistic, "r_ci_low": low, "r_ci_high": high}
