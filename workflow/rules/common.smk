@@ -42,16 +42,23 @@ SETUPS = SETUPS or {name: config["setups"][name] for name in CHOSEN}
 for name in ABSENT.keys() - SETUPS.keys():
     print(f"biaslab: setup {name} is left out: {ABSENT[name]}", file=sys.stderr)
 # What the audit measures: the setups of each area that runs; of an area without setups its one experiment.
-RUNS = {area: list(SETUPS) if area == configuration.ORIGINS else [area] for area in config["areas"]}
+RUNS = {
+    area: list(SETUPS) if area == configuration.ORIGINS else [area]
+    for area in config["areas"]
+}
 EXPERIMENT = configuration.experiment(config, SETUPS)
 CORPORA = {
-    name: configuration.corpus_file(setup["corpus"]["source"], REGISTRY, config["datasets"])
+    name: configuration.corpus_file(
+        setup["corpus"]["source"], REGISTRY, config["datasets"]
+    )
     for name, setup in SETUPS.items()
 }
 
 # The code behind each rule's results: an edit of these modules, or of what they import, makes the results anew.
 CODE = {
-    "read_corpus": code_digest("biaslab.embeddings.corpus", "biaslab.embeddings.readers"),
+    "read_corpus": code_digest(
+        "biaslab.embeddings.corpus", "biaslab.embeddings.readers"
+    ),
     "count_cooccurrences": code_digest("biaslab.embeddings.cooccurrence"),
     "train": code_digest("biaslab.embeddings.retraining"),
     "collect_losses": code_digest("biaslab.embeddings.batches"),
@@ -62,7 +69,9 @@ CODE = {
     "estimate_bias_gradient": code_digest("biaslab.origins.gradient"),
     "measure_seed_stability": code_digest("biaslab.origins.seed_stability"),
     "highlight_documents": code_digest(
-        "biaslab.origins.explanation", "biaslab.origins.highlight", files=["origins/context.html.j2"]
+        "biaslab.origins.explanation",
+        "biaslab.origins.highlight",
+        files=["origins/context.html.j2"],
     ),
     "evaluate_predictions": code_digest("biaslab.origins.evaluation"),
     "project_words": code_digest("biaslab.origins.axis"),
@@ -79,7 +88,9 @@ CODE = {
     "draw_ranking_figures": code_digest("biaslab.ranking.figures"),
     "measure_claims": code_digest("biaslab.audit.measure"),
     "select_documents": code_digest("biaslab.origins.single_documents"),
-    "write_audit_page": code_digest("biaslab.audit.html", files=["audit/audit.html.j2"]),
+    "write_audit_page": code_digest(
+        "biaslab.audit.html", files=["audit/audit.html.j2"]
+    ),
 }
 
 
@@ -103,7 +114,9 @@ def folder(wildcards):
 def corpus_checksum(wildcards):
     """The checksum of a verified copy; nothing for a corpus that is read in place."""
     name = configuration.dataset_name(SETUPS[wildcards.setup]["corpus"]["source"])
-    is_copy = name and CORPORA[wildcards.setup] == configuration.fetched_file(REGISTRY[name])
+    is_copy = name and CORPORA[wildcards.setup] == configuration.fetched_file(
+        REGISTRY[name]
+    )
     return REGISTRY[name].sha256 if is_copy else ""
 
 
@@ -116,7 +129,9 @@ def corpus_source(wildcards):
 def corpus_options(wildcards):
     corpus = SETUPS[wildcards.setup]["corpus"]
     omitted = ["source"] if corpus["unit"] == "part" else ["source", "part_length"]
-    return configuration.command_options({key: corpus[key] for key in corpus if key not in omitted})
+    return configuration.command_options(
+        {key: corpus[key] for key in corpus if key not in omitted}
+    )
 
 
 def dataset_checksum(wildcards):
@@ -124,11 +139,15 @@ def dataset_checksum(wildcards):
 
 
 def dataset_options(wildcards):
-    return configuration.command_options(configuration.dataset_places(wildcards.dataset, config["datasets"]))
+    return configuration.command_options(
+        configuration.dataset_places(wildcards.dataset, config["datasets"])
+    )
 
 
 def glove_options(wildcards):
-    return configuration.command_options({**SETUPS[wildcards.setup]["glove"], "window": None})
+    return configuration.command_options(
+        {**SETUPS[wildcards.setup]["glove"], "window": None}
+    )
 
 
 def influence_options(wildcards):
@@ -139,17 +158,25 @@ def influence_options(wildcards):
 
 
 def selection_options(wildcards):
-    return configuration.command_options({**SETUPS[wildcards.setup]["perturbations"], "retrainings": None})
+    return configuration.command_options(
+        {**SETUPS[wildcards.setup]["perturbations"], "retrainings": None}
+    )
 
 
 def ppmi_sizes(wildcards):
-    return configuration.command_options({"sizes": SETUPS[wildcards.setup]["ppmi_sets"]["sizes"]})
+    return configuration.command_options(
+        {"sizes": SETUPS[wildcards.setup]["ppmi_sets"]["sizes"]}
+    )
 
 
 def batch_options(wildcards):
     """First replicate and number of replicates of a batch of trainings."""
-    batches = grid.batches_of(wildcards.get("set", grid.BASELINE), SETUPS[wildcards.setup])
-    return configuration.command_options(batches[int(wildcards.batch)]._asdict() | {"index": None})
+    batches = grid.batches_of(
+        wildcards.get("set", grid.BASELINE), SETUPS[wildcards.setup]
+    )
+    return configuration.command_options(
+        batches[int(wildcards.batch)]._asdict() | {"index": None}
+    )
 
 
 def sets_of(wildcards):
@@ -157,12 +184,31 @@ def sets_of(wildcards):
 
 
 def baseline_embeddings(wildcards):
-    return grid.embedding_files(folder(wildcards), [grid.BASELINE], SETUPS[wildcards.setup])
+    return grid.embedding_files(
+        folder(wildcards), [grid.BASELINE], SETUPS[wildcards.setup]
+    )
 
 
 def retrained_embeddings(wildcards):
     setup = SETUPS[wildcards.setup]
     return grid.embedding_files(folder(wildcards), grid.perturbation_sets(setup), setup)
+
+
+def paired_option(wildcards):
+    return "--paired" if grid.is_single(wildcards.set) else ""
+
+
+def single_options(wildcards):
+    setup = SETUPS[wildcards.setup]
+    chosen = {**setup["single_documents"], "trainings": None}
+    return configuration.command_options(
+        {"estimator": setup["perturbations"]["estimator"], **chosen}
+    )
+
+
+def single_embeddings(wildcards):
+    setup = SETUPS[wildcards.setup]
+    return grid.embedding_files(folder(wildcards), grid.single_sets(setup), setup)
 
 
 def ppmi_embeddings(wildcards):
@@ -178,26 +224,15 @@ def word2vec_options(wildcards):
     setup = SETUPS[wildcards.setup]
     glove = {key: setup["glove"][key] for key in ["dimension", "window"]}
     return configuration.command_options(glove | setup["word2vec"])
-def paired_option(wildcards):
-    return "--paired" if grid.is_single(wildcards.set) else ""
-
-
-def single_options(wildcards):
-    setup = SETUPS[wildcards.setup]
-    chosen = {**setup["single_documents"], "trainings": None}
-    return configuration.command_options({"estimator": setup["perturbations"]["estimator"], **chosen})
-
-
-def single_embeddings(wildcards):
-    setup = SETUPS[wildcards.setup]
-    return grid.embedding_files(folder(wildcards), grid.single_sets(setup), setup)
-
-
 
 
 def left_out(wildcards):
     """The table of sets, for any set but the baseline."""
-    return [] if wildcards.trained == grid.BASELINE else f"{folder(wildcards)}/perturbation_sets.parquet"
+    return (
+        []
+        if wildcards.trained == grid.BASELINE
+        else f"{folder(wildcards)}/perturbation_sets.parquet"
+    )
 
 
 def left_out_options(wildcards, input):
@@ -209,7 +244,10 @@ def word2vec_embeddings(sets_of_setup):
 
     def files(wildcards):
         names = [grid.BASELINE, *sets_of_setup(SETUPS[wildcards.setup])]
-        return [f"{folder(wildcards)}/word2vec/embeddings/{name}/batch-0.npz" for name in names]
+        return [
+            f"{folder(wildcards)}/word2vec/embeddings/{name}/batch-0.npz"
+            for name in names
+        ]
 
     return files
 
@@ -220,7 +258,9 @@ def no_sets(setup):
 
 def axis_embeddings(wildcards):
     setup = SETUPS[wildcards.setup]
-    return grid.embedding_files(folder(wildcards), [grid.BASELINE, *grid.largest_sets(setup)], setup)
+    return grid.embedding_files(
+        folder(wildcards), [grid.BASELINE, *grid.largest_sets(setup)], setup
+    )
 
 
 def first_ppmi_scan(wildcards):
@@ -237,7 +277,10 @@ def word_set(wildcards):
 
 
 def word_sets(wildcards):
-    return [configuration.locate(config["weats"][w], ROOT) for w in SETUPS[wildcards.setup]["bias"]["weats"]]
+    return [
+        configuration.locate(config["weats"][w], ROOT)
+        for w in SETUPS[wildcards.setup]["bias"]["weats"]
+    ]
 
 
 def first_differential_bias(wildcards):
@@ -245,7 +288,10 @@ def first_differential_bias(wildcards):
 
 
 def every_word_set(wildcards):
-    return [configuration.locate(file, ROOT) for file in EXPERIMENT.get("weats", {}).values()]
+    return [
+        configuration.locate(file, ROOT)
+        for file in EXPERIMENT.get("weats", {}).values()
+    ]
 
 
 def weat_options(wildcards, input):
@@ -266,7 +312,11 @@ def area_results(*areas):
 
 
 def absent_options(wildcards):
-    return [f"--absent {shlex.quote(f'{name}={ABSENT[name]}')}" for name in ABSENT if name not in SETUPS]
+    return [
+        f"--absent {shlex.quote(f'{name}={ABSENT[name]}')}"
+        for name in ABSENT
+        if name not in SETUPS
+    ]
 
 
 def manifest_options(wildcards):
@@ -282,9 +332,16 @@ def measured(wildcards):
 def report_items(items, kind, suffix, area="origins"):
     """The files of tables or figures, each with its place in the report."""
     mark = partial(report, category=PAPERS[area], subcategory=kind)
-    return [mark(f"results/{area}/{item.stem}{suffix}", **report_labels(item)) for item in items]
+    return [
+        mark(f"results/{area}/{item.stem}{suffix}", **report_labels(item))
+        for item in items
+    ]
 
 
 def report_labels(item):
-    labels = {key: value for key, value in vars(item).items() if key not in ("stem", "caption")}
+    labels = {
+        key: value
+        for key, value in vars(item).items()
+        if key not in ("stem", "caption")
+    }
     return {"caption": f"../report/{item.caption}.rst", "labels": labels}

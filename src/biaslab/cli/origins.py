@@ -225,7 +225,6 @@ def evaluate(
     write_tsv(correlation, correlate(table, seed))
 
 
-@app.command("ppmi-scan")
 @app.command("select-documents")
 def select_documents(
     differential_bias: Annotated[
@@ -271,6 +270,7 @@ def compare_documents(
     write_tsv(correlation, single.correlate_documents(table, seed))
 
 
+@app.command("ppmi-scan")
 def ppmi_scan(
     cooccurrence: Cooccurrences,
     corpus: CorpusFile,

@@ -20,6 +20,8 @@ PRESETS = Path("workflow/presets")
 DATASET_PREFIX = "dataset:"
 ORIGINS = "origins"
 """The area of the setups; every other area has a section of the configuration under its own name."""
+DEBIASING = "debiasing"
+"""The area of embeddings: registered ones, and those of setups."""
 
 
 def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
@@ -86,6 +88,8 @@ def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
             _check_word_sets(weat, complete["weats"][weat], root, f"{name}: weats.{weat}")
         where = f"{name}: setups.{setup_name}.corpus.source"
         _check_source(setup["corpus"]["source"], registry, where)
+    if DEBIASING in complete["areas"]:
+        _check_debiasing(complete, registry, root, name)
     _check_datasets(complete["datasets"], registry, schema, name)
     return complete
 
@@ -304,9 +308,9 @@ def _contradictions(raw: Mapping, complete: Mapping) -> Iterator[str]:
         ):
             if numbers != sorted(set(numbers)):
                 yield f"{at}.{key}: {numbers} does not rise; write {sorted(set(numbers))}"
-        trainings, baselines = setup["single_documents"]["trainings"], setup["baselines"]
-        if trainings > baselines:
-            partners = f"{trainings} is more than baselines, {baselines}, whose partners they are; lower it"
+        single, baselines = setup["single_documents"], setup["baselines"]
+        if single["tails"] + single["random"] > 0 and single["trainings"] > baselines:
+            partners = f"{single['trainings']} is more than baselines, {baselines}, their partners; lower it"
             yield f"{at}.single_documents.trainings: {partners}"
         for size in set(by_ppmi) - set(sizes):
             yield (
@@ -335,6 +339,29 @@ def _check_source(source: str, registry: Mapping[str, Dataset], where: str) -> N
         raise InputError(
             f"{where}: no such file or folder: {source} (looked from {Path.cwd()}); correct the path, "
             f"or write {DATASET_PREFIX}NAME for a registered dataset"
+        )
+
+
+def _check_debiasing(config: Mapping, registry: Mapping[str, Dataset], root: Path, name: str) -> None:
+    """Refuse embeddings that are nowhere, files that are not there, and a path of weights that goes wrong."""
+    section = config["debiasing"]
+    for embedding in section["embeddings"]:
+        if embedding not in registry and embedding not in config["setups"]:
+            near = suggest(embedding, [*registry, *config["setups"]])
+            raise InputError(
+                f"{name}: debiasing.embeddings: '{embedding}' is neither a registered dataset nor a setup"
+                f" (setups: {', '.join(config['setups'])}){near}"
+            )
+    files = {key: section[key] for key in ("defining", "equalize", "occupations", "gender_specific")}
+    for key, file in [*files.items(), *(("weats", file) for file in section["weats"])]:
+        if not locate(file, root).is_file():
+            looked = f"looked in {Path.cwd()} and in {root.resolve()}"
+            raise InputError(f"{name}: debiasing.{key}: no such file: {file} ({looked}); correct the path")
+    weight, path = section["lambda"], section["lambdas"]
+    if path != sorted(set(path)) or weight not in path:
+        rising = sorted({*path, weight})
+        raise InputError(
+            f"{name}: debiasing.lambdas: {path} does not rise or lacks lambda, {weight}; write {rising}"
         )
 
 
