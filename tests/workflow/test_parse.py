@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from biaslab.debiasing import plan as debiasing_plan
+from biaslab.debiasing import ranking_report
 from biaslab.origins.figures import figure_items
 from biaslab.origins.tables import table_items
 from biaslab.ranking import plan as ranking_plan
@@ -135,7 +137,8 @@ def test_run_refuses_misspelt_names_with_one_line(arguments, message):
 def test_every_item_of_the_report_has_a_caption():
     items = [*table_items({"s": ["w"]}), *figure_items({"s": ["w"]})]
     items += [*ranking_plan.TABLES, *ranking_plan.FIGURES]
-    captions = {item.caption for item in items} | {"workflow", "audit", "context"}
+    items += [*debiasing_plan.TABLES, *debiasing_plan.figures(["e"])]
+    captions = {item.caption for item in items} | {"workflow", "audit", "context", ranking_report.CAPTION}
     files = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "workflow/report").glob("*.rst")}
     assert captions == set(files)
     assert all(text.strip() for text in files.values())

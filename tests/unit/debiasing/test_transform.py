@@ -1,17 +1,24 @@
 """Debiasing as maps of words: the same directions as the methods themselves."""
 
 import numpy as np
+import pandas as pd
 import pytest
+import yaml
+from typer.testing import CliRunner
 
 import naive
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
+from biaslab.cli import app
+from biaslab.core.errors import InputError
+from biaslab.core.io import write_npz, write_tsv
 from biaslab.debiasing.hard import hard_debias
 from biaslab.debiasing.measurement import Lists
 from biaslab.debiasing.soft import gram_matrices, soft_debias, solve_path
 from biaslab.debiasing.subspace import find_subspace
 from biaslab.debiasing.transform import hard_maps, soft_maps
 from biaslab.debiasing.word_lists import KnownSets, KnownWords
+from biaslab.embeddings.word_maps import read_word_maps
 
 N, D = 24, 6
 WORDS = [f"word{i}" for i in range(N)]
@@ -75,3 +82,54 @@ def test_a_test_of_equalized_words_alone_has_no_effect_size():
     alone = WeatIndices("w", weat.S, weat.T, weat.A[:-1], weat.B[:-1], weat.set_names, {})
     raw = raw_vectors(6)
     assert np.isnan(effect_size(hard_maps([(0, unit(raw))], WORDS, LISTS).of(0).apply(raw), alone))
+
+
+@pytest.fixture
+def arguments(tmp_path):
+    """Write two batches with three trainings, a vocabulary and word lists; return the arguments for them."""
+    raw = np.stack([raw_vectors(seed) for seed in (1, 2, 3)]).astype(np.float32)
+    for batch, numbers in enumerate([[0, 1], [2]]):
+        write_npz(tmp_path / f"batch-{batch}.npz", replicates=np.array(numbers), W=raw[numbers])
+    counts = pd.DataFrame({"word": WORDS, "count": np.arange(N, 0, -1)})
+    write_tsv(tmp_path / "vocabulary.tsv", counts)
+    pairs = [[WORDS[a], WORDS[b]] for a, b in PAIRS]
+    lists = {
+        "defining": {"sets": pairs},
+        "equalize": {"sets": pairs[:2]},
+        "occupations": {"words": WORDS[8:10]},
+        "gender-specific": {"words": [WORDS[word] for word in SPECIFIC]},
+    }
+    options = [
+        tmp_path / "batch-0.npz",
+        tmp_path / "batch-1.npz",
+        "--vocabulary",
+        tmp_path / "vocabulary.tsv",
+    ]
+    for name, content in lists.items():
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(yaml.safe_dump({"name": name, "title": "A list", "source": "a test"} | content))
+        options += [f"--{name}", path]
+    return [*options, "--out", tmp_path / "maps.npz"], raw
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, ["debiasing", "transform", *map(str, arguments)])
+
+
+@pytest.mark.parametrize(("method", "penalty"), [("hard", None), ("soft", 4.0)])
+def test_command_writes_the_maps_of_every_training(arguments, tmp_path, method, penalty):
+    options, raw = arguments
+    result = call(*options, "--method", method, *(["--lambda", penalty] if penalty else []))
+    assert result.exit_code == 0, result.output
+    found = read_word_maps(tmp_path / "maps.npz", N)
+    trainings = [(k, unit(vectors.astype(float)).astype(np.float32)) for k, vectors in enumerate(raw)]
+    expected = soft_maps(trainings, WORDS, LISTS, penalty) if penalty else hard_maps(trainings, WORDS, LISTS)
+    for name, value in vars(expected).items():
+        np.testing.assert_allclose(getattr(found, name), value, atol=1e-6)
+
+
+def test_command_refuses_an_unknown_method(arguments, tmp_path):
+    result = call(*arguments[0], "--method", "sotf")
+    assert isinstance(result.exception, InputError)
+    assert str(result.exception) == "--method sotf: there are hard and soft; did you mean 'soft'?"
+    assert not (tmp_path / "maps.npz").exists()

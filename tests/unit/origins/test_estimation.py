@@ -1,19 +1,31 @@
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
+from typer.testing import CliRunner
 
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
+from biaslab.cli import app
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
-from biaslab.embeddings.word_maps import WordMaps
+from biaslab.embeddings.word_maps import WordMaps, write_word_maps
 from biaslab.origins.estimation import Scanner, document_table, mapped_document_table, set_table
 from biaslab.origins.perturbation import select_sets
 
 N_WORDS, D, N_DOCUMENTS = 30, 4, 40
 WORDS = [f"w{i}" for i in range(N_WORDS)]
+FILES = {
+    "cooccurrence": "x.npz",
+    "corpus": "corpus.npz",
+    "documents": "documents.parquet",
+    "vocabulary": "vocabulary.tsv",
+    "weat": "w.yaml",
+    "out": "out.parquet",
+}
 
 
 def ids(*numbers):
@@ -103,3 +115,30 @@ def test_maps_of_other_trainings(scanner):
     )
     with pytest.raises(InputError, match="no maps of words for training 2"):
         scanner[0].documents(WEAT, maps)
+
+
+def test_command_measures_the_bias_in_mapped_words(scanner, corpus, tmp_path):
+    scan, _ = scanner
+    maps = WordMaps(
+        np.arange(3),
+        np.full((3, 1, D, D), 0.1) + np.eye(D),
+        np.zeros(N_WORDS, int),
+        ids(),
+        np.empty((3, 0, D)),
+    )
+    write_word_maps(tmp_path / "hard.npz", maps)
+    cooccurrence.write(tmp_path / "x.npz", scan.x)
+    write_npz(tmp_path / "corpus.npz", tokens=corpus[0], offsets=corpus[1])
+    write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.arange(N_WORDS, 0, -1)}))
+    write_parquet(tmp_path / "documents.parquet", documents())
+    names = {symbol: [WORDS[i] for i in getattr(WEAT, symbol)] for symbol in "STAB"}
+    sets = {"targets": {k: names[k] for k in "ST"}, "attributes": {k: names[k] for k in "AB"}}
+    head = {"name": "w", "title": "A test", "source": "made up"}
+    (tmp_path / "w.yaml").write_text(yaml.safe_dump(head | sets, sort_keys=False))
+    files = {name: tmp_path / file for name, file in FILES.items()}
+    options = [str(part) for name, file in files.items() for part in (f"--{name}", file)]
+    command = ["origins", "differential-bias", str(scan.batches[0]), *options]
+    result = CliRunner().invoke(app, [*command, "--transform", str(tmp_path / "hard.npz")])
+    assert result.exit_code == 0, result.output
+    expected = mapped_document_table(scan, WEAT, {"hard": maps}, documents())
+    pd.testing.assert_frame_equal(read_parquet(files["out"]), expected)
