@@ -19,6 +19,14 @@ include: "workflow/rules/origins.smk"
 include: "workflow/rules/origins_retraining.smk"
 include: "workflow/rules/ranking.smk"
 include: "workflow/rules/origins_transfer.smk"
+include: "workflow/rules/debiasing.smk"
+
+
+if {"debiasing", "origins"} <= set(config["areas"]):
+
+    include: "workflow/rules/debiasing_origins.smk"
+
+
 include: "workflow/rules/audit.smk"
 
 

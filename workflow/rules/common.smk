@@ -1,6 +1,7 @@
 # What the rules share: the checked configuration, and adapters from wildcards to tested functions of the package.
 import json
 import os
+import re
 import shlex
 import sys
 from functools import partial
@@ -10,6 +11,7 @@ from biaslab.core import config as configuration
 from biaslab.core.datasets import load_registry
 from biaslab.core.errors import InputError
 from biaslab.core.provenance import code_digest
+from biaslab.debiasing import inputs as debiasing_inputs
 from biaslab.origins import grid
 
 ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
@@ -18,6 +20,7 @@ ENVIRONMENT = "../../envs/biaslab.yaml"
 PAPERS = {
     "origins": "Origins of bias (Brunet et al. 2019)",
     "ranking": "Fairness-aware ranking (Geyik et al. 2019)",
+    "debiasing": "Debiasing word embeddings (Bolukbasi et al. 2016)",
 }
 
 # The steps' `biaslab` is the one beside this Python, also where snakemake is called by its path; and
@@ -41,24 +44,26 @@ SETUPS = {name: config["setups"][name] for name in CHOSEN if name not in ABSENT}
 SETUPS = SETUPS or {name: config["setups"][name] for name in CHOSEN}
 for name in ABSENT.keys() - SETUPS.keys():
     print(f"biaslab: setup {name} is left out: {ABSENT[name]}", file=sys.stderr)
-# What the audit measures: the setups of each area that runs; of an area without setups its one experiment.
-RUNS = {
-    area: list(SETUPS) if area == configuration.ORIGINS else [area]
-    for area in config["areas"]
-}
+# Likewise an embedding to debias; but then nothing may be left of the area, and the audit says why.
+DEBIASED = debiasing_inputs.Inputs({}, {}, {}, {})
+if "debiasing" in config["areas"]:
+    MISSING = configuration.absent_datasets(debiasing_inputs.wanted_datasets(config), config, ROOT)
+    DEBIASED = debiasing_inputs.choose_inputs(config, SETUPS, MISSING)
+    config["debiasing"]["embeddings"] = list(DEBIASED.embeddings)
+    for name, reason in DEBIASED.left_out.items():
+        print(f"biaslab: debiasing goes without {name}: {reason}", file=sys.stderr)
+# What the audit measures: the setups or embeddings of each area that runs; else its one experiment.
+EXPERIMENTS = {configuration.ORIGINS: SETUPS, "debiasing": DEBIASED.embeddings}
+RUNS = {area: list(EXPERIMENTS.get(area, [area])) for area in config["areas"]}
 EXPERIMENT = configuration.experiment(config, SETUPS)
 CORPORA = {
-    name: configuration.corpus_file(
-        setup["corpus"]["source"], REGISTRY, config["datasets"]
-    )
+    name: configuration.corpus_file(setup["corpus"]["source"], REGISTRY, config["datasets"])
     for name, setup in SETUPS.items()
 }
 
 # The code behind each rule's results: an edit of these modules, or of what they import, makes the results anew.
 CODE = {
-    "read_corpus": code_digest(
-        "biaslab.embeddings.corpus", "biaslab.embeddings.readers"
-    ),
+    "read_corpus": code_digest("biaslab.embeddings.corpus", "biaslab.embeddings.readers"),
     "count_cooccurrences": code_digest("biaslab.embeddings.cooccurrence"),
     "train": code_digest("biaslab.embeddings.retraining"),
     "collect_losses": code_digest("biaslab.embeddings.batches"),
@@ -69,13 +74,12 @@ CODE = {
     "estimate_bias_gradient": code_digest("biaslab.origins.gradient"),
     "measure_seed_stability": code_digest("biaslab.origins.seed_stability"),
     "highlight_documents": code_digest(
-        "biaslab.origins.explanation",
-        "biaslab.origins.highlight",
-        files=["origins/context.html.j2"],
+        "biaslab.origins.explanation", "biaslab.origins.highlight", files=["origins/context.html.j2"]
     ),
     "evaluate_predictions": code_digest("biaslab.origins.evaluation"),
     "project_words": code_digest("biaslab.origins.axis"),
     "scan_ppmi": code_digest("biaslab.origins.ppmi_scan"),
+    "select_documents": code_digest("biaslab.origins.single_documents"),
     "select_ppmi_sets": code_digest("biaslab.origins.ppmi_sets"),
     "compare_ppmi": code_digest("biaslab.origins.ppmi_comparison"),
     "train_word2vec": code_digest("biaslab.embeddings.word2vec"),
@@ -86,11 +90,14 @@ CODE = {
     "find_counterexamples": code_digest("biaslab.ranking.feasibility"),
     "write_ranking_tables": code_digest("biaslab.ranking.tables"),
     "draw_ranking_figures": code_digest("biaslab.ranking.figures"),
+    "debias": code_digest("biaslab.debiasing.experiment"),
+    "make_debiasing_transform": code_digest("biaslab.debiasing.transform"),
+    "compare_document_rankings": code_digest("biaslab.debiasing.document_ranking"),
+    "report_document_rankings": code_digest("biaslab.debiasing.ranking_report"),
+    "write_debiasing_tables": code_digest("biaslab.debiasing.tables"),
+    "draw_debiasing_figures": code_digest("biaslab.debiasing.figures"),
     "measure_claims": code_digest("biaslab.audit.measure"),
-    "select_documents": code_digest("biaslab.origins.single_documents"),
-    "write_audit_page": code_digest(
-        "biaslab.audit.html", files=["audit/audit.html.j2"]
-    ),
+    "write_audit_page": code_digest("biaslab.audit.html", files=["audit/audit.html.j2"]),
 }
 
 
@@ -100,6 +107,7 @@ wildcard_constraints:
     weat="|".join(config["weats"]),
     set=r"(ppmi-|single-)?[a-z][a-z0-9_]*-(increase|decrease|random)-\d+|random-\d+-\d+",
     batch=r"\d+",
+    embedding="|".join(DEBIASED.embeddings),
 
 
 def memory(megabytes):
@@ -114,9 +122,7 @@ def folder(wildcards):
 def corpus_checksum(wildcards):
     """The checksum of a verified copy; nothing for a corpus that is read in place."""
     name = configuration.dataset_name(SETUPS[wildcards.setup]["corpus"]["source"])
-    is_copy = name and CORPORA[wildcards.setup] == configuration.fetched_file(
-        REGISTRY[name]
-    )
+    is_copy = name and CORPORA[wildcards.setup] == configuration.fetched_file(REGISTRY[name])
     return REGISTRY[name].sha256 if is_copy else ""
 
 
@@ -129,9 +135,7 @@ def corpus_source(wildcards):
 def corpus_options(wildcards):
     corpus = SETUPS[wildcards.setup]["corpus"]
     omitted = ["source"] if corpus["unit"] == "part" else ["source", "part_length"]
-    return configuration.command_options(
-        {key: corpus[key] for key in corpus if key not in omitted}
-    )
+    return configuration.command_options({key: corpus[key] for key in corpus if key not in omitted})
 
 
 def dataset_checksum(wildcards):
@@ -139,15 +143,11 @@ def dataset_checksum(wildcards):
 
 
 def dataset_options(wildcards):
-    return configuration.command_options(
-        configuration.dataset_places(wildcards.dataset, config["datasets"])
-    )
+    return configuration.command_options(configuration.dataset_places(wildcards.dataset, config["datasets"]))
 
 
 def glove_options(wildcards):
-    return configuration.command_options(
-        {**SETUPS[wildcards.setup]["glove"], "window": None}
-    )
+    return configuration.command_options({**SETUPS[wildcards.setup]["glove"], "window": None})
 
 
 def influence_options(wildcards):
@@ -158,25 +158,17 @@ def influence_options(wildcards):
 
 
 def selection_options(wildcards):
-    return configuration.command_options(
-        {**SETUPS[wildcards.setup]["perturbations"], "retrainings": None}
-    )
+    return configuration.command_options({**SETUPS[wildcards.setup]["perturbations"], "retrainings": None})
 
 
 def ppmi_sizes(wildcards):
-    return configuration.command_options(
-        {"sizes": SETUPS[wildcards.setup]["ppmi_sets"]["sizes"]}
-    )
+    return configuration.command_options({"sizes": SETUPS[wildcards.setup]["ppmi_sets"]["sizes"]})
 
 
 def batch_options(wildcards):
     """First replicate and number of replicates of a batch of trainings."""
-    batches = grid.batches_of(
-        wildcards.get("set", grid.BASELINE), SETUPS[wildcards.setup]
-    )
-    return configuration.command_options(
-        batches[int(wildcards.batch)]._asdict() | {"index": None}
-    )
+    batches = grid.batches_of(wildcards.get("set", grid.BASELINE), SETUPS[wildcards.setup])
+    return configuration.command_options(batches[int(wildcards.batch)]._asdict() | {"index": None})
 
 
 def sets_of(wildcards):
@@ -184,9 +176,7 @@ def sets_of(wildcards):
 
 
 def baseline_embeddings(wildcards):
-    return grid.embedding_files(
-        folder(wildcards), [grid.BASELINE], SETUPS[wildcards.setup]
-    )
+    return grid.embedding_files(folder(wildcards), [grid.BASELINE], SETUPS[wildcards.setup])
 
 
 def retrained_embeddings(wildcards):
@@ -201,9 +191,7 @@ def paired_option(wildcards):
 def single_options(wildcards):
     setup = SETUPS[wildcards.setup]
     chosen = {**setup["single_documents"], "trainings": None}
-    return configuration.command_options(
-        {"estimator": setup["perturbations"]["estimator"], **chosen}
-    )
+    return configuration.command_options({"estimator": setup["perturbations"]["estimator"], **chosen})
 
 
 def single_embeddings(wildcards):
@@ -228,11 +216,7 @@ def word2vec_options(wildcards):
 
 def left_out(wildcards):
     """The table of sets, for any set but the baseline."""
-    return (
-        []
-        if wildcards.trained == grid.BASELINE
-        else f"{folder(wildcards)}/perturbation_sets.parquet"
-    )
+    return [] if wildcards.trained == grid.BASELINE else f"{folder(wildcards)}/perturbation_sets.parquet"
 
 
 def left_out_options(wildcards, input):
@@ -244,10 +228,7 @@ def word2vec_embeddings(sets_of_setup):
 
     def files(wildcards):
         names = [grid.BASELINE, *sets_of_setup(SETUPS[wildcards.setup])]
-        return [
-            f"{folder(wildcards)}/word2vec/embeddings/{name}/batch-0.npz"
-            for name in names
-        ]
+        return [f"{folder(wildcards)}/word2vec/embeddings/{name}/batch-0.npz" for name in names]
 
     return files
 
@@ -258,13 +239,15 @@ def no_sets(setup):
 
 def axis_embeddings(wildcards):
     setup = SETUPS[wildcards.setup]
-    return grid.embedding_files(
-        folder(wildcards), [grid.BASELINE, *grid.largest_sets(setup)], setup
-    )
+    return grid.embedding_files(folder(wildcards), [grid.BASELINE, *grid.largest_sets(setup)], setup)
 
 
 def first_ppmi_scan(wildcards):
     return f"{folder(wildcards)}/ppmi/{SETUPS[wildcards.setup]['bias']['weats'][0]}.parquet"
+
+
+def first_differential_bias(wildcards):
+    return f"{folder(wildcards)}/differential_bias/{SETUPS[wildcards.setup]['bias']['weats'][0]}.parquet"
 
 
 def differential_biases(wildcards):
@@ -277,21 +260,11 @@ def word_set(wildcards):
 
 
 def word_sets(wildcards):
-    return [
-        configuration.locate(config["weats"][w], ROOT)
-        for w in SETUPS[wildcards.setup]["bias"]["weats"]
-    ]
-
-
-def first_differential_bias(wildcards):
-    return f"{folder(wildcards)}/differential_bias/{SETUPS[wildcards.setup]['bias']['weats'][0]}.parquet"
+    return [configuration.locate(config["weats"][w], ROOT) for w in SETUPS[wildcards.setup]["bias"]["weats"]]
 
 
 def every_word_set(wildcards):
-    return [
-        configuration.locate(file, ROOT)
-        for file in EXPERIMENT.get("weats", {}).values()
-    ]
+    return [configuration.locate(file, ROOT) for file in EXPERIMENT.get("weats", {}).values()]
 
 
 def weat_options(wildcards, input):
@@ -307,21 +280,48 @@ def run_options(wildcards):
 
 
 def area_results(*areas):
-    """The tables, figures and measurements of areas."""
-    return [getattr(rules, area).input for area in areas]
+    """The tables, figures and measurements of areas, and what two of them make together."""
+    together = ["debiasing_origins"] if {"debiasing", "origins"} <= set(areas) else []
+    return [getattr(rules, name).input for name in [*areas, *together]]
 
 
 def absent_options(wildcards):
-    return [
-        f"--absent {shlex.quote(f'{name}={ABSENT[name]}')}"
-        for name in ABSENT
-        if name not in SETUPS
-    ]
+    reasons = {name: reason for name, reason in ABSENT.items() if name not in SETUPS}
+    reasons |= {name: reason for name, reason in DEBIASED.left_out.items() if name not in config["setups"]}
+    return [f"--absent {shlex.quote(f'{name}={reason}')}" for name, reason in reasons.items()]
 
 
 def manifest_options(wildcards):
-    inputs = [f"--input {name}={shlex.quote(path)}" for name, path in CORPORA.items()]
+    files = CORPORA | {name: dataset_file(name) for name in DEBIASED.embeddings.values() if name}
+    inputs = [f"--input {name}={shlex.quote(path)}" for name, path in files.items()]
     return [f"--code {name}={digest}" for name, digest in CODE.items()] + inputs
+
+
+def dataset_file(name):
+    return configuration.fetched_file(REGISTRY[name])
+
+
+def debiased_embedding(wildcards):
+    """A registered embedding, or the first baselines of a setup."""
+    name = wildcards.embedding
+    if dataset := DEBIASED.embeddings[name]:
+        return dataset_file(dataset)
+    return grid.embedding_files(f"results/origins/{name}", [grid.BASELINE], SETUPS[name])[0]
+
+
+def authors_lists(*keys):
+    """Lists of the authors if all of these are there, for a registered embedding."""
+
+    def of_embedding(wildcards):
+        known = DEBIASED.authors if DEBIASED.embeddings[wildcards.embedding] else {}
+        return [dataset_file(known[key]) for key in keys] if set(keys) <= known.keys() else []
+
+    return of_embedding
+
+
+def benchmark_file(name):
+    dataset = DEBIASED.benchmarks[name]
+    return dataset_file(dataset) if dataset else ROOT / f"workflow/resources/benchmarks/{name}.tsv"
 
 
 def measured(wildcards):
@@ -332,16 +332,9 @@ def measured(wildcards):
 def report_items(items, kind, suffix, area="origins"):
     """The files of tables or figures, each with its place in the report."""
     mark = partial(report, category=PAPERS[area], subcategory=kind)
-    return [
-        mark(f"results/{area}/{item.stem}{suffix}", **report_labels(item))
-        for item in items
-    ]
+    return [mark(f"results/{area}/{item.stem}{suffix}", **report_labels(item)) for item in items]
 
 
 def report_labels(item):
-    labels = {
-        key: value
-        for key, value in vars(item).items()
-        if key not in ("stem", "caption")
-    }
+    labels = {key: value for key, value in vars(item).items() if key not in ("stem", "caption")}
     return {"caption": f"../report/{item.caption}.rst", "labels": labels}

@@ -110,7 +110,7 @@ def measure_claims(
         if claim.area in setups or not claim.measure:
             rows += _rows(claim, results, setups.get(claim.area, ()), strangers, absent or {})
         else:
-            rows.append(_row(claim, claim.setup, NOT_ATTEMPTED, f"area {claim.area} not run"))
+            rows.append(_row(claim, claim.setup, NOT_ATTEMPTED, _why_not_run(claim, absent or {})))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -163,6 +163,12 @@ def _rows(
         for setup in setups:
             if setup not in own:
                 yield _measured_row(claim, (setup,), results, _OTHER_DATA if own else "")
+
+
+def _why_not_run(claim: Claim, absent: Mapping[str, str]) -> str:
+    """Return why the area of a claim was not run."""
+    reasons = "; ".join(absent[setup] for setup in claim.setups if setup in absent)
+    return f"area {claim.area} not run{': ' if reasons else ''}{reasons}"
 
 
 def _measured_row(claim: Claim, setups: tuple[str, ...], results: Path, other_data: str) -> dict[str, object]:

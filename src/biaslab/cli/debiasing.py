@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biaslab.cli import debiasing_experiment
 from biaslab.cli.options import Out, Seed
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from biaslab.embeddings.unit import UnitEmbedding
 
 app = typer.Typer(help="Bias of any word embedding, and its removal.", no_args_is_help=True)
+app.add_typer(debiasing_experiment.app, name="experiment")
 
 _LISTS = Path("workflow/resources/word_lists")
 _WEATS = Path("workflow/resources/word_sets")

@@ -7,7 +7,11 @@ from typing import Annotated
 
 import typer
 
-SUMMARIES = {"origins": "biaslab.origins.grid", "ranking": "biaslab.ranking.plan"}
+SUMMARIES = {
+    "origins": "biaslab.origins.grid",
+    "ranking": "biaslab.ranking.plan",
+    "debiasing": "biaslab.debiasing.plan",
+}
 """The module of each area whose ``summaries(config)`` says, a line each, what its experiments will do."""
 
 LOCK = Path(".snakemake/biaslab.lock")

@@ -134,6 +134,19 @@ def test_overlays_merge_mappings_and_replace_everything_else():
         ("setups: {ranking: {}}", ["setups.ranking: a setup cannot bear the name of an area; rename it"]),
         ("ranking: {attribute_values: [1]}", ["ranking.attribute_values[0]: 1 is less than 2"]),
         ("ranking: {top: 101}", ["ranking.top: 101 is more than candidates, 100", "lower it"]),
+        (
+            "debiasing: {embeddings: [w2vnew]}",
+            ["'w2vnew' is neither a registered dataset nor a setup (setups: sample)", "'w2vnews'?"],
+        ),
+        ("debiasing: {embeddings: []}", ["debiasing.embeddings: is empty"]),
+        ("debiasing: {defining: no.yaml}", ["debiasing.defining: no such file: no.yaml", "correct the path"]),
+        ("debiasing: {weats: [no.yaml]}", ["debiasing.weats: no such file: no.yaml"]),
+        (
+            "debiasing: {lambdas: [2, 0.2]}",
+            ["lambdas: [2, 0.2] does not rise or lacks lambda, 0.2; write [0.2, 2]"],
+        ),
+        ("debiasing: {lambda: 3, lambdas: [0, 2]}", ["lacks lambda, 3; write [0, 2, 3]"]),
+        ("debiasing: {benchmarks: [rg]}", ['"rg" is not known', "'rg65'?"]),
         ("run: []", ["config: run: is empty"]),
         ("run: [sample, sample]", ["run: the list names something twice"]),
         ("setups: {tables: {}}", ["setups.tables: not a usable name"]),
@@ -284,7 +297,7 @@ def test_absent_datasets_are_told_with_the_reason(tmp_path, monkeypatch):
 def test_experiment_leaves_out_what_decides_no_result():
     config = load("setups: {sample: {bias: {weats: [weat2]}}, other: {}}")
     experiment = configuration.experiment(config, {"sample": config["setups"]["sample"]})
-    assert set(experiment) == {"seed", "areas", "ranking", "run", "weats", "setups"}
+    assert set(experiment) == {"seed", "areas", "ranking", "debiasing", "run", "weats", "setups"}
     assert list(experiment["weats"]) == ["weat2"]
     assert list(experiment["setups"]) == ["sample"]
 

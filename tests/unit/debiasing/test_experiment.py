@@ -1,0 +1,267 @@
+"""The experiment on one embedding: its stages, its tables, and its commands."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from biaslab.bias.word_sets import read_word_sets
+from biaslab.cli import app, main
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_tsv
+from biaslab.debiasing import experiment as science
+from biaslab.debiasing.measurement import Settings, read_lists
+from biaslab.embeddings.formats import write_embedding
+from biaslab.embeddings.unit import read_unit_embedding
+
+PAIRS = [
+    ("she", "he"),
+    ("her", "his"),
+    ("woman", "man"),
+    ("mother", "father"),
+    ("queen", "king"),
+    ("aunt", "uncle"),
+]
+OCCUPATIONS = ["nurse", "doctor", "pilot", "cook", "judge", "poet"]
+OTHERS = ["softball", "football", *(f"word{i}" for i in range(60))]
+WORDS = [*(word for pair in PAIRS for word in pair), *OCCUPATIONS, *OTHERS]
+LISTS = {
+    "defining": {"sets": [list(pair) for pair in PAIRS[:4]]},
+    "equalize": {"sets": [list(pair) for pair in PAIRS[:5]]},
+    "occupations": {"words": [*OCCUPATIONS, "astronaut"]},
+    "gender_specific": {"words": [word for pair in PAIRS for word in pair]},
+}
+TEST = {
+    "name": "jobs",
+    "title": "Care and law",
+    "source": "a test",
+    "targets": {"care": ["nurse", "cook"], "law": ["judge", "pilot", "lawyer"]},
+    "attributes": {"female": ["she", "her"], "male": ["he", "his"]},
+}
+RATED = "nurse doctor 3\npilot cook 1\njudge poet 2\nnurse lawyer 4\n"
+QUESTIONS = ": all\nhe she king queen\nhe she man woman\nhe she lawyer nurse\n"
+
+
+def vectors():
+    rng = np.random.default_rng(3)
+    X = rng.normal(scale=0.5, size=(len(WORDS), 8))
+    X[1:12:2] = X[0:12:2] + rng.normal(scale=0.05, size=(6, 8))  # pairs differ in little but the bias
+    X[:12:2, 0] = 0.6
+    X[1:12:2, 0] = -0.6
+    X[12:18, 0] = [0.5, -0.4, -0.3, 0.2, -0.1, 0.1]
+    return X.astype(np.float32)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Write embedding, lists, test and benchmarks; return their folder."""
+    write_embedding(tmp_path / "vectors.txt", WORDS, vectors(), "word2vec")
+    for name, content in LISTS.items():
+        head = {"name": name, "title": "A list", "source": "a test"}
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(head | content))
+    (tmp_path / "jobs.yaml").write_text(yaml.safe_dump(TEST))
+    (tmp_path / "rated.tsv").write_text(RATED)
+    (tmp_path / "questions.txt").write_text(QUESTIONS)
+    return tmp_path
+
+
+@pytest.fixture
+def experiment(folder):
+    embedding = read_unit_embedding(folder / "vectors.txt")
+    lists = read_lists(*(folder / f"{name}.yaml" for name in LISTS), embedding.ids())
+    return science.Experiment(embedding, lists, Settings(permutations=1000))
+
+
+@pytest.fixture
+def jobs(folder):
+    return read_word_sets(folder / "jobs.yaml")
+
+
+def value(bias, stage, measure):
+    return bias.set_index(["stage", "measure"]).loc[(stage, measure), "value"]
+
+
+def test_hard_debiasing_takes_the_bias_of_neutral_words_and_soft_debiasing_a_part(experiment, jobs):
+    tables, before = science.measure_stages(experiment, [jobs], experiment.lists.occupations.rows[:2])
+    bias = tables["bias"]
+    assert value(bias, "before", "direct_bias") == pytest.approx(before.values["direct_bias"])
+    assert 0 < value(bias, "soft", "direct_bias") < value(bias, "before", "direct_bias")
+    measures = ["direct_bias", "direct_bias_authors", "pair_bias", "pair_bias_max", "equidistance_max"]
+    assert [value(bias, "hard", measure) for measure in measures] == [0] * len(measures)
+    assert all(value(bias, "before", measure) > 0.01 for measure in measures)
+    assert (value(bias, "before", "vocabulary"), value(bias, "before", "dimension")) == (len(WORDS), 8)
+
+
+def test_largest_differences_are_those_of_all_neutral_words_and_pairs(experiment):
+    X = experiment.embedding.vectors.astype(float)
+    row = WORDS.index
+    neutral = [X[row(word)] for word in [*OCCUPATIONS, *OTHERS]]
+    pairs = [(X[row(a)], X[row(b)]) for a, b in PAIRS[:5]]
+    similarity = max(abs(w @ a - w @ b) for w in neutral for a, b in pairs)
+    distance = max(abs(np.linalg.norm(w - a) - np.linalg.norm(w - b)) for w in neutral for a, b in pairs)
+    bias = science.measure_stages(experiment, [])[0]["bias"]
+    assert value(bias, "before", "pair_bias_max") == pytest.approx(similarity, abs=1e-6)
+    assert value(bias, "before", "equidistance_max") == pytest.approx(distance, abs=1e-6)
+
+
+def test_tests_of_every_stage_name_their_missing_words(experiment, jobs):
+    weat = science.measure_stages(experiment, [jobs])[0]["weat"]
+    assert weat["stage"].tolist() == ["before", "hard", "soft"]
+    assert set(weat["missing_words"]) == {"lawyer"}
+    assert set(weat["n_missing_words"]) == {1}
+    assert weat["effect_size"][0] > 1
+
+
+def test_occupations_are_ranked_in_every_stage(experiment):
+    occupations = science.measure_stages(experiment, [])[0]["occupations"]
+    first = occupations[occupations["stage"] == "before"]
+    assert first["rank"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert first["word"].iloc[0] == "nurse"
+    assert first["projection"].is_monotonic_decreasing
+    assert (occupations.loc[occupations["stage"] == "hard", "projection"] == 0).all()
+
+
+def test_components_are_compared_with_those_of_random_pairs(experiment):
+    table = science.compare_subspace(experiment, draws=20)
+    assert table["share"].sum() == pytest.approx(1)
+    assert table["share"][0] > table["random_ci_high"][0]
+    assert table.equals(science.compare_subspace(experiment, draws=20))
+
+
+def test_indirect_bias_is_that_with_the_nearer_end(experiment):
+    table = science.rank_indirect(experiment).set_index("word")
+    assert set(table.index) == set(OCCUPATIONS)
+    X, row = experiment.embedding.vectors.astype(float), WORDS.index
+    g = experiment.subspace.basis[0]
+    for word, found in table.iterrows():
+        w, v = X[row(word)], X[row(found["axis"])]
+        apart = [u - (u @ g) * g for u in (w, v)]
+        rest = apart[0] @ apart[1] / np.linalg.norm(apart[0]) / np.linalg.norm(apart[1])
+        assert found["beta"] == pytest.approx((w @ v - rest) / (w @ v), rel=1e-4)
+        assert (found["projection"] >= 0) == (found["axis"] == "softball")
+
+
+def test_indirect_bias_needs_both_ends(experiment):
+    table = science.rank_indirect(experiment, ("softball", "cricket"))
+    assert table.empty
+    assert table.columns.tolist() == ["word", "axis", "projection", "beta"]
+
+
+def test_the_classifier_places_words_on_two_axes(experiment):
+    classifier, axes = science.classify_stages(experiment, experiment.lists.specific.rows, folds=4)
+    assert classifier["fold"].tolist() == [1, 2, 3, 4]
+    assert set(axes["stage"]) == {"before", "hard"}
+    before = axes[axes["stage"] == "before"].set_index("word")
+    assert set(before.index) == {*OCCUPATIONS, *(word for pair in PAIRS for word in pair)}
+    assert before.loc["she", "she_he"] > 0.2 > -0.2 > before.loc["he", "she_he"]
+    assert before["gender_specific"].sum() == 12
+    assert before.loc[list(OCCUPATIONS), "neutrality"].mean() > before.loc["she", "neutrality"]
+
+
+def test_analogies_of_every_stage_begin_with_the_pair(experiment):
+    table = science.list_analogies(experiment, count=3)
+    firsts = table[table["rank"] == 1]
+    assert firsts[["stage", "she", "he"]].values.tolist() == [
+        [stage, "she", "he"] for stage in ("before", "hard", "soft")
+    ]
+    assert table["rank"].max() == 3
+
+
+def trace(experiment, folder, jobs, penalties, authors=None):
+    from biaslab.debiasing import benchmarks
+
+    pairs = {"rg65": benchmarks.read_pairs(folder / "rated.tsv")}
+    questions = {"msr": benchmarks.read_questions(folder / "questions.txt")}
+    return science.trace_penalties(experiment, penalties, [jobs], pairs, questions, authors)
+
+
+def test_the_path_begins_before_debiasing_and_its_bias_falls(experiment, folder, jobs):
+    benchmarks, path = trace(experiment, folder, jobs, [0, 0.2, 20, 2e6], experiment)
+    assert path["lambda"].tolist() == [0, 0.2, 20, 2e6]
+    assert path["direct_bias"].is_monotonic_decreasing
+    assert path["moved"].is_monotonic_increasing
+    assert path["direct_bias"].iloc[-1] < 1e-3
+    before = science.measure_stages(experiment, [jobs])[0]
+    assert path["direct_bias"][0] == pytest.approx(value(before["bias"], "before", "direct_bias_neutral"))
+    assert path["direct_bias"][1] == pytest.approx(value(before["bias"], "soft", "direct_bias_neutral"))
+    assert path["jobs_effect_size"][0] == pytest.approx(before["weat"]["effect_size"][0])
+    assert path["wordsim353"].isna().all()
+    wide = benchmarks.pivot(index=["benchmark", "convention"], columns="stage", values="value")
+    assert wide.columns.tolist() == ["before", "hard", "hard_authors", "soft"]
+    assert wide.loc[("rg65", "answerable"), "soft"] == path["rg65"][1]
+    assert wide["hard"].equals(wide["hard_authors"].rename("hard"))
+    assert ("msr", "answerable-multiply") in wide.index
+
+
+@pytest.mark.parametrize("penalties", [[0, 20], [0.2, 0.1], [0.2, 0.2]])
+def test_a_path_rises_and_has_the_weight_of_the_stage(experiment, folder, jobs, penalties):
+    with pytest.raises(InputError, match=r"give rising values with lambda 0\.2 among them"):
+        trace(experiment, folder, jobs, penalties)
+
+
+# --- commands
+
+
+def arguments(folder, verb, *more):
+    lists = [part for name in LISTS for part in (f"--{name.replace('_', '-')}", folder / f"{name}.yaml")]
+    head = ["debiasing", "experiment", verb, folder / "vectors.txt", "--results", folder / "out"]
+    return [str(part) for part in [*head, *lists, "--components", 1, *more]]
+
+
+BENCHMARKS = ["--strictness", 1, "--lambda", 0.2, "--permutations", 100, "--seed", 1]
+
+
+@pytest.mark.parametrize(
+    ("verb", "more", "files"),
+    [
+        (
+            "measure",
+            ["--strictness", 1, "--lambda", 0.2, "--permutations", 100, "--draws", 5, "--seed", 1],
+            {"subspace", "bias", "weat", "occupations", "indirect", "lost_words"},
+        ),
+        ("classify", ["--seed", 1], {"classifier", "classifier_authors", "axes"}),
+        ("analogies", ["--lambda", 0.2, "--count", 4], {"analogies"}),
+        ("benchmarks", [*BENCHMARKS, "--lambdas", "0,0.2"], {"benchmarks", "lambda_path"}),
+    ],
+)
+def test_every_step_writes_its_files(folder, verb, more, files):
+    if verb == "benchmarks":
+        more = [*more, "--pairs", f"rg65={folder / 'rated.tsv'}"]
+    result = CliRunner().invoke(app, arguments(folder, verb, *more))
+    assert result.exit_code == 0, result.output
+    assert {path.stem for path in (folder / "out").iterdir()} == files
+
+
+def test_the_authors_lists_are_measured_beside_ours(folder):
+    authors = ["--authors-occupations", folder / "authors.json"]
+    (folder / "authors.json").write_text('[["nurse", 0, 1], ["doctor", 0, 0], ["carer", 0, 1]]')
+    more = ["--strictness", 1, "--lambda", 0.2, "--permutations", 100, "--draws", 5, "--seed", 1]
+    assert CliRunner().invoke(app, arguments(folder, "measure", *more, *authors)).exit_code == 0
+    bias = read_tsv(folder / "out/bias.tsv").set_index(["stage", "measure"])
+    assert bias.loc[("before", "direct_bias_authors"), "n_words"] == 2
+    lost = read_tsv(folder / "out/lost_words.tsv")
+    assert pd.Series({"list": "occupations", "word": "astronaut"}).isin(lost.stack().tolist()).all()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--lambdas", "0,a"], "--lambdas 0,a: not numbers; write for instance 0,0.2,2,20"),
+        (
+            ["--lambdas", "0,0.2", "--pairs", "rg=x"],
+            "--pairs rg=x: write NAME=FILE, where NAME is one of rg65",
+        ),
+        (["--lambdas", "0,0.2", "--pairs", "rg65"], "--pairs rg65=: write NAME=FILE"),
+        (["--lambdas", "0,0.2", "--authors-equalize", "x.json"], "one list of the authors alone; give"),
+        (["--lambdas", "0,2"], "lambdas 0.0, 2.0: give rising values with lambda 0.2 among them"),
+    ],
+)
+def test_wrong_arguments_end_with_one_line(folder, monkeypatch, capsys, more, message):
+    monkeypatch.setattr("sys.argv", ["biaslab", *arguments(folder, "benchmarks", *BENCHMARKS, *more)])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("biaslab: ")]
+    assert len(said) == 1
+    assert message in said[0]
