@@ -10,28 +10,26 @@ from biaslab.core.io import write_tsv
 STAGES = ("before", "soft", "hard")
 N_OCCUPATIONS = 60
 N_ANALOGIES = 8
-CONVENTIONS = {
-    "rg65": ["answerable", "scaled", "zero"],
-    "wordsim353": ["answerable", "zero"],
-    "msr": ["answerable", "wrong", "answerable-multiply"],
-}
+PAIRS = ("answerable", "scaled", "zero", "mean-cosine", "mean-product")
+QUESTIONS = ("answerable", "wrong", "mean", "mean-letters", "answerable-multiply")
+CONVENTIONS = {"rg65": PAIRS, "wordsim353": PAIRS, "msr": QUESTIONS}
 SIZES = {"rg65": (53, 65), "wordsim353": (318, 353), "msr": (5276, 8000)}
 
 
-def write_results(folder: Path, seed: int = 1) -> None:
-    """Write every file of an embedding that tables and figures read."""
+def write_results(folder: Path, seed: int = 1, *, authors: bool = False) -> None:
+    """Write every file of an embedding that tables, figures and claims read, perhaps with authors' lists."""
     random = np.random.default_rng(seed)
     for name, table in {
         "subspace": _subspace(),
-        "bias": _bias(),
+        "bias": _bias(authors),
         "weat": _weat(),
         "occupations": _occupations(random),
         "analogies": _analogies(),
         "indirect": _indirect(),
         "axes": _axes(random),
         "classifier": (folds := _folds(random)),
-        "classifier_authors": folds.iloc[:0],
-        "benchmarks": _benchmarks(),
+        "classifier_authors": folds if authors else folds.iloc[:0],
+        "benchmarks": _benchmarks((*STAGES, "hard_authors") if authors else STAGES),
         "lambda_path": _lambda_path(),
         "lost_words": pd.DataFrame(
             {"list": ["defining", "defining", "occupations"], "word": ["Mary", "John", "NA"]}
@@ -42,7 +40,7 @@ def write_results(folder: Path, seed: int = 1) -> None:
 
 def _folds(random: np.random.Generator) -> pd.DataFrame:
     scores = random.uniform(0.5, 0.8, 10)
-    return pd.DataFrame({"fold": range(1, 11), "F": scores, "n_specific_found": 412})
+    return pd.DataFrame({"fold": range(1, 11), "F": scores, "n_specific_found": 412, "n_seeds": 218})
 
 
 def _subspace() -> pd.DataFrame:
@@ -59,16 +57,22 @@ def _subspace() -> pd.DataFrame:
     )
 
 
-def _bias() -> pd.DataFrame:
-    values = {"direct_bias": (0.08, 0.07, 4e-9), "pair_bias_max": (0.3, 0.2, 1e-8), "n_words": (500,) * 3}
-    return pd.DataFrame(
-        [
-            (stage, measure, value, N_OCCUPATIONS)
-            for measure, numbers in values.items()
-            for stage, value in zip(STAGES, numbers, strict=True)
-        ],
-        columns=["stage", "measure", "value", "n_words"],
-    )
+def _bias(authors: bool) -> pd.DataFrame:
+    values = {
+        "direct_bias": (0.08, 0.07, 0.01),
+        "direct_bias_neutral": (0.08, 0.07, 0),
+        "pair_bias": (0.05, 0.04, 0),
+        "pair_bias_max": (0.3, 0.2, 0),
+        "equidistance_max": (0.4, 0.3, 0),
+    }
+    values |= {"direct_bias_authors": (0.081, 0.075, 0.02)} if authors else {}
+    rows = [
+        (stage, measure, value, N_OCCUPATIONS)
+        for measure, numbers in values.items()
+        for stage, value in zip(STAGES, numbers, strict=True)
+    ]
+    sizes = [("before", "vocabulary", 26400, 26400), ("before", "dimension", 300, 26400)]
+    return pd.DataFrame(sizes + rows, columns=["stage", "measure", "value", "n_words"])
 
 
 def _weat() -> pd.DataFrame:
@@ -124,13 +128,13 @@ def _axes(random: np.random.Generator) -> pd.DataFrame:
     return pd.concat([words.assign(stage="before"), hard.assign(stage="hard")])
 
 
-def _benchmarks() -> pd.DataFrame:
+def _benchmarks(stages: tuple[str, ...]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             (stage, benchmark, convention, 60 + i + j / 10, *SIZES[benchmark])
             for benchmark, conventions in CONVENTIONS.items()
             for i, convention in enumerate(conventions)
-            for j, stage in enumerate(STAGES)
+            for j, stage in enumerate(stages)
         ],
         columns=["stage", "benchmark", "convention", "value", "n_used", "n_total"],
     )

@@ -25,7 +25,7 @@ COLUMNS = {
 }
 """The files of an embedding, and what tables and figures read of them."""
 
-STAGES = {"before": "Before", "soft": "Soft", "hard": "Hard"}
+STAGES = {"before": "Before", "soft": "Soft", "hard": "Hard", "hard_authors": "Hard, the authors' lists"}
 BENCHMARKS = {"rg65": "RG-65", "wordsim353": "WordSim-353", "msr": "MSR analogies"}
 MEASURES = {
     "direct_bias": "DirectBias of all occupations",
