@@ -106,7 +106,8 @@ def differential_bias(
 ) -> None:
     """Estimate how much every document contributes to a bias, without retraining."""
     from biaslab.core.io import read_parquet, write_parquet
-    from biaslab.origins.estimation import document_table
+    from biaslab.embeddings.word_maps import read_word_maps
+    from biaslab.origins.estimation import document_table, mapped_document_table
 
     scanner, (test,) = _scanner(
         batches, cooccurrence, corpus, vocabulary, [weat], x_max, alpha, damping, threads
