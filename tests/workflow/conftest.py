@@ -1,5 +1,6 @@
-"""Snakemake as a user runs it: another process, in a folder of its own."""
+"""Snakemake as a user runs it: another process, in a folder of its own, without a package index."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,12 @@ def snakemake():
     def run(folder: Path, *arguments: object, snakefile: str = "Snakefile") -> subprocess.CompletedProcess:
         command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / snakefile, "--directory", folder]
         return subprocess.run(
-            list(map(str, [*command, *arguments])), capture_output=True, text=True, check=False, cwd=folder
+            list(map(str, [*command, *arguments])),
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=folder,
+            env=os.environ | {"PIP_NO_INDEX": "1"},
         )
 
     return run

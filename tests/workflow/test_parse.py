@@ -110,6 +110,33 @@ def test_an_area_without_setups_needs_no_corpus(snakemake, tmp_path):
     assert counts["simulate_ranking"] == 1
 
 
+def test_an_embedding_that_cannot_be_fetched_is_left_out_with_the_reason(snakemake, tmp_path):
+    finished = dry_run(snakemake, tmp_path, ROOT / "config.yaml")
+    counts = jobs(finished)
+    assert counts["measure_debiasing"] == counts["score_benchmarks"] == counts["write_debiasing_tables"] == 1
+    for name in ("w2vnews", "wordsim353", "msr"):
+        assert f"debiasing goes without {name}: dataset '" in finished.stderr
+
+
+def test_an_own_copy_of_an_embedding_is_debiased(snakemake, tmp_path):
+    (tmp_path / "own.bin").touch()
+    (tmp_path / "own.yaml").write_text(
+        "areas: [debiasing]\ndatasets: {mirror: null, paths: {w2vnews: own.bin}}\n"
+    )
+    finished = dry_run(snakemake, tmp_path, tmp_path / "own.yaml")
+    counts = jobs(finished)
+    assert counts["fetch_dataset"] == counts["classify_words"] == counts["generate_analogies"] == 1
+    assert counts["draw_debiasing_figures"] == counts["write_debiasing_tables"] == 1
+    assert "debiasing goes without sample: the setup sample is not run" in finished.stderr
+
+
+def test_without_any_embedding_only_the_audit_is_left(snakemake, tmp_path):
+    (tmp_path / "none.yaml").write_text("areas: [debiasing]\n")
+    counts = jobs(dry_run(snakemake, tmp_path, tmp_path / "none.yaml"))
+    assert {"measure_debiasing", "write_debiasing_tables"}.isdisjoint(counts)
+    assert counts["measure_claims"] == 1
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

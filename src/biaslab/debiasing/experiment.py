@@ -127,9 +127,9 @@ def measure_stages(
     Returns
     -------
     tables : dict of str to pandas.DataFrame
-        ``bias`` (stage, measure, value, n_words; also the size of the embedding), ``weat`` (stage, weat, effect_size, p_value,
-        n_missing_words, missing_words, problem) and ``occupations`` (word, stage, projection, rank); all
-        stages are measured along the subspace found before.
+        ``bias`` (stage, measure, value, n_words; also the size of the embedding), ``weat`` (stage, weat,
+        effect_size, p_value, n_missing_words, missing_words, problem) and ``occupations`` (word, stage,
+        projection, rank); all stages are measured along the subspace found before.
     before : Measurement
         That of the embedding before debiasing.
     """

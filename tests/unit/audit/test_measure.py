@@ -138,6 +138,17 @@ def test_a_setup_that_was_not_run_is_a_row_with_the_reason(results):
     assert table["reason"].tolist() == ["setup nyt not run: no file at /data"]
 
 
+def test_an_area_that_was_not_run_is_a_row_with_the_reason_of_its_setup(results):
+    found = [
+        measure_claims([claim(setup="big")], results, {}, absent) for absent in (None, {"big": "offline"})
+    ]
+    assert [table["verdict"].iloc[0] for table in found] == ["not_attempted"] * 2
+    assert [table["reason"].iloc[0] for table in found] == [
+        "area origins not run",
+        "area origins not run: offline",
+    ]
+
+
 def test_a_claim_without_measure_is_a_row_with_the_reason(results):
     row = measure(results, claim(measure="", file="", value=None, reason="needs people")).iloc[0]
     assert (row["verdict"], row["reason"], row["setup"]) == ("not_attempted", "needs people", "small")
