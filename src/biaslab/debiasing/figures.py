@@ -107,7 +107,7 @@ def draw_components(subspace: pd.DataFrame, stem: Path) -> None:
         ax.set_xticks(percent["component"])
         ax.set_xlabel("Principal component")
         ax.set_ylabel("Variance explained (%)")
-        ax.legend(loc="upper right")
+        fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
         save_with_data(fig, stem, subspace)
 
 
@@ -188,6 +188,8 @@ def _draw_scores(ax: "Axes", path: pd.DataFrame) -> None:
             ax.plot(
                 path["direct_bias"], change, color=colour, marker=marker, markersize=3, label=BENCHMARKS[name]
             )
+    if not ax.lines:
+        ax.text(0.5, 0.5, "no benchmark can be scored", transform=ax.transAxes, ha="center")
     ax.axhline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
     ax.invert_xaxis()
     ax.set_xlabel("DirectBias (falls with λ)")
