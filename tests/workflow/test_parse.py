@@ -45,10 +45,10 @@ def test_rules_are_formatted():
 @pytest.mark.parametrize(
     ("config", "baseline_jobs", "retraining_jobs", "weats"),
     [
-        ("config.yaml", 2, 20 + 4 + 8, 2),  # five trainings a job
-        ("workflow/presets/simplewiki.yaml", 10, 250 + 40 + 80, 2),
+        ("config.yaml", 2, 20 + 4 + 8 + 12, 2),  # five trainings a job
+        ("workflow/presets/simplewiki.yaml", 10, 250 + 40 + 80 + 27, 2),
         ("workflow/presets/nyt.yaml", 10, 130, 2),
-        ("workflow/presets/smoke.yaml", 2, 5 + 2 + 4, 1),
+        ("workflow/presets/smoke.yaml", 2, 5 + 2 + 4 + 3, 1),
     ],
 )
 def test_presets_expand_to_their_trainings(
@@ -82,7 +82,7 @@ def test_own_corpus_needs_no_dataset(snakemake, tmp_path):
 
 def test_the_catalogs_entry_is_the_same_workflow(snakemake, tmp_path):
     finished = dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", snakefile="workflow/Snakefile")
-    assert jobs(finished)["train_without_set"] == 11
+    assert jobs(finished)["train_without_set"] == 14
 
 
 @pytest.mark.parametrize(("areas", "ranks", "trains"), [("origins", False, True), ("ranking", True, False)])
