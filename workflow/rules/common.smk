@@ -12,6 +12,7 @@ from biaslab.core.datasets import load_registry
 from biaslab.core.errors import InputError
 from biaslab.core.provenance import code_digest
 from biaslab.debiasing import inputs as debiasing_inputs
+from biaslab.debiasing.ranking_report import CAPTION as DOCUMENT_RANKING
 from biaslab.origins import grid
 
 ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
@@ -60,6 +61,10 @@ CORPORA = {
     name: configuration.corpus_file(setup["corpus"]["source"], REGISTRY, config["datasets"])
     for name, setup in SETUPS.items()
 }
+
+LISTS = ["defining", "equalize", "occupations", "gender_specific"]
+WORD_LISTS = {key: str(configuration.locate(config["debiasing"][key], ROOT)) for key in LISTS}
+BIAS_TESTS = [str(configuration.locate(file, ROOT)) for file in config["debiasing"]["weats"]]
 
 # The code behind each rule's results: an edit of these modules, or of what they import, makes the results anew.
 CODE = {
@@ -322,6 +327,57 @@ def authors_lists(*keys):
 def benchmark_file(name):
     dataset = DEBIASED.benchmarks[name]
     return dataset_file(dataset) if dataset else ROOT / f"workflow/resources/benchmarks/{name}.tsv"
+
+
+def debiasing_options(*keys):
+    """The word lists, and further keys of the section."""
+    return configuration.command_options(WORD_LISTS | {key: config["debiasing"][key] for key in keys})
+
+
+def authors_options(*options):
+    """The options for lists of the authors, all of which are there or none."""
+
+    def of_input(wildcards, input):
+        return [f"{option} {shlex.quote(path)}" for option, path in zip(options, input.get("authors"))]
+
+    return of_input
+
+
+def benchmark_options(wildcards):
+    options = {
+        name: "--questions" if name in DEBIASED.questions else "--pairs" for name in DEBIASED.benchmarks
+    }
+    return [f"{option} {name}={shlex.quote(str(benchmark_file(name)))}" for name, option in options.items()]
+
+
+def transform_options(wildcards):
+    method, _, penalty = wildcards.stage.partition("-")
+    return configuration.command_options({"method": method, "lambda": penalty or None})
+
+
+def rankings_of_documents(wildcards, before="results/origins", after="results/debiasing"):
+    """The documents' differential bias before and after, of every test."""
+    weats = SETUPS[wildcards.setup]["bias"]["weats"]
+    return [
+        f"{area}/{wildcards.setup}/differential_bias/{weat}.parquet"
+        for area in (before, after)
+        for weat in weats
+    ]
+
+
+def transforms_given(wildcards, input):
+    return [f"--transform {path}" for path in input.transforms]
+
+
+def survival_report(kind, suffix):
+    labels = {"item": "Documents after debiasing", "embedding": "{setup}"}
+    return report(
+        f"results/debiasing/{{setup}}/{kind.lower()}/document_ranking{suffix}",
+        category=PAPERS["debiasing"],
+        subcategory=kind,
+        caption=f"../report/{DOCUMENT_RANKING}.rst",
+        labels=labels,
+    )
 
 
 def measured(wildcards):

@@ -1,31 +1,6 @@
 from biaslab.debiasing import plan as debiasing_plan
 from biaslab.debiasing.tables import COLUMNS as DEBIASING_RESULTS
 
-LISTS = ["defining", "equalize", "occupations", "gender_specific"]
-WORD_LISTS = {key: str(configuration.locate(config["debiasing"][key], ROOT)) for key in LISTS}
-BIAS_TESTS = [str(configuration.locate(file, ROOT)) for file in config["debiasing"]["weats"]]
-
-
-def debiasing_options(*keys):
-    """The word lists, and further keys of the section."""
-    return configuration.command_options(WORD_LISTS | {key: config["debiasing"][key] for key in keys})
-
-
-def authors_options(*options):
-    """The options for lists of the authors, all of which are there or none."""
-
-    def of_input(wildcards, input):
-        return [f"{option} {shlex.quote(path)}" for option, path in zip(options, input.get("authors"))]
-
-    return of_input
-
-
-def benchmark_options(wildcards):
-    options = {
-        name: "--questions" if name in DEBIASED.questions else "--pairs" for name in DEBIASED.benchmarks
-    }
-    return [f"{option} {name}={shlex.quote(str(benchmark_file(name)))}" for name, option in options.items()]
-
 
 rule measure_debiasing:
     input:

@@ -1,6 +1,4 @@
 # What debiasing does to the ranking of documents by their influence on a bias: of the setups that both areas run.
-from biaslab.debiasing.ranking_report import CAPTION as DOCUMENT_RANKING
-
 DEBIASED_SETUPS = [name for name in DEBIASED.embeddings if name in SETUPS]
 STAGES = ["hard", *[f"soft-{penalty:g}" for penalty in config["debiasing"]["document_lambdas"]]]
 TRANSFORMS = [f"results/debiasing/{{setup}}/transforms/{stage}.npz" for stage in STAGES]
@@ -8,36 +6,6 @@ TRANSFORMS = [f"results/debiasing/{{setup}}/transforms/{stage}.npz" for stage in
 
 wildcard_constraints:
     stage="|".join(map(re.escape, STAGES)),
-
-
-def transform_options(wildcards):
-    method, _, penalty = wildcards.stage.partition("-")
-    return configuration.command_options({"method": method, "lambda": penalty or None})
-
-
-def rankings_of_documents(wildcards, before="results/origins", after="results/debiasing"):
-    """The documents' differential bias before and after, of every test."""
-    weats = SETUPS[wildcards.setup]["bias"]["weats"]
-    return [
-        f"{area}/{wildcards.setup}/differential_bias/{weat}.parquet"
-        for area in (before, after)
-        for weat in weats
-    ]
-
-
-def transforms_given(wildcards, input):
-    return [f"--transform {path}" for path in input.transforms]
-
-
-def survival_report(kind, suffix):
-    labels = {"item": "Documents after debiasing", "embedding": "{setup}"}
-    return report(
-        f"results/debiasing/{{setup}}/{kind.lower()}/document_ranking{suffix}",
-        category=PAPERS["debiasing"],
-        subcategory=kind,
-        caption=f"../report/{DOCUMENT_RANKING}.rst",
-        labels=labels,
-    )
 
 
 rule make_debiasing_transform:
@@ -152,13 +120,13 @@ rule report_document_rankings:
         mem_mb=memory(1000),
         runtime=10,
     params:
-        folder="results/debiasing/{setup}",
         code=CODE["report_document_rankings"],
     message:
         "{wildcards.setup}: tabulate and draw how much of the ranking survives debiasing"
     shell:
         "biaslab debiasing report-rankings {input} --name {wildcards.setup}"
-        " --table {params.folder}/tables/document_ranking --figure {params.folder}/figures/document_ranking"
+        " --table results/debiasing/{wildcards.setup}/tables/document_ranking"
+        " --figure results/debiasing/{wildcards.setup}/figures/document_ranking"
         " > {log} 2>&1"
 
 
