@@ -25,6 +25,15 @@ def write_results(folder: Path, seed: int = 1, *, authors: bool = False) -> None
         "weat": _weat(),
         "occupations": _occupations(random),
         "analogies": _analogies(),
+        "puzzles": pd.DataFrame(
+            {
+                "stage": STAGES,
+                "first": "he",
+                "second": "doctor",
+                "third": "she",
+                "answer": ["nurse", "nurse", "vet"],
+            }
+        ),
         "indirect": _indirect(),
         "axes": _axes(random),
         "classifier": (folds := _folds(random)),

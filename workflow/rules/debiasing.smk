@@ -73,7 +73,7 @@ rule generate_analogies:
         WORD_LISTS.values(),
         embedding=debiased_embedding,
     output:
-        "results/debiasing/{embedding}/analogies.tsv",
+        expand("results/debiasing/{{embedding}}/{name}.tsv", name=["analogies", "puzzles"]),
     log:
         "results/logs/debiasing/{embedding}/generate_analogies.log",
     benchmark:

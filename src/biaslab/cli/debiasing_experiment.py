@@ -109,12 +109,16 @@ def list_analogies(
     penalty: Penalty,
     count: Annotated[int, typer.Option(help="Analogies of each stage.", min=1)],
 ) -> None:
-    """Generate the analogies she : x :: he : y before and after (analogies.tsv)."""
+    """Generate she : x :: he : y before and after, solve the paper's puzzle: analogies, puzzles (.tsv)."""
     from biaslab.debiasing import experiment as science
 
     files = (defining, equalize, occupations, gender_specific)
     experiment = _read(embedding, files, penalty, components=components)
-    _write(results, {"analogies": science.list_analogies(experiment, count)})
+    tables = {
+        "analogies": science.list_analogies(experiment, count),
+        "puzzles": science.solve_puzzle(experiment),
+    }
+    _write(results, tables)
 
 
 @app.command("benchmarks")

@@ -18,7 +18,7 @@ import pandas as pd
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.debiasing.analogies import generate_analogies
+from biaslab.debiasing.analogies import generate_analogies, solve_analogies
 from biaslab.debiasing.benchmarks import score_pairs, score_questions
 from biaslab.debiasing.gender_specific import classify_specific
 from biaslab.debiasing.hard import hard_debias
@@ -39,6 +39,9 @@ DIGITS = 12
 """Decimals of measures of bias: smaller ones are rounding, which differs from machine to machine."""
 INDIRECT_AXIS = ("softball", "football")
 """The two ends of the paper's table of indirect bias (Figure 3)."""
+
+PUZZLE = ("he", "doctor", "she")
+"""The paper's example of an analogy that debiasing answers anew (Section 6)."""
 
 Stages = dict[str, np.ndarray]
 
@@ -270,6 +273,32 @@ def list_analogies(experiment: Experiment, count: int = 150) -> pd.DataFrame:
         tables.append(table.assign(stage=stage, rank=np.arange(1, len(table) + 1)))
     table = pd.concat(tables, ignore_index=True).rename(columns={"x": "she", "y": "he"})
     return table[["stage", "rank", "she", "he", "score"]].round(DIGITS)
+
+
+def solve_puzzle(experiment: Experiment, puzzle: tuple[str, str, str] = PUZZLE) -> pd.DataFrame:
+    """Answer an analogy a : b :: c : ? at every stage, by 3CosAdd.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The embedding.
+    puzzle : tuple of str
+        The words a, b and c.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns stage, first, second, third, answer; no rows when the embedding lacks one of the words.
+    """
+    columns = ["stage", "first", "second", "third", "answer"]
+    if not set(puzzle) <= experiment.ids.keys():
+        return pd.DataFrame(columns=columns)
+    question = np.array([[experiment.ids[word] for word in puzzle]])
+    rows = [
+        (stage, *puzzle, experiment.words[solve_analogies(vectors, question)[0]])
+        for stage, vectors in experiment.stages().items()
+    ]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def score_benchmarks(

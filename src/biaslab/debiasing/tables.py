@@ -15,6 +15,7 @@ COLUMNS = {
     "weat": ("stage", "weat", "effect_size", "p_value", "n_missing_words", "missing_words"),
     "occupations": ("word", "stage", "projection", "rank"),
     "analogies": ("stage", "rank", "she", "he", "score"),
+    "puzzles": ("stage", "first", "second", "third", "answer"),
     "indirect": ("word", "axis", "projection", "beta"),
     "axes": ("word", "she_he", "neutrality", "gender_specific", "stage"),
     "classifier": ("fold", "F", "n_specific_found"),
@@ -23,7 +24,7 @@ COLUMNS = {
     "lambda_path": ("lambda", "direct_bias", "direct_bias_refit"),
     "lost_words": ("list", "word"),
 }
-"""The files of an embedding, and what tables and figures read of them."""
+"""The files of an embedding, and what tables, figures and claims read of them."""
 
 STAGES = {"before": "Before", "soft": "Soft", "hard": "Hard", "hard_authors": "Hard, the authors' lists"}
 BENCHMARKS = {"rg65": "RG-65", "wordsim353": "WordSim-353", "msr": "MSR analogies"}

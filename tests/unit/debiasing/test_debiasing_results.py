@@ -180,6 +180,7 @@ def test_every_claim_is_measured_or_says_why_not(tmp_path):
     assert table.loc["fig1-extreme-she-20", "measured"] == 0  # no made-up occupation is in the paper
     assert table.loc["fig1-extreme-he-20", "verdict"] == "not_reproduced"
     assert table.loc["fig3-collapse", "measured"] == 0
+    assert list(table.loc[["doctor-before", "doctor-hard"], "measured"]) == [1, 0]
 
 
 def test_without_the_authors_lists_their_claims_are_not_attempted(tmp_path):

@@ -159,6 +159,19 @@ def test_the_classifier_places_words_on_two_axes(experiment):
     assert before.loc[list(OCCUPATIONS), "neutrality"].mean() > before.loc["she", "neutrality"]
 
 
+def test_puzzle_is_answered_by_the_nearest_other_word(experiment):
+    table = science.solve_puzzle(experiment, ("he", "king", "she"))
+    assert list(table["stage"]) == list(experiment.stages())
+    for stage, of_stage in experiment.stages().items():
+        ids = experiment.ids
+        target = of_stage[ids["king"]] - of_stage[ids["he"]] + of_stage[ids["she"]]
+        order = [
+            WORDS[row] for row in np.argsort(-(of_stage @ target)) if WORDS[row] not in ("he", "king", "she")
+        ]
+        assert table.set_index("stage").loc[stage, "answer"] == order[0]
+    assert science.solve_puzzle(experiment, ("he", "lawyer", "she")).empty
+
+
 def test_analogies_of_every_stage_begin_with_the_pair(experiment):
     table = science.list_analogies(experiment, count=3)
     firsts = table[table["rank"] == 1]
@@ -221,7 +234,7 @@ BENCHMARKS = ["--strictness", 1, "--lambda", 0.2, "--permutations", 100, "--seed
             {"subspace", "bias", "weat", "occupations", "indirect", "lost_words"},
         ),
         ("classify", ["--seed", 1], {"classifier", "classifier_authors", "axes"}),
-        ("analogies", ["--lambda", 0.2, "--count", 4], {"analogies"}),
+        ("analogies", ["--lambda", 0.2, "--count", 4], {"analogies", "puzzles"}),
         ("benchmarks", [*BENCHMARKS, "--lambdas", "0,0.2"], {"benchmarks", "lambda_path"}),
     ],
 )
