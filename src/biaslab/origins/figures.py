@@ -33,6 +33,7 @@ from biaslab.origins.results import (
     Item,
     Setup,
     aggregate_by_metadata,
+    list_items,
     metadata_columns,
     percent_scale,
 )
@@ -95,14 +96,7 @@ def figure_items(setups: Mapping[str, Sequence[str]]) -> list[Item]:
     list of Item
         Each with the files ``<stem>.svg``, ``.pdf``, ``.png`` and ``.tsv``.
     """
-    items = [Item(f"figures/{caption}", name, caption) for caption, name in _ACROSS.items()]
-    for setup, weats in setups.items():
-        items += [Item(f"{setup}/figures/{c}", name, c, setup) for c, name in _OF_SETUP.items()]
-        for weat in weats:
-            items += [
-                Item(f"{setup}/figures/{c}_{weat}", name, c, setup, weat) for c, name in _OF_WEAT.items()
-            ]
-    return items
+    return list_items("figures", setups, _ACROSS, _OF_SETUP, _OF_WEAT)
 
 
 def write_figures(

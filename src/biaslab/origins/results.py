@@ -46,6 +46,32 @@ class Item:
     weat: str = "all"
 
 
+def list_items(
+    folder: str,
+    setups: Mapping[str, Sequence[str]],
+    across: Mapping[str, str],
+    of_setup: Mapping[str, str],
+    of_weat: Mapping[str, str],
+) -> list[Item]:
+    """List tables or figures: those over all setups, then those of each setup, and of each of its tests.
+
+    Parameters
+    ----------
+    folder : str
+        The folder they lie in, ``tables`` or ``figures``; of one setup, inside the folder of the setup.
+    setups : mapping of str to sequence of str
+        Names of the association tests, by setup.
+    across, of_setup, of_weat : mapping of str to str
+        The paper's item of each caption.
+    """
+    items = [Item(f"{folder}/{caption}", name, caption) for caption, name in across.items()]
+    for setup, weats in setups.items():
+        stem = f"{setup}/{folder}"
+        items += [Item(f"{stem}/{c}", name, c, setup) for c, name in of_setup.items()]
+        items += [Item(f"{stem}/{c}_{w}", name, c, setup, w) for w in weats for c, name in of_weat.items()]
+    return items
+
+
 @dataclass(frozen=True)
 class Setup:
     """One setup: its name, result folder and options.

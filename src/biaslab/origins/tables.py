@@ -15,7 +15,7 @@ from biaslab.origins.gradient_report import gradient_table
 from biaslab.origins.ppmi_report import document_rankings
 from biaslab.origins.ppmi_sets_report import compare_identification
 from biaslab.origins.quality import compare_analogies
-from biaslab.origins.results import Item, Setup, aggregate_by_metadata, percent_scale
+from biaslab.origins.results import Item, Setup, aggregate_by_metadata, list_items, percent_scale
 from biaslab.origins.seed_report import stability_table
 from biaslab.origins.single_report import correlation_table, documents_table
 from biaslab.origins.transfer_report import transfer_table, word2vec_analogies
@@ -115,14 +115,7 @@ def table_items(setups: Mapping[str, Sequence[str]]) -> list[Item]:
     list of Item
         Each with the files ``<stem>.tsv``, ``.md`` and ``.tex``.
     """
-    items = [Item(f"tables/{caption}", name, caption) for caption, name in _ACROSS.items()]
-    for setup, weats in setups.items():
-        items += [Item(f"{setup}/tables/{c}", name, c, setup) for c, name in _OF_SETUP.items()]
-        for weat in weats:
-            items += [
-                Item(f"{setup}/tables/{c}_{weat}", name, c, setup, weat) for c, name in _OF_WEAT.items()
-            ]
-    return items
+    return list_items("tables", setups, _ACROSS, _OF_SETUP, _OF_WEAT)
 
 
 def write_tables(
