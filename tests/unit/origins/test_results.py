@@ -76,10 +76,10 @@ def test_percentages_keep_the_sign_and_give_way_near_zero():
 
 
 def test_documents_have_text_metadata_whatever_the_reader_left_out(tmp_path):
-    write_results(tmp_path, n_documents=9, metadata=False)
+    write_results(tmp_path, n_documents=20, metadata=False)
     table = pd.read_parquet(tmp_path / "documents.parquet")
-    table["year"] = ["1987", None, *["2007"] * 7]
-    table["section"] = pd.Series([None] * 9, dtype=object)
+    table["year"] = ["1987", None, *["2007"] * 18]
+    table["section"] = pd.Series([None] * 20, dtype=object)
     table.to_parquet(tmp_path / "documents.parquet")
     write_config(tmp_path / "config.json", {"sample": ("weat1",)})
     documents = read_setups([f"sample={tmp_path}"], tmp_path / "config.json")[0].documents()
