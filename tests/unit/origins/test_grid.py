@@ -25,7 +25,7 @@ def setup_of(name: str) -> dict:
 
 @pytest.mark.parametrize(
     ("name", "n_targeted", "n_random", "n_ppmi", "n_single", "n_retrainings"),
-    [*PAPER, ("sample", 16, 4, 4, 12, 100 + 20 + 40 + 36)],
+    [*PAPER, ("sample", 16, 4, 2, 12, 100 + 10 + 20 + 36)],
 )
 def test_setups_have_the_papers_counts(name, n_targeted, n_random, n_ppmi, n_single, n_retrainings):
     setup = setup_of(name)
