@@ -45,7 +45,7 @@ def test_rules_are_formatted():
 @pytest.mark.parametrize(
     ("config", "baseline_jobs", "retraining_jobs", "weats"),
     [
-        ("config.yaml", 2, 20 + 4 + 8 + 12, 2),  # five trainings a job
+        ("config.yaml", 2, 20 + 2 + 4 + 12, 2),  # five trainings a job
         ("workflow/presets/simplewiki.yaml", 10, 250 + 40 + 80 + 27, 2),
         ("workflow/presets/nyt.yaml", 10, 130, 2),
         ("workflow/presets/smoke.yaml", 2, 5 + 2 + 4 + 3, 1),
