@@ -479,3 +479,46 @@ def solve_analogy(vectors, a, b, c, method):
         return (1 + to_b) / 2 * (1 + to_c) / 2 / ((1 + to_a) / 2 + 0.001)
 
     return max((x for x in range(len(vectors)) if x not in (a, b, c)), key=score)
+
+
+# Networks and discrimination: Zhang et al. 2021, Sections 2.1 to 2.3.
+
+
+def network_logits(weights, biases, x):
+    """One sample through a fully connected network, unit by unit, in double precision."""
+    values = [float(v) for v in x]
+    for layer, (w, b) in enumerate(zip(weights, biases, strict=True)):
+        sums = [
+            math.fsum([float(b[j])] + [float(w[i][j]) * values[i] for i in range(len(values))])
+            for j in range(len(b))
+        ]
+        values = sums if layer == len(weights) - 1 else [max(0.0, v) for v in sums]
+    return values
+
+
+def cross_entropy(weights, biases, x, label):
+    z = network_logits(weights, biases, x)
+    return math.log(math.fsum(math.exp(v - z[label]) for v in z))
+
+
+def is_discriminatory(label_of, x, domain, columns):
+    """Definition 2.1: some other combination of protected values gets another label."""
+    ranges = [range(domain.low[c], domain.high[c] + 1) for c in columns]
+    for values in itertools.product(*ranges):
+        other = list(x)
+        for column, value in zip(columns, values, strict=True):
+            other[column] = value
+        if label_of(other) != label_of(x):
+            return True
+    return False
+
+
+def count_trail(samples, discriminatory, columns):
+    """#GDiff and #ID: sets of tuples without the protected attributes."""
+    generated, found = set(), set()
+    for x, is_found in zip(samples, discriminatory, strict=True):
+        key = tuple(int(v) for i, v in enumerate(x) if i not in columns)
+        generated.add(key)
+        if is_found:
+            found.add(key)
+    return len(generated), len(found)

@@ -1,0 +1,135 @@
+"""Compiled kernels of fully connected networks: many samples side by side, each with its own sums.
+
+The samples of a block lie in the innermost axis, so that one weight meets a whole block at a time. A block is always
+full (padded with zeros): every sample passes the same instructions in the same order, whatever else is in the batch.
+Each layer's units are padded to a multiple of `LANES` with units that are always zero, so that sums over units are
+unrolled without remainders.
+"""
+
+import numpy as np
+
+from biaslab.core.jit import parallel_reassociating_kernel, prange, reassociating_kernel
+
+BLOCK = 32
+"""Samples in a block: four vectors of eight float32."""
+LANES = 4
+"""Units that are summed at a time."""
+
+
+@reassociating_kernel
+def add_products(weights, w, step, rows, first, sums):
+    """Add to `sums`, (BLOCK,) float32, `LANES` rows times weights that lie `step` apart from `w` on."""
+    w0, w1, w2, w3 = weights[w], weights[w + step], weights[w + 2 * step], weights[w + 3 * step]
+    for s in range(BLOCK):
+        sums[s] += (w0 * rows[first, s] + w1 * rows[first + 1, s]) + (
+            w2 * rows[first + 2, s] + w3 * rows[first + 3, s]
+        )
+
+
+@reassociating_kernel
+def forward_block(X, start, sizes, weights, biases, activations):
+    """Fill the activations of all layers for the samples from `start` on.
+
+    Parameters
+    ----------
+    X : (n, d) int32
+    start : int
+        First sample of the block.
+    sizes : (L + 1,) int64
+        Units of the input and of each layer, padded.
+    weights : (sum of in * out,) float32
+        The layers' matrices one after the other, each by output unit, then by input unit.
+    biases : (sum of out,) float32
+    activations : (sum of sizes, BLOCK) float32
+        Filled: inputs, then each layer after its ReLU; the last layer holds the logits.
+    """
+    count = min(BLOCK, X.shape[0] - start)
+    activations[: sizes[0]] = 0.0
+    for s in range(count):
+        for i in range(X.shape[1]):
+            activations[i, s] = X[start + s, i]
+    below, above, w, b = 0, sizes[0], 0, 0
+    n_layers = sizes.size - 1
+    for layer in range(n_layers):
+        n_in, n_out = sizes[layer], sizes[layer + 1]
+        for j in range(0, n_out, 2):
+            x, y = activations[above + j], activations[above + j + 1]
+            x[:] = biases[b + j]
+            y[:] = biases[b + j + 1]
+            for i in range(0, n_in, LANES):
+                add_products(weights, w + j * n_in + i, 1, activations, below + i, x)
+                add_products(weights, w + (j + 1) * n_in + i, 1, activations, below + i, y)
+            if layer < n_layers - 1:
+                for s in range(BLOCK):
+                    x[s] = max(x[s], np.float32(0.0))
+                    y[s] = max(y[s], np.float32(0.0))
+        below, above, w, b = above, above + n_out, w + n_in * n_out, b + n_out
+
+
+@reassociating_kernel
+def backward_block(sizes, weights, activations, errors):
+    """Carry the derivatives by the logits back to the inputs, in place.
+
+    Parameters
+    ----------
+    sizes, weights, activations
+        As in `forward_block`, which has filled the activations.
+    errors : (sum of sizes, BLOCK) float32
+        Derivatives of the loss by the units; those of the last layer are given, the rest is filled.
+    """
+    n_layers = sizes.size - 1
+    above = np.sum(sizes) - sizes[n_layers]
+    w = weights.size
+    for layer in range(n_layers - 1, -1, -1):
+        n_in, n_out = sizes[layer], sizes[layer + 1]
+        below = above - n_in
+        w -= n_in * n_out
+        for i in range(n_in):
+            sums = errors[below + i]
+            sums[:] = 0.0
+            for j in range(0, n_out, LANES):
+                add_products(weights, w + j * n_in + i, n_in, errors, above + j, sums)
+            if layer > 0:
+                for s in range(BLOCK):
+                    sums[s] = sums[s] if activations[below + i, s] > 0.0 else np.float32(0.0)
+        above = below
+
+
+@parallel_reassociating_kernel
+def network_logits(X, sizes, weights, biases, out):
+    """Fill `out`, (n, k) float32, with the logits of the samples `X`, (n, d) int32."""
+    n, n_units, n_classes = X.shape[0], np.sum(sizes), out.shape[1]
+    for block in prange((n + BLOCK - 1) // BLOCK):
+        start = block * BLOCK
+        activations = np.empty((n_units, BLOCK), np.float32)
+        forward_block(X, start, sizes, weights, biases, activations)
+        for s in range(min(BLOCK, n - start)):
+            for j in range(n_classes):
+                out[start + s, j] = activations[n_units - sizes[-1] + j, s]
+
+
+@parallel_reassociating_kernel
+def network_input_gradients(X, labels, n_classes, sizes, weights, biases, out):
+    """Fill `out`, (n, d) float32, with the gradients of the cross entropy of `labels`, (n,) int64."""
+    n, n_units = X.shape[0], np.sum(sizes)
+    first = n_units - sizes[-1]
+    for block in prange((n + BLOCK - 1) // BLOCK):
+        start = block * BLOCK
+        activations = np.empty((n_units, BLOCK), np.float32)
+        errors = np.zeros((n_units, BLOCK), np.float32)
+        forward_block(X, start, sizes, weights, biases, activations)
+        for s in range(min(BLOCK, n - start)):
+            largest = activations[first, s]
+            for j in range(1, n_classes):
+                largest = max(largest, activations[first + j, s])
+            total = np.float32(0.0)
+            for j in range(n_classes):
+                errors[first + j, s] = np.exp(activations[first + j, s] - largest)
+                total += errors[first + j, s]
+            for j in range(n_classes):
+                errors[first + j, s] /= total
+            errors[first + labels[start + s], s] -= np.float32(1.0)
+        backward_block(sizes, weights, activations, errors)
+        for s in range(min(BLOCK, n - start)):
+            for i in range(X.shape[1]):
+                out[start + s, i] = errors[i, s]

@@ -1,0 +1,31 @@
+"""Small domains and random networks for the tests of fairness testing."""
+
+import numpy as np
+
+from biaslab.fairness_testing.domain import Domain
+from biaslab.fairness_testing.networks import Network
+
+
+def small_domain():
+    """Five attributes, of which tests protect the second (three values) or the last (two)."""
+    names = ("income", "group", "age", "balance", "sex")
+    return Domain(names, np.array([0, 0, 1, -4, 0], np.int32), np.array([9, 2, 9, 12, 1], np.int32))
+
+
+def random_network(seed, sizes=(5, 8, 6, 2), scale=1.0):
+    """A network whose labels are not all equal on the small domain."""
+    rng = np.random.default_rng(seed)
+    weights = [rng.normal(size=shape) * scale / np.sqrt(shape[0]) for shape in zip(sizes, sizes[1:], strict=False)]
+    biases = [rng.normal(size=n) * 0.3 for n in sizes[1:]]
+    network = Network(weights, biases)
+    z = network.logits(small_domain().draw(2000, rng)) if sizes[0] == 5 else None
+    if z is not None:
+        biases[-1] = biases[-1] - np.median(z - z[:, :1], axis=0)
+    return Network(weights, biases)
+
+
+def blind(network, columns):
+    """The same network, which does not look at some attributes."""
+    first = network.weights[0].copy()
+    first[list(columns)] = 0
+    return Network([first, *network.weights[1:]], network.biases)

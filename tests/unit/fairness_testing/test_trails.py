@@ -1,0 +1,60 @@
+import naive
+import numpy as np
+import pytest
+from fairness_data import small_domain
+
+from biaslab.fairness_testing import trails
+from biaslab.fairness_testing.domain import Protected
+from biaslab.fairness_testing.trails import Trail
+
+
+def random_trail(domain, n, seed):
+    rng = np.random.default_rng(seed)
+    samples = domain.draw(n, rng)
+    return Trail(samples, rng.random(n) < 0.3, np.sort(rng.integers(0, 9, n)).astype(np.int32), rng.integers(1, 5, n))
+
+
+@pytest.mark.parametrize("columns", [(1,), (1, 4)])
+@pytest.mark.parametrize("n", [0, 1, 3000])
+def test_counts_equal_sets_of_tuples(columns, n):
+    domain = small_domain()
+    trail = random_trail(domain, n, 3)
+    counts = trails.count(trail, Protected.of(domain, columns))
+    assert (counts.n_samples, counts.n_discriminatory) == naive.count_trail(
+        trail.samples, trail.discriminatory, columns
+    )
+    assert counts.n_queries == trail.queries.sum()
+
+
+def test_classes_of_a_domain_larger_than_any_integer():
+    rng = np.random.default_rng(4)
+    samples = rng.integers(-(2**31), 2**31, size=(400, 6), dtype=np.int32)[rng.integers(0, 400, 2000)]
+    domain = small_domain()
+    protected = Protected((5,), domain.low[:1, None])
+    numbers = trails.classes(samples, protected)
+    keys = [tuple(x[:5]) for x in samples.tolist()]
+    assert len(set(zip(keys, numbers.tolist(), strict=True))) == len(set(keys)) == numbers.max() + 1
+
+
+def test_distinct_discriminatory_samples_come_in_order_of_their_first_visit():
+    domain = small_domain()
+    protected, trail = Protected.of(domain, (1,)), random_trail(domain, 2000, 5)
+    seen, expected = set(), []
+    for x, is_found in zip(trail.samples.tolist(), trail.discriminatory, strict=True):
+        key = (x[0], *x[2:])
+        if is_found and key not in seen:
+            seen.add(key)
+            expected.append(x)
+    assert trails.distinct_discriminatory(trail, protected).tolist() == expected
+
+
+def test_first_visits_add_up_to_the_counts():
+    domain = small_domain()
+    protected = Protected.of(domain, (1,))
+    trail = trails.join([random_trail(domain, 500, 6), random_trail(domain, 700, 7)])
+    assert len(trail) == 1200
+    new, new_discriminatory = trails.first_visits(trail, protected)
+    counts = trails.count(trail, protected)
+    assert (new.sum(), new_discriminatory.sum()) == (counts.n_samples, counts.n_discriminatory)
+    half = trails.Trail(*(getattr(trail, name)[:600] for name in ("samples", "discriminatory", "seed", "queries")))
+    assert new[:600].sum() == trails.count(half, protected).n_samples
