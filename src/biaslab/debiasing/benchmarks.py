@@ -26,9 +26,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import scipy.stats
 
 from biaslab.core.errors import InputError
+from biaslab.core.stats import rank_correlation
 from biaslab.debiasing.analogies import Method, solve_analogies
 from biaslab.embeddings.analogies import count_questions
 
@@ -116,13 +116,13 @@ def score_pairs(vectors: np.ndarray, index: Mapping[str, int], pairs: pd.DataFra
     products = _products(vectors, rows, mean)
     cosines = _products(vectors, rows, mean / np.linalg.norm(mean))
     rating = pairs["rating"].to_numpy()
-    answerable = _spearman(products[known], rating[known])
+    answerable = 100 * rank_correlation(products[known], rating[known])
     scores = {
         "answerable": answerable,
         "scaled": answerable * known.mean(),
-        "zero": _spearman(np.where(known, products, 0.0), rating),
-        "mean-cosine": _spearman(cosines, rating),
-        "mean-product": _spearman(products, rating),
+        "zero": 100 * rank_correlation(np.where(known, products, 0.0), rating),
+        "mean-cosine": 100 * rank_correlation(cosines, rating),
+        "mean-product": 100 * rank_correlation(products, rating),
     }
     table = pd.DataFrame({"convention": list(scores), "score": list(scores.values())})
     lost = _lost([*pairs["first"], *pairs["second"]], index)
@@ -171,6 +171,24 @@ def score_questions(
     return pd.DataFrame(rows, columns=["convention", "method", "score", "answerable", "total", "lost_words"])
 
 
+def answerable_accuracy(
+    vectors: np.ndarray, index: Mapping[str, int], questions: Sequence[Sequence[str]]
+) -> float:
+    """Answer the questions whose words are all known, as `score_questions` does by the method ``add``.
+
+    Returns
+    -------
+    float
+        Percentage of right answers, NaN where no question is answerable.
+    """
+    ids = np.array([[index.get(word, -1) for word in words] for words in questions])
+    distinct, times = np.unique(ids[(ids >= 0).all(axis=1)], axis=0, return_counts=True)
+    if not len(distinct):
+        return float("nan")
+    right = solve_analogies(vectors, distinct[:, :3]) == distinct[:, 3]
+    return 100 * float(times[right].sum() / times.sum())
+
+
 def _question_scores(
     name: str, method: Method, right: np.ndarray, known: np.ndarray
 ) -> list[tuple[str, Method, float]]:
@@ -204,13 +222,6 @@ def _products(vectors: np.ndarray, rows: np.ndarray, unknown: np.ndarray) -> np.
     """Return the products of pairs of rows (2, n), where -1 stands for the unknown word."""
     first, second = (np.where((row >= 0)[:, None], vectors[row].astype(np.float64), unknown) for row in rows)
     return np.einsum("nd,nd->n", first, second)
-
-
-def _spearman(similarities: np.ndarray, ratings: np.ndarray) -> float:
-    """Return Spearman's rank correlation x 100, NaN for fewer than two pairs or a constant."""
-    if len(ratings) < 2 or np.ptp(similarities) == 0 or np.ptp(ratings) == 0:
-        return float("nan")
-    return 100 * float(scipy.stats.spearmanr(similarities, ratings).statistic)
 
 
 def _lost(words: Sequence[str], index: Mapping[str, int]) -> str:

@@ -19,7 +19,7 @@ from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.debiasing.analogies import generate_analogies, solve_analogies
-from biaslab.debiasing.benchmarks import score_pairs, score_questions
+from biaslab.debiasing.benchmarks import answerable_accuracy, score_pairs, score_questions
 from biaslab.debiasing.gender_specific import classify_specific
 from biaslab.debiasing.hard import hard_debias
 from biaslab.debiasing.measurement import Lists, Measurement, Settings, measure
@@ -385,12 +385,28 @@ def trace_penalties(
     scores = {stage: score_benchmarks(experiment, v, pairs, questions) for stage, v in others.items()}
     path = []
     for solution, vectors in experiment.soft(penalties):
-        scored = score_benchmarks(experiment, vectors, pairs, questions)
         if solution.penalty == experiment.penalty:
-            scores[SOFT] = scored
+            scores[SOFT] = score_benchmarks(experiment, vectors, pairs, questions)
+        scored = _score_known(experiment, vectors, pairs, questions)
         path.append(_path_row(experiment, solution, vectors, tests, scored))
     stages = [scores[stage].assign(stage=stage) for stage in (*STAGES, HARD_AUTHORS) if stage in scores]
     return pd.concat(stages, ignore_index=True)[["stage", *scores[HARD].columns]], pd.DataFrame(path)
+
+
+def _score_known(
+    experiment: Experiment,
+    vectors: np.ndarray,
+    pairs: Mapping[str, pd.DataFrame],
+    questions: Mapping[str, Sequence[Sequence[str]]],
+) -> dict[str, float]:
+    """Return the score of every benchmark by `CONVENTION` alone, which is all that the path shows."""
+    scores = {}
+    for name, of_name in pairs.items():
+        table = score_pairs(vectors, experiment.ids, of_name).set_index("convention")
+        scores[name] = table.loc[CONVENTION, "score"]
+    return scores | {
+        name: answerable_accuracy(vectors, experiment.ids, of_name) for name, of_name in questions.items()
+    }
 
 
 def _path_row(
@@ -398,19 +414,18 @@ def _path_row(
     solution: SoftSolution,
     vectors: np.ndarray,
     tests: Sequence[WordSets],
-    scored: pd.DataFrame,
+    scored: Mapping[str, float],
 ) -> dict[str, object]:
     """Return the row of the path for one penalty."""
     basis = experiment.subspace.basis
     found = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
-    used = scored[scored["convention"] == CONVENTION].set_index("benchmark")["value"]
     moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1).mean()
     return {
         "lambda": solution.penalty,
         "direct_bias": found.values["direct_bias_neutral"],
         "direct_bias_refit": found.values["direct_bias_own_subspace"],
         **{f"{test.weat}_effect_size": test.effect_size for test in found.weats.itertuples()},
-        **{name: used.get(name, np.nan) for name in BENCHMARKS},
+        **{name: scored.get(name, np.nan) for name in BENCHMARKS},
         "moved": float(moved),
         "constrained": solution.constrained,
     }

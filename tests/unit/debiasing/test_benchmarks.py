@@ -9,7 +9,13 @@ import scipy.stats
 
 from biaslab.core.errors import InputError
 from biaslab.debiasing.analogies import solve_analogies
-from biaslab.debiasing.benchmarks import read_pairs, read_questions, score_pairs, score_questions
+from biaslab.debiasing.benchmarks import (
+    answerable_accuracy,
+    read_pairs,
+    read_questions,
+    score_pairs,
+    score_questions,
+)
 
 WORDS = ["good", "better", "dollar", "dollars", "cat", "cats", "dog", "dogs", "sun", "moon"]
 INDEX = {word: row for row, word in enumerate(WORDS)}
@@ -70,6 +76,11 @@ def test_correlation_of_too_few_known_pairs_is_undefined():
     assert np.isnan(table["score"][0])
 
 
+def right_known(vectors, questions):
+    ids = np.array([[INDEX[word] for word in q] for q in questions])
+    return solve_analogies(vectors, ids[:, :3]) == ids[:, 3]
+
+
 def test_questions_are_scored_under_every_convention():
     vectors = embedding(3)
     questions = [
@@ -89,6 +100,8 @@ def test_questions_are_scored_under_every_convention():
         assert table.loc[("wrong", method), "score"] == pytest.approx(100 * right[:2].sum() / 5)
         assert table.loc[("mean", method), "score"] == pytest.approx(100 * right[[0, 1, 4]].sum() / 5)
         assert table.loc[("mean-letters", method), "score"] == pytest.approx(100 * right.mean())
+    known = answerable_accuracy(vectors, INDEX, [*questions, questions[0]])
+    assert known == pytest.approx(100 * right_known(vectors, [*questions[:2], questions[0]]).mean())
     assert set(table.loc["mean", "lost_words"]) == {"bad,dollar's,worse"}
     assert set(table.loc["mean-letters", "lost_words"]) == {"bad,worse"}
     assert table.loc["answerable", "answerable"].tolist() == [2, 2]
@@ -106,6 +119,7 @@ def test_a_planted_analogy_is_solved():
 
 def test_no_answerable_question_has_no_accuracy():
     table = score_questions(embedding(), INDEX, [["a", "b", "c", "d"]])
+    assert np.isnan(answerable_accuracy(embedding(), INDEX, [["a", "b", "c", "d"]]))
     assert table.set_index("convention")["score"].isna().to_dict()["answerable"]
     assert set(table[table["convention"] != "answerable"]["score"]) == {0.0}
 
