@@ -34,6 +34,14 @@ class Trail:
     def __len__(self) -> int:
         return len(self.samples)
 
+    def part(self, places: slice | np.ndarray) -> "Trail":
+        """Return the visits at some places."""
+        return Trail(self.samples[places], self.discriminatory[places], self.seed[places], self.queries[places])
+
+    def of_seed(self, number: int) -> "Trail":
+        """Return the visits that come from one seed."""
+        return self.part(self.seed == number)
+
 
 @dataclass(frozen=True)
 class Phases:

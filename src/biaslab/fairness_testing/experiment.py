@@ -1,0 +1,303 @@
+"""The experiment on one classifier and one protected attribute: every tester, every mode, repeated."""
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.fairness_testing import adf, aequitas, random_search, symbolic, trails
+from biaslab.fairness_testing.discrimination import check, discriminatory_share
+from biaslab.fairness_testing.domain import Domain, Protected
+from biaslab.fairness_testing.models import Model
+from biaslab.fairness_testing.trails import Phases, Trail
+
+PUBLISHED, PAPER = MODES = ("published", "paper")
+ADF, AEQUITAS, SYMBOLIC, RANDOM = TESTERS = ("adf", "aequitas", "symbolic", "random")
+SETTINGS = {ADF: adf, AEQUITAS: aequitas, SYMBOLIC: symbolic}
+"""The module of each tester that has switches, with its settings ``PUBLISHED`` and ``PAPER``."""
+N_POINTS = 50
+"""Points of a curve."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A classifier and what may vary within a pair of samples.
+
+    Attributes
+    ----------
+    classifier, attribute : str
+        Their names; the attribute is the protected one.
+    model : Model
+    X : (N, d) int32
+        The data.
+    domain : Domain
+    seeds : (n, d) int32
+        Rows of the data that searches start from.
+    """
+
+    classifier: str
+    attribute: str
+    model: Model
+    X: np.ndarray
+    domain: Domain
+    seeds: np.ndarray
+
+    @property
+    def protected(self) -> Protected:
+        """The protected attribute with its values."""
+        return Protected.of(self.domain, self.domain.columns([self.attribute]))
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is searched; see the section ``fairness_testing`` of the configuration."""
+
+    hops: int
+    repetitions: int
+    explanations: int
+    uniform_samples: int
+    local_seeds: int
+    seed: int
+
+
+def search(case: Case, tester: str, settings: object, effort: Effort, repetition: int) -> Phases:
+    """Let one tester search a case once.
+
+    Parameters
+    ----------
+    case : Case
+    tester : str
+        One of `TESTERS`.
+    settings : object
+        The tester's settings; random search has none.
+    effort : Effort
+    repetition : int
+        Which stream of random numbers.
+
+    Raises
+    ------
+    InputError
+        For an unknown tester.
+    """
+    seed, protected = effort.seed + repetition, case.protected
+    match tester:
+        case "adf":
+            options = {"hops": effort.hops, "seed": seed, "settings": settings}
+            return adf.search(case.model, case.seeds, case.domain, protected, **options)
+        case "aequitas":
+            options = {"n_global": len(case.seeds), "hops": effort.hops, "seed": seed, "settings": settings}
+            return aequitas.search(case.model, case.domain, protected, **options)
+        case "symbolic":
+            options = {"limit": effort.explanations, "seed": seed, "settings": settings}
+            return symbolic.search(case.model, case.X, case.seeds, case.domain, protected, **options)
+        case "random":
+            n = effort.uniform_samples
+            trail = random_search.search(case.model, case.domain, protected, n=n, seed=seed)
+            return Phases(trail.part(slice(len(case.seeds))), trail.part(slice(len(case.seeds), None)))
+    raise InputError(f"there is no tester '{tester}'; choose of {', '.join(TESTERS)}")
+
+
+def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, np.ndarray]]:
+    """Let every tester search in every mode, several times, and count what it finds (Tables IV to VI, Figure 7).
+
+    Parameters
+    ----------
+    case : Case
+    effort : Effort
+
+    Returns
+    -------
+    counts : pandas.DataFrame
+        Columns classifier, protected, tester, mode, repetition, n_seeds, global_discriminatory (different
+        discriminatory samples of the global phase), n_samples, n_discriminatory, n_queries, n_outside
+        (discriminatory ones outside the domain).
+    curves : pandas.DataFrame
+        Columns classifier, protected, tester, mode, n_seeds (explored so far), n_samples, n_discriminatory,
+        n_queries (all three cumulative), of the first repetition.
+    found : dict of str to (n, d) int32
+        The discriminatory samples of each tester, of the first repetition in the mode ``published``.
+    """
+    counts, curves, found = [], [], {}
+    for tester, mode, settings in _runs():
+        for repetition in range(effort.repetitions):
+            phases = search(case, tester, settings, effort, repetition)
+            row = {"tester": tester, "mode": mode, "repetition": repetition}
+            counts.append(row | _count(case, phases))
+            if repetition == 0:
+                curves.append(_curve(case, phases).assign(tester=tester, mode=mode))
+                if mode == PUBLISHED:
+                    found[tester] = trails.distinct_discriminatory(_joined(phases), case.protected)
+    return _named(case, pd.DataFrame(counts)), _named(case, pd.concat(curves, ignore_index=True)), found
+
+
+def ablate(case: Case, effort: Effort, tester: str = ADF) -> pd.DataFrame:
+    """Repair the quirks of a tester's published code one at a time.
+
+    Parameters
+    ----------
+    case : Case
+    effort : Effort
+    tester : str
+        One that has settings.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns classifier, protected, tester, switch (the setting that has its value of the mode ``paper``; or
+        a mode, for all of them), repetition, global_discriminatory, n_samples, n_discriminatory.
+    """
+    module = SETTINGS[tester]
+    variants = {PUBLISHED: module.PUBLISHED, **switched(module.PUBLISHED, module.PAPER), PAPER: module.PAPER}
+    rows = [
+        {"tester": tester, "switch": name, "repetition": repetition}
+        | _count(case, search(case, tester, settings, effort, repetition))
+        for name, settings in variants.items()
+        for repetition in range(effort.repetitions)
+    ]
+    columns = ["tester", "switch", "repetition", "global_discriminatory", "n_samples", "n_discriminatory"]
+    return _named(case, pd.DataFrame(rows)[columns])
+
+
+def switched(published: object, paper: object) -> dict[str, object]:
+    """Return the published settings with each field in turn as in the paper's, by the name of the field."""
+    names = [field.name for field in dataclasses.fields(published)]
+    return {
+        name: dataclasses.replace(published, **{name: getattr(paper, name)})
+        for name in names
+        if getattr(published, name) != getattr(paper, name)
+    }
+
+
+def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
+    """Let the local phases of all testers start from the same discriminatory seeds (Table VII).
+
+    Symbolic generation explains a sample at every hop: it has fewer hops (`Effort.explanations`) and seeds
+    (`Effort.repetitions`).
+
+    Parameters
+    ----------
+    case : Case
+    effort : Effort
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns classifier, protected, tester, mode, repetition, n_seeds, hops, mean_samples,
+        mean_discriminatory (different ones around a seed, on average over the seeds). Empty of rows when no seed
+        is discriminatory.
+    """
+    protected, seeds = case.protected, discriminatory_rows(case, effort.local_seeds)
+    rows = []
+    for tester, mode, settings in _runs():
+        if tester == RANDOM or not len(seeds):
+            continue
+        is_symbolic = tester == SYMBOLIC
+        starts = seeds[: effort.repetitions] if is_symbolic else seeds
+        hops = effort.explanations if is_symbolic else effort.hops
+        for repetition in range(1 if is_symbolic else effort.repetitions):
+            trail = _search_around(case, tester, settings, starts, hops, effort.seed + repetition)
+            around = [trails.count(trail.of_seed(number), protected) for number in range(len(starts))]
+            row = {"tester": tester, "mode": mode, "repetition": repetition, "n_seeds": len(starts), "hops": hops}
+            row["mean_samples"] = np.mean([counts.n_samples for counts in around])
+            row["mean_discriminatory"] = np.mean([counts.n_discriminatory for counts in around])
+            rows.append(row)
+    columns = ["tester", "mode", "repetition", "n_seeds", "hops", "mean_samples", "mean_discriminatory"]
+    return _named(case, pd.DataFrame(rows, columns=columns))
+
+
+def estimate_fairness(case: Case, effort: Effort) -> pd.DataFrame:
+    """Estimate the share of the domain that is discriminatory, and measure that of the data (Table XII, before).
+
+    Parameters
+    ----------
+    case : Case
+    effort : Effort
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row: classifier, protected, n_uniform, share, ci_low, ci_high (Clopper and Pearson, 95%), data_share
+        (exact, of all rows of the data).
+    """
+    n, protected = effort.uniform_samples, case.protected
+    share, low, high = random_search.uniform_fairness(case.model, case.domain, protected, n=n, seed=effort.seed)
+    row = {"n_uniform": n, "share": share, "ci_low": low, "ci_high": high}
+    row["data_share"] = discriminatory_share(case.model, case.X, protected)
+    return _named(case, pd.DataFrame([row]))
+
+
+def discriminatory_rows(case: Case, n: int) -> np.ndarray:
+    """Return the first `n` seeds that are discriminatory as they are, (n, d) int32, perhaps fewer."""
+    return case.seeds[check(case.model, case.seeds, case.protected).discriminatory][:n]
+
+
+def _search_around(
+    case: Case, tester: str, settings: object, seeds: np.ndarray, hops: int, seed: int
+) -> Trail:
+    """Return what the local phase of a tester visits from given seeds, which the trail numbers from 0 on."""
+    places = {"domain": case.domain, "protected": case.protected}
+    options = {"hops": hops, "seed": seed, "settings": settings}
+    if tester == ADF:
+        return adf.search(case.model, seeds, **places, **options).local
+    if tester == AEQUITAS:
+        return aequitas.local_search(case.model, seeds, **places, **options)
+    return symbolic.local_search(case.model, case.X, seeds, **places, **options)
+
+
+def _runs() -> Iterator[tuple[str, str, object]]:
+    """Yield testers with their modes and settings; random search is the same in all modes."""
+    for tester, module in SETTINGS.items():
+        yield tester, PUBLISHED, module.PUBLISHED
+        yield tester, PAPER, module.PAPER
+    yield RANDOM, PUBLISHED, None
+
+
+def _joined(phases: Phases) -> Trail:
+    return trails.join([phases.global_, phases.local])
+
+
+def _count(case: Case, phases: Phases) -> dict[str, int]:
+    protected, both = case.protected, _joined(phases)
+    counts = trails.count(both, protected)
+    outside = ~case.domain.contains(trails.distinct_discriminatory(both, protected))
+    return {
+        "n_seeds": len(case.seeds),
+        "global_discriminatory": trails.count(phases.global_, protected).n_discriminatory,
+        "n_samples": counts.n_samples,
+        "n_discriminatory": counts.n_discriminatory,
+        "n_queries": counts.n_queries,
+        "n_outside": int(outside.sum()),
+    }
+
+
+def _curve(case: Case, phases: Phases) -> pd.DataFrame:
+    """Return what both phases together have found after equal steps along the trail."""
+    both = _joined(phases)
+    new, new_discriminatory = trails.first_visits(both, case.protected)
+    places = np.unique(np.linspace(0, len(both) - 1, N_POINTS + 1).astype(int)) if len(both) else []
+    # The global phase takes all seeds before the local one begins with the first of them.
+    explored = np.concatenate([np.zeros(len(phases.global_), np.int64), _explored(phases.local.seed)])
+    return pd.DataFrame(
+        {
+            "n_seeds": explored[places],
+            "n_samples": np.cumsum(new)[places],
+            "n_discriminatory": np.cumsum(new_discriminatory)[places],
+            "n_queries": np.cumsum(both.queries)[places],
+        }
+    )
+
+
+def _explored(seeds: np.ndarray) -> np.ndarray:
+    """Return how many different seeds a trail has met up to each place, (n,) int64."""
+    first = np.zeros(len(seeds), np.int64)
+    first[np.unique(seeds, return_index=True)[1]] = 1
+    return np.cumsum(first)
+
+
+def _named(case: Case, table: pd.DataFrame) -> pd.DataFrame:
+    """Put the names of the case in front."""
+    names = {"classifier": case.classifier, "protected": case.attribute}
+    return table.assign(**names)[[*names, *table.columns]]
