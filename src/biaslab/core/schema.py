@@ -16,6 +16,7 @@ _TYPE_NAMES = {
     "string": "a text",
     "integer": "a whole number",
     "number": "a number",
+    "boolean": "true or false",
     "null": "null",
 }
 
