@@ -20,6 +20,7 @@ include: "workflow/rules/origins_retraining.smk"
 include: "workflow/rules/ranking.smk"
 include: "workflow/rules/origins_transfer.smk"
 include: "workflow/rules/debiasing.smk"
+include: "workflow/rules/fairness_testing.smk"
 
 
 if {"debiasing", "origins"} <= set(config["areas"]):

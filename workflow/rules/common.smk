@@ -13,6 +13,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.provenance import code_digest
 from biaslab.debiasing import inputs as debiasing_inputs
 from biaslab.debiasing.ranking_report import CAPTION as DOCUMENT_RANKING
+from biaslab.fairness_testing import inputs as testing_inputs
 from biaslab.origins import grid
 
 ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
@@ -22,6 +23,7 @@ PAPERS = {
     "origins": "Origins of bias (Brunet et al. 2019)",
     "ranking": "Fairness-aware ranking (Geyik et al. 2019)",
     "debiasing": "Debiasing word embeddings (Bolukbasi et al. 2016)",
+    "fairness_testing": "Adversarial fairness testing (Zhang et al. 2021)",
 }
 
 # The steps' `biaslab` is the one beside this Python, also where snakemake is called by its path; and
@@ -53,8 +55,19 @@ if "debiasing" in config["areas"]:
     config["debiasing"]["embeddings"] = list(DEBIASED.embeddings)
     for name, reason in DEBIASED.left_out.items():
         print(f"biaslab: debiasing goes without {name}: {reason}", file=sys.stderr)
-# What the audit measures: the setups or embeddings of each area that runs; else its one experiment.
-EXPERIMENTS = {configuration.ORIGINS: SETUPS, "debiasing": DEBIASED.embeddings}
+TESTED = testing_inputs.Inputs({}, {})
+if "fairness_testing" in config["areas"]:
+    MISSING = configuration.absent_datasets(testing_inputs.wanted_datasets(config), config, ROOT)
+    TESTED = testing_inputs.choose_inputs(config, MISSING)
+    config["fairness_testing"]["run"] = list(TESTED.classifiers)
+    for name, reason in TESTED.left_out.items():
+        print(f"biaslab: fairness testing goes without {name}: {reason}", file=sys.stderr)
+# What the audit measures: the setups, embeddings or classifiers of each area that runs; else its one experiment.
+EXPERIMENTS = {
+    configuration.ORIGINS: SETUPS,
+    "debiasing": DEBIASED.embeddings,
+    "fairness_testing": TESTED.classifiers,
+}
 RUNS = {area: list(EXPERIMENTS.get(area, [area])) for area in config["areas"]}
 EXPERIMENT = configuration.experiment(config, SETUPS)
 CORPORA = {
@@ -101,6 +114,11 @@ CODE = {
     "report_document_rankings": code_digest("biaslab.debiasing.ranking_report"),
     "write_debiasing_tables": code_digest("biaslab.debiasing.tables"),
     "draw_debiasing_figures": code_digest("biaslab.debiasing.figures"),
+    "prepare_classifier": code_digest("biaslab.fairness_testing.cases"),
+    "search_discrimination": code_digest("biaslab.fairness_testing.experiment"),
+    "retrain_classifier": code_digest("biaslab.fairness_testing.retraining_experiment"),
+    "write_fairness_tables": code_digest("biaslab.fairness_testing.tables"),
+    "draw_fairness_figures": code_digest("biaslab.fairness_testing.figures"),
     "measure_claims": code_digest("biaslab.audit.measure"),
     "write_audit_page": code_digest("biaslab.audit.html", files=["audit/audit.html.j2"]),
 }
@@ -113,6 +131,7 @@ wildcard_constraints:
     set=r"(ppmi-|single-)?[a-z][a-z0-9_]*-(increase|decrease|random)-\d+|random-\d+-\d+",
     batch=r"\d+",
     embedding="|".join(DEBIASED.embeddings),
+    classifier="|".join(TESTED.classifiers),
 
 
 def memory(megabytes):
@@ -293,11 +312,13 @@ def area_results(*areas):
 def absent_options(wildcards):
     reasons = {name: reason for name, reason in ABSENT.items() if name not in SETUPS}
     reasons |= {name: reason for name, reason in DEBIASED.left_out.items() if name not in config["setups"]}
+    reasons |= TESTED.left_out
     return [f"--absent {shlex.quote(f'{name}={reason}')}" for name, reason in reasons.items()]
 
 
 def manifest_options(wildcards):
     files = CORPORA | {name: dataset_file(name) for name in DEBIASED.embeddings.values() if name}
+    files |= {name: file_of_classifier(name, "data") for name in TESTED.classifiers}
     inputs = [f"--input {name}={shlex.quote(path)}" for name, path in files.items()]
     return [f"--code {name}={digest}" for name, digest in CODE.items()] + inputs
 
@@ -378,6 +399,34 @@ def survival_report(kind, suffix):
         caption=f"../report/{DOCUMENT_RANKING}.rst",
         labels=labels,
     )
+
+
+def file_of_classifier(name, key):
+    """A file of a classifier, registered or the user's own; none where the configuration names none."""
+    file = TESTED.classifiers[name][key]
+    dataset = configuration.dataset_name(file) if file else None
+    if dataset:
+        return dataset_file(dataset)
+    return str(configuration.locate(file, ROOT)) if file else []
+
+
+def classifier_file(key):
+    return lambda wildcards: file_of_classifier(wildcards.classifier, key)
+
+
+def named_inputs(*names):
+    """Options that name those of some inputs which are there."""
+
+    def of_input(wildcards, input):
+        given = {name: input.get(name) for name in names if input.get(name)}
+        return configuration.command_options({name: str(file) for name, file in given.items()})
+
+    return of_input
+
+
+def testing_options(*keys):
+    """Keys of the section fairness_testing."""
+    return configuration.command_options({key: config["fairness_testing"][key] for key in keys})
 
 
 def measured(wildcards):

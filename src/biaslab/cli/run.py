@@ -11,6 +11,7 @@ SUMMARIES = {
     "origins": "biaslab.origins.grid",
     "ranking": "biaslab.ranking.plan",
     "debiasing": "biaslab.debiasing.plan",
+    "fairness_testing": "biaslab.fairness_testing.plan",
 }
 """The module of each area whose ``summaries(config)`` says, a line each, what its experiments will do."""
 

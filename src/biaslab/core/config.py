@@ -21,6 +21,7 @@ DATASET_PREFIX = "dataset:"
 ORIGINS = "origins"
 """The area of the setups; every other area has a section of the configuration under its own name."""
 DEBIASING = "debiasing"
+FAIRNESS_TESTING = "fairness_testing"
 """The area of embeddings: registered ones, and those of setups."""
 
 
@@ -88,8 +89,9 @@ def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
             _check_word_sets(weat, complete["weats"][weat], root, f"{name}: weats.{weat}")
         where = f"{name}: setups.{setup_name}.corpus.source"
         _check_source(setup["corpus"]["source"], registry, where)
-    if DEBIASING in complete["areas"]:
-        _check_debiasing(complete, registry, root, name)
+    checks = {DEBIASING: _check_debiasing, FAIRNESS_TESTING: _check_fairness_testing}
+    for area in checks.keys() & set(complete["areas"]):
+        checks[area](complete, registry, root, name)
     _check_datasets(complete["datasets"], registry, schema, name)
     return complete
 
@@ -363,6 +365,33 @@ def _check_debiasing(config: Mapping, registry: Mapping[str, Dataset], root: Pat
         raise InputError(
             f"{name}: debiasing.lambdas: {path} does not rise or lacks lambda, {weight}; write {rising}"
         )
+
+
+def _check_fairness_testing(config: Mapping, registry: Mapping[str, Dataset], root: Path, name: str) -> None:
+    """Refuse classifiers that are nowhere defined, and files that are not there."""
+    section = config["fairness_testing"]
+    known = section["classifiers"]
+    for classifier in section["run"]:
+        if classifier not in known:
+            near = suggest(classifier, known)
+            raise InputError(
+                f"{name}: fairness_testing.run: there is no classifier '{classifier}'"
+                f" (defined: {', '.join(known)}){near}"
+            )
+        if classifier in config["areas"]:
+            raise InputError(
+                f"{name}: fairness_testing.run: '{classifier}' is the name of an area; rename the classifier"
+            )
+        for key, file in known[classifier].items():
+            where = f"{name}: fairness_testing.classifiers.{classifier}.{key}"
+            dataset = dataset_name(file or "")
+            if file == "":
+                raise InputError(f"{where}: is missing; name the file")
+            if dataset:
+                _check_registered(dataset, registry, where)
+            elif file and (key, file) != ("network", "train") and not locate(file, root).is_file():
+                looked = f"looked in {Path.cwd()} and in {root.resolve()}"
+                raise InputError(f"{where}: no such file: {file} ({looked}); correct the path")
 
 
 def _check_registered(dataset: str, registry: Mapping[str, Dataset], where: str) -> None:

@@ -1,7 +1,8 @@
 """The experiment on one classifier and one protected attribute: every tester, every mode, repeated."""
 
 import dataclasses
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,9 @@ from biaslab.core.errors import InputError
 from biaslab.fairness_testing import adf, aequitas, random_search, symbolic, trails
 from biaslab.fairness_testing.discrimination import check, discriminatory_share
 from biaslab.fairness_testing.domain import Domain, Protected
+from biaslab.fairness_testing.encoding import decode
 from biaslab.fairness_testing.models import Model
+from biaslab.fairness_testing.schema import Schema
 from biaslab.fairness_testing.trails import Phases, Trail
 
 PUBLISHED, PAPER = MODES = ("published", "paper")
@@ -36,6 +39,9 @@ class Case:
     domain : Domain
     seeds : (n, d) int32
         Rows of the data that searches start from.
+    enumerated : tuple of two int, optional
+        First and last value of the protected attribute that the authors' code of ADF enumerates, where they
+        are not those of its domain.
     """
 
     classifier: str
@@ -44,6 +50,7 @@ class Case:
     X: np.ndarray
     domain: Domain
     seeds: np.ndarray
+    enumerated: tuple[int, int] | None = None
 
     @property
     def protected(self) -> Protected:
@@ -101,7 +108,7 @@ def search(case: Case, tester: str, settings: object, effort: Effort, repetition
 
 
 def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, np.ndarray]]:
-    """Let every tester search in every mode, several times, and count what it finds (Tables IV to VI, Figure 7).
+    """Let every tester search in every mode, several times, and count its finds (Tables IV to VI, Figure 7).
 
     Parameters
     ----------
@@ -121,7 +128,8 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
         The discriminatory samples of each tester, of the first repetition in the mode ``published``.
     """
     counts, curves, found = [], [], {}
-    for tester, mode, settings in _runs():
+    for tester, mode in _runs():
+        settings = settings_of(case, tester, mode)
         for repetition in range(effort.repetitions):
             phases = search(case, tester, settings, effort, repetition)
             row = {"tester": tester, "mode": mode, "repetition": repetition}
@@ -149,8 +157,8 @@ def ablate(case: Case, effort: Effort, tester: str = ADF) -> pd.DataFrame:
         Columns classifier, protected, tester, switch (the setting that has its value of the mode ``paper``; or
         a mode, for all of them), repetition, global_discriminatory, n_samples, n_discriminatory.
     """
-    module = SETTINGS[tester]
-    variants = {PUBLISHED: module.PUBLISHED, **switched(module.PUBLISHED, module.PAPER), PAPER: module.PAPER}
+    published, paper = settings_of(case, tester, PUBLISHED), settings_of(case, tester, PAPER)
+    variants = {PUBLISHED: published, **switched(published, paper), PAPER: paper}
     rows = [
         {"tester": tester, "switch": name, "repetition": repetition}
         | _count(case, search(case, tester, settings, effort, repetition))
@@ -186,21 +194,28 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns classifier, protected, tester, mode, repetition, n_seeds, hops, mean_samples,
-        mean_discriminatory (different ones around a seed, on average over the seeds). Empty of rows when no seed
-        is discriminatory.
+        mean_discriminatory (different ones around a seed, on average over the seeds). Without rows when no
+        seed is discriminatory.
     """
     protected, seeds = case.protected, discriminatory_rows(case, effort.local_seeds)
     rows = []
-    for tester, mode, settings in _runs():
+    for tester, mode in _runs():
         if tester == RANDOM or not len(seeds):
             continue
+        settings = settings_of(case, tester, mode)
         is_symbolic = tester == SYMBOLIC
         starts = seeds[: effort.repetitions] if is_symbolic else seeds
         hops = effort.explanations if is_symbolic else effort.hops
         for repetition in range(1 if is_symbolic else effort.repetitions):
             trail = _search_around(case, tester, settings, starts, hops, effort.seed + repetition)
             around = [trails.count(trail.of_seed(number), protected) for number in range(len(starts))]
-            row = {"tester": tester, "mode": mode, "repetition": repetition, "n_seeds": len(starts), "hops": hops}
+            row = {
+                "tester": tester,
+                "mode": mode,
+                "repetition": repetition,
+                "n_seeds": len(starts),
+                "hops": hops,
+            }
             row["mean_samples"] = np.mean([counts.n_samples for counts in around])
             row["mean_discriminatory"] = np.mean([counts.n_discriminatory for counts in around])
             rows.append(row)
@@ -209,7 +224,7 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
 
 
 def estimate_fairness(case: Case, effort: Effort) -> pd.DataFrame:
-    """Estimate the share of the domain that is discriminatory, and measure that of the data (Table XII, before).
+    """Estimate the share of the domain that is discriminatory, and measure that of the data (Table XII).
 
     Parameters
     ----------
@@ -219,14 +234,54 @@ def estimate_fairness(case: Case, effort: Effort) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row: classifier, protected, n_uniform, share, ci_low, ci_high (Clopper and Pearson, 95%), data_share
-        (exact, of all rows of the data).
+        One row: classifier, protected, n_uniform, share, ci_low, ci_high (Clopper and Pearson, 95%),
+        data_share (exact, of all rows of the data).
     """
     n, protected = effort.uniform_samples, case.protected
-    share, low, high = random_search.uniform_fairness(case.model, case.domain, protected, n=n, seed=effort.seed)
+    share, low, high = random_search.uniform_fairness(
+        case.model, case.domain, protected, n=n, seed=effort.seed
+    )
     row = {"n_uniform": n, "share": share, "ci_low": low, "ci_high": high}
     row["data_share"] = discriminatory_share(case.model, case.X, protected)
     return _named(case, pd.DataFrame([row]))
+
+
+def show_pairs(case: Case, schema: Schema, found: Mapping[str, np.ndarray], n: int = 3) -> pd.DataFrame:
+    """Write discriminatory pairs of every tester in the words of the data.
+
+    Parameters
+    ----------
+    case : Case
+    schema : Schema
+        The words.
+    found : mapping of str to (k, d) int32
+        Discriminatory samples of each tester, as `count_finds` returns them.
+    n : int
+        How many of each, evenly spread.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns classifier, protected, tester, example (from 1 on), member (1 or 2), attribute, value, label.
+    """
+    tables = []
+    for tester, samples in found.items():
+        chosen = (
+            samples[np.unique(np.linspace(0, len(samples) - 1, n).astype(int))] if len(samples) else samples
+        )
+        checked = check(case.model, chosen, case.protected)
+        others = case.protected.variants(chosen)[np.arange(len(chosen)), checked.partners]
+        labels = checked.variant_labels[np.arange(len(chosen)), checked.partners]
+        for member, (X, of_X) in enumerate([(chosen, checked.labels), (others, labels)], start=1):
+            words = decode(X, schema).assign(label=[schema.classes[label] for label in of_X])
+            words = words.assign(example=range(1, len(X) + 1)).melt(
+                ["example", "label"], var_name="attribute", ignore_index=False
+            )
+            tables.append(words.assign(tester=tester, member=member))
+    columns = ["tester", "example", "member", "attribute", "value", "label"]
+    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+    order = table.sort_values(["tester", "example", "member"], kind="stable", ignore_index=True)
+    return _named(case, order[columns])
 
 
 def discriminatory_rows(case: Case, n: int) -> np.ndarray:
@@ -247,12 +302,20 @@ def _search_around(
     return symbolic.local_search(case.model, case.X, seeds, **places, **options)
 
 
-def _runs() -> Iterator[tuple[str, str, object]]:
-    """Yield testers with their modes and settings; random search is the same in all modes."""
-    for tester, module in SETTINGS.items():
-        yield tester, PUBLISHED, module.PUBLISHED
-        yield tester, PAPER, module.PAPER
-    yield RANDOM, PUBLISHED, None
+def settings_of(case: Case, tester: str, mode: str) -> object:
+    """Return the settings of a tester in a mode; None for random search, which has none."""
+    if tester == RANDOM:
+        return None
+    settings = getattr(SETTINGS[tester], mode.upper())
+    if (tester, mode) == (ADF, PUBLISHED):
+        return dataclasses.replace(settings, enumerated=case.enumerated)
+    return settings
+
+
+def _runs() -> Iterator[tuple[str, str]]:
+    """Yield testers with their modes; random search is the same in all modes."""
+    yield from itertools.product(SETTINGS, MODES)
+    yield RANDOM, PUBLISHED
 
 
 def _joined(phases: Phases) -> Trail:

@@ -297,7 +297,8 @@ def test_absent_datasets_are_told_with_the_reason(tmp_path, monkeypatch):
 def test_experiment_leaves_out_what_decides_no_result():
     config = load("setups: {sample: {bias: {weats: [weat2]}}, other: {}}")
     experiment = configuration.experiment(config, {"sample": config["setups"]["sample"]})
-    assert set(experiment) == {"seed", "areas", "ranking", "debiasing", "run", "weats", "setups"}
+    areas = {"ranking", "debiasing", "fairness_testing"}
+    assert set(experiment) == {"seed", "areas", "run", "weats", "setups"} | areas
     assert list(experiment["weats"]) == ["weat2"]
     assert list(experiment["setups"]) == ["sample"]
 

@@ -14,7 +14,10 @@ def test_check_equals_the_definition(columns):
     X = domain.draw(200, np.random.default_rng(12))
     X[::5, 1] = 7  # outside the domain, as in the census file
     found = check(network, X, Protected.of(domain, columns))
-    expected = [naive.is_discriminatory(lambda v: int(network.labels(np.array([v], np.int32))[0]), x, domain, columns) for x in X]
+    expected = [
+        naive.is_discriminatory(lambda v: int(network.labels(np.array([v], np.int32))[0]), x, domain, columns)
+        for x in X
+    ]
     assert found.discriminatory.tolist() == expected
     assert 0 < sum(expected) < len(X)
     for x, partner, is_found in zip(X, found.partners, expected, strict=True):

@@ -11,7 +11,9 @@ from biaslab.fairness_testing.trails import Trail
 def random_trail(domain, n, seed):
     rng = np.random.default_rng(seed)
     samples = domain.draw(n, rng)
-    return Trail(samples, rng.random(n) < 0.3, np.sort(rng.integers(0, 9, n)).astype(np.int32), rng.integers(1, 5, n))
+    return Trail(
+        samples, rng.random(n) < 0.3, np.sort(rng.integers(0, 9, n)).astype(np.int32), rng.integers(1, 5, n)
+    )
 
 
 @pytest.mark.parametrize("columns", [(1,), (1, 4)])
@@ -56,5 +58,7 @@ def test_first_visits_add_up_to_the_counts():
     new, new_discriminatory = trails.first_visits(trail, protected)
     counts = trails.count(trail, protected)
     assert (new.sum(), new_discriminatory.sum()) == (counts.n_samples, counts.n_discriminatory)
-    half = trails.Trail(*(getattr(trail, name)[:600] for name in ("samples", "discriminatory", "seed", "queries")))
+    half = trails.Trail(
+        *(getattr(trail, name)[:600] for name in ("samples", "discriminatory", "seed", "queries"))
+    )
     assert new[:600].sum() == trails.count(half, protected).n_samples

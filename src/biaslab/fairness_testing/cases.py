@@ -1,0 +1,144 @@
+"""What a classifier is tested on: its data, its network and its seeds, made ready once for all searches."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.claims import read_text_table
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz, write_npz, write_tsv
+from biaslab.fairness_testing import seeds as seeding
+from biaslab.fairness_testing.encoding import Data, read_table
+from biaslab.fairness_testing.experiment import Case
+from biaslab.fairness_testing.networks import Network, load_network, save_network
+from biaslab.fairness_testing.schema import Schema, load_schema
+from biaslab.fairness_testing.training import train
+
+NETWORK, DATA, SUMMARY = "network.npz", "data.npz", "classifiers.tsv"
+"""The files of a classifier that `prepare` writes."""
+
+
+def prepare(
+    folder: Path,
+    data: Path,
+    schema: Path,
+    *,
+    n_seeds: int,
+    epochs: int,
+    seed: int,
+    network: Path | None = None,
+    clusters: Path | None = None,
+) -> None:
+    """Read or train a classifier, encode its data and choose the seeds.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Where `NETWORK`, `DATA` and `SUMMARY` go; its name is that of the classifier.
+    data : pathlib.Path
+        The table.
+    schema : pathlib.Path
+        What its columns mean.
+    n_seeds : int
+        Seeds to choose, or as many as there are rows.
+    epochs : int
+        Passes over the data, for a network that is trained.
+    seed : int
+        Of the run.
+    network : pathlib.Path, optional
+        The weights; without them, a network is trained.
+    clusters : pathlib.Path, optional
+        A column ``cluster`` with the cluster of each row; without it, the rows are clustered.
+
+    Raises
+    ------
+    InputError
+        When a file is missing or wrong, or two of them do not fit together.
+    """
+    described = load_schema(schema)
+    table = read_table(data, described)
+    classifier = _classifier(table, described, network, epochs, seed)
+    numbers = _read_clusters(clusters, len(table.X)) if clusters else seeding.cluster(table.X)
+    save_network(folder / NETWORK, classifier)
+    write_npz(folder / DATA, X=table.X, y=table.y, seeds=seeding.take_turns(numbers, n_seeds))
+    write_tsv(folder / SUMMARY, _summary(folder.name, table, classifier, is_trained=network is None))
+
+
+def load_cases(folder: Path, schema: Path, bounds: Path | None = None) -> Iterator[Case]:
+    """Yield a classifier with each of its protected attributes.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        What `prepare` has filled.
+    schema : pathlib.Path
+        The same as there.
+    bounds : pathlib.Path, optional
+        Another schema, whose bounds the mode ``published`` takes for those of the protected column.
+
+    Raises
+    ------
+    InputError
+        When a file is missing or wrong, or the other schema lacks a column.
+    """
+    described, network = load_schema(schema), load_network(folder / NETWORK)
+    arrays = read_npz(folder / DATA)
+    other = load_schema(bounds).domain if bounds else None
+    for attribute in described.protected:
+        column = described.domain.columns([attribute])[0]
+        if other and column >= other.n_attributes:
+            raise InputError(
+                f"{bounds}: has no attribute {column + 1}, of which the bounds are asked; name another"
+            )
+        enumerated = (int(other.low[column]), int(other.high[column])) if other else None
+        rows = arrays["X"][arrays["seeds"]]
+        yield Case(folder.name, attribute, network, arrays["X"], described.domain, rows, enumerated)
+
+
+def load_labels(folder: Path) -> np.ndarray:
+    """Return the labels of a classifier's data, (N,) int64."""
+    return read_npz(folder / DATA)["y"]
+
+
+def _classifier(table: Data, schema: Schema, network: Path | None, epochs: int, seed: int) -> Network:
+    """Return the network of a file, or one that is trained."""
+    if network is None:
+        return train(table.X, table.y, len(schema.classes), epochs=epochs, seed=seed)
+    read = load_network(network)
+    takes, gives = (read.n_attributes, read.n_classes), (schema.domain.n_attributes, len(schema.classes))
+    if takes != gives:
+        raise InputError(
+            f"{network}: takes {takes[0]} attributes and gives {takes[1]} classes, but {schema.name} has"
+            f" {gives[0]} and {gives[1]}; name the files that belong together"
+        )
+    return read
+
+
+def _read_clusters(path: Path, n_rows: int) -> np.ndarray:
+    rows = read_text_table(path, ("cluster",))
+    for line, row in rows:
+        if not row["cluster"].isdecimal():
+            raise InputError(
+                f"{path}, line {line}: the cluster '{row['cluster']}' is no whole number; mend it"
+            )
+    numbers = np.array([int(row["cluster"]) for _, row in rows], np.int64)
+    if len(numbers) != n_rows:
+        raise InputError(
+            f"{path}: has clusters of {len(numbers)} rows, but the data have {n_rows}; name the right file"
+        )
+    return numbers
+
+
+def _summary(name: str, table: Data, network: Network, is_trained: bool) -> pd.DataFrame:
+    row = {
+        "classifier": name,
+        "n_rows": len(table.X),
+        "n_attributes": table.X.shape[1],
+        "n_outside": table.n_outside,
+        "positives": float(np.mean(table.y == 1)),
+        "accuracy": network.accuracy(table.X, table.y),
+        "trained": "yes" if is_trained else "no",
+    }
+    return pd.DataFrame([row])
