@@ -87,6 +87,8 @@ def test_report_shows_every_item(snakemake, finished_run):
         "Origins of bias (Brunet et al. 2019)",
         "Fairness-aware ranking (Geyik et al. 2019)",
         "Worked example of the skew",
+        "Adversarial fairness testing (Zhang et al. 2021)",
+        "Table 6: global generation",
     ):
         assert item in page
 
@@ -96,7 +98,13 @@ def test_every_column_is_described(finished_run):
     results = finished_run / "results"
     for path in sorted(
         path
-        for pattern in ("origins/**/*.tsv", "ranking/**/*.tsv", "audit/*.tsv", "**/*.parquet")
+        for pattern in (
+            "origins/**/*.tsv",
+            "ranking/**/*.tsv",
+            "fairness_testing/*/*.tsv",
+            "audit/*.tsv",
+            "**/*.parquet",
+        )
         for path in results.glob(pattern)
     ):
         table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, sep="\t", nrows=1)

@@ -154,8 +154,8 @@ def ablate(case: Case, effort: Effort, tester: str = ADF) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns classifier, protected, tester, switch (the setting that has its value of the mode ``paper``; or
-        a mode, for all of them), repetition, global_discriminatory, n_samples, n_discriminatory.
+        Columns classifier, protected, tester, switch (the setting that has its value of the mode ``paper``, or
+        a mode for all of them), repetition, global_discriminatory, n_samples, n_discriminatory.
     """
     published, paper = settings_of(case, tester, PUBLISHED), settings_of(case, tester, PAPER)
     variants = {PUBLISHED: published, **switched(published, paper), PAPER: paper}
