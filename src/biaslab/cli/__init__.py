@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from biaslab.cli import audit, datasets, debiasing, embeddings, origins, ranking
+from biaslab.cli import audit, datasets, debiasing, embeddings, fairness_testing, origins, ranking
 from biaslab.cli.run import run
 from biaslab.core.errors import InputError
 
@@ -17,6 +17,7 @@ app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(origins.app, name="origins")
 app.add_typer(ranking.app, name="ranking")
 app.add_typer(debiasing.app, name="debiasing")
+app.add_typer(fairness_testing.app, name="fairness-testing")
 app.add_typer(audit.app, name="audit")
 
 

@@ -1,12 +1,15 @@
 """Classifiers of the user as `models.Model`: scikit-learn's networks, torch modules, any function."""
 
+import importlib
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.neural_network import MLPClassifier
 
-from biaslab.core.errors import InputError
+from biaslab.core.errors import InputError, suggest
 from biaslab.fairness_testing.models import Model
 from biaslab.fairness_testing.networks import Network
 
@@ -53,6 +56,36 @@ def adapt(classifier: object, n_attributes: int, n_classes: int) -> Model:
             " of the classes, a torch module that returns logits, or an object with predict_proba"
         )
     return CallableModel(function, n_attributes, n_classes)
+
+
+def import_object(reference: str) -> object:
+    """Return an object of a module in the current folder, or of an installed one.
+
+    Parameters
+    ----------
+    reference : str
+        ``MODULE:NAME``.
+
+    Raises
+    ------
+    InputError
+        When it is of another form, the module fails, or it has no such object.
+    """
+    module_name, colon, name = reference.partition(":")
+    if not (module_name and colon and name):
+        raise InputError(f"'{reference}' names no classifier; write a file (.npz), MODULE:NAME, or train")
+    if (folder := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        raise InputError(
+            f"{module_name}: cannot be imported ({_reason(error)}); mend or install it"
+        ) from error
+    if not hasattr(module, name):
+        near = suggest(name, dir(module)) or "; name what the module defines"
+        raise InputError(f"{module_name}: has no '{name}'{near}")
+    return getattr(module, name)
 
 
 def from_sklearn(classifier: MLPClassifier) -> Network:
@@ -220,11 +253,14 @@ def _answered(function: Callable, X: Any) -> Any:
     except InputError:
         raise
     except Exception as error:
-        reason = (str(error).splitlines() or [""])[0]
         raise InputError(
-            f"the classifier failed on {len(X)} samples ({type(error).__name__}: {reason}); call it by hand"
-            " with a float array of shape (n, d)"
+            f"the classifier failed on {len(X)} samples ({_reason(error)}); call it by hand with a float"
+            " array of shape (n, d)"
         ) from error
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
 
 
 def _check_output(answer: object, n: int, n_classes: int) -> np.ndarray:
