@@ -1,0 +1,174 @@
+"""The result files of the area: columns, reading those of all classifiers, means over repetitions."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_tsv
+from biaslab.core.stats import mean_interval
+
+SETTING = ["classifier", "protected"]
+"""What the paper calls a benchmark: a classifier and the protected attribute that varies."""
+
+COLUMNS = {
+    "classifiers": (
+        "classifier",
+        "n_rows",
+        "n_attributes",
+        "n_outside",
+        "positives",
+        "accuracy",
+        "trained",
+    ),
+    "counts": (
+        *SETTING,
+        "tester",
+        "mode",
+        "repetition",
+        "n_seeds",
+        "global_discriminatory",
+        "n_samples",
+        "n_discriminatory",
+        "n_queries",
+        "n_outside",
+    ),
+    "local": (
+        *SETTING,
+        "tester",
+        "mode",
+        "repetition",
+        "n_seeds",
+        "hops",
+        "mean_samples",
+        "mean_discriminatory",
+    ),
+    "curves": (*SETTING, "tester", "mode", "n_seeds", "n_samples", "n_discriminatory", "n_queries"),
+    "ablation": (
+        *SETTING,
+        "tester",
+        "switch",
+        "repetition",
+        "global_discriminatory",
+        "n_samples",
+        "n_discriminatory",
+    ),
+    "fairness": (*SETTING, "n_uniform", "share", "ci_low", "ci_high", "data_share"),
+    "retraining": (
+        *SETTING,
+        "tester",
+        "label_rule",
+        "repetition",
+        "n_added",
+        "accuracy_before",
+        "accuracy_after",
+        "share_before",
+        "share_after",
+        "data_share_before",
+        "data_share_after",
+    ),
+}
+"""The files of a classifier, and what tables, figures and claims read of them."""
+
+AUTHORS_DATA = ("census", "bank", "credit")
+"""Classifiers whose data and weights are the authors', in the order of the paper's tables."""
+
+TESTER_NAMES = {"random": "THEMIS (random)", "aequitas": "AEQUITAS", "symbolic": "SG", "adf": "ADF"}
+RIVALS = ("aequitas", "symbolic")
+"""The testers that the paper compares ADF with."""
+
+PUBLISHED, PAPER = "published", "paper"
+"""Modes of a tester: as the authors' code does it, and as the paper prints it."""
+
+
+def read_results(folder: Path, name: str) -> pd.DataFrame:
+    """Read one of the files `COLUMNS` of every classifier.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The area's results, with a folder for each classifier.
+    name : str
+        Stem of the file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows of all classifiers, the authors' first.
+
+    Raises
+    ------
+    InputError
+        When there is no classifier, or one lacks the file or a column of it.
+    """
+    classifiers = sorted((path.parent.name for path in folder.glob("*/classifiers.tsv")), key=_place)
+    if not classifiers:
+        raise InputError(f"{folder}: no results of a classifier; run the fairness tests first")
+    parts = [read_tsv(folder / c / f"{name}.tsv", COLUMNS[name]) for c in classifiers]
+    return pd.concat(parts, ignore_index=True)
+
+
+def summarize(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
+    """Return the means of columns over the repetitions, with Student's 95% intervals.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        A row for each repetition.
+    keys : sequence of str
+        Columns that tell what is repeated.
+    values : sequence of str
+        Columns to average; missing values do not count.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The keys, in the order of the data, ``n_repetitions``, and for each value VALUE its mean ``VALUE`` and
+        ``VALUE_ci_low``, ``VALUE_ci_high`` (missing for fewer than two repetitions).
+    """
+    columns = [*keys, "n_repetitions"]
+    columns += [f"{value}{end}" for value in values for end in ("", "_ci_low", "_ci_high")]
+    rows = []
+    for key, part in data.groupby(list(keys), sort=False):
+        row = [*key, len(part)]
+        for value in values:
+            x = part[value].dropna()
+            row += [x.mean(), *mean_interval(x)]
+        rows.append(row)
+    return pd.DataFrame(rows, columns=columns)
+
+
+def with_rates(counts: pd.DataFrame) -> pd.DataFrame:
+    """Add what the counts of a repetition say about success and cost.
+
+    Parameters
+    ----------
+    counts : pandas.DataFrame
+        counts.tsv.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the columns ``success`` (discriminatory among the different samples, in percent),
+        ``samples_per_1000`` and ``discriminatory_per_1000`` (per 1,000 model queries) and
+        ``queries_per_1000`` (model queries for 1,000 discriminatory samples); missing over nothing.
+    """
+    samples, found, queries = (counts[n] for n in ("n_samples", "n_discriminatory", "n_queries"))
+    return counts.assign(
+        success=100 * ratio(found, samples),
+        samples_per_1000=1000 * ratio(samples, queries),
+        discriminatory_per_1000=1000 * ratio(found, queries),
+        queries_per_1000=1000 * ratio(queries, found),
+    )
+
+
+def ratio(x: pd.Series, y: pd.Series) -> pd.Series:
+    """Return x / y, missing where y is not positive."""
+    return x / y.where(y > 0)
+
+
+def _place(classifier: str) -> tuple[int, str]:
+    """Order the authors' classifiers as their tables do, others after them by name."""
+    known = classifier in AUTHORS_DATA
+    return (AUTHORS_DATA.index(classifier) if known else len(AUTHORS_DATA), classifier)
