@@ -52,7 +52,7 @@ def check(model: Model, X: np.ndarray, protected: Protected) -> Check:
     variants = protected.variants(X)
     own = protected.positions(X)
     is_variant = own >= 0
-    asked = np.concatenate([variants.reshape(n * m, -1), X[~is_variant]])
+    asked = np.concatenate([variants.reshape(n * m, X.shape[1]), X[~is_variant]])
     answers = model.labels(asked)
     variant_labels = answers[: n * m].reshape(n, m)
     labels = variant_labels[np.arange(n), own]

@@ -1,0 +1,160 @@
+import dataclasses
+import functools
+
+import numpy as np
+import pytest
+
+import naive
+from biaslab.core.errors import InputError
+from biaslab.core.jit import set_threads
+from biaslab.core.rng import stream
+from biaslab.fairness_testing import aequitas, trails
+from biaslab.fairness_testing.domain import Protected
+from fairness_data import blind, random_network, small_domain
+
+SWITCHES = [field.name for field in dataclasses.fields(aequitas.Settings)]
+SETTINGS = {
+    "published": aequitas.PUBLISHED,
+    "paper": aequitas.PAPER,
+    "inferred": aequitas.INFERRED,
+    **{
+        f"{s}={v}": dataclasses.replace(aequitas.PUBLISHED, **{s: v}) for s in SWITCHES for v in (False, True)
+    },
+}
+
+
+class Wrapped:
+    """A model that is no network."""
+
+    def __init__(self, network):
+        self.n_attributes = network.n_attributes
+        self.n_classes = network.n_classes
+        self.labels = network.labels
+
+
+def label_of(network):
+    cached = functools.cache(lambda x: int(network.labels(np.array([x], np.int32))[0]))
+    return lambda x: cached(tuple(int(v) for v in x))
+
+
+def search(network, columns, settings=aequitas.PUBLISHED, n_global=60, hops=40, seed=3):
+    domain = small_domain()
+    protected = Protected.of(domain, columns)
+    options = {"n_global": n_global, "hops": hops, "seed": seed, "settings": settings}
+    return aequitas.search(network, domain, protected, **options)
+
+
+def equal(a, b):
+    return all(np.array_equal(x, y) for x, y in zip(vars(a).values(), vars(b).values(), strict=True))
+
+
+@pytest.mark.parametrize("columns", [(1,), (4,), (3,), (1, 4), (0, 1, 4)])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_walks_equal_the_literal_ones(name, columns):
+    domain, network, settings = small_domain(), random_network(5), SETTINGS[name]
+    starts = domain.draw(4, np.random.default_rng(6))
+    draws = [stream(7, "aequitas", "local", number).random((60, 4)) for number in range(len(starts))]
+    expected = naive.aequitas_walks(label_of(network), starts, domain, columns, draws, settings)
+    protected = Protected.of(domain, columns)
+    for model in (network, Wrapped(network)):
+        trail = aequitas.local_search(model, starts, domain, protected, hops=60, seed=7, settings=settings)
+        visits = zip(trail.seed.tolist(), trail.samples.tolist(), trail.discriminatory.tolist(), strict=True)
+        assert list(visits) == expected
+    assert any(found for *_, found in expected)
+    assert not all(found for *_, found in expected)
+
+
+def test_every_switch_changes_the_walks():
+    network = random_network(5)
+    published, paper = search(network, (1,)), search(network, (1,), aequitas.PAPER)
+    assert not equal(published.local, paper.local)
+    for switch in SWITCHES:
+        settings = dataclasses.replace(
+            aequitas.PUBLISHED, **{switch: not getattr(aequitas.PUBLISHED, switch)}
+        )
+        assert not equal(search(network, (1,), settings).local, published.local), switch
+
+
+@pytest.mark.parametrize("settings", [aequitas.PUBLISHED, aequitas.PAPER])
+def test_reported_samples_are_discriminatory_distinct_and_in_the_domain(settings):
+    domain, network, columns = small_domain(), random_network(8), (1,)
+    phases = search(network, columns, settings)
+    trail = trails.join([phases.global_, phases.local])
+    assert domain.contains(trail.samples).all()
+    found = trails.distinct_discriminatory(trail, Protected.of(domain, columns))
+    keys = {tuple(np.delete(x, columns)) for x in found}
+    assert len(found) == len(keys) > 20
+    assert all(naive.is_discriminatory(label_of(network), x, domain, columns) for x in found)
+
+
+def test_walks_start_from_all_global_finds():
+    phases = search(random_network(8), (1,), aequitas.PAPER, n_global=50, hops=30)
+    finds = np.flatnonzero(phases.global_.discriminatory)
+    assert len(phases.global_) == 50
+    assert phases.local.seed.tolist() == np.repeat(finds, 31).tolist()
+    assert (phases.local.samples[::31] == phases.global_.samples[finds]).all()
+    assert (phases.local.queries == 3).all()
+
+
+def test_the_paper_perturbs_no_protected_attribute():
+    phases = search(random_network(8), (1, 4), aequitas.PAPER)
+    starts = phases.global_.samples[phases.local.seed]
+    assert (phases.local.samples[:, [1, 4]] == starts[:, [1, 4]]).all()
+
+
+def test_a_blind_network_has_no_finds():
+    for columns in [(1,), (1, 4)]:
+        phases = search(blind(random_network(8), columns), columns)
+        assert not phases.global_.discriminatory.any()
+        assert len(phases.local) == 0
+
+
+def test_hops_of_a_shorter_run_come_first():
+    network = random_network(8)
+    long, short = (
+        search(network, (1,), aequitas.PAPER, hops=30),
+        search(network, (1,), aequitas.PAPER, hops=0),
+    )
+    assert equal(long.global_, short.global_)
+    assert short.local.samples.tolist() == long.local.samples[::31].tolist()
+
+
+def test_trails_do_not_depend_on_threads():
+    network = random_network(8)
+    first = search(network, (1, 4), n_global=3000, hops=10)
+    set_threads(1)
+    second = search(network, (1, 4), n_global=3000, hops=10)
+    set_threads(64)
+    assert equal(first.global_, second.global_)
+    assert equal(first.local, second.local)
+
+
+def test_repetitions_differ():
+    network = random_network(8)
+    assert not equal(search(network, (1,), seed=1).global_, search(network, (1,), seed=2).global_)
+
+
+def test_a_start_outside_the_domain_is_moved_into_it_where_it_is_perturbed():
+    domain, network = small_domain(), random_network(8)
+    start = np.array([[30, 7, 1, 0, 0]], np.int32)
+    protected = Protected.of(domain, (1,))
+    options = {"hops": 200, "seed": 1, "settings": aequitas.PUBLISHED}
+    trail = aequitas.local_search(network, start, domain, protected, **options)
+    assert trail.samples[0].tolist() == start[0].tolist()
+    assert set(trail.samples[:, 0].tolist()) <= {*range(10), 30}
+    assert set(trail.samples[:, 1].tolist()) <= {0, 1, 2, 7}
+    assert trail.queries.tolist() == [4 if x[1] == 7 else 3 for x in trail.samples]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"hops": -1}, "hops"),
+        ({"n_global": 0}, "at least one"),
+        ({"columns": range(5), "settings": aequitas.PAPER}, "protected"),
+        ({"network": random_network(1, (4, 3, 2))}, "attributes"),
+    ],
+)
+def test_bad_input(change, message):
+    with pytest.raises(InputError, match=message):
+        search(**({"network": random_network(8), "columns": (1,)} | change))

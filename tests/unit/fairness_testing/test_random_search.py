@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+import scipy.stats
+
+import naive
+from biaslab.core.errors import InputError
+from biaslab.core.jit import set_threads
+from biaslab.fairness_testing import random_search, trails
+from biaslab.fairness_testing.domain import Protected
+from fairness_data import blind, random_network, small_domain
+
+
+@pytest.mark.parametrize("columns", [(1,), (1, 4)])
+def test_every_sample_is_checked(columns):
+    domain, network = small_domain(), random_network(8)
+    trail = random_search.search(network, domain, Protected.of(domain, columns), n=300, seed=1)
+
+    def label_of(x):
+        return int(network.labels(np.array([x], np.int32))[0])
+
+    assert domain.contains(trail.samples).all()
+    expected = [naive.is_discriminatory(label_of, x, domain, columns) for x in trail.samples]
+    assert trail.discriminatory.tolist() == expected
+    assert any(expected)
+    assert trail.seed.tolist() == list(range(300))
+    assert (trail.queries == len(Protected.of(domain, columns).values)).all()
+
+
+def test_fewer_samples_are_the_first_ones_at_any_number_of_threads():
+    domain, network = small_domain(), random_network(8)
+    protected = Protected.of(domain, (1,))
+    many = random_search.search(network, domain, protected, n=20_000, seed=1)
+    set_threads(1)
+    few = random_search.search(network, domain, protected, n=9_000, seed=1)
+    set_threads(64)
+    assert (many.samples[:9_000] == few.samples).all()
+    assert (many.discriminatory[:9_000] == few.discriminatory).all()
+
+
+def test_samples_are_uniform():
+    domain, network = small_domain(), random_network(8)
+    trail = random_search.search(network, domain, Protected.of(domain, (1,)), n=50_000, seed=2)
+    for column, low, high in zip(trail.samples.T, domain.low, domain.high, strict=True):
+        counts = np.bincount(column - low, minlength=high - low + 1)
+        assert scipy.stats.chisquare(counts).pvalue > 1e-4
+
+
+def test_fairness_is_the_share_of_the_whole_domain():
+    domain, network = small_domain(), random_network(8)
+    protected, n = Protected.of(domain, (1,)), 20_000
+    ranges = [np.arange(low, high + 1) for low, high in zip(domain.low, domain.high, strict=True)]
+    everything = np.stack(np.meshgrid(*ranges, indexing="ij"), axis=-1).reshape(-1, 5).astype(np.int32)
+    labels = network.labels(everything).reshape([len(r) for r in ranges])
+    exact = (labels != labels[:, :1]).any(axis=1).mean()
+    share, low, high = random_search.uniform_fairness(network, domain, protected, n=n, seed=3)
+    assert low < share < high
+    assert low < exact < high
+    k = round(share * n)
+    assert low == pytest.approx(scipy.stats.beta.ppf(0.025, k, n - k + 1))
+    assert high == pytest.approx(scipy.stats.beta.ppf(0.975, k + 1, n - k))
+
+
+def test_a_blind_network_is_fair():
+    domain, network = small_domain(), blind(random_network(8), (1,))
+    protected = Protected.of(domain, (1,))
+    share, low, high = random_search.uniform_fairness(network, domain, protected, n=100, seed=3)
+    assert (share, low) == (0, 0)
+    assert high == pytest.approx(1 - 0.025 ** (1 / 100))
+    trail = random_search.search(network, domain, protected, n=100, seed=3)
+    assert not trails.count(trail, protected).n_discriminatory
+
+
+@pytest.mark.parametrize("measure", [random_search.search, random_search.uniform_fairness])
+@pytest.mark.parametrize(
+    ("n", "sizes", "message"), [(0, (5, 3, 2), "at least one"), (10, (4, 3, 2), "attributes")]
+)
+def test_bad_input(measure, n, sizes, message):
+    domain = small_domain()
+    with pytest.raises(InputError, match=message):
+        measure(random_network(1, sizes), domain, Protected.of(domain, (1,)), n=n, seed=1)
