@@ -4,6 +4,9 @@ There is no disk cache: numba keys it by the file of the kernel alone, so that a
 another file would silently run old code.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numba
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -31,6 +34,23 @@ def set_threads(threads: int) -> None:
         At least 1. Results never depend on it.
     """
     numba.set_num_threads(max(1, min(threads, numba.config.NUMBA_NUM_THREADS)))
+
+
+@contextmanager
+def at_most_threads(threads: int) -> Iterator[None]:
+    """Let parallel kernels use no more than `threads` threads for a while; for work too small to share.
+
+    Parameters
+    ----------
+    threads : int
+        At least 1. Results never depend on it.
+    """
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(before, threads))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 @intrinsic

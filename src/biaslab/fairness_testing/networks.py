@@ -9,7 +9,11 @@ import numpy as np
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
+from biaslab.core.jit import at_most_threads
 from biaslab.fairness_testing import _kernels
+
+SHARE = 1024
+"""Samples that make it worth to wake another thread."""
 
 
 class Network:
@@ -67,7 +71,8 @@ class Network:
         (n, k) float32
         """
         out = np.empty((len(X), self.n_classes), np.float32)
-        _kernels.network_logits(_samples(X, self.n_attributes), *self._packed, out)
+        with at_most_threads(_threads(len(X))):
+            _kernels.network_logits(_samples(X, self.n_attributes), *self._packed, out)
         return out
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
@@ -85,7 +90,8 @@ class Network:
         out = np.empty((len(X), self.n_attributes), np.float32)
         labels = np.ascontiguousarray(labels, np.int64)
         X = _samples(X, self.n_attributes)
-        _kernels.network_input_gradients(X, labels, self.n_classes, *self._packed, out)
+        with at_most_threads(_threads(len(X))):
+            _kernels.network_input_gradients(X, labels, self.n_classes, *self._packed, out)
         return out
 
     def accuracy(self, X: np.ndarray, y: np.ndarray) -> float:
@@ -105,7 +111,9 @@ def load_network(path: Path) -> Network:
     n_layers = sum(name.startswith("W") for name in arrays)
     expected = {f"{letter}{layer}" for letter in "Wb" for layer in range(n_layers)}
     if not n_layers or set(arrays) != expected:
-        raise InputError(f"{path}: a network has the arrays W0, b0, W1, b1, …, not {', '.join(sorted(arrays))}")
+        raise InputError(
+            f"{path}: a network has the arrays W0, b0, W1, b1, …, not {', '.join(sorted(arrays))}"
+        )
     try:
         return Network(*([arrays[f"{letter}{layer}"] for layer in range(n_layers)] for letter in "Wb"))
     except InputError as error:
@@ -116,6 +124,10 @@ def save_network(path: Path, network: Network) -> None:
     """Write a network as arrays ``W0, b0, W1, b1, …`` (.npz)."""
     named = {f"W{layer}": w for layer, w in enumerate(network.weights)}
     write_npz(path, **named, **{f"b{layer}": b for layer, b in enumerate(network.biases)})
+
+
+def _threads(n: int) -> int:
+    return max(1, n // SHARE)
 
 
 def _samples(X: np.ndarray, n_attributes: int) -> np.ndarray:

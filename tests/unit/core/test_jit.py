@@ -1,7 +1,7 @@
 import numba
 import numpy as np
 
-from biaslab.core.jit import kernel, prefetch, set_threads
+from biaslab.core.jit import at_most_threads, kernel, prefetch, set_threads
 
 
 @kernel
@@ -22,4 +22,13 @@ def test_threads_stay_between_one_and_what_numba_has():
     set_threads(0)
     assert numba.get_num_threads() == 1
     set_threads(10_000)
+    assert numba.get_num_threads() == numba.config.NUMBA_NUM_THREADS
+
+
+def test_fewer_threads_for_a_while():
+    set_threads(10_000)
+    with at_most_threads(1):
+        assert numba.get_num_threads() == 1
+        with at_most_threads(10_000):
+            assert numba.get_num_threads() == 1
     assert numba.get_num_threads() == numba.config.NUMBA_NUM_THREADS
