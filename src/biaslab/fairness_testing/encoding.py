@@ -145,23 +145,24 @@ class _Problems:
     ) -> None:
         """Take up the problems of a chunk: codes (n, d + 1) int64, the label last."""
         for place, (encoder, texts) in enumerate(zip(encoders, columns, strict=True)):
-            column, one = codes[:, place], encoder.attribute
-            unreadable, missing = column == _UNREADABLE, column == _MISSING
-            outside = ((column < one.low) | (column > one.high)) & ~unreadable & ~missing
+            column, attribute = codes[:, place], encoder.attribute
             is_label = place == len(encoders) - 1
-            for rows, kind in ((unreadable, "unreadable"), (outside, "outside")):
-                if not rows.any() or (kind == "outside" and self.schema.outside != REFUSE and not is_label):
-                    continue
-                first = int(rows.argmax())
-                text = texts[first].strip()
-                if kind == "unreadable":
-                    problem = f"{encoder.reason(text)}; correct the file or the schema"
-                else:
-                    problem = _outside(text, int(column[first]), one, is_label)
-                entry = self.found.setdefault(
-                    (place, kind), [lines[first], f"{one.name} '{text}' {problem}", 0]
-                )
-                entry[2] += int(rows.sum())
+            unreadable = column == _UNREADABLE
+            outside = (
+                ((column < attribute.low) | (column > attribute.high)) & ~unreadable & (column != _MISSING)
+            )
+            if unreadable.any():
+                first = int(unreadable.argmax())
+                reason = f"{encoder.reason(texts[first])}; correct the file or the schema"
+                found = f"{attribute.name} '{texts[first].strip()}' {reason}"
+                self._add((place, "unreadable"), lines[first], found, int(unreadable.sum()))
+            if outside.any() and (is_label or self.schema.outside == REFUSE):
+                first = int(outside.argmax())
+                found = _outside(texts[first].strip(), int(column[first]), attribute, is_label)
+                self._add((place, "outside"), lines[first], found, int(outside.sum()))
+
+    def _add(self, key: tuple[int, str], line: int, problem: str, count: int) -> None:
+        self.found.setdefault(key, [line, problem, 0])[2] += count
 
     def raise_first(self) -> None:
         """Raise the problem of the earliest line."""
@@ -172,13 +173,16 @@ class _Problems:
 
 
 def _outside(text: str, code: int, attribute: Attribute, is_label: bool) -> str:
+    field = f"{attribute.name} '{text}'"
     if is_label:
-        return f"is none of the {attribute.high + 1} classes (0 to {attribute.high}); correct the file"
+        return (
+            f"{field} is none of the {attribute.high + 1} classes (0 to {attribute.high}); correct the file"
+        )
     encoded = "" if text == str(code) else f", encoded {code},"
     return (
-        f"{encoded.strip()} is outside {attribute.low} to {attribute.high}; correct the file, widen the"
+        f"{field}{encoded} is outside {attribute.low} to {attribute.high}; correct the file, widen the"
         " domain, or write outside: keep or outside: clip in the schema"
-    ).strip()
+    )
 
 
 def _data(codes: np.ndarray, schema: Schema, path: str | os.PathLike) -> Data:

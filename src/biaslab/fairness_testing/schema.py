@@ -444,7 +444,7 @@ def _category(
         if str(value) in values:
             raise InputError(f"{where}: '{value}' is there twice; delete one")
         values.append(str(value))
-        for text in map(str, texts):
+        for text in (str(text).strip() for text in texts):  # as fields are read
             if codes.setdefault(text, place) != place:
                 raise InputError(f"{where}: the code '{text}' means two values; keep one")
     return Category(name, column, tuple(values), codes, more.get("coded", False))
