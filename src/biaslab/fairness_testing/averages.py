@@ -1,6 +1,6 @@
 """The averages over all settings that the paper's text states (Zhang et al. 2021, Section 5.2)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -70,6 +70,8 @@ def averages(
     for members in _groups(list(settings.unique("classifier"))):
         own = settings[settings.isin(members, level="classifier")]
         part = compared[compared["classifier"].isin(members)]
+        order = part["measure"].map(list(MEASURES).index)
+        part = part.assign(order=order).sort_values("order", kind="stable")
         for (measure, rule), found in part.groupby(["measure", "label_rule"], sort=False):
             wide = found.pivot(index="repetition", columns=SETTING, values="value")
             means = wide.reindex(columns=own).dropna().mean(axis=1)
@@ -121,11 +123,12 @@ def _of_counts(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_local(local: pd.DataFrame) -> pd.DataFrame:
-    """Compare the local phases (Table VII)."""
+    """Compare the local phases where they take equally many hops (Table VII)."""
     published = local[local["mode"] == PUBLISHED]
+    keys = [*_REPETITION, "hops"]
     return _tidy(
         {
-            f"local_increase_{rival}": 100 * (_against(published, "mean_discriminatory", rival) - 1)
+            f"local_increase_{rival}": 100 * (_against(published, "mean_discriminatory", rival, keys) - 1)
             for rival in RIVALS
         }
     )
@@ -149,15 +152,15 @@ def _of_curves(curves: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*_REPETITION, "measure", "label_rule", "value"])
 
 
-def _against(table: pd.DataFrame, column: str, rival: str) -> pd.Series:
-    """Return ADF's number over a rival's, by setting and repetition."""
-    wide = _by_tester(table, column)
+def _against(table: pd.DataFrame, column: str, rival: str, keys: Sequence[str] = _REPETITION) -> pd.Series:
+    """Return ADF's number over a rival's, where both have one."""
+    wide = _by_tester(table, column, keys)
     return ratio(wide["adf"], wide[rival])
 
 
-def _by_tester(table: pd.DataFrame, column: str) -> pd.DataFrame:
+def _by_tester(table: pd.DataFrame, column: str, keys: Sequence[str] = _REPETITION) -> pd.DataFrame:
     """Return a column of numbers for each tester, missing where it was not run."""
-    wide = table.set_index([*_REPETITION, "tester"])[column].unstack("tester")
+    wide = table.set_index([*keys, "tester"])[column].unstack("tester")
     return wide.reindex(columns=list(TESTER_NAMES))
 
 

@@ -38,7 +38,7 @@ _TESTERS = {
 _LINES = {"n_samples": ("Samples", BLUE), "n_discriminatory": ("Discriminatory samples", VERMILLION)}
 _COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, BLACK)  # of classifiers
 _MARKERS = ("o", "s", "^", "D", "v")  # of protected attributes, and of label rules
-_PANEL, _LEGEND = 1.35, 0.35  # heights in inches
+_PANEL, _LEGEND = 1.35, 0.45  # heights in inches
 _ROW = 0.3  # height of a switch of the ablation
 
 
@@ -87,7 +87,7 @@ def draw_local(curves: pd.DataFrame, stem: Path) -> None:
                 ax.set_ylim(bottom=0)
                 ax.set_xlim(left=0)
                 ax.yaxis.set_major_formatter(_thousands)
-        _label_outer(fig, axes, 4, "Seeds explored", "Different samples")
+        _label_outer(axes, 4, "Seeds explored", "Samples")
         _legend(fig, axes[0], 2)
         save_with_data(fig, stem, data)
 
@@ -121,7 +121,7 @@ def draw_coverage(curves: pd.DataFrame, stem: Path) -> None:
             ax.set_yscale("log")
             ax.set_title(_name(setting))
             ax.grid(visible=True)
-        _label_outer(fig, axes, n_columns, "Model queries", "Different discriminatory samples")
+        _label_outer(axes, n_columns, "Model queries", "Discriminatory samples")
         _legend(fig, axes[0], len(_TESTERS))
         save_with_data(fig, stem, data)
 
@@ -181,7 +181,7 @@ def draw_retraining(retraining: pd.DataFrame, fairness: pd.DataFrame, stem: Path
             ax.set_xticks(range(len(testers)), [TESTER_NAMES[t] for t in testers])
             ax.set_xlim(-0.6, len(testers) - 0.4)
             ax.set_ylim(bottom=0)
-        _label_outer(fig, axes, n_columns, "", "Discriminatory (%)")
+        _label_outer(axes, n_columns, "", "Discriminatory (%)")
         _legend(fig, axes[0], len(rules) + 1)
         save_with_data(fig, stem, data)
 
@@ -248,12 +248,13 @@ def _grid(fig: "Figure", n: int, n_columns: int, **shared: bool) -> "np.ndarray"
     return axes[:n]
 
 
-def _label_outer(fig: "Figure", axes: "np.ndarray", n_columns: int, x: str, y: str) -> None:
-    """Name the axes once, and show the ticks of the lowest panel of each column."""
-    fig.supxlabel(x, fontsize=7.5)
-    fig.supylabel(y, fontsize=7.5)
+def _label_outer(axes: "np.ndarray", n_columns: int, x: str, y: str) -> None:
+    """Name the axes of the lowest panel of each column and of the first one of each row."""
     for ax in axes[-n_columns:]:
+        ax.set_xlabel(x)
         ax.tick_params(labelbottom=True)
+    for ax in axes[::n_columns]:
+        ax.set_ylabel(y)
 
 
 def _legend(fig: "Figure", ax: "Axes", n_columns: int) -> None:

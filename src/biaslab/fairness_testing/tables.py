@@ -125,7 +125,7 @@ def classifiers(data: pd.DataFrame, printed: Mapping[str, str]) -> Table:
 def aequitas(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
     """Return what AEQUITAS and ADF generate in both phases (Table IV)."""
     values = ["n_samples", "n_discriminatory", "success"]
-    data = _published(counts, ("aequitas", "adf"), values)
+    data = _published(with_rates(counts), ("aequitas", "adf"), values)
     for value in ("samples", "discriminatory"):
         data[f"printed_{value}"] = _printed(data, "table4", printed, f"-{value}")
     shown = {
@@ -143,7 +143,7 @@ def aequitas(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
 def symbolic(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
     """Return success and yield by model query of SG and ADF (Table V)."""
     values = ["success", "n_queries", "samples_per_1000", "discriminatory_per_1000"]
-    data = _published(counts, ("symbolic", "adf"), values)
+    data = _published(with_rates(counts), ("symbolic", "adf"), values)
     data["printed_counts"] = _printed(data, "table5", printed)
     shown = {
         "Model queries": "{n_queries_text}",
@@ -182,11 +182,8 @@ def global_phase(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
 
 def local_phase(local: pd.DataFrame, printed: Mapping[str, str]) -> Table:
     """Return the samples that the local phases find around the same seeds (Table VII)."""
-    data = summarize(
-        local[local["mode"] == PUBLISHED],
-        [*SETTING, "tester", "n_seeds", "hops"],
-        ["mean_samples", "mean_discriminatory"],
-    )
+    values = ["mean_samples", "mean_discriminatory"]
+    data = _published(local, ("aequitas", "symbolic", "adf"), values, ["n_seeds", "hops"])
     data["printed"] = _printed(data, "table7", printed)
     shown = {
         "Seeds": "{n_seeds:,}",
@@ -207,7 +204,7 @@ def local_phase(local: pd.DataFrame, printed: Mapping[str, str]) -> Table:
 
 def cost(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
     """Return the model queries that discriminatory samples cost (Table X without a clock)."""
-    data = _published(counts, TESTER_NAMES, ["n_queries", "queries_per_1000"])
+    data = _published(with_rates(counts), TESTER_NAMES, ["n_queries", "queries_per_1000"])
     data["printed_seconds"] = _printed(data, "table10", printed)
     shown = {
         "Model queries": "{n_queries_text}",
@@ -252,9 +249,9 @@ def retraining(data: pd.DataFrame, fairness: pd.DataFrame, printed: Mapping[str,
         "Printed before": "{printed_before}",
         "After (%)": "{share_after_text}",
         "Printed after": "{printed_after}",
-        "Data before (%)": "{data_share_before_text}",
+        "Data before (%)": "{data_share_before:.2f}",
         "Data after (%)": "{data_share_after_text}",
-        "Accuracy before (%)": "{accuracy_before_text}",
+        "Accuracy before (%)": "{accuracy_before:.2f}",
         "Accuracy after (%)": "{accuracy_after_text}",
     }
     note = (
@@ -395,13 +392,15 @@ def modes(counts: pd.DataFrame) -> Table:
     return Table(data, _show(named, dict.fromkeys(values, ",.0f"), shown), title, note)
 
 
-def _published(counts: pd.DataFrame, testers: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
-    """Return the means of the published mode, by setting and tester in the order given."""
-    chosen = counts[(counts["mode"] == PUBLISHED) & counts["tester"].isin(list(testers))]
+def _published(
+    data: pd.DataFrame, testers: Sequence[str], values: Sequence[str], keys: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Return the means of the published mode, by setting, tester in the order given, and further keys."""
+    chosen = data[(data["mode"] == PUBLISHED) & data["tester"].isin(list(testers))]
     order = chosen["tester"].map(list(testers).index)
     places = chosen.groupby(SETTING, sort=False).ngroup()
     chosen = chosen.assign(place=places, order=order).sort_values(["place", "order"], kind="stable")
-    return summarize(with_rates(chosen), [*SETTING, "tester"], values)
+    return summarize(chosen, [*SETTING, "tester", *keys], values)
 
 
 def _printed(data: pd.DataFrame, item: str, printed: Mapping[str, str], end: str = "") -> pd.Series:

@@ -168,8 +168,19 @@ def test_averages_leave_out_what_some_setting_lacks(folder):
     assert "samples_ratio_symbolic" in found[found["classifier"] == "adult"]["measure"].tolist()
 
 
-def test_every_average_has_a_name(folder):
-    assert set(read_tsv(folder / "tables/averages.tsv")["measure"]) == set(averages.MEASURES)
+def test_local_phases_are_compared_at_equally_many_hops(folder):
+    files = {n: results.read_results(folder, n) for n in ("counts", "local", "retraining", "curves")}
+    local = files["local"]
+    files["local"] = local.assign(hops=local["hops"].where(local["tester"] != "symbolic", 50))
+    measures = set(averages.averages(**files)["measure"])
+    assert "local_increase_aequitas" in measures
+    assert "local_increase_symbolic" not in measures
+
+
+def test_averages_come_in_one_order_and_all_have_a_name(folder):
+    found = read_tsv(folder / "tables/averages.tsv")
+    for _, part in found.groupby("classifier"):
+        assert part["measure"].drop_duplicates().tolist() == list(averages.MEASURES)
 
 
 @pytest.mark.parametrize(
