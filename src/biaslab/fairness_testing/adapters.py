@@ -113,7 +113,7 @@ def from_sklearn(classifier: MLPClassifier) -> Network:
         raise InputError(
             f"the MLPClassifier has the activation {classifier.activation}; only relu is supported"
         )
-    classes = list(classifier.classes_)
+    classes = np.asarray(classifier.classes_).tolist()
     is_binary = classifier.n_outputs_ == 1
     if classifier.out_activation_ == "logistic" and not is_binary:
         raise InputError("the MLPClassifier predicts several labels; train one that predicts one")
