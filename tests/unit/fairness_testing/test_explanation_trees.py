@@ -1,0 +1,127 @@
+import naive
+import numpy as np
+import pytest
+from fairness_data import random_network, small_domain
+from sklearn.tree import DecisionTreeClassifier
+
+from biaslab.core.errors import InputError
+from biaslab.core.jit import set_threads
+from biaslab.core.rng import stream
+from biaslab.fairness_testing import _explanation_trees_kernels as kernels
+from biaslab.fairness_testing.explanation_trees import Explainer
+
+
+def explainer(seed=21, n_neighbours=300):
+    data = small_domain().draw(400, np.random.default_rng(seed))
+    data[:40, 2] = 100  # outside the domain, as in the census file
+    return Explainer(random_network(seed), data, n_neighbours), data
+
+
+def branch(X, labels, draws):
+    """The kernel's branch as a list of constraints."""
+    low = X.min(axis=0)
+    starts = np.concatenate([[0], np.cumsum(X.max(axis=0) - low + 1)])
+    attributes, limits = np.empty((2, len(X)), np.int64)
+    shares = np.empty(len(X))
+    k = int(labels.max()) + 1
+    depth = kernels.grow_branch(X, labels, low, starts, k, draws, attributes, limits, shares)
+    return [
+        (int(a), "<=", int(limit), float(share))
+        if X[0, a] <= limit
+        else (int(a), ">", int(limit), 1 - float(share))
+        for a, limit, share in zip(attributes[:depth], limits[:depth], shares[:depth], strict=True)
+    ]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_branch_equals_the_definition_of_the_tree(n_classes):
+    rng = np.random.default_rng(22)
+    lengths = []
+    for _ in range(40):
+        X = rng.integers(-3, 4, size=(int(rng.integers(1, 30)), 4), dtype=np.int32)
+        labels, draws = rng.integers(0, n_classes, size=len(X)), rng.random(len(X))
+        found = branch(X, labels, draws)
+        assert found == naive.explanation_branch(X.tolist(), labels.tolist(), draws)
+        lengths.append(len(found))
+    assert max(lengths) > 5
+
+
+def test_branch_is_that_of_scikit_learn_up_to_equally_pure_splits():
+    explains, data = explainer()
+    n_equal, n_leaves = 0, 0
+    for number, x in enumerate(data[30:60]):
+        X = explains.neighbours(x, stream(23, number))
+        labels = explains.model.labels(X)
+        tree = DecisionTreeClassifier(random_state=number).fit(X, labels).tree_
+        path = explains.explain(x, stream(23, number))
+        node, rows = 0, np.arange(len(X))
+        for a, limit, left in zip(path.attributes, path.limits, path.left, strict=True):
+            if (tree.feature[node], np.floor(tree.threshold[node])) != (a, limit):
+                equal = naive.best_splits(X.tolist(), labels.tolist(), rows.tolist())
+                assert (a, limit) in equal
+                assert tree.feature[node] in dict(equal)
+                break
+            assert tree.n_node_samples[node] == len(rows)
+            node = (tree.children_left if left else tree.children_right)[node]
+            rows = rows[(X[rows, a] <= limit) == left]
+            n_equal += 1
+        else:
+            assert tree.feature[node] == -2
+            n_leaves += 1
+    assert n_equal > 100
+    assert n_leaves > 10
+
+
+def test_neighbours_are_the_sample_and_draws_from_each_attribute_alone():
+    explains, data = explainer(n_neighbours=20000)
+    x = np.array([9, 2, 9, 12, 1], np.int32)
+    X = explains.neighbours(x, stream(24))
+    assert X[0].tolist() == x.tolist()
+    for column, drawn in zip(data.T, X[1:].T, strict=True):
+        assert set(drawn) == set(column)
+        for value in set(column):
+            share = np.mean(column == value)
+            assert abs(np.mean(drawn == value) - share) < 5 * np.sqrt(share * (1 - share) / len(drawn))
+    assert abs(np.corrcoef(X[1:], rowvar=False) - np.eye(5)).max() < 0.05
+
+
+def test_sample_fulfils_its_path_and_the_path_separates_labels():
+    explains, data = explainer()
+    for number, x in enumerate(data[:30]):
+        path = explains.explain(x, stream(25, number))
+        X = explains.neighbours(x, stream(25, number))
+        labels = explains.model.labels(X)
+        assert path.holds(x[None]).all()
+        assert len(set(labels[path.holds(X)])) == 1
+        assert len(path) == 0 or ((path.confidences > 0) & (path.confidences < 1)).all()
+        for node in range(len(path)):
+            assert not path.negated(node).holds(x[None]).any()
+            assert path.negated(node).confidences[node] == 1 - path.confidences[node]
+
+
+def test_explanation_repeats_at_any_number_of_threads():
+    explains, data = explainer()
+    paths = []
+    for threads in (1, 2):
+        set_threads(threads)
+        paths.append(explains.explain(data[3], stream(26)))
+    for name in ("attributes", "limits", "left", "confidences"):
+        assert getattr(paths[0], name).tolist() == getattr(paths[1], name).tolist()
+
+
+def test_equal_labels_or_equal_neighbours_need_no_constraint():
+    explains, data = explainer()
+    alone = Explainer(explains.model, data, 1)
+    assert len(alone.explain(data[0], stream(27))) == 0
+    same = np.zeros((4, 3), np.int32)
+    assert branch(same, np.array([0, 1, 1, 0]), np.zeros(4)) == []
+
+
+def test_bad_input_is_refused():
+    model, data = random_network(28), small_domain().draw(10, np.random.default_rng(28))
+    with pytest.raises(InputError, match="at least one row of 5 attributes"):
+        Explainer(model, data[:0], 10)
+    with pytest.raises(InputError, match="at least one row of 5 attributes"):
+        Explainer(model, data[:, :4], 10)
+    with pytest.raises(InputError, match="not 0 samples"):
+        Explainer(model, data, 0)

@@ -1,0 +1,226 @@
+from dataclasses import fields, replace
+
+import naive
+import numpy as np
+import pytest
+from fairness_data import blind, random_network
+
+from biaslab.core.errors import InputError
+from biaslab.core.jit import set_threads
+from biaslab.core.rng import stream
+from biaslab.fairness_testing import symbolic
+from biaslab.fairness_testing.discrimination import check
+from biaslab.fairness_testing.domain import Domain, Protected
+from biaslab.fairness_testing.explanation_trees import Explainer
+from biaslab.fairness_testing.path_constraints import Choice
+from biaslab.fairness_testing.trails import count, join
+
+NAMES = ("income", "group", "age", "balance", "sex")
+DOMAIN = Domain(NAMES, np.array([0, 0, 1, -2, 0], np.int32), np.array([4, 2, 4, 4, 1], np.int32))
+N_NEIGHBOURS = 100
+PUBLISHED = replace(symbolic.PUBLISHED, n_neighbours=N_NEIGHBOURS)
+PAPER = replace(symbolic.PAPER, n_neighbours=N_NEIGHBOURS)
+MIXED = replace(PAPER, lexicographic_ties=True, choice=Choice.LEAST, counts_seeds=True)
+
+
+def case(seed=50, columns=(1,), n_seeds=12, scale=2.0):
+    data = DOMAIN.draw(300, np.random.default_rng(seed))
+    data[::7, 2] = 100  # outside the domain, as in the census file
+    return random_network(seed, scale=scale), data, data[:n_seeds], DOMAIN, Protected.of(DOMAIN, columns)
+
+
+def same(one, other):
+    return all(np.array_equal(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
+
+
+class Counting:
+    """A model that counts the samples it is asked about."""
+
+    def __init__(self, model):
+        self.model, self.n_attributes, self.n_classes = model, model.n_attributes, model.n_classes
+        self.asked = 0
+
+    def labels(self, X):
+        self.asked += len(X)
+        return self.model.labels(X)
+
+
+def literal(settings, limit, columns, ids, seeds, local=True, global_=True):
+    """The oracle's visits, with explanations of the streams that the search draws from."""
+    network, data, _, domain, _ = case(columns=columns)
+    explainer = Explainer(network, data, N_NEIGHBOURS)
+
+    def explain(x, step):
+        path = explainer.explain(np.array(x, np.int32), stream(*ids, step))
+        signs = ["<=" if left else ">" for left in path.left]
+        columns = (path.attributes.tolist(), signs, path.limits.tolist(), path.confidences.tolist())
+        return list(zip(*columns, strict=True))
+
+    def is_found(x):
+        return naive.is_discriminatory(
+            lambda v: int(network.labels(np.array([v], np.int32))[0]), x, domain, columns
+        )
+
+    def solve(constraints, x):
+        return naive.solve_constraints(constraints, x, domain, settings.choice)
+
+    return naive.symbolic_search(seeds, limit, columns, settings, is_found, explain, solve, local, global_)
+
+
+@pytest.mark.parametrize("settings", [PUBLISHED, PAPER, MIXED])
+@pytest.mark.parametrize("columns", [(1,), (4,)])
+def test_search_equals_the_literal_queue(settings, columns):
+    network, data, seeds, domain, protected = case(columns=columns)
+    phases = symbolic.search(network, data, seeds, domain, protected, limit=60, seed=5, settings=settings)
+    taken = literal(settings, 60, columns, (5, "symbolic", "search"), seeds.tolist())
+    global_ = [(x, found) for x, found, rank in taken if rank > 2 and (settings.counts_seeds or rank != 5)]
+    local = [(x, found) for x, found, rank in taken if rank <= 2]
+    for trail, expected in ((phases.global_, global_), (phases.local, local)):
+        assert trail.samples.tolist() == [x for x, _ in expected]
+        assert trail.discriminatory.tolist() == [found for _, found in expected]
+    assert len(local) > 10
+    assert len(taken) > 50
+
+
+@pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
+def test_one_search_alone_equals_the_literal_queue(settings):
+    network, data, seeds, domain, protected = case()
+    options = {"seed": 6, "settings": settings}
+    trail = symbolic.global_search(network, data, seeds, domain, protected, limit=40, **options)
+    taken = literal(settings, 40, (1,), (6, "symbolic", "global"), seeds.tolist(), local=False)
+    counted = [x for x, _, rank in taken if settings.counts_seeds or rank != 5]
+    assert trail.samples.tolist() == counted
+    assert len(trail) >= 40
+
+    starts = seeds[check(network, seeds, protected).discriminatory][:2]
+    trail = symbolic.local_search(network, data, starts, domain, protected, hops=15, **options)
+    without_seeds = replace(settings, counts_seeds=False)
+    for number, x in enumerate(starts.tolist()):
+        ids = (6, "symbolic", "local", number)
+        taken = literal(without_seeds, 15, (1,), ids, [x], global_=False)
+        assert trail.samples[trail.seed == number].tolist() == [x for x, _, rank in taken if rank != 5]
+
+
+@pytest.mark.parametrize("settings", [PUBLISHED, PAPER, replace(PAPER, choice=Choice.RANDOM)])
+def test_independent_forward_passes_confirm_every_sample(settings):
+    network, data, seeds, domain, protected = case(seed=42)
+    phases = symbolic.search(network, data, seeds, domain, protected, limit=80, seed=7, settings=settings)
+    trail = join([phases.global_, phases.local])
+
+    def label(x):
+        logits = naive.network_logits(network.weights, network.biases, x)
+        return logits.index(max(logits))
+
+    expected = [naive.is_discriminatory(label, x.tolist(), domain, (1,)) for x in trail.samples]
+    assert trail.discriminatory.tolist() == expected
+    assert 0 < sum(expected) < len(trail)
+
+
+def test_generated_attributes_lie_in_the_domain_or_are_the_seeds():
+    network, data, seeds, domain, protected = case(seed=43)
+    phases = symbolic.search(network, data, seeds, domain, protected, limit=80, seed=8, settings=PAPER)
+    trail = join([phases.global_, phases.local])
+    inside = (trail.samples >= domain.low) & (trail.samples <= domain.high)
+    assert inside[:, [0, 1, 3, 4]].all()
+    assert (trail.samples[~inside[:, 2], 2] == 100).all()
+
+
+@pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
+def test_blind_network_yields_nothing_and_has_no_local_search(settings):
+    network, data, seeds, domain, protected = case(seed=44)
+    network = blind(network, (1,))
+    phases = symbolic.search(network, data, seeds, domain, protected, limit=30, seed=9, settings=settings)
+    assert len(phases.global_) >= 30
+    assert len(phases.local) == 0
+    assert not phases.global_.discriminatory.any()
+    trail = symbolic.local_search(network, data, seeds, domain, protected, hops=5, seed=9, settings=settings)
+    assert trail.samples.shape == (0, 5)
+
+
+def test_network_with_one_label_leaves_the_seeds_alone():
+    network, data, seeds, domain, protected = case()
+    network.biases[-1][0] += 1e6
+    for settings, n in ((PUBLISHED, len(seeds)), (PAPER, 0)):
+        phases = symbolic.search(
+            network, data, seeds, domain, protected, limit=50, seed=10, settings=settings
+        )
+        assert (len(phases.global_), len(phases.local)) == (n, 0)
+
+
+@pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
+def test_queries_are_the_samples_asked_and_the_limit_counts_different_ones(settings):
+    network, data, seeds, domain, protected = case(columns=(4,))
+    model = Counting(network)
+    phases = symbolic.search(model, data, seeds, domain, protected, limit=70, seed=11, settings=settings)
+    counts = count(join([phases.global_, phases.local]), protected)
+    assert counts.n_samples == 70
+    assert counts.n_queries == model.asked
+
+
+def test_same_seed_gives_the_same_trails_at_any_number_of_threads():
+    arguments = case(seed=45)
+    trails = []
+    for threads, seed in ((1, 12), (2, 12), (1, 13)):
+        set_threads(threads)
+        phases = symbolic.search(*arguments, limit=60, seed=seed, settings=PAPER)
+        trails.append(join([phases.global_, phases.local]))
+    assert same(trails[0], trails[1])
+    assert not same(trails[0], trails[2])
+
+
+def test_local_search_in_parts_equals_the_whole():
+    network, data, seeds, domain, protected = case(seed=57)
+    starts = seeds[check(network, seeds, protected).discriminatory][:4]
+    assert len(starts) == 4
+
+    def search(part, first):
+        return symbolic.local_search(
+            network, data, part, domain, protected, hops=8, seed=14, settings=PAPER, first=first
+        )
+
+    assert same(search(starts, 0), join([search(starts[:1], 0), search(starts[1:], 1)]))
+
+
+def test_published_seeds_come_in_lexicographic_order_and_before_global_results():
+    network, data, seeds, domain, protected = case(seed=47)
+    options = {"limit": 30, "seed": 15, "settings": PUBLISHED}
+    trail = symbolic.global_search(network, data, seeds, domain, protected, **options)
+    assert trail.samples[: len(seeds)].tolist() == sorted(seeds.tolist())
+    assert trail.seed[: len(seeds)].tolist() == list(range(len(seeds)))
+
+
+def test_paper_takes_seeds_in_their_order_and_in_turn_with_global_results():
+    network, data, seeds, domain, protected = case(seed=52)
+    settings = replace(PAPER, counts_seeds=True, repeats=True)
+    options = {"limit": 9, "seed": 15, "settings": settings}
+    trail = symbolic.global_search(network, data, seeds, domain, protected, **options)
+    assert trail.samples[::2].tolist() == seeds[: (len(trail) + 1) // 2].tolist()
+    uncounted = symbolic.global_search(
+        network, data, seeds, domain, protected, **options | {"settings": replace(PAPER, repeats=True)}
+    )
+    shared = trail.samples[1::2].tolist()
+    assert uncounted.samples.tolist()[: len(shared)] == shared
+    assert uncounted.queries[0] == trail.queries[:2].sum()
+
+
+def test_search_ends_when_all_samples_are_explored():
+    network, data, seeds, domain, protected = case(columns=(1, 2, 3))  # leaves 20 different samples
+    for settings in (PUBLISHED, PAPER):
+        phases = symbolic.search(
+            network, data, seeds, domain, protected, limit=100, seed=16, settings=settings
+        )
+        trail = join([phases.global_, phases.local])
+        assert count(trail, protected).n_samples <= 20
+        assert settings.repeats == (len(trail) > 20)
+    assert len(join([*vars(symbolic.search(*case(), limit=0, seed=1, settings=PAPER)).values()])) == 0
+
+
+def test_bad_input_is_refused():
+    network, data, seeds, domain, protected = case()
+    options = {"limit": 5, "seed": 1, "settings": PAPER}
+    with pytest.raises(InputError, match="cannot explore -1 samples"):
+        symbolic.search(network, data, seeds, domain, protected, **options | {"limit": -1})
+    with pytest.raises(InputError, match="seeds have 5 attributes"):
+        symbolic.search(network, data, seeds[:, :4], domain, protected, **options)
+    with pytest.raises(InputError, match="at least one row"):
+        symbolic.search(network, data[:0], seeds, domain, protected, **options)
