@@ -756,7 +756,9 @@ def best_splits(X, labels, rows):
         values = sorted({X[row][attribute] for row in rows})
         for below, above in itertools.pairwise(values):
             limit = math.floor(Fraction(below + above, 2))
-            sides = [[labels[r] for r in rows if (X[r][attribute] <= limit) == left] for left in (True, False)]
+            sides = [
+                [labels[r] for r in rows if (X[r][attribute] <= limit) == left] for left in (True, False)
+            ]
             impurity = sum(Fraction(len(side), len(rows)) * gini(side) for side in sides)
             if attribute not in best or impurity < best[attribute][0]:
                 best[attribute] = impurity, limit
@@ -939,3 +941,26 @@ def aequitas_walks(label_of, starts, domain, columns, draws, settings):
             if w >= u[3]:
                 x, energy = new, new_energy
     return visits
+
+
+# Retraining: Zhang et al. 2021, RQ4, with the rules that the module states.
+
+
+def majority_label(probabilities_of, x, domain, columns, n_classes):
+    """The most frequent label over all protected values; among equally frequent ones the likeliest on average."""
+    ranges = [range(domain.low[c], domain.high[c] + 1) for c in columns]
+    votes, sums, n = Counter(), [0.0] * n_classes, 0
+    for values in itertools.product(*ranges):
+        other = list(x)
+        for column, value in zip(columns, values, strict=True):
+            other[column] = value
+        p = [float(v) for v in probabilities_of(other)]
+        votes[p.index(max(p))] += 1
+        sums = [s + v for s, v in zip(sums, p, strict=True)]
+        n += 1
+    return max(range(n_classes), key=lambda label: (votes[label], sums[label] / n))
+
+
+def most_votes(votes):
+    """The label that most give, the least of several."""
+    return max(sorted(set(votes)), key=list(votes).count)
