@@ -1,9 +1,9 @@
 """Networks from TensorFlow 1 checkpoints ("bundles"), read without TensorFlow and without trusting the file.
 
-A bundle with the prefix P is two files. ``P.index`` is a LevelDB table: sorted keys with shared prefixes in blocks,
-and a footer that leads to them. Its first key, the empty one, has the header; every other one is a variable and
-says where its numbers lie in ``P.data-00000-of-00001``, one after the other as they are in memory. Blocks and
-variables carry checksums (CRC-32C).
+A bundle with the prefix P is two files. ``P.index`` is a LevelDB table: sorted keys with shared prefixes
+in blocks, and a footer that leads to them. Its first key, the empty one, has the header; every other one
+is a variable and says where its numbers lie in ``P.data-00000-of-00001``, one after the other as they are
+in memory. Blocks and variables carry checksums (CRC-32C).
 """
 
 import re

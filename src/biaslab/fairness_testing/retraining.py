@@ -1,0 +1,317 @@
+"""Fairer networks by training on with discriminatory samples (Zhang et al. 2021, RQ4 and Table XII).
+
+The paper adds a random 5% of the samples that a tester found to the data and retrains. It does not say
+which label they get, whether both members of a pair are added, or how long training goes on. Here:
+
+- training goes on from the tested network, for a fixed number of steps of Adam, at a rate that falls in
+  `STAGES` equal stages towards zero;
+- half of each batch are rows of the data and half are added ones, both in passes of their own, so that
+  neither drowns the other where there are few rows or many finds;
+- a sample is added together with its partner, the one with other protected values and another label, and
+  both get one label. What is added then says that protected attributes do not matter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.rng import stream
+from biaslab.fairness_testing.discrimination import check, discriminatory_share
+from biaslab.fairness_testing.domain import Protected
+from biaslab.fairness_testing.networks import Network
+from biaslab.fairness_testing.training import (
+    BATCH,
+    Standardisation,
+    Training,
+    check_training_data,
+    initial_network,
+)
+
+LABEL_RULES = ("majority", "model", "ensemble")
+"""Who labels an added sample: see `added_labels`."""
+STAGES = 10
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a network is retrained.
+
+    Attributes
+    ----------
+    share : float
+        Part of the found samples that are drawn and added; at least one is.
+    pairs : bool
+        Whether a sample's partner is added with it.
+    steps : int
+        Batches.
+    learning_rate : float
+        Adam's, at the first step.
+    from_scratch : bool
+        Whether training starts from an untrained network and not from the tested one.
+    """
+
+    share: float = 0.05
+    pairs: bool = True
+    steps: int = 8000
+    learning_rate: float = 0.003
+    from_scratch: bool = False
+
+
+DEFAULT = Settings()
+
+
+class Ensemble:
+    """Classifiers of other kinds that vote: a random forest, the 15 nearest neighbours, naive Bayes.
+
+    Their answers do not depend on the number of threads.
+
+    Parameters
+    ----------
+    X : (n, d) int32
+        Samples.
+    y : (n,) int64
+        Their labels.
+    seed : int
+    """
+
+    def __init__(self, X: np.ndarray, y: np.ndarray, seed: int) -> None:
+        state = int(stream(seed, "ensemble").integers(2**31))
+        forest = RandomForestClassifier(50, min_samples_leaf=5, random_state=state)
+        neighbours = KNeighborsClassifier(min(15, len(X)), algorithm="kd_tree")
+        self._standard = Standardisation.of(X)
+        self._classifiers = [c.fit(self._inputs(X), y) for c in (forest, neighbours, GaussianNB())]
+
+    def labels(self, X: np.ndarray) -> np.ndarray:
+        """Return the label of most classifiers, (n,) int64; the least of those that as many give."""
+        inputs = self._inputs(X)
+        votes = np.stack([c.predict(inputs) for c in self._classifiers], axis=1)
+        return _label_counts(votes, int(votes.max()) + 1).argmax(axis=1)
+
+    def _inputs(self, X: np.ndarray) -> np.ndarray:
+        return self._standard.inputs(X).astype(np.float64)
+
+
+def added_labels(
+    rule: str, network: Network, samples: np.ndarray, protected: Protected, ensemble: Ensemble | None = None
+) -> np.ndarray:
+    """Return the labels that samples are added with.
+
+    Parameters
+    ----------
+    rule : str
+        ``majority``: the network's most frequent label over all protected values; among equally frequent ones
+        that of the highest mean probability over these values. ``model``: the network's label of the sample.
+        ``ensemble``: the label that the ensemble gives the sample.
+    network : Network
+        The tested one.
+    samples : (n, d) int32
+    protected : Protected
+    ensemble : Ensemble, optional
+        Needed by its rule alone.
+
+    Returns
+    -------
+    (n,) int64
+
+    Raises
+    ------
+    InputError
+        For a rule that is not known, or an ensemble that is missing.
+    """
+    match rule:
+        case "majority":
+            return _majority_labels(network, samples, protected)
+        case "model":
+            return network.labels(samples)
+        case "ensemble" if ensemble:
+            return ensemble.labels(samples)
+        case "ensemble":
+            raise InputError("the label rule 'ensemble' needs an ensemble; fit one to the data")
+    raise InputError(
+        f"no label rule is called '{rule}'{suggest(rule, LABEL_RULES)} (there are {', '.join(LABEL_RULES)})"
+    )
+
+
+def retrain(
+    network: Network,
+    X: np.ndarray,
+    y: np.ndarray,
+    found: np.ndarray,
+    protected: Protected,
+    *,
+    label_rule: str,
+    repetition: int,
+    seed: int,
+    settings: Settings = DEFAULT,
+    ensemble: Ensemble | None = None,
+) -> Network:
+    """Retrain a network with some of the samples that a tester found (Section 4.2, RQ4).
+
+    Parameters
+    ----------
+    network : Network
+        The tested one; it is not changed.
+    X, y : (n, d) int32, (n,) int64
+        Its data.
+    found : (f, d) int32
+        Different discriminatory samples (`trails.distinct_discriminatory`).
+    protected : Protected
+    label_rule : str
+        One of `LABEL_RULES`.
+    repetition, seed : int
+        They draw the samples that are added, whatever the rule, and the batches.
+    settings : Settings
+    ensemble : Ensemble, optional
+
+    Raises
+    ------
+    InputError
+        When nothing was found, the data do not fit the network, or as `added_labels`.
+    """
+    check_training_data(X, y, network.n_classes)
+    rng = stream(seed, "retraining", repetition)
+    samples = found[np.sort(rng.choice(len(found), n_added(found, settings), replace=False))]
+    labels = added_labels(label_rule, network, samples, protected, ensemble)
+    if settings.pairs:
+        samples, labels = _with_partners(network, samples, labels, protected)
+    standard = Standardisation.of(X)
+    if settings.from_scratch:
+        start = initial_network(network.n_attributes, network.n_classes, rng)
+    else:
+        start = standard.unfold(network)
+    training = Training(start)
+    inputs = standard.inputs(np.concatenate([X, samples]))
+    targets = np.concatenate([y, labels]).astype(np.int64)
+    batches = _mixed_batches(len(X), len(samples), settings.steps, rng)
+    for stage, part in enumerate(np.array_split(batches, STAGES)):
+        training.run(inputs, targets, part.ravel(), settings.learning_rate * (1 - stage / STAGES))
+    return standard.fold(training.network)
+
+
+def n_added(found: np.ndarray, settings: Settings) -> int:
+    """Return how many of the found samples are drawn.
+
+    Raises
+    ------
+    InputError
+        When nothing was found.
+    """
+    if not len(found):
+        raise InputError("no discriminatory sample was found, so there is nothing to retrain with")
+    return max(1, round(settings.share * len(found)))
+
+
+def retraining_table(
+    network: Network,
+    X: np.ndarray,
+    y: np.ndarray,
+    found: np.ndarray,
+    uniform: np.ndarray,
+    protected: Protected,
+    *,
+    label_rules: Sequence[str],
+    repetitions: int,
+    seed: int,
+    settings: Settings = DEFAULT,
+    ensemble: Ensemble | None = None,
+) -> pd.DataFrame:
+    """Return fairness and accuracy before and after retraining (Table XII).
+
+    Parameters
+    ----------
+    network, X, y, found, protected, seed, settings, ensemble
+        As in `retrain`.
+    uniform : (u, d) int32
+        Samples drawn uniformly from the domain, on which discrimination is measured.
+    label_rules : sequence of str
+    repetitions : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        label_rule, repetition, n_added, and as parts of one before and after: accuracy, share (of the uniform
+        samples that are discriminatory) and data_share (of the rows of the data).
+    """
+    before = _quality(network, X, y, uniform, protected)
+    rows = []
+    for rule in label_rules:
+        for repetition in range(repetitions):
+            retrained = retrain(
+                network,
+                X,
+                y,
+                found,
+                protected,
+                label_rule=rule,
+                repetition=repetition,
+                seed=seed,
+                settings=settings,
+                ensemble=ensemble,
+            )
+            after = _quality(retrained, X, y, uniform, protected)
+            row = {"label_rule": rule, "repetition": repetition, "n_added": n_added(found, settings)}
+            for measure in before:
+                row |= {f"{measure}_before": before[measure], f"{measure}_after": after[measure]}
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _quality(
+    network: Network, X: np.ndarray, y: np.ndarray, uniform: np.ndarray, protected: Protected
+) -> dict[str, float]:
+    return {
+        "accuracy": network.accuracy(X, y),
+        "share": discriminatory_share(network, uniform, protected),
+        "data_share": discriminatory_share(network, X, protected),
+    }
+
+
+def _majority_labels(network: Network, samples: np.ndarray, protected: Protected) -> np.ndarray:
+    """Return the most frequent label over all protected values; see `added_labels`."""
+    variants = protected.variants(samples)
+    n, m, d = variants.shape
+    probabilities = network.probabilities(variants.reshape(n * m, d)).reshape(n, m, -1)
+    counts = _label_counts(probabilities.argmax(axis=2), network.n_classes)
+    is_most_frequent = counts == counts.max(axis=1, keepdims=True)
+    return np.where(is_most_frequent, probabilities.mean(axis=1), -1.0).argmax(axis=1)
+
+
+def _label_counts(labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return how often each label is in a row, (n, k) int64."""
+    return (labels[:, :, None] == np.arange(n_classes)).sum(axis=1)
+
+
+def _with_partners(
+    network: Network, samples: np.ndarray, labels: np.ndarray, protected: Protected
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return samples and labels, followed by the samples' partners with the same labels.
+
+    A sample that was found with values outside the domain may have no partner inside.
+    """
+    partners = check(network, samples, protected).partners
+    has_partner = partners >= 0
+    others = samples[has_partner]
+    others[:, protected.columns] = protected.values[partners[has_partner]]
+    return np.concatenate([samples, others]), np.concatenate([labels, labels[has_partner]])
+
+
+def _mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Generator) -> np.ndarray:
+    """Return rows for batches, half of each from the data and half from the rows that follow them.
+
+    Returns
+    -------
+    (n_batches, BATCH) int64
+        Either half goes through its rows in random orders, and through all before one comes again.
+    """
+    half = n_batches * (BATCH // 2)
+    of_data, of_added = (
+        np.concatenate([rng.permutation(n) for _ in range(-(-half // n))])[:half].reshape(n_batches, -1)
+        for n in (n_data, n_added)
+    )
+    return np.concatenate([of_data, n_data + of_added], axis=1)
