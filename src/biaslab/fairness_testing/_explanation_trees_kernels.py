@@ -13,15 +13,16 @@ ABOVE = 1 + 1e-12
 
 
 @kernel
-def count_labels(X, labels, rows, low, starts, table):
+def count_labels(X, labels, rows, n_rows, low, starts, table):
     """Count the labels of some rows by attribute and value.
 
     Parameters
     ----------
     X : (n, d) int32
     labels : (n,) int64
-    rows : (m,) int64
-        Rows of the node.
+    rows : (n,) int64
+        The first `n_rows` are those of the node.
+    n_rows : int
     low : (d,) int32
         Least value of each attribute.
     starts : (d + 1,) int64
@@ -29,23 +30,28 @@ def count_labels(X, labels, rows, low, starts, table):
     table : (starts[d], k) int64
         Filled.
     """
-    table[:] = 0
-    for row in rows:
-        label = labels[row]
+    for v in range(table.shape[0]):
+        for c in range(table.shape[1]):
+            table[v, c] = 0
+    for i in range(n_rows):
+        row = rows[i]
         for a in range(X.shape[1]):
-            table[starts[a] + X[row, a] - low[a], label] += 1
+            table[starts[a] + X[row, a] - low[a], labels[row]] += 1
 
 
 @kernel
-def best_limit(table, totals, left):
+def best_limit(table, first, end, totals, n_rows, left):
     """Find the split of one attribute with the purest sides, by Gini's impurity; the lowest of equal ones.
 
     Parameters
     ----------
     table : (v, k) int64
-        The node's labels by value of the attribute.
+        The node's labels by value; those of the attribute are the rows from `first` to before `end`.
+    first, end : int
     totals : (k,) int64
-        Their sums.
+        The node's labels.
+    n_rows : int
+        Their sum.
     left : (k,) int64
         Working space.
 
@@ -55,58 +61,80 @@ def best_limit(table, totals, left):
         Σ n_c² / n of the left side plus that of the right side, the larger the purer; 0 when there is one
         value only.
     limit : int
-        The values up to it go left, halfway between two values that occur (rounded down).
+        The values up to it go left; halfway between two values that occur (rounded down), counted from the
+        first; -1 when there is one value only.
     """
     best, limit = 0.0, -1
-    left[:] = 0
-    n_left, n = 0, np.sum(totals)
-    previous = -1
-    for value in range(table.shape[0]):
-        here = np.sum(table[value])
-        if not here:
+    n_left, previous = 0, -1
+    for c in range(totals.size):
+        left[c] = 0
+    for v in range(first, end):
+        here = 0
+        for c in range(totals.size):
+            here += table[v, c]
+        if here == 0:
             continue
         if previous >= 0:
             left_squares, right_squares = 0, 0
             for c in range(totals.size):
                 left_squares += left[c] * left[c]
                 right_squares += (totals[c] - left[c]) * (totals[c] - left[c])
-            score = left_squares / n_left + right_squares / (n - n_left)
+            score = left_squares / n_left + right_squares / (n_rows - n_left)
             if score > best * ABOVE:
-                best, limit = score, (previous + value) // 2
-        left += table[value]
+                best, limit = score, (previous + v - first) // 2
+        for c in range(totals.size):
+            left[c] += table[v, c]
         n_left += here
-        previous = value
+        previous = v - first
     return best, limit
 
 
 @kernel
-def best_split(table, starts, totals, draw):
-    """Find the purest split of a node: its attribute and its limit, counted from the least value on.
-
-    The limit is -1 when all rows are equal.
+def best_split(scores, draw):
+    """Choose one of the attributes whose splits are the purest.
 
     Parameters
     ----------
-    table, starts
-        As in `count_labels`.
-    totals : (k,) int64
-        Labels of the node.
+    scores : (d,) float64
+        Of the best split of each attribute.
     draw : float
-        In [0, 1); chooses among equally pure attributes.
+        In [0, 1).
     """
-    d = starts.size - 1
-    scores, limits = np.empty(d), np.empty(d, np.int64)
-    left = np.empty_like(totals)
-    for a in range(d):
-        scores[a], limits[a] = best_limit(table[starts[a] : starts[a + 1]], totals, left)
-    equal = np.flatnonzero(scores * ABOVE >= np.max(scores))
-    a = equal[int(draw * equal.size)]
-    return a, limits[a]
+    best, n_equal = 0.0, 0
+    for a in range(scores.size):
+        best = max(best, scores[a])
+    for a in range(scores.size):
+        n_equal += scores[a] * ABOVE >= best
+    to_pass = int(draw * n_equal)
+    for a in range(scores.size):
+        if scores[a] * ABOVE >= best:
+            if to_pass == 0:
+                return a
+            to_pass -= 1
+    return -1
+
+
+@kernel
+def keep_side(X, rows, n_rows, a, limit):
+    """Move the rows on the side of row 0 of a split to the front of `rows`, in order.
+
+    Returns
+    -------
+    n_kept : int
+        Rows on that side.
+    """
+    side = X[0, a] <= limit
+    n_kept = 0
+    for i in range(n_rows):
+        if (X[rows[i], a] <= limit) == side:
+            rows[n_kept] = rows[i]
+            n_kept += 1
+    return n_kept
 
 
 @kernel
 def grow_branch(X, labels, low, starts, n_classes, draws, attributes, limits, shares):
-    """Split the node of row 0 until its labels are equal.
+    """Split the node of row 0 until its labels, or its rows, are equal.
 
     Parameters
     ----------
@@ -128,22 +156,28 @@ def grow_branch(X, labels, low, starts, n_classes, draws, attributes, limits, sh
     int
         Nodes on the branch, leaf not counted.
     """
-    rows = np.arange(X.shape[0])
-    table = np.empty((starts[-1], n_classes), np.int64)
+    n_rows, d = X.shape
+    rows = np.arange(n_rows)
+    table = np.empty((starts[d], n_classes), np.int64)
+    totals, left = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    scores, best_limits = np.empty(d), np.empty(d, np.int64)
     depth = 0
     while True:
-        totals = np.zeros(n_classes, np.int64)
-        for row in rows:
-            totals[labels[row]] += 1
-        if np.max(totals) == rows.size:
+        for c in range(n_classes):
+            totals[c] = 0
+        for i in range(n_rows):
+            totals[labels[rows[i]]] += 1
+        if totals[labels[0]] == n_rows:
             return depth
-        count_labels(X, labels, rows, low, starts, table)
-        a, limit = best_split(table, starts, totals, draws[depth])
-        if limit < 0:
+        count_labels(X, labels, rows, n_rows, low, starts, table)
+        for a in range(d):
+            scores[a], best_limits[a] = best_limit(table, starts[a], starts[a + 1], totals, n_rows, left)
+        a = best_split(scores, draws[depth])
+        if best_limits[a] < 0:
             return depth
-        limit += low[a]
-        sides = X[rows, a] <= limit
-        attributes[depth], limits[depth] = a, limit
-        shares[depth] = np.sum(sides) / rows.size
-        rows = rows[sides == sides[0]]
+        limit = low[a] + best_limits[a]
+        n_kept = keep_side(X, rows, n_rows, a, limit)
+        n_left = n_kept if X[0, a] <= limit else n_rows - n_kept
+        attributes[depth], limits[depth], shares[depth] = a, limit, n_left / n_rows
+        n_rows = n_kept
         depth += 1
