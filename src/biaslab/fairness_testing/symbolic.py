@@ -9,7 +9,7 @@ path of any sample (global search).
 import hashlib
 import heapq
 import itertools
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -303,8 +303,7 @@ def _digest(path: Path) -> bytes:
     return hashlib.blake2b(b"".join(column.tobytes() for column in columns), digest_size=16).digest()
 
 
-def _trail(visits: Iterable[_Visit], domain: Domain) -> Trail:
-    visits = list(visits)
+def _trail(visits: list[_Visit], domain: Domain) -> Trail:
     return Trail(
         np.array([visit.x for visit in visits], np.int32).reshape(-1, domain.n_attributes),
         np.array([visit.discriminatory for visit in visits], bool),
