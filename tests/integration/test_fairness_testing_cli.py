@@ -1,0 +1,269 @@
+"""``biaslab fairness-testing`` on a small table and a classifier that discriminates."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from biaslab.cli import app, main
+from biaslab.core.io import read_tsv
+from biaslab.fairness_testing.encoding import read_table
+from biaslab.fairness_testing.networks import Network, load_network, save_network
+from biaslab.fairness_testing.schema import load_schema
+
+SCHEMA = {
+    "protected": ["sex", "age"],
+    "attributes": [
+        {"name": "age", "kind": "integer", "low": 1, "high": 9, "divide_by": 10, "clip": True},
+        {"name": "sex", "kind": "category", "values": ["female", "male"]},
+        {"name": "income", "kind": "bins", "edges": [1000, 2000, 3000, 4000, 5000, 6000]},
+        {"name": "debts", "kind": "integer", "low": 0, "high": 20},
+    ],
+    "label": {"column": "credit", "classes": ["refused", "granted"]},
+}
+MODULE = """
+import numpy as np
+
+def classify(X):
+    granted = X @ [0.0, 3.0, 1.0, -0.5] > 1.5
+    return np.column_stack([~granted, granted]).astype(float)
+
+def nan(X):
+    return np.full((len(X), 2), np.nan)
+
+def narrow(X):
+    return X[:, :1]
+"""
+FOUND = ["protected", "age", "sex", "income", "debts", "other_value", "label", "other_label", "outside"]
+
+
+def network():
+    """Income and debts count, and so does being male: as much as three steps of income."""
+    return Network(
+        [np.array([[0.0, 0], [0, 3], [0, 1], [0, -0.5]]), np.eye(2)], [np.array([40, 38.5]), np.zeros(2)]
+    )
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """The data, their schema and the classifier, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "my_classifier", raising=False)
+    rng = np.random.default_rng(4)
+    n = 60
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(18, 95, n),
+            "sex": rng.choice(["female", "male"], n),
+            "income": rng.integers(0, 7000, n),
+            "debts": rng.integers(0, 21, n),
+            "credit": "refused",
+        }
+    )
+    table.to_csv("data.csv", index=False)
+    Path("schema.yaml").write_text(yaml.safe_dump(SCHEMA, sort_keys=False))
+    schema = load_schema("schema.yaml")
+    table["credit"] = np.array(schema.classes)[network().labels(read_table("data.csv", schema).X)]
+    table.to_csv("data.csv", index=False)
+    save_network("network.npz", network())
+    Path("my_classifier.py").write_text(MODULE)
+    return tmp_path
+
+
+def run(*arguments, model="network.npz", out="out"):
+    options = ["run", "data.csv", "--schema", "schema.yaml", "--model", model, "--out", out]
+    arguments = ["fairness-testing", *options, "--seeds", "20", "--hops", "10", *arguments]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.mark.parametrize("tester", ["adf", "aequitas", "symbolic", "random"])
+@pytest.mark.parametrize("mode", ["paper", "published"])
+def test_a_run(files, tester, mode):
+    page = run("--tester", tester, "--mode", mode)
+    found = read_tsv("out/found.tsv", text=("other_value", "age"))
+    assert list(found.columns) == FOUND
+    assert set(found["protected"]) == {"sex"}  # the age counts for nothing
+    assert (found["sex"] != found["other_value"]).all()
+    assert (found["label"] != found["other_label"]).all()
+    assert ((found["label"] == "granted") == (found["sex"] == "male")).all()
+    assert (found["outside"] == "no").all()
+    assert set(found["age"]) <= {"up to 19", "90 or more", *(f"{a}-{a + 9}" for a in range(20, 90, 10))}
+    summary = read_tsv("out/summary.tsv")
+    assert list(summary["protected"]) == ["sex", "age"]
+    sex, age = summary.to_dict("records")
+    assert (sex["n_discriminatory"], age["n_discriminatory"]) == (len(found), 0)
+    assert 0 < sex["n_discriminatory"] <= sex["n_samples"]
+    assert sex["ci_low"] <= sex["uniform_share"] <= sex["ci_high"]
+    assert (age["uniform_share"], age["data_share"]) == (0, 0)
+    changed = read_tsv("out/changed.tsv")
+    assert set(changed["attribute"]) == (
+        {"age", "income", "debts"} if tester in ("adf", "aequitas") else set()
+    )
+    assert "| Protected | Tester |" in Path("out/summary.md").read_text()
+    assert "60 rows of 4 attributes, 0 with a value outside the domain" in " ".join(page.split())
+    assert "labels 100.0% as the data do" in " ".join(page.split())
+    assert "For example: sex" in page
+    assert "No discriminatory sample was found." in page
+
+
+def test_the_pairs_are_what_the_classifier_says(files):
+    """Each row of found.tsv, written back as data with either value, gets the labels that stand in it."""
+    run("--protected", "sex")
+    found = read_tsv("out/found.tsv", text=("age",))
+    assert len(found) > 5
+    first = {"up to 19": 10, "90 or more": 90} | {f"{a}-{a + 9}": a for a in range(20, 90, 10)}
+    bins = {"below 1000": 0, "6000 or more": 6000} | {
+        f"{a} to below {a + 1000}": a for a in range(1000, 6000, 1000)
+    }
+    rows = pd.DataFrame(
+        {
+            "age": found["age"].map(first),
+            "income": found["income"].map(bins),
+            "debts": found["debts"],
+            "credit": found["label"],
+        }
+    )
+    schema = load_schema("schema.yaml")
+    for value, label in (("sex", "label"), ("other_value", "other_label")):
+        rows.assign(sex=found[value]).to_csv("back.csv", index=False)
+        labels = network().labels(read_table("back.csv", schema).X)
+        assert [schema.classes[k] for k in labels] == list(found[label])
+
+
+def test_equal_runs_write_equal_files(files):
+    for tester in ("adf", "random"):
+        run("--tester", tester, "--threads", "1", out=f"{tester}1")
+        run("--tester", tester, "--threads", "2", out=f"{tester}2")
+        for name in ("found.tsv", "changed.tsv", "summary.tsv", "summary.md"):
+            assert (files / f"{tester}1" / name).read_bytes() == (files / f"{tester}2" / name).read_bytes()
+
+
+@pytest.mark.parametrize("tester", ["adf", "random"])
+def test_chunks_of_seeds_find_what_one_finds(files, monkeypatch, tester):
+    run("--tester", tester, out="one")
+    monkeypatch.setattr("biaslab.fairness_testing.campaign.CHUNK_SEEDS", 7)
+    run("--tester", tester, out="many")
+    for name in ("found.tsv", "changed.tsv", "summary.tsv"):
+        assert (files / "one" / name).read_bytes() == (files / "many" / name).read_bytes()
+
+
+def test_a_function_is_tested_like_the_network_it_is(files):
+    run("--tester", "random", out="network")
+    run("--tester", "random", model="my_classifier:classify", out="function")
+    assert (files / "network/found.tsv").read_bytes() == (files / "function/found.tsv").read_bytes()
+    run("--tester", "adf", "--protected", "sex", model="my_classifier:classify")
+    assert len(read_tsv("out/found.tsv")) > 0
+
+
+def test_a_network_is_trained_and_kept(files):
+    page = run("--epochs", "30", model="train")
+    assert "For example" in page or "No discriminatory" in page
+    trained = load_network(files / "out/network.npz")
+    assert (trained.n_attributes, trained.n_classes) == (4, 2)
+    run("--epochs", "30", model="out/network.npz", out="again")
+    assert (files / "out/found.tsv").read_bytes() == (files / "again/found.tsv").read_bytes()
+
+
+def test_attributes_that_vary_together(files):
+    run("--protected", "age,sex")
+    found = read_tsv("out/found.tsv")
+    assert set(found["protected"]) == {"age,sex"}
+    assert all(value.endswith((", female", ", male")) for value in found["other_value"])
+
+
+@pytest.mark.parametrize("tester", ["adf", "random"])
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [("--time-limit", "0", "the time limit of 0 s"), ("--sample-limit", "1", "the limit of 1 samples")],
+)
+def test_limits(files, monkeypatch, tester, option, value, reason):
+    monkeypatch.setattr("biaslab.fairness_testing.campaign.CHUNK_SEEDS", 7)
+    page = run("--tester", tester, "--protected", "sex", option, value)
+    summary = read_tsv("out/summary.tsv")
+    assert summary.loc[0, "n_seeds"] == 7
+    assert summary.loc[0, "stopped"] == reason
+    assert f"7 seeds, stopped by {reason}" in page
+    assert f"sex: stopped by {reason}." in Path("out/summary.md").read_text()
+
+
+def refused(monkeypatch, capsys, *arguments):
+    """Call the command as a user does; return what it says."""
+    monkeypatch.setattr(sys, "argv", ["biaslab", "fairness-testing", *map(str, arguments)])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    error = capsys.readouterr().err.strip()
+    assert "Traceback" not in error
+    return error
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"data": "none.csv"}, "none.csv: no such file"),
+        ({"--schema": "none.yaml"}, "none.yaml: No such file"),
+        ({"--model": "none.npz"}, "none.npz: no such file"),
+        ({"--model": "data.npz"}, "a network has the arrays W0, b0"),
+        ({"--model": "other.npz"}, "takes 3 attributes into 2 classes, but the data have 4 and 2"),
+        ({"--model": "network"}, "'network' names no classifier"),
+        ({"--model": "my_classifier:clasify"}, "has no 'clasify'; did you mean 'classify'"),
+        ({"--model": "my_module:classify"}, "my_module: cannot be imported"),
+        ({"--model": "my_classifier:nan"}, "not finite"),
+        ({"--model": "my_classifier:narrow"}, "returned the shape (60, 1) for 60 samples, not (60, 2)"),
+        ({"--model": "my_classifier:MODULE"}, "has no 'MODULE'"),
+        ({"--protected": "gender"}, "no attribute is called 'gender'"),
+        ({"--protected": "sex,sex"}, "each once"),
+        ({"--tester": "adv"}, "there is no tester 'adv' (known: adf, aequitas, symbolic, random)"),
+        ({"--mode": "papr"}, "there is no mode 'papr' (known: published, paper); did you mean 'paper'"),
+        ({"--seeds": "0"}, "--seeds"),
+    ],
+)
+def test_bad_input_of_a_run(files, monkeypatch, capsys, changes, message):
+    np.savez("data.npz", x=np.zeros(3))
+    save_network("other.npz", Network([np.ones((3, 2))], [np.zeros(2)]))
+    options = {"--schema": "schema.yaml", "--model": "network.npz", "--out": "out", **changes}
+    data = options.pop("data", "data.csv")
+    error = refused(monkeypatch, capsys, "run", data, *(word for pair in options.items() for word in pair))
+    assert message in error
+    assert not Path("out").exists()
+    if "--seeds" not in changes:
+        assert error.startswith("biaslab: ")
+        assert "\n" not in error
+
+
+def test_an_attribute_protected_twice(files, monkeypatch, capsys):
+    arguments = ["data.csv", "--schema", "schema.yaml", "--model", "network.npz", "--out", "out"]
+    error = refused(monkeypatch, capsys, "run", *arguments, "--protected", "sex", "--protected", "sex")
+    assert error == "biaslab: --protected sex: is there twice; give it once"
+
+
+def test_data_that_do_not_fit_the_schema(files, monkeypatch, capsys):
+    text = Path("data.csv").read_text()
+    Path("data.csv").write_text(text + "45,male,2000,21,granted\n45,diverse,2000,3,granted\n")
+    arguments = ["data.csv", "--schema", "schema.yaml", "--model", "network.npz", "--out", "out"]
+    error = refused(monkeypatch, capsys, "run", *arguments)
+    assert error.startswith("biaslab: data.csv, line 62: debts '21' is outside 0 to 20;")
+
+
+def test_imported_weights_are_a_network(tmp_path, monkeypatch):
+    monkeypatch.setattr("biaslab.fairness_testing.tensorflow_bundle.load_bundle", lambda prefix: network())
+    arguments = ["fairness-testing", "import-weights", tmp_path / "model", "--out", tmp_path / "network.npz"]
+    CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+    read = load_network(tmp_path / "network.npz")
+    np.testing.assert_array_equal(read.weights[0], network().weights[0])
+
+
+def test_weights_that_cannot_be_imported(tmp_path, monkeypatch, capsys):
+    error = refused(
+        monkeypatch, capsys, "import-weights", tmp_path / "model", "--out", tmp_path / "network.npz"
+    )
+    assert error.startswith("biaslab: ")
+    assert "\n" not in error
+    assert not (tmp_path / "network.npz").exists()
