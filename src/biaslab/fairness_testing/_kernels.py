@@ -1,29 +1,51 @@
 """Compiled kernels of fully connected networks: many samples side by side, each with its own sums.
 
-The samples of a block lie in the innermost axis, so that one weight meets a whole block at a time. A block is always
-full (padded with zeros): every sample passes the same instructions in the same order, whatever else is in the batch.
-Each layer's units are padded to a multiple of `LANES` with units that are always zero, so that sums over units are
-unrolled without remainders.
+The samples of a block lie in the innermost axis, so that one weight meets a whole block at a time. A block is
+always full (padded with zeros): every sample passes the same instructions in the same order, whatever else is
+in the batch. Each layer's units are padded to a multiple of `LANES` with units that are always zero, so that
+sums over units are unrolled without remainders.
 """
 
 import numpy as np
 
 from biaslab.core.jit import parallel_reassociating_kernel, prange, reassociating_kernel
 
-BLOCK = 32
-"""Samples in a block: four vectors of eight float32."""
+BLOCK = 64
+"""Samples in a block."""
 LANES = 4
-"""Units that are summed at a time."""
+"""Units that are summed at a time, and units that sums are made of at a time."""
 
 
 @reassociating_kernel
-def add_products(weights, w, step, rows, first, sums):
-    """Add to `sums`, (BLOCK,) float32, `LANES` rows times weights that lie `step` apart from `w` on."""
+def add_products(weights, w, step, next_unit, rows, first, sums, above):
+    """Add to four rows of `sums` four rows times their weights.
+
+    Every value of a row is read once for four sums, and every sum written once for four products.
+
+    Parameters
+    ----------
+    weights : (number of weights,) float32
+    w, step, next_unit : int
+        Place of the first weight; steps from there to that of the next row, and of the next sum.
+    rows : (n_rows, BLOCK) float32
+    first : int
+        The first of the rows.
+    sums : (n_sums, BLOCK) float32
+        May be the same array.
+    above : int
+        The first of the sums.
+    """
+    v, u, t = w + next_unit, w + 2 * next_unit, w + 3 * next_unit
     w0, w1, w2, w3 = weights[w], weights[w + step], weights[w + 2 * step], weights[w + 3 * step]
+    v0, v1, v2, v3 = weights[v], weights[v + step], weights[v + 2 * step], weights[v + 3 * step]
+    u0, u1, u2, u3 = weights[u], weights[u + step], weights[u + 2 * step], weights[u + 3 * step]
+    t0, t1, t2, t3 = weights[t], weights[t + step], weights[t + 2 * step], weights[t + 3 * step]
     for s in range(BLOCK):
-        sums[s] += (w0 * rows[first, s] + w1 * rows[first + 1, s]) + (
-            w2 * rows[first + 2, s] + w3 * rows[first + 3, s]
-        )
+        r0, r1, r2, r3 = rows[first, s], rows[first + 1, s], rows[first + 2, s], rows[first + 3, s]
+        sums[above, s] += (w0 * r0 + w1 * r1) + (w2 * r2 + w3 * r3)
+        sums[above + 1, s] += (v0 * r0 + v1 * r1) + (v2 * r2 + v3 * r3)
+        sums[above + 2, s] += (u0 * r0 + u1 * r1) + (u2 * r2 + u3 * r3)
+        sums[above + 3, s] += (t0 * r0 + t1 * r1) + (t2 * r2 + t3 * r3)
 
 
 @reassociating_kernel
@@ -52,17 +74,17 @@ def forward_block(X, start, sizes, weights, biases, activations):
     n_layers = sizes.size - 1
     for layer in range(n_layers):
         n_in, n_out = sizes[layer], sizes[layer + 1]
-        for j in range(0, n_out, 2):
-            x, y = activations[above + j], activations[above + j + 1]
-            x[:] = biases[b + j]
-            y[:] = biases[b + j + 1]
+        for j in range(0, n_out, LANES):
+            for lane in range(j, j + LANES):
+                activations[above + lane] = biases[b + lane]
             for i in range(0, n_in, LANES):
-                add_products(weights, w + j * n_in + i, 1, activations, below + i, x)
-                add_products(weights, w + (j + 1) * n_in + i, 1, activations, below + i, y)
-            if layer < n_layers - 1:
+                add_products(
+                    weights, w + j * n_in + i, 1, n_in, activations, below + i, activations, above + j
+                )
+        if layer < n_layers - 1:
+            for j in range(above, above + n_out):
                 for s in range(BLOCK):
-                    x[s] = max(x[s], np.float32(0.0))
-                    y[s] = max(y[s], np.float32(0.0))
+                    activations[j, s] = max(activations[j, s], np.float32(0.0))
         below, above, w, b = above, above + n_out, w + n_in * n_out, b + n_out
 
 
@@ -84,14 +106,14 @@ def backward_block(sizes, weights, activations, errors):
         n_in, n_out = sizes[layer], sizes[layer + 1]
         below = above - n_in
         w -= n_in * n_out
-        for i in range(n_in):
-            sums = errors[below + i]
-            sums[:] = 0.0
+        for i in range(0, n_in, LANES):
+            errors[below + i : below + i + LANES] = 0.0
             for j in range(0, n_out, LANES):
-                add_products(weights, w + j * n_in + i, n_in, errors, above + j, sums)
-            if layer > 0:
+                add_products(weights, w + j * n_in + i, n_in, 1, errors, above + j, errors, below + i)
+        if layer > 0:
+            for i in range(below, below + n_in):
                 for s in range(BLOCK):
-                    sums[s] = sums[s] if activations[below + i, s] > 0.0 else np.float32(0.0)
+                    errors[i, s] = errors[i, s] if activations[i, s] > 0.0 else np.float32(0.0)
         above = below
 
 

@@ -1,4 +1,4 @@
-"""Fully connected networks with ReLU between the layers and a softmax at the end (Zhang et al. 2021, Table III)."""
+"""Fully connected networks with ReLU between the layers and a softmax at the end (Zhang et al. 2021)."""
 
 import itertools
 from collections.abc import Sequence
