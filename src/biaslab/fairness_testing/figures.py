@@ -80,7 +80,7 @@ def draw_local(curves: pd.DataFrame, stem: Path) -> None:
         axes = _grid(fig, 2 * len(settings), 4)
         for place, setting in enumerate(settings):
             for ax, tester in zip(axes[2 * place : 2 * place + 2], ("aequitas", "adf"), strict=True):
-                part = _of(data, setting, tester=tester)
+                part = _of(data, setting, tester=tester).drop_duplicates("n_seeds", keep="last")
                 for column, (label, colour) in _LINES.items():
                     ax.plot(part["n_seeds"], part[column], color=colour, label=label)
                 ax.set_title(f"{_name(setting)}: {TESTER_NAMES[tester]}")
@@ -103,7 +103,7 @@ def draw_coverage(curves: pd.DataFrame, stem: Path) -> None:
         Files to write, without suffix.
     """
     data = curves[(curves["n_discriminatory"] > 0) & (curves["n_queries"] > 0)]
-    settings = _settings(data)
+    settings = _settings(curves)
     n_columns = min(len(settings), 3 if len(settings) <= 6 else 4)
     with figure(DOUBLE_COLUMN, 1.2 * _PANEL * math.ceil(len(settings) / n_columns) + _LEGEND) as fig:
         axes = _grid(fig, len(settings), n_columns, sharex=True, sharey=True)
@@ -117,8 +117,8 @@ def draw_coverage(curves: pd.DataFrame, stem: Path) -> None:
                     linestyle=line,
                     label=TESTER_NAMES[tester],
                 )
-            ax.set_xscale("log")
-            ax.set_yscale("log")
+            if len(data):
+                ax.set(xscale="log", yscale="log")
             ax.set_title(_name(setting))
             ax.grid(visible=True)
         _label_outer(axes, n_columns, "Model queries", "Discriminatory samples")
@@ -161,25 +161,25 @@ def draw_retraining(retraining: pd.DataFrame, fairness: pd.DataFrame, stem: Path
     stem : pathlib.Path
         Files to write, without suffix.
     """
-    data = retraining.groupby([*SETTING, "tester", "label_rule"], sort=False).agg(
+    after = retraining.groupby([*SETTING, "tester", "label_rule"], sort=False).agg(
         n_repetitions=("share_after", "size"), mean=("share_after", "mean"), sd=("share_after", "std")
     )
-    data = data.reset_index().merge(
-        fairness[[*SETTING, "share", "ci_low", "ci_high"]], on=SETTING, how="left"
-    )
-    settings, rules = _settings(data), list(data["label_rule"].unique())
+    before = fairness[[*SETTING, "share", "ci_low", "ci_high"]]
+    data = before.merge(after.reset_index(), on=SETTING, how="left")
+    settings, rules = _settings(data), list(data["label_rule"].dropna().unique())
     testers = [tester for tester in _TESTERS if (data["tester"] == tester).any()]
-    n_columns = min(len(settings), 3 if len(settings) <= 6 else 4)
+    n_columns = min(len(settings), 3)
     with figure(DOUBLE_COLUMN, 1.2 * _PANEL * math.ceil(len(settings) / n_columns) + _LEGEND) as fig:
         axes = _grid(fig, len(settings), n_columns, sharex=True)
         for ax, setting in zip(axes, settings, strict=True):
             part = _of(data, setting)
-            _draw_before(ax, part)
+            _draw_before(ax, part.iloc[0])
             for place, rule in enumerate(rules):
-                _draw_after(ax, part[part["label_rule"] == rule], testers, (place, len(rules)))
+                shift = 0.5 * ((place + 0.5) / len(rules) - 0.5)
+                _draw_after(ax, part[part["label_rule"] == rule], testers, rule, (place, shift))
             ax.set_title(_name(setting))
             ax.set_xticks(range(len(testers)), [TESTER_NAMES[t] for t in testers])
-            ax.set_xlim(-0.6, len(testers) - 0.4)
+            ax.set_xlim(-0.6, max(len(testers), 1) - 0.4)
             ax.set_ylim(bottom=0)
         _label_outer(axes, n_columns, "", "Discriminatory (%)")
         _legend(fig, axes[0], len(rules) + 1)
@@ -216,19 +216,19 @@ def _draw_switches(ax: "Axes", data: pd.DataFrame, settings: Sequence[tuple[str,
     ax.tick_params(axis="y", length=0)
 
 
-def _draw_before(ax: "Axes", data: pd.DataFrame) -> None:
-    """Draw the share before retraining, as a line with its interval as a band."""
-    before = 100 * data[["share", "ci_low", "ci_high"]].iloc[0]
-    ax.axhline(before["share"], color=BLACK, linewidth=0.8, linestyle="--", label="Before (95% interval)")
-    ax.axhspan(before["ci_low"], before["ci_high"], color=LIGHT_GREY, alpha=0.6, linewidth=0)
+def _draw_before(ax: "Axes", row: pd.Series) -> None:
+    """Draw the share before retraining as a line with its interval as a band."""
+    ax.axhline(100 * row["share"], color=BLACK, linewidth=0.8, linestyle="--", label="Before (95% interval)")
+    ax.axhspan(100 * row["ci_low"], 100 * row["ci_high"], color=LIGHT_GREY, alpha=0.6, linewidth=0)
 
 
-def _draw_after(ax: "Axes", data: pd.DataFrame, testers: list[str], place: tuple[int, int]) -> None:
-    """Draw the shares after retraining with one label rule, the rules of a tester side by side."""
-    number, n_rules = place
-    x = data["tester"].map(testers.index) + 0.5 * ((number + 0.5) / n_rules - 0.5)
+def _draw_after(
+    ax: "Axes", data: pd.DataFrame, testers: list[str], rule: str, place: tuple[int, float]
+) -> None:
+    """Draw the shares after retraining by one label rule, which has a number and a shift from the tester."""
+    number, shift = place
     ax.errorbar(
-        x,
+        data["tester"].map(testers.index) + shift,
         100 * data["mean"],
         100 * data["sd"].fillna(0),
         linestyle="",
@@ -236,7 +236,7 @@ def _draw_after(ax: "Axes", data: pd.DataFrame, testers: list[str], place: tuple
         marker=_MARKERS[number % len(_MARKERS)],
         markersize=3,
         elinewidth=0.8,
-        label="After, label: " + str(data["label_rule"].iloc[0]).replace("_", " ") if len(data) else "",
+        label=f"After, label: {rule.replace('_', ' ')}",
     )
 
 

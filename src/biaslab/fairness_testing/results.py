@@ -74,7 +74,7 @@ COLUMNS = {
 AUTHORS_DATA = ("census", "bank", "credit")
 """Classifiers whose data and weights are the authors', in the order of the paper's tables."""
 
-TESTER_NAMES = {"random": "THEMIS (random)", "aequitas": "AEQUITAS", "symbolic": "SG", "adf": "ADF"}
+TESTER_NAMES = {"random": "THEMIS", "aequitas": "AEQUITAS", "symbolic": "SG", "adf": "ADF"}
 RIVALS = ("aequitas", "symbolic")
 """The testers that the paper compares ADF with."""
 

@@ -1,6 +1,5 @@
 """The tables of fairness testing, of all classifiers together (Zhang et al. 2021)."""
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import pandas as pd
 
 from biaslab.core.claims import read_text_table
 from biaslab.core.errors import InputError
-from biaslab.core.stats import percent_change
 from biaslab.core.tables import MISSING, Table, text_columns, write_table
 from biaslab.fairness_testing.averages import MEASURES, averages
 from biaslab.fairness_testing.results import (
@@ -17,6 +15,7 @@ from biaslab.fairness_testing.results import (
     PUBLISHED,
     SETTING,
     TESTER_NAMES,
+    ratio,
     read_results,
     summarize,
     with_rates,
@@ -329,7 +328,8 @@ def ablation(data: pd.DataFrame) -> Table:
         shown |= {head: f"{{{value}_number}}", f"Change (%), {head}": f"{{{value}_text}}"}
     note = (
         "Every switch alone is turned from what the authors' code does to what the paper prints, at the end"
-        " all. Change against the code as published, ± half of its 95% interval (delta method, Welch)."
+        " all. Change against the code as published with the same random numbers, ± half of its 95% interval"
+        " (Student's t) over the repetitions."
     )
     title = "What each quirk of the published code is worth"
     return Table(found, text_columns(percent, shown), title, note)
@@ -337,6 +337,8 @@ def ablation(data: pd.DataFrame) -> Table:
 
 def worths(data: pd.DataFrame) -> pd.DataFrame:
     """Compare every switch with the code as published.
+
+    Searches of a repetition have the same random numbers, therefore they are compared with each other.
 
     Parameters
     ----------
@@ -347,24 +349,20 @@ def worths(data: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns classifier, protected, tester, switch, n_repetitions and, for each VALUE of
-        global_discriminatory, n_samples and n_discriminatory, its mean ``VALUE``, the change against switch
-        ``published`` in percent ``VALUE_change``, and its 95% interval ``VALUE_change_ci_low``,
-        ``VALUE_change_ci_high``. Switch ``published`` itself has no change.
+        global_discriminatory, n_samples and n_discriminatory, its mean ``VALUE`` and the mean change against
+        switch ``published`` in percent ``VALUE_change``, both with intervals as of `summarize`. Switch
+        ``published`` itself has no change.
     """
-    rows = []
-    for setting, part in data.groupby([*SETTING, "tester"], sort=False):
-        base = part[part["switch"] == PUBLISHED]
-        for switch, turned in part.groupby("switch", sort=False):
-            row = dict(zip([*SETTING, "tester"], setting, strict=True))
-            row |= {"switch": switch, "n_repetitions": len(turned)}
-            for value in ("global_discriminatory", "n_samples", "n_discriminatory"):
-                change = percent_change(turned[value], base[value])
-                change = (math.nan,) * 3 if switch == PUBLISHED else change
-                ends = ("", "_ci_low", "_ci_high")
-                row |= {value: turned[value].mean()}
-                row |= {f"{value}_change{end}": x for end, x in zip(ends, change, strict=True)}
-            rows.append(row)
-    return pd.DataFrame(rows)
+    keys = [*SETTING, "tester", "repetition"]
+    values = ["global_discriminatory", "n_samples", "n_discriminatory"]
+    published = data.loc[data["switch"] == PUBLISHED, [*keys, *values]]
+    both = data.merge(published, on=keys, how="left", suffixes=("", "_published"))
+    turned = both["switch"] != PUBLISHED
+    for value in values:
+        change = 100 * (ratio(both[value], both[f"{value}_published"]) - 1)
+        both[f"{value}_change"] = change.where(turned)
+    columns = [*values, *(f"{value}_change" for value in values)]
+    return summarize(both, [*SETTING, "tester", "switch"], columns)
 
 
 def switch_name(switch: str) -> str:
