@@ -62,7 +62,7 @@ rule search_discrimination:
         "{wildcards.classifier}: search for discriminatory samples"
     shell:
         "biaslab fairness-testing experiment search results/fairness_testing/{wildcards.classifier}"
-        " {params.options} {params.files} --seed {params.seed} > {log} 2>&1"
+        " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
 
 
 rule compare_local_phases:
@@ -90,7 +90,7 @@ rule compare_local_phases:
         "{wildcards.classifier}: compare the testers' local phases"
     shell:
         "biaslab fairness-testing experiment local results/fairness_testing/{wildcards.classifier}"
-        " {params.options} {params.files} --seed {params.seed} > {log} 2>&1"
+        " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
 
 
 rule ablate_quirks:
@@ -110,7 +110,7 @@ rule ablate_quirks:
         mem_mb=memory(2500),
         runtime=60,
     params:
-        options=testing_options("hops", "repetitions"),
+        options=testing_options("ablation_hops", "repetitions"),
         files=named_inputs("schema", "published_bounds"),
         seed=config["seed"],
         code=CODE["search_discrimination"],
@@ -118,7 +118,7 @@ rule ablate_quirks:
         "{wildcards.classifier}: repair the published code quirk by quirk"
     shell:
         "biaslab fairness-testing experiment ablate results/fairness_testing/{wildcards.classifier}"
-        " {params.options} {params.files} --seed {params.seed} > {log} 2>&1"
+        " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
 
 
 rule retrain_classifier:
@@ -146,7 +146,7 @@ rule retrain_classifier:
         "{wildcards.classifier}: retrain with what was found"
     shell:
         "biaslab fairness-testing experiment retrain results/fairness_testing/{wildcards.classifier}"
-        " {params.options} {params.files} --seed {params.seed} > {log} 2>&1"
+        " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
 
 
 MEASURED = [

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biaslab.cli.options import Seed
+from biaslab.cli.options import Seed, Threads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,14 +57,17 @@ def search(
     explanations: Explanations,
     uniform_samples: Uniform,
     seed: Seed,
+    threads: Threads,
     published_bounds: Bounds = None,
 ) -> None:
     """Let all testers search: counts, curves, fairness, pairs (.tsv) and found.npz."""
     from biaslab.core.io import write_npz
+    from biaslab.core.jit import set_threads
     from biaslab.fairness_testing import experiment as science
     from biaslab.fairness_testing.cases import load_cases
     from biaslab.fairness_testing.schema import load_schema
 
+    set_threads(threads)
     effort = science.Effort(hops, repetitions, explanations, uniform_samples, 0, seed)
     tables, found = [], {}
     for case in load_cases(results, schema, published_bounds):
@@ -87,12 +90,15 @@ def local(
     explanations: Explanations,
     local_seeds: Annotated[int, typer.Option(help="Discriminatory rows that all testers start from.", min=1)],
     seed: Seed,
+    threads: Threads,
     published_bounds: Bounds = None,
 ) -> None:
     """Compare the local phases of all testers from the same seeds: local.tsv."""
+    from biaslab.core.jit import set_threads
     from biaslab.fairness_testing import experiment as science
     from biaslab.fairness_testing.cases import load_cases
 
+    set_threads(threads)
     effort = science.Effort(hops, repetitions, explanations, 0, local_seeds, seed)
     cases = load_cases(results, schema, published_bounds)
     _write(results, "local", [science.compare_local(case, effort) for case in cases])
@@ -102,16 +108,19 @@ def local(
 def ablate(
     results: Results,
     schema: Schema,
-    hops: Hops,
+    ablation_hops: Hops,
     repetitions: Repetitions,
     seed: Seed,
+    threads: Threads,
     published_bounds: Bounds = None,
 ) -> None:
     """Repair the quirks of the published code of ADF one at a time: ablation.tsv."""
+    from biaslab.core.jit import set_threads
     from biaslab.fairness_testing import experiment as science
     from biaslab.fairness_testing.cases import load_cases
 
-    effort = science.Effort(hops, repetitions, 0, 0, 0, seed)
+    set_threads(threads)
+    effort = science.Effort(ablation_hops, repetitions, 0, 0, 0, seed)
     cases = load_cases(results, schema, published_bounds)
     _write(results, "ablation", [science.ablate(case, effort) for case in cases])
 
@@ -124,12 +133,15 @@ def retrain(
     retraining_share: Annotated[float, typer.Option(help="Share of the found samples to add.", min=0, max=1)],
     uniform_samples: Uniform,
     seed: Seed,
+    threads: Threads,
 ) -> None:
     """Retrain with what each tester found, and measure fairness and accuracy after it: retraining.tsv."""
     from biaslab.core.io import read_npz
+    from biaslab.core.jit import set_threads
     from biaslab.fairness_testing import retraining_experiment as science
     from biaslab.fairness_testing.cases import load_cases, load_labels
 
+    set_threads(threads)
     found, y = read_npz(results / "found.npz"), load_labels(results)
     effort = science.Effort(retrainings, retraining_share, uniform_samples, seed)
     cases = load_cases(results, schema)

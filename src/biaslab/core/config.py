@@ -371,17 +371,14 @@ def _check_fairness_testing(config: Mapping, registry: Mapping[str, Dataset], ro
     """Refuse classifiers that are nowhere defined, and files that are not there."""
     section = config["fairness_testing"]
     known = section["classifiers"]
-    for classifier in section["run"]:
+    for key, classifier in [(key, name) for key in ("run", "otherwise") for name in section[key]]:
+        at = f"{name}: fairness_testing.{key}"
         if classifier not in known:
             near = suggest(classifier, known)
-            raise InputError(
-                f"{name}: fairness_testing.run: there is no classifier '{classifier}'"
-                f" (defined: {', '.join(known)}){near}"
-            )
+            listed = f"(defined: {', '.join(known)}){near}"
+            raise InputError(f"{at}: there is no classifier '{classifier}' {listed}")
         if classifier in config["areas"]:
-            raise InputError(
-                f"{name}: fairness_testing.run: '{classifier}' is the name of an area; rename the classifier"
-            )
+            raise InputError(f"{at}: '{classifier}' is the name of an area; rename the classifier")
         for key, file in known[classifier].items():
             where = f"{name}: fairness_testing.classifiers.{classifier}.{key}"
             dataset = dataset_name(file or "")

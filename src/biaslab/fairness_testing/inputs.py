@@ -1,6 +1,6 @@
 """Which classifiers a run tests, where their files come from, and why the others are left out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 DATASET = "dataset:"
@@ -34,11 +34,13 @@ def wanted_datasets(config: Mapping) -> set[str]:
     config : mapping
         The complete configuration.
     """
-    return {dataset for name in _names(config) for dataset in _datasets(_section(config, name))}
+    section = config["fairness_testing"]
+    names = [*section["run"], *section["otherwise"]]
+    return {dataset for name in names for dataset in _datasets(section["classifiers"][name])}
 
 
 def choose_inputs(config: Mapping, absent: Mapping[str, str]) -> Inputs:
-    """Say what a run works on.
+    """Say what a run works on: what is there of ``run``, or else of ``otherwise``.
 
     Parameters
     ----------
@@ -47,26 +49,30 @@ def choose_inputs(config: Mapping, absent: Mapping[str, str]) -> Inputs:
     absent : mapping of str to str
         Those of `wanted_datasets` that cannot be had, each with the reason.
     """
-    chosen, left_out = {}, {}
-    for name in _names(config):
-        section = _section(config, name)
-        missing = [dataset for dataset in _datasets(section) if dataset in absent]
-        if missing:
-            left_out[name] = absent[missing[0]]
-        else:
-            chosen[name] = {**section, "network": None if section["network"] == TRAIN else section["network"]}
+    section = config["fairness_testing"]
+    chosen, left_out = _choose(section, section["run"], absent)
+    if not chosen:
+        chosen, further = _choose(section, section["otherwise"], absent)
+        left_out |= further
     return Inputs(chosen, left_out)
 
 
-def _names(config: Mapping) -> list[str]:
-    return config["fairness_testing"]["run"]
+def _choose(
+    section: Mapping, names: Iterable[str], absent: Mapping[str, str]
+) -> tuple[dict[str, dict[str, str | None]], dict[str, str]]:
+    """Return those of some classifiers that can be had, and why the others cannot."""
+    chosen, left_out = {}, {}
+    for name in names:
+        files = section["classifiers"][name]
+        missing = [dataset for dataset in _datasets(files) if dataset in absent]
+        if missing:
+            left_out[name] = absent[missing[0]]
+        else:
+            chosen[name] = {**files, "network": None if files["network"] == TRAIN else files["network"]}
+    return chosen, left_out
 
 
-def _section(config: Mapping, name: str) -> Mapping[str, str | None]:
-    return config["fairness_testing"]["classifiers"][name]
-
-
-def _datasets(section: Mapping[str, str | None]) -> list[str]:
+def _datasets(classifier: Mapping[str, str | None]) -> list[str]:
     """Return the registered datasets among the files of a classifier."""
-    files = [section[key] or "" for key in _FILES]
+    files = [classifier[key] or "" for key in _FILES]
     return [file.removeprefix(DATASET) for file in files if file.startswith(DATASET)]

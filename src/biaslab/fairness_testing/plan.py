@@ -55,8 +55,9 @@ def summaries(config: Mapping) -> list[str]:
         The complete configuration.
     """
     testing = config["fairness_testing"]
+    otherwise = f" (or else {', '.join(testing['otherwise'])})" if testing["otherwise"] else ""
     return [
-        f"four testers search {', '.join(testing['run'])} for discriminatory samples:"
+        f"four testers search {', '.join(testing['run'])}{otherwise} for discriminatory samples:"
         f" {testing['seeds']:,} seeds, {testing['hops']:,} hops from each find,"
         f" {testing['repetitions']:,} repetitions"
     ]

@@ -146,6 +146,30 @@ def test_overlays_merge_mappings_and_replace_everything_else():
             ["lambdas: [2, 0.2] does not rise or lacks lambda, 0.2; write [0.2, 2]"],
         ),
         ("debiasing: {lambda: 3, lambdas: [0, 2]}", ["lacks lambda, 3; write [0, 2, 3]"]),
+        (
+            "fairness_testing: {run: [censu]}",
+            ["fairness_testing.run: there is no classifier 'censu'", "defined: census, bank", "'census'?"],
+        ),
+        (
+            "fairness_testing: {otherwise: [mine]}",
+            ["fairness_testing.otherwise: there is no classifier 'mine'"],
+        ),
+        (
+            "fairness_testing: {run: [mine], classifiers: {mine: {schema: no.yaml, data: config.yaml}}}",
+            ["fairness_testing.classifiers.mine.schema: no such file: no.yaml", "correct the path"],
+        ),
+        (
+            "fairness_testing: {run: [mine], classifiers: {mine: {data: config.yaml}}}",
+            ["fairness_testing.classifiers.mine.schema: is missing; name the file"],
+        ),
+        (
+            "fairness_testing: {classifiers: {census: {network: 'dataset:adf-censu-network'}}}",
+            ["census.network: there is no dataset 'adf-censu-network'", "'adf-census-network'?"],
+        ),
+        (
+            "fairness_testing: {run: [ranking], classifiers: {ranking: {}}}",
+            ["'ranking' is the name of an area; rename the classifier"],
+        ),
         ("debiasing: {benchmarks: [rg]}", ['"rg" is not known', "'rg65'?"]),
         ("run: []", ["config: run: is empty"]),
         ("run: [sample, sample]", ["run: the list names something twice"]),

@@ -1,0 +1,79 @@
+"""Retraining a classifier with what each tester found, and what it does to fairness and accuracy (Table XII)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.rng import stream
+from biaslab.fairness_testing.experiment import ADF, AEQUITAS, SYMBOLIC, Case
+from biaslab.fairness_testing.retraining import DEFAULT, LABEL_RULES, Ensemble, retraining_table
+
+COLUMNS = (
+    "classifier",
+    "protected",
+    "tester",
+    "label_rule",
+    "repetition",
+    "n_added",
+    "accuracy_before",
+    "accuracy_after",
+    "share_before",
+    "share_after",
+    "data_share_before",
+    "data_share_after",
+)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How often is retrained, and with how much; see the section ``fairness_testing`` of the configuration."""
+
+    retrainings: int
+    share: float
+    uniform_samples: int
+    seed: int
+
+
+def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], effort: Effort) -> pd.DataFrame:
+    """Retrain with the finds of every tester; with those of ADF by every rule for their labels.
+
+    Parameters
+    ----------
+    case : Case
+    y : (N,) int64
+        Labels of the data.
+    found : mapping of str to (n, d) int32
+        Discriminatory samples by ``ATTRIBUTE:TESTER``.
+    effort : Effort
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `COLUMNS`. A tester that found nothing has no row.
+    """
+    rng = stream(effort.seed, "retraining", "uniform", case.attribute)
+    uniform = case.domain.draw(effort.uniform_samples, rng)
+    settings = replace(DEFAULT, share=effort.share)
+    tables = []
+    for tester in (AEQUITAS, SYMBOLIC, ADF):
+        samples = found[f"{case.attribute}:{tester}"]
+        if not len(samples):
+            continue
+        table = retraining_table(
+            case.model,
+            case.X,
+            y,
+            samples,
+            uniform,
+            case.protected,
+            label_rules=LABEL_RULES if tester == ADF else LABEL_RULES[:1],
+            repetitions=effort.retrainings,
+            seed=effort.seed,
+            settings=settings,
+            ensemble=Ensemble(case.X, y, effort.seed) if tester == ADF else None,
+        )
+        tables.append(table.assign(tester=tester))
+    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(COLUMNS[2:]))
+    return table.assign(classifier=case.classifier, protected=case.attribute)[list(COLUMNS)]

@@ -1,0 +1,119 @@
+import numpy as np
+import pandas as pd
+import pytest
+from fairness_data import blind, random_network, small_domain
+
+from biaslab.core.errors import InputError
+from biaslab.fairness_testing import experiment, trails
+from biaslab.fairness_testing.discrimination import check
+from biaslab.fairness_testing.experiment import Case, Effort
+
+EFFORT = Effort(hops=15, repetitions=2, explanations=4, uniform_samples=300, local_seeds=3, seed=1)
+
+
+def make_case(attribute="group", network=None):
+    domain = small_domain()
+    X = domain.draw(200, np.random.default_rng(1))
+    return Case("made", attribute, network or random_network(2), X, domain, X[:25])
+
+
+@pytest.fixture(scope="module")
+def finds():
+    return experiment.count_finds(make_case(), EFFORT)
+
+
+def test_every_tester_is_counted_in_every_mode(finds):
+    counts, curves, found = finds
+    runs = counts.groupby(["tester", "mode"]).size()
+    assert runs.to_dict() == {
+        **{(tester, mode): 2 for tester in experiment.SETTINGS for mode in experiment.MODES},
+        ("random", "published"): 2,
+    }
+    assert (counts["n_discriminatory"] <= counts["n_samples"]).all()
+    assert (counts["global_discriminatory"] <= counts["n_discriminatory"]).all()
+    assert (counts[["classifier", "protected"]].drop_duplicates().to_numpy() == ["made", "group"]).all()
+    assert set(found) == set(experiment.TESTERS)
+    assert counts["n_discriminatory"].max() > 0
+    assert set(curves["tester"]) == set(experiment.TESTERS)
+
+
+def test_nothing_outside_the_domain_is_reported_as_the_paper_prints(finds):
+    counts = finds[0]
+    assert (counts.loc[counts["mode"] == "paper", "n_outside"] == 0).all()
+
+
+def test_found_samples_are_those_that_are_counted_and_discriminatory(finds):
+    counts, _, found = finds
+    case = make_case()
+    first = counts[(counts["repetition"] == 0) & (counts["mode"] == "published")].set_index("tester")
+    for tester, samples in found.items():
+        assert len(samples) == first.loc[tester, "n_discriminatory"]
+        assert check(case.model, samples, case.protected).discriminatory.all()
+        assert len(np.unique(trails.classes(samples, case.protected))) == len(samples)
+
+
+def test_curves_end_with_the_counts(finds):
+    counts, curves, _ = finds
+    columns = ["n_samples", "n_discriminatory", "n_queries"]
+    last = curves.groupby(["tester", "mode"])[columns].last()
+    first = counts[counts["repetition"] == 0].set_index(["tester", "mode"])[columns]
+    pd.testing.assert_frame_equal(last.sort_index(), first.sort_index(), check_dtype=False)
+    for _, curve in curves.groupby(["tester", "mode"]):
+        assert (curve[["n_seeds", *columns]].diff().dropna() >= 0).all(axis=None)
+
+
+def test_searches_repeat():
+    again = experiment.count_finds(make_case(), EFFORT)
+    pd.testing.assert_frame_equal(again[0], experiment.count_finds(make_case(), EFFORT)[0])
+
+
+def test_network_blind_to_the_protected_attribute_yields_nothing():
+    case = make_case(network=blind(random_network(2), (1,)))
+    counts, _, found = experiment.count_finds(case, EFFORT)
+    assert (counts["n_discriminatory"] == 0).all()
+    assert all(len(samples) == 0 for samples in found.values())
+    assert experiment.compare_local(case, EFFORT).empty
+    fairness = experiment.estimate_fairness(case, EFFORT).iloc[0]
+    assert (fairness["share"], fairness["data_share"], fairness["ci_low"]) == (0, 0, 0)
+
+
+def test_ablation_repairs_one_switch_at_a_time():
+    case = make_case()
+    table = experiment.ablate(case, EFFORT)
+    published, paper = (experiment.settings_of(case, "adf", mode) for mode in experiment.MODES)
+    switches = experiment.switched(published, paper)
+    assert list(table["switch"].unique()) == ["published", *switches, "paper"]
+    assert (table.groupby("switch").size() == 2).all()
+    for name, settings in switches.items():
+        changed = [key for key, value in vars(settings).items() if value != getattr(published, key)]
+        assert changed == [name]
+        assert getattr(settings, name) == getattr(paper, name)
+
+
+def test_published_bounds_reach_the_tester():
+    case = make_case()
+    wider = Case(**{**vars(case), "enumerated": (0, 9)})
+    assert experiment.settings_of(wider, "adf", "published").enumerated == (0, 9)
+    assert experiment.settings_of(wider, "adf", "paper").enumerated is None
+
+
+def test_local_phases_start_from_discriminatory_seeds():
+    case = make_case()
+    seeds = experiment.discriminatory_rows(case, 3)
+    assert check(case.model, seeds, case.protected).discriminatory.all()
+    table = experiment.compare_local(case, EFFORT)
+    assert set(table["tester"]) == set(experiment.SETTINGS)
+    assert (table.loc[table["tester"] != "symbolic", "n_seeds"] == len(seeds)).all()
+    assert (table["mean_discriminatory"] <= table["mean_samples"]).all()
+
+
+def test_shares_are_estimated_and_measured():
+    case = make_case()
+    row = experiment.estimate_fairness(case, EFFORT).iloc[0]
+    assert row["ci_low"] < row["share"] < row["ci_high"]
+    assert row["data_share"] == check(case.model, case.X, case.protected).discriminatory.mean()
+
+
+def test_unknown_tester_is_refused():
+    with pytest.raises(InputError, match="there is no tester 'luck'"):
+        experiment.search(make_case(), "luck", None, EFFORT, 0)
