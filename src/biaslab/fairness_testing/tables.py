@@ -22,6 +22,19 @@ from biaslab.fairness_testing.results import (
 )
 
 MODE_NAMES = {PUBLISHED: "as the code", PAPER: "as the paper"}
+SWITCH_NAMES = {
+    PUBLISHED: "code as published",
+    "clip_seeds": "seeds clipped at once",
+    "enumerated": "own bounds of the attribute",
+    "signs_twice": "no second sign",
+    "value_below_domain": "no value below the domain",
+    "own_labels": "one label for both gradients",
+    "acceptance": "hops begin at pairs",
+    "fixed_partner": "partner found at each hop",
+    "negative_neighbours": "no neighbours of the minimiser",
+    PAPER: "all as the paper",
+}
+"""What the paper's side of each switch of ADF does; others are shown by their name."""
 TRAINED = {"yes": "trained here", "no": "the authors'"}
 
 _SETTING = {"Classifier": "{classifier}", "Protected": "{protected}"}
@@ -366,8 +379,8 @@ def worths(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def switch_name(switch: str) -> str:
-    """Return what people call a switch of the ablation."""
-    return {PUBLISHED: "code as published", PAPER: "all as the paper"}.get(switch, switch.replace("_", " "))
+    """Return what people call a switch of the ablation, by what the paper's side of it does."""
+    return SWITCH_NAMES.get(switch, switch.replace("_", " "))
 
 
 def modes(counts: pd.DataFrame) -> Table:

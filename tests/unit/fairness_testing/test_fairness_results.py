@@ -346,10 +346,11 @@ def test_claims_without_the_authors_data_are_not_attempted(tmp_path):
     assert len(authors) == len(claims)
 
 
-def test_summary_says_what_is_searched():
-    testing = {"run": ["census", "adult"], "seeds": 1000, "hops": 500, "repetitions": 5}
-    (line,) = plan.summaries({"fairness_testing": testing})
+@pytest.mark.parametrize(("otherwise", "text"), [([], ""), (["adult", "german"], " (or else adult, german)")])
+def test_summary_says_what_is_searched(otherwise, text):
+    testing = {"run": ["census", "bank"], "otherwise": otherwise}
+    (line,) = plan.summaries({"fairness_testing": testing | {"seeds": 1000, "hops": 500, "repetitions": 5}})
     assert line == (
-        "four testers search census, adult for discriminatory samples: 1,000 seeds, 500 hops from each find,"
+        f"four testers search census, bank{text} for discriminatory samples: 1,000 seeds, 500 hops from each find,"
         " 5 repetitions"
     )
