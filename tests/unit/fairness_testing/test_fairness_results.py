@@ -351,6 +351,6 @@ def test_summary_says_what_is_searched(otherwise, text):
     testing = {"run": ["census", "bank"], "otherwise": otherwise}
     (line,) = plan.summaries({"fairness_testing": testing | {"seeds": 1000, "hops": 500, "repetitions": 5}})
     assert line == (
-        f"four testers search census, bank{text} for discriminatory samples: 1,000 seeds, 500 hops from each find,"
-        " 5 repetitions"
+        f"four testers search census, bank{text} for discriminatory samples: 1,000 seeds,"
+        " 500 hops from each find, 5 repetitions"
     )
