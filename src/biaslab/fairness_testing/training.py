@@ -19,6 +19,8 @@ from biaslab.fairness_testing.networks import Network
 
 HIDDEN = (64, 32, 16, 8, 4)
 """Units of the hidden layers."""
+ATTEMPTS = 5
+"""Initial networks that are tried while training ends with one label for all samples."""
 LEARNING_RATE = 0.01
 BATCH = 128
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
@@ -152,7 +154,8 @@ def train(
     batch : int
         Samples a step.
     start : Network, optional
-        Where to start; `initial_network` by default.
+        Where to start; an `initial_network` of standardised attributes by default. If training ends with one
+        label for all samples, as it does where all units of a layer have died, another one is tried.
 
     Raises
     ------
@@ -165,10 +168,27 @@ def train(
             f"the network to start from has {start.n_attributes} attributes and {start.n_classes} classes, "
             f"the data {X.shape[1]} and {n_classes}; train a new one"
         )
-    rng = stream(seed, "training")
+    for attempt in range(1 if start else ATTEMPTS):
+        rng = stream(seed, "training", attempt)
+        initial = start or Standardisation.of(X).fold(initial_network(X.shape[1], n_classes, rng))
+        network = _trained(initial, X, y, epochs, learning_rate, batch, rng)
+        if len(np.unique(network.labels(X))) > 1 or len(np.unique(y)) == 1:
+            break
+    return network
+
+
+def _trained(
+    start: Network,
+    X: np.ndarray,
+    y: np.ndarray,
+    epochs: int,
+    learning_rate: float,
+    batch: int,
+    rng: np.random.Generator,
+) -> Network:
+    """Return the network after training on standardised attributes."""
     standard = Standardisation.of(X)
-    initial = standard.unfold(start) if start else initial_network(X.shape[1], n_classes, rng)
-    training = Training(initial, batch=batch)
+    training = Training(standard.unfold(start), batch=batch)
     inputs, y = standard.inputs(X), np.ascontiguousarray(y, np.int64)
     for _ in range(epochs):
         training.run(inputs, y, rng.permutation(len(X)), learning_rate)

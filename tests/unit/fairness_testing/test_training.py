@@ -5,6 +5,7 @@ import naive
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.fairness_testing import _training_kernels
+from biaslab.fairness_testing import training as training_module
 from biaslab.fairness_testing.networks import Network
 from biaslab.fairness_testing.training import (
     BETA1,
@@ -133,6 +134,26 @@ def test_initial_weights_into_a_unit_have_length_one():
     for w, b in zip(network.weights, network.biases, strict=True):
         np.testing.assert_allclose((w**2).sum(axis=0), 1, rtol=1e-5)
         assert not b.any()
+
+
+def test_dead_networks_are_replaced(monkeypatch):
+    """The first two initial networks are dead: no unit of the first layer ever answers."""
+    X, y = labelled(500, 17)
+    dead = Network([np.zeros((5, 3)), np.ones((3, 2))], [np.full(3, -1.0), np.zeros(2)])
+    given = []
+
+    def initial(n_attributes, n_classes, rng):
+        given.append(rng)
+        return dead if len(given) < 3 else initial_network(n_attributes, n_classes, rng)
+
+    monkeypatch.setattr(training_module, "initial_network", initial)
+    assert train(X, y, 2, epochs=10, seed=1).accuracy(X, y) > 0.9
+    assert len(given) == 3
+    assert len({float(rng.random()) for rng in given}) == 3
+    train(X, np.zeros(500, int), 2, epochs=1, seed=1)  # one label is right here
+    assert len(given) == 4
+    constant = train(X, y, 2, epochs=1, seed=1, start=dead)
+    assert len(np.unique(constant.labels(X))) == 1
 
 
 def test_data_that_do_not_fit_are_refused():
