@@ -75,22 +75,37 @@ def accepts(new, old, draw):
 
 
 @kernel
-def label_variants(x, columns, values, n_classes, sizes, weights, biases, variants, activations, labels):
-    """Fill `labels`, (m + 1,) int64: those of `x` with each combination of protected values, and its own."""
-    n, first_logit = labels.size, activations.shape[0] - sizes[-1]
-    for v in range(n):
-        variants[v] = x
-        if v < n - 1:
+def guess_visits(samples, first, end, here, draws, success, low, high, probabilities, directions):
+    """Fill ``samples[first:end]`` as if the walk went on from each, and hops were all successful, or none."""
+    for visit in range(first, end):
+        if visit > 0:
+            samples[visit] = samples[here]
+            attribute, direction = perturb(
+                samples[visit], low, high, draws[visit - 1], probabilities, directions
+            )
+            learn(attribute, direction, success, probabilities, directions)
+        here = visit
+
+
+@kernel
+def label_variants(X, columns, values, n_classes, sizes, weights, biases, variants, activations, labels):
+    """Fill `labels`, (n, m + 1): those with each combination of protected values, and the own ones of `X`."""
+    n, n_variants = X.shape[0], labels.shape[1]
+    for row in range(n * n_variants):
+        variants[row] = X[row // n_variants]
+        v = row % n_variants
+        if v < n_variants - 1:
             for c in range(columns.size):
-                variants[v, columns[c]] = values[v, c]
-    for start in range(0, n, BLOCK):
+                variants[row, columns[c]] = values[v, c]
+    first_logit = activations.shape[0] - sizes[-1]
+    for start in range(0, n * n_variants, BLOCK):
         forward_block(variants, start, sizes, weights, biases, activations)
-        for s in range(min(BLOCK, n - start)):
+        for s in range(min(BLOCK, n * n_variants - start)):
             best = 0
             for j in range(1, n_classes):
                 if activations[first_logit + j, s] > activations[first_logit + best, s]:
                     best = j
-            labels[start + s] = best
+            labels[(start + s) // n_variants, (start + s) % n_variants] = best
 
 
 @kernel
@@ -112,7 +127,10 @@ def walk_network(
     weights,
     biases,
 ):
-    """Walk from ``samples[0]``; fill the rest of `samples`, (hops + 1, d) int32, and `discriminatory`, bool.
+    """Walk from ``samples[0]``; fill the rest of `samples`, (hops + 1, d) int32, and `discriminatory`.
+
+    As the probabilities change slowly, the next visits can be guessed: as many as fill a block are labelled
+    at once, and those after the first wrong guess are guessed anew. The walk is the one that asks hop by hop.
 
     Parameters
     ----------
@@ -128,23 +146,44 @@ def walk_network(
     sizes, weights, biases
         As in `_kernels.forward_block`.
     """
-    labels = np.empty(values.shape[0] + 1, np.int64)
-    variants = np.empty((labels.size, samples.shape[1]), np.int32)
+    n_visits, d = samples.shape
+    n_variants = values.shape[0] + 1
+    labels = np.empty((max(1, BLOCK // n_variants), n_variants), np.int64)
+    variants = np.empty((labels.size, d), np.int32)
     activations = np.empty((np.sum(sizes), BLOCK), np.float32)
-    here, here_energy = 0, True
-    for visit in range(samples.shape[0]):
-        x = samples[visit]
-        attribute, direction = 0, 0
-        if visit > 0:
-            x[:] = samples[here]
-            attribute, direction = perturb(x, low, high, draws[visit - 1], probabilities, directions)
-        label_variants(x, columns, values, n_classes, sizes, weights, biases, variants, activations, labels)
-        partner = first_partner(labels)
-        falsy = is_falsy(x, partner, columns, values)
-        discriminatory[visit] = partner >= 0
-        if visit > 0:
-            success = not falsy if falsy_success else partner >= 0
-            learn(attribute, direction, success, probabilities, directions)
-        x_energy = falsy if falsy_energy else partner < 0
-        if visit == 0 or not metropolis or accepts(x_energy, here_energy, draws[visit - 1, 3]):
-            here, here_energy = visit, x_energy
+    x = np.empty(d, np.int32)
+    visit, here, here_energy, success = 0, 0, True, True
+    while visit < n_visits:
+        first, end = visit, min(visit + labels.shape[0], n_visits)
+        guess_visits(
+            samples, first, end, here, draws, success, low, high, probabilities.copy(), directions.copy()
+        )
+        label_variants(
+            samples[first:end],
+            columns,
+            values,
+            n_classes,
+            sizes,
+            weights,
+            biases,
+            variants,
+            activations,
+            labels,
+        )
+        while visit < end:
+            attribute, direction = 0, 0
+            if visit > 0:
+                x[:] = samples[here]
+                attribute, direction = perturb(x, low, high, draws[visit - 1], probabilities, directions)
+                if np.any(x != samples[visit]):
+                    break
+            partner = first_partner(labels[visit - first])
+            falsy = is_falsy(samples[visit], partner, columns, values)
+            discriminatory[visit] = partner >= 0
+            if visit > 0:
+                success = not falsy if falsy_success else partner >= 0
+                learn(attribute, direction, success, probabilities, directions)
+            energy = falsy if falsy_energy else partner < 0
+            if visit == 0 or not metropolis or accepts(energy, here_energy, draws[visit - 1, 3]):
+                here, here_energy = visit, energy
+            visit += 1

@@ -9,6 +9,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing import aequitas, trails
+from biaslab.fairness_testing._kernels import BLOCK
 from biaslab.fairness_testing.domain import Protected
 from fairness_data import blind, random_network, small_domain
 
@@ -62,6 +63,15 @@ def test_walks_equal_the_literal_ones(name, columns):
         assert list(visits) == expected
     assert any(found for *_, found in expected)
     assert not all(found for *_, found in expected)
+
+
+def test_more_protected_values_than_a_block_of_samples():
+    domain, network = small_domain(), random_network(5)
+    protected, starts = Protected.of(domain, (0, 3)), domain.draw(3, np.random.default_rng(6))
+    assert len(protected.values) > 2 * BLOCK
+    options = {"hops": 200, "seed": 7, "settings": aequitas.PUBLISHED}
+    trail = aequitas.local_search(network, starts, domain, protected, **options)
+    assert equal(trail, aequitas.local_search(Wrapped(network), starts, domain, protected, **options))
 
 
 def test_every_switch_changes_the_walks():
