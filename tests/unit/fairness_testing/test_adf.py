@@ -33,6 +33,7 @@ def draw_seeds(domain, n, seed):
     """Samples, some with values outside the domain as in the census data."""
     X = domain.draw(n, np.random.default_rng(seed))
     X[::4, 0] = 100
+    X[2::4, 1] = 7
     return X
 
 
