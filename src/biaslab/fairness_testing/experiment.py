@@ -134,6 +134,10 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
             phases = search(case, tester, settings, effort, repetition)
             row = {"tester": tester, "mode": mode, "repetition": repetition}
             counts.append(row | _count(case, phases))
+            if tester == SYMBOLIC:
+                counts[-1]["global_discriminatory"] = _count_symbolic_global(
+                    case, settings, effort, repetition
+                )
             if repetition == 0:
                 curves.append(_curve(case, phases).assign(tester=tester, mode=mode))
                 if mode == PUBLISHED:
@@ -334,6 +338,14 @@ def _count(case: Case, phases: Phases) -> dict[str, int]:
         "n_queries": counts.n_queries,
         "n_outside": int(outside.sum()),
     }
+
+
+def _count_symbolic_global(case: Case, settings: object, effort: Effort, repetition: int) -> int:
+    """Return what the global search of symbolic generation finds alone: together, the local one crowds it out."""
+    options = {"limit": len(case.seeds), "seed": effort.seed + repetition, "settings": settings}
+    places = case.domain, case.protected
+    trail = symbolic.global_search(case.model, case.X, case.seeds, *places, **options)
+    return trails.count(trail, case.protected).n_discriminatory
 
 
 def _curve(case: Case, phases: Phases) -> pd.DataFrame:

@@ -34,6 +34,9 @@ class Settings:
 
     Attributes
     ----------
+    clip_seeds : bool
+        Seeds are moved into the domain first, so that everything reported is inside; published: they are taken
+        as they are in the data, and what is solved from them keeps their values outside.
     lexicographic_ties : bool
         Samples of equal rank, and so all seeds, are taken in lexicographic order of their values (published:
         the queue compares them); otherwise in the order in which they came.
@@ -51,6 +54,7 @@ class Settings:
         Samples that an explanation asks the model about.
     """
 
+    clip_seeds: bool
     lexicographic_ties: bool
     global_last: bool
     counts_seeds: bool
@@ -60,11 +64,21 @@ class Settings:
 
 
 PUBLISHED = Settings(
-    lexicographic_ties=True, global_last=True, counts_seeds=True, repeats=True, choice=Choice.LEAST
+    clip_seeds=False,
+    lexicographic_ties=True,
+    global_last=True,
+    counts_seeds=True,
+    repeats=True,
+    choice=Choice.LEAST,
 )
 """As the authors' published code does."""
 PAPER = Settings(
-    lexicographic_ties=False, global_last=False, counts_seeds=False, repeats=False, choice=Choice.NEAREST
+    clip_seeds=True,
+    lexicographic_ties=False,
+    global_last=False,
+    counts_seeds=False,
+    repeats=False,
+    choice=Choice.NEAREST,
 )
 """As the paper describes."""
 
@@ -225,7 +239,8 @@ class _Explorer:
     ) -> Iterator[_Visit]:
         """Yield visits, from seeds on, which are numbered from `first` on; `ids` name the random numbers."""
         queues = _Queues(self.settings)
-        for x in _rows(seeds, self.domain):
+        rows = _rows(seeds, self.domain)
+        for x in self.domain.clip(rows) if self.settings.clip_seeds else rows:
             queues.put(0.0, _Candidate(tuple(x.tolist()), SEED, -1))
         numbers, steps = itertools.count(first), itertools.count()
         explored: set[tuple[int, ...]] = set()

@@ -30,7 +30,8 @@ def test_every_tester_is_counted_in_every_mode(finds):
         ("random", "published"): 2,
     }
     assert (counts["n_discriminatory"] <= counts["n_samples"]).all()
-    assert (counts["global_discriminatory"] <= counts["n_discriminatory"]).all()
+    together = counts[counts["tester"] != "symbolic"]  # whose global search is counted alone
+    assert (together["global_discriminatory"] <= together["n_discriminatory"]).all()
     assert (counts[["classifier", "protected"]].drop_duplicates().to_numpy() == ["made", "group"]).all()
     assert set(found) == set(experiment.TESTERS)
     assert counts["n_discriminatory"].max() > 0

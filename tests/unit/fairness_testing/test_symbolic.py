@@ -48,6 +48,7 @@ class Counting:
 def literal(settings, limit, columns, ids, seeds, local=True, global_=True):
     """The oracle's visits, with explanations of the streams that the search draws from."""
     network, data, _, domain, _ = case(columns=columns)
+    seeds = [naive.adf_clip(x, domain) for x in seeds] if settings.clip_seeds else seeds
     explainer = Explainer(network, data, N_NEIGHBOURS)
 
     def explain(x, step):
@@ -118,11 +119,14 @@ def test_independent_forward_passes_confirm_every_sample(settings):
 
 def test_generated_attributes_lie_in_the_domain_or_are_the_seeds():
     network, data, seeds, domain, protected = case(seed=43)
-    phases = symbolic.search(network, data, seeds, domain, protected, limit=80, seed=8, settings=PAPER)
-    trail = join([phases.global_, phases.local])
-    inside = (trail.samples >= domain.low) & (trail.samples <= domain.high)
-    assert inside[:, [0, 1, 3, 4]].all()
-    assert (trail.samples[~inside[:, 2], 2] == 100).all()
+    as_they_are = replace(PAPER, clip_seeds=False, counts_seeds=True)
+    for settings, is_all_inside in ((PAPER, True), (as_they_are, False)):
+        phases = symbolic.search(network, data, seeds, domain, protected, limit=80, seed=8, settings=settings)
+        trail = join([phases.global_, phases.local])
+        inside = (trail.samples >= domain.low) & (trail.samples <= domain.high)
+        assert inside[:, [0, 1, 3, 4]].all()
+        assert (trail.samples[~inside[:, 2], 2] == 100).all()
+        assert inside.all() == is_all_inside
 
 
 @pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
@@ -194,7 +198,7 @@ def test_paper_takes_seeds_in_their_order_and_in_turn_with_global_results():
     settings = replace(PAPER, counts_seeds=True, repeats=True)
     options = {"limit": 9, "seed": 15, "settings": settings}
     trail = symbolic.global_search(network, data, seeds, domain, protected, **options)
-    assert trail.samples[::2].tolist() == seeds[: (len(trail) + 1) // 2].tolist()
+    assert trail.samples[::2].tolist() == domain.clip(seeds)[: (len(trail) + 1) // 2].tolist()
     uncounted = symbolic.global_search(
         network, data, seeds, domain, protected, **options | {"settings": replace(PAPER, repeats=True)}
     )
