@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
@@ -31,11 +30,14 @@ from biaslab.fairness_testing.training import (
     Training,
     check_training_data,
     initial_network,
+    train,
 )
 
 LABEL_RULES = ("majority", "model", "ensemble")
 """Who labels an added sample: see `added_labels`."""
 STAGES = 10
+ENSEMBLE_STEPS = 2000
+"""Batches that an ensemble's network is trained with."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ DEFAULT = Settings()
 
 
 class Ensemble:
-    """Classifiers of other kinds that vote: a random forest, the 15 nearest neighbours, naive Bayes.
+    """A random forest, naive Bayes and another network, which vote.
 
     Their answers do not depend on the number of threads.
 
@@ -83,18 +85,18 @@ class Ensemble:
     def __init__(self, X: np.ndarray, y: np.ndarray, seed: int) -> None:
         state = int(stream(seed, "ensemble").integers(2**31))
         forest = RandomForestClassifier(50, min_samples_leaf=5, random_state=state)
-        neighbours = KNeighborsClassifier(min(15, len(X)), algorithm="kd_tree")
-        self._standard = Standardisation.of(X)
-        self._classifiers = [c.fit(self._inputs(X), y) for c in (forest, neighbours, GaussianNB())]
+        self._classifiers = [classifier.fit(X, y) for classifier in (forest, GaussianNB())]
+        epochs = -(-ENSEMBLE_STEPS * BATCH // len(X))
+        self._network = train(X, y, max(2, int(y.max()) + 1), epochs=epochs, seed=state)
+
+    def votes(self, X: np.ndarray) -> np.ndarray:
+        """Return each one's labels, (n, 3) int64."""
+        return np.stack([*(c.predict(X) for c in self._classifiers), self._network.labels(X)], axis=1)
 
     def labels(self, X: np.ndarray) -> np.ndarray:
         """Return the label of most classifiers, (n,) int64; the least of those that as many give."""
-        inputs = self._inputs(X)
-        votes = np.stack([c.predict(inputs) for c in self._classifiers], axis=1)
+        votes = self.votes(X)
         return _label_counts(votes, int(votes.max()) + 1).argmax(axis=1)
-
-    def _inputs(self, X: np.ndarray) -> np.ndarray:
-        return self._standard.inputs(X).astype(np.float64)
 
 
 def added_labels(

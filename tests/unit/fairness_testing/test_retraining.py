@@ -57,8 +57,14 @@ def test_ensemble_votes():
     network, X, y, *_ = unfair_case((4,))
     ensemble = Ensemble(X, y, 5)
     assert np.mean(ensemble.labels(X) == y) > 0.9
-    votes = np.array([c.predict(ensemble._inputs(X)) for c in ensemble._classifiers]).T
+    votes = ensemble.votes(X)
+    assert votes.shape == (1500, 3)
+    assert 0 < np.mean(votes.min(axis=1) < votes.max(axis=1)) < 0.5
     assert ensemble.labels(X).tolist() == [naive.most_votes(v) for v in votes.tolist()]
+    assert (Ensemble(X, y, 5).votes(X) == votes).all()
+    of_three = Ensemble(X, y + (X[:, 0] == 9), 5)
+    assert of_three.labels(X).tolist() == [naive.most_votes(v) for v in of_three.votes(X).tolist()]
+    assert set(of_three.labels(X)) == {0, 1, 2}
     labels = added_labels("ensemble", network, X[:50], Protected.of(DOMAIN, (4,)), ensemble)
     assert (labels == ensemble.labels(X[:50])).all()
 
