@@ -1,5 +1,7 @@
 """Small domains and random networks for the tests of fairness testing."""
 
+import itertools
+
 import numpy as np
 
 from biaslab.fairness_testing.domain import Domain
@@ -15,9 +17,8 @@ def small_domain():
 def random_network(seed, sizes=(5, 8, 6, 2), scale=1.0):
     """A network whose labels are not all equal on the small domain."""
     rng = np.random.default_rng(seed)
-    weights = [
-        rng.normal(size=shape) * scale / np.sqrt(shape[0]) for shape in zip(sizes, sizes[1:], strict=False)
-    ]
+    shapes = itertools.pairwise(sizes)
+    weights = [rng.normal(size=shape) * scale / np.sqrt(shape[0]) for shape in shapes]
     biases = [rng.normal(size=n) * 0.3 for n in sizes[1:]]
     network = Network(weights, biases)
     z = network.logits(small_domain().draw(2000, rng)) if sizes[0] == 5 else None

@@ -581,7 +581,7 @@ def adf_global_direction(s, t, columns, draw, signs_twice):
 
 
 def adf_global(model, x, domain, columns, draws, settings):
-    """Algorithm 1 for one seed: the samples checked, whether the last is discriminatory, and its partner's values."""
+    """Algorithm 1 for one seed: samples checked, whether the last is one, and its partner's values."""
     if settings.enumerated is None:
         all_values = adf_values(domain, columns)
     else:
@@ -630,17 +630,19 @@ def adf_step(model, x, partner, domain, columns, way, side, own_labels):
     below, total = 0.0, 0.0
     for weight in weights.values():
         total += weight
+    chosen = None
     for attribute, weight in weights.items():
+        chosen = attribute
         below += weight
         if below > way * total:
             break
     moved = list(x)
-    moved[attribute] += 1 if side < 0.5 else -1
+    moved[chosen] += 1 if side < 0.5 else -1
     return adf_clip(moved, domain)
 
 
 def adf_local(model, x, partner, domain, columns, draws, settings):
-    """Algorithm 7 for one start without negative neighbours: the samples visited and what the check says of them."""
+    """Algorithm 7 for one start without negative neighbours: samples visited, and what the check says."""
     all_values = adf_values(domain, columns)
     x = [int(v) for v in x]
     flips = adf_check(model, x, columns, all_values)
@@ -846,7 +848,7 @@ def symbolic_search(seeds, limit, protected, settings, is_found, explain, solve,
     taken, solved, explored, generated, step, globals_turn = [], [], [], [], 0, False
     while waiting and len(generated) < limit and len(taken) < 10 * limit + 10:
 
-        def precedence(entry):
+        def precedence(entry, globals_turn=globals_turn):
             rank, x, order = entry
             if not settings.global_last and globals_turn:
                 rank = rank - 6 if rank >= 9 else rank  # between local ones and seeds
@@ -947,7 +949,7 @@ def aequitas_walks(label_of, starts, domain, columns, draws, settings):
 
 
 def majority_label(probabilities_of, x, domain, columns, n_classes):
-    """The most frequent label over all protected values; among equally frequent ones the likeliest on average."""
+    """The most frequent label over the protected values; of equally frequent ones the likeliest."""
     ranges = [range(domain.low[c], domain.high[c] + 1) for c in columns]
     votes, sums, n = Counter(), [0.0] * n_classes, 0
     for values in itertools.product(*ranges):

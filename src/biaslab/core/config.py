@@ -371,7 +371,7 @@ def _check_fairness_testing(config: Mapping, registry: Mapping[str, Dataset], ro
     """Refuse classifiers that are nowhere defined, and files that are not there."""
     section = config["fairness_testing"]
     known = section["classifiers"]
-    for key, classifier in [(key, name) for key in ("run", "otherwise") for name in section[key]]:
+    for key, classifier in [(of, each) for of in ("run", "otherwise") for each in section[of]]:
         at = f"{name}: fairness_testing.{key}"
         if classifier not in known:
             near = suggest(classifier, known)
@@ -379,14 +379,14 @@ def _check_fairness_testing(config: Mapping, registry: Mapping[str, Dataset], ro
             raise InputError(f"{at}: there is no classifier '{classifier}' {listed}")
         if classifier in config["areas"]:
             raise InputError(f"{at}: '{classifier}' is the name of an area; rename the classifier")
-        for key, file in known[classifier].items():
-            where = f"{name}: fairness_testing.classifiers.{classifier}.{key}"
+        for part, file in known[classifier].items():
+            where = f"{name}: fairness_testing.classifiers.{classifier}.{part}"
             dataset = dataset_name(file or "")
             if file == "":
                 raise InputError(f"{where}: is missing; name the file")
             if dataset:
                 _check_registered(dataset, registry, where)
-            elif file and (key, file) != ("network", "train") and not locate(file, root).is_file():
+            elif file and (part, file) != ("network", "train") and not locate(file, root).is_file():
                 looked = f"looked in {Path.cwd()} and in {root.resolve()}"
                 raise InputError(f"{where}: no such file: {file} ({looked}); correct the path")
 

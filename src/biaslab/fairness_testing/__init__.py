@@ -1,1 +1,1 @@
-"""Zhang et al. 2021, Automatic Fairness Testing of Neural Classifiers through Adversarial Sampling (ADF), tabular part."""
+"""Zhang et al. 2021, Automatic Fairness Testing of Neural Classifiers through Adversarial Sampling."""

@@ -1,4 +1,4 @@
-"""The one check that all testers share: do samples that differ only in protected attributes get one label?"""
+"""The one check of all testers: samples that differ in protected attributes alone must get one label."""
 
 from dataclasses import dataclass
 
@@ -61,7 +61,7 @@ def check(model: Model, X: np.ndarray, protected: Protected) -> Check:
 
 
 def discriminatory_share(model: Model, X: np.ndarray, protected: Protected, batch: int = 8192) -> float:
-    """Return the share of samples that are discriminatory; of uniform samples, AEQUITAS' estimate of fairness.
+    """Return the share of samples that are discriminatory; of uniform ones, AEQUITAS' estimate of fairness.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The input domain of a classifier: named integer attributes with inclusive bounds, some of them protected."""
+"""The input domain of a classifier: named integer attributes with inclusive bounds, some protected."""
 
 import itertools
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ class Domain:
         if unknown:
             raise InputError(f"no attribute is called '{unknown[0]}'; there are {', '.join(self.names)}")
         if not names or len(set(names)) < len(names):
-            raise InputError(f"protected attributes: name at least one, and each once, not [{', '.join(names)}]")
+            raise InputError(f"protected attributes [{', '.join(names)}]: name at least one, and each once")
         return tuple(self.names.index(name) for name in names)
 
 

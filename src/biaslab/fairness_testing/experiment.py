@@ -18,6 +18,8 @@ from biaslab.fairness_testing.schema import Schema
 from biaslab.fairness_testing.trails import Phases, Trail
 
 PUBLISHED, PAPER = MODES = ("published", "paper")
+INFERRED = "inferred"
+"""A further mode of AEQUITAS, see there."""
 ADF, AEQUITAS, SYMBOLIC, RANDOM = TESTERS = ("adf", "aequitas", "symbolic", "random")
 SETTINGS = {ADF: adf, AEQUITAS: aequitas, SYMBOLIC: symbolic}
 """The module of each tester that has switches, with its settings ``PUBLISHED`` and ``PAPER``."""
@@ -158,8 +160,8 @@ def ablate(case: Case, effort: Effort, tester: str = ADF) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns classifier, protected, tester, switch (the setting that has its value of the mode ``paper``, or
-        a mode for all of them), repetition, global_discriminatory, n_samples, n_discriminatory.
+        Columns classifier, protected, tester, switch (the setting that has its value of the mode ``paper``,
+        or a mode for all), repetition, global_discriminatory, n_samples, n_discriminatory.
     """
     published, paper = settings_of(case, tester, PUBLISHED), settings_of(case, tester, PAPER)
     variants = {PUBLISHED: published, **switched(published, paper), PAPER: paper}
@@ -317,8 +319,9 @@ def settings_of(case: Case, tester: str, mode: str) -> object:
 
 
 def _runs() -> Iterator[tuple[str, str]]:
-    """Yield testers with their modes; random search is the same in all modes."""
+    """Yield testers with their modes. AEQUITAS has a third; random search is the same in all."""
     yield from itertools.product(SETTINGS, MODES)
+    yield AEQUITAS, INFERRED
     yield RANDOM, PUBLISHED
 
 
@@ -341,7 +344,7 @@ def _count(case: Case, phases: Phases) -> dict[str, int]:
 
 
 def _count_symbolic_global(case: Case, settings: object, effort: Effort, repetition: int) -> int:
-    """Return what the global search of symbolic generation finds alone: together, the local one crowds it out."""
+    """Return what the global search of symbolic generation finds alone; the local one crowds it out."""
     options = {"limit": len(case.seeds), "seed": effort.seed + repetition, "settings": settings}
     places = case.domain, case.protected
     trail = symbolic.global_search(case.model, case.X, case.seeds, *places, **options)

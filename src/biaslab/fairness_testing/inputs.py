@@ -16,8 +16,8 @@ class Inputs:
     Attributes
     ----------
     classifiers : dict of str to dict
-        The sections of the configuration of those that are run; ``network`` is None where it is to be trained, and
-        ``clusters`` None where the rows are to be clustered.
+        The sections of the configuration of those that are run; ``network`` is None if one is to be trained,
+        and ``clusters`` None where the rows are to be clustered.
     left_out : dict of str to str
         Classifiers that cannot be run, each with the reason.
     """

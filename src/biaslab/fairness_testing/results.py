@@ -78,8 +78,8 @@ TESTER_NAMES = {"random": "THEMIS", "aequitas": "AEQUITAS", "symbolic": "SG", "a
 RIVALS = ("aequitas", "symbolic")
 """The testers that the paper compares ADF with."""
 
-PUBLISHED, PAPER = "published", "paper"
-"""Modes of a tester: as the authors' code does it, and as the paper prints it."""
+PUBLISHED, PAPER, INFERRED = "published", "paper", "inferred"
+"""Modes of a tester: as the authors' code does it, as the paper prints it, and AEQUITAS as its numbers suggest."""
 
 
 def read_results(folder: Path, name: str) -> pd.DataFrame:

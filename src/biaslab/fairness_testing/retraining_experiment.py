@@ -1,4 +1,4 @@
-"""Retraining a classifier with what each tester found, and what it does to fairness and accuracy (Table XII)."""
+"""Retraining with what each tester found, and what it does to fairness and accuracy (Table XII)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Effort:
-    """How often is retrained, and with how much; see the section ``fairness_testing`` of the configuration."""
+    """How often is retrained, and with how much; see ``fairness_testing`` in the configuration."""
 
     retrainings: int
     share: float

@@ -35,8 +35,8 @@ class Settings:
     Attributes
     ----------
     clip_seeds : bool
-        Seeds are moved into the domain first, so that everything reported is inside; published: they are taken
-        as they are in the data, and what is solved from them keeps their values outside.
+        Seeds are moved into the domain first, so that everything reported is inside; published: they are
+        taken as they are in the data, and what is solved from them keeps their values outside.
     lexicographic_ties : bool
         Samples of equal rank, and so all seeds, are taken in lexicographic order of their values (published:
         the queue compares them); otherwise in the order in which they came.

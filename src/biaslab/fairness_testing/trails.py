@@ -23,7 +23,7 @@ class Trail:
     seed : (n,) int32
         The number of the seed each one comes from, in the order in which seeds were taken.
     queries : (n,) int64
-        Samples that the model was asked about (a gradient is one, too) to get from the one before to this one.
+        Samples that the model was asked about (a gradient is one, too) since the visit before.
     """
 
     samples: np.ndarray
@@ -36,7 +36,7 @@ class Trail:
 
     def part(self, places: slice | np.ndarray) -> "Trail":
         """Return the visits at some places."""
-        return Trail(self.samples[places], self.discriminatory[places], self.seed[places], self.queries[places])
+        return Trail(*(column[places] for column in vars(self).values()))
 
     def of_seed(self, number: int) -> "Trail":
         """Return the visits that come from one seed."""
@@ -77,7 +77,7 @@ def join(trails: Sequence[Trail]) -> Trail:
 
 
 def classes(samples: np.ndarray, protected: Protected) -> np.ndarray:
-    """Number the samples so that those which differ only in protected attributes have the same number.
+    """Give samples that differ in protected attributes alone the same number.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
-import naive
 import numpy as np
 import pytest
-from fairness_data import blind, random_network, small_domain
 
+import naive
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.discrimination import check, discriminatory_share
 from biaslab.fairness_testing.domain import Protected
+from fairness_data import blind, random_network, small_domain
 
 
 @pytest.mark.parametrize("columns", [(1,), (4,), (1, 4)])

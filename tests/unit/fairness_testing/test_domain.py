@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from fairness_data import small_domain
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.domain import Protected
+from fairness_data import small_domain
 
 
 def test_clip_moves_values_to_the_nearest_in_the_domain():
@@ -28,7 +28,7 @@ def test_columns_of_names():
     with pytest.raises(InputError, match="no attribute is called 'race'; there are income, group"):
         domain.columns(["race"])
     for names in ([], ["sex", "sex"]):
-        with pytest.raises(InputError, match="at least one, and each once"):
+        with pytest.raises(InputError, match="name at least one, and each once"):
             domain.columns(names)
 
 

@@ -1,12 +1,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fairness_data import blind, random_network, small_domain
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing import experiment, trails
 from biaslab.fairness_testing.discrimination import check
 from biaslab.fairness_testing.experiment import Case, Effort
+from fairness_data import blind, random_network, small_domain
 
 EFFORT = Effort(hops=15, repetitions=2, explanations=4, uniform_samples=300, local_seeds=3, seed=1)
 
@@ -27,6 +27,7 @@ def test_every_tester_is_counted_in_every_mode(finds):
     runs = counts.groupby(["tester", "mode"]).size()
     assert runs.to_dict() == {
         **{(tester, mode): 2 for tester in experiment.SETTINGS for mode in experiment.MODES},
+        ("aequitas", "inferred"): 2,
         ("random", "published"): 2,
     }
     assert (counts["n_discriminatory"] <= counts["n_samples"]).all()

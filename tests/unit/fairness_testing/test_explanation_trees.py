@@ -1,14 +1,14 @@
-import naive
 import numpy as np
 import pytest
-from fairness_data import random_network, small_domain
 from sklearn.tree import DecisionTreeClassifier
 
+import naive
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing import _explanation_trees_kernels as kernels
 from biaslab.fairness_testing.explanation_trees import Explainer
+from fairness_data import random_network, small_domain
 
 
 def explainer(seed=21, n_neighbours=300):

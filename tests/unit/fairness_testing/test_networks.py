@@ -1,11 +1,11 @@
-import naive
 import numpy as np
 import pytest
-from fairness_data import random_network, small_domain
 
+import naive
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.fairness_testing.networks import Network, load_network, save_network
+from fairness_data import random_network, small_domain
 
 SIZES = [(5, 8, 6, 2), (5, 2), (5, 7, 3), (5, 64, 32, 16, 8, 4, 2)]
 
@@ -35,7 +35,7 @@ def test_input_gradients_equal_finite_differences(sizes):
 
 
 def test_toy_network_of_the_paper():
-    """Figure 3: dy0/dx0 = 0.5 * 0.5 + 1.0 * 0.2 = 0.45; without ReLU, which positive units do not have either."""
+    """Figure 3: dy0/dx0 = 0.5 * 0.5 + 1.0 * 0.2 = 0.45; no ReLU, as for positive units."""
     w0 = np.array([[0.5, 1.0], [0.1, 0.2], [0.3, 0.4]])
     w1 = np.array([[0.5, 0.1], [0.2, 0.7]])
     network = Network([w0, w1], [np.ones(2), np.zeros(2)])

@@ -1,13 +1,13 @@
 import itertools
 
-import naive
 import numpy as np
 import pytest
-from fairness_data import random_network, small_domain
 from sklearn.tree import DecisionTreeClassifier
 
+import naive
 from biaslab.fairness_testing.explanation_trees import Path
 from biaslab.fairness_testing.path_constraints import Choice, global_problems, local_problems, solve
+from fairness_data import random_network, small_domain
 
 N_ATTRIBUTES = 5
 

@@ -1,10 +1,9 @@
 from dataclasses import fields, replace
 
-import naive
 import numpy as np
 import pytest
-from fairness_data import blind, random_network
 
+import naive
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
@@ -14,6 +13,7 @@ from biaslab.fairness_testing.domain import Domain, Protected
 from biaslab.fairness_testing.explanation_trees import Explainer
 from biaslab.fairness_testing.path_constraints import Choice
 from biaslab.fairness_testing.trails import count, join
+from fairness_data import blind, random_network
 
 NAMES = ("income", "group", "age", "balance", "sex")
 DOMAIN = Domain(NAMES, np.array([0, 0, 1, -2, 0], np.int32), np.array([4, 2, 4, 4, 1], np.int32))

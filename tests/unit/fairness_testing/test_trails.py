@@ -1,11 +1,11 @@
-import naive
 import numpy as np
 import pytest
-from fairness_data import small_domain
 
+import naive
 from biaslab.fairness_testing import trails
 from biaslab.fairness_testing.domain import Protected
 from biaslab.fairness_testing.trails import Trail
+from fairness_data import small_domain
 
 
 def random_trail(domain, n, seed):
