@@ -79,7 +79,7 @@ RIVALS = ("aequitas", "symbolic")
 """The testers that the paper compares ADF with."""
 
 PUBLISHED, PAPER, INFERRED = "published", "paper", "inferred"
-"""Modes of a tester: as the authors' code does it, as the paper prints it, and AEQUITAS as its numbers suggest."""
+"""Modes of a tester: as the authors' code does it, as the paper prints it, and as Table IV suggests."""
 
 
 def read_results(folder: Path, name: str) -> pd.DataFrame:

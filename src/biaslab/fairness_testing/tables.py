@@ -399,9 +399,12 @@ def modes(counts: pd.DataFrame) -> Table:
         "of these outside the domain": "{n_outside_text}",
         "Model queries": "{n_queries_text}",
     }
-    note = "As the authors' code does it, and as the paper prints it; AEQUITAS also as Table IV suggests, with a"
-        " hop that counts as a success by the truth of the protected value that the check returns. "
-        + _SAMPLES + _REPETITIONS
+    note = (
+        "As the authors' code does it, and as the paper prints it; AEQUITAS also as its numbers in Table IV"
+        " suggest: a hop counts as a success by the truth of the protected value that the check returns. "
+        + _SAMPLES
+        + _REPETITIONS
+    )
     title = "Testers as published and as printed"
     return Table(data, _show(named, dict.fromkeys(values, ",.0f"), shown), title, note)
 
