@@ -534,8 +534,9 @@ def adf_answer(model, x):
     return int(model.labels(batch)[0]), model.probabilities(batch)[0]
 
 
-def adf_gradient(model, x, label):
-    return model.input_gradients(np.array([x], np.int32), np.array([label]))[0].tolist()
+def adf_gradient(model, x, label, settings):
+    gradient = model.input_gradients(np.array([x], np.int32), np.array([label]))[0].tolist()
+    return [0.0 if settings.subnormal_is_zero and abs(g) < 2.0**-126 else g for g in gradient]
 
 
 def adf_clip(x, domain):
@@ -602,19 +603,20 @@ def adf_global(model, x, domain, columns, draws, settings):
                 difference = abs(adf_answer(model, adf_with(x, columns, other))[1][label] - outputs[label])
                 if difference > largest:
                     largest, values = difference, other
-        s = [float(np.sign(g)) for g in adf_gradient(model, x, label)]
-        t = [float(np.sign(g)) for g in adf_gradient(model, adf_with(x, columns, values), label)]
+        s = [float(np.sign(g)) for g in adf_gradient(model, x, label, settings)]
+        x_other = adf_with(x, columns, values)
+        t = [float(np.sign(g)) for g in adf_gradient(model, x_other, label, settings)]
         direction = adf_global_direction(s, t, columns, draws[iteration], settings.signs_twice)
         x = adf_clip([v + int(step) for v, step in zip(x, direction, strict=True)], domain)
     return checked, False, None
 
 
-def adf_probabilities(model, x, partner, columns, own_labels):
-    """Algorithm 8; where saliencies are zero, the limit: these attributes share all probability."""
+def adf_weights(model, x, partner, columns, settings):
+    """Algorithm 8 before the normalisation; where saliencies are zero, the limit: these attributes share all probability."""
     label = adf_answer(model, x)[0]
     other = adf_with(x, columns, partner)
-    g = adf_gradient(model, x, label)
-    h = adf_gradient(model, other, adf_answer(model, other)[0] if own_labels else label)
+    g = adf_gradient(model, x, label, settings)
+    h = adf_gradient(model, other, adf_answer(model, other)[0] if settings.own_labels else label, settings)
     saliency = [abs(a) + abs(b) for a, b in zip(g, h, strict=True)]
     free = [a for a in range(len(x)) if a not in columns]
     if any(saliency[a] == 0 for a in free):
@@ -624,9 +626,9 @@ def adf_probabilities(model, x, partner, columns, own_labels):
     return weights
 
 
-def adf_step(model, x, partner, domain, columns, way, side, own_labels):
+def adf_step(model, x, partner, domain, columns, way, side, settings):
     """Algorithms 8 and 9: one attribute, one unit, either way."""
-    weights = adf_probabilities(model, x, partner, columns, own_labels)
+    weights = adf_weights(model, x, partner, columns, settings)
     below, total = 0.0, 0.0
     for weight in weights.values():
         total += weight
@@ -651,7 +653,7 @@ def adf_local(model, x, partner, domain, columns, draws, settings):
     for way, side, chance in draws:
         if not settings.fixed_partner and is_found:
             partner = flips
-        y = adf_step(model, x, partner, domain, columns, way, side, settings.own_labels)
+        y = adf_step(model, x, partner, domain, columns, way, side, settings)
         flips_y = adf_check(model, y, columns, all_values)
         visited.append((y, flips_y is not None))
         if flips_y is not None or not is_found or chance < settings.acceptance:
@@ -659,7 +661,7 @@ def adf_local(model, x, partner, domain, columns, draws, settings):
     return visited
 
 
-def adf_basinhopping(model, x, partner, domain, columns, draws):
+def adf_basinhopping(model, x, partner, domain, columns, draws, settings):
     """The local phase as the authors run it: SciPy's basin hopping with L-BFGS-B and finite differences.
 
     Returns every sample that the energy was asked for, in order, and what the check says of it.
@@ -677,7 +679,7 @@ def adf_basinhopping(model, x, partner, domain, columns, draws):
     def take_step(values):
         way, side, chance[0] = next(hops)
         sample = [int(v) for v in values]
-        return np.array(adf_step(model, sample, partner, domain, columns, way, side, True), float)
+        return np.array(adf_step(model, sample, partner, domain, columns, way, side, settings), float)
 
     def metropolis(f_new, x_new, f_old, x_old):
         return "force accept" if math.exp(min(0.0, f_old - f_new)) > chance[0] else False

@@ -42,6 +42,9 @@ class Settings:
     value_below_domain : bool
         A sample whose output is the same for all protected values has no farthest partner (Equation 3). The
         code (True) gives it one with protected value -1; False takes the first value of the domain.
+    subnormal_is_zero : bool
+        TensorFlow, which the code uses, rounds float32 numbers below 1.2e-38 to zero (True), so that more
+        gradients of a network that is very sure are zero.
     own_labels : bool
         Gradients of a discriminatory pair in the local phase: each of its own label, as in the code (True),
         or both of the sample's label (False): y is the same in lines 6 and 7 of Algorithm 7.
@@ -66,6 +69,7 @@ class Settings:
     enumerated: tuple[int, int] | None = None
     signs_twice: bool = False
     value_below_domain: bool = False
+    subnormal_is_zero: bool = False
     own_labels: bool = False
     acceptance: float = 0.0
     fixed_partner: bool = False
@@ -78,6 +82,7 @@ PUBLISHED = Settings(
     clip_seeds=False,
     signs_twice=True,
     value_below_domain=True,
+    subnormal_is_zero=True,
     own_labels=True,
     acceptance=float(np.exp(-1)),
     fixed_partner=True,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biaslab.core.errors import InputError
+from biaslab.fairness_testing.adf_gradients import pair_gradients
 from biaslab.fairness_testing.discrimination import check
 from biaslab.fairness_testing.domain import Domain, Protected
 from biaslab.fairness_testing.models import Model
@@ -96,8 +97,8 @@ def _perturb(model, X, labels, domain, protected, draws, settings):
     """Move samples by one unit in every attribute whose gradients agree (Algorithms 3 and 4)."""
     pair = X.copy()
     pair[:, protected.columns] = _farthest(model, X, labels, protected, settings.value_below_domain)
-    signs = np.sign(model.input_gradients(np.concatenate([X, pair]), np.tile(labels, 2)))
-    directions = _directions(signs[: len(X)], signs[len(X) :], protected, draws, settings.signs_twice)
+    g, h = pair_gradients(model, X, pair, labels, labels, settings.subnormal_is_zero)
+    directions = _directions(np.sign(g), np.sign(h), protected, draws, settings.signs_twice)
     return domain.clip(X + directions.astype(np.int32))
 
 

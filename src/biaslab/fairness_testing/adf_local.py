@@ -7,6 +7,7 @@ import numpy as np
 
 from biaslab.fairness_testing import adf_descent
 from biaslab.fairness_testing.adf_global import Finds
+from biaslab.fairness_testing.adf_gradients import pair_gradients
 from biaslab.fairness_testing.discrimination import check
 from biaslab.fairness_testing.domain import Domain, Protected
 from biaslab.fairness_testing.models import Model
@@ -134,7 +135,7 @@ def generate(
     shares = np.empty((len(finds.seeds), len(others)))
     moved = np.ones(len(finds.seeds), bool)
     for way, side, chance in np.moveaxis(draws, 0, 2):
-        shares[moved] = _cumulative_shares(model, at.take(moved), protected, others, settings.own_labels)
+        shares[moved] = _cumulative_shares(model, at.take(moved), protected, others, settings)
         steps = _steps(shares, way, side, others, domain.n_attributes)
         samples = domain.clip(at.samples + steps)
         tried = descend(explorer, explorer.visit(samples, at.partners, finds.seeds, 2 * moved), finds.seeds)
@@ -143,13 +144,13 @@ def generate(
     return visits.trail()
 
 
-def _cumulative_shares(model, walks, protected, others, own_labels):
+def _cumulative_shares(model, walks, protected, others, settings):
     """Return cumulative weights of the attributes that are not protected (Algorithm 8)."""
     pair = walks.samples.copy()
     pair[:, protected.columns] = walks.partners
-    labels = np.concatenate([walks.labels, model.labels(pair) if own_labels else walks.labels])
-    gradients = np.abs(model.input_gradients(np.concatenate([walks.samples, pair]), labels))
-    saliency = (gradients[: len(pair)].astype(float) + gradients[len(pair) :])[:, others]
+    labels = model.labels(pair) if settings.own_labels else walks.labels
+    g, h = pair_gradients(model, walks.samples, pair, walks.labels, labels, settings.subnormal_is_zero)
+    saliency = (np.abs(g).astype(float) + np.abs(h))[:, others]
     zero = saliency == 0
     with np.errstate(divide="ignore"):
         weights = np.where(zero.any(axis=1, keepdims=True), zero, 1 / saliency)

@@ -23,6 +23,7 @@ VARIANTS = {
     "metropolis": replace(adf.PAPER, acceptance=METROPOLIS),
     "own labels": replace(adf.PAPER, own_labels=True, acceptance=METROPOLIS),
     "fixed": replace(adf.PAPER, fixed_partner=True, acceptance=METROPOLIS),
+    "subnormal": replace(adf.PAPER, subnormal_is_zero=True),
     "raw seeds": replace(adf.PAPER, clip_seeds=False),
     "repaired signs": replace(adf.PUBLISHED, signs_twice=False, negative_neighbours=False),
     "one step": replace(adf.PAPER, max_iter=1),
@@ -65,7 +66,7 @@ def assert_equal(a, b):
 
 
 @pytest.mark.parametrize(
-    "network", [random_network(21), random_network(22, scale=3.0), saturated_network(23)]
+    "network", [random_network(21), random_network(22, scale=12.0), saturated_network(23)]
 )
 @pytest.mark.parametrize("columns", [(1,), (4,), (1, 4)])
 @pytest.mark.parametrize("name", VARIANTS)
@@ -109,7 +110,7 @@ def test_published_walks_equal_basin_hopping_by_scipy(domain, seed):
         draws = stream(SEED, "adf", i, "global").random((adf.PUBLISHED.max_iter, 2))
         checked, _, partner = naive.adf_global(network, seeds[i], domain, (1,), draws, adf.PUBLISHED)
         draws = stream(SEED, "adf", i, "local").random((hops, 3))
-        asked = naive.adf_basinhopping(network, checked[-1], partner, domain, (1,), draws)
+        asked = naive.adf_basinhopping(network, checked[-1], partner, domain, (1,), draws, adf.PUBLISHED)
         mine = phases.local.seed == i
         samples, found = phases.local.samples[mine].tolist(), phases.local.discriminatory[mine].tolist()
         visited = {(tuple(x), f) for x, f in zip(samples, found, strict=True)}
@@ -218,6 +219,22 @@ def test_repaired_signs_free_seeds_with_zero_gradients():
     assert zero
     assert not moved[0] & zero
     assert moved[1] & zero
+
+
+def test_subnormal_gradients_are_zero_for_the_code_alone():
+    network, seeds = random_network(25), small_domain().draw(30, np.random.default_rng(39))
+
+    def input_gradients(X, labels):
+        return network.input_gradients(X, labels).astype(float) * 2.0**-135
+
+    tiny = SimpleNamespace(
+        probabilities=network.probabilities, labels=network.labels, input_gradients=input_gradients
+    )
+    normal = search(network, seeds, (1,), adf.PAPER, hops=0).global_
+    assert np.array_equal(search(tiny, seeds, (1,), adf.PAPER, hops=0).global_.samples, normal.samples)
+    stuck = search(tiny, seeds, (1,), adf.PUBLISHED, hops=0).global_
+    for seed in range(len(seeds)):
+        assert (stuck.samples[stuck.seed == seed] == seeds[seed]).all()
 
 
 def test_partner_below_the_domain_only_where_all_outputs_coincide():
