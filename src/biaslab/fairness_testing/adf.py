@@ -41,7 +41,7 @@ class Settings:
         takes the other's signs; where no attribute is left, a random one goes up or down.
     value_below_domain : bool
         A sample whose output is the same for all protected values has no farthest partner (Equation 3). The
-        code (True) gives it one with protected value -1; False takes the first value of the domain.
+        code (True) gives it one with protected value -1; False takes the first other one.
     subnormal_is_zero : bool
         TensorFlow, which the code uses, rounds float32 numbers below 1.2e-38 to zero (True), so that more
         gradients of a network that is very sure are zero.
@@ -134,11 +134,13 @@ def search(
     Raises
     ------
     InputError
-        When samples do not fit the domain, `hops` is negative, or several protected attributes shall be
-        enumerated.
+        When samples do not fit the domain, no attribute is left to perturb, `hops` is negative, or several
+        protected attributes shall be enumerated.
     """
     if seeds.ndim != 2 or seeds.shape[1] != domain.n_attributes:
         raise InputError(f"the domain has {domain.n_attributes} attributes, the seeds {seeds.shape[-1]}")
+    if not len(protected.others(domain.n_attributes)):
+        raise InputError("all attributes are protected, so that no sample can be perturbed; leave out one")
     if hops < 0:
         raise InputError(f"cannot walk {hops} hops; take 0 or more")
     draws = _draws(seed, range(first, first + len(seeds)), "global", (settings.max_iter, 2))

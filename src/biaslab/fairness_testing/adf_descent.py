@@ -42,7 +42,7 @@ def descend(explorer: "Explorer", walks: "Walks", seeds: np.ndarray) -> "Walks":
     return walks
 
 
-def _visit_neighbours(explorer, walks, seeds):
+def _visit_neighbours(explorer: "Explorer", walks: "Walks", seeds: np.ndarray) -> np.ndarray:
     """Visit the neighbours one unit above negative values; return which ones differ, (g, d) bool."""
     rows, columns = np.nonzero(walks.samples < 0)
     differs = np.zeros(walks.samples.shape, bool)

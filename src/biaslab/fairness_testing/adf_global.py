@@ -93,7 +93,15 @@ def _enumerated(protected: Protected, bounds: tuple[int, int] | None) -> Protect
     return Protected(protected.columns, np.arange(bounds[0], bounds[1] + 1, dtype=np.int32)[:, None])
 
 
-def _perturb(model, X, labels, domain, protected, draws, settings):
+def _perturb(
+    model: Model,
+    X: np.ndarray,
+    labels: np.ndarray,
+    domain: Domain,
+    protected: Protected,
+    draws: np.ndarray,
+    settings: "Settings",
+) -> np.ndarray:
     """Move samples by one unit in every attribute whose gradients agree (Algorithms 3 and 4)."""
     pair = X.copy()
     pair[:, protected.columns] = _farthest(model, X, labels, protected, settings.value_below_domain)
@@ -102,13 +110,14 @@ def _perturb(model, X, labels, domain, protected, draws, settings):
     return domain.clip(X + directions.astype(np.int32))
 
 
-def _farthest(model, X, labels, protected, value_below_domain):
+def _farthest(
+    model: Model, X: np.ndarray, labels: np.ndarray, protected: Protected, value_below_domain: bool
+) -> np.ndarray:
     """Return the protected values whose output differs most from the sample's (Equation 3), (n, p) int32."""
     n, m = len(X), len(protected.values)
     variants = protected.variants(X).reshape(n * m, -1)
-    outputs = model.probabilities(np.concatenate([X, variants]))[
-        np.arange(n * m + n), np.r_[labels, labels.repeat(m)]
-    ]
+    outputs = model.probabilities(np.concatenate([X, variants]))
+    outputs = outputs[np.arange(n + n * m), np.r_[labels, labels.repeat(m)]]
     differences = np.abs(outputs[n:].reshape(n, m) - outputs[:n, None])
     own = protected.positions(X)
     differences[np.flatnonzero(own >= 0), own[own >= 0]] = -1
@@ -118,11 +127,13 @@ def _farthest(model, X, labels, protected, value_below_domain):
     return values
 
 
-def _directions(s, t, protected, draws, signs_twice):
+def _directions(
+    s: np.ndarray, t: np.ndarray, protected: Protected, draws: np.ndarray, signs_twice: bool
+) -> np.ndarray:
     """Return the steps, (n, d), for the signs `s` of gradients and `t` of the partners' (Algorithm 3)."""
     agreeing = (s == t) if signs_twice else np.where(s == t, s, 0)
-    zero = [~signs.any(axis=1, keepdims=True) for signs in (s, t)]
-    steps = np.where(zero[0], t, np.where(zero[1], s, agreeing))
+    s_is_zero, t_is_zero = (~signs.any(axis=1, keepdims=True) for signs in (s, t))
+    steps = np.where(s_is_zero, t, np.where(t_is_zero, s, agreeing))
     steps[:, protected.columns] = 0
     others = protected.others(s.shape[1])
     lost = np.flatnonzero(~steps.any(axis=1))

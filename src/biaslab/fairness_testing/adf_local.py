@@ -68,7 +68,7 @@ class Explorer:
         self.visits = visits
 
     def visit(
-        self, samples: np.ndarray, partners: np.ndarray, seeds: np.ndarray, queries: np.ndarray
+        self, samples: np.ndarray, partners: np.ndarray, seeds: np.ndarray, queries: np.ndarray | int
     ) -> Walks:
         """Check samples and note them.
 
@@ -127,24 +127,27 @@ def generate(
     if not len(finds.seeds):
         return visits.trail()
     explorer = Explorer(model, protected, settings.fixed_partner, visits)
-    descend = adf_descent.descend if settings.negative_neighbours else lambda explorer, walks, seeds: walks
-    at = descend(
-        explorer, explorer.visit(finds.samples.copy(), finds.partners.copy(), finds.seeds, 0), finds.seeds
-    )
+
+    def arrive(samples: np.ndarray, partners: np.ndarray, queries: np.ndarray | int) -> Walks:
+        walks = explorer.visit(samples, partners, finds.seeds, queries)
+        return adf_descent.descend(explorer, walks, finds.seeds) if settings.negative_neighbours else walks
+
+    at = arrive(finds.samples.copy(), finds.partners.copy(), 0)
     others = protected.others(domain.n_attributes)
     shares = np.empty((len(finds.seeds), len(others)))
     moved = np.ones(len(finds.seeds), bool)
     for way, side, chance in np.moveaxis(draws, 0, 2):
         shares[moved] = _cumulative_shares(model, at.take(moved), protected, others, settings)
         steps = _steps(shares, way, side, others, domain.n_attributes)
-        samples = domain.clip(at.samples + steps)
-        tried = descend(explorer, explorer.visit(samples, at.partners, finds.seeds, 2 * moved), finds.seeds)
+        tried = arrive(domain.clip(at.samples + steps), at.partners, 2 * moved)
         moved = tried.discriminatory | ~at.discriminatory | (chance < settings.acceptance)
         at.put(moved, tried.take(moved))
     return visits.trail()
 
 
-def _cumulative_shares(model, walks, protected, others, settings):
+def _cumulative_shares(
+    model: Model, walks: Walks, protected: Protected, others: np.ndarray, settings: "Settings"
+) -> np.ndarray:
     """Return cumulative weights of the attributes that are not protected (Algorithm 8)."""
     pair = walks.samples.copy()
     pair[:, protected.columns] = walks.partners
@@ -152,12 +155,14 @@ def _cumulative_shares(model, walks, protected, others, settings):
     g, h = pair_gradients(model, walks.samples, pair, walks.labels, labels, settings.subnormal_is_zero)
     saliency = (np.abs(g).astype(float) + np.abs(h))[:, others]
     zero = saliency == 0
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore"):  # where one is zero, the limit: those share all probability
         weights = np.where(zero.any(axis=1, keepdims=True), zero, 1 / saliency)
     return weights.cumsum(axis=1)
 
 
-def _steps(shares, way, side, others, n_attributes):
+def _steps(
+    shares: np.ndarray, way: np.ndarray, side: np.ndarray, others: np.ndarray, n_attributes: int
+) -> np.ndarray:
     """Return one step of one unit for each walk, (g, d) int32 (Algorithm 9)."""
     steps = np.zeros((len(shares), n_attributes), np.int32)
     chosen = (shares <= (way * shares[:, -1])[:, None]).sum(axis=1)

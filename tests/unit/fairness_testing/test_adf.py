@@ -270,6 +270,8 @@ def test_wrong_arguments_are_refused():
     network, seeds = random_network(25), small_domain().draw(3, np.random.default_rng(1))
     with pytest.raises(InputError, match="the domain has 5 attributes, the seeds 4"):
         search(network, seeds[:, :4], (1,), adf.PAPER)
+    with pytest.raises(InputError, match="all attributes are protected"):
+        search(network, seeds, (0, 1, 2, 3, 4), adf.PAPER)
     with pytest.raises(InputError, match="cannot walk -1 hops"):
         search(network, seeds, (1,), adf.PAPER, hops=-1)
     with pytest.raises(InputError, match="one protected attribute only"):
