@@ -61,7 +61,7 @@ class Settings:
     share: float = 0.05
     pairs: bool = True
     steps: int = 8000
-    learning_rate: float = 0.003
+    learning_rate: float = 0.005
     from_scratch: bool = False
 
 
