@@ -12,8 +12,8 @@ from biaslab.core.io import read_npz, write_npz
 from biaslab.core.jit import at_most_threads
 from biaslab.fairness_testing import _kernels
 
-SHARE = 1024
-"""Samples that make it worth to wake another thread."""
+SHARE = 8192
+"""Samples that make it worth to wake another thread, even where other processes keep it waiting."""
 
 
 class Network:
