@@ -612,7 +612,7 @@ def adf_global(model, x, domain, columns, draws, settings):
 
 
 def adf_weights(model, x, partner, columns, settings):
-    """Algorithm 8 before the normalisation; where saliencies are zero, the limit: these attributes share all probability."""
+    """Algorithm 8 before the normalisation; where saliencies are zero, these attributes share all."""
     label = adf_answer(model, x)[0]
     other = adf_with(x, columns, partner)
     g = adf_gradient(model, x, label, settings)

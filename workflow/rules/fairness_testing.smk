@@ -41,7 +41,7 @@ rule search_discrimination:
     output:
         expand(
             "results/fairness_testing/{{classifier}}/{name}.tsv",
-            name=["counts", "curves", "fairness", "pairs"],
+            name=["counts", "curves", "local", "ablation", "fairness", "pairs"],
         ),
         found="results/fairness_testing/{classifier}/found.npz",
     log:
@@ -54,7 +54,9 @@ rule search_discrimination:
         mem_mb=memory(2500),
         runtime=120,
     params:
-        options=testing_options("hops", "repetitions", "explanations", "uniform_samples"),
+        options=testing_options(
+            "hops", "ablation_hops", "repetitions", "explanations", "uniform_samples", "local_seeds"
+        ),
         files=named_inputs("schema", "published_bounds"),
         seed=config["seed"],
         code=CODE["search_discrimination"],
@@ -62,62 +64,6 @@ rule search_discrimination:
         "{wildcards.classifier}: search for discriminatory samples"
     shell:
         "biaslab fairness-testing experiment search results/fairness_testing/{wildcards.classifier}"
-        " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
-
-
-rule compare_local_phases:
-    input:
-        rules.prepare_classifier.output,
-        schema=classifier_file("schema"),
-        published_bounds=classifier_file("published_bounds"),
-    output:
-        "results/fairness_testing/{classifier}/local.tsv",
-    log:
-        "results/logs/fairness_testing/{classifier}/compare_local_phases.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/{classifier}/compare_local_phases.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=memory(1500),
-        runtime=60,
-    params:
-        options=testing_options("hops", "repetitions", "explanations", "local_seeds"),
-        files=named_inputs("schema", "published_bounds"),
-        seed=config["seed"],
-        code=CODE["search_discrimination"],
-    message:
-        "{wildcards.classifier}: compare the testers' local phases"
-    shell:
-        "biaslab fairness-testing experiment local results/fairness_testing/{wildcards.classifier}"
-        " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
-
-
-rule ablate_quirks:
-    input:
-        rules.prepare_classifier.output,
-        schema=classifier_file("schema"),
-        published_bounds=classifier_file("published_bounds"),
-    output:
-        "results/fairness_testing/{classifier}/ablation.tsv",
-    log:
-        "results/logs/fairness_testing/{classifier}/ablate_quirks.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/{classifier}/ablate_quirks.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=memory(2500),
-        runtime=60,
-    params:
-        options=testing_options("ablation_hops", "repetitions"),
-        files=named_inputs("schema", "published_bounds"),
-        seed=config["seed"],
-        code=CODE["search_discrimination"],
-    message:
-        "{wildcards.classifier}: repair the published code quirk by quirk"
-    shell:
-        "biaslab fairness-testing experiment ablate results/fairness_testing/{wildcards.classifier}"
         " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
 
 
@@ -154,8 +100,6 @@ MEASURED = [
     for rule_of_classifier in [
         rules.prepare_classifier.output,
         rules.search_discrimination.output,
-        rules.compare_local_phases.output,
-        rules.ablate_quirks.output,
         rules.retrain_classifier.output,
     ]
 ]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -65,6 +66,7 @@ class Effort:
     """How much is searched; see the section ``fairness_testing`` of the configuration."""
 
     hops: int
+    ablation_hops: int
     repetitions: int
     explanations: int
     uniform_samples: int
@@ -109,6 +111,32 @@ def search(case: Case, tester: str, settings: object, effort: Effort, repetition
     raise InputError(f"there is no tester '{tester}'; choose of {', '.join(TESTERS)}")
 
 
+def search_case(
+    case: Case, schema: Schema, effort: Effort
+) -> tuple[dict[str, pd.DataFrame], dict[str, np.ndarray]]:
+    """Search a case with every tester, and measure all that is measured without retraining.
+
+    Parameters
+    ----------
+    case : Case
+    schema : Schema
+        The words of the data.
+    effort : Effort
+
+    Returns
+    -------
+    tables : dict of str to pandas.DataFrame
+        ``counts`` and ``curves`` (`count_finds`), ``local`` (`compare_local`), ``ablation`` (`ablate`),
+        ``fairness`` (`estimate_fairness`) and ``pairs`` (`show_pairs`).
+    found : dict of str to (n, d) int32
+        As in `count_finds`.
+    """
+    counts, curves, found = count_finds(case, effort)
+    tables = {"counts": counts, "curves": curves, "local": compare_local(case, effort)}
+    tables |= {"ablation": ablate(case, effort), "fairness": estimate_fairness(case, effort)}
+    return tables | {"pairs": show_pairs(case, schema, found)}, found
+
+
 def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, np.ndarray]]:
     """Let every tester search in every mode, several times, and count its finds (Tables IV to VI, Figure 7).
 
@@ -121,7 +149,8 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
     -------
     counts : pandas.DataFrame
         Columns classifier, protected, tester, mode, repetition, n_seeds, global_discriminatory (different
-        discriminatory samples of the global phase), n_samples, n_discriminatory, n_queries, n_outside
+        discriminatory samples of the global phase; of symbolic generation, which mixes its phases, in the
+        published mode alone, by a search of its own), n_samples, n_discriminatory, n_queries, n_outside
         (discriminatory ones outside the domain).
     curves : pandas.DataFrame
         Columns classifier, protected, tester, mode, n_seeds (explored so far), n_samples, n_discriminatory,
@@ -134,12 +163,12 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
         settings = settings_of(case, tester, mode)
         for repetition in range(effort.repetitions):
             phases = search(case, tester, settings, effort, repetition)
-            row = {"tester": tester, "mode": mode, "repetition": repetition}
-            counts.append(row | _count(case, phases))
+            row = {"tester": tester, "mode": mode, "repetition": repetition} | _count(case, phases)
             if tester == SYMBOLIC:
-                counts[-1]["global_discriminatory"] = _count_symbolic_global(
-                    case, settings, effort, repetition
+                row["global_discriminatory"] = (
+                    _search_globally(case, settings, effort, repetition) if mode == PUBLISHED else math.nan
                 )
+            counts.append(row)
             if repetition == 0:
                 curves.append(_curve(case, phases).assign(tester=tester, mode=mode))
                 if mode == PUBLISHED:
@@ -163,6 +192,7 @@ def ablate(case: Case, effort: Effort, tester: str = ADF) -> pd.DataFrame:
         Columns classifier, protected, tester, switch (the setting that has its value of the mode ``paper``,
         or a mode for all), repetition, global_discriminatory, n_samples, n_discriminatory.
     """
+    effort = dataclasses.replace(effort, hops=effort.ablation_hops)
     published, paper = settings_of(case, tester, PUBLISHED), settings_of(case, tester, PAPER)
     variants = {PUBLISHED: published, **switched(published, paper), PAPER: paper}
     rows = [
@@ -343,8 +373,8 @@ def _count(case: Case, phases: Phases) -> dict[str, int]:
     }
 
 
-def _count_symbolic_global(case: Case, settings: object, effort: Effort, repetition: int) -> int:
-    """Return what the global search of symbolic generation finds alone; the local one crowds it out."""
+def _search_globally(case: Case, settings: object, effort: Effort, repetition: int) -> int:
+    """Return how much symbolic generation finds globally alone; together, its local search crowds that out."""
     options = {"limit": len(case.seeds), "seed": effort.seed + repetition, "settings": settings}
     places = case.domain, case.protected
     trail = symbolic.global_search(case.model, case.X, case.seeds, *places, **options)

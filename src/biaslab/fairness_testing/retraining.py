@@ -33,7 +33,7 @@ from biaslab.fairness_testing.training import (
     train,
 )
 
-LABEL_RULES = ("majority", "model", "ensemble")
+MAJORITY, MODEL, ENSEMBLE = LABEL_RULES = ("majority", "model", "ensemble")
 """Who labels an added sample: see `added_labels`."""
 STAGES = 10
 ENSEMBLE_STEPS = 2000

@@ -8,8 +8,10 @@ import pandas as pd
 
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.experiment import ADF, AEQUITAS, SYMBOLIC, Case
-from biaslab.fairness_testing.retraining import DEFAULT, LABEL_RULES, Ensemble, retraining_table
+from biaslab.fairness_testing.retraining import DEFAULT, ENSEMBLE, LABEL_RULES, Ensemble, retraining_table
 
+N_OTHER_RULES = 2
+"""Retrainings by each rule for labels but the first, which show what the rule does."""
 COLUMNS = (
     "classifier",
     "protected",
@@ -57,7 +59,8 @@ def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], eff
     uniform = case.domain.draw(effort.uniform_samples, rng)
     settings = replace(DEFAULT, share=effort.share)
     tables = []
-    for tester in (AEQUITAS, SYMBOLIC, ADF):
+    runs = [(tester, LABEL_RULES[:1], effort.retrainings) for tester in (AEQUITAS, SYMBOLIC, ADF)]
+    for tester, rules, repetitions in [*runs, (ADF, LABEL_RULES[1:], min(N_OTHER_RULES, effort.retrainings))]:
         samples = found[f"{case.attribute}:{tester}"]
         if not len(samples):
             continue
@@ -68,11 +71,11 @@ def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], eff
             samples,
             uniform,
             case.protected,
-            label_rules=LABEL_RULES if tester == ADF else LABEL_RULES[:1],
-            repetitions=effort.retrainings,
+            label_rules=rules,
+            repetitions=repetitions,
             seed=effort.seed,
             settings=settings,
-            ensemble=Ensemble(case.X, y, effort.seed) if tester == ADF else None,
+            ensemble=Ensemble(case.X, y, effort.seed) if ENSEMBLE in rules else None,
         )
         tables.append(table.assign(tester=tester))
     table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(COLUMNS[2:]))

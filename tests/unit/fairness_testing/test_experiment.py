@@ -8,7 +8,9 @@ from biaslab.fairness_testing.discrimination import check
 from biaslab.fairness_testing.experiment import Case, Effort
 from fairness_data import blind, random_network, small_domain
 
-EFFORT = Effort(hops=15, repetitions=2, explanations=4, uniform_samples=300, local_seeds=3, seed=1)
+EFFORT = Effort(
+    hops=15, ablation_hops=5, repetitions=2, explanations=4, uniform_samples=300, local_seeds=3, seed=1
+)
 
 
 def make_case(attribute="group", network=None):
@@ -31,7 +33,9 @@ def test_every_tester_is_counted_in_every_mode(finds):
         ("random", "published"): 2,
     }
     assert (counts["n_discriminatory"] <= counts["n_samples"]).all()
-    together = counts[counts["tester"] != "symbolic"]  # whose global search is counted alone
+    together = counts[counts["tester"] != "symbolic"]  # whose global search is counted alone, as published
+    alone = counts[counts["tester"] == "symbolic"]
+    assert (alone["global_discriminatory"].notna() == (alone["mode"] == "published")).all()
     assert (together["global_discriminatory"] <= together["n_discriminatory"]).all()
     assert (counts[["classifier", "protected"]].drop_duplicates().to_numpy() == ["made", "group"]).all()
     assert set(found) == set(experiment.TESTERS)
