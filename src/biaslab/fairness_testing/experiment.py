@@ -374,7 +374,7 @@ def _count(case: Case, phases: Phases) -> dict[str, int]:
 
 
 def _search_globally(case: Case, settings: object, effort: Effort, repetition: int) -> int:
-    """Return how much symbolic generation finds globally alone; together, its local search crowds that out."""
+    """Return what symbolic generation finds globally alone; together, its local search crowds that out."""
     options = {"limit": len(case.seeds), "seed": effort.seed + repetition, "settings": settings}
     places = case.domain, case.protected
     trail = symbolic.global_search(case.model, case.X, case.seeds, *places, **options)

@@ -29,6 +29,7 @@ SWITCH_NAMES = {
     "enumerated": "own bounds of the attribute",
     "signs_twice": "no second sign",
     "value_below_domain": "no value below the domain",
+    "subnormal_is_zero": "subnormal gradients kept",
     "own_labels": "one label for both gradients",
     "acceptance": "hops begin at pairs",
     "fixed_partner": "partner found at each hop",
