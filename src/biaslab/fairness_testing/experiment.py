@@ -218,8 +218,8 @@ def switched(published: object, paper: object) -> dict[str, object]:
 def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
     """Let the local phases of all testers start from the same discriminatory seeds (Table VII).
 
-    Symbolic generation explains a sample at every hop: it has fewer hops (`Effort.explanations`) and seeds
-    (`Effort.repetitions`).
+    Symbolic generation explains a sample at every hop: it has fewer seeds (`Effort.repetitions`), which share
+    its hops (`Effort.explanations`).
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
         settings = settings_of(case, tester, mode)
         is_symbolic = tester == SYMBOLIC
         starts = seeds[: effort.repetitions] if is_symbolic else seeds
-        hops = effort.explanations if is_symbolic else effort.hops
+        hops = max(1, effort.explanations // len(starts)) if is_symbolic else effort.hops
         for repetition in range(1 if is_symbolic else effort.repetitions):
             trail = _search_around(case, tester, settings, starts, hops, effort.seed + repetition)
             around = [trails.count(trail.of_seed(number), protected) for number in range(len(starts))]
