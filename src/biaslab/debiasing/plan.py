@@ -3,37 +3,28 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from biaslab.core.items import Item
+
 
 @dataclass(frozen=True)
-class Item:
-    """One table or figure: where it lies and how a report presents it.
+class EmbeddingItem(Item):
+    """A table or figure of one embedding, or of all together."""
 
-    Attributes
-    ----------
-    stem : str
-        Path without suffix, relative to the results folder of the area.
-    caption : str
-        Stem of the caption file of the report.
-    item, embedding : str
-        What the report calls it, and the embedding that it is about.
-    """
-
-    stem: str
-    caption: str
-    item: str
     embedding: str = "all"
 
 
 TABLES = (
-    Item("tables/figure1_occupations", "debiasing_occupations", "Figure 1: extreme occupations"),
-    Item("tables/figure1_analogies", "debiasing_analogies", "Figure 1: analogies before and after"),
-    Item("tables/figure2_benchmarks", "debiasing_benchmarks", "Figure 2: benchmarks before and after"),
-    Item("tables/direct_bias", "debiasing_direct_bias", "Direct bias before and after"),
-    Item("tables/indirect_bias", "debiasing_indirect_bias", "Indirect bias"),
-    Item("tables/weat", "debiasing_weat", "Association tests before and after"),
-    Item("tables/lambda_path", "debiasing_lambda_path", "The whole path of soft debiasing"),
-    Item("tables/classifier", "debiasing_classifier", "Classifier of gender-specific words"),
-    Item("tables/lost_words", "debiasing_lost_words", "Lost words"),
+    EmbeddingItem("tables/figure1_occupations", "debiasing_occupations", "Figure 1: extreme occupations"),
+    EmbeddingItem("tables/figure1_analogies", "debiasing_analogies", "Figure 1: analogies before and after"),
+    EmbeddingItem(
+        "tables/figure2_benchmarks", "debiasing_benchmarks", "Figure 2: benchmarks before and after"
+    ),
+    EmbeddingItem("tables/direct_bias", "debiasing_direct_bias", "Direct bias before and after"),
+    EmbeddingItem("tables/indirect_bias", "debiasing_indirect_bias", "Indirect bias"),
+    EmbeddingItem("tables/weat", "debiasing_weat", "Association tests before and after"),
+    EmbeddingItem("tables/lambda_path", "debiasing_lambda_path", "The whole path of soft debiasing"),
+    EmbeddingItem("tables/classifier", "debiasing_classifier", "Classifier of gender-specific words"),
+    EmbeddingItem("tables/lost_words", "debiasing_lost_words", "Lost words"),
 )
 """Of all embeddings together, each with the files ``<stem>.tsv``, ``.md`` and ``.tex``."""
 
@@ -45,7 +36,7 @@ _FIGURES = {
 }
 
 
-def figures(embeddings: Sequence[str]) -> list[Item]:
+def figures(embeddings: Sequence[str]) -> list[EmbeddingItem]:
     """Return the figures, each with the files ``<stem>.svg``, ``.pdf``, ``.png`` and ``.tsv``.
 
     Parameters
@@ -54,7 +45,7 @@ def figures(embeddings: Sequence[str]) -> list[Item]:
         Names of the embeddings that are debiased.
     """
     return [
-        Item(f"{embedding}/figures/{stem}", caption, item, embedding)
+        EmbeddingItem(f"{embedding}/figures/{stem}", caption, item, embedding)
         for embedding in embeddings
         for stem, (caption, item) in _FIGURES.items()
     ]

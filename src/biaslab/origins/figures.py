@@ -30,8 +30,8 @@ from biaslab.origins.gradient_report import draw_gradient
 from biaslab.origins.ppmi_report import draw_rankings, draw_word_sets
 from biaslab.origins.results import (
     ESTIMATORS,
-    Item,
     Setup,
+    SetupItem,
     aggregate_by_metadata,
     list_items,
     metadata_columns,
@@ -83,7 +83,7 @@ _PANEL = 1.9  # inches, height of a histogram
 _TITLE_WIDTH = 45  # characters above a panel
 
 
-def figure_items(setups: Mapping[str, Sequence[str]]) -> list[Item]:
+def figure_items(setups: Mapping[str, Sequence[str]]) -> list[SetupItem]:
     """List the figures that `write_figures` writes.
 
     Parameters
@@ -93,7 +93,7 @@ def figure_items(setups: Mapping[str, Sequence[str]]) -> list[Item]:
 
     Returns
     -------
-    list of Item
+    list of SetupItem
         Each with the files ``<stem>.svg``, ``.pdf``, ``.png`` and ``.tsv``.
     """
     return list_items("figures", setups, _ACROSS, _OF_SETUP, _OF_WEAT)

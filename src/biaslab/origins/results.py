@@ -11,6 +11,7 @@ import pandas as pd
 from biaslab.core.config import read_yaml
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_parquet, read_tsv
+from biaslab.core.items import Item
 from biaslab.core.stats import mean_interval
 
 ESTIMATORS = ("influence", "newton", "gradient")
@@ -24,24 +25,9 @@ SMALL_BASELINE = 0.05
 
 
 @dataclass(frozen=True)
-class Item:
-    """One table or figure: where it lies and how a report presents it.
+class SetupItem(Item):
+    """A table or figure, with the setup and the test that it covers; ``"all"`` when it covers every one."""
 
-    Attributes
-    ----------
-    stem : str
-        Path without suffix, relative to the results folder of the area.
-    item : str
-        The paper's item it corresponds to, for example ``"Figure 2"``.
-    caption : str
-        Stem of the caption file of the report.
-    setup, weat : str
-        What it covers; ``"all"`` when it covers every one.
-    """
-
-    stem: str
-    item: str
-    caption: str
     setup: str = "all"
     weat: str = "all"
 
@@ -52,7 +38,7 @@ def list_items(
     across: Mapping[str, str],
     of_setup: Mapping[str, str],
     of_weat: Mapping[str, str],
-) -> list[Item]:
+) -> list[SetupItem]:
     """List tables or figures: those over all setups, then those of each setup, and of each of its tests.
 
     Parameters
@@ -64,11 +50,13 @@ def list_items(
     across, of_setup, of_weat : mapping of str to str
         The paper's item of each caption.
     """
-    items = [Item(f"{folder}/{caption}", name, caption) for caption, name in across.items()]
+    items = [SetupItem(f"{folder}/{caption}", caption, name) for caption, name in across.items()]
     for setup, weats in setups.items():
         stem = f"{setup}/{folder}"
-        items += [Item(f"{stem}/{c}", name, c, setup) for c, name in of_setup.items()]
-        items += [Item(f"{stem}/{c}_{w}", name, c, setup, w) for w in weats for c, name in of_weat.items()]
+        items += [SetupItem(f"{stem}/{c}", c, name, setup) for c, name in of_setup.items()]
+        items += [
+            SetupItem(f"{stem}/{c}_{w}", c, name, setup, w) for w in weats for c, name in of_weat.items()
+        ]
     return items
 
 

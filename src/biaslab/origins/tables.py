@@ -15,7 +15,7 @@ from biaslab.origins.gradient_report import gradient_table
 from biaslab.origins.ppmi_report import document_rankings
 from biaslab.origins.ppmi_sets_report import compare_identification
 from biaslab.origins.quality import compare_analogies
-from biaslab.origins.results import Item, Setup, aggregate_by_metadata, list_items, percent_scale
+from biaslab.origins.results import Setup, SetupItem, aggregate_by_metadata, list_items, percent_scale
 from biaslab.origins.seed_report import stability_table
 from biaslab.origins.single_report import correlation_table, documents_table
 from biaslab.origins.transfer_report import transfer_table, word2vec_analogies
@@ -102,7 +102,7 @@ _NOTES = {
 }
 
 
-def table_items(setups: Mapping[str, Sequence[str]]) -> list[Item]:
+def table_items(setups: Mapping[str, Sequence[str]]) -> list[SetupItem]:
     """List the tables that `write_tables` writes.
 
     Parameters
@@ -112,7 +112,7 @@ def table_items(setups: Mapping[str, Sequence[str]]) -> list[Item]:
 
     Returns
     -------
-    list of Item
+    list of SetupItem
         Each with the files ``<stem>.tsv``, ``.md`` and ``.tex``.
     """
     return list_items("tables", setups, _ACROSS, _OF_SETUP, _OF_WEAT)
@@ -141,7 +141,7 @@ def write_tables(
         write_table(Path(out_dir) / item.stem, _build(item, setups, word_sets))
 
 
-def _build(item: Item, setups: Sequence[Setup], word_sets: Mapping[str, WordSets]) -> Table:
+def _build(item: SetupItem, setups: Sequence[Setup], word_sets: Mapping[str, WordSets]) -> Table:
     setup = next((s for s in setups if s.name == item.setup), None)
     match item.caption:
         case "table1_weat_sets":

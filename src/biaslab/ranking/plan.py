@@ -1,27 +1,8 @@
 """What the area makes: its tables and figures, and in one line what its experiment does."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class Item:
-    """One table or figure: where it lies and how a report presents it.
-
-    Attributes
-    ----------
-    stem : str
-        Path without suffix, relative to the results folder of the area.
-    caption : str
-        Stem of the caption file of the report.
-    item : str
-        What the report calls it.
-    """
-
-    stem: str
-    caption: str
-    item: str
-
+from biaslab.core.items import Item
 
 TABLES = (
     Item("tables/simulation", "ranking_simulation", "Measures of the simulation"),
