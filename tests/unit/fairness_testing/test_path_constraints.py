@@ -2,6 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
+import z3
 from sklearn.tree import DecisionTreeClassifier
 
 import naive
@@ -61,7 +62,6 @@ def test_random_solutions_reach_all_samples_and_no_other():
 
 
 def test_satisfiability_is_that_of_a_solver():
-    z3 = pytest.importorskip("z3")
     rng, domain = np.random.default_rng(33), small_domain()
     for _ in range(200):
         constraints, x = random_constraints(rng), domain.draw(1, rng)[0]
