@@ -219,7 +219,7 @@ def _walk_network(
         settings.falsy_energy,
         settings.falsy_success,
         network.n_classes,
-        *network._packed,
+        *network.packed,
     )
     return samples, discriminatory
 

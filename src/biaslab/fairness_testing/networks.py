@@ -48,7 +48,7 @@ class Network:
         return self.weights[-1].shape[1]
 
     @cached_property
-    def _packed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def packed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sizes, weights and biases as the kernels take them, every layer padded to whole lanes."""
         lanes = _kernels.LANES
         sizes = [-(-n // lanes) * lanes for n in (self.n_attributes, *map(len, self.biases))]
@@ -72,7 +72,7 @@ class Network:
         """
         out = np.empty((len(X), self.n_classes), np.float32)
         with at_most_threads(_threads(len(X))):
-            _kernels.network_logits(_samples(X, self.n_attributes), *self._packed, out)
+            _kernels.network_logits(_samples(X, self.n_attributes), *self.packed, out)
         return out
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
@@ -91,7 +91,7 @@ class Network:
         labels = np.ascontiguousarray(labels, np.int64)
         X = _samples(X, self.n_attributes)
         with at_most_threads(_threads(len(X))):
-            _kernels.network_input_gradients(X, labels, self.n_classes, *self._packed, out)
+            _kernels.network_input_gradients(X, labels, self.n_classes, *self.packed, out)
         return out
 
     def accuracy(self, X: np.ndarray, y: np.ndarray) -> float:

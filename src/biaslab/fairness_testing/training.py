@@ -76,7 +76,7 @@ class Training:
 
     def __init__(self, network: Network, *, batch: int = BATCH) -> None:
         self._start = network
-        self._sizes, weights, biases = network._packed
+        self._sizes, weights, biases = network.packed
         self._weights, self._biases = weights.copy(), biases.copy()
         self._means = tuple(np.zeros_like(a) for a in (weights, weights, biases, biases))
         self._batch = batch
