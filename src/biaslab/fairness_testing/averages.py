@@ -5,15 +5,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from biaslab.core.stats import mean_interval
-from biaslab.fairness_testing.results import (
-    AUTHORS_DATA,
-    PUBLISHED,
-    RIVALS,
-    SETTING,
-    TESTER_NAMES,
-    ratio,
-    with_rates,
-)
+from biaslab.fairness_testing.names import PUBLISHED, SETTING
+from biaslab.fairness_testing.results import AUTHORS_DATA, RIVALS, TESTER_NAMES, ratio, with_rates
 
 MEASURES = {
     "samples_ratio_aequitas": "Samples, ADF over AEQUITAS",

@@ -16,17 +16,9 @@ from biaslab.fairness_testing import seeds as seeding
 from biaslab.fairness_testing.discrimination import check, discriminatory_share
 from biaslab.fairness_testing.domain import Domain, Protected
 from biaslab.fairness_testing.encoding import decode
-from biaslab.fairness_testing.experiment import (
-    ADF,
-    AEQUITAS,
-    MODES,
-    PUBLISHED,
-    RANDOM,
-    SETTINGS,
-    SYMBOLIC,
-    TESTERS,
-)
+from biaslab.fairness_testing.experiment import SETTINGS
 from biaslab.fairness_testing.models import Model
+from biaslab.fairness_testing.names import ADF, AEQUITAS, MODES, PUBLISHED, RANDOM, SYMBOLIC, TESTERS
 from biaslab.fairness_testing.schema import Schema
 from biaslab.fairness_testing.trails import Phases, Trail
 

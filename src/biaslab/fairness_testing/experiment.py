@@ -15,13 +15,21 @@ from biaslab.fairness_testing.discrimination import check, discriminatory_share
 from biaslab.fairness_testing.domain import Domain, Protected
 from biaslab.fairness_testing.encoding import decode
 from biaslab.fairness_testing.models import Model
+from biaslab.fairness_testing.names import (
+    ADF,
+    AEQUITAS,
+    COLUMNS,
+    INFERRED,
+    MODES,
+    PAPER,
+    PUBLISHED,
+    RANDOM,
+    SYMBOLIC,
+    TESTERS,
+)
 from biaslab.fairness_testing.schema import Schema
 from biaslab.fairness_testing.trails import Phases, Trail
 
-PUBLISHED, PAPER = MODES = ("published", "paper")
-INFERRED = "inferred"
-"""A further mode of AEQUITAS, see there."""
-ADF, AEQUITAS, SYMBOLIC, RANDOM = TESTERS = ("adf", "aequitas", "symbolic", "random")
 SETTINGS = {ADF: adf, AEQUITAS: aequitas, SYMBOLIC: symbolic}
 """The module of each tester that has switches, with its settings ``PUBLISHED`` and ``PAPER``."""
 N_POINTS = 50
@@ -201,8 +209,7 @@ def ablate(case: Case, effort: Effort, tester: str = ADF) -> pd.DataFrame:
         for name, settings in variants.items()
         for repetition in range(effort.repetitions)
     ]
-    columns = ["tester", "switch", "repetition", "global_discriminatory", "n_samples", "n_discriminatory"]
-    return _named(case, pd.DataFrame(rows)[columns])
+    return _named(case, pd.DataFrame(rows)).reindex(columns=COLUMNS["ablation"])
 
 
 def switched(published: object, paper: object) -> dict[str, object]:
@@ -255,8 +262,7 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
             row["mean_samples"] = np.mean([counts.n_samples for counts in around])
             row["mean_discriminatory"] = np.mean([counts.n_discriminatory for counts in around])
             rows.append(row)
-    columns = ["tester", "mode", "repetition", "n_seeds", "hops", "mean_samples", "mean_discriminatory"]
-    return _named(case, pd.DataFrame(rows, columns=columns))
+    return _named(case, pd.DataFrame(rows)).reindex(columns=COLUMNS["local"])
 
 
 def estimate_fairness(case: Case, effort: Effort) -> pd.DataFrame:

@@ -22,7 +22,8 @@ from biaslab.core.plotting import (
     figure,
     save_with_data,
 )
-from biaslab.fairness_testing.results import PAPER, PUBLISHED, SETTING, TESTER_NAMES, read_results
+from biaslab.fairness_testing.names import PAPER, PUBLISHED, SETTING
+from biaslab.fairness_testing.results import TESTER_NAMES, read_results
 from biaslab.fairness_testing.tables import switch_name, worths
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The result files of the area: columns, reading those of all classifiers, means over repetitions."""
+"""The result files of the area: reading those of all classifiers, means over repetitions."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,68 +8,7 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
 from biaslab.core.stats import mean_interval
-
-SETTING = ["classifier", "protected"]
-"""What the paper calls a benchmark: a classifier and the protected attribute that varies."""
-
-COLUMNS = {
-    "classifiers": (
-        "classifier",
-        "n_rows",
-        "n_attributes",
-        "n_outside",
-        "positives",
-        "accuracy",
-        "trained",
-    ),
-    "counts": (
-        *SETTING,
-        "tester",
-        "mode",
-        "repetition",
-        "n_seeds",
-        "global_discriminatory",
-        "n_samples",
-        "n_discriminatory",
-        "n_queries",
-        "n_outside",
-    ),
-    "local": (
-        *SETTING,
-        "tester",
-        "mode",
-        "repetition",
-        "n_seeds",
-        "hops",
-        "mean_samples",
-        "mean_discriminatory",
-    ),
-    "curves": (*SETTING, "tester", "mode", "n_seeds", "n_samples", "n_discriminatory", "n_queries"),
-    "ablation": (
-        *SETTING,
-        "tester",
-        "switch",
-        "repetition",
-        "global_discriminatory",
-        "n_samples",
-        "n_discriminatory",
-    ),
-    "fairness": (*SETTING, "n_uniform", "share", "ci_low", "ci_high", "data_share"),
-    "retraining": (
-        *SETTING,
-        "tester",
-        "label_rule",
-        "repetition",
-        "n_added",
-        "accuracy_before",
-        "accuracy_after",
-        "share_before",
-        "share_after",
-        "data_share_before",
-        "data_share_after",
-    ),
-}
-"""The files of a classifier, and what tables, figures and claims read of them."""
+from biaslab.fairness_testing.names import COLUMNS
 
 AUTHORS_DATA = ("census", "bank", "credit")
 """Classifiers whose data and weights are the authors', in the order of the paper's tables."""
@@ -77,9 +16,6 @@ AUTHORS_DATA = ("census", "bank", "credit")
 TESTER_NAMES = {"random": "THEMIS", "aequitas": "AEQUITAS", "symbolic": "SG", "adf": "ADF"}
 RIVALS = ("aequitas", "symbolic")
 """The testers that the paper compares ADF with."""
-
-PUBLISHED, PAPER, INFERRED = "published", "paper", "inferred"
-"""Modes of a tester: as the authors' code does it, as the paper prints it, and as Table IV suggests."""
 
 
 def read_results(folder: Path, name: str) -> pd.DataFrame:

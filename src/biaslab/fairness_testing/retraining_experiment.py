@@ -7,25 +7,12 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.experiment import ADF, AEQUITAS, SYMBOLIC, Case
+from biaslab.fairness_testing.experiment import Case
+from biaslab.fairness_testing.names import ADF, AEQUITAS, COLUMNS, SYMBOLIC
 from biaslab.fairness_testing.retraining import DEFAULT, ENSEMBLE, LABEL_RULES, Ensemble, retraining_table
 
 N_OTHER_RULES = 2
 """Retrainings by each rule for labels but the first, which show what the rule does."""
-COLUMNS = (
-    "classifier",
-    "protected",
-    "tester",
-    "label_rule",
-    "repetition",
-    "n_added",
-    "accuracy_before",
-    "accuracy_after",
-    "share_before",
-    "share_after",
-    "data_share_before",
-    "data_share_after",
-)
 
 
 @dataclass(frozen=True)
@@ -53,7 +40,7 @@ def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], eff
     Returns
     -------
     pandas.DataFrame
-        Columns `COLUMNS`. A tester that found nothing has no row.
+        Columns `names.COLUMNS`. A tester that found nothing has no row.
     """
     rng = stream(effort.seed, "retraining", "uniform", case.attribute)
     uniform = case.domain.draw(effort.uniform_samples, rng)
@@ -78,5 +65,6 @@ def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], eff
             ensemble=Ensemble(case.X, y, effort.seed) if ENSEMBLE in rules else None,
         )
         tables.append(table.assign(tester=tester))
-    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(COLUMNS[2:]))
-    return table.assign(classifier=case.classifier, protected=case.attribute)[list(COLUMNS)]
+    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    named = table.assign(classifier=case.classifier, protected=case.attribute)
+    return named.reindex(columns=COLUMNS["retraining"])

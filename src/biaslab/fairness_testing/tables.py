@@ -9,18 +9,8 @@ from biaslab.core.claims import read_text_table
 from biaslab.core.errors import InputError
 from biaslab.core.tables import MISSING, Table, text_columns, write_table
 from biaslab.fairness_testing.averages import MEASURES, averages
-from biaslab.fairness_testing.results import (
-    COLUMNS,
-    INFERRED,
-    PAPER,
-    PUBLISHED,
-    SETTING,
-    TESTER_NAMES,
-    ratio,
-    read_results,
-    summarize,
-    with_rates,
-)
+from biaslab.fairness_testing.names import COLUMNS, INFERRED, PAPER, PUBLISHED, SETTING
+from biaslab.fairness_testing.results import TESTER_NAMES, ratio, read_results, summarize, with_rates
 
 MODE_NAMES = {PUBLISHED: "as the code", PAPER: "as the paper", INFERRED: "as Table IV suggests"}
 SWITCH_NAMES = {

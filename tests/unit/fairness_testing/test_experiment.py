@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing import experiment, trails
+from biaslab.fairness_testing import experiment, names, trails
 from biaslab.fairness_testing.discrimination import check
 from biaslab.fairness_testing.experiment import Case, Effort
 from fairness_data import blind, random_network, small_domain
@@ -28,7 +28,7 @@ def test_every_tester_is_counted_in_every_mode(finds):
     counts, curves, found = finds
     runs = counts.groupby(["tester", "mode"]).size()
     assert runs.to_dict() == {
-        **{(tester, mode): 2 for tester in experiment.SETTINGS for mode in experiment.MODES},
+        **{(tester, mode): 2 for tester in experiment.SETTINGS for mode in names.MODES},
         ("aequitas", "inferred"): 2,
         ("random", "published"): 2,
     }
@@ -38,9 +38,9 @@ def test_every_tester_is_counted_in_every_mode(finds):
     assert (alone["global_discriminatory"].notna() == (alone["mode"] == "published")).all()
     assert (together["global_discriminatory"] <= together["n_discriminatory"]).all()
     assert (counts[["classifier", "protected"]].drop_duplicates().to_numpy() == ["made", "group"]).all()
-    assert set(found) == set(experiment.TESTERS)
+    assert set(found) == set(names.TESTERS)
     assert counts["n_discriminatory"].max() > 0
-    assert set(curves["tester"]) == set(experiment.TESTERS)
+    assert set(curves["tester"]) == set(names.TESTERS)
 
 
 def test_nothing_outside_the_domain_is_reported_as_the_paper_prints(finds):
@@ -86,7 +86,7 @@ def test_network_blind_to_the_protected_attribute_yields_nothing():
 def test_ablation_repairs_one_switch_at_a_time():
     case = make_case()
     table = experiment.ablate(case, EFFORT)
-    published, paper = (experiment.settings_of(case, "adf", mode) for mode in experiment.MODES)
+    published, paper = (experiment.settings_of(case, "adf", mode) for mode in names.MODES)
     switches = experiment.switched(published, paper)
     assert list(table["switch"].unique()) == ["published", *switches, "paper"]
     assert (table.groupby("switch").size() == 2).all()

@@ -17,6 +17,7 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import TABLE_SUFFIXES
 from biaslab.fairness_testing import averages, figures, plan, results, tables
+from biaslab.fairness_testing.names import COLUMNS, SETTING
 
 ROOT = Path(__file__).parents[3]
 CLAIMS = ROOT / "workflow/resources/claims/fairness_testing.tsv"
@@ -38,12 +39,12 @@ def make_results(folder: Path, classifiers: dict[str, list[str]]) -> None:
     for classifier, names in classifiers.items():
         n_rows, n_attributes = SIZES.get(classifier, (100, 5))
         one = [classifier, n_rows, n_attributes, 3, 0.25, 0.9, "no" if classifier in AUTHORS else "yes"]
-        frames = {name: [] for name in results.COLUMNS}
-        frames["classifiers"].append(pd.DataFrame([one], columns=results.COLUMNS["classifiers"]))
+        frames = {name: [] for name in COLUMNS}
+        frames["classifiers"].append(pd.DataFrame([one], columns=COLUMNS["classifiers"]))
         for protected in names:
             for name, rows in make_setting(classifier, protected).items():
                 rows = [[classifier, protected, *row] for row in rows]
-                frames[name].append(pd.DataFrame(rows, columns=results.COLUMNS[name]))
+                frames[name].append(pd.DataFrame(rows, columns=COLUMNS[name]))
         for name, parts in frames.items():
             write_tsv(folder / classifier / f"{name}.tsv", pd.concat(parts))
 
@@ -229,7 +230,7 @@ def test_a_single_repetition_has_no_interval(folder):
 
 def test_worth_of_a_switch_is_the_change_against_the_same_repetition_as_published(folder):
     ablation = results.read_results(folder, "ablation")
-    found = tables.worths(ablation).set_index([*results.SETTING, "tester", "switch"])
+    found = tables.worths(ablation).set_index([*SETTING, "tester", "switch"])
     row = found.loc[("bank", "age", "adf", "metropolis")]
     own = ablation.query("classifier == 'bank' and tester == 'adf'").set_index(["switch", "repetition"])
     samples = own["n_samples"]

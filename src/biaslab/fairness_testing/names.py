@@ -1,0 +1,69 @@
+"""What writers and readers of the area's results call things: testers, modes, files and columns."""
+
+ADF, AEQUITAS, SYMBOLIC, RANDOM = TESTERS = ("adf", "aequitas", "symbolic", "random")
+PUBLISHED, PAPER = MODES = ("published", "paper")
+"""A tester as the authors' code does it, and as the paper prints it."""
+INFERRED = "inferred"
+"""A further mode of AEQUITAS, as the paper's Table IV suggests it."""
+
+SETTING = ["classifier", "protected"]
+"""What the paper calls a benchmark: a classifier and the protected attribute that varies."""
+
+COLUMNS = {
+    "classifiers": (
+        "classifier",
+        "n_rows",
+        "n_attributes",
+        "n_outside",
+        "positives",
+        "accuracy",
+        "trained",
+    ),
+    "counts": (
+        *SETTING,
+        "tester",
+        "mode",
+        "repetition",
+        "n_seeds",
+        "global_discriminatory",
+        "n_samples",
+        "n_discriminatory",
+        "n_queries",
+        "n_outside",
+    ),
+    "local": (
+        *SETTING,
+        "tester",
+        "mode",
+        "repetition",
+        "n_seeds",
+        "hops",
+        "mean_samples",
+        "mean_discriminatory",
+    ),
+    "curves": (*SETTING, "tester", "mode", "n_seeds", "n_samples", "n_discriminatory", "n_queries"),
+    "ablation": (
+        *SETTING,
+        "tester",
+        "switch",
+        "repetition",
+        "global_discriminatory",
+        "n_samples",
+        "n_discriminatory",
+    ),
+    "fairness": (*SETTING, "n_uniform", "share", "ci_low", "ci_high", "data_share"),
+    "retraining": (
+        *SETTING,
+        "tester",
+        "label_rule",
+        "repetition",
+        "n_added",
+        "accuracy_before",
+        "accuracy_after",
+        "share_before",
+        "share_after",
+        "data_share_before",
+        "data_share_after",
+    ),
+}
+"""The files of a classifier that tables, figures and claims are made of, with their columns."""
