@@ -10,6 +10,7 @@ import yaml
 
 from biaslab.debiasing import plan as debiasing_plan
 from biaslab.debiasing import ranking_report
+from biaslab.fairness_testing import plan as testing_plan
 from biaslab.origins.figures import figure_items
 from biaslab.origins.tables import table_items
 from biaslab.ranking import plan as ranking_plan
@@ -173,6 +174,7 @@ def test_every_item_of_the_report_has_a_caption():
     items = [*table_items({"s": ["w"]}), *figure_items({"s": ["w"]})]
     items += [*ranking_plan.TABLES, *ranking_plan.FIGURES]
     items += [*debiasing_plan.TABLES, *debiasing_plan.figures(["e"])]
+    items += [*testing_plan.TABLES, *testing_plan.FIGURES]
     captions = {item.caption for item in items} | {"workflow", "audit", "context", ranking_report.CAPTION}
     files = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "workflow/report").glob("*.rst")}
     assert captions == set(files)

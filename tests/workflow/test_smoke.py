@@ -101,7 +101,7 @@ def test_every_column_is_described(finished_run):
         for pattern in (
             "origins/**/*.tsv",
             "ranking/**/*.tsv",
-            "fairness_testing/*/*.tsv",
+            "fairness_testing/example/*.tsv",
             "audit/*.tsv",
             "**/*.parquet",
         )
@@ -134,7 +134,7 @@ def test_no_result_names_this_folder(finished_run):
 
 def test_manifest_names_the_corpus_and_every_result(finished_run):
     manifest = json.loads((finished_run / "results/audit/manifest.json").read_text())
-    assert list(manifest["inputs"]) == ["smoke"]
+    assert list(manifest["inputs"]) == ["example", "smoke"]
     assert "origins/smoke/correlation.tsv" in manifest["outputs"]
     assert "ranking/simulation.tsv" in manifest["outputs"]
     assert manifest["config"]["run"] == ["smoke"]

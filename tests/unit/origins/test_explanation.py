@@ -63,7 +63,7 @@ def folder(tmp_path_factory):
         table = document_table(scanner.documents(found), documents)
         write_parquet(folder / f"differential_bias/{name}.parquet", table)
         sets = {key: getattr(test, key) for key in ("name", "title", "source", "targets", "attributes")}
-        (home / f"{name}.yaml").write_text(yaml.safe_dump(sets))
+        (home / f"{name}.yaml").write_text(yaml.safe_dump(sets, sort_keys=False))
     baseline = pd.DataFrame({"weat": ["weat1", "weat2"], "seed": 0, "effect_size": [0.5, -0.25]})
     write_tsv(folder / "baseline.tsv", baseline)
     config = {"weats": {name: f"{name}.yaml" for name in TESTS}}
