@@ -48,6 +48,7 @@ rule search_discrimination:
         "results/logs/fairness_testing/{classifier}/search_discrimination.log",
     benchmark:
         "results/benchmarks/fairness_testing/{classifier}/search_discrimination.tsv"
+    priority: 1  # long, and others wait for it
     conda:
         ENVIRONMENT
     resources:
@@ -78,6 +79,7 @@ rule retrain_classifier:
         "results/logs/fairness_testing/{classifier}/retrain_classifier.log",
     benchmark:
         "results/benchmarks/fairness_testing/{classifier}/retrain_classifier.tsv"
+    priority: 1  # long, and others wait for it
     conda:
         ENVIRONMENT
     resources:
