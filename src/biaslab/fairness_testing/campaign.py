@@ -13,7 +13,7 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
 from biaslab.fairness_testing import adf, aequitas, random_search, symbolic, trails
 from biaslab.fairness_testing import seeds as seeding
-from biaslab.fairness_testing.discrimination import check, discriminatory_share
+from biaslab.fairness_testing.discrimination import discriminatory_share, find_partners
 from biaslab.fairness_testing.domain import Domain, Protected
 from biaslab.fairness_testing.encoding import decode
 from biaslab.fairness_testing.experiment import SETTINGS
@@ -26,8 +26,6 @@ CHUNK_SEEDS = 100
 """Seeds between two looks at the limits."""
 N_UNIFORM = 10_000
 """Uniform samples that the fairness is estimated with."""
-
-_BATCH = 8192
 
 
 @dataclass(frozen=True)
@@ -182,13 +180,7 @@ def found_pairs(model: Model, outcome: Outcome, protected: Protected, schema: Sc
         whether the sample is outside the domain (yes or no).
     """
     X = trails.distinct_discriminatory(outcome.trail, protected)
-    others, labels, other_labels = X.copy(), np.empty(len(X), np.int64), np.empty(len(X), np.int64)
-    for begin in range(0, len(X), _BATCH):
-        part = slice(begin, begin + _BATCH)
-        found = check(model, X[part], protected)
-        others[part, protected.columns] = protected.values[found.partners]
-        labels[part] = found.labels
-        other_labels[part] = found.variant_labels[np.arange(len(found.labels)), found.partners]
+    others, labels, other_labels = find_partners(model, X, protected)
     classes = np.array(schema.classes, object)
     other_values = decode(others, schema).iloc[:, list(protected.columns)].to_numpy(object)
     more = {
@@ -261,7 +253,7 @@ def _random_chunks(
         trail = random_search.visit(model, samples, protected)
         trail = dataclasses.replace(trail, seed=trail.seed + np.int32(first))
         first += len(samples)
-        yield Phases(trail, _empty(trail)), taken
+        yield Phases(trail, trail.part(slice(0))), taken
 
 
 def _choose_seeds(X: np.ndarray, plan: Plan) -> np.ndarray | None:
@@ -284,7 +276,3 @@ def _limit_met(plan: Plan, seconds: float, n_samples: int) -> str:
 def _joined(chunks: list[Phases]) -> Trail:
     """Return all global phases, then all local ones: as if there had been one chunk."""
     return trails.join([phases.global_ for phases in chunks] + [phases.local for phases in chunks])
-
-
-def _empty(trail: Trail) -> Trail:
-    return Trail(trail.samples[:0], trail.discriminatory[:0], trail.seed[:0], trail.queries[:0])

@@ -83,3 +83,33 @@ def discriminatory_share(model: Model, X: np.ndarray, protected: Protected, batc
         int(check(model, X[i : i + batch], protected).discriminatory.sum()) for i in range(0, len(X), batch)
     )
     return found / len(X)
+
+
+def find_partners(
+    model: Model, X: np.ndarray, protected: Protected, batch: int = 8192
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the other members of discriminatory pairs, and the labels of both.
+
+    Parameters
+    ----------
+    model : Model
+    X : (n, d) int32
+        Discriminatory samples.
+    protected : Protected
+    batch : int
+        Samples checked at a time; the answer does not depend on it.
+
+    Returns
+    -------
+    others : (n, d) int32
+        Each with the first combination of protected values that gets another label.
+    labels, other_labels : (n,) int64
+    """
+    others, labels, other_labels = X.copy(), np.empty(len(X), np.int64), np.empty(len(X), np.int64)
+    for begin in range(0, len(X), batch):
+        part = slice(begin, begin + batch)
+        found = check(model, X[part], protected)
+        others[part, protected.columns] = protected.values[found.partners]
+        labels[part] = found.labels
+        other_labels[part] = found.variant_labels[np.arange(len(found.labels)), found.partners]
+    return others, labels, other_labels

@@ -11,7 +11,7 @@ import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing import adf, aequitas, random_search, symbolic, trails
-from biaslab.fairness_testing.discrimination import check, discriminatory_share
+from biaslab.fairness_testing.discrimination import check, discriminatory_share, find_partners
 from biaslab.fairness_testing.domain import Domain, Protected
 from biaslab.fairness_testing.encoding import decode
 from biaslab.fairness_testing.models import Model
@@ -311,10 +311,8 @@ def show_pairs(case: Case, schema: Schema, found: Mapping[str, np.ndarray], n: i
         chosen = (
             samples[np.unique(np.linspace(0, len(samples) - 1, n).astype(int))] if len(samples) else samples
         )
-        checked = check(case.model, chosen, case.protected)
-        others = case.protected.variants(chosen)[np.arange(len(chosen)), checked.partners]
-        labels = checked.variant_labels[np.arange(len(chosen)), checked.partners]
-        for member, (X, of_X) in enumerate([(chosen, checked.labels), (others, labels)], start=1):
+        others, labels, other_labels = find_partners(case.model, chosen, case.protected)
+        for member, (X, of_X) in enumerate([(chosen, labels), (others, other_labels)], start=1):
             words = decode(X, schema).assign(label=[schema.classes[label] for label in of_X])
             words = words.assign(example=range(1, len(X) + 1)).melt(
                 ["example", "label"], var_name="attribute", ignore_index=False

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-DATASET = "dataset:"
+from biaslab.core.config import dataset_name
+
 TRAIN = "train"
 """Instead of a file with a network: train one on the data."""
 _FILES = ("data", "network", "clusters")
@@ -74,5 +75,5 @@ def _choose(
 
 def _datasets(classifier: Mapping[str, str | None]) -> list[str]:
     """Return the registered datasets among the files of a classifier."""
-    files = [classifier[key] or "" for key in _FILES]
-    return [file.removeprefix(DATASET) for file in files if file.startswith(DATASET)]
+    names = [dataset_name(classifier[key] or "") for key in _FILES]
+    return [name for name in names if name]
