@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from biaslab.core import datasets
 from biaslab.core.errors import InputError
 from biaslab.embeddings.corpus import build_corpus
 from biaslab.embeddings.readers import read_documents
+from biaslab.run import datasets
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DATASET = "simplewiki-2021"

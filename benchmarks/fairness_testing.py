@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import scipy.optimize
 
-from biaslab.core import datasets
+from biaslab.classifiers.domain import Protected
+from biaslab.classifiers.encoding import read_table
+from biaslab.classifiers.networks import Network, load_network
+from biaslab.classifiers.schema import load_schema
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing import adf, trails
-from biaslab.fairness_testing.domain import Protected
-from biaslab.fairness_testing.encoding import read_table
-from biaslab.fairness_testing.networks import Network, load_network
-from biaslab.fairness_testing.schema import load_schema
 from biaslab.fairness_testing.seeds import cluster, take_turns
+from biaslab.fairness_testing.testers import adf, trails
+from biaslab.run import datasets
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SCHEMA = REPOSITORY / "workflow/resources/classifiers/census.yaml"

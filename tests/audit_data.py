@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from biaslab.core.claims import Claim
-from biaslab.core.io import write_parquet, write_text, write_tsv
+from biaslab.audit.claims import Claim
+from biaslab.core.files import write_text
+from biaslab.core.io import write_parquet, write_tsv
 
 WEATS = ("weat1", "weat2")
 N_DOCUMENTS = 40

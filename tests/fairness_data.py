@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 
-from biaslab.fairness_testing.domain import Domain
-from biaslab.fairness_testing.networks import Network
+from biaslab.classifiers.domain import Domain
+from biaslab.classifiers.networks import Network
 
 
 def small_domain():

@@ -14,7 +14,7 @@ from biaslab.origins.grid import SETS
 from biaslab.origins.perturbation import select_targeted
 from biaslab.origins.ppmi_comparison import correlate
 from biaslab.origins.ppmi_sets import select_ppmi_sets
-from biaslab.origins.results import ESTIMATORS, Setup, read_setups
+from biaslab.origins.report.results import ESTIMATORS, Setup, read_setups
 from biaslab.origins.seed_stability import stability
 from biaslab.origins.single_documents import compare_documents, correlate_documents, select_documents
 from biaslab.origins.transfer import REPRESENTATIONS, compare_responses, correlate_word2vec, set_changes

@@ -9,11 +9,11 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from biaslab.classifiers.encoding import read_table
+from biaslab.classifiers.networks import Network, load_network, save_network
+from biaslab.classifiers.schema import load_schema
 from biaslab.cli import app, main
 from biaslab.core.io import read_tsv
-from biaslab.fairness_testing.encoding import read_table
-from biaslab.fairness_testing.networks import Network, load_network, save_network
-from biaslab.fairness_testing.schema import load_schema
 
 SCHEMA = {
     "protected": ["sex", "age"],
@@ -253,7 +253,7 @@ def test_data_that_do_not_fit_the_schema(files, monkeypatch, capsys):
 
 
 def test_imported_weights_are_a_network(tmp_path, monkeypatch):
-    monkeypatch.setattr("biaslab.fairness_testing.tensorflow_bundle.load_bundle", lambda prefix: network())
+    monkeypatch.setattr("biaslab.classifiers.tensorflow_bundle.load_bundle", lambda prefix: network())
     arguments = ["fairness-testing", "import-weights", tmp_path / "model", "--out", tmp_path / "network.npz"]
     CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
     read = load_network(tmp_path / "network.npz")

@@ -11,8 +11,8 @@ from xml.sax.saxutils import escape
 import pandas as pd
 import pytest
 
-from biaslab.core.datasets import load_registry, resolve
 from biaslab.embeddings.readers import read_documents
+from biaslab.run.datasets import load_registry, resolve
 
 ROOT = Path(__file__).parents[2]
 NYT = ROOT / "workflow/presets/nyt.yaml"

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from biaslab.debiasing import plan as debiasing_plan
-from biaslab.debiasing import ranking_report
-from biaslab.fairness_testing import plan as testing_plan
-from biaslab.origins.figures import figure_items
-from biaslab.origins.tables import table_items
-from biaslab.ranking import plan as ranking_plan
+from biaslab.debiasing import area as debiasing_plan
+from biaslab.debiasing.report import document_ranking as ranking_report
+from biaslab.fairness_testing import area as testing_plan
+from biaslab.origins.report.figures import figure_items
+from biaslab.origins.report.tables import table_items
+from biaslab.ranking import area as ranking_plan
 
 ROOT = Path(__file__).parents[2]
 PRESETS = ROOT / "workflow/presets"

@@ -7,13 +7,13 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from biaslab.core import config as configuration
-from biaslab.core.datasets import load_registry
+from biaslab.run import config as configuration
+from biaslab.run.datasets import load_registry
 from biaslab.core.errors import InputError
-from biaslab.core.provenance import code_digest
-from biaslab.debiasing import inputs as debiasing_inputs
-from biaslab.debiasing.ranking_report import CAPTION as DOCUMENT_RANKING
-from biaslab.fairness_testing import inputs as testing_inputs
+from biaslab.run.provenance import code_digest
+from biaslab.debiasing import choice as debiasing_inputs
+from biaslab.debiasing.report.document_ranking import CAPTION as DOCUMENT_RANKING
+from biaslab.fairness_testing import choice as testing_inputs
 from biaslab.origins import grid
 
 ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
@@ -92,7 +92,7 @@ CODE = {
     "estimate_bias_gradient": code_digest("biaslab.origins.gradient"),
     "measure_seed_stability": code_digest("biaslab.origins.seed_stability"),
     "highlight_documents": code_digest(
-        "biaslab.origins.explanation", "biaslab.origins.highlight", files=["origins/context.html.j2"]
+        "biaslab.origins.explanation", "biaslab.origins.report.highlight", files=["origins/report/context.html.j2"]
     ),
     "evaluate_predictions": code_digest("biaslab.origins.evaluation"),
     "project_words": code_digest("biaslab.origins.axis"),
@@ -102,23 +102,23 @@ CODE = {
     "compare_ppmi": code_digest("biaslab.origins.ppmi_comparison"),
     "train_word2vec": code_digest("biaslab.embeddings.word2vec"),
     "transfer": code_digest("biaslab.origins.transfer"),
-    "write_tables": code_digest("biaslab.origins.tables"),
-    "draw_figures": code_digest("biaslab.origins.figures"),
+    "write_tables": code_digest("biaslab.origins.report.tables"),
+    "draw_figures": code_digest("biaslab.origins.report.figures"),
     "simulate_ranking": code_digest("biaslab.ranking.simulation"),
     "find_counterexamples": code_digest("biaslab.ranking.feasibility"),
-    "write_ranking_tables": code_digest("biaslab.ranking.tables"),
-    "draw_ranking_figures": code_digest("biaslab.ranking.figures"),
+    "write_ranking_tables": code_digest("biaslab.ranking.report.tables"),
+    "draw_ranking_figures": code_digest("biaslab.ranking.report.figures"),
     "debias": code_digest("biaslab.debiasing.experiment"),
     "make_debiasing_transform": code_digest("biaslab.debiasing.transform"),
     "compare_document_rankings": code_digest("biaslab.debiasing.document_ranking"),
-    "report_document_rankings": code_digest("biaslab.debiasing.ranking_report"),
-    "write_debiasing_tables": code_digest("biaslab.debiasing.tables"),
-    "draw_debiasing_figures": code_digest("biaslab.debiasing.figures"),
+    "report_document_rankings": code_digest("biaslab.debiasing.report.document_ranking"),
+    "write_debiasing_tables": code_digest("biaslab.debiasing.report.tables"),
+    "draw_debiasing_figures": code_digest("biaslab.debiasing.report.figures"),
     "prepare_classifier": code_digest("biaslab.fairness_testing.cases"),
     "search_discrimination": code_digest("biaslab.fairness_testing.experiment"),
     "retrain_classifier": code_digest("biaslab.fairness_testing.retraining_experiment"),
-    "write_fairness_tables": code_digest("biaslab.fairness_testing.tables"),
-    "draw_fairness_figures": code_digest("biaslab.fairness_testing.figures"),
+    "write_fairness_tables": code_digest("biaslab.fairness_testing.report.tables"),
+    "draw_fairness_figures": code_digest("biaslab.fairness_testing.report.figures"),
     "measure_claims": code_digest("biaslab.audit.measure"),
     "write_audit_page": code_digest("biaslab.audit.html", files=["audit/audit.html.j2"]),
 }

@@ -1,5 +1,5 @@
-from biaslab.debiasing import plan as debiasing_plan
-from biaslab.debiasing.tables import COLUMNS as DEBIASING_RESULTS
+from biaslab.debiasing import area as debiasing_plan
+from biaslab.debiasing.report.tables import COLUMNS as DEBIASING_RESULTS
 
 
 rule measure_debiasing:

@@ -1,4 +1,4 @@
-from biaslab.fairness_testing import plan as testing_plan
+from biaslab.fairness_testing import area as testing_plan
 
 
 rule prepare_classifier:

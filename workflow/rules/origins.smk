@@ -1,5 +1,5 @@
-from biaslab.origins.figures import figure_items
-from biaslab.origins.tables import table_items
+from biaslab.origins.report.figures import figure_items
+from biaslab.origins.report.tables import table_items
 
 WEATS = {name: setup["bias"]["weats"] for name, setup in SETUPS.items()}
 TABLES = table_items(WEATS)

@@ -1,4 +1,4 @@
-from biaslab.ranking import plan as ranking_plan
+from biaslab.ranking import area as ranking_plan
 
 
 rule simulate_ranking:

@@ -9,9 +9,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from biaslab.audit.measure import COLUMNS, NOT_ATTEMPTED, VERDICTS, format_number
-from biaslab.core.claims import read_text_table
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_text
+from biaslab.core.files import read_text_table, write_text
 
 TEMPLATE = "audit.html.j2"
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_json
-from biaslab.core.provenance import environment, sha256_file
+from biaslab.core.files import write_json
+from biaslab.run.provenance import environment, sha256_file
 
 MANIFEST = "audit/manifest.json"
 """Where the manifest lies in a results folder."""

@@ -29,8 +29,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from biaslab.audit.claims import Claim
 from biaslab.audit.expressions import Estimate, FormulaError, columns_of, estimate, select_rows
-from biaslab.core.claims import Claim
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv
 

@@ -4,9 +4,13 @@ import sys
 
 import typer
 
-from biaslab.cli import audit, datasets, debiasing, embeddings, fairness_testing, origins, ranking
+from biaslab.cli import audit, datasets, embeddings
 from biaslab.cli.run import run
 from biaslab.core.errors import InputError
+from biaslab.debiasing import cli as debiasing
+from biaslab.fairness_testing import cli as fairness_testing
+from biaslab.origins import cli as origins
+from biaslab.ranking import cli as ranking
 
 app = typer.Typer(
     name="biaslab", help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False

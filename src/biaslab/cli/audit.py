@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from biaslab.cli.options import Out
 from biaslab.core.errors import InputError
+from biaslab.run.options import Out
 
 _WIDTH = 160  # characters a line where there is no terminal
 
@@ -34,8 +34,8 @@ def claims(
     ] = None,
 ) -> None:
     """Measure every published claim on the results and give it a verdict."""
+    from biaslab.audit.claims import read_claims
     from biaslab.audit.measure import measure_claims
-    from biaslab.core.claims import read_claims
     from biaslab.core.io import write_tsv
 
     setups: dict[str, list[str]] = {}
@@ -68,7 +68,7 @@ def manifest(
 ) -> None:
     """Record what went into the results, what made them, and the sha256 of each."""
     from biaslab.audit.manifest import write_manifest
-    from biaslab.core.config import read_yaml
+    from biaslab.core.files import read_yaml
 
     inputs = {name: Path(path) for name, path in _pairs(input or [], "--input").items()}
     write_manifest(results, out, read_yaml(config), _pairs(code or [], "--code"), inputs)
@@ -108,10 +108,11 @@ def resources(
     ] = None,
 ) -> None:
     """Say what the jobs of a run took, and what a full grid would: core-hours, memory, disk."""
-    from biaslab.core.config import SCHEMA, load_files, preset_path, read_yaml
+    from biaslab.core.files import read_yaml
     from biaslab.core.schema import fill_defaults
     from biaslab.core.tables import write_table
     from biaslab.origins.resources import measured_resources, projected_resources, read_jobs
+    from biaslab.run.config import SCHEMA, load_files, preset_path
 
     root = Path()
     run = fill_defaults(read_yaml(results / "config.json"), read_yaml(root / SCHEMA))

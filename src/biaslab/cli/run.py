@@ -9,9 +9,9 @@ import typer
 
 SUMMARIES = {
     "origins": "biaslab.origins.grid",
-    "ranking": "biaslab.ranking.plan",
-    "debiasing": "biaslab.debiasing.plan",
-    "fairness_testing": "biaslab.fairness_testing.plan",
+    "ranking": "biaslab.ranking.area",
+    "debiasing": "biaslab.debiasing.area",
+    "fairness_testing": "biaslab.fairness_testing.area",
 }
 """The module of each area whose ``summaries(config)`` says, a line each, what its experiments will do."""
 
@@ -29,9 +29,9 @@ def run(
     ] = None,
 ) -> None:
     """Run the workflow in this folder; all further arguments go to Snakemake."""
-    from biaslab.core.config import load_files, preset_path
-    from biaslab.core.lock import hold
-    from biaslab.core.supervise import supervise
+    from biaslab.run.config import load_files, preset_path
+    from biaslab.run.lock import hold
+    from biaslab.run.supervise import supervise
 
     root = Path()
     files = ([preset_path(preset, root)] if preset else []) + (configfile or [])

@@ -1,73 +1,15 @@
-"""Files that are whole or absent: atomic writing, and reading that never unpickles."""
+"""Tables and arrays in files: written atomically, and read without ever unpickling."""
 
-import contextlib
-import json
 import os
-import tempfile
 import zipfile
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.core.files import atomic_path
 
 FLOAT_FORMAT = "%.10g"
-
-
-@contextlib.contextmanager
-def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; on success flush it to disk and rename it over `path`.
-
-    Parameters
-    ----------
-    path : path-like
-        The final file. Its folder is made when it is missing.
-
-    Yields
-    ------
-    pathlib.Path
-        Where to write. The suffix is that of `path`, for writers that choose a format by it.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be written (disk full, no permission); nothing is left behind.
-    """
-    path = Path(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-        os.close(handle)
-    except OSError as error:
-        raise InputError(
-            f"cannot write {path}: {error.strerror}; free space or choose another folder"
-        ) from error
-    temporary = Path(name)
-    try:
-        yield temporary
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(
-            f"cannot write {path}: {error.strerror or error}; free space or choose another folder"
-        ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_text(path: str | os.PathLike, text: str) -> None:
-    """Write `text` as UTF-8 to `path`, atomically."""
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-
-
-def write_json(path: str | os.PathLike, value: object) -> None:
-    """Write `value` as indented JSON with sorted keys to `path`, atomically."""
-    write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
 
 
 def write_tsv(path: str | os.PathLike, table: pd.DataFrame) -> None:

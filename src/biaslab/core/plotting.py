@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.io import atomic_path, write_tsv
+from biaslab.core.files import atomic_path
+from biaslab.core.io import write_tsv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from biaslab.core.io import write_text, write_tsv
+from biaslab.core.files import write_text
+from biaslab.core.io import write_tsv
 
 MISSING = "–"
 """What a table shows where there is no value."""

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from biaslab.core.config import read_yaml
 from biaslab.core.errors import InputError, suggest
+from biaslab.core.files import read_yaml
 from biaslab.core.schema import check_schema
 
 JSON_SUFFIX = ".json"

@@ -12,7 +12,7 @@ from gensim import utils
 from gensim.models import KeyedVectors
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.io import atomic_path
+from biaslab.core.files import atomic_path
 
 FORMATS = ("word2vec", "word2vec-binary", "glove")
 

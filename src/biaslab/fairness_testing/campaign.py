@@ -9,18 +9,18 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from biaslab.classifiers.domain import Domain, Protected
+from biaslab.classifiers.encoding import decode
+from biaslab.classifiers.models import Model
+from biaslab.classifiers.schema import Schema
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
-from biaslab.fairness_testing import adf, aequitas, random_search, symbolic, trails
 from biaslab.fairness_testing import seeds as seeding
-from biaslab.fairness_testing.discrimination import discriminatory_share, find_partners
-from biaslab.fairness_testing.domain import Domain, Protected
-from biaslab.fairness_testing.encoding import decode
 from biaslab.fairness_testing.experiment import SETTINGS
-from biaslab.fairness_testing.models import Model
 from biaslab.fairness_testing.names import ADF, AEQUITAS, MODES, PUBLISHED, RANDOM, SYMBOLIC, TESTERS
-from biaslab.fairness_testing.schema import Schema
-from biaslab.fairness_testing.trails import Phases, Trail
+from biaslab.fairness_testing.testers import adf, aequitas, random_search, symbolic, trails
+from biaslab.fairness_testing.testers.discrimination import discriminatory_share, find_partners
+from biaslab.fairness_testing.testers.trails import Phases, Trail
 
 CHUNK_SEEDS = 100
 """Seeds between two looks at the limits."""

@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.core.claims import read_text_table
+from biaslab.classifiers.encoding import Data, read_table
+from biaslab.classifiers.networks import Network, load_network, save_network
+from biaslab.classifiers.schema import Schema, load_schema
+from biaslab.classifiers.training import train
 from biaslab.core.errors import InputError
+from biaslab.core.files import read_text_table
 from biaslab.core.io import read_npz, write_npz, write_tsv
 from biaslab.fairness_testing import seeds as seeding
-from biaslab.fairness_testing.encoding import Data, read_table
 from biaslab.fairness_testing.experiment import Case
-from biaslab.fairness_testing.networks import Network, load_network, save_network
-from biaslab.fairness_testing.schema import Schema, load_schema
-from biaslab.fairness_testing.training import train
 
 NETWORK, DATA, SUMMARY = "network.npz", "data.npz", "classifiers.tsv"
 """The files of a classifier that `prepare` writes."""

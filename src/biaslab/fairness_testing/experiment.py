@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from biaslab.classifiers.domain import Domain, Protected
+from biaslab.classifiers.encoding import decode
+from biaslab.classifiers.models import Model
+from biaslab.classifiers.schema import Schema
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing import adf, aequitas, random_search, symbolic, trails
-from biaslab.fairness_testing.discrimination import check, discriminatory_share, find_partners
-from biaslab.fairness_testing.domain import Domain, Protected
-from biaslab.fairness_testing.encoding import decode
-from biaslab.fairness_testing.models import Model
 from biaslab.fairness_testing.names import (
     ADF,
     AEQUITAS,
@@ -27,8 +26,9 @@ from biaslab.fairness_testing.names import (
     SYMBOLIC,
     TESTERS,
 )
-from biaslab.fairness_testing.schema import Schema
-from biaslab.fairness_testing.trails import Phases, Trail
+from biaslab.fairness_testing.testers import adf, aequitas, random_search, symbolic, trails
+from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share, find_partners
+from biaslab.fairness_testing.testers.trails import Phases, Trail
 
 SETTINGS = {ADF: adf, AEQUITAS: aequitas, SYMBOLIC: symbolic}
 """The module of each tester that has switches, with its settings ``PUBLISHED`` and ``PAPER``."""

@@ -19,12 +19,9 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from biaslab.core.errors import InputError, suggest
-from biaslab.core.rng import stream
-from biaslab.fairness_testing.discrimination import check, discriminatory_share
-from biaslab.fairness_testing.domain import Protected
-from biaslab.fairness_testing.networks import Network
-from biaslab.fairness_testing.training import (
+from biaslab.classifiers.domain import Protected
+from biaslab.classifiers.networks import Network
+from biaslab.classifiers.training import (
     BATCH,
     Standardisation,
     Training,
@@ -32,6 +29,9 @@ from biaslab.fairness_testing.training import (
     initial_network,
     train,
 )
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.rng import stream
+from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
 
 MAJORITY, MODEL, ENSEMBLE = LABEL_RULES = ("majority", "model", "ensemble")
 """Who labels an added sample: see `added_labels`."""

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.core.config import read_yaml
 from biaslab.core.errors import InputError, suggest
+from biaslab.core.files import read_yaml
 from biaslab.ranking.lists import ListFile, Lists
 
 UNIFORM, OBSERVED, EQUAL_OPPORTUNITY, DEMOGRAPHIC_PARITY = KINDS = (

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.io import atomic_path
+from biaslab.core.files import atomic_path
 
 CHUNK_BYTES = 2**21
 """How much of a text file is read at once (a line must be shorter); some tens of chunks are read ahead."""

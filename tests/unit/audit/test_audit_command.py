@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from biaslab.cli import main
-from biaslab.core.io import read_tsv, write_json, write_tsv
+from biaslab.core.files import write_json
+from biaslab.core.io import read_tsv, write_tsv
 
 SCHEMA = Path(__file__).parents[3] / "workflow/schemas/claims.schema.yaml"
 HEADER = (

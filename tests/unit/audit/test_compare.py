@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from biaslab.audit.compare import compare_files, compare_runs, relative_difference
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_json, write_npz, write_parquet, write_text, write_tsv
+from biaslab.core.files import write_json, write_text
+from biaslab.core.io import write_npz, write_parquet, write_tsv
 
 TABLE = pd.DataFrame(
     {"weat": ["a", "b", None], "x": [1.0, 2.0, np.nan], "n": [1, 2, 3], "ok": [True, False, True]}

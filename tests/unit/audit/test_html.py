@@ -8,7 +8,8 @@ from audit_data import claim
 from biaslab.audit.html import PLOT_WIDTH, place_marks, write_html
 from biaslab.audit.measure import measure_claims
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_text, write_tsv
+from biaslab.core.files import write_text
+from biaslab.core.io import write_tsv
 
 VOID = {"meta", "input", "line", "rect", "circle", "link", "br"}
 

@@ -5,7 +5,7 @@ import pytest
 
 from biaslab.audit.manifest import result_files, write_manifest
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_text
+from biaslab.core.files import write_text
 
 
 @pytest.fixture

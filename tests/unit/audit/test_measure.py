@@ -6,11 +6,12 @@ import pytest
 import yaml
 
 from audit_data import claim, write_setup, write_table3
+from biaslab.audit.claims import read_claims
 from biaslab.audit.expressions import Estimate
 from biaslab.audit.measure import COLUMNS, format_number, judge, measure_claims
-from biaslab.core.claims import read_claims
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_parquet, write_text, write_tsv
+from biaslab.core.files import write_text
+from biaslab.core.io import write_parquet, write_tsv
 
 ROOT = Path(__file__).parents[3]
 REGISTRY = ROOT / "workflow/resources/claims/origins.tsv"

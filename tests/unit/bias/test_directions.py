@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import naive
 from biaslab.bias.directions import bias_axis, project_targets
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
+from naive import bias as naive
 
 
 def weat(s, t, a, b):

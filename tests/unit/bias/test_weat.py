@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
 from biaslab.bias.weat import (
     differential_associations,
     effect_size,
@@ -17,6 +16,7 @@ from biaslab.bias.weat import (
 )
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
+from naive import bias as naive
 
 RTOL = 1e-9
 

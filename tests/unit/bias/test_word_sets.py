@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import naive
 from biaslab.bias.word_sets import in_vocabulary, read_word_sets
 from biaslab.core.errors import InputError
+from naive import embeddings as naive
 
 FOLDER = Path(__file__).parents[3] / "workflow" / "resources" / "word_sets"
 GOOD = {

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaslab.core import io
+from biaslab.core import files, io
 from biaslab.core.errors import InputError, suggest
 
 TABLE = pd.DataFrame({"word": ["NA", "the", ""], "count": [3, 1, 2], "value": [0.1, float("nan"), 1e-300]})
@@ -18,8 +18,8 @@ WRITERS = {
         path, pd.DataFrame({"x": np.random.default_rng(0).random(9000)})
     ),
     "arrays.npz": lambda path: io.write_npz(path, a=np.zeros(20_000), b=np.ones(3)),
-    "text.txt": lambda path: io.write_text(path, "x" * 100_000),
-    "value.json": lambda path: io.write_json(path, list(range(20_000))),
+    "text.txt": lambda path: files.write_text(path, "x" * 100_000),
+    "value.json": lambda path: files.write_json(path, list(range(20_000))),
 }
 LIMIT = 8192  # bytes
 
@@ -64,12 +64,12 @@ def test_no_room_for_a_new_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(io.tempfile, "mkstemp", full)
     with pytest.raises(InputError, match=r"cannot write .*x.txt: No space left on device"):
-        io.write_text(tmp_path / "x.txt", "x")
+        files.write_text(tmp_path / "x.txt", "x")
 
 
 def test_an_error_while_writing_leaves_nothing(tmp_path):
     def fail():
-        with io.atomic_path(tmp_path / "x") as temporary:
+        with files.atomic_path(tmp_path / "x") as temporary:
             temporary.write_text("half")
             raise RuntimeError
 

@@ -9,8 +9,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-import naive
 from biaslab.core.stats import bootstrap_fit, linear_fit, mean_interval, rank_correlation, welch
+from naive import bias as naive
 
 RTOL = 1e-8
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
 from biaslab.core.errors import InputError
 from biaslab.debiasing import analogies
 from biaslab.debiasing.analogies import generate_analogies, solve_analogies
+from naive import debiasing as naive
 
 
 def embedding(seed, n=60, d=4):

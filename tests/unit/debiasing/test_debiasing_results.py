@@ -8,14 +8,15 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
+from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
 from biaslab.cli import app
-from biaslab.core.claims import read_claims
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.plotting import FIGURE_SUFFIXES
 from biaslab.core.tables import TABLE_SUFFIXES
-from biaslab.debiasing import figures, plan, tables
+from biaslab.debiasing import area as plan
+from biaslab.debiasing.report import figures, tables
 from debiasing_data import N_ANALOGIES, N_OCCUPATIONS, write_results
 
 ROOT = Path(__file__).parents[3]

@@ -10,7 +10,7 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.debiasing.document_ranking import COLUMNS, compare_rankings, effect_sizes
-from biaslab.debiasing.ranking_report import write_report
+from biaslab.debiasing.report.document_ranking import write_report
 from biaslab.embeddings.word_maps import WordMaps
 
 N, SEEDS = 60, 4

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import naive
 from biaslab.core.errors import InputError
 from biaslab.debiasing.hard import equalize, hard_debias, neutralize
 from biaslab.debiasing.measures import direct_bias, pair_bias
 from biaslab.debiasing.subspace import find_subspace
+from naive import debiasing as naive
 
 WORDS = [f"word{i}" for i in range(30)]
 SETS = [[0, 1], [2, 3, 4], [5, 6]]

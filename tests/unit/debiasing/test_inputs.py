@@ -1,6 +1,6 @@
 """What a run of the debiasing area works on."""
 
-from biaslab.debiasing import inputs
+from biaslab.debiasing import choice as inputs
 
 CONFIG = {
     "setups": {"sample": {}, "nyt": {}},

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import naive
 from biaslab.core.errors import InputError
 from biaslab.debiasing.measures import direct_bias, indirect_bias, overlap, pair_bias, project_words
+from naive import debiasing as naive
 
 
 def unit_vectors(seed, n=12, d=5):

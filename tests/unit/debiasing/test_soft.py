@@ -7,12 +7,12 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
 from biaslab.core.errors import InputError
 from biaslab.debiasing.hard import neutralize
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.soft import gradient, gram_matrices, objective, soft_debias, solve_path
 from biaslab.debiasing.subspace import find_subspace
+from naive import debiasing as naive
 
 SETS = [[0, 1], [2, 3, 4], [5, 6]]
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import naive
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.debiasing.subspace import find_subspace, project, random_pair_shares
+from naive import debiasing as naive
 
 SETS = [[0, 1], [2, 3, 4], [5, 6], [7, 8, 9, 10]]
 

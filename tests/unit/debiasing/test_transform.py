@@ -6,7 +6,6 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-import naive
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.cli import app
@@ -19,6 +18,7 @@ from biaslab.debiasing.subspace import find_subspace
 from biaslab.debiasing.transform import hard_maps, soft_maps
 from biaslab.debiasing.word_lists import KnownSets, KnownWords
 from biaslab.embeddings.word_maps import read_word_maps
+from naive import debiasing as naive
 
 N, D = 24, 6
 WORDS = [f"word{i}" for i in range(N)]

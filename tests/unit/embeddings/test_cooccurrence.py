@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
 from biaslab.core.errors import InputError
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.retraining import without_documents
+from naive import embeddings as naive
 
 N_WORDS = 6
 corpora = st.lists(st.lists(st.integers(0, N_WORDS - 1), max_size=20), min_size=1, max_size=8)

@@ -7,12 +7,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-import naive
 from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_parquet, read_tsv
 from biaslab.embeddings import corpus
 from biaslab.embeddings.readers import Document, read_documents
+from naive import embeddings as naive
 
 SAMPLE = datapath("enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2")
 

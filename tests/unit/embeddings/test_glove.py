@@ -3,7 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import naive
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
@@ -14,6 +13,7 @@ from biaslab.embeddings.retraining import (
     train_replicates,
     without_documents,
 )
+from naive import embeddings as naive
 
 PARAMETERS = GloveParameters(dimension=5, epochs=4)
 FIELDS = ("W", "U", "b", "c", "loss")

@@ -1,8 +1,8 @@
 import numpy as np
 
-import naive
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.ppmi import ppmi_rows, row_sums
+from naive import embeddings as naive
 
 
 def test_rows_are_those_of_the_definition():

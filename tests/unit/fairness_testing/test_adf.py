@@ -5,14 +5,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import naive
+from biaslab.classifiers.domain import Domain, Protected
+from biaslab.classifiers.networks import Network
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing import adf, trails
-from biaslab.fairness_testing.domain import Domain, Protected
-from biaslab.fairness_testing.networks import Network
+from biaslab.fairness_testing.testers import adf, trails
 from fairness_data import blind, random_network, small_domain
+from naive import classifiers as naive_classifiers
+from naive import fairness_testing as naive_fairness_testing
 
 SEED, HOPS = 3, 30
 ALWAYS, METROPOLIS = 1.0, float(np.exp(-1))
@@ -77,11 +78,15 @@ def test_trails_equal_one_sample_at_a_time(network, columns, name):
     expected_global, expected_local = [], []
     for i, x in enumerate(seeds):
         draws = stream(SEED, "adf", i, "global").random((settings.max_iter, 2))
-        checked, is_found, partner = naive.adf_global(network, x, domain, columns, draws, settings)
+        checked, is_found, partner = naive_fairness_testing.adf_global(
+            network, x, domain, columns, draws, settings
+        )
         expected_global += [(v, False) for v in checked[:-1]] + [(checked[-1], is_found)]
         if is_found:
             draws = stream(SEED, "adf", i, "local").random((HOPS, 3))
-            expected_local += naive.adf_local(network, checked[-1], partner, domain, columns, draws, settings)
+            expected_local += naive_fairness_testing.adf_local(
+                network, checked[-1], partner, domain, columns, draws, settings
+            )
     assert rows(phases.global_) == expected_global
     assert rows(phases.local) == expected_local
 
@@ -108,9 +113,13 @@ def test_published_walks_equal_basin_hopping_by_scipy(domain, seed):
     phases = search(network, seeds, (1,), adf.PUBLISHED, domain, hops=hops)
     for i in np.unique(phases.local.seed):
         draws = stream(SEED, "adf", i, "global").random((adf.PUBLISHED.max_iter, 2))
-        checked, _, partner = naive.adf_global(network, seeds[i], domain, (1,), draws, adf.PUBLISHED)
+        checked, _, partner = naive_fairness_testing.adf_global(
+            network, seeds[i], domain, (1,), draws, adf.PUBLISHED
+        )
         draws = stream(SEED, "adf", i, "local").random((hops, 3))
-        asked = naive.adf_basinhopping(network, checked[-1], partner, domain, (1,), draws, adf.PUBLISHED)
+        asked = naive_fairness_testing.adf_basinhopping(
+            network, checked[-1], partner, domain, (1,), draws, adf.PUBLISHED
+        )
         mine = phases.local.seed == i
         samples, found = phases.local.samples[mine].tolist(), phases.local.discriminatory[mine].tolist()
         visited = {(tuple(x), f) for x, f in zip(samples, found, strict=True)}
@@ -160,10 +169,10 @@ def test_finds_are_pairs_by_an_independent_forward_pass(settings):
     assert len(finds) > 10
 
     def label(x):
-        return int(np.argmax(naive.network_logits(network.weights, network.biases, x)))
+        return int(np.argmax(naive_classifiers.network_logits(network.weights, network.biases, x)))
 
     for x in finds.tolist():
-        assert naive.is_discriminatory(label, x, domain, (1,))
+        assert naive_fairness_testing.is_discriminatory(label, x, domain, (1,))
 
 
 def test_paper_stays_in_the_domain_and_published_need_not():
@@ -198,9 +207,13 @@ def test_wrongly_enumerated_values_find_pairs_outside_the_domain():
     assert 0 < wide.local.discriminatory[starts].sum() < len(starts)
     for i in np.unique(wide.local.seed)[:8]:
         draws = stream(SEED, "adf", i, "global").random((10, 2))
-        checked, _, partner = naive.adf_global(network, seeds[i], domain, (1,), draws, settings)
+        checked, _, partner = naive_fairness_testing.adf_global(
+            network, seeds[i], domain, (1,), draws, settings
+        )
         draws = stream(SEED, "adf", i, "local").random((HOPS, 3))
-        expected = naive.adf_local(network, checked[-1], partner, domain, (1,), draws, settings)
+        expected = naive_fairness_testing.adf_local(
+            network, checked[-1], partner, domain, (1,), draws, settings
+        )
         mine = wide.local.seed == i
         assert wide.local.samples[mine].tolist() == [x for x, _ in expected]
         assert wide.local.discriminatory[mine].tolist() == [f for _, f in expected]

@@ -4,14 +4,14 @@ import functools
 import numpy as np
 import pytest
 
-import naive
+from biaslab.classifiers._kernels import BLOCK
+from biaslab.classifiers.domain import Protected
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing import aequitas, trails
-from biaslab.fairness_testing._kernels import BLOCK
-from biaslab.fairness_testing.domain import Protected
+from biaslab.fairness_testing.testers import aequitas, trails
 from fairness_data import blind, random_network, small_domain
+from naive import fairness_testing as naive
 
 SWITCHES = [field.name for field in dataclasses.fields(aequitas.Settings)]
 SETTINGS = {

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-import naive
+from biaslab.classifiers.domain import Protected
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.discrimination import check, discriminatory_share
-from biaslab.fairness_testing.domain import Protected
+from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
 from fairness_data import blind, random_network, small_domain
+from naive import fairness_testing as naive
 
 
 @pytest.mark.parametrize("columns", [(1,), (4,), (1, 4)])

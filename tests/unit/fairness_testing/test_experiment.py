@@ -3,9 +3,10 @@ import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing import experiment, names, trails
-from biaslab.fairness_testing.discrimination import check
+from biaslab.fairness_testing import experiment, names
 from biaslab.fairness_testing.experiment import Case, Effort
+from biaslab.fairness_testing.testers import trails
+from biaslab.fairness_testing.testers.discrimination import check
 from fairness_data import blind, random_network, small_domain
 
 EFFORT = Effort(

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-import naive
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing import _explanation_trees_kernels as kernels
-from biaslab.fairness_testing.explanation_trees import Explainer
+from biaslab.fairness_testing.testers import _explanation_trees_kernels as kernels
+from biaslab.fairness_testing.testers.explanation_trees import Explainer
 from fairness_data import random_network, small_domain
+from naive import fairness_testing as naive
 
 
 def explainer(seed=21, n_neighbours=300):

@@ -8,16 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
-from biaslab.core.claims import read_claims
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.plotting import FIGURE_SUFFIXES
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import TABLE_SUFFIXES
-from biaslab.fairness_testing import averages, figures, plan, results, tables
+from biaslab.fairness_testing import area as plan
 from biaslab.fairness_testing.names import COLUMNS, SETTING
+from biaslab.fairness_testing.report import averages, figures, results, tables
 
 ROOT = Path(__file__).parents[3]
 CLAIMS = ROOT / "workflow/resources/claims/fairness_testing.tsv"

@@ -1,4 +1,4 @@
-from biaslab.fairness_testing.inputs import choose_inputs, wanted_datasets
+from biaslab.fairness_testing.choice import choose_inputs, wanted_datasets
 
 SECTION = {
     "run": ["census", "mine"],

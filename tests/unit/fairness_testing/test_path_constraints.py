@@ -5,10 +5,10 @@ import pytest
 import z3
 from sklearn.tree import DecisionTreeClassifier
 
-import naive
-from biaslab.fairness_testing.explanation_trees import Path
-from biaslab.fairness_testing.path_constraints import Choice, global_problems, local_problems, solve
+from biaslab.fairness_testing.testers.explanation_trees import Path
+from biaslab.fairness_testing.testers.path_constraints import Choice, global_problems, local_problems, solve
 from fairness_data import random_network, small_domain
+from naive import fairness_testing as naive
 
 N_ATTRIBUTES = 5
 

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 import scipy.stats
 
-import naive
+from biaslab.classifiers.domain import Protected
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
-from biaslab.fairness_testing import random_search, trails
-from biaslab.fairness_testing.domain import Protected
+from biaslab.fairness_testing.testers import random_search, trails
 from fairness_data import blind, random_network, small_domain
+from naive import fairness_testing as naive
 
 
 @pytest.mark.parametrize("columns", [(1,), (1, 4)])

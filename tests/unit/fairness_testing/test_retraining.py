@@ -3,12 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import naive
+from biaslab.classifiers.domain import Protected
+from biaslab.classifiers.training import train
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.fairness_testing import retraining
-from biaslab.fairness_testing.discrimination import check, discriminatory_share
-from biaslab.fairness_testing.domain import Protected
 from biaslab.fairness_testing.retraining import (
     DEFAULT,
     LABEL_RULES,
@@ -18,8 +17,9 @@ from biaslab.fairness_testing.retraining import (
     retrain,
     retraining_table,
 )
-from biaslab.fairness_testing.training import train
+from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
 from fairness_data import random_network, small_domain
+from naive import fairness_testing as naive
 
 DOMAIN = small_domain()
 QUICK = replace(DEFAULT, share=0.5, steps=600)

@@ -3,17 +3,18 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-import naive
+from biaslab.classifiers.domain import Domain, Protected
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing import symbolic
-from biaslab.fairness_testing.discrimination import check
-from biaslab.fairness_testing.domain import Domain, Protected
-from biaslab.fairness_testing.explanation_trees import Explainer
-from biaslab.fairness_testing.path_constraints import Choice
-from biaslab.fairness_testing.trails import count, join
+from biaslab.fairness_testing.testers import symbolic
+from biaslab.fairness_testing.testers.discrimination import check
+from biaslab.fairness_testing.testers.explanation_trees import Explainer
+from biaslab.fairness_testing.testers.path_constraints import Choice
+from biaslab.fairness_testing.testers.trails import count, join
 from fairness_data import blind, random_network
+from naive import classifiers as naive_classifiers
+from naive import fairness_testing as naive_fairness_testing
 
 NAMES = ("income", "group", "age", "balance", "sex")
 DOMAIN = Domain(NAMES, np.array([0, 0, 1, -2, 0], np.int32), np.array([4, 2, 4, 4, 1], np.int32))
@@ -48,7 +49,7 @@ class Counting:
 def literal(settings, limit, columns, ids, seeds, local=True, global_=True):
     """The oracle's visits, with explanations of the streams that the search draws from."""
     network, data, _, domain, _ = case(columns=columns)
-    seeds = [naive.adf_clip(x, domain) for x in seeds] if settings.clip_seeds else seeds
+    seeds = [naive_fairness_testing.adf_clip(x, domain) for x in seeds] if settings.clip_seeds else seeds
     explainer = Explainer(network, data, N_NEIGHBOURS)
 
     def explain(x, step):
@@ -58,14 +59,16 @@ def literal(settings, limit, columns, ids, seeds, local=True, global_=True):
         return list(zip(*columns, strict=True))
 
     def is_found(x):
-        return naive.is_discriminatory(
+        return naive_fairness_testing.is_discriminatory(
             lambda v: int(network.labels(np.array([v], np.int32))[0]), x, domain, columns
         )
 
     def solve(constraints, x):
-        return naive.solve_constraints(constraints, x, domain, settings.choice)
+        return naive_fairness_testing.solve_constraints(constraints, x, domain, settings.choice)
 
-    return naive.symbolic_search(seeds, limit, columns, settings, is_found, explain, solve, local, global_)
+    return naive_fairness_testing.symbolic_search(
+        seeds, limit, columns, settings, is_found, explain, solve, local, global_
+    )
 
 
 @pytest.mark.parametrize("settings", [PUBLISHED, PAPER, MIXED])
@@ -109,10 +112,12 @@ def test_independent_forward_passes_confirm_every_sample(settings):
     trail = join([phases.global_, phases.local])
 
     def label(x):
-        logits = naive.network_logits(network.weights, network.biases, x)
+        logits = naive_classifiers.network_logits(network.weights, network.biases, x)
         return logits.index(max(logits))
 
-    expected = [naive.is_discriminatory(label, x.tolist(), domain, (1,)) for x in trail.samples]
+    expected = [
+        naive_fairness_testing.is_discriminatory(label, x.tolist(), domain, (1,)) for x in trail.samples
+    ]
     assert trail.discriminatory.tolist() == expected
     assert 0 < sum(expected) < len(trail)
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-import naive
-from biaslab.fairness_testing import trails
-from biaslab.fairness_testing.domain import Protected
-from biaslab.fairness_testing.trails import Trail
+from biaslab.classifiers.domain import Protected
+from biaslab.fairness_testing.testers import trails
+from biaslab.fairness_testing.testers.trails import Trail
 from fairness_data import small_domain
+from naive import fairness_testing as naive
 
 
 def random_trail(domain, n, seed):

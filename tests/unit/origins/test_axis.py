@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-import naive
 from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz
 from biaslab.embeddings.vocabulary import Vocabulary
 from biaslab.origins import axis
+from naive import bias as naive
 
 WORDS = [f"w{i}" for i in range(20)]
 VOCABULARY = Vocabulary(WORDS, np.arange(40, 20, -1))

@@ -5,7 +5,7 @@ import pytest
 from biaslab.core import plotting
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
-from biaslab.origins import axis_report
+from biaslab.origins.report import axis as axis_report
 from origins_data import WORD_SETS, make_setups
 
 

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-import naive
 from biaslab.bias.word_sets import WordSets
 from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz
 from biaslab.embeddings.vocabulary import Vocabulary
 from biaslab.origins.baseline import measure, measure_sets
+from naive import bias as naive
 
 N_WORDS = 30
 WORDS = [f"w{i}" for i in range(N_WORDS)]

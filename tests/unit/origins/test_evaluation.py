@@ -2,9 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import naive
 from biaslab.core.errors import InputError
 from biaslab.origins.evaluation import compare_sets, correlate
+from naive import bias as naive
 
 KINDS = {
     "w-increase-2": "increase",

@@ -18,8 +18,8 @@ from biaslab.embeddings.retraining import train_replicates
 from biaslab.origins.estimation import Scanner, document_table
 from biaslab.origins.explanation import Corpus, explain, words_of_test
 from biaslab.origins.gradient import pair_table
-from biaslab.origins.highlight import shown_tokens, typeset, write_page
-from biaslab.origins.results import Setup
+from biaslab.origins.report.highlight import shown_tokens, typeset, write_page
+from biaslab.origins.report.results import Setup
 
 WORDS = [f"w{i}" for i in range(25)]
 TESTS = {

@@ -8,8 +8,8 @@ from biaslab.core import plotting
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
 from biaslab.core.plotting import FIGURE_SUFFIXES
-from biaslab.origins import figures
-from biaslab.origins.results import Setup
+from biaslab.origins.report import figures
+from biaslab.origins.report.results import Setup
 from origins_data import WORD_SETS, make_setups
 
 

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-import naive
 from biaslab.bias.weat import weat_words
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
@@ -10,6 +9,8 @@ from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.origins.estimation import Scanner, document_table
 from biaslab.origins.gradient import contributions, pair_table, token_contributions
+from naive import embeddings as naive_embeddings
+from naive import origins as naive_origins
 
 N_WORDS, D, N_DOCUMENTS, LENGTH, WINDOW = 30, 4, 40, 40, 8
 WORDS = [f"w{i}" for i in range(N_WORDS)]
@@ -58,7 +59,7 @@ def test_every_pair_is_there_once_with_its_count(scanner, pairs):
     assert set(pairs["word"]) == TEST_WORDS
     assert not pairs.apply(lambda p: frozenset((p["word"], p["context"])), axis=1).duplicated().any()
     texts = [[WORDS.index(t) for t in tokens_of(scanner, d)] for d in range(N_DOCUMENTS)]
-    counts = naive.cooccurrence(texts, WINDOW)
+    counts = naive_embeddings.cooccurrence(texts, WINDOW)
     expected = {(i, j): x for (i, j), x in counts.items() if WORDS[i] in TEST_WORDS}
     for pair in pairs.itertuples():
         place = WORDS.index(pair.word), WORDS.index(pair.context)
@@ -98,7 +99,9 @@ def test_contributions_of_tokens_are_the_naive_ones(scanner, pairs):
     for document in (0, 13):
         tokens = tokens_of(scanner, document)
         found = token_contributions(contributions(tokens, pairs, WINDOW), len(tokens))
-        np.testing.assert_allclose(found, naive.token_contributions(tokens, gradient, WINDOW), atol=1e-12)
+        np.testing.assert_allclose(
+            found, naive_origins.token_contributions(tokens, gradient, WINDOW), atol=1e-12
+        )
 
 
 def test_documents_without_words_of_the_test_contribute_nothing(pairs):

@@ -3,8 +3,8 @@ import pytest
 
 from biaslab.core import plotting
 from biaslab.core.io import read_parquet, read_tsv, write_parquet
-from biaslab.origins.gradient_report import N_DRAWN, N_LISTED, draw_gradient, gradient_table
-from biaslab.origins.results import Setup
+from biaslab.origins.report.gradient import N_DRAWN, N_LISTED, draw_gradient, gradient_table
+from biaslab.origins.report.results import Setup
 from origins_data import make_setups
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biaslab.core.config import PRESETS, load_files
 from biaslab.origins import grid
+from biaslab.run.config import PRESETS, load_files
 
 ROOT = Path(__file__).parents[3]
 

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-import naive
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
@@ -12,6 +11,9 @@ from biaslab.embeddings.retraining import without_documents
 from biaslab.embeddings.word_maps import TrainingMaps
 from biaslab.origins import influence
 from biaslab.origins.influence import differential_bias
+from naive import bias as naive_bias
+from naive import embeddings as naive_embeddings
+from naive import origins as naive_origins
 
 N_WORDS, D, X_MAX, ALPHA = 60, 6, 20.0, 0.75
 RTOL_DENSE = 1e-8
@@ -71,14 +73,16 @@ def perturbed_bias(vector, x, perturbed, embedding, maps=None):
                 before[i], after[i], W[i], embedding["U"], embedding["b"][i], embedding["c"], X_MAX, ALPHA
             )
     if maps is not None:
-        return naive.mapped_effect_size(W, maps, WEAT.S, WEAT.T, WEAT.A, WEAT.B)
-    return naive.effect_size(W, WEAT.S, WEAT.T, WEAT.A, WEAT.B)
+        return naive_origins.mapped_effect_size(W, maps, WEAT.S, WEAT.T, WEAT.A, WEAT.B)
+    return naive_bias.effect_size(W, WEAT.S, WEAT.T, WEAT.A, WEAT.B)
 
 
 def test_removals_are_what_the_documents_contribute(rows, removals, corpus):
     tokens, offsets = corpus
     for document in range(0, len(removals), 7):
-        counts = naive.cooccurrence([tokens[offsets[document] : offsets[document + 1]].tolist()], 8)
+        counts = naive_embeddings.cooccurrence(
+            [tokens[offsets[document] : offsets[document + 1]].tolist()], 8
+        )
         expected = {key: value for key, value in counts.items() if key[0] in rows.words}
         found = {}
         for pair in range(removals.unit_starts[document], removals.unit_starts[document + 1]):
@@ -93,7 +97,7 @@ def test_removals_are_what_the_documents_contribute(rows, removals, corpus):
 
 def test_estimators_equal_the_dense_formulas(x, corpus, embedding, rows, removals):
     result = differential_bias(rows, removals, WEAT, embedding)
-    before = naive.effect_size(embedding["W"], WEAT.S, WEAT.T, WEAT.A, WEAT.B)
+    before = naive_bias.effect_size(embedding["W"], WEAT.S, WEAT.T, WEAT.A, WEAT.B)
     assert result.baseline == pytest.approx(before, rel=1e-12)
     assert not result.fallbacks.any()
     touched = np.diff(removals.entry_starts)
@@ -101,7 +105,7 @@ def test_estimators_equal_the_dense_formulas(x, corpus, embedding, rows, removal
     assert (touched >= D).any()
     for document in range(0, len(removals), 5):
         perturbed = without_documents(x, *corpus, ids(document))
-        for k, vector in ((0, naive.influence_vector), (1, naive.newton_vector)):
+        for k, vector in ((0, naive_origins.influence_vector), (1, naive_origins.newton_vector)):
             expected = before - perturbed_bias(vector, x, perturbed, embedding)
             assert result.values[document, k] == pytest.approx(expected, rel=RTOL_DENSE, abs=RTOL_DENSE)
 
@@ -115,7 +119,7 @@ def test_sets_are_removed_as_sets(x, corpus, embedding, rows, removals):
     assert np.array_equal(result.values[2], np.zeros(3))
     for k, documents in enumerate(sets):
         perturbed = without_documents(x, *corpus, documents)
-        for e, vector in ((0, naive.influence_vector), (1, naive.newton_vector)):
+        for e, vector in ((0, naive_origins.influence_vector), (1, naive_origins.newton_vector)):
             expected = result.baseline - perturbed_bias(vector, x, perturbed, embedding)
             assert result.values[k, e] == pytest.approx(expected, rel=RTOL_DENSE, abs=RTOL_DENSE)
     summed = alone.values[sets[0]].sum(axis=0)
@@ -129,7 +133,7 @@ def test_newton_is_the_weighted_least_squares_solution(x, corpus, embedding, row
     before = dense(x)
 
     def solve(row, i):
-        return naive.least_squares_vector(
+        return naive_origins.least_squares_vector(
             row, embedding["U"], embedding["b"][i], embedding["c"], X_MAX, ALPHA
         )
 
@@ -153,7 +157,7 @@ def test_gradient_equals_finite_differences_of_newton(x, corpus, embedding, rows
         removed = before - dense(without_documents(x, *corpus, ids(document)))
         removed[before == 0] = 0
         less, more = (
-            perturbed_bias(naive.newton_vector, x, before + sign * step * removed, embedding)
+            perturbed_bias(naive_origins.newton_vector, x, before + sign * step * removed, embedding)
             for sign in (-1, 1)
         )
         assert result.values[document, 2] == pytest.approx((more - less) / (2 * step), rel=1e-5, abs=1e-7)
@@ -170,7 +174,8 @@ def test_bias_gradient_equals_finite_differences(x, embedding, rows):
         change = np.zeros_like(before)
         change[i, j] = step
         less, more = (
-            perturbed_bias(naive.newton_vector, x, before + sign * change, embedding) for sign in (-1, 1)
+            perturbed_bias(naive_origins.newton_vector, x, before + sign * change, embedding)
+            for sign in (-1, 1)
         )
         assert gradient[place] == pytest.approx((more - less) / (2 * step), rel=1e-4, abs=1e-8)
 
@@ -179,14 +184,14 @@ def test_gradient_and_hessian_of_the_loss_equal_finite_differences(x, embedding)
     row = dense(x)[3]
     arguments = embedding["U"], embedding["b"][3], embedding["c"], X_MAX, ALPHA
     w = embedding["W"][3]
-    gradient = naive.pointwise_gradient(row, w, *arguments)
-    hessian = naive.row_hessian(row, embedding["U"], X_MAX, ALPHA)
+    gradient = naive_origins.pointwise_gradient(row, w, *arguments)
+    hessian = naive_origins.row_hessian(row, embedding["U"], X_MAX, ALPHA)
     for d in range(D):
         step = np.zeros(D)
         step[d] = 1e-5
-        up, down = (naive.pointwise_loss(row, w + s * step, *arguments) for s in (1, -1))
+        up, down = (naive_origins.pointwise_loss(row, w + s * step, *arguments) for s in (1, -1))
         assert gradient[d] == pytest.approx((up - down) / 2e-5, rel=1e-6)
-        up, down = (naive.pointwise_gradient(row, w + s * step, *arguments) for s in (1, -1))
+        up, down = (naive_origins.pointwise_gradient(row, w + s * step, *arguments) for s in (1, -1))
         np.testing.assert_allclose(hessian[d], (up - down) / 2e-5, rtol=1e-6, atol=1e-6)
 
 
@@ -251,12 +256,12 @@ def test_identity_changes_no_bit(embedding, rows, removals):
 def test_mapped_estimators_equal_the_dense_formulas(x, corpus, embedding, rows, removals):
     maps = word_maps(embedding, lambda k: np.random.default_rng(k).normal(size=(D, D)))
     result = differential_bias(rows, removals, WEAT, embedding, maps=maps)
-    before = naive.mapped_effect_size(embedding["W"], maps, WEAT.S, WEAT.T, WEAT.A, WEAT.B)
+    before = naive_origins.mapped_effect_size(embedding["W"], maps, WEAT.S, WEAT.T, WEAT.A, WEAT.B)
     assert result.baseline == pytest.approx(before, rel=1e-12)
     assert not np.allclose(result.values, differential_bias(rows, removals, WEAT, embedding).values)
     for document in range(0, len(removals), 5):
         perturbed = without_documents(x, *corpus, ids(document))
-        for k, vector in ((0, naive.influence_vector), (1, naive.newton_vector)):
+        for k, vector in ((0, naive_origins.influence_vector), (1, naive_origins.newton_vector)):
             expected = before - perturbed_bias(vector, x, perturbed, embedding, maps)
             assert result.values[document, k] == pytest.approx(expected, rel=RTOL_DENSE, abs=RTOL_DENSE)
 
@@ -269,7 +274,7 @@ def test_mapped_gradient_equals_finite_differences_of_newton(x, corpus, embeddin
         removed = before - dense(without_documents(x, *corpus, ids(document)))
         removed[before == 0] = 0
         less, more = (
-            perturbed_bias(naive.newton_vector, x, before + sign * step * removed, embedding, maps)
+            perturbed_bias(naive_origins.newton_vector, x, before + sign * step * removed, embedding, maps)
             for sign in (-1, 1)
         )
         assert result.values[document, 2] == pytest.approx((more - less) / (2 * step), rel=1e-5, abs=1e-7)

@@ -6,8 +6,8 @@ import pytest
 from biaslab.core import plotting
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet
-from biaslab.origins.ppmi_report import document_rankings, draw_rankings, draw_word_sets
-from biaslab.origins.results import Setup
+from biaslab.origins.report.ppmi import document_rankings, draw_rankings, draw_word_sets
+from biaslab.origins.report.results import Setup
 from origins_data import make_setups
 
 

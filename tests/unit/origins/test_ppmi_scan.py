@@ -4,12 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.ppmi import row_sums
 from biaslab.origins.ppmi_scan import differential_bias, document_table, ppmi_effect_size
+from naive import bias as naive_bias
+from naive import embeddings as naive_embeddings
+from naive import origins as naive_origins
 
 N_WORDS, WINDOW = 24, 3
 
@@ -36,9 +38,9 @@ def agree(documents, weat=WEAT):
     baseline, values = scan(documents, weat)
     sets = (weat.S.tolist(), weat.T.tolist(), weat.A.tolist(), weat.B.tolist())
     assert baseline == pytest.approx(
-        naive.effect_size(naive.ppmi(documents, N_WORDS, WINDOW), *sets), abs=1e-10
+        naive_bias.effect_size(naive_embeddings.ppmi(documents, N_WORDS, WINDOW), *sets), abs=1e-10
     )
-    without = naive.ppmi_effect_sizes_without(documents, N_WORDS, WINDOW, *sets)
+    without = naive_origins.ppmi_effect_sizes_without(documents, N_WORDS, WINDOW, *sets)
     np.testing.assert_allclose(values, baseline - np.array(without), rtol=0, atol=1e-10)
     return values
 

@@ -9,8 +9,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.origins.perturbation import members
 from biaslab.origins.ppmi_sets import select_ppmi_sets
-from biaslab.origins.ppmi_sets_report import compare_identification
-from biaslab.origins.results import Setup
+from biaslab.origins.report.ppmi_sets import compare_identification
+from biaslab.origins.report.results import Setup
 from origins_data import make_setups
 
 PPMI = np.array([0.3, np.nan, -0.5, 0.9, -0.1])

@@ -7,7 +7,8 @@ import pytest
 
 from biaslab.cli import main
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv, write_json
+from biaslab.core.files import write_json
+from biaslab.core.io import read_tsv
 from biaslab.origins.resources import EVERY, measured_resources, projected_resources, read_jobs
 
 ROOT = Path(__file__).parents[3]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.origins.results import aggregate_by_metadata, metadata_columns, percent_scale, read_setups
+from biaslab.origins.report.results import aggregate_by_metadata, metadata_columns, percent_scale, read_setups
 from origins_data import WORD_SETS, make_setups, write_config, write_results
 
 

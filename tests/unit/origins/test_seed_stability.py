@@ -11,8 +11,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.rankings import agreement
 from biaslab.core.rng import stream
-from biaslab.origins.results import Setup
-from biaslab.origins.seed_report import draw_stability, stability_table
+from biaslab.origins.report.results import Setup
+from biaslab.origins.report.seeds import draw_stability, stability_table
 from biaslab.origins.seed_stability import MAX_DRAWS, draw_seeds, stability
 
 

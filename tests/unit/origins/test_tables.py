@@ -11,8 +11,8 @@ from biaslab.core import plotting
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
 from biaslab.core.tables import TABLE_SUFFIXES
-from biaslab.origins import tables
-from biaslab.origins.figures import figure_items
+from biaslab.origins.report import tables
+from biaslab.origins.report.figures import figure_items
 from origins_data import WORD_SETS, make_setups
 
 

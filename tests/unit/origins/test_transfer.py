@@ -6,7 +6,6 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-import naive
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.cli import app
@@ -21,6 +20,8 @@ from biaslab.origins.transfer import (
     measure_ppmi_sets,
     set_changes,
 )
+from naive import bias as naive_bias
+from naive import embeddings as naive_embeddings
 
 N_WORDS, WINDOW = 20, 4
 WORDS = [f"w{i}" for i in range(N_WORDS)]
@@ -55,9 +56,9 @@ def test_ppmi_without_a_set_is_ppmi_of_the_pruned_corpus(x, corpus, sets):
     for name, value in table.items():
         removed = set(sets.loc[sets["set"] == name, "document"])
         kept = [tokens[offsets[d] : offsets[d + 1]].tolist() for d in range(10) if d not in removed]
-        matrix = naive.ppmi(kept, N_WORDS, WINDOW)
+        matrix = naive_embeddings.ppmi(kept, N_WORDS, WINDOW)
         parts = (getattr(WEAT, name).tolist() for name in "STAB")
-        assert value == pytest.approx(naive.effect_size(matrix, *parts), abs=1e-10)
+        assert value == pytest.approx(naive_bias.effect_size(matrix, *parts), abs=1e-10)
 
 
 def test_a_word_that_vanishes_with_a_set_leaves_no_effect_size(x, corpus, sets):
@@ -168,7 +169,7 @@ def test_random_tests_in_word2vec_are_those_of_glove(word2vec):
         assert table["word2vec_sd"][k] == pytest.approx(np.std(values, ddof=1))
     assert table["glove_mean"].tolist() == glove["glove_mean"].tolist()
     fit = correlate_word2vec(table, 1).iloc[0]
-    assert fit["r2"] == pytest.approx(naive.r_squared(table["word2vec_mean"], table["glove_mean"]))
+    assert fit["r2"] == pytest.approx(naive_bias.r_squared(table["word2vec_mean"], table["glove_mean"]))
     assert fit["n_sets"] == 7
     with pytest.raises(InputError, match="random test 0: 'x' is not in the vocabulary"):
         compare_word2vec([path], vocabulary, glove.assign(S="x,w1"))

@@ -5,7 +5,7 @@ import pytest
 
 from biaslab.core import plotting
 from biaslab.core.io import read_tsv
-from biaslab.origins.transfer_report import _placed, draw_transfer, transfer_table, word2vec_analogies
+from biaslab.origins.report.transfer import _placed, draw_transfer, transfer_table, word2vec_analogies
 from origins_data import make_setups
 
 

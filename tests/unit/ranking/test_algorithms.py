@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-import naive
 from biaslab.core.errors import InputError
 from biaslab.ranking.algorithms import ALGORITHMS, rerank, rerank_report
 from biaslab.ranking.measures import measure
 from biaslab.ranking.targets import targets
+from naive import ranking as naive
 
 N_CASES = 20_000  # lists; each is ranked by the four algorithms and by score: 100,000 cases
 

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
 from biaslab.cli import main
-from biaslab.core.claims import read_claims
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.plotting import FIGURE_SUFFIXES
 from biaslab.core.tables import TABLE_SUFFIXES
-from biaslab.ranking import plan, tables
-from biaslab.ranking.worked_example import worked_example
+from biaslab.ranking import area as plan
+from biaslab.ranking.report import tables
+from biaslab.ranking.report.worked_example import worked_example
 
 ROOT = Path(__file__).parents[3]
 CLAIMS = ROOT / "workflow/resources/claims/ranking.tsv"

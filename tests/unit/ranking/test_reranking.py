@@ -10,23 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-import naive
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.core.plotting import FIGURE_SUFFIXES
 from biaslab.ranking.algorithms import ALGORITHMS, rerank_report
 from biaslab.ranking.desired import KINDS
-from biaslab.ranking.list_report import (
+from biaslab.ranking.lists import Columns, ListFile
+from biaslab.ranking.measures import MEASURES, measure
+from biaslab.ranking.report.lists import (
     distribution_table,
     exhausted_line,
     measure_table,
     value_table,
     write_figure,
 )
-from biaslab.ranking.lists import Columns, ListFile
-from biaslab.ranking.measures import MEASURES, measure
 from biaslab.ranking.reranking import rerank_file
+from naive import ranking as naive
 
 COLUMNS = Columns("score", ("sex", "age"), "query", "fit")
 

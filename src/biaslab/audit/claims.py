@@ -1,0 +1,140 @@
+"""The registry of claims: one row for every number, ordering or count that a paper prints.
+
+A registry is a tab-separated table (``workflow/resources/claims/<area>.tsv``), whose columns are described in
+``workflow/schemas/claims.schema.yaml``. It is the only place where published numbers stand.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import read_text_table
+
+ANY_SETUP = "any"
+_NUMBERS = ("value", "tolerance")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim; the columns are described in the schema, `where` is its file and line.
+
+    `area` is the stem of that file.
+    """
+
+    claim_id: str
+    paper: str
+    item: str
+    statement: str
+    published: str
+    kind: str
+    value: float | None
+    tolerance: float
+    direction: str
+    setup: str
+    other_data: bool
+    file: str
+    select: str
+    measure: str
+    interval: str
+    shown: str
+    reason: str
+    where: str
+    area: str
+
+    @property
+    def setups(self) -> tuple[str, ...]:
+        """The setups whose data are the paper's, measured together; empty when any data will do."""
+        return () if self.setup == ANY_SETUP else tuple(self.setup.split("+"))
+
+
+def read_claims(paths: Iterable[str | os.PathLike], schema: str | os.PathLike) -> list[Claim]:
+    """Read claim registries and check every row.
+
+    Parameters
+    ----------
+    paths : iterable of path-like
+        The registries; the stem of each is the area that its claims are about.
+    schema : path-like
+        The JSON schema (YAML) of one row.
+
+    Returns
+    -------
+    list of Claim
+        In the order of the registries.
+
+    Raises
+    ------
+    InputError
+        For the first unknown or missing column, or field that the schema refuses, and for an identifier
+        that is used twice; with file, line and column.
+    """
+    import jsonschema
+
+    rules = _read_schema(schema)
+    validator = jsonschema.Draft202012Validator(rules)
+    columns = list(rules["properties"])
+    claims: dict[str, Claim] = {}
+    for path in paths:
+        for line, row in read_text_table(path, columns, exactly=True):
+            where = f"{path}, line {line}"
+            claim = _claim(row, validator, where, Path(path).stem)
+            if claim.claim_id in claims:
+                first = claims[claim.claim_id].where
+                raise InputError(f"{where}: claim_id '{claim.claim_id}' is taken by {first}; rename one")
+            claims[claim.claim_id] = claim
+    return list(claims.values())
+
+
+def _read_schema(path: str | os.PathLike) -> dict:
+    """Return the JSON schema of one row."""
+    import yaml
+
+    try:
+        schema = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); name the schema of the claims"
+        ) from error
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}: not valid YAML; restore the schema of the claims") from error
+    if not isinstance(schema, dict) or "properties" not in schema:
+        raise InputError(f"{path}: not a schema of claims (no 'properties'); name claims.schema.yaml")
+    return schema
+
+
+def _claim(row: dict[str, str], validator: object, where: str, area: str) -> Claim:
+    """Return the claim of one row; empty fields are absent ones."""
+    fields: dict[str, object] = {name: text for name, text in row.items() if text}
+    for name in _NUMBERS:
+        if name in fields:
+            fields[name] = _number(row[name], f"{where}, column '{name}'")
+    error = next(iter(sorted(validator.iter_errors(fields), key=_position)), None)
+    if error is not None:
+        raise InputError(f"{where}{_explain(error)}")
+    fields["tolerance"] = fields.get("tolerance", 0.0)
+    fields["value"] = fields.get("value")
+    fields["other_data"] = row["other_data"] == "yes"
+    return Claim(**dict.fromkeys(row, "") | fields, where=where, area=area)
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InputError(f"{where}: '{text}' is no number; write e.g. 0.957") from error
+
+
+def _position(error: object) -> tuple:
+    """Order violations by column, so that the same one is always reported."""
+    return (len(error.absolute_path), [str(part) for part in error.absolute_path], error.message)
+
+
+def _explain(error: object) -> str:
+    """Say in which column the row breaks the schema, and what may stand there."""
+    if error.validator == "required":
+        missing = next(name for name in error.validator_value if name not in error.instance)
+        return f": column '{missing}' is empty; {error.schema.get('description', 'fill it in')}"
+    column = error.absolute_path[0]
+    return f", column '{column}': '{error.instance}' is not allowed; write {error.schema['description']}"

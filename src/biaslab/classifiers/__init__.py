@@ -1,0 +1,1 @@
+"""Classifiers of tables: schemas, encodings, domains, networks and how they are trained."""

@@ -1,0 +1,217 @@
+"""Training of fully connected networks (Zhang et al. 2021, Table III, and the authors' published code).
+
+Six layers of 64, 32, 16, 8 and 4 units and one unit a class, cross entropy, Adam with TensorFlow's
+constants and a learning rate of 0.01, shuffled batches of 128. The authors feed raw integers. Here
+networks train on standardised attributes, since from raw ones some initial networks never leave the
+constant label. Means and scales are folded into the first layer afterwards, so that a trained network
+takes raw integers like the authors'.
+"""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaslab.classifiers import _training_kernels
+from biaslab.classifiers.networks import Network
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+
+HIDDEN = (64, 32, 16, 8, 4)
+"""Units of the hidden layers."""
+ATTEMPTS = 5
+"""Initial networks that are tried while training ends with one label for all samples."""
+LEARNING_RATE = 0.01
+BATCH = 128
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
+"""Adam's decay of the means of gradients and of their squares, and what keeps its divisor from zero."""
+
+
+@dataclass(frozen=True)
+class Standardisation:
+    """Attributes as training sees them: less their means, in units of their standard deviations.
+
+    Attributes
+    ----------
+    mean, scale : (d,) float64
+        The scale of an attribute that has one value is 1.
+    """
+
+    mean: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray) -> "Standardisation":
+        """Return the one of samples, (n, d) int32."""
+        deviations = X.std(axis=0)
+        return cls(X.mean(axis=0), np.where(deviations > 0, deviations, 1.0))
+
+    def inputs(self, X: np.ndarray) -> np.ndarray:
+        """Return standardised samples, (n, d) float32."""
+        return np.ascontiguousarray((X - self.mean) / self.scale, np.float32)
+
+    def fold(self, network: Network) -> Network:
+        """Return the network of integer samples that equals one of standardised samples."""
+        first = network.weights[0] / self.scale[:, None]
+        bias = network.biases[0] - self.mean @ first
+        return Network([first, *network.weights[1:]], [bias, *network.biases[1:]])
+
+    def unfold(self, network: Network) -> Network:
+        """Return the network of standardised samples that equals one of integer samples."""
+        first = network.weights[0].astype(np.float64)
+        bias = network.biases[0] + self.mean @ first
+        return Network([first * self.scale[:, None], *network.weights[1:]], [bias, *network.biases[1:]])
+
+
+class Training:
+    """A network in training: its parameters, and Adam's means.
+
+    Parameters
+    ----------
+    network : Network
+        Where to start; it is not changed.
+    batch : int
+        Samples a step.
+    """
+
+    def __init__(self, network: Network, *, batch: int = BATCH) -> None:
+        self._start = network
+        self._sizes, weights, biases = network.packed
+        self._weights, self._biases = weights.copy(), biases.copy()
+        self._means = tuple(np.zeros_like(a) for a in (weights, weights, biases, biases))
+        self._batch = batch
+        self._step = 0
+
+    def run(self, inputs: np.ndarray, y: np.ndarray, order: np.ndarray, learning_rate: float) -> None:
+        """Take one step for each batch.
+
+        Parameters
+        ----------
+        inputs : (n, d) float32
+            Samples as the network takes them.
+        y : (n,) int64
+            Their labels.
+        order : (N,) int64
+            Rows in the order of their use, with or without repetitions; the last batch may be shorter.
+        learning_rate : float
+        """
+        self._step = _training_kernels.train_batches(
+            inputs,
+            y,
+            order,
+            self._batch,
+            self._start.n_classes,
+            self._sizes,
+            self._weights,
+            self._biases,
+            self._means,
+            self._step,
+            learning_rate,
+            BETA1,
+            BETA2,
+            EPSILON,
+        )
+
+    @property
+    def network(self) -> Network:
+        """The network as it is now."""
+        weights, biases, w, b = [], [], 0, 0
+        for shape, (n_in, n_out) in zip(
+            (w.shape for w in self._start.weights), itertools.pairwise(self._sizes), strict=True
+        ):
+            padded = self._weights[w : w + n_in * n_out].reshape(n_out, n_in)
+            weights.append(padded[: shape[1], : shape[0]].T)
+            biases.append(self._biases[b : b + shape[1]])
+            w, b = w + n_in * n_out, b + n_out
+        return Network(weights, [bias.copy() for bias in biases])
+
+
+def train(
+    X: np.ndarray,
+    y: np.ndarray,
+    n_classes: int,
+    *,
+    epochs: int,
+    seed: int,
+    learning_rate: float = LEARNING_RATE,
+    batch: int = BATCH,
+    start: Network | None = None,
+) -> Network:
+    """Train a network.
+
+    Parameters
+    ----------
+    X : (n, d) int32
+        Samples.
+    y : (n,) int64
+        Their labels, below `n_classes`.
+    n_classes : int
+    epochs : int
+        Passes over the samples, each in an order of its own.
+    seed : int
+        Equal seeds give equal networks, at any number of threads.
+    learning_rate : float
+    batch : int
+        Samples a step.
+    start : Network, optional
+        Where to start; an `initial_network` of standardised attributes by default. If training ends with one
+        label for all samples, as it does where all units of a layer have died, another one is tried.
+
+    Raises
+    ------
+    InputError
+        When samples and labels do not fit together or `start` does not fit them.
+    """
+    check_training_data(X, y, n_classes)
+    if start and (start.n_attributes, start.n_classes) != (X.shape[1], n_classes):
+        raise InputError(
+            f"the network to start from has {start.n_attributes} attributes and {start.n_classes} classes, "
+            f"the data {X.shape[1]} and {n_classes}; train a new one"
+        )
+    for attempt in range(1 if start else ATTEMPTS):
+        rng = stream(seed, "training", attempt)
+        initial = start or Standardisation.of(X).fold(initial_network(X.shape[1], n_classes, rng))
+        network = _trained(initial, X, y, epochs, learning_rate, batch, rng)
+        if len(np.unique(network.labels(X))) > 1 or len(np.unique(y)) == 1:
+            break
+    return network
+
+
+def _trained(
+    start: Network,
+    X: np.ndarray,
+    y: np.ndarray,
+    epochs: int,
+    learning_rate: float,
+    batch: int,
+    rng: np.random.Generator,
+) -> Network:
+    """Return the network after training on standardised attributes."""
+    standard = Standardisation.of(X)
+    training = Training(standard.unfold(start), batch=batch)
+    inputs, y = standard.inputs(X), np.ascontiguousarray(y, np.int64)
+    for _ in range(epochs):
+        training.run(inputs, y, rng.permutation(len(X)), learning_rate)
+    return standard.fold(training.network)
+
+
+def initial_network(n_attributes: int, n_classes: int, rng: np.random.Generator) -> Network:
+    """Return an untrained network: weights from N(0, 1), scaled to norm one for each unit; biases of zero."""
+    weights = [rng.normal(size=shape) for shape in itertools.pairwise((n_attributes, *HIDDEN, n_classes))]
+    return Network([w / np.linalg.norm(w, axis=0) for w in weights], [np.zeros(w.shape[1]) for w in weights])
+
+
+def check_training_data(X: np.ndarray, y: np.ndarray, n_classes: int) -> None:
+    """Refuse samples and labels that do not fit together.
+
+    Raises
+    ------
+    InputError
+        When there is no sample, or not one label a sample, or a label that is no class.
+    """
+    if X.ndim != 2 or not len(X) or y.shape != (len(X),):
+        raise InputError(f"samples {X.shape} and labels {y.shape}: give one label a sample, and at least one")
+    if y.min() < 0 or y.max() >= n_classes:
+        raise InputError(
+            f"labels are {y.min()} to {y.max()}; those of {n_classes} classes are 0 to {n_classes - 1}"
+        )

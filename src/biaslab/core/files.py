@@ -1,0 +1,145 @@
+"""Files that are whole or absent: atomic writing, and reading of text, YAML and tables of text."""
+
+import contextlib
+import csv
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from biaslab.core.errors import InputError, suggest
+
+
+@contextlib.contextmanager
+def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; on success flush it to disk and rename it over `path`.
+
+    Parameters
+    ----------
+    path : path-like
+        The final file. Its folder is made when it is missing.
+
+    Yields
+    ------
+    pathlib.Path
+        Where to write. The suffix is that of `path`, for writers that choose a format by it.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be written (disk full, no permission); nothing is left behind.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+        os.close(handle)
+    except OSError as error:
+        raise InputError(
+            f"cannot write {path}: {error.strerror}; free space or choose another folder"
+        ) from error
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(
+            f"cannot write {path}: {error.strerror or error}; free space or choose another folder"
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | os.PathLike, text: str) -> None:
+    """Write `text` as UTF-8 to `path`, atomically."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: str | os.PathLike, value: object) -> None:
+    """Write `value` as indented JSON with sorted keys to `path`, atomically."""
+    write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Read a YAML file that holds a mapping.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, is not YAML, or holds something else than a mapping.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            value = yaml.safe_load(file)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name an existing YAML file") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text; save it as UTF-8") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "unreadable"
+        raise InputError(f"{path}{line}: not valid YAML ({problem}); mend this line") from error
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: holds no mapping; write lines of the form 'key: value'")
+    return value
+
+
+def read_text_table(
+    path: str | os.PathLike, columns: Iterable[str], exactly: bool = False
+) -> list[tuple[int, dict[str, str]]]:
+    """Read a tab-separated table whose fields stay as they are written.
+
+    Parameters
+    ----------
+    path : path-like
+        The table.
+    columns : iterable of str
+        Columns that must be there.
+    exactly : bool
+        Refuse any other column.
+
+    Returns
+    -------
+    list of (int, dict)
+        The line on which each row ends, and its fields by column.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, lacks a column, or has a row with more or fewer fields than columns.
+    """
+    path, columns = Path(path), list(columns)
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file, delimiter="\t")
+            lines = [(reader.line_num, fields) for fields in reader]
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: not a tab-separated UTF-8 table ({error})") from error
+    header = lines[0][1] if lines else []
+    for name in columns:
+        if name not in header:
+            raise InputError(f"{path}: column '{name}' is missing (it has {', '.join(header) or 'none'})")
+    for name in header if exactly else ():
+        if name not in columns:
+            raise InputError(
+                f"{path}: column '{name}' is unknown{suggest(name, columns)}; remove or rename it"
+            )
+    for line, fields in lines[1:]:
+        if len(fields) != len(header):
+            raise InputError(
+                f"{path}, line {line}: {len(fields)} fields for {len(header)} columns; mend its tabs"
+            )
+    return [(line, dict(zip(header, fields, strict=True))) for line, fields in lines[1:]]

@@ -1,0 +1,235 @@
+"""The figures of debiasing, of one embedding each (Bolukbasi et al. 2016)."""
+
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.plotting import (
+    BLACK,
+    BLUE,
+    DOUBLE_COLUMN,
+    GREEN,
+    GREY,
+    LIGHT_GREY,
+    SINGLE_COLUMN,
+    VERMILLION,
+    figure,
+    save_with_data,
+)
+from biaslab.debiasing.report.tables import BENCHMARKS, STAGES, extremes, read_results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_N_EXTREME = 12
+_STYLES = {
+    "before": (BLACK, {"marker": "o", "markersize": 3.5}),
+    "soft": (BLUE, {"marker": "D", "markersize": 5, "fillstyle": "none"}),
+    "hard": (VERMILLION, {"marker": "|", "markersize": 5}),
+}
+_SCORES = dict(zip(BENCHMARKS, ((BLUE, "o"), (VERMILLION, "s"), (GREEN, "^")), strict=True))
+_TESTS = ((BLUE, "o"), (VERMILLION, "s"), (GREEN, "^"), (BLACK, "D"), (GREY, "v"))
+_LETTER, _LINE = 0.6, 1.3  # width of a letter and height of a line in font sizes
+
+
+def write_figures(folder: Path) -> None:
+    """Draw every figure of an embedding.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Results of the embedding, which are read; figures/ is written there.
+
+    Raises
+    ------
+    InputError
+        When a file is missing or lacks a column.
+    """
+    for stem, (name, draw) in {
+        "figure1_occupations": ("occupations", draw_occupations),
+        "figure2_components": ("subspace", draw_components),
+        "figure3_words": ("axes", draw_words),
+        "lambda_path": ("lambda_path", draw_path),
+    }.items():
+        draw(read_results(folder, name), folder / "figures" / stem)
+
+
+def draw_occupations(occupations: pd.DataFrame, stem: Path) -> None:
+    """Draw the most extreme occupations on the she-he axis before and after (Figure 1, left).
+
+    Parameters
+    ----------
+    occupations : pandas.DataFrame
+        occupations.tsv.
+    stem : pathlib.Path
+        Files to write, without suffix.
+    """
+    data = extremes(occupations, _N_EXTREME)
+    with figure(DOUBLE_COLUMN, 2.6) as fig:
+        for ax, (end, part) in zip(fig.subplots(1, 2), data.groupby("end", sort=False), strict=True):
+            for stage, (colour, style) in _STYLES.items():
+                if stage in part:
+                    ax.plot(
+                        part[stage], part["place"], color=colour, label=STAGES[stage], linestyle="", **style
+                    )
+            ax.axvline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+            ax.set_yticks(part["place"], part["word"].str.replace("_", " "))
+            ax.invert_yaxis()
+            ax.set_title(f"Extreme {end}")
+            ax.set_xlabel("Cosine with she − he")
+        fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=len(_STYLES))
+        save_with_data(fig, stem, data)
+
+
+def draw_components(subspace: pd.DataFrame, stem: Path) -> None:
+    """Draw the variance that the components explain beside that of random pairs (Figure 2, middle).
+
+    Parameters
+    ----------
+    subspace : pandas.DataFrame
+        subspace.tsv.
+    stem : pathlib.Path
+        Files to write, without suffix.
+    """
+    percent = subspace.assign(**{name: 100 * subspace[name] for name in subspace.columns.drop("component")})
+    mean = percent["random_mean"]
+    lengths = np.maximum([mean - percent["random_ci_low"], percent["random_ci_high"] - mean], 0)
+    with figure(SINGLE_COLUMN, 2.3) as fig:
+        ax = fig.subplots()
+        ax.bar(percent["component"], percent["share"], 0.7, color=BLUE, label="Defining sets")
+        ax.errorbar(
+            percent["component"], mean, lengths, fmt="o", color=VERMILLION, markersize=3, elinewidth=0.8,
+            capsize=2, label="Random pairs (mean, 95% of the draws)",
+        )  # fmt: skip
+        ax.set_xticks(percent["component"])
+        ax.set_xlabel("Principal component")
+        ax.set_ylabel("Variance explained (%)")
+        fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        save_with_data(fig, stem, subspace)
+
+
+def draw_words(axes: pd.DataFrame, stem: Path) -> None:
+    """Draw words on the she-he axis and the axis of neutrality, a panel a stage (Figure 3).
+
+    Parameters
+    ----------
+    axes : pandas.DataFrame
+        axes.tsv; ``gender_specific`` is True or False.
+    stem : pathlib.Path
+        Files to write, without suffix.
+    """
+    stages = [stage for stage in STAGES if (axes["stage"] == stage).any()]
+    with figure(DOUBLE_COLUMN, 3.6) as fig:
+        panels = fig.subplots(1, len(stages), sharex=True, sharey=True, squeeze=False)[0]
+        for ax, stage in zip(panels, stages, strict=True):
+            part = axes[axes["stage"] == stage]
+            for is_specific, colour, label in (
+                (False, BLUE, "Occupations"),
+                (True, VERMILLION, "Gender-specific words"),
+            ):
+                chosen = part[part["gender_specific"] == is_specific]
+                ax.plot(
+                    chosen["she_he"], chosen["neutrality"], ".", color=colour, markersize=2.5, label=label
+                )
+            ax.axhline(0, color=GREY, linewidth=0.6, zorder=0)
+            ax.axvline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+            ax.set_title(STAGES[stage])
+            ax.set_xlabel("he  ←  cosine with she − he  →  she")
+        panels[0].set_ylabel("specific  ←  distance from the boundary  →  neutral")
+        fig.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, markerscale=2)
+        fig.canvas.draw()  # places the panels, so that labels know their room
+        for ax, stage in zip(panels, stages, strict=True):
+            _label_words(ax, axes[axes["stage"] == stage])
+        save_with_data(fig, stem, axes)
+
+
+def draw_path(path: pd.DataFrame, stem: Path) -> None:
+    """Draw bias against the weight of soft debiasing, and benchmark scores against bias.
+
+    Parameters
+    ----------
+    path : pandas.DataFrame
+        lambda_path.tsv.
+    stem : pathlib.Path
+        Files to write, without suffix.
+    """
+    with figure(DOUBLE_COLUMN, 2.5) as fig:
+        bias, tests, scores = fig.subplots(1, 3)
+        _draw_lines(bias, path, {
+            "direct_bias": ("along the direction before", BLUE, "o"),
+            "direct_bias_refit": ("along the direction found anew", VERMILLION, "s"),
+        })  # fmt: skip
+        bias.set_ylim(bottom=0)
+        bias.set_ylabel("DirectBias")
+        measured = [name for name in path if name.endswith("_effect_size") and path[name].notna().any()]
+        labels = [name.removesuffix("_effect_size") for name in measured]
+        _draw_lines(tests, path, {n: (m, *s) for n, m, s in zip(measured, labels, cycle(_TESTS))})
+        tests.axhline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+        tests.set_ylabel("Effect size of association tests")
+        for ax in (bias, tests):
+            ax.set_xscale("symlog", linthresh=path["lambda"][path["lambda"] > 0].min())
+            ax.set_xlim(left=0)
+            ax.set_xlabel("Weight of the bias, λ")
+        _draw_scores(scores, path)
+        for ax in (bias, tests, scores):
+            if ax.get_legend_handles_labels()[1]:
+                ax.legend(loc="best")
+        save_with_data(fig, stem, path)
+
+
+def _draw_scores(ax: "Axes", path: pd.DataFrame) -> None:
+    """Draw how the benchmark scores change as the bias falls."""
+    for name, (colour, marker) in _SCORES.items():
+        if path[name].notna().any():
+            change = path[name] - path[name].iloc[0]
+            ax.plot(
+                path["direct_bias"], change, color=colour, marker=marker, markersize=3, label=BENCHMARKS[name]
+            )
+    if not ax.lines:
+        ax.text(0.5, 0.5, "no benchmark can be scored", transform=ax.transAxes, ha="center")
+    ax.axhline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+    ax.invert_xaxis()
+    ax.set_xlabel("DirectBias (falls with λ)")
+    ax.set_ylabel(f"Change of score (× 100) since λ = {path['lambda'].iloc[0]:g}")
+
+
+def _draw_lines(ax: "Axes", path: pd.DataFrame, styles: dict[str, tuple[str, str, str]]) -> None:
+    """Draw columns of the path, each with its name, colour and marker, against the weight."""
+    for column, (label, colour, marker) in styles.items():
+        ax.plot(
+            path["lambda"],
+            path[column],
+            color=colour,
+            marker=marker,
+            markersize=3,
+            label=label,
+            clip_on=False,
+        )
+
+
+def _label_words(ax: "Axes", words: pd.DataFrame) -> None:
+    """Name words beside their points, the outermost first, wherever no name is in the way."""
+    from matplotlib.patheffects import withStroke
+
+    size = 5.0
+    pixels = size * ax.figure.dpi / 72
+    taken: list[tuple[float, float, float, float]] = []
+    scaled = words[["she_he", "neutrality"]] / words[["she_he", "neutrality"]].abs().max().replace(0, 1)
+    order = np.argsort(-np.hypot(*scaled.to_numpy().T), kind="stable")
+    for word, x, y in words[["word", "she_he", "neutrality"]].iloc[order].itertuples(index=False):
+        left, middle = ax.transData.transform((x, y))
+        right, half = left + _LETTER * pixels * len(word), _LINE * pixels / 2
+        box = left, middle - half, right, middle + half
+        if right < ax.bbox.x1 and not any(_overlap(box, other) for other in taken):
+            taken.append(box)
+            ax.annotate(
+                word.replace("_", " "), (x, y), (2, 0), textcoords="offset points", fontsize=size,
+                va="center", path_effects=[withStroke(linewidth=1, foreground="white")],
+            )  # fmt: skip
+
+
+def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

@@ -1,0 +1,156 @@
+"""Commands of ``biaslab fairness-testing``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from biaslab.core.errors import InputError
+from biaslab.fairness_testing import cli_experiment as fairness_experiment
+from biaslab.run.options import Out, Seed, Threads
+
+if TYPE_CHECKING:
+    from biaslab.classifiers.encoding import Data
+    from biaslab.classifiers.models import Model
+    from biaslab.classifiers.schema import Schema
+    from biaslab.fairness_testing.campaign import Plan
+
+app = typer.Typer(
+    help="Inputs that a classifier treats differently for a protected attribute.", no_args_is_help=True
+)
+
+app.add_typer(fairness_experiment.app, name="experiment")
+app.command("tables")(fairness_experiment.tables)
+app.command("figures")(fairness_experiment.figures)
+
+_TRAIN = "train"
+
+
+@app.command("run")
+def run_tester(
+    data: Annotated[Path, typer.Argument(help="The table of samples (text).")],
+    schema: Annotated[Path, typer.Option(help="What its columns mean (.yaml).")],
+    model: Annotated[
+        str,
+        typer.Option(
+            help="The classifier: a network (.npz); MODULE:NAME of a function that returns probabilities, a"
+            " scikit-learn classifier or a torch module, here or installed; or train."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for found.tsv, changed.tsv and summary (.tsv, .md).")],
+    protected: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A protected attribute, or several that vary together (age,sex); repeat to search for each."
+            " By default each that the schema names."
+        ),
+    ] = None,
+    tester: Annotated[str, typer.Option(help="adf, aequitas, symbolic or random.")] = "adf",
+    mode: Annotated[
+        str, typer.Option(help="paper, as printed, or published, with the quirks of the authors' code.")
+    ] = "paper",
+    seeds: Annotated[
+        int,
+        typer.Option(help="Samples that searches start from; those that symbolic explores.", min=1),
+    ] = 1000,
+    hops: Annotated[int, typer.Option(help="Steps of the walk around each find.", min=1)] = 100,
+    seed: Seed = 1,
+    threads: Threads = 1,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds for each protected attribute, looked at after every 100 seeds; not by aequitas and"
+            " symbolic, which search in one go.",
+            min=0,
+        ),
+    ] = None,
+    sample_limit: Annotated[
+        int | None, typer.Option(help="Different samples; looked at as the time is.", min=1)
+    ] = None,
+    epochs: Annotated[int, typer.Option(help="Passes over the data, to train a network.", min=1)] = 100,
+) -> None:
+    """Search a classifier for discriminatory samples, and say how fair it is."""
+    from biaslab.classifiers.encoding import read_table
+    from biaslab.classifiers.schema import load_schema
+    from biaslab.core.jit import set_threads
+    from biaslab.fairness_testing.campaign import Plan
+
+    set_threads(threads)
+    plan = Plan(tester, mode, seeds, hops, seed, time_limit, sample_limit)
+    described = load_schema(schema)
+    groups = [[name.strip() for name in group.split(",")] for group in protected or described.protected]
+    for number, names in enumerate(groups):
+        described.protect(names)
+        if names in groups[:number]:
+            raise InputError(f"--protected {','.join(names)}: is there twice; give it once")
+    table = read_table(data, described)
+    classifier = _classifier(model, table, described, epochs, seed, out)
+    _search(plan, classifier, table, described, groups, data, out)
+
+
+@app.command("import-weights")
+def import_weights(
+    prefix: Annotated[Path, typer.Argument(help="The files' common prefix, without .index.")],
+    out: Out,
+) -> None:
+    """Read a network from a TensorFlow 1 checkpoint, without TensorFlow, and write it as .npz."""
+    from biaslab.classifiers.networks import save_network
+    from biaslab.classifiers.tensorflow_bundle import load_bundle
+
+    save_network(out, load_bundle(prefix))
+
+
+def _classifier(model: str, table: "Data", schema: "Schema", epochs: int, seed: int, out: Path) -> "Model":
+    """Return the classifier that an argument names; a network that is trained is kept in the folder."""
+    from biaslab.classifiers.adapters import adapt, import_object
+    from biaslab.classifiers.networks import load_network, save_network
+
+    n_classes = len(schema.classes)
+    if model == _TRAIN:
+        from biaslab.classifiers.training import train
+
+        typer.echo("training a network ...", err=True)
+        network = train(table.X, table.y, n_classes, epochs=epochs, seed=seed)
+        save_network(out / "network.npz", network)
+        return network
+    found = load_network(Path(model)) if model.endswith(".npz") else import_object(model)
+    return adapt(found, table.X.shape[1], n_classes)
+
+
+def _search(
+    plan: "Plan",
+    model: "Model",
+    table: "Data",
+    schema: "Schema",
+    groups: list[list[str]],
+    data: Path,
+    out: Path,
+) -> None:
+    """Search for each group of protected attributes, write the tables and print the page."""
+    import pandas as pd
+
+    from biaslab.core.io import write_tsv
+    from biaslab.core.tables import write_table
+    from biaslab.fairness_testing import campaign
+    from biaslab.fairness_testing.summary import show, summary_table
+
+    X, domain = table.X, schema.domain
+    accuracy = float((model.labels(X) == table.y).mean())
+    rows, found, changed = [], [], []
+    for names in groups:
+        protected, name = schema.protect(names), ",".join(names)
+        outcome = campaign.search(model, X, domain, protected, plan)
+        row = campaign.summarize(model, X, domain, protected, plan, outcome)
+        rows.append({"protected": name} | row)
+        pairs = campaign.found_pairs(model, outcome, protected, schema)
+        pairs.insert(0, "protected", name)
+        shares = campaign.changed_attributes(outcome, domain, protected)
+        shares.insert(0, "protected", name)
+        found.append(pairs)
+        changed.append(shares)
+    tables = [pd.concat(parts, ignore_index=True) for parts in (found, changed)]
+    for file, part in zip(("found", "changed"), tables, strict=True):
+        write_tsv(out / f"{file}.tsv", part)
+    summary = pd.DataFrame(rows)
+    write_table(out / "summary", summary_table(summary))
+    show(str(data), table, schema, accuracy, summary, *tables)

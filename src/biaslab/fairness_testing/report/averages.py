@@ -1,0 +1,163 @@
+"""The averages over all settings that the paper's text states (Zhang et al. 2021, Section 5.2)."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from biaslab.core.stats import mean_interval
+from biaslab.fairness_testing.names import PUBLISHED, SETTING
+from biaslab.fairness_testing.report.results import AUTHORS_DATA, RIVALS, TESTER_NAMES, ratio, with_rates
+
+MEASURES = {
+    "samples_ratio_aequitas": "Samples, ADF over AEQUITAS",
+    "discriminatory_ratio_aequitas": "Discriminatory samples, ADF over AEQUITAS",
+    "success_aequitas": "Success rate of AEQUITAS (%)",
+    "success_adf": "Success rate of ADF (%)",
+    "success_symbolic": "Success rate of SG (%)",
+    "samples_ratio_symbolic": "Samples per model query, ADF over SG",
+    "discriminatory_ratio_symbolic": "Discriminatory samples per model query, ADF over SG",
+    "global_increase_aequitas": "Global phase, ADF more than AEQUITAS (%)",
+    "global_increase_symbolic": "Global phase, ADF more than SG (%)",
+    "local_increase_aequitas": "Local phase, ADF more than AEQUITAS (%)",
+    "local_increase_symbolic": "Local phase, ADF more than SG (%)",
+    "cost_share_aequitas": "Model queries per discriminatory sample, ADF in % of AEQUITAS",
+    "cost_share_symbolic": "Model queries per discriminatory sample, ADF in % of SG",
+    "improvement_aequitas": "Discrimination removed by retraining with AEQUITAS (%)",
+    "improvement_symbolic": "Discrimination removed by retraining with SG (%)",
+    "improvement_adf": "Discrimination removed by retraining with ADF (%)",
+    "growth_samples_aequitas": "New samples of AEQUITAS, second half of the seeds over first",
+    "growth_discriminatory_aequitas": "New discriminatory ones of AEQUITAS, second half over first",
+    "growth_samples_adf": "New samples of ADF, second half of the seeds over first",
+    "growth_discriminatory_adf": "New discriminatory ones of ADF, second half over first",
+}
+_REPETITION = [*SETTING, "repetition"]
+
+
+def averages(
+    counts: pd.DataFrame, local: pd.DataFrame, retraining: pd.DataFrame, curves: pd.DataFrame
+) -> pd.DataFrame:
+    """Average every measure over all settings of the authors' data, and over those of each other classifier.
+
+    The measure is taken in each setting and repetition first, then averaged over the settings (a mean of
+    ratios, as in the paper), then over the repetitions.
+
+    Parameters
+    ----------
+    counts, local, retraining, curves : pandas.DataFrame
+        The files of these names, of all classifiers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns classifier, data (the classifiers averaged over, joined by +), measure, label_rule (of
+        retraining only), n_settings, n_repetitions, mean, ci_low and ci_high (Student's, over the
+        repetitions). Classifiers that are averaged together have equal rows each. A measure that some setting
+        lacks is left out.
+    """
+    compared = pd.concat(
+        [_of_counts(counts), _of_local(local), _of_retraining(retraining), _of_curves(curves)],
+        ignore_index=True,
+    )
+    settings = pd.MultiIndex.from_frame(counts[SETTING].drop_duplicates())
+    rows = []
+    for members in _groups(list(settings.unique("classifier"))):
+        own = settings[settings.isin(members, level="classifier")]
+        part = compared[compared["classifier"].isin(members)]
+        order = part["measure"].map(list(MEASURES).index)
+        part = part.assign(order=order).sort_values("order", kind="stable")
+        for (measure, rule), found in part.groupby(["measure", "label_rule"], sort=False):
+            wide = found.pivot(index="repetition", columns=SETTING, values="value")
+            means = wide.reindex(columns=own).dropna().mean(axis=1)
+            if len(means):
+                row = ["+".join(members), measure, rule, len(own), len(means), means.mean()]
+                rows += [[classifier, *row, *mean_interval(means)] for classifier in members]
+    columns = ["classifier", "data", "measure", "label_rule", "n_settings", "n_repetitions"]
+    return pd.DataFrame(rows, columns=[*columns, "mean", "ci_low", "ci_high"])
+
+
+def growth(curve: pd.DataFrame, column: str) -> float:
+    """Return what the second half of the seeds adds, relative to what the first half found.
+
+    Parameters
+    ----------
+    curve : pandas.DataFrame
+        Rows of curves.tsv of one tester in one setting.
+    column : str
+        A cumulative count.
+
+    Returns
+    -------
+    float
+        1 for a straight line, less for a curve that flattens; NaN when the first half found nothing.
+    """
+    first = curve.loc[curve["n_seeds"] <= curve["n_seeds"].max() / 2, column].max()
+    return (curve[column].max() - first) / first if first > 0 else float("nan")
+
+
+def _groups(classifiers: list[str]) -> list[list[str]]:
+    """Return the classifiers that are averaged together: the authors' all, every other one alone."""
+    authors = [c for c in classifiers if c in AUTHORS_DATA]
+    return [authors] * bool(authors) + [[c] for c in classifiers if c not in AUTHORS_DATA]
+
+
+def _of_counts(counts: pd.DataFrame) -> pd.DataFrame:
+    """Compare the testers by their counts (Tables IV, V, VI and X)."""
+    published = with_rates(counts[counts["mode"] == PUBLISHED])
+    values = {}
+    for column, rival in (("n_{}", "aequitas"), ("{}_per_1000", "symbolic")):
+        for what in ("samples", "discriminatory"):
+            values[f"{what}_ratio_{rival}"] = _against(published, column.format(what), rival)
+    for rival in RIVALS:
+        values[f"global_increase_{rival}"] = 100 * (_against(published, "global_discriminatory", rival) - 1)
+        values[f"cost_share_{rival}"] = 100 * _against(published, "queries_per_1000", rival)
+    for tester in ("adf", *RIVALS):
+        values[f"success_{tester}"] = _by_tester(published, "success")[tester]
+    return _tidy(values)
+
+
+def _of_local(local: pd.DataFrame) -> pd.DataFrame:
+    """Compare the local phases where they take equally many hops (Table VII)."""
+    published = local[local["mode"] == PUBLISHED]
+    keys = [*_REPETITION, "hops"]
+    return _tidy(
+        {
+            f"local_increase_{rival}": 100 * (_against(published, "mean_discriminatory", rival, keys) - 1)
+            for rival in RIVALS
+        }
+    )
+
+
+def _of_retraining(retraining: pd.DataFrame) -> pd.DataFrame:
+    """Return how much of the discrimination retraining removes (Table XII)."""
+    removed = 100 * (1 - ratio(retraining["share_after"], retraining["share_before"]))
+    table = retraining.assign(measure="improvement_" + retraining["tester"], value=removed)
+    return table[[*_REPETITION, "measure", "label_rule", "value"]]
+
+
+def _of_curves(curves: pd.DataFrame) -> pd.DataFrame:
+    """Return how steadily the local phases find new samples (Figure 7)."""
+    published = curves[(curves["mode"] == PUBLISHED) & curves["tester"].isin(["aequitas", "adf"])]
+    rows = [
+        [*setting, 0, f"growth_{what}_{tester}", "", growth(part, f"n_{what}")]
+        for (*setting, tester), part in published.groupby([*SETTING, "tester"], sort=False)
+        for what in ("samples", "discriminatory")
+    ]
+    return pd.DataFrame(rows, columns=[*_REPETITION, "measure", "label_rule", "value"])
+
+
+def _against(table: pd.DataFrame, column: str, rival: str, keys: Sequence[str] = _REPETITION) -> pd.Series:
+    """Return ADF's number over a rival's, where both have one."""
+    wide = _by_tester(table, column, keys)
+    return ratio(wide["adf"], wide[rival])
+
+
+def _by_tester(table: pd.DataFrame, column: str, keys: Sequence[str] = _REPETITION) -> pd.DataFrame:
+    """Return a column of numbers for each tester, missing where it was not run."""
+    wide = table.set_index([*keys, "tester"])[column].unstack("tester")
+    return wide.reindex(columns=list(TESTER_NAMES))
+
+
+def _tidy(values: Mapping[str, pd.Series]) -> pd.DataFrame:
+    """Return the numbers of several measures below each other."""
+    table = pd.concat(values, names=["measure"]).reset_index(name="value").dropna(subset="value")
+    return table.assign(label_rule="")[[*_REPETITION, "measure", "label_rule", "value"]]

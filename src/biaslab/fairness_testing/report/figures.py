@@ -1,0 +1,285 @@
+"""The figures of fairness testing, of all classifiers together (Zhang et al. 2021)."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.plotting import (
+    BLACK,
+    BLUE,
+    DOUBLE_COLUMN,
+    GREEN,
+    GREY,
+    LIGHT_GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    figure,
+    save_with_data,
+)
+from biaslab.fairness_testing.names import PAPER, PUBLISHED, SETTING
+from biaslab.fairness_testing.report.results import TESTER_NAMES, read_results
+from biaslab.fairness_testing.report.tables import switch_name, worths
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_TESTERS = {
+    "random": (GREY, ":"),
+    "aequitas": (BLUE, "--"),
+    "symbolic": (ORANGE, "-."),
+    "adf": (VERMILLION, "-"),
+}
+_LINES = {"n_samples": ("Samples", BLUE), "n_discriminatory": ("Discriminatory samples", VERMILLION)}
+_COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, BLACK)  # of classifiers
+_MARKERS = ("o", "s", "^", "D", "v")  # of protected attributes, and of label rules
+_PANEL, _LEGEND = 1.35, 0.45  # heights in inches
+_ROW = 0.3  # height of a switch of the ablation
+
+
+def write_figures(folder: Path) -> None:
+    """Draw every figure of the area.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The area's results: the files of every classifier are read, figures/ is written.
+
+    Raises
+    ------
+    InputError
+        When there is no classifier, or a file is missing or lacks a column.
+    """
+    out = folder / "figures"
+    curves = read_results(folder, "curves")
+    curves = curves[curves["mode"] == PUBLISHED]
+    draw_local(curves, out / "figure7_local")
+    draw_coverage(curves, out / "coverage")
+    draw_ablation(read_results(folder, "ablation"), out / "ablation")
+    draw_retraining(read_results(folder, "retraining"), read_results(folder, "fairness"), out / "retraining")
+
+
+def draw_local(curves: pd.DataFrame, stem: Path) -> None:
+    """Draw the samples against the seeds explored, AEQUITAS and ADF side by side in each setting (Figure 7).
+
+    Parameters
+    ----------
+    curves : pandas.DataFrame
+        curves.tsv in one mode.
+    stem : pathlib.Path
+        Files to write, without suffix.
+    """
+    data = curves[curves["tester"].isin(["aequitas", "adf"])]
+    settings = _settings(data)
+    with figure(DOUBLE_COLUMN, _PANEL * math.ceil(len(settings) / 2) + _LEGEND) as fig:
+        axes = _grid(fig, 2 * len(settings), 4)
+        for place, setting in enumerate(settings):
+            for ax, tester in zip(axes[2 * place : 2 * place + 2], ("aequitas", "adf"), strict=True):
+                part = _of(data, setting, tester=tester).drop_duplicates("n_seeds", keep="last")
+                for column, (label, colour) in _LINES.items():
+                    ax.plot(part["n_seeds"], part[column], color=colour, label=label)
+                ax.set_title(f"{_name(setting)}: {TESTER_NAMES[tester]}")
+                ax.set_ylim(bottom=0)
+                ax.set_xlim(left=0)
+                ax.yaxis.set_major_formatter(_thousands)
+        _label_outer(axes, 4, "Seeds explored", "Samples")
+        _legend(fig, axes[0], 2)
+        save_with_data(fig, stem, data)
+
+
+def draw_coverage(curves: pd.DataFrame, stem: Path) -> None:
+    """Draw the discriminatory samples found against the model queries, a line a tester, a panel a setting.
+
+    Parameters
+    ----------
+    curves : pandas.DataFrame
+        curves.tsv in one mode.
+    stem : pathlib.Path
+        Files to write, without suffix.
+    """
+    data = curves[(curves["n_discriminatory"] > 0) & (curves["n_queries"] > 0)]
+    settings = _settings(curves)
+    n_columns = min(len(settings), 3 if len(settings) <= 6 else 4)
+    with figure(DOUBLE_COLUMN, 1.2 * _PANEL * math.ceil(len(settings) / n_columns) + _LEGEND) as fig:
+        axes = _grid(fig, len(settings), n_columns, sharex=True, sharey=True)
+        for ax, setting in zip(axes, settings, strict=True):
+            for tester, (colour, line) in _TESTERS.items():
+                part = _of(data, setting, tester=tester)
+                ax.plot(
+                    part["n_queries"],
+                    part["n_discriminatory"],
+                    color=colour,
+                    linestyle=line,
+                    label=TESTER_NAMES[tester],
+                )
+            if len(data):
+                ax.set(xscale="log", yscale="log")
+            ax.set_title(_name(setting))
+            ax.grid(visible=True)
+        _label_outer(axes, n_columns, "Model queries", "Discriminatory samples")
+        _legend(fig, axes[0], len(_TESTERS))
+        save_with_data(fig, stem, data)
+
+
+def draw_ablation(ablation: pd.DataFrame, stem: Path) -> None:
+    """Draw how the discriminatory samples change with each switch, a panel a tester, a mark a setting.
+
+    Parameters
+    ----------
+    ablation : pandas.DataFrame
+        ablation.tsv.
+    stem : pathlib.Path
+        Files to write, without suffix.
+    """
+    data = worths(ablation)
+    data = data[data["switch"] != PUBLISHED]
+    testers = [tester for tester in _TESTERS if (data["tester"] == tester).any()]
+    rows = [data.loc[data["tester"] == tester, "switch"].nunique() for tester in testers]
+    settings = _settings(data)
+    with figure(DOUBLE_COLUMN, _ROW * (sum(rows) + 2 * len(rows)) + 2 * _LEGEND) as fig:
+        panels = fig.subplots(len(rows), 1, squeeze=False, height_ratios=rows)[:, 0]
+        for ax, tester in zip(panels, testers, strict=True):
+            _draw_switches(ax, data[data["tester"] == tester], settings)
+            ax.set_title(TESTER_NAMES[tester])
+        panels[-1].set_xlabel("Change of the different discriminatory samples (%)")
+        _legend(fig, panels[0], 4)
+        save_with_data(fig, stem, data)
+
+
+def draw_retraining(retraining: pd.DataFrame, fairness: pd.DataFrame, stem: Path) -> None:
+    """Draw the share of discriminatory samples before and after retraining, a panel a setting (Table XII).
+
+    Parameters
+    ----------
+    retraining, fairness : pandas.DataFrame
+        The files of these names.
+    stem : pathlib.Path
+        Files to write, without suffix.
+    """
+    after = retraining.groupby([*SETTING, "tester", "label_rule"], sort=False).agg(
+        n_repetitions=("share_after", "size"), mean=("share_after", "mean"), sd=("share_after", "std")
+    )
+    before = fairness[[*SETTING, "share", "ci_low", "ci_high"]]
+    data = before.merge(after.reset_index(), on=SETTING, how="left")
+    settings, rules = _settings(data), list(data["label_rule"].dropna().unique())
+    testers = [tester for tester in _TESTERS if (data["tester"] == tester).any()]
+    n_columns = min(len(settings), 3)
+    with figure(DOUBLE_COLUMN, 1.2 * _PANEL * math.ceil(len(settings) / n_columns) + _LEGEND) as fig:
+        axes = _grid(fig, len(settings), n_columns, sharex=True)
+        for ax, setting in zip(axes, settings, strict=True):
+            part = _of(data, setting)
+            _draw_before(ax, part.iloc[0])
+            for place, rule in enumerate(rules):
+                shift = 0.5 * ((place + 0.5) / len(rules) - 0.5)
+                _draw_after(ax, part[part["label_rule"] == rule], testers, rule, (place, shift))
+            ax.set_title(_name(setting))
+            ax.set_xticks(range(len(testers)), [TESTER_NAMES[t] for t in testers])
+            ax.set_xlim(-0.6, max(len(testers), 1) - 0.4)
+            ax.set_ylim(bottom=0)
+        _label_outer(axes, n_columns, "", "Discriminatory (%)")
+        _legend(fig, axes[0], len(rules) + 1)
+        save_with_data(fig, stem, data)
+
+
+def _draw_switches(ax: "Axes", data: pd.DataFrame, settings: Sequence[tuple[str, str]]) -> None:
+    """Draw the switches of one tester below each other, the settings side by side in each."""
+    switches = sorted(data["switch"].unique(), key=lambda s: s == PAPER)  # stable: the paper comes last
+    colours = dict(zip(dict.fromkeys(c for c, _ in settings), _cycled(_COLOURS), strict=False))
+    markers = dict(zip(dict.fromkeys(p for _, p in settings), _cycled(_MARKERS), strict=False))
+    for place, setting in enumerate(settings):
+        part = _of(data, setting)
+        change = part["n_discriminatory_change"].to_numpy()
+        ends = part[["n_discriminatory_change_ci_low", "n_discriminatory_change_ci_high"]].to_numpy().T
+        lengths = np.nan_to_num(np.abs(ends - change))
+        y = part["switch"].map(switches.index) + 0.75 * ((place + 0.5) / len(settings) - 0.5)
+        ax.errorbar(
+            change,
+            y,
+            xerr=lengths,
+            linestyle="",
+            color=colours[setting[0]],
+            marker=markers[setting[1]],
+            markersize=2.5,
+            elinewidth=0.7,
+            label=_name(setting),
+        )
+    ax.axvline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+    for edge in np.arange(0.5, len(switches) - 1):
+        ax.axhline(edge, color=LIGHT_GREY, linewidth=0.3, zorder=0)
+    ax.set_yticks(range(len(switches)), [switch_name(switch) for switch in switches])
+    ax.set_ylim(len(switches) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+
+
+def _draw_before(ax: "Axes", row: pd.Series) -> None:
+    """Draw the share before retraining as a line with its interval as a band."""
+    ax.axhline(100 * row["share"], color=BLACK, linewidth=0.8, linestyle="--", label="Before (95% interval)")
+    ax.axhspan(100 * row["ci_low"], 100 * row["ci_high"], color=LIGHT_GREY, alpha=0.6, linewidth=0)
+
+
+def _draw_after(
+    ax: "Axes", data: pd.DataFrame, testers: list[str], rule: str, place: tuple[int, float]
+) -> None:
+    """Draw the shares after retraining by one label rule, which has a number and a shift from the tester."""
+    number, shift = place
+    ax.errorbar(
+        data["tester"].map(testers.index) + shift,
+        100 * data["mean"],
+        100 * data["sd"].fillna(0),
+        linestyle="",
+        color=_COLOURS[number % len(_COLOURS)],
+        marker=_MARKERS[number % len(_MARKERS)],
+        markersize=3,
+        elinewidth=0.8,
+        label=f"After, label: {rule.replace('_', ' ')}",
+    )
+
+
+def _grid(fig: "Figure", n: int, n_columns: int, **shared: bool) -> "np.ndarray":
+    """Return n panels in rows; the places left over stay empty."""
+    axes = fig.subplots(math.ceil(n / n_columns), n_columns, squeeze=False, **shared).ravel()
+    for ax in axes[n:]:
+        ax.set_axis_off()
+    return axes[:n]
+
+
+def _label_outer(axes: "np.ndarray", n_columns: int, x: str, y: str) -> None:
+    """Name the axes of the lowest panel of each column and of the first one of each row."""
+    for ax in axes[-n_columns:]:
+        ax.set_xlabel(x)
+        ax.tick_params(labelbottom=True)
+    for ax in axes[::n_columns]:
+        ax.set_ylabel(y)
+
+
+def _legend(fig: "Figure", ax: "Axes", n_columns: int) -> None:
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=n_columns)
+
+
+def _settings(data: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(data[SETTING].drop_duplicates().itertuples(index=False, name=None))
+
+
+def _of(data: pd.DataFrame, setting: tuple[str, str], **more: str) -> pd.DataFrame:
+    """Return the rows of a setting."""
+    wanted = dict(zip(SETTING, setting, strict=True)) | more
+    return data[np.logical_and.reduce([data[column] == value for column, value in wanted.items()])]
+
+
+def _name(setting: tuple[str, str]) -> str:
+    return ", ".join(setting)
+
+
+def _thousands(value: float, _: int) -> str:
+    """Write large counts short."""
+    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"
+
+
+def _cycled(values: Sequence[str]) -> "Sequence[str]":
+    return values * 4

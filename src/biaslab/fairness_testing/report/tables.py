@@ -1,0 +1,440 @@
+"""The tables of fairness testing, of all classifiers together (Zhang et al. 2021)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import read_text_table
+from biaslab.core.tables import MISSING, Table, text_columns, write_table
+from biaslab.fairness_testing.names import COLUMNS, INFERRED, PAPER, PUBLISHED, SETTING
+from biaslab.fairness_testing.report.averages import MEASURES, averages
+from biaslab.fairness_testing.report.results import TESTER_NAMES, ratio, read_results, summarize, with_rates
+
+MODE_NAMES = {PUBLISHED: "as the code", PAPER: "as the paper", INFERRED: "as Table IV suggests"}
+SWITCH_NAMES = {
+    PUBLISHED: "code as published",
+    "clip_seeds": "seeds clipped at once",
+    "enumerated": "own bounds of the attribute",
+    "signs_twice": "no second sign",
+    "value_below_domain": "no value below the domain",
+    "subnormal_is_zero": "subnormal gradients kept",
+    "own_labels": "one label for both gradients",
+    "acceptance": "hops begin at pairs",
+    "fixed_partner": "partner found at each hop",
+    "negative_neighbours": "no neighbours of the minimiser",
+    PAPER: "all as the paper",
+}
+"""What the paper's side of each switch of ADF does; others are shown by their name."""
+TRAINED = {"yes": "trained here", "no": "the authors'"}
+
+_SETTING = {"Classifier": "{classifier}", "Protected": "{protected}"}
+_TESTER = _SETTING | {"Tester": "{name}"}
+_GENDER = {"sex": "gender"}  # what the paper calls an attribute of the data
+_REPETITIONS = " Mean ± half the width of its 95% interval (Student's t) over the repetitions."
+_SAMPLES = (
+    "Samples that differ in the protected attribute alone count once, and are discriminatory if any of them"
+    " was found to be."
+)
+_PRINTED = " Printed: what the paper prints for the authors' classifiers."
+
+
+def write_tables(folder: Path, claims: Path) -> None:
+    """Write every table of the area.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The area's results: the files of every classifier are read, tables/ is written.
+    claims : pathlib.Path
+        The registry of the area's claims, for the numbers that were printed.
+
+    Raises
+    ------
+    InputError
+        When there is no classifier, a file is missing or lacks a column, or the registry is another area's.
+    """
+    printed = printed_numbers(claims)
+    files = {name: read_results(folder, name) for name in COLUMNS}
+    counts = files["counts"]
+    found = averages(counts, files["local"], files["retraining"], files["curves"])
+    tables = {
+        "table3_classifiers": classifiers(files["classifiers"], printed),
+        "table4_aequitas": aequitas(counts, printed),
+        "table5_symbolic": symbolic(counts, printed),
+        "table6_global": global_phase(counts, printed),
+        "table7_local": local_phase(files["local"], printed),
+        "table10_cost": cost(counts, printed),
+        "table12_retraining": retraining(files["retraining"], files["fairness"], printed),
+        "averages": average_table(found, printed),
+        "ablation": ablation(files["ablation"]),
+        "modes": modes(counts),
+    }
+    for name, table in tables.items():
+        write_table(folder / "tables" / name, table)
+
+
+def printed_numbers(claims: Path) -> dict[str, str]:
+    """Return what the paper prints, by the identifier of its claim.
+
+    Raises
+    ------
+    InputError
+        When the registry holds no claim about this paper.
+    """
+    rows = read_text_table(claims, ["claim_id", "published"])
+    printed = {row["claim_id"]: row["published"] for _, row in rows}
+    if not any(name.startswith("adf-table") for name in printed):
+        raise InputError(
+            f"{claims}: there is no claim 'adf-table…'; name the registry of the fairness testing claims"
+        )
+    return printed
+
+
+def classifiers(data: pd.DataFrame, printed: Mapping[str, str]) -> Table:
+    """Return the classifiers, their data and accuracy (Table III, tabular part).
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        classifiers.tsv.
+    printed : mapping of str to str
+        As `printed_numbers` returns it; the same for all tables.
+    """
+    ids = "adf-table3-" + data["classifier"]
+    data = data.assign(printed_accuracy=ids.map(printed))
+    percent = data.assign(
+        positives=100 * data["positives"],
+        accuracy=100 * data["accuracy"],
+        network=data["trained"].map(TRAINED),
+    )
+    shown = {
+        "Classifier": "{classifier}",
+        "Rows": "{n_rows:,}",
+        "Attributes": "{n_attributes}",
+        "Outside the domain": "{n_outside:,}",
+        "Positives (%)": "{positives:.2f}",
+        "Network": "{network}",
+        "Accuracy (%)": "{accuracy:.2f}",
+        "Printed": "{printed_accuracy}",
+    }
+    note = (
+        "Accuracy on all rows, which are the ones that the network was trained on. Outside the domain: rows"
+        " with a value that the search clips as soon as it moves them."
+    )
+    return Table(data, text_columns(percent, shown), "Classifiers", note)
+
+
+def aequitas(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
+    """Return what AEQUITAS and ADF generate in both phases (Table IV)."""
+    values = ["n_samples", "n_discriminatory", "success"]
+    data = _published(with_rates(counts), ("aequitas", "adf"), values)
+    for value in ("samples", "discriminatory"):
+        data[f"printed_{value}"] = _printed(data, "table4", printed, f"-{value}")
+    shown = {
+        "Samples (#GDiff)": "{n_samples_text}",
+        "Printed #GDiff": "{printed_samples}",
+        "Discriminatory (#ID)": "{n_discriminatory_text}",
+        "Printed #ID": "{printed_discriminatory}",
+        "Success (%)": "{success_text}",
+    }
+    forms = {"n_samples": ",.0f", "n_discriminatory": ",.0f", "success": ".1f"}
+    title = "Different samples, and discriminatory ones, of AEQUITAS and ADF"
+    return Table(data, _show(data, forms, shown), title, _SAMPLES + _REPETITIONS + _PRINTED)
+
+
+def symbolic(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
+    """Return success and yield by model query of SG and ADF (Table V)."""
+    values = ["success", "n_queries", "samples_per_1000", "discriminatory_per_1000"]
+    data = _published(with_rates(counts), ("symbolic", "adf"), values)
+    data["printed_counts"] = _printed(data, "table5", printed)
+    shown = {
+        "Model queries": "{n_queries_text}",
+        "Samples by 1,000": "{samples_per_1000_text}",
+        "Discriminatory by 1,000": "{discriminatory_per_1000_text}",
+        "Success (%)": "{success_text}",
+        "Printed (500 s)": "{printed_counts}",
+    }
+    forms = {
+        "n_queries": ",.0f",
+        "samples_per_1000": ".4g",
+        "discriminatory_per_1000": ".4g",
+        "success": ".1f",
+    }
+    note = (
+        "The paper counts what both find in 500 seconds of its machine; by 1,000 model queries is the same"
+        " comparison without a clock. Success: discriminatory ones among the different samples. "
+    )
+    title = "Yield of SG and ADF by model query"
+    return Table(data, _show(data, forms, shown), title, note + _SAMPLES + _REPETITIONS + _PRINTED)
+
+
+def global_phase(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
+    """Return the discriminatory samples of the global phases (Table VI)."""
+    data = _published(counts, ("aequitas", "symbolic", "adf"), ["n_seeds", "global_discriminatory"])
+    data["printed"] = _printed(data, "table6", printed)
+    shown = {
+        "Seeds": "{n_seeds:,.0f}",
+        "Discriminatory": "{global_discriminatory_text}",
+        "Printed": "{printed}",
+    }
+    title = "Discriminatory samples of the global phase"
+    note = _SAMPLES + _REPETITIONS + _PRINTED
+    return Table(data, _show(data, {"global_discriminatory": ",.1f"}, shown), title, note)
+
+
+def local_phase(local: pd.DataFrame, printed: Mapping[str, str]) -> Table:
+    """Return the samples that the local phases find around the same seeds (Table VII)."""
+    values = ["mean_samples", "mean_discriminatory"]
+    data = _published(local, ("aequitas", "symbolic", "adf"), values, ["n_seeds", "hops"])
+    data["printed"] = _printed(data, "table7", printed)
+    shown = {
+        "Seeds": "{n_seeds:,}",
+        "Hops": "{hops:,}",
+        "Samples by seed": "{mean_samples_text}",
+        "Discriminatory by seed": "{mean_discriminatory_text}",
+        "Printed": "{printed}",
+    }
+    forms = {"mean_samples": ",.1f", "mean_discriminatory": ",.1f"}
+    note = (
+        "Seeds are rows of the data that are discriminatory, the same for all testers; SG, which is slow,"
+        " takes the first of them. Different samples around each seed, averaged over the seeds. The paper"
+        " does not say which seeds it takes."
+    )
+    title = "Discriminatory samples of the local phase"
+    return Table(data, _show(data, forms, shown), title, note + _REPETITIONS + _PRINTED)
+
+
+def cost(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
+    """Return the model queries that discriminatory samples cost (Table X without a clock)."""
+    data = _published(with_rates(counts), TESTER_NAMES, ["n_queries", "queries_per_1000"])
+    data["printed_seconds"] = _printed(data, "table10", printed)
+    shown = {
+        "Model queries": "{n_queries_text}",
+        "for 1,000 discriminatory": "{queries_per_1000_text}",
+        "Printed seconds": "{printed_seconds}",
+    }
+    note = (
+        "A model query is one sample that the network is asked about; a gradient is one, too. The paper"
+        " prints the seconds that 1,000 discriminatory samples take on its machine."
+    )
+    title = "Model queries for 1,000 discriminatory samples"
+    forms = {"n_queries": ",.0f", "queries_per_1000": ",.0f"}
+    return Table(data, _show(data, forms, shown), title, note + _REPETITIONS)
+
+
+def retraining(data: pd.DataFrame, fairness: pd.DataFrame, printed: Mapping[str, str]) -> Table:
+    """Return discrimination before and after retraining (Table XII).
+
+    Parameters
+    ----------
+    data, fairness : pandas.DataFrame
+        retraining.tsv and fairness.tsv.
+    printed : mapping of str to str
+    """
+    values = ["accuracy_before", "accuracy_after", "share_before", "share_after"]
+    values += ["data_share_before", "data_share_after", "n_added"]
+    found = summarize(data, [*SETTING, "tester", "label_rule"], values)
+    found = found.merge(
+        fairness[[*SETTING, "n_uniform", "share", "ci_low", "ci_high"]], on=SETTING, how="left"
+    )
+    found["printed_before"] = _printed(found.assign(tester="before"), "table12", printed)
+    found["printed_after"] = _printed(found, "table12", printed)
+    percent = found.copy()
+    scaled = [
+        c for c in found if c.startswith(("accuracy", "share", "data_share")) or c in ("ci_low", "ci_high")
+    ]
+    percent[scaled] = 100 * found[scaled]
+    percent["label_rule"] = percent["label_rule"].str.replace("_", " ")
+    shown = {
+        "Added label": "{label_rule}",
+        "Before (%)": "{share:.2f} ({ci_low:.2f} to {ci_high:.2f})",
+        "Printed before": "{printed_before}",
+        "After (%)": "{share_after_text}",
+        "Printed after": "{printed_after}",
+        "Data before (%)": "{data_share_before:.2f}",
+        "Data after (%)": "{data_share_after_text}",
+        "Accuracy before (%)": "{accuracy_before:.2f}",
+        "Accuracy after (%)": "{accuracy_after_text}",
+    }
+    note = (
+        "Share of discriminatory samples among uniform ones of the domain (before: with the interval of"
+        " Clopper and Pearson) and, exact, among the rows of the data; accuracy on all rows. The paper does"
+        " not say which label the added samples get."
+    )
+    return Table(
+        found,
+        _show(percent, dict.fromkeys(values, ".2f"), shown),
+        "Discrimination before and after retraining",
+        note + _REPETITIONS + _PRINTED,
+    )
+
+
+def average_table(found: pd.DataFrame, printed: Mapping[str, str]) -> Table:
+    """Return the averages over settings that the text of the paper states.
+
+    Parameters
+    ----------
+    found : pandas.DataFrame
+        As `averages.averages` returns them.
+    printed : mapping of str to str
+    """
+    ids = "adf-average-" + found["measure"].str.replace("_", "-")
+    is_authors = found["data"] == "census+bank+credit"
+    found = found.assign(printed=ids.map(printed).where(is_authors))
+    shown = found.drop_duplicates(["data", "measure", "label_rule"])
+    names = shown["measure"].map(MEASURES)
+    rules = shown["label_rule"].str.replace("_", " ")
+    shown = shown.assign(
+        name=names.where(rules == "", names + ", label: " + rules),
+        text=_texts(
+            shown.rename(columns={"ci_low": "mean_ci_low", "ci_high": "mean_ci_high"}), "mean", ".4g"
+        ),
+    )
+    templates = {
+        "Classifiers": "{data}",
+        "Settings": "{n_settings}",
+        "Average": "{name}",
+        "Measured": "{text}",
+        "Printed": "{printed}",
+    }
+    note = (
+        "Each is taken in every setting (a classifier and a protected attribute) and averaged over them, as"
+        " the paper does. Where the paper compares by seconds, model queries are measured instead."
+    )
+    return Table(found, text_columns(shown, templates), "Averages over the settings", note + _REPETITIONS)
+
+
+def ablation(data: pd.DataFrame) -> Table:
+    """Return what each quirk of the published code is worth.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        ablation.tsv.
+    """
+    found = worths(data)
+    percent = found.assign(tester=found["tester"].map(TESTER_NAMES), switch=found["switch"].map(switch_name))
+    shown = {
+        "Classifier": "{classifier}",
+        "Protected": "{protected}",
+        "Tester": "{tester}",
+        "Switch": "{switch}",
+    }
+    heads = {
+        "global_discriminatory": "Global phase",
+        "n_samples": "Samples (#GDiff)",
+        "n_discriminatory": "Discriminatory (#ID)",
+    }
+    for value, head in heads.items():
+        percent[f"{value}_number"] = percent[value].map("{:,.0f}".format)
+        percent[f"{value}_text"] = _texts(percent, f"{value}_change", "+.1f")
+        shown |= {head: f"{{{value}_number}}", f"Change (%), {head}": f"{{{value}_text}}"}
+    note = (
+        "Every switch alone is turned from what the authors' code does to what the paper prints, at the end"
+        " all. Change against the code as published with the same random numbers, ± half of its 95% interval"
+        " (Student's t) over the repetitions."
+    )
+    title = "What each quirk of the published code is worth"
+    return Table(found, text_columns(percent, shown), title, note)
+
+
+def worths(data: pd.DataFrame) -> pd.DataFrame:
+    """Compare every switch with the code as published.
+
+    Searches of a repetition have the same random numbers, therefore they are compared with each other.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        ablation.tsv.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns classifier, protected, tester, switch, n_repetitions and, for each VALUE of
+        global_discriminatory, n_samples and n_discriminatory, its mean ``VALUE`` and the mean change against
+        switch ``published`` in percent ``VALUE_change``, both with intervals as of `summarize`. Switch
+        ``published`` itself has no change.
+    """
+    keys = [*SETTING, "tester", "repetition"]
+    values = ["global_discriminatory", "n_samples", "n_discriminatory"]
+    published = data.loc[data["switch"] == PUBLISHED, [*keys, *values]]
+    both = data.merge(published, on=keys, how="left", suffixes=("", "_published"))
+    turned = both["switch"] != PUBLISHED
+    for value in values:
+        change = 100 * (ratio(both[value], both[f"{value}_published"]) - 1)
+        both[f"{value}_change"] = change.where(turned)
+    columns = [*values, *(f"{value}_change" for value in values)]
+    return summarize(both, [*SETTING, "tester", "switch"], columns)
+
+
+def switch_name(switch: str) -> str:
+    """Return what people call a switch of the ablation, by what the paper's side of it does."""
+    return SWITCH_NAMES.get(switch, switch.replace("_", " "))
+
+
+def modes(counts: pd.DataFrame) -> Table:
+    """Return every tester as the authors' code does it beside what the paper prints."""
+    values = ["global_discriminatory", "n_samples", "n_discriminatory", "n_outside", "n_queries"]
+    # Random search has no switches.
+    chosen = counts[counts["tester"] != "random"]
+    data = summarize(chosen, [*SETTING, "tester", "mode"], values)
+    named = data.assign(mode=data["mode"].map(MODE_NAMES))
+    shown = {
+        "Mode": "{mode}",
+        "Global phase": "{global_discriminatory_text}",
+        "Samples (#GDiff)": "{n_samples_text}",
+        "Discriminatory (#ID)": "{n_discriminatory_text}",
+        "of these outside the domain": "{n_outside_text}",
+        "Model queries": "{n_queries_text}",
+    }
+    note = (
+        "As the authors' code does it, and as the paper prints it; AEQUITAS also as its numbers in Table IV"
+        " suggest: a hop counts as a success by the truth of the protected value that the check returns. "
+        + _SAMPLES
+        + _REPETITIONS
+    )
+    title = "Testers as published and as printed"
+    return Table(data, _show(named, dict.fromkeys(values, ",.0f"), shown), title, note)
+
+
+def _published(
+    data: pd.DataFrame, testers: Sequence[str], values: Sequence[str], keys: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Return the means of the published mode, by setting, tester in the order given, and further keys."""
+    chosen = data[(data["mode"] == PUBLISHED) & data["tester"].isin(list(testers))]
+    order = chosen["tester"].map(list(testers).index)
+    places = chosen.groupby(SETTING, sort=False).ngroup()
+    chosen = chosen.assign(place=places, order=order).sort_values(["place", "order"], kind="stable")
+    return summarize(chosen, [*SETTING, "tester", *keys], values)
+
+
+def _printed(data: pd.DataFrame, item: str, printed: Mapping[str, str], end: str = "") -> pd.Series:
+    """Return what the paper prints for the setting and tester of each row, missing where it has none."""
+    names = data["protected"].replace(_GENDER)
+    ids = [
+        f"adf-{item}-{c}-{p}-{t}{end}"
+        for c, p, t in zip(data["classifier"], names, data["tester"], strict=True)
+    ]
+    return pd.Series(ids, index=data.index, dtype=object).map(printed)
+
+
+def _show(data: pd.DataFrame, forms: Mapping[str, str], templates: Mapping[str, str]) -> pd.DataFrame:
+    """Return the text of a table by tester; VALUE_text in a template is a mean with its interval."""
+    texts = {f"{value}_text": _texts(data, value, form) for value, form in forms.items()}
+    named = data.assign(name=data["tester"].map(TESTER_NAMES), **texts)
+    return text_columns(named, _TESTER | dict(templates))
+
+
+def _texts(data: pd.DataFrame, value: str, form: str) -> list[str]:
+    """Return means with half the width of their intervals, where there is one."""
+    halves = (data[f"{value}_ci_high"] - data[f"{value}_ci_low"]) / 2
+    plain = form.removeprefix("+")
+    return [
+        MISSING
+        if pd.isna(mean)
+        else f"{mean:{form}}" + ("" if pd.isna(half) else f" ± {half:{'.2g' if 'g' in form else plain}}")
+        for mean, half in zip(data[value], halves, strict=True)
+    ]

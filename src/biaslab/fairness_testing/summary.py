@@ -1,0 +1,108 @@
+"""The page that ``biaslab fairness-testing run`` prints, and its table."""
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from biaslab.classifiers.encoding import Data
+from biaslab.classifiers.schema import Schema
+from biaslab.core import tables
+
+N_CHANGED = 5
+"""Attributes to print of those changed most often; the table has them all."""
+
+_WIDTH = 110  # characters a line where there is no terminal
+_COLUMNS = {
+    "Protected": "{protected}",
+    "Tester": "{tester} {mode}",
+    "Seeds": "{n_seeds:,}",
+    "Different samples": "{n_samples:,}",
+    "Discriminatory": "{n_discriminatory:,}",
+    "Share": "{share:.1%}",
+    "Model queries": "{n_queries:,}",
+    "Share of uniform samples (95%)": "{uniform_share:.2%} [{ci_low:.2%}, {ci_high:.2%}]",
+    "Share of the data": "{data_share:.2%}",
+}
+_NOTE = (
+    "A sample is discriminatory if another protected value alone gives it another label. Samples that differ"
+    " only in protected attributes count once. The share of uniform samples estimates how discriminatory the"
+    " classifier is in its whole domain, with Clopper and Pearson's interval."
+)
+
+
+def summary_table(summary: pd.DataFrame) -> tables.Table:
+    """Return the table of a run: what was found, and how fair the classifier is."""
+    shown = tables.text_columns(summary, _COLUMNS)
+    stopped = [f"{row.protected}: stopped by {row.stopped}." for row in summary.itertuples() if row.stopped]
+    return tables.Table(summary, shown, "Discriminatory samples", " ".join([_NOTE, *stopped]))
+
+
+def show(
+    name: str,
+    data: Data,
+    schema: Schema,
+    accuracy: float,
+    summary: pd.DataFrame,
+    found: pd.DataFrame,
+    changed: pd.DataFrame,
+) -> None:
+    """Print what was read, what was found, an example of it, and how fair the classifier is."""
+    console = Console(markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
+    console.print(Text(name, style="bold"))
+    console.print(
+        f"{len(data.X):,} rows of {schema.domain.n_attributes} attributes, {data.n_outside:,} with a value"
+        f" outside the domain; {data.n_missing:,} left out because a value is missing; the classifier labels"
+        f" {accuracy:.1%} as the data do"
+    )
+    for row in summary.to_dict("records"):
+        console.print()
+        console.print(_facts(row))
+        _show_changed(console, changed[changed["protected"] == row["protected"]])
+        _show_example(console, found[found["protected"] == row["protected"]], schema)
+
+
+def _facts(row: dict[str, object]) -> Table:
+    """Return what was found for one protected attribute."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    table.add_row(Text("Protected", style="dim"), Text(str(row["protected"]), style="bold"))
+    how = f"{row['tester']} {row['mode']}".strip()
+    ended = f", stopped by {row['stopped']}" if row["stopped"] else ""
+    table.add_row("Search", f"{how}: {row['n_seeds']:,} seeds{ended}; {row['n_queries']:,} model queries")
+    share = f" ({row['share']:.1%})" if row["n_samples"] else ""
+    table.add_row(
+        "Discriminatory", f"{row['n_discriminatory']:,} of {row['n_samples']:,} different samples{share}"
+    )
+    table.add_row(
+        "In the whole domain",
+        f"{row['uniform_share']:.2%} [{row['ci_low']:.2%}, {row['ci_high']:.2%}] of {row['n_uniform']:,}"
+        " uniform samples are discriminatory",
+    )
+    table.add_row("In the data", f"{row['data_share']:.2%} of the rows are discriminatory")
+    return table
+
+
+def _show_changed(console: Console, changed: pd.DataFrame) -> None:
+    if len(changed):
+        shares = (f"{row.attribute} {row.share:.0%}" for row in changed.head(N_CHANGED).itertuples())
+        console.print(f"Most often changed on the way from a seed: {', '.join(shares)}")
+
+
+def _show_example(console: Console, found: pd.DataFrame, schema: Schema) -> None:
+    """Print the first pair."""
+    if not len(found):
+        console.print("No discriminatory sample was found.")
+        return
+    first = found.iloc[0]
+    protected = first["protected"].split(",")
+    own = ", ".join(first[protected])
+    console.print(
+        f"For example: {first['protected']} {own} gets {first['label']}, but {first['other_value']} gets"
+        f" {first['other_label']}, for"
+    )
+    rest = [f"{name} {first[name]}" for name in schema.domain.names if name not in protected]
+    console.print(Text(f"  {'; '.join(rest)}"))

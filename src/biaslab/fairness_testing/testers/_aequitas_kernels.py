@@ -1,0 +1,189 @@
+"""Compiled steps of AEQUITAS' local walk, and the whole walk for networks.
+
+A hop takes four numbers drawn from [0, 1): for the attribute, its direction, its direction at a bound, and
+whether the walk goes on from the new sample.
+"""
+
+import numpy as np
+
+from biaslab.classifiers._kernels import BLOCK, forward_block
+from biaslab.core.jit import kernel
+
+CHANGE = 0.001
+"""How much one hop raises or lowers a probability."""
+
+
+@kernel
+def perturb(x, low, high, draws, probabilities, directions):
+    """Move one attribute of `x`, (d,) int32, by one unit within its bounds; return it and -1 or 1."""
+    attribute, total = 0, 0.0
+    for i in range(x.size):
+        if probabilities[i] > 0.0:
+            attribute = i  # the last one, should rounding leave the sum of all below the number drawn
+            total += probabilities[i]
+            if draws[0] < total:
+                break
+    direction = -1 if draws[1] < directions[attribute] else 1
+    if x[attribute] == low[attribute] or x[attribute] == high[attribute]:
+        direction = -1 if draws[2] < 0.5 else 1
+    x[attribute] = min(max(x[attribute] + direction, low[attribute]), high[attribute])
+    return attribute, direction
+
+
+@kernel
+def learn(attribute, direction, success, probabilities, directions):
+    """Update both distributions, (d,) float64, in place, for a hop that was a success or not."""
+    if success == (direction == -1):
+        directions[attribute] = min(directions[attribute] + CHANGE, 1.0)
+    else:
+        directions[attribute] = max(directions[attribute] - CHANGE, 0.0)
+    if success:
+        probabilities[attribute] += CHANGE
+    else:
+        probabilities[attribute] = max(probabilities[attribute] - CHANGE, 0.0)
+    total = 0.0
+    for i in range(probabilities.size):
+        total += probabilities[i]
+    for i in range(probabilities.size):
+        probabilities[i] /= total
+
+
+@kernel
+def first_partner(labels):
+    """Return the first combination with another label than the sample, which comes last; -1 for none."""
+    own = labels.size - 1
+    for v in range(own):
+        if labels[v] != labels[own]:
+            return v
+    return -1
+
+
+@kernel
+def is_falsy(x, partner, columns, values):
+    """Return whether the partner's protected values, or without a partner those of `x`, are all 0."""
+    for c in range(columns.size):
+        value = values[partner, c] if partner >= 0 else x[columns[c]]
+        if value != 0:
+            return False
+    return True
+
+
+@kernel
+def accepts(new, old, draw):
+    """Return whether the Metropolis rule at temperature 1 accepts a new energy, 0 or 1 (bool)."""
+    return not new or old or draw <= np.exp(-1.0)
+
+
+@kernel
+def guess_visits(samples, first, end, here, draws, success, low, high, probabilities, directions):
+    """Fill ``samples[first:end]`` as if the walk went on from each, and hops were all successful, or none."""
+    for visit in range(first, end):
+        if visit > 0:
+            samples[visit] = samples[here]
+            attribute, direction = perturb(
+                samples[visit], low, high, draws[visit - 1], probabilities, directions
+            )
+            learn(attribute, direction, success, probabilities, directions)
+        here = visit
+
+
+@kernel
+def label_variants(X, columns, values, n_classes, sizes, weights, biases, variants, activations, labels):
+    """Fill `labels`, (n, m + 1): those with each combination of protected values, and the own ones of `X`."""
+    n, n_variants = X.shape[0], labels.shape[1]
+    for row in range(n * n_variants):
+        variants[row] = X[row // n_variants]
+        v = row % n_variants
+        if v < n_variants - 1:
+            for c in range(columns.size):
+                variants[row, columns[c]] = values[v, c]
+    first_logit = activations.shape[0] - sizes[-1]
+    for start in range(0, n * n_variants, BLOCK):
+        forward_block(variants, start, sizes, weights, biases, activations)
+        for s in range(min(BLOCK, n * n_variants - start)):
+            best = 0
+            for j in range(1, n_classes):
+                if activations[first_logit + j, s] > activations[first_logit + best, s]:
+                    best = j
+            labels[(start + s) // n_variants, (start + s) % n_variants] = best
+
+
+@kernel
+def walk_network(
+    samples,
+    discriminatory,
+    draws,
+    probabilities,
+    directions,
+    low,
+    high,
+    columns,
+    values,
+    metropolis,
+    falsy_energy,
+    falsy_success,
+    n_classes,
+    sizes,
+    weights,
+    biases,
+):
+    """Walk from ``samples[0]``; fill the rest of `samples`, (hops + 1, d) int32, and `discriminatory`.
+
+    As the probabilities change slowly, the next visits can be guessed: as many as fill a block are labelled
+    at once, and those after the first wrong guess are guessed anew. The walk is the one that asks hop by hop.
+
+    Parameters
+    ----------
+    draws : (hops, 4) float64
+    probabilities, directions : (d,) float64
+        Updated by every hop.
+    low, high : (d,) int32
+    columns : (p,) int64
+    values : (m, p) int32
+    metropolis, falsy_energy, falsy_success : bool
+        As in `aequitas.Settings`.
+    n_classes : int
+    sizes, weights, biases
+        As in `_kernels.forward_block`.
+    """
+    n_visits, d = samples.shape
+    n_variants = values.shape[0] + 1
+    labels = np.empty((max(1, BLOCK // n_variants), n_variants), np.int64)
+    variants = np.empty((labels.size, d), np.int32)
+    activations = np.empty((np.sum(sizes), BLOCK), np.float32)
+    x = np.empty(d, np.int32)
+    visit, here, here_energy, success = 0, 0, True, True
+    while visit < n_visits:
+        first, end = visit, min(visit + labels.shape[0], n_visits)
+        guess_visits(
+            samples, first, end, here, draws, success, low, high, probabilities.copy(), directions.copy()
+        )
+        label_variants(
+            samples[first:end],
+            columns,
+            values,
+            n_classes,
+            sizes,
+            weights,
+            biases,
+            variants,
+            activations,
+            labels,
+        )
+        while visit < end:
+            attribute, direction = 0, 0
+            if visit > 0:
+                x[:] = samples[here]
+                attribute, direction = perturb(x, low, high, draws[visit - 1], probabilities, directions)
+                if np.any(x != samples[visit]):
+                    break
+            partner = first_partner(labels[visit - first])
+            falsy = is_falsy(samples[visit], partner, columns, values)
+            discriminatory[visit] = partner >= 0
+            if visit > 0:
+                success = not falsy if falsy_success else partner >= 0
+                learn(attribute, direction, success, probabilities, directions)
+            energy = falsy if falsy_energy else partner < 0
+            if visit == 0 or not metropolis or accepts(energy, here_energy, draws[visit - 1, 3]):
+                here, here_energy = visit, energy
+            visit += 1

@@ -1,0 +1,142 @@
+"""ADF's global phase in lock-step: every iteration moves all seeds that are not yet discriminatory."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from biaslab.classifiers.domain import Domain, Protected
+from biaslab.classifiers.models import Model
+from biaslab.core.errors import InputError
+from biaslab.fairness_testing.testers.adf_gradients import pair_gradients
+from biaslab.fairness_testing.testers.discrimination import check
+from biaslab.fairness_testing.testers.trails import Trail
+from biaslab.fairness_testing.testers.visits import Visits
+
+if TYPE_CHECKING:
+    from biaslab.fairness_testing.testers.adf import Settings
+
+
+@dataclass(frozen=True)
+class Finds:
+    """The discriminatory samples of a global phase, where the local one starts.
+
+    Attributes
+    ----------
+    samples : (g, d) int32
+    seeds : (g,) int64
+        The seed that each one comes from, in rising order.
+    partners : (g, p) int32
+        Protected values with which each one gets another label.
+    """
+
+    samples: np.ndarray
+    seeds: np.ndarray
+    partners: np.ndarray
+
+
+def generate(
+    model: Model,
+    seeds: np.ndarray,
+    domain: Domain,
+    protected: Protected,
+    draws: np.ndarray,
+    settings: "Settings",
+) -> tuple[Trail, Finds]:
+    """Perturb seeds until they are discriminatory, or `max_iter` times (Algorithm 1).
+
+    Parameters
+    ----------
+    model : Model
+    seeds : (n, d) int32
+    domain : Domain
+    protected : Protected
+    draws : (n, max_iter, 2) float64
+        Uniform numbers for each perturbation of each seed: which attribute, and which way, where gradients
+        say nothing.
+    settings : Settings
+        The switches of this phase.
+
+    Returns
+    -------
+    Trail
+        All samples that were checked, seed by seed.
+    Finds
+    """
+    protected = _enumerated(protected, settings.enumerated)
+    X = domain.clip(seeds) if settings.clip_seeds else seeds.copy()
+    partners = np.zeros((len(X), len(protected.columns)), np.int32)
+    is_found = np.zeros(len(X), bool)
+    visits = Visits(domain.n_attributes)
+    left = np.arange(len(X))
+    for iteration in range(settings.max_iter + 1):
+        found = check(model, X[left], protected)
+        asked = len(protected.values) + (protected.positions(X[left]) < 0) + 2 * (iteration > 0)
+        visits.add(X[left], found.discriminatory, left, asked)
+        partners[left] = protected.values[found.partners]
+        is_found[left] = found.discriminatory
+        labels, left = found.labels[~found.discriminatory], left[~found.discriminatory]
+        if iteration == settings.max_iter or not len(left):
+            break
+        X[left] = _perturb(model, X[left], labels, domain, protected, draws[left, iteration], settings)
+    finds = np.flatnonzero(is_found)
+    return visits.trail(), Finds(X[finds], finds, partners[finds])
+
+
+def _enumerated(protected: Protected, bounds: tuple[int, int] | None) -> Protected:
+    if bounds is None:
+        return protected
+    if len(protected.columns) > 1:
+        raise InputError(
+            "other bounds can be enumerated for one protected attribute only; leave out the others"
+        )
+    return Protected(protected.columns, np.arange(bounds[0], bounds[1] + 1, dtype=np.int32)[:, None])
+
+
+def _perturb(
+    model: Model,
+    X: np.ndarray,
+    labels: np.ndarray,
+    domain: Domain,
+    protected: Protected,
+    draws: np.ndarray,
+    settings: "Settings",
+) -> np.ndarray:
+    """Move samples by one unit in every attribute whose gradients agree (Algorithms 3 and 4)."""
+    pair = X.copy()
+    pair[:, protected.columns] = _farthest(model, X, labels, protected, settings.value_below_domain)
+    g, h = pair_gradients(model, X, pair, labels, labels, settings.subnormal_is_zero)
+    directions = _directions(np.sign(g), np.sign(h), protected, draws, settings.signs_twice)
+    return domain.clip(X + directions.astype(np.int32))
+
+
+def _farthest(
+    model: Model, X: np.ndarray, labels: np.ndarray, protected: Protected, value_below_domain: bool
+) -> np.ndarray:
+    """Return the protected values whose output differs most from the sample's (Equation 3), (n, p) int32."""
+    n, m = len(X), len(protected.values)
+    variants = protected.variants(X).reshape(n * m, -1)
+    outputs = model.probabilities(np.concatenate([X, variants]))
+    outputs = outputs[np.arange(n + n * m), np.r_[labels, labels.repeat(m)]]
+    differences = np.abs(outputs[n:].reshape(n, m) - outputs[:n, None])
+    own = protected.positions(X)
+    differences[np.flatnonzero(own >= 0), own[own >= 0]] = -1
+    values = protected.values[differences.argmax(axis=1)]
+    if value_below_domain:
+        values[differences.max(axis=1) <= 0] = -1
+    return values
+
+
+def _directions(
+    s: np.ndarray, t: np.ndarray, protected: Protected, draws: np.ndarray, signs_twice: bool
+) -> np.ndarray:
+    """Return the steps, (n, d), for the signs `s` of gradients and `t` of the partners' (Algorithm 3)."""
+    agreeing = (s == t) if signs_twice else np.where(s == t, s, 0)
+    s_is_zero, t_is_zero = (~signs.any(axis=1, keepdims=True) for signs in (s, t))
+    steps = np.where(s_is_zero, t, np.where(t_is_zero, s, agreeing))
+    steps[:, protected.columns] = 0
+    others = protected.others(s.shape[1])
+    lost = np.flatnonzero(~steps.any(axis=1))
+    column = others[(draws[lost, 0] * len(others)).astype(int)]
+    steps[lost, column] = 1 if signs_twice else np.where(draws[lost, 1] < 0.5, 1, -1)
+    return steps * s if signs_twice else steps

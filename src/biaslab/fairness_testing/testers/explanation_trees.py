@@ -1,0 +1,134 @@
+"""Local explanations: the branch that a sample takes in a decision tree fitted to a model's labels around it.
+
+The neighbourhood is that of LIME for categorical attributes (Ribeiro et al. 2016), as the authors' published
+code of symbolic generation takes it: the sample itself, and samples each of whose attributes is drawn from
+its distribution in the data, independent of the others *and of the sample*. They are not weighted by their
+distance from the sample, so that only its own branch makes an explanation local.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaslab.classifiers.models import Model
+from biaslab.core.errors import InputError
+from biaslab.fairness_testing.testers import _explanation_trees_kernels
+
+
+@dataclass(frozen=True)
+class Path:
+    """Constraints of k nodes of a tree from the root on; together a conjunction.
+
+    Attributes
+    ----------
+    attributes : (k,) int64
+        The column that each node asks for.
+    limits : (k,) int64
+        What its value is compared with.
+    left : (k,) bool
+        True for "value ≤ limit", False for "value > limit".
+    confidences : (k,) float64
+        Share of the node's neighbours which fulfil the constraint.
+    """
+
+    attributes: np.ndarray
+    limits: np.ndarray
+    left: np.ndarray
+    confidences: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+    def take(self, nodes: np.ndarray | slice) -> "Path":
+        """Return some of the constraints."""
+        return Path(self.attributes[nodes], self.limits[nodes], self.left[nodes], self.confidences[nodes])
+
+    def negated(self, node: int) -> "Path":
+        """Return the path with one constraint negated, and its confidence taken from 1."""
+        left, confidences = self.left.copy(), self.confidences.copy()
+        left[node] = not left[node]
+        confidences[node] = 1.0 - confidences[node]
+        return Path(self.attributes, self.limits, left, confidences)
+
+    def holds(self, X: np.ndarray) -> np.ndarray:
+        """Return which samples fulfil all constraints, (n,) bool."""
+        return ((X[:, self.attributes] <= self.limits) == self.left).all(axis=1)
+
+
+class Explainer:
+    """Explains a model's labels around samples.
+
+    Parameters
+    ----------
+    model : Model
+    data : (N, d) int32
+        Rows whose columns give the distributions of the attributes.
+    n_neighbours : int
+        Size of a neighbourhood, the sample included.
+
+    Raises
+    ------
+    InputError
+        When the data have no row, or another number of attributes than the model, or a neighbourhood would be
+        empty.
+    """
+
+    def __init__(self, model: Model, data: np.ndarray, n_neighbours: int) -> None:
+        if data.ndim != 2 or not len(data) or data.shape[1] != model.n_attributes:
+            wanted = f"at least one row of {model.n_attributes} attributes"
+            raise InputError(f"explanations need data with {wanted}, not of the shape {data.shape}")
+        if n_neighbours < 1:
+            raise InputError(f"a neighbourhood has at least the sample itself, not {n_neighbours} samples")
+        self.model = model
+        self.n_neighbours = n_neighbours
+        self._columns = np.ascontiguousarray(data.T, np.int32)
+        self._low, self._high = data.min(axis=0), data.max(axis=0)
+
+    def neighbours(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw the neighbourhood of a sample.
+
+        Parameters
+        ----------
+        x : (d,) int32
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        (n_neighbours, d) int32
+            The sample itself comes first.
+        """
+        d, n_rows = self._columns.shape
+        rows = rng.integers(0, n_rows, size=(self.n_neighbours, d), dtype=np.uint32)
+        X = self._columns[np.arange(d), rows]
+        X[0] = x
+        return X
+
+    def explain(self, x: np.ndarray, rng: np.random.Generator) -> Path:
+        """Return the branch of a sample in the unpruned tree of its neighbourhood.
+
+        The tree is CART's with Gini's impurity (scikit-learn's ``DecisionTreeClassifier``, which the authors'
+        published code calls): it splits halfway between values, and takes one of equally good attributes at
+        random.
+
+        Parameters
+        ----------
+        x : (d,) int32
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        Path
+            Empty when all neighbours have one label.
+        """
+        X = self.neighbours(x, rng)
+        labels = self.model.labels(X)
+        low = np.minimum(self._low, x)
+        starts = np.concatenate([[0], np.cumsum(np.maximum(self._high, x) - low + 1, dtype=np.int64)])
+        attributes, limits = np.empty((2, len(X)), np.int64)
+        shares = np.empty(len(X))
+        depth = _explanation_trees_kernels.grow_branch(
+            X, labels, low, starts, self.model.n_classes, rng.random(len(X)), attributes, limits, shares
+        )
+        attributes, limits, shares = attributes[:depth].copy(), limits[:depth].copy(), shares[:depth]
+        left = x[attributes] <= limits
+        return Path(attributes, limits, left, np.where(left, shares, 1.0 - shares))

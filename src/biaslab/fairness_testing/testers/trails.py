@@ -1,0 +1,148 @@
+"""What a tester tried, in order, and how its samples are counted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaslab.classifiers.domain import Protected
+
+_WORD = 2**63
+
+
+@dataclass(frozen=True)
+class Trail:
+    """The samples that a tester generated, in its order.
+
+    Attributes
+    ----------
+    samples : (n, d) int32
+        Samples, with repetitions.
+    discriminatory : (n,) bool
+        What the check said of each.
+    seed : (n,) int32
+        The number of the seed each one comes from, in the order in which seeds were taken.
+    queries : (n,) int64
+        Samples that the model was asked about (a gradient is one, too) since the visit before.
+    """
+
+    samples: np.ndarray
+    discriminatory: np.ndarray
+    seed: np.ndarray
+    queries: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def part(self, places: slice | np.ndarray) -> "Trail":
+        """Return the visits at some places."""
+        return Trail(*(column[places] for column in vars(self).values()))
+
+    def of_seed(self, number: int) -> "Trail":
+        """Return the visits that come from one seed."""
+        return self.part(self.seed == number)
+
+
+@dataclass(frozen=True)
+class Phases:
+    """The trails of a tester's global phase and of the local phase that starts from its finds."""
+
+    global_: Trail
+    local: Trail
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much of the input space a tester explored, in classes of samples equal up to protected attributes.
+
+    Attributes
+    ----------
+    n_samples : int
+        Different samples generated (#GDiff of Table IV).
+    n_discriminatory : int
+        Different ones among them which a visit found discriminatory (#ID).
+    n_queries : int
+        Samples that the model was asked about.
+    """
+
+    n_samples: int
+    n_discriminatory: int
+    n_queries: int
+
+
+def join(trails: Sequence[Trail]) -> Trail:
+    """Return trails one after the other, e.g. those of the global and of the local phase."""
+    names = ("samples", "discriminatory", "seed", "queries")
+    return Trail(*(np.concatenate([getattr(trail, name) for trail in trails]) for name in names))
+
+
+def classes(samples: np.ndarray, protected: Protected) -> np.ndarray:
+    """Give samples that differ in protected attributes alone the same number.
+
+    Parameters
+    ----------
+    samples : (n, d) int32
+    protected : Protected
+
+    Returns
+    -------
+    (n,) int64
+        From 0 on, in no particular order.
+    """
+    kept = samples[:, protected.others(samples.shape[1])].astype(np.int64)
+    if not len(kept):
+        return np.empty(0, np.int64)
+    kept -= kept.min(axis=0)
+    numbers, n_numbers = np.zeros(len(kept), np.int64), 1
+    for column, size in zip(kept.T, (kept.max(axis=0) + 1).tolist(), strict=True):
+        if n_numbers * size > _WORD:
+            distinct, numbers = np.unique(numbers, return_inverse=True)
+            n_numbers = len(distinct)
+        numbers = numbers * size + column
+        n_numbers *= size
+    return np.unique(numbers, return_inverse=True)[1]
+
+
+def count(trail: Trail, protected: Protected) -> Counts:
+    """Count the different samples of a trail, and the discriminatory ones.
+
+    Parameters
+    ----------
+    trail : Trail
+        All that was tried, of all phases (`join`).
+    protected : Protected
+        Samples that differ only in these attributes count once; they are discriminatory if any visit was.
+    """
+    numbers = classes(trail.samples, protected)
+    n_samples = int(numbers.max(initial=-1)) + 1
+    n_discriminatory = len(np.unique(numbers[trail.discriminatory]))
+    return Counts(n_samples, n_discriminatory, int(trail.queries.sum()))
+
+
+def distinct_discriminatory(trail: Trail, protected: Protected) -> np.ndarray:
+    """Return the first visited sample of each discriminatory class, in order of these visits.
+
+    Returns
+    -------
+    (#ID, d) int32
+    """
+    found = trail.samples[trail.discriminatory]
+    first = np.unique(classes(found, protected), return_index=True)[1]
+    return found[np.sort(first)]
+
+
+def first_visits(trail: Trail, protected: Protected) -> tuple[np.ndarray, np.ndarray]:
+    """Mark where a class of samples is generated, and found discriminatory, for the first time.
+
+    Returns
+    -------
+    new, new_discriminatory : (n,) bool
+        Their cumulative sums are the curves of Figure 7.
+    """
+    new = np.zeros(len(trail), bool)
+    new_discriminatory = np.zeros(len(trail), bool)
+    numbers = classes(trail.samples, protected)
+    new[np.unique(numbers, return_index=True)[1]] = True
+    places = np.flatnonzero(trail.discriminatory)
+    new_discriminatory[places[np.unique(numbers[places], return_index=True)[1]]] = True
+    return new, new_discriminatory

@@ -1,0 +1,544 @@
+"""Commands of ``biaslab origins``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from biaslab.run.options import Out, Seed, Threads
+
+Setups = Annotated[list[str], typer.Option(help="NAME=FOLDER of a setup's results; repeat it for several.")]
+Config = Annotated[Path, typer.Option(help="The configuration of the run (.json or .yaml).")]
+WordSetFiles = Annotated[
+    list[Path], typer.Option(help="Word sets of a test (.yaml); repeat it for several tests.")
+]
+OutDir = Annotated[Path, typer.Option(help="The results folder of the area, e.g. results/origins.")]
+
+Baselines = Annotated[list[Path], typer.Argument(help="Batch files of the baseline embeddings (.npz).")]
+Cooccurrences = Annotated[Path, typer.Option("--cooccurrence", help="Co-occurrences of the corpus (.npz).")]
+CorpusFile = Annotated[Path, typer.Option("--corpus", help="Word ids of the corpus (.npz).")]
+Documents = Annotated[Path, typer.Option(help="Table of the corpus's documents (.parquet).")]
+VocabularyFile = Annotated[Path, typer.Option("--vocabulary", help="The vocabulary of the corpus (.tsv).")]
+XMax = Annotated[float, typer.Option(help="Co-occurrence from which on the weight is 1.")]
+Alpha = Annotated[float, typer.Option(help="Exponent of the weight below x-max.")]
+Damping = Annotated[
+    float, typer.Option(help="Added to the diagonal of every Hessian; 0 as in the paper.", min=0)
+]
+ResultsOfSetup = Annotated[str, typer.Option(help="Name of the setup.")]
+Results = Annotated[Path, typer.Option(help="The folder of all results.")]
+Sizes = Annotated[str, typer.Option(help="Numbers of documents, separated by commas.")]
+
+app = typer.Typer(help="Origins of bias in word embeddings (Brunet et al. 2019).", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Keep the verbs as sub-commands, even while there is only one."""
+
+
+@app.command("measure-baseline")
+def measure_baseline(
+    batches: Annotated[list[Path], typer.Argument(help="Batch files of the baseline embeddings (.npz).")],
+    vocabulary: Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")],
+    weat: Annotated[
+        list[Path], typer.Option(help="Word sets of a test (.yaml); repeat it for several tests.")
+    ],
+    seed: Seed,
+    out: Out,
+    permutations: Annotated[
+        int,
+        typer.Option(
+            help="Up to this many partitions p is exact, beyond it is estimated from as many.", min=1
+        ),
+    ] = 100_000,
+) -> None:
+    """Measure the bias of every baseline embedding, with p-values and the words the vocabulary lacks."""
+    from biaslab.bias.word_sets import read_word_sets
+    from biaslab.core.io import write_tsv
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins.baseline import measure
+
+    tests = [read_word_sets(path) for path in weat]
+    write_tsv(out, measure(batches, read_vocabulary(vocabulary), tests, permutations, seed))
+
+
+@app.command("measure-sets")
+def measure_sets(
+    vocabulary: Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")],
+    weat: Annotated[
+        list[Path], typer.Option(help="Word sets of a test (.yaml); repeat it for several tests.")
+    ],
+    out: Out,
+    batches: Annotated[
+        list[Path] | None, typer.Argument(help="Batch files of retrained embeddings (.npz), if any.")
+    ] = None,
+) -> None:
+    """Measure the bias of every embedding retrained without a perturbation set."""
+    from biaslab.bias.word_sets import read_word_sets
+    from biaslab.core.io import write_tsv
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins.baseline import measure_sets
+
+    tests = [read_word_sets(path) for path in weat]
+    write_tsv(out, measure_sets(batches or [], read_vocabulary(vocabulary), tests))
+
+
+@app.command("differential-bias")
+def differential_bias(
+    batches: Baselines,
+    cooccurrence: Cooccurrences,
+    corpus: CorpusFile,
+    documents: Documents,
+    vocabulary: VocabularyFile,
+    weat: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
+    out: Out,
+    x_max: XMax = 100.0,
+    alpha: Alpha = 0.75,
+    damping: Damping = 0.0,
+    threads: Threads = 1,
+    transform: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Measure the bias in the words as a debiasing maps them (.npz of `biaslab debiasing"
+            " transform`); may be repeated. The table then names the file of each row in a column stage."
+        ),
+    ] = None,
+) -> None:
+    """Estimate how much every document contributes to a bias, without retraining."""
+    from biaslab.core.io import read_parquet, write_parquet
+    from biaslab.embeddings.word_maps import read_word_maps
+    from biaslab.origins.estimation import document_table, mapped_document_table
+
+    scanner, (test,) = _scanner(
+        batches, cooccurrence, corpus, vocabulary, [weat], x_max, alpha, damping, threads
+    )
+    titles = read_parquet(documents, ["document", "id", "title"])
+    maps = {path.stem: read_word_maps(path, len(scanner.words)) for path in transform or ()}
+    if maps:
+        table = mapped_document_table(scanner, test, maps, titles)
+    else:
+        table = document_table(scanner.documents(test), titles)
+    write_parquet(out, table)
+
+
+@app.command("bias-gradient")
+def bias_gradient(
+    batches: Baselines,
+    cooccurrence: Cooccurrences,
+    corpus: CorpusFile,
+    vocabulary: VocabularyFile,
+    weat: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
+    out: Out,
+    x_max: XMax = 100.0,
+    alpha: Alpha = 0.75,
+    damping: Damping = 0.0,
+    threads: Threads = 1,
+) -> None:
+    """Estimate how much every co-occurrence of a test's words raises or lowers the bias."""
+    from biaslab.core.io import write_parquet
+    from biaslab.origins.gradient import pair_table
+
+    scanner, (test,) = _scanner(
+        batches, cooccurrence, corpus, vocabulary, [weat], x_max, alpha, damping, threads
+    )
+    write_parquet(out, pair_table(scanner, test))
+
+
+@app.command("select-sets")
+def select_sets(
+    differential_bias: Annotated[
+        list[Path],
+        typer.Argument(help="Differential bias of every document, a file for each test (.parquet)."),
+    ],
+    estimator: Annotated[str, typer.Option(help="influence, newton or gradient.")],
+    sizes: Sizes,
+    seed: Seed,
+    out: Out,
+    random_sizes: Sizes = "",
+    random_sets: Annotated[int, typer.Option(help="Random sets of each size.", min=0)] = 0,
+) -> None:
+    """Select the documents of every perturbation set: the most influential ones, and random ones."""
+    from biaslab.core.io import read_parquet, write_parquet
+    from biaslab.origins import perturbation
+
+    column = f"{estimator}_mean"
+    means = {path.stem: read_parquet(path, [column])[column].to_numpy() for path in differential_bias}
+    chosen = perturbation.select_sets(means, _numbers(sizes), _numbers(random_sizes), random_sets, seed)
+    write_parquet(out, chosen)
+
+
+@app.command("seed-stability")
+def seed_stability(
+    differential_bias: Annotated[
+        list[Path],
+        typer.Argument(help="Differential bias of every document, a file for each test (.parquet)."),
+    ],
+    seed: Seed,
+    out: Out,
+) -> None:
+    """Measure how far the ranking of documents depends on the baselines' seeds, by their number."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, write_tsv
+    from biaslab.origins.seed_stability import stability
+
+    parts = [stability(read_parquet(path), path.stem, seed) for path in differential_bias]
+    write_tsv(out, pd.concat(parts, ignore_index=True))
+
+
+@app.command("predict-sets")
+def predict_sets(
+    batches: Baselines,
+    cooccurrence: Cooccurrences,
+    corpus: CorpusFile,
+    vocabulary: VocabularyFile,
+    sets: Annotated[Path, typer.Option(help="Documents of every set (.parquet).")],
+    weat: WordSetFiles,
+    out: Out,
+    x_max: XMax = 100.0,
+    alpha: Alpha = 0.75,
+    damping: Damping = 0.0,
+    threads: Threads = 1,
+) -> None:
+    """Predict the bias after the removal of every perturbation set, as a set."""
+    from biaslab.core.io import read_parquet, write_tsv
+    from biaslab.origins.estimation import set_table
+
+    scanner, tests = _scanner(batches, cooccurrence, corpus, vocabulary, weat, x_max, alpha, damping, threads)
+    write_tsv(out, set_table(scanner, tests, read_parquet(sets)))
+
+
+@app.command("evaluate")
+def evaluate(
+    baseline: Annotated[Path, typer.Option(help="Bias of the baselines (.tsv).")],
+    predictions: Annotated[Path, typer.Option(help="Predicted bias of every set (.tsv).")],
+    observed: Annotated[Path, typer.Option(help="Bias of the retrained embeddings (.tsv).")],
+    seed: Seed,
+    perturbations: Annotated[Path, typer.Option(help="Where the comparison of every set goes (.tsv).")],
+    correlation: Annotated[Path, typer.Option(help="Where the fits go (.tsv).")],
+) -> None:
+    """Compare predicted with observed bias: Welch's tests, correlations, slopes."""
+    from biaslab.core.io import read_tsv, write_tsv
+    from biaslab.origins.evaluation import compare_sets, correlate
+
+    table = compare_sets(read_tsv(baseline), read_tsv(predictions), read_tsv(observed))
+    write_tsv(perturbations, table)
+    write_tsv(correlation, correlate(table, seed))
+
+
+@app.command("select-documents")
+def select_documents(
+    differential_bias: Annotated[
+        Path, typer.Argument(help="Differential bias of every document (.parquet).")
+    ],
+    estimator: Annotated[str, typer.Option(help="influence, newton or gradient.")],
+    tails: Annotated[int, typer.Option(help="Documents at each end of the ranking.", min=0)],
+    random: Annotated[int, typer.Option(help="Random documents of the rest.", min=0)],
+    seed: Seed,
+    out: Out,
+) -> None:
+    """Select single documents: those with the most influence, and random ones."""
+    from biaslab.core.io import read_parquet, write_parquet
+    from biaslab.origins import single_documents
+
+    column = f"{estimator}_mean"
+    values = read_parquet(differential_bias, [column])[column].to_numpy()
+    weat = differential_bias.stem
+    write_parquet(out, single_documents.select_documents(values, weat, tails, random, seed))
+
+
+@app.command("compare-documents")
+def compare_documents(
+    sets: Annotated[Path, typer.Option(help="The single documents (.parquet).")],
+    baseline: Annotated[Path, typer.Option(help="Bias of the baseline embeddings (.tsv).")],
+    observed: Annotated[Path, typer.Option(help="Bias of their partners without a document (.tsv).")],
+    differential_bias: Annotated[Path, typer.Option(help="Differential bias of every document (.parquet).")],
+    seed: Seed,
+    documents: Annotated[Path, typer.Option(help="Table of the documents to write (.tsv).")],
+    correlation: Annotated[Path, typer.Option(help="Table of correlations to write (.tsv).")],
+) -> None:
+    """Compare the estimated differential bias of single documents with paired retraining."""
+    from biaslab.core.io import read_parquet, read_tsv, write_tsv
+    from biaslab.origins import single_documents as single
+
+    table = single.compare_documents(
+        read_parquet(sets),
+        read_tsv(baseline, ("weat", "seed", "effect_size")),
+        read_tsv(observed, ("set", "weat", "seed", "effect_size")),
+        read_parquet(differential_bias),
+    )
+    write_tsv(documents, table)
+    write_tsv(correlation, single.correlate_documents(table, seed))
+
+
+@app.command("ppmi-scan")
+def ppmi_scan(
+    cooccurrence: Cooccurrences,
+    corpus: CorpusFile,
+    documents: Documents,
+    vocabulary: VocabularyFile,
+    weat: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
+    out: Out,
+    threads: Threads = 1,
+) -> None:
+    """Measure how much every document contributes to a bias in the PPMI representation, exactly."""
+    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
+    from biaslab.core.io import read_npz, read_parquet, write_parquet
+    from biaslab.embeddings import cooccurrence as counts
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins import ppmi_scan as scan
+
+    words, x = read_vocabulary(vocabulary), counts.read(cooccurrence)
+    scan.check_vocabulary(x, len(words))
+    test = in_vocabulary(read_word_sets(weat), words.ids)
+    arrays = read_npz(corpus, ("tokens", "offsets"))
+    values = scan.differential_bias(x, arrays["tokens"], arrays["offsets"], test, threads)
+    table = scan.document_table(values, read_parquet(documents, ["document", "id", "title"]))
+    write_parquet(out, table)
+
+
+@app.command("select-ppmi-sets")
+def select_ppmi_sets(
+    scan: Annotated[Path, typer.Argument(help="Differential bias of every document by PPMI (.parquet).")],
+    sizes: Sizes,
+    out: Out,
+) -> None:
+    """Select the documents that change a bias most in the PPMI representation."""
+    from biaslab.core.io import read_parquet, write_parquet
+    from biaslab.origins import ppmi_sets
+
+    ppmi = read_parquet(scan, ["ppmi"])["ppmi"].to_numpy()
+    write_parquet(out, ppmi_sets.select_ppmi_sets(ppmi, scan.stem, _numbers(sizes)))
+
+
+@app.command("compare-ppmi")
+def compare_ppmi(
+    batches: Baselines,
+    cooccurrence: Cooccurrences,
+    vocabulary: VocabularyFile,
+    weat: WordSetFiles,
+    seed: Seed,
+    baseline: Annotated[Path, typer.Option(help="Where the tests' bias by PPMI goes (.tsv).")],
+    word_sets: Annotated[Path, typer.Option(help="Where the random tests go (.tsv).")],
+    correlation: Annotated[Path, typer.Option(help="Where their fit goes (.tsv).")],
+    count: Annotated[
+        int, typer.Option(help="Random tests to draw, as large as the first test.", min=2)
+    ] = 2000,
+    contexts: Annotated[int, typer.Option(help="Contexts that a word must have to be drawn.", min=1)] = 50,
+) -> None:
+    """Compare the bias in the baseline embeddings with that in the PPMI representation, over random tests."""
+    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
+    from biaslab.core.io import write_tsv
+    from biaslab.embeddings import cooccurrence as counts
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins import ppmi_comparison as comparison
+
+    words, x = read_vocabulary(vocabulary), counts.read(cooccurrence)
+    tests = [read_word_sets(path) for path in weat]
+    sizes = [len(names) for names in tests[0].sets.values()]
+    drawn = comparison.random_word_sets(x, sizes, count, contexts, seed)
+    table = comparison.compare_word_sets(batches, x, drawn, words.words)
+    write_tsv(baseline, comparison.measure_ppmi(x, [in_vocabulary(test, words.ids) for test in tests]))
+    write_tsv(word_sets, table)
+    write_tsv(correlation, comparison.correlate(table, seed))
+
+
+@app.command("highlight")
+def highlight(
+    setup: ResultsOfSetup,
+    weat: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
+    increase: Annotated[Path, typer.Option(help="Page of the document whose removal raises the bias most.")],
+    decrease: Annotated[Path, typer.Option(help="Page of the document whose removal lowers the bias most.")],
+    results: Results = Path("results"),
+) -> None:
+    """Write the most influential documents as pages, each word coloured by its contribution."""
+    from biaslab.bias.word_sets import read_word_sets
+    from biaslab.origins.explanation import Corpus, explain, extremes
+    from biaslab.origins.report.highlight import write_page
+    from biaslab.origins.report.results import Setup
+
+    word_sets = read_word_sets(weat)
+    corpus = Corpus(Setup(setup, results / "origins" / setup, {}))
+    baseline = corpus.setup.baseline_mean(word_sets.name)
+    for kind, number in extremes(corpus.setup, word_sets.name).items():
+        document = corpus.document(number)
+        part = (word_sets, baseline, explain(corpus, document, word_sets))
+        write_page({"increase": increase, "decrease": decrease}[kind], setup, document, [part])
+
+
+@app.command("explain")
+def explain(
+    setup: ResultsOfSetup,
+    document: Annotated[str, typer.Option(help="Id of the document, as in documents.parquet.")],
+    results: Results = Path("results"),
+    config: Annotated[
+        Path | None, typer.Option(help="The configuration of the run; by default config.json in the results.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write a page with the text, coloured.")] = None,
+    weat: Annotated[str | None, typer.Option(help="Name of one test; by default all of the setup.")] = None,
+) -> None:
+    """Print what one document contributes to the bias: by estimator, word and co-occurrence."""
+    from biaslab.origins.explanation import Corpus, read_word_sets_of
+    from biaslab.origins.explanation import explain as explain_document
+    from biaslab.origins.explanation_page import show
+    from biaslab.origins.report.highlight import write_page
+    from biaslab.origins.report.results import read_setups
+
+    config = config or results / "config.json"
+    (chosen,) = read_setups([f"{setup}={results / 'origins' / setup}"], config)
+    tests = read_word_sets_of(chosen, config, results.absolute().parent, weat)
+    corpus = Corpus(chosen)
+    found = corpus.find(document)
+    parts = [(t, chosen.baseline_mean(t.name), explain_document(corpus, found, t)) for t in tests]
+    show(found, setup, parts)
+    if html:
+        write_page(html, setup, found, parts)
+
+
+@app.command("measure-ppmi-sets")
+def measure_ppmi_sets(
+    cooccurrence: Cooccurrences,
+    corpus: CorpusFile,
+    vocabulary: VocabularyFile,
+    sets: Annotated[Path, typer.Option(help="Documents of every set (.parquet).")],
+    weat: WordSetFiles,
+    out: Out,
+    threads: Threads = 1,
+) -> None:
+    """Measure the bias in the PPMI representation without each perturbation set, exactly."""
+    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
+    from biaslab.core.io import read_npz, read_parquet, write_tsv
+    from biaslab.embeddings import cooccurrence as counts
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins.ppmi_scan import check_vocabulary
+    from biaslab.origins.transfer import measure_ppmi_sets
+
+    words, x = read_vocabulary(vocabulary), counts.read(cooccurrence)
+    check_vocabulary(x, len(words))
+    tests = [in_vocabulary(read_word_sets(path), words.ids) for path in weat]
+    arrays, removed = read_npz(corpus, ("tokens", "offsets")), read_parquet(sets, ["set", "document"])
+    write_tsv(out, measure_ppmi_sets(x, arrays["tokens"], arrays["offsets"], removed, tests, threads))
+
+
+@app.command("compare-word2vec")
+def compare_word2vec(
+    batches: Annotated[list[Path], typer.Argument(help="word2vec embeddings of the whole corpus (.npz).")],
+    vocabulary: VocabularyFile,
+    glove: Annotated[Path, typer.Option(help="The random tests, measured in GloVe (.tsv).")],
+    seed: Seed,
+    word_sets: Annotated[Path, typer.Option(help="Where the random tests go (.tsv).")],
+    correlation: Annotated[Path, typer.Option(help="Where their fit goes (.tsv).")],
+) -> None:
+    """Compare the bias in word2vec with that in GloVe, over random tests."""
+    from biaslab.core.io import read_tsv, write_tsv
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins import transfer
+
+    columns = ("word_set", "glove_mean", "glove_sd", "S", "T", "A", "B")
+    drawn = read_tsv(glove, columns, text=columns[3:])
+    table = transfer.compare_word2vec(batches, read_vocabulary(vocabulary), drawn)
+    write_tsv(word_sets, table)
+    write_tsv(correlation, transfer.correlate_word2vec(table, seed))
+
+
+@app.command("compare-transfer")
+def compare_transfer(
+    baseline: Annotated[Path, typer.Option(help="Bias of the GloVe baselines (.tsv).")],
+    observed: Annotated[Path, typer.Option(help="Bias of GloVe without every set (.tsv).")],
+    ppmi: Annotated[Path, typer.Option(help="Bias by PPMI, of the baseline and every set (.tsv).")],
+    word2vec: Annotated[Path, typer.Option(help="Bias of word2vec, of the baseline and every set (.tsv).")],
+    sets: Annotated[Path, typer.Option(help="Documents of every set (.parquet).")],
+    seed: Seed,
+    changes: Annotated[Path, typer.Option(help="Where the bias without every set goes (.tsv).")],
+    responses: Annotated[Path, typer.Option(help="Where the comparison of representations goes (.tsv).")],
+) -> None:
+    """Compare what the removal of each set does to the bias in GloVe, by PPMI and in word2vec."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, read_tsv, write_tsv
+    from biaslab.origins import transfer
+    from biaslab.origins.grid import BASELINE
+
+    columns = ("set", "weat", "effect_size")
+    samples = {"ppmi": read_tsv(ppmi, columns), "word2vec": read_tsv(word2vec, columns)}
+    whole = read_tsv(baseline, columns[1:]).assign(set=BASELINE)
+    samples["glove"] = pd.concat([whole, read_tsv(observed, columns)], ignore_index=True)
+    table = transfer.set_changes(samples, read_parquet(sets))
+    write_tsv(changes, table)
+    write_tsv(responses, transfer.compare_responses(table, seed))
+
+
+@app.command("project-words")
+def project_words(
+    batches: Annotated[
+        list[Path],
+        typer.Argument(help="Batch files of the baselines and of each test's largest sets (.npz)."),
+    ],
+    vocabulary: VocabularyFile,
+    weat: WordSetFiles,
+    seed: Seed,
+    projections: Annotated[Path, typer.Option(help="Where the projection of every word goes (.tsv).")],
+    frequency: Annotated[
+        Path, typer.Option(help="Where the fits of the words' shifts on their frequency go (.tsv).")
+    ],
+) -> None:
+    """Project the target words of every test onto its bias axis, before and after removals."""
+    from biaslab.bias.word_sets import read_word_sets
+    from biaslab.core.io import write_tsv
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins import axis
+
+    tests = [read_word_sets(path) for path in weat]
+    table = axis.project_words(batches, read_vocabulary(vocabulary), tests)
+    write_tsv(projections, table)
+    write_tsv(frequency, axis.fit_frequency(table, seed))
+
+
+@app.command("tables")
+def tables(setup: Setups, config: Config, weat: WordSetFiles, out_dir: OutDir) -> None:
+    """Write the paper's tables, the tests and the metadata of some setups (.tsv, .md, .tex)."""
+    from biaslab.bias.word_sets import read_word_sets
+    from biaslab.origins.report.results import read_setups
+    from biaslab.origins.report.tables import write_tables
+
+    word_sets = {sets.name: sets for sets in map(read_word_sets, weat)}
+    write_tables(read_setups(setup, config), word_sets, out_dir)
+
+
+@app.command("figures")
+def figures(setup: Setups, config: Config, weat: WordSetFiles, out_dir: OutDir) -> None:
+    """Draw the paper's figures, the losses and the metadata of some setups (.svg, .pdf, .png, .tsv)."""
+    from biaslab.bias.word_sets import read_word_sets
+    from biaslab.origins.report.figures import write_figures
+    from biaslab.origins.report.results import read_setups
+
+    word_sets = {sets.name: sets for sets in map(read_word_sets, weat)}
+    write_figures(read_setups(setup, config), word_sets, out_dir)
+
+
+def _scanner(batches, cooccurrence, corpus, vocabulary, weats, x_max, alpha, damping, threads):
+    """Read what estimating the differential bias needs; return the scanner and the tests."""
+    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
+    from biaslab.core.io import read_npz
+    from biaslab.embeddings import cooccurrence as counts
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins.estimation import Scanner
+
+    words = read_vocabulary(vocabulary)
+    tests = [in_vocabulary(read_word_sets(path), words.ids) for path in weats]
+    arrays = read_npz(corpus, ("tokens", "offsets"))
+    scanner = Scanner(
+        batches, counts.read(cooccurrence), arrays["tokens"], arrays["offsets"], words.words, x_max, alpha,
+        damping, threads,
+    )  # fmt: skip
+    return scanner, tests
+
+
+def _numbers(text: str) -> list[int]:
+    """Read whole numbers separated by commas."""
+    from biaslab.core.errors import InputError
+
+    try:
+        return [int(part) for part in text.split(",") if part]
+    except ValueError as error:
+        raise InputError(f"'{text}' is no list of whole numbers separated by commas") from error

@@ -1,0 +1,112 @@
+"""Which estimator is right: each against the retrained embeddings, over the same perturbation sets."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.io import read_parquet
+from biaslab.core.stats import linear_fit, rank_correlation
+from biaslab.core.tables import Table, text_columns
+from biaslab.origins.report.results import Setup
+
+_NOTE = (
+    "Over the targeted sets, a point a set: the mean effect size that an estimator predicts over the "
+    "baseline embeddings, and the mean that retrained embeddings have. r² and slope are those of Table 4, a "
+    "slope above 1 says that predictions fall short. Rank correlation is Spearman's, of predicted and "
+    "observed effect sizes. Same sign: sets whose predicted and observed change from the mean of the "
+    "baselines have the same sign. Mean error: mean absolute difference of predicted and observed effect "
+    "size. The rows ppmi are additive: the mean of the baselines minus the sum of the differential biases of "
+    "the set's documents, each exact but in the PPMI representation, whose effect sizes have another scale."
+)
+_PPMI = "ppmi"
+
+
+def compare_estimators(setups: Sequence[Setup]) -> Table:
+    """Set the estimators side by side for every setup and test."""
+    columns = ("set", "kind", "estimator", "predicted_mean", "observed_mean", "baseline_mean")
+    parts = []
+    for setup in setups:
+        sets = read_parquet(setup.folder / "perturbation_sets.parquet")
+        for weat in setup.weats:
+            ours = setup.of_weat("perturbations", weat, *columns)
+            measured = agreement(pd.concat([ours, predict_by_ppmi(ours, sets, setup.ppmi(weat))]))
+            measured.insert(0, "setup", setup.name)
+            measured.insert(1, "weat", weat)
+            parts.append(measured)
+    data = pd.concat(parts, ignore_index=True)
+    shown = {
+        "Setup": "{setup}",
+        "WEAT": "{weat}",
+        "Estimator": "{estimator}",
+        "Sets": "{n_sets}",
+        "r²": "{r2:.3f}",
+        "Slope": "{slope:.2f}",
+        "Rank correlation": "{spearman:.3f}",
+        "Same sign": "{n_same_sign} of {n_sets}",
+        "Mean error": "{mean_absolute_error:.3f}",
+    }
+    return Table(data, text_columns(data, shown), "Estimators against retrained embeddings", _NOTE)
+
+
+def predict_by_ppmi(perturbations: pd.DataFrame, sets: pd.DataFrame, ppmi: pd.DataFrame) -> pd.DataFrame:
+    """Predict the bias after the removal of every set from the PPMI representation, document by document.
+
+    Parameters
+    ----------
+    perturbations : pandas.DataFrame
+        ``set``, ``kind``, ``estimator``, ``observed_mean``, ``baseline_mean``; a row a set and estimator, of
+        one test.
+    sets : pandas.DataFrame
+        ``set``, ``document``; a row a document of a set.
+    ppmi : pandas.DataFrame
+        ``document``, ``ppmi``: the differential bias of every document by PPMI.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a set, with the columns of `perturbations` and the estimator ``ppmi``: ``predicted_mean`` is the
+        baseline's mean minus the sum over the documents, NaN where that of a document is undefined.
+    """
+    bias_of = ppmi.set_index("document")["ppmi"]
+    sums = (
+        bias_of.loc[sets["document"]].groupby(sets["set"].to_numpy()).agg(lambda part: part.sum(skipna=False))
+    )
+    rows = perturbations.drop_duplicates("set").assign(estimator=_PPMI)
+    return rows.assign(predicted_mean=rows["baseline_mean"] - rows["set"].map(sums))
+
+
+def agreement(perturbations: pd.DataFrame) -> pd.DataFrame:
+    """Measure how predictions for the targeted sets of one test agree with what was observed.
+
+    Parameters
+    ----------
+    perturbations : pandas.DataFrame
+        ``kind``, ``estimator``, ``predicted_mean``, ``observed_mean``, ``baseline_mean``; a row a set and
+        estimator. Sets without a prediction are left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row an estimator, in the order of their first rows: ``estimator``; ``n_sets``; ``r2`` and ``slope``
+        of observed on predicted mean, and ``spearman``, their rank correlation (NaN for fewer than two sets,
+        or when one of them is constant); ``n_same_sign``, sets whose predicted and observed change from the
+        baseline have the same sign; ``mean_absolute_error`` of the predicted mean.
+    """
+    rows = []
+    targeted = perturbations[perturbations["kind"] != "random"].dropna(subset="predicted_mean")
+    for estimator, sets in targeted.groupby("estimator", sort=False):
+        predicted, observed = sets["predicted_mean"].to_numpy(), sets["observed_mean"].to_numpy()
+        before, fit = sets["baseline_mean"].to_numpy(), linear_fit(predicted, observed)
+        rows.append(
+            {
+                "estimator": estimator,
+                "n_sets": len(sets),
+                "r2": fit.r2,
+                "slope": fit.slope,
+                "spearman": rank_correlation(predicted, observed),
+                "n_same_sign": int((np.sign(predicted - before) == np.sign(observed - before)).sum()),
+                "mean_absolute_error": float(np.abs(predicted - observed).mean()),
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,120 @@
+"""A document as one page that needs nothing else: each token coloured by what it contributes to a bias."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from biaslab.bias.word_sets import WordSets
+from biaslab.core.files import write_text
+from biaslab.origins.explanation import Document, Explanation
+
+TEMPLATE = "context.html.j2"
+
+LEVELS = 5
+"""Shades of each colour."""
+
+N_PAIRS = 20
+"""Co-occurrences that a page lists."""
+
+
+class Token(NamedTuple):
+    """A token, ready to be shown.
+
+    Attributes
+    ----------
+    text : str
+        The word.
+    level : str
+        Class of its colour: ``up1`` to ``up5``, ``down1`` to ``down5``, or empty.
+    contribution : str
+        Its number.
+    sets : str
+        The sets of the test it belongs to.
+    """
+
+    text: str
+    level: str
+    contribution: str
+    sets: str
+
+
+def write_page(
+    path: str | os.PathLike,
+    setup: str,
+    document: Document,
+    parts: Sequence[tuple[WordSets, float, Explanation]],
+) -> None:
+    """Write the page of a document; the same results give the same bytes.
+
+    Parameters
+    ----------
+    path : path-like
+        The page.
+    setup : str
+        Name of the setup.
+    document : Document
+        The document.
+    parts : sequence of (WordSets, float, Explanation)
+        For each test its words, the mean effect size of the baselines, and what the document contributes.
+
+    Raises
+    ------
+    InputError
+        When the page cannot be written.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    sections = [
+        {
+            "test": word_sets,
+            "baseline": typeset(baseline),
+            "scores": explanation.scores.to_dict("records"),
+            "words": explanation.words.to_dict("records"),
+            "pairs": explanation.pairs.head(N_PAIRS).to_dict("records"),
+            "total": typeset(float(explanation.by_token.sum())),
+            "tokens": shown_tokens(document.tokens, explanation.by_token, word_sets),
+            "largest": typeset(float(np.abs(explanation.by_token).max(initial=0))).lstrip("+"),
+        }
+        for word_sets, baseline, explanation in parts
+    ]
+    page = environment.get_template(TEMPLATE).render(
+        setup=setup, document=document, sections=sections, levels=LEVELS, typeset=typeset
+    )
+    write_text(path, page)
+
+
+def shown_tokens(tokens: Sequence[str], by_token: np.ndarray, word_sets: WordSets) -> list[Token]:
+    """Give each token the class of its colour, its number, and the sets of the test it belongs to."""
+    sets: dict[str, list[str]] = {}
+    for name, words in word_sets.sets.items():
+        for word in words:
+            sets.setdefault(word, []).append(name)
+    largest = np.abs(by_token).max(initial=0)
+    levels = (
+        np.ceil(LEVELS * np.abs(by_token) / largest).astype(int) if largest else np.zeros(len(tokens), int)
+    )
+    return [
+        Token(
+            word,
+            f"{'up' if value > 0 else 'down'}{level}" if value else "",
+            typeset(value) if value else "",
+            ", ".join(sets.get(word, [])),
+        )
+        for word, value, level in zip(tokens, by_token.tolist(), levels, strict=True)
+    ]
+
+
+def typeset(number: float) -> str:
+    """Write a number with three digits, its sign and a true minus."""
+    return f"{number:+.3g}".replace("-", "−")

@@ -1,0 +1,74 @@
+"""Documents found by PPMI against those found by an estimator (Brunet et al. 2019, Table 5)."""
+
+import pandas as pd
+
+from biaslab.core.io import read_parquet
+from biaslab.core.stats import percent_change
+from biaslab.core.tables import Table, text_columns
+from biaslab.origins.grid import SETS
+from biaslab.origins.perturbation import members
+from biaslab.origins.report.results import Setup
+
+_OBJECTIVES = {"decrease": "correct", "increase": "aggravate"}
+_NOTE = (
+    "Change of the mean effect size in percent of the baseline mean when the documents are removed and GloVe"
+    " is trained anew, with its 95% interval (Welch, by the delta method), and the number of trainings."
+    " PPMI: the documents with the largest exact differential bias in the PPMI representation. Our method:"
+    " those that the configured estimator finds. Correct removes the documents that raise the effect size,"
+    " aggravate those that lower it. Shared: documents in both sets."
+)
+
+
+def compare_identification(setup: Setup) -> Table:
+    """Table 5: how far the bias moves by the documents that PPMI finds and by those that we find.
+
+    Parameters
+    ----------
+    setup : Setup
+        The setup; the sets are those of its first test.
+
+    Returns
+    -------
+    Table
+        A row for each objective and size, in the paper's order; none when the setup has no sets by PPMI.
+    """
+    weat = setup.weats[0]
+    by_ppmi = read_parquet(setup.folder / "ppmi" / SETS)
+    ours = read_parquet(setup.folder / SETS)
+    rows = [
+        _row(setup, weat, (name, name.removeprefix("ppmi-")), key, (by_ppmi, ours))
+        for key, name in by_ppmi.groupby(["kind", "size"])["set"].first().items()
+    ]
+    data = pd.DataFrame(rows, columns=_columns())
+    order = data["size"].where(data["objective"] == "aggravate", -data["size"])
+    data = data.assign(order=order).sort_values(["objective", "order"], ascending=[False, True])
+    data = data.drop(columns="order").reset_index(drop=True)
+    shown = {"WEAT": "{weat}", "Objective": "{objective}", "Documents": "{size}"}
+    for method, heading in (("ppmi", "PPMI"), ("method", "our method")):
+        interval = f"[{{{method}_change_ci_low:+.0f}}, {{{method}_change_ci_high:+.0f}}]"
+        shown[f"Change, {heading} (%)"] = f"{{{method}_change:+.0f}} {interval}"
+        shown[f"Retrainings, {heading}"] = f"{{{method}_retrainings}}"
+    shown["Shared"] = "{n_shared}"
+    title = f"Removing the documents found by PPMI and by our method ({setup.name})"
+    return Table(data, text_columns(data, shown), title, _NOTE if rows else "The setup has no sets by PPMI.")
+
+
+def _columns() -> list[str]:
+    methods = [
+        f"{method}_{column}"
+        for method in ("ppmi", "method")
+        for column in ("change", "change_ci_low", "change_ci_high", "retrainings")
+    ]
+    return ["weat", "objective", "size", *methods, "n_shared"]
+
+
+def _row(setup, weat, names, key, sets):
+    """Return the row of one kind and size: the set that PPMI found, and the one that the estimator found."""
+    baseline = setup.of_weat("baseline", weat, "effect_size")["effect_size"]
+    values = [weat, _OBJECTIVES[key[0]], key[1]]
+    for file, name in zip(("ppmi/observed", "observed"), names, strict=True):
+        observed = setup.of_weat(file, weat, "set", "effect_size")
+        after = observed.loc[observed["set"] == name, "effect_size"]
+        values += [*percent_change(after, baseline), len(after)]
+    first, second = (set(members(s, [n])[n]) for s, n in zip(sets, names, strict=True))
+    return [*values, len(first & second)]

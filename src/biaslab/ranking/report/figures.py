@@ -1,0 +1,100 @@
+"""The figure of fairness-aware ranking: every measure against the number of values (Geyik et al. 2019)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.io import read_tsv
+from biaslab.core.plotting import (
+    BLACK,
+    BLUE,
+    DOUBLE_COLUMN,
+    GREEN,
+    ORANGE,
+    VERMILLION,
+    figure,
+    save_with_data,
+)
+from biaslab.ranking.report.tables import ALGORITHM_NAMES, FEASIBILITY_COLUMNS, MEASURE_COLUMNS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_STYLES = {
+    "score_only": (BLACK, "x"),
+    "det_greedy": (VERMILLION, "o"),
+    "det_cons": (BLUE, "s"),
+    "det_relaxed": (ORANGE, "D"),
+    "det_const_sort": (GREEN, "^"),
+}
+_PANELS = {
+    "infeasible_index": "InfeasibleIndex",
+    "infeasible": "Share of infeasible lists",
+    "min_skew": "MinSkew",
+    "max_skew": "MaxSkew",
+    "ndkl": "NDKL",
+    "ndcg": "NDCG",
+}
+_APART = 0.08  # between the marks of two algorithms, so that equal ones can be seen
+
+
+def write_figures(folder: Path) -> None:
+    """Draw every figure of the area.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The area's results: simulation.tsv and feasibility.tsv are read, figures/ is written.
+
+    Raises
+    ------
+    InputError
+        When a file is missing or lacks a column.
+    """
+    draw_simulation(
+        read_tsv(folder / "simulation.tsv", MEASURE_COLUMNS),
+        read_tsv(folder / "feasibility.tsv", FEASIBILITY_COLUMNS),
+        folder / "figures" / "simulation",
+    )
+
+
+def draw_simulation(measures: pd.DataFrame, feasibility: pd.DataFrame, stem: Path) -> None:
+    """Draw the means of all measures against the number of values, a panel each.
+
+    Parameters
+    ----------
+    measures, feasibility : pandas.DataFrame
+        As in `Simulation`.
+    stem : pathlib.Path
+        Files to write, without suffix.
+    """
+    columns = ["n_values", "algorithm", "measure", "mean", "ci_low", "ci_high"]
+    shares = feasibility.rename(columns={"share": "mean"}).assign(measure="infeasible")
+    data = pd.concat([measures[columns], shares[columns]], ignore_index=True)
+    data = data[data["measure"].isin(_PANELS)]
+    with figure(DOUBLE_COLUMN, 4.4) as fig:
+        axes = fig.subplots(2, 3, sharex=True).ravel()
+        for ax, (measure, name) in zip(axes, _PANELS.items(), strict=True):
+            _draw_panel(ax, data[data["measure"] == measure])
+            ax.set_ylabel(name)
+        for ax in axes[3:]:
+            ax.set_xlabel("Values of the attribute, |A|")
+            ax.set_xticks(sorted(data["n_values"].unique()))
+        handles, labels = axes[0].get_legend_handles_labels()
+        fig.legend(handles, labels, loc="outside lower center", ncols=len(_STYLES))
+        save_with_data(fig, stem, data)
+
+
+def _draw_panel(ax: "Axes", data: pd.DataFrame) -> None:
+    """Draw one measure of all algorithms, with the intervals of the means."""
+    for place, (algorithm, (colour, marker)) in enumerate(_STYLES.items()):
+        part = data[data["algorithm"] == algorithm].sort_values("n_values")
+        mean = part["mean"].to_numpy()
+        # Clopper and Pearson's interval contains the share; rounding may put a bound beyond it by a hair.
+        lengths = np.maximum([mean - part["ci_low"], part["ci_high"] - mean], 0)
+        ax.errorbar(
+            part["n_values"] + (place - 2) * _APART, mean, lengths, color=colour, marker=marker, markersize=3,
+            linewidth=0.8, elinewidth=0.8, capsize=1.5, label=ALGORITHM_NAMES[algorithm],
+        )  # fmt: skip

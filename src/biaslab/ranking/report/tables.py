@@ -1,0 +1,285 @@
+"""The tables of fairness-aware ranking (Geyik et al. 2019)."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import read_text_table
+from biaslab.core.io import read_tsv
+from biaslab.core.tables import Table, text_columns, write_table
+from biaslab.ranking.report.worked_example import worked_example
+
+MEASURE_COLUMNS = (
+    "n_values",
+    "candidates",
+    "top",
+    "algorithm",
+    "measure",
+    "n_lists",
+    "n_infinite",
+    "mean",
+    "ci_low",
+    "ci_high",
+)
+FEASIBILITY_COLUMNS = ("n_values", "algorithm", "n_lists", "n_infeasible", "share", "ci_low", "ci_high")
+"""What tables and figures read of the simulation's files."""
+
+_ENUMERATION_COLUMNS = (
+    "algorithm",
+    "n_values",
+    "max_denominator",
+    "n_distributions",
+    "n_states",
+    "n_infeasible",
+)
+_COUNTEREXAMPLE_COLUMNS = (
+    "algorithm",
+    "n_values",
+    "denominator",
+    "k",
+    "numerators",
+    "ranking",
+    "value",
+    "count",
+    "floor",
+)
+_DIFFERENCE_COLUMNS = ("n_values", "measure", "algorithm", "other", "n_lists", "mean", "ci_low", "ci_high")
+
+ALGORITHM_NAMES = {
+    "score_only": "Score only",
+    "det_greedy": "DetGreedy",
+    "det_cons": "DetCons",
+    "det_relaxed": "DetRelaxed",
+    "det_const_sort": "DetConstSort",
+}
+MEASURE_NAMES = {
+    "infeasible_index": "InfeasibleIndex",
+    "infeasible_count": "InfeasibleCount",
+    "min_skew": "MinSkew",
+    "max_skew": "MaxSkew",
+    "ndkl": "NDKL",
+    "ndcg": "NDCG",
+    "min_ratio": "exp(MinSkew)",
+}
+
+_DRAWN = (
+    "Every list has a desired distribution and scores of its own, drawn at random; all rankings see the same"
+    " lists."
+)
+_CONVENTION = (
+    " Mean ± half the width of its 95% interval (Student's t). A value without a candidate in the top makes"
+    " MinSkew minus infinity: such lists are counted (Lists at −∞) and left out of the mean of MinSkew, not"
+    " of that of exp(MinSkew), where they count as 0."
+)
+_PRINTED = {"male": "slides-skew-male", "female": "slides-skew-female"}
+
+
+def write_tables(folder: Path, claims: Path) -> None:
+    """Write every table of the area.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The area's results: those of the simulation and of the search are read, tables/ is written.
+    claims : pathlib.Path
+        The registry of the area's claims, for the numbers that were printed.
+
+    Raises
+    ------
+    InputError
+        When a file is missing or lacks a column, or the registry lacks the worked example's numbers.
+    """
+    tables = {
+        "simulation": simulation(read_tsv(folder / "simulation.tsv", MEASURE_COLUMNS)),
+        "feasibility": feasibility(read_tsv(folder / "feasibility.tsv", FEASIBILITY_COLUMNS)),
+        "differences": differences(read_tsv(folder / "differences.tsv", _DIFFERENCE_COLUMNS)),
+        "enumeration": enumeration(read_tsv(folder / "enumeration.tsv", _ENUMERATION_COLUMNS)),
+        "counterexamples": counterexamples(
+            read_tsv(folder / "counterexamples.tsv", _COUNTEREXAMPLE_COLUMNS, text=("numerators", "ranking"))
+        ),
+        "worked_example": example(printed_skews(claims)),
+    }
+    for name, table in tables.items():
+        write_table(folder / "tables" / name, table)
+
+
+def simulation(data: pd.DataFrame) -> Table:
+    """Return the mean of every measure by number of values and algorithm.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        `Simulation.measures`.
+    """
+    data = data.assign(half=(data["ci_high"] - data["ci_low"]) / 2)
+    rows = []
+    for (m, algorithm), group in data.groupby(["n_values", "algorithm"], sort=False):
+        by_measure = group.set_index("measure")
+        row = {"|A|": str(m), "Algorithm": ALGORITHM_NAMES[algorithm]}
+        for measure, name in MEASURE_NAMES.items():
+            row |= (
+                text_columns(by_measure.loc[[measure]], {name: "{mean:.4g} ± {half:.2g}"}).iloc[0].to_dict()
+            )
+        rows.append(row | {"Lists at −∞": f"{by_measure.loc['min_skew', 'n_infinite']:,}"})
+    n, candidates, top = data[["n_lists", "candidates", "top"]].iloc[0]
+    about = f"|A|: values of the attribute; {n:,} lists each, top {top} of {candidates} candidates a value. "
+    return Table(
+        data.drop(columns="half"),
+        pd.DataFrame(rows),
+        "Measures of five rankings in the simulation",
+        about + _DRAWN + _CONVENTION,
+    )
+
+
+def feasibility(data: pd.DataFrame) -> Table:
+    """Return how many lists are infeasible, by number of values and algorithm.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        `Simulation.feasibility`.
+    """
+    shown = {
+        "|A|": "{n_values}",
+        "Algorithm": "{name}",
+        "Lists": "{n_lists:,}",
+        "Infeasible": "{n_infeasible:,}",
+        "Share": "{share:.5f}",
+        "95% interval": "{ci_low:.5f} to {ci_high:.5f}",
+    }
+    note = (
+        "A list is infeasible when in one of its prefixes some value has fewer candidates than floor(k p)."
+        " Intervals by Clopper and Pearson."
+    )
+    return Table(data, text_columns(_named(data), shown), "Infeasible lists in the simulation", note)
+
+
+def differences(data: pd.DataFrame) -> Table:
+    """Return the differences between algorithms on the same lists.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        `Simulation.differences`.
+    """
+    named = _named(data).assign(
+        measure=data["measure"].map(MEASURE_NAMES), other=data["other"].map(ALGORITHM_NAMES)
+    )
+    shown = {
+        "|A|": "{n_values}",
+        "Measure": "{measure}",
+        "Difference": "{name} − {other}",
+        "Lists": "{n_lists:,}",
+        "Mean": "{mean:.5f}",
+        "95% interval": "{ci_low:.5f} to {ci_high:.5f}",
+    }
+    note = _DRAWN + " Of MinSkew, lists at which either is minus infinity do not count. Student's intervals."
+    return Table(
+        data, text_columns(named, shown), "Differences between the algorithms in the simulation", note
+    )
+
+
+def enumeration(data: pd.DataFrame) -> Table:
+    """Return how many distributions were searched, and how many an algorithm violates for some scores.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        What `feasibility.search_all` counts.
+    """
+    shown = {
+        "Algorithm": "{name}",
+        "|A|": "{n_values}",
+        "Denominators up to": "{max_denominator}",
+        "Distributions": "{n_distributions:,}",
+        "States": "{n_states:,}",
+        "Infeasible": "{n_infeasible:,}",
+    }
+    note = (
+        "All desired distributions of rational shares with a small common denominator, and for each all"
+        " orders of scores. Infeasible: distributions for which some order leads to an infeasible ranking."
+        " A distribution without one is feasible for every length of the ranking."
+    )
+    title = "Exact search for infeasible rankings over all small distributions"
+    return Table(data, text_columns(_named(data), shown), title, note)
+
+
+def counterexamples(data: pd.DataFrame) -> Table:
+    """Return infeasible rankings: shown is the shortest for each number of values and denominator.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        What `feasibility.search_all` finds.
+    """
+    keys = ["algorithm", "n_values", "denominator"]
+    smallest = data.sort_values([*keys, "k"], kind="stable").drop_duplicates(keys)
+    shown = {
+        "Algorithm": "{name}",
+        "|A|": "{n_values}",
+        "Denominator": "{denominator}",
+        "Shares times denominator": "{numerators}",
+        "Values of the first places": "{ranking}",
+        "Value": "{value}",
+        "Has": "{count}",
+        "Must have": "{floor}",
+    }
+    note = (
+        "Values are numbered from 0. Scores that lead the algorithm to these places leave the named value"
+        " with fewer candidates than floor(k p). The .tsv has a ranking for every distribution found."
+    )
+    title = "The smallest infeasible ranking for each number of values and denominator"
+    return Table(data, text_columns(_named(smallest), shown), title, note)
+
+
+def example(printed: dict[str, str]) -> Table:
+    """Return the worked example beside what the slides print.
+
+    Parameters
+    ----------
+    printed : dict of str to str
+        The printed number by value of the attribute.
+    """
+    data = worked_example()
+    data["printed"] = data["value"].map(printed)
+    shown = {
+        "Value": "{value}",
+        "Candidates": "{population:,}",
+        "Desired share": "{desired:.2f}",
+        "In the top": "{n_top}",
+        "Share": "{share:.2f}",
+        "Skew (ln, as defined)": "{skew:.4f}",
+        "with log10": "{skew_log10:.4f}",
+        "Printed on the slides": "{printed}",
+    }
+    note = (
+        "Skew is defined with the natural logarithm; the slides note that the paper's numbers for this"
+        " example are logarithms to base 10. The slides label both rows male, and cut the second number off"
+        " instead of rounding it."
+    )
+    return Table(data, text_columns(data, shown), "The worked example of Skew", note)
+
+
+def printed_skews(claims: Path) -> dict[str, str]:
+    """Return what the slides print for the worked example, by value of the attribute.
+
+    Raises
+    ------
+    InputError
+        When the registry has no such claim.
+    """
+    published = {
+        row["claim_id"]: row["published"] for _, row in read_text_table(claims, ["claim_id", "published"])
+    }
+    missing = [name for name in _PRINTED.values() if name not in published]
+    if missing:
+        raise InputError(
+            f"{claims}: there is no claim '{missing[0]}'; name the registry of the ranking claims"
+        )
+    return {value: published[name] for value, name in _PRINTED.items()}
+
+
+def _named(data: pd.DataFrame) -> pd.DataFrame:
+    """Return the data with the algorithm's name for people as `name`."""
+    return data.assign(name=data["algorithm"].map(ALGORITHM_NAMES))

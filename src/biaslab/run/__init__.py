@@ -1,0 +1,1 @@
+"""The workflow's runtime: areas as plug-ins, configuration, datasets, provenance, reports."""

@@ -1,0 +1,1 @@
+"""Slow, literal oracles: each follows the text of the paper, word by word."""

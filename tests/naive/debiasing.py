@@ -1,0 +1,83 @@
+"""Slow, literal oracles of debiasing (Bolukbasi et al. 2016), word by word from the text."""
+
+import math
+
+import numpy as np
+
+from naive.bias import cosine, mean
+
+# Debiasing: Bolukbasi et al. 2016, Sections 3 and 4 and Appendix A. Vectors are unit rows, a subspace is a
+# list of orthonormal vectors.
+
+
+def onto(vector, basis):
+    """The projection v_B = sum_j (v · b_j) b_j."""
+    return sum(((vector @ b) * b for b in basis), start=np.zeros(len(vector)))
+
+
+def subspace_matrix(vectors, sets):
+    """C = sum_i sum_{w in D_i} (w - mu_i)^T (w - mu_i) / |D_i|."""
+    c = np.zeros((vectors.shape[1], vectors.shape[1]))
+    for rows in sets:
+        mu = sum(vectors[w] for w in rows) / len(rows)
+        for w in rows:
+            c += np.outer(vectors[w] - mu, vectors[w] - mu) / len(rows)
+    return c
+
+
+def direct_bias(vectors, g, c):
+    return mean([abs(cosine(w, g)) ** c for w in vectors])
+
+
+def indirect_bias(w, v, basis):
+    """beta(w, v) = (w · v - w_perp · v_perp / (|w_perp| |v_perp|)) / (w · v)."""
+    return (w @ v - cosine(w - onto(w, basis), v - onto(v, basis))) / (w @ v)
+
+
+def hard_debias(vectors, basis, neutral, equality_sets):
+    """Step 2a, word by word; the neutral words are not in the sets."""
+    new = {row: vector.copy() for row, vector in enumerate(vectors)}
+    for w in neutral:
+        rest = vectors[w] - onto(vectors[w], basis)
+        new[w] = rest / math.sqrt(rest @ rest)
+    for rows in equality_sets:
+        mu = sum(vectors[w] for w in rows) / len(rows)
+        nu = mu - onto(mu, basis)
+        for w in rows:
+            deviation = onto(vectors[w], basis) - onto(mu, basis)
+            new[w] = nu + math.sqrt(1 - nu @ nu) * deviation / math.sqrt(deviation @ deviation)
+    return np.array([new[row] for row in range(len(vectors))])
+
+
+def soft_objective(x, vectors, basis, neutral, penalty):
+    """|(TW)^T (TW) - W^T W|_F^2 + lambda |(TN)^T (TB)|_F^2 with X = T^T T, pair by pair."""
+    kept = sum((w @ x @ v - w @ v) ** 2 for w in vectors for v in vectors)
+    return kept + penalty * sum((vectors[w] @ x @ b) ** 2 for w in neutral for b in basis)
+
+
+def analogies(vectors, a_minus_b, delta):
+    """Equation 1: the best y of every x with a positive score, all sorted by score."""
+    found = []
+    for x in range(len(vectors)):
+        scores = []
+        for y in range(len(vectors)):
+            difference = vectors[x] - vectors[y]
+            distance = math.sqrt(difference @ difference)
+            if 0 < distance <= delta:
+                scores.append((cosine(a_minus_b, difference), -y, distance))
+        if scores and max(scores)[0] > 0:
+            score, y, distance = max(scores)
+            found.append((x, -y, score, distance))
+    return sorted(found, key=lambda row: -row[2])
+
+
+def solve_analogy(vectors, a, b, c, method):
+    """The x, other than a, b and c, that 3CosAdd or 3CosMul (Levy and Goldberg 2014, Section 4) rate best."""
+
+    def score(x):
+        to_a, to_b, to_c = (cosine(vectors[x], vectors[word]) for word in (a, b, c))
+        if method == "add":
+            return to_b - to_a + to_c
+        return (1 + to_b) / 2 * (1 + to_c) / 2 / ((1 + to_a) / 2 + 0.001)
+
+    return max((x for x in range(len(vectors)) if x not in (a, b, c)), key=score)

@@ -1,0 +1,94 @@
+"""Slow, literal oracles of origins of bias (Brunet et al. 2019), word by word from the text."""
+
+import math
+
+import numpy as np
+
+from naive.bias import association, effect_size, variance
+from naive.embeddings import ppmi, weighting
+
+# Influence functions: Brunet et al. 2019, Section 4.2, with dense rows of X.
+
+
+def pointwise_loss(x_row, w_i, u, b_i, c, x_max, alpha):
+    """L(X_i, w) / V of Section 4.2: the sum over the non-zero entries of row i."""
+    return sum(
+        weighting(x, x_max, alpha) * (np.dot(w_i, u[j]) + b_i + c[j] - math.log(x)) ** 2
+        for j, x in enumerate(x_row)
+        if x > 0
+    )
+
+
+def pointwise_gradient(x_row, w_i, u, b_i, c, x_max, alpha):
+    """The gradient of L(X_i, w) / V with respect to w_i (below Eq. 7)."""
+    gradient = np.zeros(len(w_i))
+    for j, x in enumerate(x_row):
+        if x > 0:
+            fit = np.dot(w_i, u[j]) + b_i + c[j]
+            gradient += 2 * weighting(x, x_max, alpha) * (fit - math.log(x)) * u[j]
+    return gradient
+
+
+def row_hessian(x_row, u, x_max, alpha):
+    """H_w_i, the Hessian of L(X_i, w) / V with respect to w_i (above Eq. 8)."""
+    return sum(2 * weighting(x, x_max, alpha) * np.outer(u[j], u[j]) for j, x in enumerate(x_row) if x > 0)
+
+
+def influence_vector(x_row, perturbed_row, w_i, u, b_i, c, x_max, alpha):
+    """w~_i of Eq. 8."""
+    before = pointwise_gradient(x_row, w_i, u, b_i, c, x_max, alpha)
+    after = pointwise_gradient(perturbed_row, w_i, u, b_i, c, x_max, alpha)
+    return w_i - np.linalg.inv(row_hessian(x_row, u, x_max, alpha)) @ (after - before)
+
+
+def newton_vector(x_row, perturbed_row, w_i, u, b_i, c, x_max, alpha):
+    """Eq. 8 with the Hessian at the perturbed row."""
+    before = pointwise_gradient(x_row, w_i, u, b_i, c, x_max, alpha)
+    after = pointwise_gradient(perturbed_row, w_i, u, b_i, c, x_max, alpha)
+    return w_i - np.linalg.inv(row_hessian(perturbed_row, u, x_max, alpha)) @ (after - before)
+
+
+def least_squares_vector(x_row, u, b_i, c, x_max, alpha):
+    """The w_i that minimises L(X_i, w) given everything else: weighted linear least squares on log X."""
+    columns = [j for j, x in enumerate(x_row) if x > 0]
+    root = np.sqrt([weighting(x_row[j], x_max, alpha) for j in columns])
+    target = np.array([math.log(x_row[j]) - b_i - c[j] for j in columns])
+    return np.linalg.lstsq(root[:, None] * u[columns], root * target, rcond=None)[0]
+
+
+def mapped_effect_size(w, maps, S, T, A, B):
+    """The effect size of the words after each one's own affine map."""
+    constants = {int(i): a for i, a in zip(maps.words, maps.constants, strict=True)}
+    mapped = [maps.linear[maps.kinds[i]] @ w[i] + constants.get(i, 0.0) for i in range(len(w))]
+    return effect_size(mapped, S, T, A, B)
+
+
+def ppmi_effect_sizes_without(documents, n_words, window, S, T, A, B):
+    """The effect size after a recount without each document; NaN where a row is zero or no spread."""
+    sizes = []
+    for k in range(len(documents)):
+        vectors = ppmi(documents[:k] + documents[k + 1 :], n_words, window)
+        if not all(vectors[word].any() for word in (*S, *T, *A, *B)):
+            sizes.append(math.nan)
+            continue
+        spread = variance([association(vectors, word, A, B) for word in (*S, *T)])
+        sizes.append(effect_size(vectors, S, T, A, B) if spread > 1e-24 else math.nan)
+    return sizes
+
+
+# Products of the bias gradient
+
+
+def token_contributions(tokens, gradient, window):
+    """Each token's half of its co-occurrences; gradient[i][j] = dB/dX_ij, and X_ij adds up 1/distance.
+
+    Every ordered pair of positions is one count in X (Section 3.1), so a pair of tokens is counted twice.
+    """
+    found = [0.0] * len(tokens)
+    for p, word in enumerate(tokens):
+        for q, context in enumerate(tokens):
+            if p != q and abs(p - q) <= window:
+                amount = gradient.get(word, {}).get(context, 0.0) / abs(p - q)
+                found[p] += amount / 2
+                found[q] += amount / 2
+    return found

@@ -1,0 +1,151 @@
+from pathlib import Path
+
+import pytest
+import yaml
+
+from biaslab.audit.claims import read_claims
+from biaslab.core.errors import InputError
+from biaslab.core.files import read_text_table
+
+ROOT = Path(__file__).parents[3]
+SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
+REGISTRY = ROOT / "workflow/resources/claims/origins.tsv"
+
+COLUMNS = list(yaml.safe_load(SCHEMA.read_text())["properties"])
+CLAIM = {
+    "claim_id": "t1-mean",
+    "paper": "Doe 2020",
+    "item": "Table 1",
+    "statement": "Mean",
+    "published": "0.5",
+    "kind": "value",
+    "value": "0.5",
+    "tolerance": "0.1",
+    "direction": "> 0",
+    "setup": "small",
+    "other_data": "yes",
+    "file": "origins/{setup}/a.tsv",
+    "measure": "mean(x)",
+}
+
+
+@pytest.fixture
+def registry(tmp_path):
+    def write(*rows, columns=COLUMNS):
+        lines = ["\t".join(columns), *("\t".join(row.get(c, "") for c in columns) for row in rows)]
+        path = tmp_path / "claims.tsv"
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return write
+
+
+def test_a_row_becomes_a_claim(registry):
+    (claim,) = read_claims([registry(CLAIM)], SCHEMA)
+    assert (claim.value, claim.tolerance, claim.other_data) == (0.5, 0.1, True)
+    assert (claim.published, claim.select, claim.reason) == ("0.5", "", "")
+    assert claim.setups == ("small",)
+    assert claim.where.endswith("claims.tsv, line 2")
+
+
+def test_a_setup_may_be_any_or_several(registry):
+    rows = [CLAIM | {"claim_id": "a", "setup": "any"}, CLAIM | {"claim_id": "b", "setup": "one+two"}]
+    assert [claim.setups for claim in read_claims([registry(*rows)], SCHEMA)] == [(), ("one", "two")]
+
+
+def test_a_claim_that_is_not_measured_needs_only_a_reason(registry):
+    row = {k: v for k, v in CLAIM.items() if k not in ("file", "measure", "value", "tolerance", "direction")}
+    (claim,) = read_claims([registry(row | {"reason": "no data"})], SCHEMA)
+    assert claim.value is None
+    assert claim.tolerance == 0
+    assert claim.measure == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"claim_id": "T 1"}, r"line 2, column 'claim_id': 'T 1' is not allowed; write a unique name"),
+        ({"kind": "guess"}, r"column 'kind': 'guess' is not allowed"),
+        ({"value": "half"}, r"line 2, column 'value': 'half' is no number"),
+        ({"tolerance": "-1"}, r"column 'tolerance': '-1.0' is not allowed"),
+        ({"direction": "positive"}, r"column 'direction'"),
+        ({"setup": "Wiki 1"}, r"column 'setup'"),
+        ({"other_data": "maybe"}, r"column 'other_data': 'maybe'"),
+        ({"file": "/etc/passwd"}, r"column 'file'"),
+        ({"file": "../a.tsv"}, r"column 'file'"),
+        ({"paper": ""}, r"line 2: column 'paper' is empty"),
+        ({"value": ""}, r"line 2: column 'value' is empty; a claim that is measured"),
+        ({"file": ""}, r"line 2: column 'file' is empty"),
+        ({"measure": ""}, r"line 2: column 'reason' is empty; a claim that is not measured"),
+    ],
+)
+def test_a_wrong_field_is_refused_with_its_place(registry, change, message):
+    with pytest.raises(InputError, match=message):
+        read_claims([registry(CLAIM | change)], SCHEMA)
+
+
+def test_a_claim_id_used_twice_is_refused(registry):
+    with pytest.raises(InputError, match=r"line 3: claim_id 't1-mean' is taken by .*line 2"):
+        read_claims([registry(CLAIM, CLAIM)], SCHEMA)
+
+
+def test_columns_must_be_those_of_the_schema(registry):
+    with pytest.raises(InputError, match="column 'tolerence' is unknown; did you mean 'tolerance'"):
+        read_claims([registry(CLAIM, columns=[*COLUMNS, "tolerence"])], SCHEMA)
+    with pytest.raises(InputError, match="column 'reason' is missing"):
+        read_claims([registry(CLAIM, columns=COLUMNS[:-1])], SCHEMA)
+
+
+def test_a_row_with_a_tab_too_many_is_refused(registry):
+    path = registry(CLAIM)
+    path.write_text(path.read_text().rstrip("\n") + "\textra\n")
+    with pytest.raises(InputError, match="line 2: 18 fields for 17 columns"):
+        read_claims([path], SCHEMA)
+
+
+def test_unreadable_files_are_refused(registry, tmp_path):
+    with pytest.raises(InputError, match=r"none\.tsv: cannot be read"):
+        read_claims([tmp_path / "none.tsv"], SCHEMA)
+    with pytest.raises(InputError, match=r"none\.yaml: cannot be read"):
+        read_claims([registry(CLAIM)], tmp_path / "none.yaml")
+    (tmp_path / "bad.yaml").write_text("a: [")
+    with pytest.raises(InputError, match="not valid YAML"):
+        read_claims([registry(CLAIM)], tmp_path / "bad.yaml")
+    (tmp_path / "list.yaml").write_text("- a\n")
+    with pytest.raises(InputError, match="not a schema of claims"):
+        read_claims([registry(CLAIM)], tmp_path / "list.yaml")
+    (tmp_path / "latin.tsv").write_bytes(b"claim_id\nM\xfcller\n")
+    with pytest.raises(InputError, match="not a tab-separated UTF-8 table"):
+        read_text_table(tmp_path / "latin.tsv", ["claim_id"])
+    (tmp_path / "empty.tsv").write_bytes(b"")
+    with pytest.raises(InputError, match=r"column 'claim_id' is missing \(it has none\)"):
+        read_text_table(tmp_path / "empty.tsv", ["claim_id"])
+
+
+def test_fields_stay_as_they_are_written(tmp_path):
+    path = tmp_path / "t.tsv"
+    path.write_text('a\tb\n1.320\tNA\n"x\ty"\t\n')
+    assert read_text_table(path, ["a"]) == [(2, {"a": "1.320", "b": "NA"}), (3, {"a": "x\ty", "b": ""})]
+
+
+def printed_number(text):
+    """The number a paper prints, or None when it prints words."""
+    try:
+        return float(text.replace("−", "-").replace(",", "").strip("±≥ %"))
+    except ValueError:
+        return None
+
+
+def test_the_registry_of_the_origins_paper_is_valid_and_repeats_what_is_printed():
+    claims = read_claims([REGISTRY], SCHEMA)
+    assert len(claims) > 100
+    numbers = [claim for claim in claims if printed_number(claim.published) is not None]
+    assert len(numbers) > 70
+    assert [c.claim_id for c in numbers if printed_number(c.published) != c.value] == []
+
+
+def test_every_table_and_section_with_numbers_has_claims():
+    items = " ".join(claim.item for claim in read_claims([REGISTRY], SCHEMA))
+    places = ["Table 2", "Table 3", "Table 4", "Table 5", "Section 5.2", "Section 5.3", "Section 5.4"]
+    places += ["Section 5.5", "Appendix C", "Appendix E", "Figure 9"]
+    assert [place for place in places if place not in items] == []

