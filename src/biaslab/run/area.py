@@ -1,24 +1,264 @@
-"""What a report shows: a table or figure with its caption."""
+"""What an area is to the workflow: a paper that plugs in.
 
-from dataclasses import dataclass
+``biaslab/<area>/area.py`` defines one `Area` called ``AREA``. It is read whenever the workflow is parsed and
+therefore light: neither it nor what it imports needs numpy, pandas or torch.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+TABLE, FIGURE = "table", "figure"
+SUFFIXES = {TABLE: (".tsv", ".md", ".tex"), FIGURE: (".svg", ".pdf", ".png", ".tsv")}
+"""The files of an item by its kind; the first is the one that a report shows."""
+
+ALL, UNIT, TEST = "all", "unit", "test"
+"""What there is one item for: all units of a run together, each unit, each test of each unit."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One table or figure: where it lies and how a report presents it.
-
-    Areas that make one for each of several things add fields, which are labels of the report, too.
+    """A table or figure of an area.
 
     Attributes
     ----------
     stem : str
-        Path without suffix, relative to the results folder of the area.
+        Name of its files without suffix; a test adds ``_TEST``.
+    kind : str
+        `TABLE` or `FIGURE`.
+    label : str
+        What a report calls it, for example ``"Figure 2"``.
+    make : str
+        The function that makes it, ``"biaslab.AREA.report.MODULE:FUNCTION"``. It gets the units (`ALL`), a
+        unit (`UNIT`), or a unit and the name of a test (`TEST`), each as the area's reader has opened it. Of
+        a table it returns a `biaslab.core.tables.Table`; of a figure it gets the path without suffix last,
+        and writes the files there.
+    files : tuple of str
+        The result files that it reads, relative to the folder of the unit; ``{test}`` stands for the test.
+    per : str
+        `ALL`, `UNIT` or `TEST`.
     caption : str
-        Stem of the caption file of the report.
-    item : str
-        What the report calls it, for example ``"Figure 2"``.
+        Stem of its caption in ``workflow/report``; by default its own stem.
+    of : str
+        The item is made of units with this mark alone (`Unit.marks`); by default of every one.
     """
 
     stem: str
-    caption: str
-    item: str
+    kind: Literal["table", "figure"]
+    label: str
+    make: str
+    files: tuple[str, ...]
+    per: Literal["all", "unit", "test"] = ALL
+    caption: str = ""
+    of: str = ""
+
+    @property
+    def caption_file(self) -> str:
+        """The caption's file name."""
+        return f"{self.caption or self.stem}.rst"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One thing that an area measures in a run: a setup, an embedding, a classifier, its only experiment.
+
+    Attributes
+    ----------
+    name : str
+        Its key in the configuration; the name of the area for the only experiment of one.
+    tests : tuple of str
+        What it is tested by, where items are made for each test.
+    options : mapping
+        Those keys of the configuration which its tables and figures show.
+    files : mapping of str to str
+        Files which its tables and figures read besides its results, by what they are for.
+    marks : tuple of str
+        What `Item.of` may ask for.
+    embedding : str
+        The file with its first word embedding, where it has one that other areas may take.
+    """
+
+    name: str
+    tests: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    marks: tuple[str, ...] = ()
+    embedding: str = ""
+
+
+@dataclass(frozen=True)
+class Units:
+    """What a run of an area works on.
+
+    Attributes
+    ----------
+    chosen : tuple of Unit
+        In the order in which tables show them.
+    left_out : mapping of str to str
+        What the configuration names and the run lacks, each with the reason.
+    files : mapping of str to str
+        The input files of the run, by name, for the manifest.
+    record : mapping
+        What of the configuration decides the area's results.
+    """
+
+    chosen: tuple[Unit, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the units that are run."""
+        return [unit.name for unit in self.chosen]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What an area checks its section of the configuration against, and chooses its units from.
+
+    Attributes
+    ----------
+    config : mapping
+        The configuration, complete with defaults.
+    written : mapping
+        The same as the user wrote it.
+    registry : mapping of str to Dataset
+        The registered datasets.
+    root : pathlib.Path
+        The repository.
+    absent : mapping of str to str
+        Wanted datasets that cannot be had, each with the reason.
+    others : mapping of str to Unit
+        The units of the areas before this one, by name.
+    """
+
+    config: Mapping[str, Any]
+    written: Mapping[str, Any]
+    registry: Mapping[str, Any]
+    root: Path
+    absent: Mapping[str, str] = field(default_factory=dict)
+    others: Mapping[str, Unit] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Area:
+    """A paper that plugs into the workflow.
+
+    Attributes
+    ----------
+    name : str
+        Its folder, its key in the configuration and its folder of results.
+    paper : str
+        Its heading in the report.
+    check : callable
+        Raises InputError for what no schema can refuse in its section.
+    wanted : callable
+        Takes the configuration; returns the registered datasets that a run would use.
+    choose : callable
+        Says what a run works on.
+    summaries : callable
+        Takes the configuration; says, a line each, what the experiments will do.
+    items : sequence of Item
+        Its tables and figures.
+    labels : tuple of str
+        What a report calls a unit and a test.
+    reader : str
+        The class, ``"MODULE:CLASS"``, that opens a unit for `Item.make`; see `biaslab.run.reports.Results`.
+    workload : str
+        The function, ``"MODULE:FUNCTION"``, by which the resources of a full grid are projected; without it
+        jobs count as they are. See `biaslab.run.resources`.
+    extra : str
+        The optional dependencies that it needs, for example ``"neural"``.
+    """
+
+    name: str
+    paper: str
+    check: Callable[[Given], None]
+    wanted: Callable[[Mapping[str, Any]], set[str]]
+    choose: Callable[[Given], Units]
+    summaries: Callable[[Mapping[str, Any]], Sequence[str]]
+    items: Sequence[Item]
+    labels: tuple[str, str] = ("unit", "test")
+    reader: str = "biaslab.run.reports:Results"
+    workload: str = ""
+    extra: str = ""
+
+    @property
+    def command(self) -> str:
+        """Its name as a sub-command of ``biaslab``."""
+        return self.name.replace("_", "-")
+
+    def folder(self, unit: str, results: str = "results") -> str:
+        """Return the folder of a unit's results; the only experiment of an area has the area's own."""
+        return f"{results}/{self.name}" if unit == self.name else f"{results}/{self.name}/{unit}"
+
+
+@dataclass(frozen=True)
+class Made:
+    """An item of a run: what it is made of, where it lies, and what a report says of it.
+
+    Attributes
+    ----------
+    item : Item
+    units : tuple of Unit
+        One, but of items for all units.
+    test : str
+        Empty but of items for a test.
+    stem : str
+        Path without suffix, relative to the results of the area.
+    """
+
+    item: Item
+    units: tuple[Unit, ...]
+    test: str
+    stem: str
+
+    @property
+    def files(self) -> list[str]:
+        """Its files, relative to the results of the area; the first is the one that a report shows."""
+        return [f"{self.stem}{suffix}" for suffix in SUFFIXES[self.item.kind]]
+
+    def inputs(self, area: Area) -> list[str]:
+        """Return the files that it is made of."""
+        own = [
+            f"{area.folder(unit.name)}/{file.format(test=self.test)}"
+            for unit in self.units
+            for file in self.item.files
+        ]
+        return [*own, *(file for unit in self.units for file in unit.files.values())]
+
+    def labels(self, area: Area) -> dict[str, str]:
+        """Return what a report labels it with."""
+        labels = {"item": self.item.label}
+        if any(item.per != ALL for item in area.items):
+            labels[area.labels[0]] = self.units[0].name if self.item.per != ALL else ALL
+        if any(item.per == TEST for item in area.items):
+            labels[area.labels[1]] = self.test or ALL
+        return labels
+
+
+def expand(items: Sequence[Item], units: Sequence[Unit]) -> list[Made]:
+    """Return the items that a run makes of its units: none where there are no units.
+
+    Parameters
+    ----------
+    items : sequence of Item
+    units : sequence of Unit
+    """
+    made = []
+    for item in items:
+        of = tuple(unit for unit in units if not item.of or item.of in unit.marks)
+        folder = f"{item.kind}s"
+        if item.per == ALL:
+            made += [Made(item, of, "", f"{folder}/{item.stem}")] if of else []
+        elif item.per == UNIT:
+            made += [Made(item, (unit,), "", f"{unit.name}/{folder}/{item.stem}") for unit in of]
+        else:
+            made += [
+                Made(item, (unit,), test, f"{unit.name}/{folder}/{item.stem}_{test}")
+                for unit in of
+                for test in unit.tests
+            ]
+    return made

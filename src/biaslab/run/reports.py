@@ -1,0 +1,219 @@
+"""The one writer of all tables and figures, from the units of this run."""
+
+import importlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.files import read_text_table
+from biaslab.core.io import read_parquet, read_tsv
+from biaslab.core.tables import write_table
+from biaslab.run.area import ALL, TABLE, Area, Made, Unit, expand
+
+CLAIMS = "claims"
+"""The file of a unit (`Unit.files`) that holds the numbers a paper prints."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of one unit, opened for its tables and figures.
+
+    Attributes
+    ----------
+    unit : Unit
+        What was run.
+    folder : pathlib.Path
+        Where its results are.
+    """
+
+    unit: Unit
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The unit's name."""
+        return self.unit.name
+
+    def option(self, *keys: str) -> Any:
+        """Return one of the options that the report may show, e.g. ``option("glove", "window")``.
+
+        Raises
+        ------
+        InputError
+            When it is missing.
+        """
+        value: Any = self.unit.options
+        for key in keys:
+            if not isinstance(value, Mapping) or key not in value:
+                raise InputError(f"{self.name}: the option {'.'.join(keys)} is missing; give it with --units")
+            value = value[key]
+        return value
+
+    def file(self, key: str) -> Path:
+        """Return a file that the report reads besides the results.
+
+        Raises
+        ------
+        InputError
+            When it is not named.
+        """
+        if key not in self.unit.files:
+            near = suggest(key, self.unit.files)
+            raise InputError(f"{self.name}: the file '{key}' is missing{near}; give it with --units")
+        return Path(self.unit.files[key])
+
+    def table(self, name: str, *columns: str, text: tuple[str, ...] = ()) -> pd.DataFrame:
+        """Read ``<name>.tsv`` of this unit, which must have `columns`; those in `text` stay text.
+
+        Raises
+        ------
+        InputError
+            When the file or a column is missing.
+        """
+        return read_tsv(self.folder / f"{name}.tsv", columns, text)
+
+    def parquet(self, name: str, columns: list[str] | None = None) -> pd.DataFrame:
+        """Read ``<name>.parquet`` of this unit.
+
+        Raises
+        ------
+        InputError
+            When the file is missing or wrong.
+        """
+        return read_parquet(self.folder / f"{name}.parquet", columns)
+
+    def printed(self) -> dict[str, str]:
+        """Return what the paper prints, by the identifier of its claim, to show it beside what was measured.
+
+        Raises
+        ------
+        InputError
+            When the registry of claims is not named or wrong.
+        """
+        rows = read_text_table(self.file(CLAIMS), ["claim_id", "published"])
+        return {row["claim_id"]: row["published"] for _, row in rows}
+
+
+def write_report(
+    area: Area,
+    units: Sequence[Unit],
+    results: Path,
+    only: Sequence[str] = (),
+    say: Callable[[str], None] = lambda _: None,
+) -> list[str]:
+    """Write the tables and figures of an area.
+
+    Parameters
+    ----------
+    area : Area
+    units : sequence of Unit
+        What was run, in the order in which tables show it.
+    results : pathlib.Path
+        The folder of all results: those of the units are read in it, the items are written there.
+    only : sequence of str
+        Stems of the items to write; by default all.
+    say : callable
+        Is told about each item that was written.
+
+    Returns
+    -------
+    list of str
+        Paths of the items without suffix, relative to the area's results.
+
+    Raises
+    ------
+    InputError
+        When there is no unit or no such item, a result file or one of its columns is missing, or a function
+        did not write the files of its figure.
+    """
+    if not units:
+        raise InputError(f"there is no unit to report on; name what was run of the area {area.name}")
+    known = [item.stem for item in area.items]
+    for stem in only:
+        if stem not in known:
+            raise InputError(f"there is no item '{stem}' (known: {', '.join(known)}){suggest(stem, known)}")
+    opened = {unit.name: open_unit(area, unit, results) for unit in units}
+    out = results / area.name
+    made = [m for m in expand(area.items, units) if not only or m.item.stem in only]
+    for number, one in enumerate(made, start=1):
+        began = time.monotonic()
+        _write(one, opened, out)
+        say(f"{number} of {len(made)}: {one.stem} ({time.monotonic() - began:.1f} s)")
+    return [one.stem for one in made]
+
+
+def open_unit(area: Area, unit: Unit, results: Path) -> Results:
+    """Return the results of a unit as the area's items read them."""
+    return find(area.reader)(unit, Path(area.folder(unit.name, str(results))))
+
+
+def find(reference: str) -> Any:
+    """Return what ``"MODULE:NAME"`` refers to.
+
+    Raises
+    ------
+    InputError
+        When there is no such name.
+    """
+    module, _, name = reference.partition(":")
+    found = getattr(importlib.import_module(module), name, None)
+    if found is None:
+        raise InputError(f"{module} has no '{name}', which an area names; correct one of them")
+    return found
+
+
+def units_to_json(units: Sequence[Unit]) -> str:
+    """Return units as one line of JSON, from which `units_from_json` makes them again."""
+    return json.dumps(
+        [
+            {"name": u.name, "tests": u.tests, "options": u.options, "files": u.files, "marks": u.marks}
+            for u in units
+        ],
+        sort_keys=True,
+    )
+
+
+def units_from_json(text: str) -> list[Unit]:
+    """Return the units that a line of JSON describes.
+
+    Raises
+    ------
+    InputError
+        When it is no such line.
+    """
+    try:
+        rows = json.loads(text)
+        return [
+            Unit(
+                row["name"],
+                tuple(row.get("tests", ())),
+                row.get("options", {}),
+                row.get("files", {}),
+                tuple(row.get("marks", ())),
+            )
+            for row in rows
+        ]
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InputError(
+            f'--units: not a list of units in JSON ({error}); write for instance \'[{{"name": "sample"}}]\''
+        ) from error
+
+
+def _write(made: Made, opened: Mapping[str, Results], out: Path) -> None:
+    """Make one item and write its files."""
+    units = [opened[unit.name] for unit in made.units]
+    arguments = [units] if made.item.per == ALL else [units[0], *([made.test] if made.test else [])]
+    make, stem = find(made.item.make), out / made.stem
+    if made.item.kind == TABLE:
+        write_table(stem, make(*arguments))
+        return
+    make(*arguments, stem)
+    missing = [file for file in made.files if not (out / file).is_file()]
+    if missing:
+        raise InputError(f"{made.item.make} did not write {missing[0]}; correct the function")
