@@ -14,18 +14,12 @@ report: "workflow/report/workflow.rst"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/datasets.smk"
-include: "workflow/rules/embeddings.smk"
-include: "workflow/rules/origins.smk"
-include: "workflow/rules/origins_retraining.smk"
-include: "workflow/rules/ranking.smk"
-include: "workflow/rules/origins_transfer.smk"
-include: "workflow/rules/debiasing.smk"
-include: "workflow/rules/fairness_testing.smk"
+include: "workflow/rules/reports.smk"
 
 
-if {"debiasing", "origins"} <= set(config["areas"]):
+for area in filter(PLAN.has, PLAN.areas):
 
-    include: "workflow/rules/debiasing_origins.smk"
+    include: f"workflow/rules/{area.name}.smk"
 
 
 include: "workflow/rules/audit.smk"
@@ -34,7 +28,10 @@ include: "workflow/rules/audit.smk"
 rule all:
     default_target: True
     input:
-        area_results(*config["areas"]),
+        results_of(*RUN),
         rules.audit.input,
     message:
         "everything is there"
+
+
+STEPS.update(mark_rules(workflow.rules))

@@ -1,3 +1,6 @@
+# The areas that have something to work on, and the digest of the code behind each rule.
+RUN = [area.name for area in PLAN.areas if PLAN.has(area)]
+STEPS = {}
 CLAIMS = sorted(str(path) for path in (ROOT / "workflow/resources/claims").glob("*.tsv"))
 
 
@@ -5,7 +8,7 @@ rule record_config:
     output:
         "results/config.json",
     log:
-        "results/logs/record_config.log",
+        "results/logs/audit/record_config.log",
     localrule: True
     conda:
         ENVIRONMENT
@@ -13,7 +16,7 @@ rule record_config:
         mem_mb=memory(500),
         runtime=5,
     params:
-        json=json.dumps(EXPERIMENT, indent=2, sort_keys=True),
+        json=json.dumps(PLAN.record(), indent=2, sort_keys=True),
     message:
         "record the configuration"
     shell:
@@ -22,30 +25,27 @@ rule record_config:
 
 rule measure_claims:
     input:
-        measured,
-        area_results(*config["areas"]),
+        results_of(*RUN),
         claims=CLAIMS,
         schema=ROOT / "workflow/schemas/claims.schema.yaml",
     output:
         "results/audit/claims.tsv",
     log:
-        "results/logs/measure_claims.log",
+        "results/logs/audit/measure_claims.log",
     benchmark:
-        "results/benchmarks/measure_claims.tsv"
+        "results/benchmarks/audit/measure_claims.tsv"
     conda:
         ENVIRONMENT
     resources:
         mem_mb=memory(2000),
         runtime=30,
     params:
-        setups=run_options,
-        absent=absent_options,
-        code=CODE["measure_claims"],
+        units=PLAN.claims_options(),
     message:
         "measure every published claim"
     shell:
-        "biaslab audit claims {input.claims:q} --schema {input.schema:q} --results results {params.setups}"
-        " {params.absent} --out {output} > {log} 2>&1"
+        "biaslab audit claims {input.claims:q} --schema {input.schema:q} --results results {params.units}"
+        " --out {output} > {log} 2>&1"
 
 
 rule write_audit_page:
@@ -59,17 +59,15 @@ rule write_audit_page:
             labels={"item": "Published claims"},
         ),
     log:
-        "results/logs/write_audit_page.log",
+        "results/logs/audit/write_audit_page.log",
     benchmark:
-        "results/benchmarks/write_audit_page.tsv"
+        "results/benchmarks/audit/write_audit_page.tsv"
     localrule: True
     conda:
         ENVIRONMENT
     resources:
         mem_mb=memory(1000),
         runtime=10,
-    params:
-        code=CODE["write_audit_page"],
     message:
         "write the audit's page"
     shell:
@@ -78,27 +76,28 @@ rule write_audit_page:
 
 rule write_manifest:
     input:
-        area_results(*config["areas"]),
+        results_of(*RUN),
         "results/audit/claims.tsv",
         "results/audit/audit.html",
         config="results/config.json",
     output:
         "results/audit/manifest.json",
     log:
-        "results/logs/write_manifest.log",
+        "results/logs/audit/write_manifest.log",
     benchmark:
-        "results/benchmarks/write_manifest.tsv"
+        "results/benchmarks/audit/write_manifest.tsv"
     conda:
         ENVIRONMENT
     resources:
         mem_mb=memory(1000),
         runtime=60,
     params:
-        options=manifest_options,
+        inputs=PLAN.manifest_options(),
+        code=lambda wildcards: [f"--code {name}={digest}" for name, digest in STEPS.items()],
     message:
         "record what made the results"
     shell:
-        "biaslab audit manifest results --config {input.config} {params.options} --out {output} > {log} 2>&1"
+        "biaslab audit manifest results --config {input.config} {params.code} {params.inputs} --out {output} > {log} 2>&1"
 
 
 rule audit:

@@ -12,9 +12,9 @@ rule fetch_dataset:
         mem_mb=memory(1000),
         runtime=240,
     params:
-        registry=str(ROOT / configuration.REGISTRY),
-        places=dataset_options,
-        sha256=dataset_checksum,
+        registry=str(ROOT / "workflow/resources/datasets.tsv"),
+        places=PLAN.dataset_options,
+        sha256=PLAN.dataset_checksum,
     message:
         "fetch the dataset {wildcards.dataset}"
     shell:

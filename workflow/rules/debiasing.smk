@@ -1,13 +1,18 @@
-from biaslab.debiasing import area as debiasing_plan
-from biaslab.debiasing.report.tables import COLUMNS as DEBIASING_RESULTS
+from biaslab.debiasing.inputs import Inputs as DebiasingInputs
+
+DEBIASING = DebiasingInputs(PLAN)
+
+
+wildcard_constraints:
+    embedding="|".join(DEBIASING.units),
 
 
 rule measure_debiasing:
     input:
-        WORD_LISTS.values(),
-        embedding=debiased_embedding,
-        word_sets=BIAS_TESTS,
-        authors=authors_lists("occupations"),
+        DEBIASING.word_lists,
+        embedding=DEBIASING.embedding,
+        word_sets=DEBIASING.tests,
+        authors=DEBIASING.authors_lists("occupations"),
     output:
         expand(
             "results/debiasing/{{embedding}}/{name}.tsv",
@@ -23,12 +28,11 @@ rule measure_debiasing:
         mem_mb=memory(1500),
         runtime=30,
     params:
-        options=debiasing_options("components", "strictness", "lambda", "permutations"),
+        options=DEBIASING.options("components", "strictness", "lambda", "permutations"),
         draws=config["debiasing"]["random_draws"],
-        weats=weat_options,
-        authors=authors_options("--authors-occupations"),
+        weats=DEBIASING.weat_options,
+        authors=DEBIASING.authors_options("--authors-occupations"),
         seed=config["seed"],
-        code=CODE["debias"],
     message:
         "{wildcards.embedding}: measure the bias before and after debiasing"
     shell:
@@ -39,9 +43,9 @@ rule measure_debiasing:
 
 rule classify_words:
     input:
-        WORD_LISTS.values(),
-        embedding=debiased_embedding,
-        authors=authors_lists("seeds"),
+        DEBIASING.word_lists,
+        embedding=DEBIASING.embedding,
+        authors=DEBIASING.authors_lists("seeds"),
     output:
         expand(
             "results/debiasing/{{embedding}}/{name}.tsv",
@@ -57,10 +61,9 @@ rule classify_words:
         mem_mb=memory(1500),
         runtime=30,
     params:
-        options=debiasing_options("components"),
-        authors=authors_options("--authors-specific"),
+        options=DEBIASING.options("components"),
+        authors=DEBIASING.authors_options("--authors-specific"),
         seed=config["seed"],
-        code=CODE["debias"],
     message:
         "{wildcards.embedding}: tell gender-specific words from neutral ones"
     shell:
@@ -70,8 +73,8 @@ rule classify_words:
 
 rule generate_analogies:
     input:
-        WORD_LISTS.values(),
-        embedding=debiased_embedding,
+        DEBIASING.word_lists,
+        embedding=DEBIASING.embedding,
     output:
         expand("results/debiasing/{{embedding}}/{name}.tsv", name=["analogies", "puzzles"]),
     log:
@@ -84,9 +87,8 @@ rule generate_analogies:
         mem_mb=memory(1500),
         runtime=60,
     params:
-        options=debiasing_options("components", "lambda"),
+        options=DEBIASING.options("components", "lambda"),
         number=config["debiasing"]["analogies"],
-        code=CODE["debias"],
     message:
         "{wildcards.embedding}: generate analogies before and after debiasing"
     shell:
@@ -96,11 +98,11 @@ rule generate_analogies:
 
 rule score_benchmarks:
     input:
-        WORD_LISTS.values(),
-        [benchmark_file(name) for name in DEBIASED.benchmarks],
-        embedding=debiased_embedding,
-        word_sets=BIAS_TESTS,
-        authors=authors_lists("equalize", "specific"),
+        DEBIASING.word_lists,
+        DEBIASING.benchmark_files(),
+        embedding=DEBIASING.embedding,
+        word_sets=DEBIASING.tests,
+        authors=DEBIASING.authors_lists("equalize", "specific"),
     output:
         expand("results/debiasing/{{embedding}}/{name}.tsv", name=["benchmarks", "lambda_path"]),
     log:
@@ -113,12 +115,11 @@ rule score_benchmarks:
         mem_mb=memory(1500),
         runtime=60,
     params:
-        options=debiasing_options("components", "strictness", "lambda", "lambdas", "permutations"),
-        benchmarks=benchmark_options,
-        weats=weat_options,
-        authors=authors_options("--authors-equalize", "--authors-specific"),
+        options=DEBIASING.options("components", "strictness", "lambda", "lambdas", "permutations"),
+        benchmarks=DEBIASING.benchmark_options(),
+        weats=DEBIASING.weat_options,
+        authors=DEBIASING.authors_options("--authors-equalize", "--authors-specific"),
         seed=config["seed"],
-        code=CODE["debias"],
     message:
         "{wildcards.embedding}: score benchmarks before, after and along the path of soft debiasing"
     shell:
@@ -126,72 +127,13 @@ rule score_benchmarks:
         " {params.options} {params.benchmarks} {params.weats} {params.authors} --seed {params.seed} > {log} 2>&1"
 
 
-rule write_debiasing_tables:
-    input:
-        expand(
-            "results/debiasing/{embedding}/{name}.tsv",
-            embedding=DEBIASED.embeddings,
-            name=DEBIASING_RESULTS,
-        ),
-    output:
-        report_items(debiasing_plan.TABLES, "Tables", ".tsv", "debiasing"),
-        expand(
-            "results/debiasing/{item.stem}{suffix}",
-            item=debiasing_plan.TABLES,
-            suffix=[".md", ".tex"],
-        ),
-    log:
-        "results/logs/debiasing/write_debiasing_tables.log",
-    benchmark:
-        "results/benchmarks/debiasing/write_debiasing_tables.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=memory(1000),
-        runtime=10,
-    params:
-        embeddings=expand("results/debiasing/{embedding}", embedding=DEBIASED.embeddings),
-        code=CODE["write_debiasing_tables"],
-    message:
-        "write the tables of debiasing"
-    shell:
-        "biaslab debiasing tables {params.embeddings} --out results/debiasing/tables > {log} 2>&1"
-
-
-rule draw_debiasing_figures:
-    input:
-        expand(
-            "results/debiasing/{{embedding}}/{name}.tsv",
-            name=["occupations", "subspace", "axes", "lambda_path"],
-        ),
-    output:
-        report_items(debiasing_plan.figures(["{embedding}"]), "Figures", ".svg", "debiasing"),
-        expand(
-            "results/debiasing/{item.stem}{suffix}",
-            item=debiasing_plan.figures(["{embedding}"]),
-            suffix=[".pdf", ".png", ".tsv"],
-        ),
-    log:
-        "results/logs/debiasing/{embedding}/draw_debiasing_figures.log",
-    benchmark:
-        "results/benchmarks/debiasing/{embedding}/draw_debiasing_figures.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=memory(1000),
-        runtime=10,
-    params:
-        code=CODE["draw_debiasing_figures"],
-    message:
-        "{wildcards.embedding}: draw the figures of debiasing"
-    shell:
-        "biaslab debiasing figures results/debiasing/{wildcards.embedding} > {log} 2>&1"
-
-
 rule debiasing:
     input:
-        # without any embedding, nothing
-        rules.write_debiasing_tables.output if DEBIASED.embeddings else [],
-        expand(rules.draw_debiasing_figures.output, embedding=DEBIASED.embeddings),
+        rules.report_debiasing.output,
     message:
         "all tables and figures of debiasing word embeddings"
+
+
+if DEBIASING.setups:
+
+    include: "debiasing_origins.smk"

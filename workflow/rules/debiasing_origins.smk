@@ -1,17 +1,17 @@
 # What debiasing does to the ranking of documents by their influence on a bias: of the setups that both areas run.
-DEBIASED_SETUPS = [name for name in DEBIASED.embeddings if name in SETUPS]
-STAGES = ["hard", *[f"soft-{penalty:g}" for penalty in config["debiasing"]["document_lambdas"]]]
-TRANSFORMS = [f"results/debiasing/{{setup}}/transforms/{stage}.npz" for stage in STAGES]
+import re
+
+TRANSFORMS = [f"results/debiasing/{{setup}}/transforms/{stage}.npz" for stage in DEBIASING.stages()]
 
 
 wildcard_constraints:
-    stage="|".join(map(re.escape, STAGES)),
+    stage="|".join(map(re.escape, DEBIASING.stages())),
 
 
 rule make_debiasing_transform:
     input:
-        WORD_LISTS.values(),
-        embeddings=baseline_embeddings,
+        DEBIASING.word_lists,
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
     output:
         "results/debiasing/{setup}/transforms/{stage}.npz",
@@ -25,9 +25,8 @@ rule make_debiasing_transform:
         mem_mb=memory(2000),
         runtime=60,
     params:
-        options=debiasing_options("components"),
-        stage=transform_options,
-        code=CODE["make_debiasing_transform"],
+        options=DEBIASING.options("components"),
+        stage=DEBIASING.transform_options,
     message:
         "{wildcards.setup}: find what debiasing ({wildcards.stage}) does to every word"
     shell:
@@ -35,14 +34,14 @@ rule make_debiasing_transform:
         " {params.stage} --out {output} > {log} 2>&1"
 
 
-rule estimate_debiased_differential_bias:
+use rule estimate_differential_bias as estimate_debiased_differential_bias with:
     input:
-        embeddings=baseline_embeddings,
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         documents="results/origins/{setup}/documents.parquet",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=word_set,
+        word_sets=ORIGINS.word_set,
         transforms=TRANSFORMS,
     output:
         "results/debiasing/{setup}/differential_bias/{weat}.parquet",
@@ -50,31 +49,17 @@ rule estimate_debiased_differential_bias:
         "results/logs/debiasing/{setup}/estimate_debiased_differential_bias/{weat}.log",
     benchmark:
         "results/benchmarks/debiasing/{setup}/estimate_debiased_differential_bias/{weat}.tsv"
-    conda:
-        ENVIRONMENT
-    threads: 8
-    resources:
-        mem_mb=memory(4000),
-        runtime=960,
-    params:
-        weats=weat_options,
-        options=influence_options,
-        transforms=transforms_given,
-        code=CODE["estimate_differential_bias"],
     message:
         "{wildcards.setup}: estimate every document's differential bias of {wildcards.weat} after debiasing"
-    shell:
-        "biaslab origins differential-bias {input.embeddings} --cooccurrence {input.cooccurrence}"
-        " --corpus {input.corpus} --documents {input.documents} --vocabulary {input.vocabulary} {params.weats}"
-        " {params.options} {params.transforms} --threads {threads} --out {output} > {log} 2>&1"
 
 
 rule compare_document_rankings:
     input:
-        rankings_of_documents,
-        embeddings=baseline_embeddings,
+        ORIGINS.of_tests("differential_bias"),
+        ORIGINS.of_tests("differential_bias", "results/debiasing"),
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=word_sets,
+        word_sets=ORIGINS.word_sets,
         transforms=TRANSFORMS,
     output:
         "results/debiasing/{setup}/document_ranking.tsv",
@@ -88,9 +73,8 @@ rule compare_document_rankings:
         mem_mb=memory(2000),
         runtime=30,
     params:
-        weats=weat_options,
-        transforms=transforms_given,
-        code=CODE["compare_document_rankings"],
+        weats=ORIGINS.weat_options,
+        transforms=DEBIASING.transforms_given,
     message:
         "{wildcards.setup}: compare the rankings of documents before and after debiasing"
     shell:
@@ -98,40 +82,3 @@ rule compare_document_rankings:
         " --before results/origins/{wildcards.setup}/differential_bias"
         " --after results/debiasing/{wildcards.setup}/differential_bias {params.transforms} --out {output}"
         " > {log} 2>&1"
-
-
-rule report_document_rankings:
-    input:
-        "results/debiasing/{setup}/document_ranking.tsv",
-    output:
-        survival_report("Tables", ".tsv"),
-        expand("results/debiasing/{{setup}}/tables/document_ranking{suffix}", suffix=[".md", ".tex"]),
-        survival_report("Figures", ".svg"),
-        expand(
-            "results/debiasing/{{setup}}/figures/document_ranking{suffix}", suffix=[".pdf", ".png", ".tsv"]
-        ),
-    log:
-        "results/logs/debiasing/{setup}/report_document_rankings.log",
-    benchmark:
-        "results/benchmarks/debiasing/{setup}/report_document_rankings.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=memory(1000),
-        runtime=10,
-    params:
-        code=CODE["report_document_rankings"],
-    message:
-        "{wildcards.setup}: tabulate and draw how much of the ranking survives debiasing"
-    shell:
-        "biaslab debiasing report-rankings {input} --name {wildcards.setup}"
-        " --table results/debiasing/{wildcards.setup}/tables/document_ranking"
-        " --figure results/debiasing/{wildcards.setup}/figures/document_ranking"
-        " > {log} 2>&1"
-
-
-rule debiasing_origins:
-    input:
-        expand(rules.report_document_rankings.output, setup=DEBIASED_SETUPS),
-    message:
-        "how much of the rankings of documents survives debiasing"

@@ -1,12 +1,18 @@
-from biaslab.fairness_testing import area as testing_plan
+from biaslab.fairness_testing.inputs import Inputs as TestingInputs
+
+TESTING = TestingInputs(PLAN)
+
+
+wildcard_constraints:
+    classifier="|".join(TESTING.classifiers),
 
 
 rule prepare_classifier:
     input:
-        data=classifier_file("data"),
-        schema=classifier_file("schema"),
-        network=classifier_file("network"),
-        clusters=classifier_file("clusters"),
+        data=TESTING.file("data"),
+        schema=TESTING.file("schema"),
+        network=TESTING.file("network"),
+        clusters=TESTING.file("clusters"),
     output:
         "results/fairness_testing/{classifier}/network.npz",
         "results/fairness_testing/{classifier}/data.npz",
@@ -21,10 +27,9 @@ rule prepare_classifier:
         mem_mb=memory(1500),
         runtime=60,
     params:
-        options=testing_options("seeds", "training_epochs"),
-        files=named_inputs("network", "clusters"),
+        options=TESTING.options("seeds", "training_epochs"),
+        files=TESTING.named("network", "clusters"),
         seed=config["seed"],
-        code=CODE["prepare_classifier"],
     message:
         "{wildcards.classifier}: encode the data and read or train the network"
     shell:
@@ -36,8 +41,8 @@ rule prepare_classifier:
 rule search_discrimination:
     input:
         rules.prepare_classifier.output,
-        schema=classifier_file("schema"),
-        published_bounds=classifier_file("published_bounds"),
+        schema=TESTING.file("schema"),
+        published_bounds=TESTING.file("published_bounds"),
     output:
         expand(
             "results/fairness_testing/{{classifier}}/{name}.tsv",
@@ -55,12 +60,11 @@ rule search_discrimination:
         mem_mb=memory(2500),
         runtime=120,
     params:
-        options=testing_options(
+        options=TESTING.options(
             "hops", "ablation_hops", "repetitions", "explanations", "uniform_samples", "local_seeds"
         ),
-        files=named_inputs("schema", "published_bounds"),
+        files=TESTING.named("schema", "published_bounds"),
         seed=config["seed"],
-        code=CODE["search_discrimination"],
     message:
         "{wildcards.classifier}: search for discriminatory samples"
     shell:
@@ -72,7 +76,7 @@ rule retrain_classifier:
     input:
         rules.prepare_classifier.output,
         rules.search_discrimination.output.found,
-        schema=classifier_file("schema"),
+        schema=TESTING.file("schema"),
     output:
         "results/fairness_testing/{classifier}/retraining.tsv",
     log:
@@ -86,10 +90,9 @@ rule retrain_classifier:
         mem_mb=memory(1500),
         runtime=60,
     params:
-        options=testing_options("retrainings", "retraining_share", "uniform_samples"),
-        files=named_inputs("schema"),
+        options=TESTING.options("retrainings", "retraining_share", "uniform_samples"),
+        files=TESTING.named("schema"),
         seed=config["seed"],
-        code=CODE["retrain_classifier"],
     message:
         "{wildcards.classifier}: retrain with what was found"
     shell:
@@ -97,74 +100,9 @@ rule retrain_classifier:
         " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
 
 
-MEASURED = [
-    expand(rule_of_classifier, classifier=TESTED.classifiers)
-    for rule_of_classifier in [
-        rules.prepare_classifier.output,
-        rules.search_discrimination.output,
-        rules.retrain_classifier.output,
-    ]
-]
-
-
-rule write_fairness_tables:
-    input:
-        MEASURED,
-        claims=ROOT / "workflow/resources/claims/fairness_testing.tsv",
-    output:
-        report_items(testing_plan.TABLES, "Tables", ".tsv", "fairness_testing"),
-        expand(
-            "results/fairness_testing/{item.stem}{suffix}",
-            item=testing_plan.TABLES,
-            suffix=[".md", ".tex"],
-        ),
-    log:
-        "results/logs/fairness_testing/write_fairness_tables.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/write_fairness_tables.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=memory(1000),
-        runtime=10,
-    params:
-        code=CODE["write_fairness_tables"],
-    message:
-        "write the tables of fairness testing"
-    shell:
-        "biaslab fairness-testing tables results/fairness_testing --claims {input.claims:q} > {log} 2>&1"
-
-
-rule draw_fairness_figures:
-    input:
-        MEASURED,
-    output:
-        report_items(testing_plan.FIGURES, "Figures", ".svg", "fairness_testing"),
-        expand(
-            "results/fairness_testing/{item.stem}{suffix}",
-            item=testing_plan.FIGURES,
-            suffix=[".pdf", ".png", ".tsv"],
-        ),
-    log:
-        "results/logs/fairness_testing/draw_fairness_figures.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/draw_fairness_figures.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=memory(1000),
-        runtime=10,
-    params:
-        code=CODE["draw_fairness_figures"],
-    message:
-        "draw the figures of fairness testing"
-    shell:
-        "biaslab fairness-testing figures results/fairness_testing > {log} 2>&1"
-
-
 rule fairness_testing:
     input:
-        # without any classifier, nothing
-        [rules.write_fairness_tables.output, rules.draw_fairness_figures.output] if TESTED.classifiers else [],
+        rules.report_fairness_testing.output,
+        expand(rules.search_discrimination.output, classifier=TESTING.classifiers),
     message:
         "all tables and figures of fairness testing"

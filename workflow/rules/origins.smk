@@ -1,38 +1,39 @@
-from biaslab.origins.report.figures import figure_items
-from biaslab.origins.report.tables import table_items
+from biaslab.origins import grid
+from biaslab.origins.inputs import Inputs as OriginsInputs
 
-WEATS = {name: setup["bias"]["weats"] for name, setup in SETUPS.items()}
-TABLES = table_items(WEATS)
-FIGURES = figure_items(WEATS)
-PAGES = [
-    f"results/origins/{setup}/context_{weat}_{kind}.html"
-    for setup, weats in WEATS.items()
-    for weat in weats
-    for kind in grid.TARGETED_KINDS
-]
+ORIGINS = OriginsInputs(PLAN)
+
+
+wildcard_constraints:
+    setup="|".join(ORIGINS.setups),
+    weat="|".join(config["weats"]),
+    set=grid.SET_PATTERN,
+    batch=r"\d+",
+
+
+include: "origins_embeddings.smk"
 
 
 rule measure_baseline:
     input:
-        embeddings=baseline_embeddings,
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=word_sets,
+        word_sets=ORIGINS.word_sets,
     output:
         "results/origins/{setup}/baseline.tsv",
     log:
-        "results/logs/{setup}/measure_baseline.log",
+        "results/logs/origins/{setup}/measure_baseline.log",
     benchmark:
-        "results/benchmarks/{setup}/measure_baseline.tsv"
+        "results/benchmarks/origins/{setup}/measure_baseline.tsv"
     conda:
         ENVIRONMENT
     resources:
         mem_mb=memory(2000),
         runtime=60,
     params:
-        weats=weat_options,
+        weats=ORIGINS.weat_options,
         permutations=lookup(dpath="setups/{setup}/bias/permutations", within=config),
         seed=config["seed"],
-        code=CODE["measure_bias"],
     message:
         "{wildcards.setup}: measure the baselines' bias"
     shell:
@@ -42,18 +43,18 @@ rule measure_baseline:
 
 rule estimate_differential_bias:
     input:
-        embeddings=baseline_embeddings,
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         documents="results/origins/{setup}/documents.parquet",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=word_set,
+        word_sets=ORIGINS.word_set,
     output:
         "results/origins/{setup}/differential_bias/{weat}.parquet",
     log:
-        "results/logs/{setup}/estimate_differential_bias/{weat}.log",
+        "results/logs/origins/{setup}/estimate_differential_bias/{weat}.log",
     benchmark:
-        "results/benchmarks/{setup}/estimate_differential_bias/{weat}.tsv"
+        "results/benchmarks/origins/{setup}/estimate_differential_bias/{weat}.tsv"
     conda:
         ENVIRONMENT
     threads: 8
@@ -61,30 +62,30 @@ rule estimate_differential_bias:
         mem_mb=memory(4000),
         runtime=480,
     params:
-        weats=weat_options,
-        options=influence_options,
-        code=CODE["estimate_differential_bias"],
+        weats=ORIGINS.weat_options,
+        options=ORIGINS.influence_options,
+        transforms=ORIGINS.transform_options,
     message:
         "{wildcards.setup}: estimate every document's differential bias of {wildcards.weat}"
     shell:
         "biaslab origins differential-bias {input.embeddings} --cooccurrence {input.cooccurrence}"
         " --corpus {input.corpus} --documents {input.documents} --vocabulary {input.vocabulary} {params.weats}"
-        " {params.options} --threads {threads} --out {output} > {log} 2>&1"
+        " {params.options} {params.transforms} --threads {threads} --out {output} > {log} 2>&1"
 
 
 rule estimate_bias_gradient:
     input:
-        embeddings=baseline_embeddings,
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=word_set,
+        word_sets=ORIGINS.word_set,
     output:
         "results/origins/{setup}/bias_gradient/{weat}.parquet",
     log:
-        "results/logs/{setup}/estimate_bias_gradient/{weat}.log",
+        "results/logs/origins/{setup}/estimate_bias_gradient/{weat}.log",
     benchmark:
-        "results/benchmarks/{setup}/estimate_bias_gradient/{weat}.tsv"
+        "results/benchmarks/origins/{setup}/estimate_bias_gradient/{weat}.tsv"
     conda:
         ENVIRONMENT
     threads: 2
@@ -92,9 +93,8 @@ rule estimate_bias_gradient:
         mem_mb=memory(4000),
         runtime=60,
     params:
-        weats=weat_options,
-        options=influence_options,
-        code=CODE["estimate_bias_gradient"],
+        weats=ORIGINS.weat_options,
+        options=ORIGINS.influence_options,
     message:
         "{wildcards.setup}: estimate every co-occurrence's effect on {wildcards.weat}"
     shell:
@@ -105,13 +105,13 @@ rule estimate_bias_gradient:
 
 rule measure_seed_stability:
     input:
-        differential_biases,
+        ORIGINS.of_tests("differential_bias"),
     output:
         "results/origins/{setup}/seed_stability.tsv",
     log:
-        "results/logs/{setup}/measure_seed_stability.log",
+        "results/logs/origins/{setup}/measure_seed_stability.log",
     benchmark:
-        "results/benchmarks/{setup}/measure_seed_stability.tsv"
+        "results/benchmarks/origins/{setup}/measure_seed_stability.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -119,7 +119,6 @@ rule measure_seed_stability:
         runtime=30,
     params:
         seed=config["seed"],
-        code=CODE["measure_seed_stability"],
     message:
         "{wildcards.setup}: measure how far the ranking of documents depends on the seeds"
     shell:
@@ -135,12 +134,12 @@ rule highlight_documents:
         "results/origins/{setup}/corpus.npz",
         "results/origins/{setup}/documents.parquet",
         "results/origins/{setup}/vocabulary.tsv",
-        word_sets=word_set,
+        word_sets=ORIGINS.word_set,
     output:
         **{
             kind: report(
                 f"results/origins/{{setup}}/context_{{weat}}_{kind}.html",
-                category=PAPERS["origins"],
+                category=PLAN.area("origins").paper,
                 subcategory="Documents",
                 caption="../report/context.rst",
                 labels={"item": f"Removal: {kind}", "setup": "{setup}", "weat": "{weat}"},
@@ -148,17 +147,16 @@ rule highlight_documents:
             for kind in grid.TARGETED_KINDS
         },
     log:
-        "results/logs/{setup}/highlight_documents/{weat}.log",
+        "results/logs/origins/{setup}/highlight_documents/{weat}.log",
     benchmark:
-        "results/benchmarks/{setup}/highlight_documents/{weat}.tsv"
+        "results/benchmarks/origins/{setup}/highlight_documents/{weat}.tsv"
     conda:
         ENVIRONMENT
     resources:
         mem_mb=memory(1000),
         runtime=30,
     params:
-        weats=weat_options,
-        code=CODE["highlight_documents"],
+        weats=ORIGINS.weat_options,
     message:
         "{wildcards.setup}: highlight the documents with the most influence on {wildcards.weat}"
     shell:
@@ -168,22 +166,21 @@ rule highlight_documents:
 
 rule select_sets:
     input:
-        differential_biases,
+        ORIGINS.of_tests("differential_bias"),
     output:
         "results/origins/{setup}/perturbation_sets.parquet",
     log:
-        "results/logs/{setup}/select_sets.log",
+        "results/logs/origins/{setup}/select_sets.log",
     benchmark:
-        "results/benchmarks/{setup}/select_sets.tsv"
+        "results/benchmarks/origins/{setup}/select_sets.tsv"
     conda:
         ENVIRONMENT
     resources:
         mem_mb=memory(1000),
         runtime=30,
     params:
-        options=selection_options,
+        options=ORIGINS.selection_options,
         seed=config["seed"],
-        code=CODE["select_sets"],
     message:
         "{wildcards.setup}: select the documents of every perturbation set"
     shell:
@@ -192,18 +189,18 @@ rule select_sets:
 
 rule predict_sets:
     input:
-        embeddings=baseline_embeddings,
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         sets="results/origins/{setup}/perturbation_sets.parquet",
-        word_sets=word_sets,
+        word_sets=ORIGINS.word_sets,
     output:
         "results/origins/{setup}/predictions.tsv",
     log:
-        "results/logs/{setup}/predict_sets.log",
+        "results/logs/origins/{setup}/predict_sets.log",
     benchmark:
-        "results/benchmarks/{setup}/predict_sets.tsv"
+        "results/benchmarks/origins/{setup}/predict_sets.tsv"
     conda:
         ENVIRONMENT
     threads: 8
@@ -211,9 +208,8 @@ rule predict_sets:
         mem_mb=memory(4000),
         runtime=240,
     params:
-        weats=weat_options,
-        options=influence_options,
-        code=CODE["estimate_differential_bias"],
+        weats=ORIGINS.weat_options,
+        options=ORIGINS.influence_options,
     message:
         "{wildcards.setup}: predict the bias after the removal of every set"
     shell:
@@ -225,23 +221,22 @@ rule predict_sets:
 
 rule measure_sets:
     input:
-        embeddings=retrained_embeddings,
+        embeddings=ORIGINS.embeddings(grid.perturbation_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=word_sets,
+        word_sets=ORIGINS.word_sets,
     output:
         "results/origins/{setup}/observed.tsv",
     log:
-        "results/logs/{setup}/measure_sets.log",
+        "results/logs/origins/{setup}/measure_sets.log",
     benchmark:
-        "results/benchmarks/{setup}/measure_sets.tsv"
+        "results/benchmarks/origins/{setup}/measure_sets.tsv"
     conda:
         ENVIRONMENT
     resources:
         mem_mb=memory(1000),
         runtime=120,
     params:
-        weats=weat_options,
-        code=CODE["measure_bias"],
+        weats=ORIGINS.weat_options,
     message:
         "{wildcards.setup}: measure the bias after every removal"
     shell:
@@ -258,9 +253,9 @@ rule evaluate_predictions:
         perturbations="results/origins/{setup}/perturbations.tsv",
         correlation="results/origins/{setup}/correlation.tsv",
     log:
-        "results/logs/{setup}/evaluate_predictions.log",
+        "results/logs/origins/{setup}/evaluate_predictions.log",
     benchmark:
-        "results/benchmarks/{setup}/evaluate_predictions.tsv"
+        "results/benchmarks/origins/{setup}/evaluate_predictions.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -268,7 +263,6 @@ rule evaluate_predictions:
         runtime=30,
     params:
         seed=config["seed"],
-        code=CODE["evaluate_predictions"],
     message:
         "{wildcards.setup}: compare predicted with observed bias"
     shell:
@@ -283,13 +277,13 @@ rule scan_ppmi:
         corpus="results/origins/{setup}/corpus.npz",
         documents="results/origins/{setup}/documents.parquet",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=word_set,
+        word_sets=ORIGINS.word_set,
     output:
         "results/origins/{setup}/ppmi/{weat}.parquet",
     log:
-        "results/logs/{setup}/scan_ppmi/{weat}.log",
+        "results/logs/origins/{setup}/scan_ppmi/{weat}.log",
     benchmark:
-        "results/benchmarks/{setup}/scan_ppmi/{weat}.tsv"
+        "results/benchmarks/origins/{setup}/scan_ppmi/{weat}.tsv"
     conda:
         ENVIRONMENT
     threads: 8
@@ -297,8 +291,7 @@ rule scan_ppmi:
         mem_mb=memory(2000),
         runtime=240,
     params:
-        weats=weat_options,
-        code=CODE["scan_ppmi"],
+        weats=ORIGINS.weat_options,
     message:
         "{wildcards.setup}: measure every document's differential bias of {wildcards.weat} by PPMI"
     shell:
@@ -309,27 +302,26 @@ rule scan_ppmi:
 
 rule compare_ppmi:
     input:
-        embeddings=baseline_embeddings,
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=word_sets,
+        word_sets=ORIGINS.word_sets,
     output:
         baseline="results/origins/{setup}/ppmi/baseline.tsv",
         word_sets="results/origins/{setup}/ppmi/word_sets.tsv",
         correlation="results/origins/{setup}/ppmi/correlation.tsv",
     log:
-        "results/logs/{setup}/compare_ppmi.log",
+        "results/logs/origins/{setup}/compare_ppmi.log",
     benchmark:
-        "results/benchmarks/{setup}/compare_ppmi.tsv"
+        "results/benchmarks/origins/{setup}/compare_ppmi.tsv"
     conda:
         ENVIRONMENT
     resources:
         mem_mb=memory(2000),
         runtime=120,
     params:
-        weats=weat_options,
+        weats=ORIGINS.weat_options,
         seed=config["seed"],
-        code=CODE["compare_ppmi"],
     message:
         "{wildcards.setup}: compare the bias in GloVe with that in the PPMI representation"
     shell:
@@ -340,25 +332,24 @@ rule compare_ppmi:
 
 rule project_words:
     input:
-        embeddings=axis_embeddings,
+        embeddings=ORIGINS.embeddings(grid.baseline_sets, grid.largest_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=word_sets,
+        word_sets=ORIGINS.word_sets,
     output:
         projections="results/origins/{setup}/projections.tsv",
         frequency="results/origins/{setup}/axis_frequency.tsv",
     log:
-        "results/logs/{setup}/project_words.log",
+        "results/logs/origins/{setup}/project_words.log",
     benchmark:
-        "results/benchmarks/{setup}/project_words.tsv"
+        "results/benchmarks/origins/{setup}/project_words.tsv"
     conda:
         ENVIRONMENT
     resources:
         mem_mb=memory(2000),
         runtime=60,
     params:
-        weats=weat_options,
+        weats=ORIGINS.weat_options,
         seed=config["seed"],
-        code=CODE["project_words"],
     message:
         "{wildcards.setup}: project the target words onto the bias axis"
     shell:
@@ -366,70 +357,14 @@ rule project_words:
         " --seed {params.seed} --projections {output.projections} --frequency {output.frequency} > {log} 2>&1"
 
 
-rule write_tables:
-    input:
-        measured,
-        config="results/config.json",
-        word_sets=every_word_set,
-    output:
-        report_items(TABLES, "Tables", ".tsv"),
-        expand("results/origins/{item.stem}{suffix}", item=TABLES, suffix=[".md", ".tex"]),
-    log:
-        "results/logs/write_tables.log",
-    benchmark:
-        "results/benchmarks/write_tables.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=memory(2000),
-        runtime=30,
-    params:
-        setups=setup_options,
-        weats=weat_options,
-        code=CODE["write_tables"],
-    message:
-        "write the tables"
-    shell:
-        "biaslab origins tables {params.setups} {params.weats} --config {input.config} --out-dir results/origins"
-        " > {log} 2>&1"
-
-
-rule draw_figures:
-    input:
-        measured,
-        config="results/config.json",
-        word_sets=every_word_set,
-    output:
-        report_items(FIGURES, "Figures", ".svg"),
-        expand(
-            "results/origins/{item.stem}{suffix}",
-            item=FIGURES,
-            suffix=[".pdf", ".png", ".tsv"],
-        ),
-    log:
-        "results/logs/draw_figures.log",
-    benchmark:
-        "results/benchmarks/draw_figures.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=memory(2000),
-        runtime=30,
-    params:
-        setups=setup_options,
-        weats=weat_options,
-        code=CODE["draw_figures"],
-    message:
-        "draw the figures"
-    shell:
-        "biaslab origins figures {params.setups} {params.weats} --config {input.config} --out-dir results/origins"
-        " > {log} 2>&1"
+include: "origins_retraining.smk"
+include: "origins_transfer.smk"
 
 
 rule origins:
     input:
-        rules.write_tables.output,
-        rules.draw_figures.output,
-        PAGES,
+        rules.report_origins.output,
+        ORIGINS.pages(),
+        ORIGINS.results(),
     message:
         "all tables and figures of the origins of bias"

@@ -5,13 +5,13 @@ rule train_word2vec:
     input:
         corpus="results/origins/{setup}/corpus.npz",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        sets=left_out,
+        sets=ORIGINS.left_out,
     output:
         "results/origins/{setup}/word2vec/embeddings/{trained}/batch-0.npz",
     log:
-        "results/logs/{setup}/train_word2vec/{trained}.log",
+        "results/logs/origins/{setup}/train_word2vec/{trained}.log",
     benchmark:
-        "results/benchmarks/{setup}/train_word2vec/{trained}.tsv"
+        "results/benchmarks/origins/{setup}/train_word2vec/{trained}.tsv"
     wildcard_constraints:
         trained=r"[a-z][a-z0-9_-]*",
     conda:
@@ -21,10 +21,9 @@ rule train_word2vec:
         mem_mb=memory(2000),
         runtime=1440,
     params:
-        options=word2vec_options,
-        sets=left_out_options,
+        options=ORIGINS.word2vec_options,
+        sets=ORIGINS.left_out_options,
         seed=config["seed"],
-        code=CODE["train_word2vec"],
     message:
         "{wildcards.setup}: train word2vec, {wildcards.trained}"
     shell:
@@ -33,68 +32,47 @@ rule train_word2vec:
         " > {log} 2>&1"
 
 
-rule measure_word2vec:
+use rule measure_sets as measure_word2vec with:
     input:
-        embeddings=word2vec_embeddings(grid.perturbation_sets),
+        embeddings=ORIGINS.word2vec_embeddings(grid.baseline_sets, grid.perturbation_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=word_sets,
+        word_sets=ORIGINS.word_sets,
     output:
         "results/origins/{setup}/word2vec/observed.tsv",
     log:
-        "results/logs/{setup}/measure_word2vec.log",
+        "results/logs/origins/{setup}/measure_word2vec.log",
     benchmark:
-        "results/benchmarks/{setup}/measure_word2vec.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=memory(1000),
-        runtime=60,
-    params:
-        weats=weat_options,
-        code=CODE["measure_bias"],
+        "results/benchmarks/origins/{setup}/measure_word2vec.tsv"
     message:
         "{wildcards.setup}: measure the bias in word2vec"
-    shell:
-        "biaslab origins measure-sets {input.embeddings} --vocabulary {input.vocabulary} {params.weats}"
-        " --out {output} > {log} 2>&1"
 
 
-rule measure_word2vec_analogies:
+use rule measure_analogies as measure_word2vec_analogies with:
     input:
-        embeddings=word2vec_embeddings(grid.largest_sets),
+        embeddings=ORIGINS.word2vec_embeddings(grid.baseline_sets, grid.largest_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
     output:
         "results/origins/{setup}/word2vec/analogies.tsv",
     log:
-        "results/logs/{setup}/measure_word2vec_analogies.log",
+        "results/logs/origins/{setup}/measure_word2vec_analogies.log",
     benchmark:
-        "results/benchmarks/{setup}/measure_word2vec_analogies.tsv"
-    conda:
-        ENVIRONMENT
-    resources:
-        mem_mb=memory(2000),
-        runtime=480,
-    params:
-        code=CODE["measure_analogies"],
+        "results/benchmarks/origins/{setup}/measure_word2vec_analogies.tsv"
     message:
         "{wildcards.setup}: answer analogies in word2vec"
-    shell:
-        "biaslab embeddings analogies {input.embeddings} --vocabulary {input.vocabulary} --out {output}"
-        " > {log} 2>&1"
 
 
 rule compare_word2vec:
     input:
-        embeddings=word2vec_embeddings(no_sets),
+        embeddings=ORIGINS.word2vec_embeddings(grid.baseline_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         glove="results/origins/{setup}/ppmi/word_sets.tsv",
     output:
         word_sets="results/origins/{setup}/word2vec/word_sets.tsv",
         correlation="results/origins/{setup}/word2vec/correlation.tsv",
     log:
-        "results/logs/{setup}/compare_word2vec.log",
+        "results/logs/origins/{setup}/compare_word2vec.log",
     benchmark:
-        "results/benchmarks/{setup}/compare_word2vec.tsv"
+        "results/benchmarks/origins/{setup}/compare_word2vec.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -102,7 +80,6 @@ rule compare_word2vec:
         runtime=60,
     params:
         seed=config["seed"],
-        code=CODE["transfer"],
     message:
         "{wildcards.setup}: compare the bias in word2vec with that in GloVe"
     shell:
@@ -117,13 +94,13 @@ rule measure_ppmi_sets:
         corpus="results/origins/{setup}/corpus.npz",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         sets="results/origins/{setup}/perturbation_sets.parquet",
-        word_sets=word_sets,
+        word_sets=ORIGINS.word_sets,
     output:
         "results/origins/{setup}/ppmi/sets.tsv",
     log:
-        "results/logs/{setup}/measure_ppmi_sets.log",
+        "results/logs/origins/{setup}/measure_ppmi_sets.log",
     benchmark:
-        "results/benchmarks/{setup}/measure_ppmi_sets.tsv"
+        "results/benchmarks/origins/{setup}/measure_ppmi_sets.tsv"
     conda:
         ENVIRONMENT
     threads: 2
@@ -131,8 +108,7 @@ rule measure_ppmi_sets:
         mem_mb=memory(4000),
         runtime=120,
     params:
-        weats=weat_options,
-        code=CODE["transfer"],
+        weats=ORIGINS.weat_options,
     message:
         "{wildcards.setup}: measure the bias by PPMI after every removal"
     shell:
@@ -152,9 +128,9 @@ rule compare_transfer:
         changes="results/origins/{setup}/transfer/changes.tsv",
         responses="results/origins/{setup}/transfer/responses.tsv",
     log:
-        "results/logs/{setup}/compare_transfer.log",
+        "results/logs/origins/{setup}/compare_transfer.log",
     benchmark:
-        "results/benchmarks/{setup}/compare_transfer.tsv"
+        "results/benchmarks/origins/{setup}/compare_transfer.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -162,7 +138,6 @@ rule compare_transfer:
         runtime=30,
     params:
         seed=config["seed"],
-        code=CODE["transfer"],
     message:
         "{wildcards.setup}: compare GloVe, PPMI and word2vec after every removal"
     shell:

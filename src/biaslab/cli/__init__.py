@@ -1,16 +1,15 @@
 """The ``biaslab`` command: one sub-command an area; arguments in, files out, no science."""
 
+import importlib
 import sys
 
 import typer
 
 from biaslab.cli import audit, datasets, embeddings
+from biaslab.cli.report import add_report
 from biaslab.cli.run import run
 from biaslab.core.errors import InputError
-from biaslab.debiasing import cli as debiasing
-from biaslab.fairness_testing import cli as fairness_testing
-from biaslab.origins import cli as origins
-from biaslab.ranking import cli as ranking
+from biaslab.run.areas import AREAS
 
 app = typer.Typer(
     name="biaslab", help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
@@ -18,10 +17,10 @@ app = typer.Typer(
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(embeddings.app, name="embeddings")
-app.add_typer(origins.app, name="origins")
-app.add_typer(ranking.app, name="ranking")
-app.add_typer(debiasing.app, name="debiasing")
-app.add_typer(fairness_testing.app, name="fairness-testing")
+for area in AREAS:
+    commands = importlib.import_module(f"biaslab.{area}.cli").app
+    add_report(commands, area)
+    app.add_typer(commands, name=area.replace("_", "-"))
 app.add_typer(audit.app, name="audit")
 
 

@@ -67,8 +67,8 @@ def manifest(
     ] = None,
 ) -> None:
     """Record what went into the results, what made them, and the sha256 of each."""
-    from biaslab.audit.manifest import write_manifest
     from biaslab.core.files import read_yaml
+    from biaslab.run.manifest import write_manifest
 
     inputs = {name: Path(path) for name, path in _pairs(input or [], "--input").items()}
     write_manifest(results, out, read_yaml(config), _pairs(code or [], "--code"), inputs)

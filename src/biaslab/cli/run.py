@@ -1,24 +1,21 @@
-"""``biaslab run``: check the configuration, then hand over to Snakemake."""
+"""``biaslab run``: check the configuration, fetch the data, then hand over to Snakemake."""
 
-import importlib
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-SUMMARIES = {
-    "origins": "biaslab.origins.grid",
-    "ranking": "biaslab.ranking.area",
-    "debiasing": "biaslab.debiasing.area",
-    "fairness_testing": "biaslab.fairness_testing.area",
-}
-"""The module of each area whose ``summaries(config)`` says, a line each, what its experiments will do."""
-
 LOCK = Path(".snakemake/biaslab.lock")
 # Whatever killed the last run, the next one goes on: our own lock cannot go stale, unfinished files are made
 # again. What a failed step said is shown at once.
 _FLAGS = ["--quiet", "host", "reason", "--nolock", "--rerun-incomplete", "--show-failed-logs"]
+# Arguments of Snakemake under which no step is run: nothing is fetched for them.
+_LOOKS_ONLY = re.compile(
+    r"-[A-Za-z]*n[A-Za-z]*|--(dry-?run|lint|report|unlock|touch|dag|d3dag|rulegraph|filegraph|help|version"
+    r"|summary|detailed-summary|archive|list\S*|delete-\S*|cleanup-\S*|containerize|generate-unit-tests)(=.*)?|-h"
+)
 
 
 def run(
@@ -28,19 +25,29 @@ def run(
         list[Path] | None, typer.Option(help="Your own configuration, laid over config.yaml and the preset.")
     ] = None,
 ) -> None:
-    """Run the workflow in this folder; all further arguments go to Snakemake."""
-    from biaslab.run.config import load_files, preset_path
+    """Run the workflow in this folder; all further arguments go to Snakemake.
+
+    Registered data are fetched first. What cannot be had is remembered and left out, with the reason.
+    """
+    from biaslab.run.area import load_area
+    from biaslab.run.config import REGISTRY, load_files, overlays
+    from biaslab.run.datasets import load_registry
+    from biaslab.run.fetching import fetch_wanted
     from biaslab.run.lock import hold
+    from biaslab.run.plan import wanted
     from biaslab.run.supervise import supervise
 
     root = Path()
-    files = ([preset_path(preset, root)] if preset else []) + (configfile or [])
+    files = overlays(preset, configfile, root)
     checked = load_files([Path("config.yaml"), *files], root)
     for area in checked["areas"]:
-        for line in importlib.import_module(SUMMARIES[area]).summaries(checked):
+        for line in load_area(area).summaries(checked):
             typer.echo(f"{area}: {line}", err=True)
     hold(LOCK)
-    overlays = ["--configfile", *map(str, files)] if files else []
-    arguments = [sys.executable, "-m", "snakemake", *overlays, *_FLAGS, *context.args]
+    if not any(map(_LOOKS_ONLY.fullmatch, context.args)):
+        registry = load_registry(root / REGISTRY)
+        fetch_wanted(wanted(checked), registry, checked["datasets"], lambda line: typer.echo(line, err=True))
+    given = ["--configfile", *map(str, files)] if files else []
+    arguments = [sys.executable, "-m", "snakemake", *given, *_FLAGS, *context.args]
     sys.stderr.flush()
     raise typer.Exit(supervise(arguments))

@@ -143,3 +143,23 @@ def read_text_table(
                 f"{path}, line {line}: {len(fields)} fields for {len(header)} columns; mend its tabs"
             )
     return [(line, dict(zip(header, fields, strict=True))) for line, fields in lines[1:]]
+
+
+def locate(file: str, root: Path) -> Path:
+    """Return the path of a file: as it is when the working directory has it, else in the repository.
+
+    Parameters
+    ----------
+    file : str
+        What a user names.
+    root : path
+        The repository.
+    """
+    return Path(file) if Path(file).is_file() else root / file
+
+
+def not_found(file: str, root: Path) -> str:
+    """Return what is wrong with a file that `locate` does not find, in one clause; "" when it is there."""
+    if locate(file, root).is_file():
+        return ""
+    return f"no such file: {file} (looked in {Path.cwd()} and in {root.resolve()}); correct the path"

@@ -1,63 +1,94 @@
-"""What the area makes: its tables and figures, and in one line what its experiment does."""
+"""Debiasing of word embeddings (Bolukbasi et al. 2016), as the workflow sees it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from biaslab.run.area import Item
+from biaslab.core.errors import suggest
+from biaslab.core.files import not_found
+from biaslab.debiasing.items import ITEMS
+from biaslab.run.area import Area, Given, Unit, Units
+from biaslab.run.datasets import verified_copy
 
-
-@dataclass(frozen=True)
-class EmbeddingItem(Item):
-    """A table or figure of one embedding, or of all together."""
-
-    embedding: str = "all"
-
-
-TABLES = (
-    EmbeddingItem("tables/figure1_occupations", "debiasing_occupations", "Figure 1: extreme occupations"),
-    EmbeddingItem("tables/figure1_analogies", "debiasing_analogies", "Figure 1: analogies before and after"),
-    EmbeddingItem(
-        "tables/figure2_benchmarks", "debiasing_benchmarks", "Figure 2: benchmarks before and after"
-    ),
-    EmbeddingItem("tables/direct_bias", "debiasing_direct_bias", "Direct bias before and after"),
-    EmbeddingItem("tables/indirect_bias", "debiasing_indirect_bias", "Indirect bias"),
-    EmbeddingItem("tables/weat", "debiasing_weat", "Association tests before and after"),
-    EmbeddingItem("tables/lambda_path", "debiasing_lambda_path", "The whole path of soft debiasing"),
-    EmbeddingItem("tables/classifier", "debiasing_classifier", "Classifier of gender-specific words"),
-    EmbeddingItem("tables/lost_words", "debiasing_lost_words", "Lost words"),
-)
-"""Of all embeddings together, each with the files ``<stem>.tsv``, ``.md`` and ``.tex``."""
-
-_FIGURES = {
-    "figure1_occupations": ("debiasing_occupations", "Figure 1: extreme occupations"),
-    "figure2_components": ("debiasing_components", "Figure 2: principal components"),
-    "figure3_words": ("debiasing_words", "Figure 3: words on two axes"),
-    "lambda_path": ("debiasing_lambda_path", "Bias and quality along soft debiasing"),
+BENCHMARKS = {"rg65": None, "wordsim353": "wordsim353", "msr": "msr-syntax"}
+"""The registered dataset of each benchmark; None for a file of the repository."""
+AUTHORS = {
+    "occupations": "debiaswe-occupations",
+    "equalize": "debiaswe-equalize",
+    "specific": "debiaswe-specific",
+    "seeds": "debiaswe-specific-seed",
 }
+"""The registered datasets of the authors' word lists, each of which may be missing."""
+LISTS = ("defining", "equalize", "occupations", "gender_specific")
+"""The keys of the word lists."""
+SETUP = "setup"
+"""The mark of an embedding that is the first baseline of a setup; the others are registered datasets."""
 
 
-def figures(embeddings: Sequence[str]) -> list[EmbeddingItem]:
-    """Return the figures, each with the files ``<stem>.svg``, ``.pdf``, ``.png`` and ``.tsv``.
-
-    Parameters
-    ----------
-    embeddings : sequence of str
-        Names of the embeddings that are debiased.
-    """
-    return [
-        EmbeddingItem(f"{embedding}/figures/{stem}", caption, item, embedding)
-        for embedding in embeddings
-        for stem, (caption, item) in _FIGURES.items()
-    ]
+def wanted(config: Mapping[str, Any]) -> set[str]:
+    """Return the registered embeddings, benchmarks and lists that a run would use."""
+    section = config["debiasing"]
+    embeddings = {name for name in section["embeddings"] if name not in config["setups"]}
+    benchmarks = {BENCHMARKS[name] for name in section["benchmarks"]} - {None}
+    return embeddings | benchmarks | (set(AUTHORS.values()) if embeddings else set())
 
 
-def summaries(config: Mapping) -> list[str]:
-    """Say in one line what will be debiased.
+def choose(given: Given) -> Units:
+    """Return the embeddings that are there: registered ones, and first baselines of setups that are run.
 
     Parameters
     ----------
-    config : mapping
-        The complete configuration.
+    given : Given
     """
+    section, setups = given.config["debiasing"], given.config["setups"]
+    units, files, left_out = [], {}, {}
+    for name in section["embeddings"]:
+        if name in setups and name in given.others and given.others[name].embedding:
+            units.append(Unit(name, marks=(SETUP,), embedding=given.others[name].embedding))
+        elif name in setups:
+            left_out[name] = f"the setup {name} is not run"
+        elif name in given.absent:
+            left_out[name] = given.absent[name]
+        else:
+            files[name] = verified_copy(given.registry[name])
+            units.append(Unit(name, embedding=files[name]))
+    benchmarks = {name: BENCHMARKS[name] for name in section["benchmarks"]}
+    absent = {name: given.absent[d] for name, d in benchmarks.items() if d in given.absent}
+    record = {AREA.name: {**section, "embeddings": [unit.name for unit in units]}}
+    return Units(tuple(units), left_out | absent, files, record)
+
+
+def summaries(config: Mapping[str, Any]) -> list[str]:
+    """Say in one line what will be debiased."""
     names = ", ".join(config["debiasing"]["embeddings"])
     return [f"bias and benchmarks of {names} before and after hard and soft debiasing"]
+
+
+def check(given: Given) -> Iterator[str]:
+    """Yield embeddings that are nowhere, files that are not there, and a path of weights that goes wrong."""
+    section, setups = given.config["debiasing"], given.config["setups"]
+    for embedding in section["embeddings"]:
+        if embedding not in given.registry and embedding not in setups:
+            near = suggest(embedding, [*given.registry, *setups])
+            yield (
+                f"debiasing.embeddings: '{embedding}' is neither a registered dataset nor a setup"
+                f" (setups: {', '.join(setups)}){near}"
+            )
+    for key, file in [*((key, section[key]) for key in LISTS), *(("weats", f) for f in section["weats"])]:
+        if problem := not_found(file, given.root):
+            yield f"debiasing.{key}: {problem}"
+    weight, path = section["lambda"], section["lambdas"]
+    if path != sorted(set(path)) or weight not in path:
+        rising = sorted({*path, weight})
+        yield f"debiasing.lambdas: {path} does not rise or lacks lambda, {weight}; write {rising}"
+
+
+AREA = Area(
+    name="debiasing",
+    paper="Debiasing word embeddings (Bolukbasi et al. 2016)",
+    check=check,
+    wanted=wanted,
+    choose=choose,
+    summaries=summaries,
+    items=ITEMS,
+    labels=("embedding", "test"),
+)

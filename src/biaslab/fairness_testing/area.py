@@ -1,40 +1,65 @@
-"""What the area makes: its tables and figures, and in one line what its experiment does."""
+"""Adversarial fairness testing of classifiers (Zhang et al. 2021), as the workflow sees it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
-from biaslab.run.area import Item
+from biaslab.core.errors import suggest
+from biaslab.core.files import locate, not_found
+from biaslab.fairness_testing.items import ITEMS
+from biaslab.run.area import Area, Given, Unit, Units, claims_of
+from biaslab.run.areas import AREAS
+from biaslab.run.datasets import dataset_name, unregistered, verified_copy
 
-TABLES = (
-    Item("tables/table3_classifiers", "fairness_classifiers", "Table 3: classifiers"),
-    Item("tables/table4_aequitas", "fairness_aequitas", "Table 4: comparison with AEQUITAS"),
-    Item("tables/table5_symbolic", "fairness_symbolic", "Table 5: comparison with SG"),
-    Item("tables/table6_global", "fairness_global", "Table 6: global generation"),
-    Item("tables/table7_local", "fairness_local", "Table 7: local generation"),
-    Item("tables/table10_cost", "fairness_cost", "Table 10: cost in model queries"),
-    Item("tables/table12_retraining", "fairness_retraining", "Table 12: retraining"),
-    Item("tables/averages", "fairness_averages", "Averages over the settings"),
-    Item("tables/ablation", "fairness_ablation", "What each published quirk is worth"),
-    Item("tables/modes", "fairness_modes", "As published and as printed"),
-)
-"""Of all classifiers together, each with the files ``<stem>.tsv``, ``.md`` and ``.tex``."""
-
-FIGURES = (
-    Item("figures/figure7_local", "fairness_figure7", "Figure 7: growth with the seeds"),
-    Item("figures/coverage", "fairness_coverage", "Discriminatory samples against model queries"),
-    Item("figures/ablation", "fairness_ablation", "What each published quirk is worth"),
-    Item("figures/retraining", "fairness_retraining", "Discrimination before and after retraining"),
-)
-"""Of all classifiers together, each with the files ``<stem>.svg``, ``.pdf``, ``.png`` and ``.tsv``."""
+TRAIN = "train"
+"""Instead of a file with a network: train one on the data."""
+_FILES = ("data", "network", "clusters")
 
 
-def summaries(config: Mapping) -> list[str]:
-    """Say in one line what will be tested.
+def wanted(config: Mapping[str, Any]) -> set[str]:
+    """Return the registered datasets that a run would use."""
+    section = config["fairness_testing"]
+    names = [*section["run"], *section["otherwise"]]
+    return {dataset for name in names for dataset in _datasets(section["classifiers"][name])}
+
+
+def choose(given: Given) -> Units:
+    """Return what is there of the classifiers in ``run``, or else of those in ``otherwise``.
 
     Parameters
     ----------
-    config : mapping
-        The complete configuration.
+    given : Given
     """
+    section = given.config["fairness_testing"]
+    chosen, left_out = _available(section, section["run"], given.absent)
+    if not chosen:
+        chosen, further = _available(section, section["otherwise"], given.absent)
+        left_out |= further
+    data = {
+        name: file_of(section["classifiers"][name]["data"], given.registry, given.root) for name in chosen
+    }
+    units = tuple(Unit(name, files=claims_of(AREA.name, given.root)) for name in chosen)
+    return Units(units, left_out, data, {AREA.name: {**section, "run": chosen}})
+
+
+def file_of(source: str, registry: Mapping[str, Any], root: Path) -> str:
+    """Return the file that a source of a classifier is read from: a verified copy, or the user's own.
+
+    Parameters
+    ----------
+    source : str
+        A path, or ``dataset:NAME``.
+    registry : mapping of str to Dataset
+        The registered datasets.
+    root : path
+        The repository.
+    """
+    dataset = dataset_name(source)
+    return verified_copy(registry[dataset]) if dataset else str(locate(source, root))
+
+
+def summaries(config: Mapping[str, Any]) -> list[str]:
+    """Say in one line what will be tested."""
     testing = config["fairness_testing"]
     otherwise = f" (or else {', '.join(testing['otherwise'])})" if testing["otherwise"] else ""
     return [
@@ -42,3 +67,59 @@ def summaries(config: Mapping) -> list[str]:
         f" {testing['seeds']:,} seeds, {testing['hops']:,} hops from each find,"
         f" {testing['repetitions']:,} repetitions"
     ]
+
+
+def check(given: Given) -> Iterator[str]:
+    """Yield classifiers that are nowhere defined, and files that are not there."""
+    section = given.config["fairness_testing"]
+    known = section["classifiers"]
+    for key, name in [(of, each) for of in ("run", "otherwise") for each in section[of]]:
+        if name not in known:
+            listed = f"(defined: {', '.join(known)}){suggest(name, known)}"
+            yield f"fairness_testing.{key}: there is no classifier '{name}' {listed}"
+            continue
+        if name in AREAS:
+            yield f"fairness_testing.{key}: '{name}' is the name of an area; rename the classifier"
+        for part, file in known[name].items():
+            if problem := _problem(part, file, given):
+                yield f"fairness_testing.classifiers.{name}.{part}: {problem}"
+
+
+def _problem(part: str, file: str | None, given: Given) -> str:
+    """Return what is wrong with a file of a classifier; "" for nothing."""
+    if file == "":
+        return "is missing; name the file"
+    if file is None or (part, file) == ("network", TRAIN):
+        return ""
+    dataset = dataset_name(file)
+    return unregistered(dataset, given.registry) if dataset else not_found(file, given.root)
+
+
+def _available(
+    section: Mapping[str, Any], names: Iterable[str], absent: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """Return those of some classifiers that can be had, and why the others cannot."""
+    chosen, left_out = [], {}
+    for name in names:
+        missing = [dataset for dataset in _datasets(section["classifiers"][name]) if dataset in absent]
+        if missing:
+            left_out[name] = absent[missing[0]]
+        else:
+            chosen.append(name)
+    return chosen, left_out
+
+
+def _datasets(classifier: Mapping[str, str | None]) -> list[str]:
+    """Return the registered datasets among the files of a classifier."""
+    return [name for name in (dataset_name(classifier[key]) for key in _FILES) if name]
+
+
+AREA = Area(
+    name="fairness_testing",
+    paper="Adversarial fairness testing (Zhang et al. 2021)",
+    check=check,
+    wanted=wanted,
+    choose=choose,
+    summaries=summaries,
+    items=ITEMS,
+)

@@ -11,12 +11,11 @@ import pandas as pd
 
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import read_yaml
+from biaslab.core.files import locate, read_yaml
 from biaslab.core.io import read_npz, read_parquet
 from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.gradient import contributions, token_contributions
 from biaslab.origins.report.results import ESTIMATORS, Setup
-from biaslab.run.config import locate
 
 
 @dataclass(frozen=True)

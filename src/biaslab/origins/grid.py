@@ -12,6 +12,9 @@ RANDOM = "random"
 PPMI = "ppmi"
 SINGLE = "single"
 
+SET_PATTERN = r"(ppmi-|single-)?[a-z][a-z0-9_]*-(increase|decrease|random)-\d+|random-\d+-\d+"
+"""What the names of sets look like."""
+
 SETS = "perturbation_sets.parquet"
 """Which documents are in which set."""
 
@@ -63,6 +66,11 @@ def targeted_sets(weats: Sequence[str], sizes: Sequence[int]) -> list[str]:
 def random_sets(sizes: Sequence[int], replicates: int) -> list[str]:
     """Return the names of the random sets: `replicates` per size."""
     return [f"{RANDOM}-{size}-{replicate}" for size in sizes for replicate in range(replicates)]
+
+
+def baseline_sets(setup: Mapping) -> list[str]:
+    """Return the name of the whole corpus as a set, of which nothing is left out."""
+    return [BASELINE]
 
 
 def perturbation_sets(setup: Mapping) -> list[str]:
@@ -176,17 +184,6 @@ def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:
             *(f"{kind}/{weat}.parquet" for kind in _OF_WEATS for weat in setup["bias"]["weats"]),
         )
     ]
-
-
-def summaries(config: Mapping) -> list[str]:
-    """Say, a line each, what the setups to run will train.
-
-    Parameters
-    ----------
-    config : mapping
-        The complete configuration.
-    """
-    return [f"setup {summary(name, config['setups'][name])}" for name in config["run"]]
 
 
 def summary(name: str, setup: Mapping) -> str:

@@ -1,34 +1,52 @@
-"""What the area makes: its tables and figures, and in one line what its experiment does."""
+"""Fairness-aware ranking (Geyik et al. 2019), as the workflow sees it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from biaslab.run.area import Item
-
-TABLES = (
-    Item("tables/simulation", "ranking_simulation", "Measures of the simulation"),
-    Item("tables/feasibility", "ranking_feasibility", "Infeasible lists"),
-    Item("tables/differences", "ranking_differences", "Differences between the algorithms"),
-    Item("tables/enumeration", "ranking_enumeration", "Search for infeasible rankings"),
-    Item("tables/counterexamples", "ranking_counterexamples", "Infeasible rankings"),
-    Item("tables/worked_example", "ranking_worked_example", "Worked example of the skew"),
-)
-"""Each with the files ``<stem>.tsv``, ``.md`` and ``.tex``."""
-
-FIGURES = (Item("figures/simulation", "ranking_simulation", "Measures against the number of values"),)
-"""Each with the files ``<stem>.svg``, ``.pdf``, ``.png`` and ``.tsv``."""
+from biaslab.ranking.items import ITEMS
+from biaslab.run.area import Area, Given, Unit, Units, claims_of
 
 
-def summaries(config: Mapping) -> list[str]:
-    """Say in one line what the simulation will do.
+def wanted(config: Mapping[str, Any]) -> set[str]:
+    """Return nothing: the simulation needs no data."""
+    return set()
+
+
+def choose(given: Given) -> Units:
+    """Return the simulation.
 
     Parameters
     ----------
-    config : mapping
-        The complete configuration.
+    given : Given
     """
+    unit = Unit(AREA.name, files=claims_of(AREA.name, given.root))
+    return Units((unit,), record={AREA.name: given.config[AREA.name]})
+
+
+def summaries(config: Mapping[str, Any]) -> list[str]:
+    """Say in one line what the simulation will do."""
     ranking = config["ranking"]
     sizes, n = ranking["attribute_values"], ranking["distributions"]
     return [
         f"simulation of {len(sizes) * n:,} lists: {n:,} desired distributions each for an attribute with"
         f" {', '.join(map(str, sizes))} values, five rankings of the top {ranking['top']}"
     ]
+
+
+def check(given: Given) -> Iterator[str]:
+    """Yield values that contradict each other."""
+    ranking = given.config["ranking"]
+    if ranking["top"] > ranking["candidates"]:
+        limits = f"{ranking['top']} is more than candidates, {ranking['candidates']}"
+        yield f"ranking.top: {limits}, so that a value could run out of candidates; lower it"
+
+
+AREA = Area(
+    name="ranking",
+    paper="Fairness-aware ranking (Geyik et al. 2019)",
+    check=check,
+    wanted=wanted,
+    choose=choose,
+    summaries=summaries,
+    items=ITEMS,
+)

@@ -4,7 +4,9 @@
 therefore light: neither it nor what it imports needs numpy, pandas or torch.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import functools
+import importlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +14,9 @@ from typing import Any, Literal
 TABLE, FIGURE = "table", "figure"
 SUFFIXES = {TABLE: (".tsv", ".md", ".tex"), FIGURE: (".svg", ".pdf", ".png", ".tsv")}
 """The files of an item by its kind; the first is the one that a report shows."""
+
+CLAIMS = "claims"
+"""The key in `Unit.files` of the registry of claims, which holds the numbers that a paper prints."""
 
 ALL, UNIT, TEST = "all", "unit", "test"
 """What there is one item for: all units of a run together, each unit, each test of each unit."""
@@ -142,6 +147,11 @@ class Given:
     others: Mapping[str, Unit] = field(default_factory=dict)
 
 
+def claims_of(area: str, root: Path) -> dict[str, str]:
+    """Return the file (`Unit.files`) for tables that show printed numbers beside the measured ones."""
+    return {CLAIMS: str(root / f"workflow/resources/claims/{area}.tsv")}
+
+
 @dataclass(frozen=True)
 class Area:
     """A paper that plugs into the workflow.
@@ -153,7 +163,7 @@ class Area:
     paper : str
         Its heading in the report.
     check : callable
-        Raises InputError for what no schema can refuse in its section.
+        Yields what is wrong in its section and no schema can say, each as ``"key: problem; remedy"``.
     wanted : callable
         Takes the configuration; returns the registered datasets that a run would use.
     choose : callable
@@ -175,7 +185,7 @@ class Area:
 
     name: str
     paper: str
-    check: Callable[[Given], None]
+    check: Callable[[Given], Iterable[str]]
     wanted: Callable[[Mapping[str, Any]], set[str]]
     choose: Callable[[Given], Units]
     summaries: Callable[[Mapping[str, Any]], Sequence[str]]
@@ -229,14 +239,18 @@ class Made:
         ]
         return [*own, *(file for unit in self.units for file in unit.files.values())]
 
-    def labels(self, area: Area) -> dict[str, str]:
-        """Return what a report labels it with."""
+    def report(self, area: Area) -> dict[str, Any]:
+        """Return where a report shows it, with which caption and labels."""
         labels = {"item": self.item.label}
         if any(item.per != ALL for item in area.items):
-            labels[area.labels[0]] = self.units[0].name if self.item.per != ALL else ALL
+            labels[area.labels[0]] = ALL if self.item.per == ALL else self.units[0].name
         if any(item.per == TEST for item in area.items):
             labels[area.labels[1]] = self.test or ALL
-        return labels
+        return {
+            "subcategory": f"{self.item.kind.capitalize()}s",
+            "caption": f"../report/{self.item.caption_file}",
+            "labels": labels,
+        }
 
 
 def expand(items: Sequence[Item], units: Sequence[Unit]) -> list[Made]:
@@ -262,3 +276,9 @@ def expand(items: Sequence[Item], units: Sequence[Unit]) -> list[Made]:
                 for test in unit.tests
             ]
     return made
+
+
+@functools.cache
+def load_area(name: str) -> Area:
+    """Return an area by its name."""
+    return importlib.import_module(f"biaslab.{name}.area").AREA

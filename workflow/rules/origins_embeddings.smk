@@ -1,24 +1,23 @@
 rule read_corpus:
     input:
-        source=corpus_source,
+        source=ORIGINS.corpus_source,
     output:
         corpus="results/origins/{setup}/corpus.npz",
         documents="results/origins/{setup}/documents.parquet",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
     log:
-        "results/logs/{setup}/read_corpus.log",
+        "results/logs/origins/{setup}/read_corpus.log",
     benchmark:
-        "results/benchmarks/{setup}/read_corpus.tsv"
+        "results/benchmarks/origins/{setup}/read_corpus.tsv"
     conda:
         ENVIRONMENT
     resources:
         mem_mb=memory(4000),
         runtime=480,
     params:
-        options=corpus_options,
-        checksum=corpus_checksum,
+        options=ORIGINS.corpus_options,
+        checksum=ORIGINS.corpus_checksum,
         min_count=lookup(dpath="setups/{setup}/vocabulary/min_count", within=config),
-        code=CODE["read_corpus"],
     message:
         "{wildcards.setup}: read the corpus"
     shell:
@@ -33,9 +32,9 @@ rule count_cooccurrences:
     output:
         "results/origins/{setup}/cooccurrence.npz",
     log:
-        "results/logs/{setup}/count_cooccurrences.log",
+        "results/logs/origins/{setup}/count_cooccurrences.log",
     benchmark:
-        "results/benchmarks/{setup}/count_cooccurrences.tsv"
+        "results/benchmarks/origins/{setup}/count_cooccurrences.tsv"
     conda:
         ENVIRONMENT
     threads: 8
@@ -44,7 +43,6 @@ rule count_cooccurrences:
         runtime=120,
     params:
         window=lookup(dpath="setups/{setup}/glove/window", within=config),
-        code=CODE["count_cooccurrences"],
     message:
         "{wildcards.setup}: count co-occurrences"
     shell:
@@ -58,9 +56,9 @@ rule train_baseline:
     output:
         "results/origins/{setup}/embeddings/baseline/batch-{batch}.npz",
     log:
-        "results/logs/{setup}/train_baseline/batch-{batch}.log",
+        "results/logs/origins/{setup}/train_baseline/batch-{batch}.log",
     benchmark:
-        "results/benchmarks/{setup}/train_baseline/batch-{batch}.tsv"
+        "results/benchmarks/origins/{setup}/train_baseline/batch-{batch}.tsv"
     conda:
         ENVIRONMENT
     threads: 1
@@ -68,10 +66,9 @@ rule train_baseline:
         mem_mb=memory(3000),
         runtime=720,
     params:
-        glove=glove_options,
-        batch=batch_options,
+        glove=ORIGINS.glove_options,
+        batch=ORIGINS.batch_options,
         seed=config["seed"],
-        code=CODE["train"],
     message:
         "{wildcards.setup}: train baselines, batch {wildcards.batch}"
     shell:
@@ -83,13 +80,13 @@ rule train_without_set:
     input:
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
-        sets=sets_of,
+        sets=ORIGINS.sets_of,
     output:
         "results/origins/{setup}/embeddings/{set}/batch-{batch}.npz",
     log:
-        "results/logs/{setup}/train_without_set/{set}/batch-{batch}.log",
+        "results/logs/origins/{setup}/train_without_set/{set}/batch-{batch}.log",
     benchmark:
-        "results/benchmarks/{setup}/train_without_set/{set}/batch-{batch}.tsv"
+        "results/benchmarks/origins/{setup}/train_without_set/{set}/batch-{batch}.tsv"
     conda:
         ENVIRONMENT
     threads: 1
@@ -97,11 +94,10 @@ rule train_without_set:
         mem_mb=memory(3000),
         runtime=720,
     params:
-        glove=glove_options,
-        batch=batch_options,
-        paired=paired_option,
+        glove=ORIGINS.glove_options,
+        batch=ORIGINS.batch_options,
+        paired=ORIGINS.paired_option,
         seed=config["seed"],
-        code=CODE["train"],
     message:
         "{wildcards.setup}: retrain without {wildcards.set}, batch {wildcards.batch}"
     shell:
@@ -112,20 +108,18 @@ rule train_without_set:
 
 rule collect_losses:
     input:
-        baseline_embeddings,
+        ORIGINS.embeddings(grid.baseline_sets),
     output:
         "results/origins/{setup}/training.tsv",
     log:
-        "results/logs/{setup}/collect_losses.log",
+        "results/logs/origins/{setup}/collect_losses.log",
     benchmark:
-        "results/benchmarks/{setup}/collect_losses.tsv"
+        "results/benchmarks/origins/{setup}/collect_losses.tsv"
     conda:
         ENVIRONMENT
     resources:
         mem_mb=memory(1000),
         runtime=30,
-    params:
-        code=CODE["collect_losses"],
     message:
         "{wildcards.setup}: collect the loss of every epoch"
     shell:
@@ -134,21 +128,19 @@ rule collect_losses:
 
 rule measure_analogies:
     input:
-        embeddings=every_embedding,
+        embeddings=ORIGINS.embeddings(grid.baseline_sets, grid.perturbation_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
     output:
         "results/origins/{setup}/analogies.tsv",
     log:
-        "results/logs/{setup}/measure_analogies.log",
+        "results/logs/origins/{setup}/measure_analogies.log",
     benchmark:
-        "results/benchmarks/{setup}/measure_analogies.tsv"
+        "results/benchmarks/origins/{setup}/measure_analogies.tsv"
     conda:
         ENVIRONMENT
     resources:
         mem_mb=memory(2000),
         runtime=1440,
-    params:
-        code=CODE["measure_analogies"],
     message:
         "{wildcards.setup}: answer analogies"
     shell:

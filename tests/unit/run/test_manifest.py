@@ -3,9 +3,9 @@ import json
 
 import pytest
 
-from biaslab.audit.manifest import result_files, write_manifest
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
+from biaslab.run.manifest import result_files, write_manifest
 
 
 @pytest.fixture

@@ -1,0 +1,46 @@
+"""What the rules of the area ask for: files and options of a step, from its wildcards."""
+
+from collections.abc import Callable
+from typing import Any
+
+from biaslab.fairness_testing.area import TRAIN, file_of
+from biaslab.run.command import options
+from biaslab.run.plan import Plan
+
+
+class Inputs:
+    """Functions of wildcards for the rules; the wildcard ``classifier`` names one that is tested.
+
+    Parameters
+    ----------
+    plan : Plan
+        The run.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.section = plan.config["fairness_testing"]
+        self.classifiers = plan.units["fairness_testing"].names
+
+    def file(self, part: str) -> Callable[[Any], str | list[str]]:
+        """Return a function that gives a file of a classifier; none where the configuration names none."""
+
+        def named(wildcards: Any) -> str | list[str]:
+            source = self.section["classifiers"][wildcards.classifier][part]
+            is_none = source is None or (part, source) == ("network", TRAIN)
+            return [] if is_none else file_of(source, self.plan.registry, self.plan.root)
+
+        return named
+
+    def options(self, *keys: str) -> list[str]:
+        """Return keys of the section."""
+        return options({key: self.section[key] for key in keys})
+
+    @staticmethod
+    def named(*names: str) -> Callable[[Any, Any], list[str]]:
+        """Return a function that names those of some inputs which are there."""
+
+        def given(wildcards: Any, input: Any) -> list[str]:
+            return options({name: str(input.get(name)) for name in names if input.get(name)})
+
+        return given

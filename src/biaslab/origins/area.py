@@ -1,0 +1,159 @@
+"""Where the bias of word embeddings comes from (Brunet et al. 2019), as the workflow sees it."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from biaslab.core.errors import suggest
+from biaslab.core.files import locate, not_found, read_yaml
+from biaslab.origins import grid
+from biaslab.origins.items import ITEMS
+from biaslab.run.area import Area, Given, Unit, Units
+from biaslab.run.areas import AREAS
+from biaslab.run.datasets import PREFIX, dataset_name, unregistered
+from biaslab.run.fetching import source_file
+
+_SHOWN = {
+    "corpus": ("unit", "part_length", "min_length", "max_length"),
+    "vocabulary": ("min_count",),
+    "glove": ("window", "alpha", "x_max", "dimension", "epochs"),
+}
+"""The keys of a setup that its tables show."""
+
+
+def wanted(config: Mapping[str, Any]) -> set[str]:
+    """Return the registered corpora of the setups to run."""
+    names = (dataset_name(config["setups"][name]["corpus"]["source"]) for name in config["run"])
+    return {name for name in names if name}
+
+
+def choose(given: Given) -> Units:
+    """Return the setups whose corpus is there; all where none is, so that fetching says what is missing.
+
+    Parameters
+    ----------
+    given : Given
+    """
+    config, setups = given.config, given.config["setups"]
+    corpora = {name: setups[name]["corpus"]["source"] for name in config["run"]}
+    missing = {
+        name: given.absent[dataset_name(source)]
+        for name, source in corpora.items()
+        if dataset_name(source) in given.absent
+    }
+    chosen = [name for name in corpora if name not in missing] or list(corpora)
+    weats = {weat for name in chosen for weat in setups[name]["bias"]["weats"]}
+    return Units(
+        tuple(_unit(name, given) for name in chosen),
+        {name: reason for name, reason in missing.items() if name not in chosen},
+        {name: source_file(corpora[name], given.registry, config["datasets"]) for name in chosen},
+        {
+            "run": chosen,
+            "weats": {name: file for name, file in config["weats"].items() if name in weats},
+            "setups": {name: setups[name] for name in chosen},
+        },
+    )
+
+
+def summaries(config: Mapping[str, Any]) -> list[str]:
+    """Say, a line each, what the setups to run will train."""
+    return [f"setup {grid.summary(name, config['setups'][name])}" for name in config["run"]]
+
+
+def check(given: Given) -> Iterator[str]:
+    """Yield references to nothing, files that are not there, and values that contradict each other."""
+    config = given.config
+    for name in config["run"]:
+        if name not in config["setups"]:
+            known = ", ".join(config["setups"])
+            yield f"run: there is no setup '{name}' (defined: {known}){suggest(name, config['setups'])}"
+    for name, setup in config["setups"].items():
+        if name in AREAS:
+            yield f"setups.{name}: a setup cannot bear the name of an area; rename it"
+        written = given.written.get("setups", {}).get(name, {})
+        problems = _contradictions(setup, written, config["weats"])
+        yield from (f"setups.{name}.{problem}" for problem in problems)
+    for name in config["run"]:
+        setup = config["setups"][name]
+        for weat in setup["bias"]["weats"]:
+            yield from _check_word_sets(weat, config["weats"][weat], given.root)
+        yield from _check_source(setup["corpus"]["source"], f"setups.{name}.corpus.source", given)
+
+
+def _unit(name: str, given: Given) -> Unit:
+    setup = given.config["setups"][name]
+    return Unit(
+        name,
+        tests=tuple(setup["bias"]["weats"]),
+        options={section: {key: setup[section][key] for key in keys} for section, keys in _SHOWN.items()},
+        files={weat: str(locate(given.config["weats"][weat], given.root)) for weat in setup["bias"]["weats"]},
+        embedding=grid.embedding_files(f"results/{AREA.name}/{name}", [grid.BASELINE], setup)[0],
+    )
+
+
+def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterator[str]:
+    """Yield what is wrong with one setup, whether it is run or not."""
+    corpus, perturbations = setup["corpus"], setup["perturbations"]
+    for weat in setup["bias"]["weats"]:
+        if weat not in weats:
+            near = suggest(weat, weats) or "; name its file under weats"
+            yield f"bias.weats: there is no test '{weat}' (defined: {', '.join(weats)}){near}"
+    if corpus["unit"] == "article" and "part_length" in written.get("corpus", {}):
+        yield "corpus.part_length: belongs to unit: part only; remove it or write unit: part"
+    if corpus["min_length"] > corpus["max_length"]:
+        limits = f"{corpus['min_length']} is more than max_length, {corpus['max_length']}"
+        yield f"corpus.min_length: {limits}; lower it"
+    sizes, by_ppmi = perturbations["sizes"], setup["ppmi_sets"]["sizes"]
+    for key, numbers in (
+        ("perturbations.sizes", sizes),
+        ("perturbations.random_sizes", perturbations["random_sizes"]),
+        ("ppmi_sets.sizes", by_ppmi),
+    ):
+        if numbers != sorted(set(numbers)):
+            yield f"{key}: {numbers} does not rise; write {sorted(set(numbers))}"
+    single, baselines = setup["single_documents"], setup["baselines"]
+    if single["tails"] + single["random"] > 0 and single["trainings"] > baselines:
+        partners = f"{single['trainings']} is more than baselines, {baselines}, their partners; lower it"
+        yield f"single_documents.trainings: {partners}"
+    for size in set(by_ppmi) - set(sizes):
+        yield (
+            f"ppmi_sets.sizes: {size} is not one of perturbations.sizes ({sizes}), whose sets it is compared"
+            " with; choose of those, or write [] for none"
+        )
+
+
+def _check_word_sets(weat: str, file: str, root: Path) -> Iterator[str]:
+    """Refuse a test without a file, and one whose file bears another name."""
+    if problem := not_found(file, root):
+        yield f"weats.{weat}: {problem}"
+        return
+    name = read_yaml(locate(file, root)).get("name")
+    if name != weat:
+        yield f"weats.{weat}: {file} holds the test '{name}'; use one name, there and here"
+
+
+def _check_source(source: str, where: str, given: Given) -> Iterator[str]:
+    """Refuse a corpus that is not there or not registered, before anything runs."""
+    name = dataset_name(source)
+    if name:
+        if problem := unregistered(name, given.registry):
+            yield f"{where}: {problem}"
+    elif not Path(source).exists():
+        yield (
+            f"{where}: no such file or folder: {source} (looked from {Path.cwd()}); correct the path, "
+            f"or write {PREFIX}NAME for a registered dataset"
+        )
+
+
+AREA = Area(
+    name="origins",
+    paper="Origins of bias (Brunet et al. 2019)",
+    check=check,
+    wanted=wanted,
+    choose=choose,
+    summaries=summaries,
+    items=ITEMS,
+    labels=("setup", "weat"),
+    reader="biaslab.origins.report.results:Setup",
+    workload="biaslab.origins.workload:workload",
+)

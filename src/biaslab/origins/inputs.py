@@ -1,0 +1,180 @@
+"""What the rules of the area ask for: files and options of a step, from its wildcards."""
+
+import shlex
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from biaslab.core.files import locate
+from biaslab.origins import grid
+from biaslab.run.command import options, repeated
+from biaslab.run.plan import Plan
+
+FOLDER = "results/origins"
+
+
+class Inputs:
+    """Functions of wildcards for the rules; the wildcard ``setup`` names a setup that is run.
+
+    Parameters
+    ----------
+    plan : Plan
+        The run.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        names = plan.units["origins"].names
+        self.setups: dict[str, Mapping[str, Any]] = {name: plan.config["setups"][name] for name in names}
+
+    # --- the corpus
+
+    def corpus_checksum(self, wildcards: Any) -> str:
+        """Return the checksum of a verified copy; nothing for a corpus that is read in place."""
+        source = self.setups[wildcards.setup]["corpus"]["source"]
+        return self.plan.checksum(source)
+
+    def corpus_source(self, wildcards: Any) -> str:
+        """Return the corpus. Of a verified copy the age does not count: its checksum is a parameter."""
+        from snakemake.io import ancient
+
+        source = self.setups[wildcards.setup]["corpus"]["source"]
+        file = self.plan.source(source)
+        return ancient(file) if self.plan.checksum(source) else file
+
+    def corpus_options(self, wildcards: Any) -> list[str]:
+        """Return how the corpus is read."""
+        corpus = self.setups[wildcards.setup]["corpus"]
+        omitted = ["source"] if corpus["unit"] == "part" else ["source", "part_length"]
+        return options({key: corpus[key] for key in corpus if key not in omitted})
+
+    # --- embeddings
+
+    def glove_options(self, wildcards: Any) -> list[str]:
+        """Return how GloVe is trained."""
+        return options({**self.setups[wildcards.setup]["glove"], "window": None})
+
+    def word2vec_options(self, wildcards: Any) -> list[str]:
+        """Return how word2vec is trained."""
+        setup = self.setups[wildcards.setup]
+        glove = {key: setup["glove"][key] for key in ("dimension", "window")}
+        return options(glove | setup["word2vec"])
+
+    def batch_options(self, wildcards: Any) -> list[str]:
+        """Return first replicate and number of replicates of a batch of trainings."""
+        batches = grid.batches_of(wildcards.get("set", grid.BASELINE), self.setups[wildcards.setup])
+        return options(batches[int(wildcards.batch)]._asdict() | {"index": None})
+
+    def paired_option(self, wildcards: Any) -> str:
+        """Return the option that makes a training the partner of a baseline."""
+        return "--paired" if grid.is_single(wildcards.set) else ""
+
+    def embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
+        """Return a function that gives the files of the embeddings of some kinds of sets.
+
+        Parameters
+        ----------
+        *kinds : callable
+            Each takes a setup and returns names of sets.
+        """
+
+        def files(wildcards: Any) -> list[str]:
+            setup = self.setups[wildcards.setup]
+            names = [name for kind in kinds for name in kind(setup)]
+            return grid.embedding_files(f"{FOLDER}/{wildcards.setup}", names, setup)
+
+        return files
+
+    def word2vec_embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
+        """Return a function that gives the files of word2vec's embeddings of some kinds of sets."""
+
+        def files(wildcards: Any) -> list[str]:
+            names = [name for kind in kinds for name in kind(self.setups[wildcards.setup])]
+            folder = f"{FOLDER}/{wildcards.setup}/word2vec/embeddings"
+            return [f"{folder}/{name}/batch-0.npz" for name in names]
+
+        return files
+
+    # --- sets of documents
+
+    def sets_of(self, wildcards: Any) -> str:
+        """Return the table with the documents of a set."""
+        return f"{FOLDER}/{wildcards.setup}/{grid.sets_file(wildcards.set)}"
+
+    def left_out(self, wildcards: Any) -> list[str]:
+        """Return the table of sets, for any set but the baseline."""
+        is_whole = wildcards.trained == grid.BASELINE
+        return [] if is_whole else [f"{FOLDER}/{wildcards.setup}/{grid.SETS}"]
+
+    def left_out_options(self, wildcards: Any, input: Any) -> str:
+        """Return the option that names the table of sets, if there is one."""
+        return f"--sets {shlex.quote(str(input.sets))}" if input.get("sets") else ""
+
+    def selection_options(self, wildcards: Any) -> list[str]:
+        """Return which sets are selected."""
+        return options({**self.setups[wildcards.setup]["perturbations"], "retrainings": None})
+
+    def ppmi_sizes(self, wildcards: Any) -> list[str]:
+        """Return the sizes of the sets that the PPMI baseline finds."""
+        return options({"sizes": self.setups[wildcards.setup]["ppmi_sets"]["sizes"]})
+
+    def single_options(self, wildcards: Any) -> list[str]:
+        """Return which single documents are selected."""
+        setup = self.setups[wildcards.setup]
+        chosen = {**setup["single_documents"], "trainings": None}
+        return options({"estimator": setup["perturbations"]["estimator"], **chosen})
+
+    # --- measures
+
+    def influence_options(self, wildcards: Any) -> list[str]:
+        """Return how the influence of documents is estimated."""
+        setup = self.setups[wildcards.setup]
+        return options(
+            {key: setup["glove"][key] for key in ("x_max", "alpha")} | {"damping": setup["bias"]["damping"]}
+        )
+
+    def of_first_test(self, folder: str) -> Callable[[Any], str]:
+        """Return a function that gives a table of the first test."""
+        return lambda wildcards: self._of_tests(folder, wildcards)[0]
+
+    def of_tests(self, folder: str, area: str = FOLDER) -> Callable[[Any], list[str]]:
+        """Return a function that gives a table of each test."""
+        return lambda wildcards: self._of_tests(folder, wildcards, area)
+
+    def word_set(self, wildcards: Any) -> list[str]:
+        """Return the file with the words of the test ``{weat}``."""
+        return [self._word_set(wildcards.weat)]
+
+    def word_sets(self, wildcards: Any) -> list[str]:
+        """Return the files with the words of every test of a setup."""
+        return [self._word_set(weat) for weat in self._tests(wildcards)]
+
+    def weat_options(self, wildcards: Any, input: Any) -> list[str]:
+        """Return the options that name the files with the words of tests."""
+        return repeated("weat", input.get("word_sets"))
+
+    @staticmethod
+    def transform_options(wildcards: Any, input: Any) -> list[str]:
+        """Return the options that name maps of the words, where the bias is measured after them."""
+        return repeated("transform", input.get("transforms", []))
+
+    def results(self) -> list[str]:
+        """Return the files that claims are measured on, of every setup."""
+        return grid.result_files(FOLDER, self.setups)
+
+    def pages(self) -> list[str]:
+        """Return the pages of documents, of every test of every setup."""
+        return [
+            f"{FOLDER}/{name}/context_{weat}_{kind}.html"
+            for name, setup in self.setups.items()
+            for weat in setup["bias"]["weats"]
+            for kind in grid.TARGETED_KINDS
+        ]
+
+    def _tests(self, wildcards: Any) -> list[str]:
+        return self.setups[wildcards.setup]["bias"]["weats"]
+
+    def _of_tests(self, folder: str, wildcards: Any, area: str = FOLDER) -> list[str]:
+        return [f"{area}/{wildcards.setup}/{folder}/{weat}.parquet" for weat in self._tests(wildcards)]
+
+    def _word_set(self, weat: str) -> str:
+        return str(locate(self.plan.config["weats"][weat], self.plan.root))

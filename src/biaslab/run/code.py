@@ -1,0 +1,226 @@
+"""Which code a result depends on, and a digest of it, without importing it.
+
+Comments, docstrings, formatting and help texts do not count, nor do messages of errors, which end a step
+without a result; but where code that is covered turns the message of an error into a value, messages count.
+"""
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from biaslab.core.errors import InputError
+
+PACKAGE = Path(__file__).parents[1]
+
+_DIGITS = 16
+_SAID = {"help", "desc"}  # arguments that are only ever shown
+
+
+def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE) -> str:
+    """Return a digest of the code that some modules run.
+
+    It covers the modules, every module of the package that they import (at the top or inside a function,
+    directly or not), the packages around these, and the data files beside them which they name.
+
+    Parameters
+    ----------
+    *modules : str
+        Full names, e.g. ``"biaslab.embeddings.glove"``.
+    more : iterable of str
+        Further text that counts.
+    package : pathlib.Path
+        The package's folder; its name is the package's name.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits.
+
+    Raises
+    ------
+    InputError
+        When a module does not exist, or is not Python.
+    """
+    covered = closure(modules, package)
+    silent = not any(_keeps_messages(source_of(name, package)) for name in covered)
+    digest = hashlib.sha256()
+    for name in sorted(covered):
+        source = source_of(name, package)
+        digest.update(f"{name}\0{_code(source, silent)}\0".encode())
+        for file in _data_files(source):
+            digest.update(f"{file.name}\0".encode() + file.read_bytes() + b"\0")
+    for text in more:
+        digest.update(f"{text}\0".encode())
+    return digest.hexdigest()[:_DIGITS]
+
+
+def closure(modules: Iterable[str], package: Path = PACKAGE) -> set[str]:
+    """Return modules, all they import from the package, and the packages that contain them.
+
+    Raises
+    ------
+    InputError
+        When one of `modules` does not exist, or one that is reached is not Python.
+    """
+    waiting, seen = list(modules), set()
+    for name in waiting:
+        if source_of(name, package) is None:
+            raise InputError(f"code digest: {package.name} has no module '{name}'; check its name")
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            waiting += [parent for parent in [name.rpartition(".")[0]] if parent]
+            waiting += imported(name, package)
+    return seen
+
+
+def imported(name: str, package: Path = PACKAGE) -> set[str]:
+    """Return the modules of the package that a module imports when it or one of its functions runs."""
+    source = source_of(name, package)
+    found = (m for node in ast.walk(_parse(source)) for m in imports_of(node, name, source, package))
+    return {module for module in found if source_of(module, package) is not None}
+
+
+def imports_of(node: ast.AST, name: str, source: Path, package: Path = PACKAGE) -> Iterator[str]:
+    """Yield the names that an import statement of the module `name` takes from the package."""
+    if isinstance(node, ast.Import):
+        found = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        inside = name if source.name == "__init__.py" else name.rpartition(".")[0]
+        base = node.module or ""
+        if node.level:
+            parents = inside.split(".")[: len(inside.split(".")) - node.level + 1]
+            base = ".".join([*parents, *([base] if base else [])])
+        found = [base, *(f"{base}.{alias.name}" for alias in node.names)]
+    else:
+        return
+    yield from (module for module in found if module.split(".")[0] == package.name)
+
+
+def source_of(name: str, package: Path = PACKAGE) -> Path | None:
+    """Return the file of the module `name`, or None when there is no such module."""
+    top, *parts = name.split(".")
+    if top != package.name:
+        return None
+    folder = package.joinpath(*parts)
+    candidates = [folder / "__init__.py"] + ([folder.with_name(f"{folder.name}.py")] if parts else [])
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def parse(name: str, package: Path = PACKAGE) -> ast.Module:
+    """Return the syntax tree of a module as it runs: without what is there for type checkers alone.
+
+    Raises
+    ------
+    InputError
+        When it is not Python.
+    """
+    return _parse(source_of(name, package))
+
+
+def plain(node: ast.AST) -> str:
+    """Return the code of a node without docstrings, help texts and messages of errors.
+
+    Written back rather than dumped: the dump of a tree changes from one version of Python to the next.
+    """
+    return ast.unparse(_Silencer(silent=True).visit(ast.parse(ast.unparse(node))))
+
+
+def _parse(source: Path) -> ast.Module:
+    return _read(source, source.stat().st_mtime_ns)
+
+
+@functools.cache
+def _read(source: Path, _: int) -> ast.Module:
+    try:
+        tree = ast.parse(source.read_bytes())
+    except SyntaxError as error:
+        raise InputError(f"{source}, line {error.lineno}: not valid Python ({error.msg})") from error
+    return _WithoutTyping().visit(tree)
+
+
+class _WithoutTyping(ast.NodeTransformer):
+    """Leaves out what stands under ``if TYPE_CHECKING``."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            return node.orelse or ast.copy_location(ast.Pass(), node)
+        return self.generic_visit(node)
+
+
+class _Silencer(ast.NodeTransformer):
+    """Leaves out docstrings and help texts, and empties the messages of errors if asked."""
+
+    def __init__(self, silent: bool) -> None:
+        self.silent = silent
+
+    def _without_docstring(self, node: ast.AST) -> ast.AST:
+        if ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        return self.generic_visit(node)
+
+    visit_Module = visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = _without_docstring  # noqa: N815
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        node.keywords = [k for k in node.keywords if k.arg not in _SAID]
+        if self.silent and isinstance(node.func, ast.Name) and node.func.id.endswith("Error"):
+            return _Emptied().visit(node)
+        return self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        return _Emptied().visit(node) if self.silent else self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "typer.echo":
+            return ast.copy_location(ast.Pass(), node)
+        return self.generic_visit(node)
+
+
+class _Emptied(ast.NodeTransformer):
+    """Empties all texts, but keeps what is formatted into them."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        return ast.copy_location(ast.Constant(""), node) if isinstance(node.value, str) else node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        node.values = [value for value in node.values if isinstance(value, ast.FormattedValue)]
+        return self.generic_visit(node)
+
+
+@functools.cache
+def _code_of(source: Path, _: int, silent: bool) -> str:
+    return ast.unparse(_Silencer(silent).visit(_WithoutTyping().visit(ast.parse(source.read_bytes()))))
+
+
+def _code(source: Path, silent: bool) -> str:
+    """Return the code of a file without what does not count."""
+    return _code_of(source, source.stat().st_mtime_ns, silent)
+
+
+def _keeps_messages(source: Path) -> bool:
+    """Tell whether a handler in a file does something else with an error than raising another one."""
+    for handler in ast.walk(_parse(source)):
+        if isinstance(handler, ast.ExceptHandler) and handler.name and not _always_raises(handler):
+            raised = {id(n) for r in ast.walk(handler) if isinstance(r, ast.Raise) for n in ast.walk(r)}
+            names = (n for n in ast.walk(handler) if isinstance(n, ast.Name) and n.id == handler.name)
+            if any(id(name) not in raised for name in names):
+                return True
+    return False
+
+
+def _always_raises(handler: ast.ExceptHandler) -> bool:
+    """Tell whether a handler ends with an error, so that nothing of it becomes a value."""
+    leaves = (ast.Return, ast.Yield, ast.YieldFrom, ast.Continue, ast.Break)
+    stays = any(isinstance(node, leaves) for node in ast.walk(handler))
+    return isinstance(handler.body[-1], ast.Raise) and not stays
+
+
+def _data_files(source: Path) -> list[Path]:
+    """Return the files beside a module that its texts name, such as templates and styles."""
+    texts = {n.value for n in ast.walk(_parse(source)) if isinstance(n, ast.Constant)}
+    named = (t for t in texts if isinstance(t, str) and 0 < len(t) < 80 and "." in t and "/" not in t)
+    files = (source.parent / name for name in sorted(named) if name.isprintable() and name.strip(".") != "")
+    return [file for file in files if file.suffix != ".py" and file.is_file()]

@@ -1,0 +1,187 @@
+"""What a run will do, decided from the configuration and the data that are there; nothing is fetched here."""
+
+import importlib.metadata
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from biaslab.run import config as configuration
+from biaslab.run.area import Area, Given, Made, Unit, Units, expand, load_area
+from biaslab.run.command import options, repeated
+from biaslab.run.datasets import Dataset, dataset_name, load_registry, places, verified_copy
+from biaslab.run.fetching import ABSENT, PENDING, Status, source_file, status
+
+CLAIMS = Path("workflow/resources/claims")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run will do.
+
+    Attributes
+    ----------
+    config : mapping
+        The complete configuration.
+    root : pathlib.Path
+        The repository.
+    registry : mapping of str to Dataset
+        The registered datasets.
+    areas : tuple of Area
+        Those that run, in their order.
+    units : mapping of str to Units
+        What each of them works on.
+    absent : mapping of str to str
+        Registered datasets that a run would use and that cannot be had, each with the reason.
+    notices : tuple of str
+        What the user must know: what is left out and why, what is yet to be downloaded.
+    """
+
+    config: Mapping[str, Any]
+    root: Path
+    registry: Mapping[str, Dataset]
+    areas: tuple[Area, ...]
+    units: Mapping[str, Units]
+    absent: Mapping[str, str]
+    notices: tuple[str, ...]
+
+    def has(self, area: Area) -> bool:
+        """Tell whether an area has something to work on."""
+        return bool(self.units[area.name].chosen)
+
+    def area(self, name: str) -> Area:
+        """Return one of the areas that run."""
+        return next(area for area in self.areas if area.name == name)
+
+    def source(self, source: str) -> str:
+        """Return the file or folder that a source of the configuration is read from."""
+        return source_file(source, self.registry, self.config["datasets"])
+
+    def checksum(self, source: str) -> str:
+        """Return the checksum of a source that is read from a verified copy; "" for others."""
+        name = dataset_name(source)
+        is_copy = bool(name) and self.source(source) == verified_copy(self.registry[name])
+        return self.registry[name].sha256 if is_copy else ""
+
+    def copy(self, dataset: str) -> str:
+        """Return the verified copy of a registered dataset."""
+        return verified_copy(self.registry[dataset])
+
+    def dataset_options(self, wildcards: Any) -> list[str]:
+        """Return where a dataset is looked for."""
+        return options(places(wildcards.dataset, self.config["datasets"]))
+
+    def dataset_checksum(self, wildcards: Any) -> str:
+        """Return the registered checksum of a dataset."""
+        return self.registry[wildcards.dataset].sha256
+
+    def made(self, area: Area) -> list[Made]:
+        """Return the tables and figures of an area in this run."""
+        return expand(area.items, self.units[area.name].chosen)
+
+    def report_inputs(self, area: Area) -> list[str]:
+        """Return the files that the tables and figures of an area are made of."""
+        return list(dict.fromkeys(file for made in self.made(area) for file in made.inputs(area)))
+
+    def report_shown(self, area: Area) -> list[tuple[str, Made]]:
+        """Return the file of each table and figure that a report shows."""
+        return [(f"results/{area.name}/{made.files[0]}", made) for made in self.made(area)]
+
+    def report_others(self, area: Area) -> list[str]:
+        """Return the further files of each table and figure."""
+        return [f"results/{area.name}/{file}" for made in self.made(area) for file in made.files[1:]]
+
+    def record(self) -> dict[str, Any]:
+        """Return what decides the results: the configuration without where data lie and what is not run."""
+        record = {"seed": self.config["seed"], "areas": self.config["areas"]}
+        for units in self.units.values():
+            record |= units.record
+        return record
+
+    def claims_options(self) -> list[str]:
+        """Return what was run and what was left out, for the audit."""
+        run = [f"{area}={unit}" for area, units in self.units.items() for unit in units.names]
+        absent: dict[str, str] = {}
+        for units in self.units.values():
+            absent = dict(units.left_out) | absent
+        reasons = [f"{name}={reason}" for name, reason in absent.items()]
+        return [*repeated("setup", run), *repeated("absent", reasons)]
+
+    def manifest_options(self) -> list[str]:
+        """Return the input files of the run, for the manifest."""
+        files: dict[str, str] = {}
+        for units in self.units.values():
+            files |= units.files
+        return repeated("input", [f"{name}={file}" for name, file in files.items()])
+
+
+def make_plan(raw: Mapping, root: Path) -> Plan:
+    """Check a configuration and decide what a run will do.
+
+    Parameters
+    ----------
+    raw : mapping
+        The configuration; keys may be missing.
+    root : path
+        The repository.
+
+    Raises
+    ------
+    InputError
+        When the configuration or the registry is wrong.
+    """
+    config = configuration.load(raw, root)
+    registry = load_registry(root / configuration.REGISTRY)
+    areas, notices = [], []
+    for area in map(load_area, config["areas"]):
+        if reason := _missing_extra(area):
+            notices.append(f"the area {area.name} is left out: {reason}")
+        else:
+            areas.append(area)
+    states = {name: status(registry[name], registry, config["datasets"]) for name in wanted(config, areas)}
+    absent = {name: state.reason for name, state in states.items() if state.state == ABSENT}
+    units: dict[str, Units] = {}
+    others: dict[str, Unit] = {}
+    for area in areas:
+        units[area.name] = area.choose(Given(config, raw, registry, root, absent, others))
+        others |= {unit.name: unit for unit in units[area.name].chosen}
+        notices += [f"{area.name} goes without {n}: {why}" for n, why in units[area.name].left_out.items()]
+    notices += _to_download(states)
+    return Plan(config, root, registry, tuple(areas), units, absent, tuple(notices))
+
+
+def wanted(config: Mapping, areas: tuple[Area, ...] | list[Area] | None = None) -> list[str]:
+    """Return the registered datasets that a run would use, sorted.
+
+    Parameters
+    ----------
+    config : mapping
+        The complete configuration.
+    areas : sequence of Area, optional
+        Those that run; by default all of the configuration.
+    """
+    chosen = [load_area(name) for name in config["areas"]] if areas is None else areas
+    return sorted(set().union(*(area.wanted(config) for area in chosen)))
+
+
+def _to_download(states: Mapping[str, Status]) -> list[str]:
+    return [
+        f"{name} is to be downloaded first ({state.reason})"
+        for name, state in states.items()
+        if state.state == PENDING
+    ]
+
+
+def _missing_extra(area: Area) -> str:
+    """Return why the optional dependencies of an area are not there; empty where none is missing."""
+    if not area.extra:
+        return ""
+    for requirement in importlib.metadata.requires("biaslab") or []:
+        if f'extra == "{area.extra}"' in requirement.replace("'", '"'):
+            name = re.match(r"[\w.-]+", requirement)[0]
+            try:
+                importlib.metadata.version(name)
+            except importlib.metadata.PackageNotFoundError:
+                return f"{name} is not installed; pip install 'biaslab[{area.extra}]'"
+    return ""

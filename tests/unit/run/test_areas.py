@@ -1,0 +1,150 @@
+"""What a run works on: units, what is left out and why, tables and figures."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from biaslab.debiasing.area import AUTHORS
+from biaslab.run import plan as planning
+from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Item, Unit, expand, load_area
+from biaslab.run.areas import AREAS
+from biaslab.run.fetching import ABSENT, THERE, Status
+from biaslab.run.plan import make_plan, wanted
+
+ROOT = Path(__file__).parents[3]
+CLASSIFIERS = """
+mine: {schema: s.yaml, data: d.csv, network: n.npz}
+census: {}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def plan(monkeypatch):
+    """Return a function that plans a configuration where some datasets are absent."""
+
+    def make(text: str = "", absent: dict[str, str] | None = None):
+        def status(dataset, *_):
+            reason = (absent or {}).get(dataset.name)
+            return Status(ABSENT, reason) if reason else Status(THERE, "here")
+
+        monkeypatch.setattr(planning, "status", status)
+        return make_plan(yaml.safe_load(text) or {}, ROOT)
+
+    return make
+
+
+# --- origins
+
+
+def test_a_setup_without_its_corpus_is_left_out(plan):
+    nyt = "run: [sample, nyt]\nsetups: {sample: {}, nyt: {corpus: {source: 'dataset:nyt-annotated-corpus'}}}"
+    found = plan(nyt, {"nyt-annotated-corpus": "licensed"})
+    assert found.units["origins"].names == ["sample"]
+    assert "origins goes without nyt: licensed" in found.notices
+    assert found.record()["run"] == ["sample"]
+    assert list(found.record()["setups"]) == ["sample"]
+
+
+def test_where_no_corpus_is_there_the_setups_stay_so_that_fetching_says_what_is_missing(plan):
+    assert plan(absent={"enwiki-sample": "gone"}).units["origins"].names == ["sample"]
+
+
+def test_what_decides_no_result_is_not_recorded(plan):
+    record = plan("setups: {sample: {bias: {weats: [weat2]}}, other: {}}\ndatasets: {mirror: null}").record()
+    assert set(record) == {"seed", "areas", "run", "weats", "setups", *AREAS} - {"origins"}
+    assert list(record["weats"]) == ["weat2"]
+    assert list(record["setups"]) == ["sample"]
+
+
+def test_an_area_that_is_not_run_records_and_wants_nothing(plan):
+    found = plan("areas: [ranking]\nranking: {distributions: 7}")
+    assert set(found.record()) == {"seed", "areas", "ranking"}
+    assert wanted(found.config) == []
+
+
+# --- debiasing
+
+
+def test_lists_and_benchmarks_are_wanted_for_registered_embeddings(plan):
+    config = plan("areas: [debiasing]").config
+    assert set(wanted(config)) == {"w2vnews", "wordsim353", "msr-syntax", *AUTHORS.values()}
+    own = plan("areas: [debiasing]\ndebiasing: {embeddings: [sample], benchmarks: [rg65]}").config
+    assert wanted(own) == []
+
+
+def test_embeddings_and_benchmarks_that_are_not_there_are_left_out(plan):
+    units = plan(absent={"w2vnews": "no network", "msr-syntax": "no wheel"}).units["debiasing"]
+    assert units.names == ["sample"]
+    assert units.left_out == {"w2vnews": "no network", "msr": "no wheel"}
+    assert units.record["debiasing"]["embeddings"] == ["sample"]
+
+
+def test_a_setup_that_is_not_run_is_not_debiased(plan):
+    units = plan("areas: [debiasing]").units["debiasing"]
+    assert units.names == ["w2vnews"]
+    assert units.left_out == {"sample": "the setup sample is not run"}
+
+
+# --- fairness testing
+
+
+def test_others_are_tested_when_nothing_else_is_there(plan):
+    gone = {"adf-census": "1", "adf-bank-network": "2", "adf-credit": "3"}
+    units = plan(absent=gone).units["fairness_testing"]
+    assert units.names == ["adult", "german"]
+    assert units.left_out == {"census": "1", "bank": "2", "credit": "3"}
+    assert plan(absent={"adf-census": "1"}).units["fairness_testing"].names == ["bank", "credit"]
+    nothing = plan(absent=gone | {"uci-adult-train": "4", "uci-german": "5"})
+    assert nothing.units["fairness_testing"].names == []
+    assert not nothing.has(load_area("fairness_testing"))
+
+
+# --- every area
+
+
+@pytest.mark.parametrize("area", [load_area(name) for name in AREAS], ids=AREAS)
+def test_items_are_told_apart_and_have_captions(area):
+    places = [(item.kind, item.stem) for item in area.items]
+    assert len(set(places)) == len(places)
+    for item in area.items:
+        assert (ROOT / "workflow/report" / item.caption_file).read_text(encoding="utf-8").strip()
+        assert item.files or item.per == ALL
+
+
+def test_items_expand_to_units_and_tests():
+    items = [
+        Item("a", TABLE, "A", "m:f", ("x.tsv",)),
+        Item("b", FIGURE, "B", "m:g", ("y/{test}.tsv",), TEST),
+        Item("c", TABLE, "C", "m:h", ("z.tsv",), UNIT, of="marked"),
+    ]
+    units = [Unit("one", ("t", "u"), files={"t": "words.yaml"}), Unit("two", marks=("marked",))]
+    made = expand(items, units)
+    stems = ["tables/a", "one/figures/b_t", "one/figures/b_u", "two/tables/c"]
+    assert [one.stem for one in made] == stems
+    assert made[1].files == [f"one/figures/b_t{suffix}" for suffix in (".svg", ".pdf", ".png", ".tsv")]
+    origins = load_area("origins")
+    assert made[1].inputs(origins) == ["results/origins/one/y/t.tsv", "words.yaml"]
+    own = ["results/origins/one/x.tsv", "results/origins/two/x.tsv"]
+    assert made[0].inputs(origins) == [*own, "words.yaml"]
+    assert made[1].report(origins)["labels"] == {"item": "B", "setup": "one", "weat": "t"}
+    assert expand(items, []) == []
+
+
+def test_optional_dependencies_that_are_missing_leave_an_area_out(plan, monkeypatch):
+    from dataclasses import replace
+
+    real = load_area("ranking")
+    monkeypatch.setattr(planning, "load_area", lambda name: replace(load_area(name), extra="nowhere"))
+    monkeypatch.setattr(
+        planning.importlib.metadata, "requires", lambda _: ["absent-package>=1 ; extra == 'nowhere'"]
+    )
+    found = plan("areas: [ranking]")
+    assert found.areas == ()
+    assert "the area ranking is left out: absent-package is not installed" in found.notices[0]
+    assert real.name == "ranking"

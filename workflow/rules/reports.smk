@@ -1,0 +1,26 @@
+# The tables and figures of every area, by one writer.
+for area in filter(PLAN.has, PLAN.areas):
+
+    rule:
+        name:
+            f"report_{area.name}"
+        input:
+            PLAN.report_inputs(area),
+        output:
+            shown(area),
+            PLAN.report_others(area),
+        log:
+            f"results/logs/{area.name}/report.log",
+        benchmark:
+            f"results/benchmarks/{area.name}/report.tsv"
+        conda:
+            ENVIRONMENT
+        resources:
+            mem_mb=memory(2000),
+            runtime=30,
+        params:
+            units=units_to_json(PLAN.units[area.name].chosen),
+        message:
+            f"write the tables and figures of {area.name.replace('_', ' ')}"
+        shell:
+            f"biaslab {area.command} report --units {{params.units:q}} > {{log}} 2>&1"
