@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.io import write_tsv
+from biaslab.debiasing.document_ranking import COLUMNS
 
 STAGES = ("before", "soft", "hard")
 N_OCCUPATIONS = 60
@@ -43,6 +44,7 @@ def write_results(folder: Path, seed: int = 1, *, authors: bool = False) -> None
         "lost_words": pd.DataFrame(
             {"list": ["defining", "defining", "occupations"], "word": ["Mary", "John", "NA"]}
         ),
+        "document_ranking": _document_ranking(),
     }.items():
         write_tsv(folder / f"{name}.tsv", table)
 
@@ -166,3 +168,18 @@ def _lambda_path() -> pd.DataFrame:
             "constrained": False,
         }
     )
+
+
+def _document_ranking() -> pd.DataFrame:
+    rows = [
+        (weat, stage, measure, tail, top, 5, 0.8, 0.7, 0.6, 0.8)
+        for weat in ("c6", "c7")
+        for stage in ("hard", "soft-0.2", "other-seed")
+        for measure, tail, top in (
+            ("effect_size", "", 0),
+            ("spearman", "", 0),
+            ("overlap", "increase", 10),
+            ("overlap", "decrease", 10),
+        )
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))

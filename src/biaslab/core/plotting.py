@@ -12,6 +12,7 @@ from biaslab.core.files import atomic_path
 from biaslab.core.io import write_tsv
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 FIGURE_SUFFIXES = (".svg", ".pdf", ".png", ".tsv")
@@ -64,6 +65,24 @@ def figure(width: float = SINGLE_COLUMN, height: float = 2.4) -> Iterator["Figur
         style.context(path, after_reset=True),
     ):
         yield Figure(figsize=(width, height))
+
+
+def legend_below(figure: "Figure", axes: "Axes", n_columns: int, marker_scale: float = 1.0) -> None:
+    """Explain below all panels the marks of one panel, which are those of all.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The panels.
+    axes : matplotlib.axes.Axes
+        The panel whose labels are shown.
+    n_columns : int
+        Labels side by side.
+    marker_scale : float
+        Size of a mark in the legend relative to that in the panel.
+    """
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, markerscale=marker_scale)
 
 
 def save(figure: "Figure", stem: str | os.PathLike) -> None:

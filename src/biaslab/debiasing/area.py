@@ -5,7 +5,7 @@ from typing import Any
 
 from biaslab.core.errors import suggest
 from biaslab.core.files import not_found
-from biaslab.debiasing.items import ITEMS
+from biaslab.debiasing.items import ITEMS, SETUP
 from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.datasets import verified_copy
 
@@ -20,8 +20,6 @@ AUTHORS = {
 """The registered datasets of the authors' word lists, each of which may be missing."""
 LISTS = ("defining", "equalize", "occupations", "gender_specific")
 """The keys of the word lists."""
-SETUP = "setup"
-"""The mark of an embedding that is the first baseline of a setup; the others are registered datasets."""
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:

@@ -234,30 +234,6 @@ def write_transform(
     write_word_maps(out, maps)
 
 
-@app.command("tables")
-def write_tables(
-    results: Annotated[
-        list[Path], typer.Argument(help="The folder of results of each embedding, named like it.")
-    ],
-    out: Annotated[Path, typer.Option(help="The folder to write into.")],
-) -> None:
-    """Write the tables of the experiment on embeddings (.tsv, .md, .tex)."""
-    from biaslab.debiasing.report import tables
-
-    tables.write_tables({folder.name: folder for folder in results}, out)
-
-
-@app.command("figures")
-def draw_figures(
-    results: Annotated[list[Path], typer.Argument(help="Folders of results; figures/ is written in each.")],
-) -> None:
-    """Draw the figures of the experiment on embeddings (.svg, .pdf, .png, .tsv)."""
-    from biaslab.debiasing.report.figures import write_figures
-
-    for folder in results:
-        write_figures(folder)
-
-
 @app.command("compare-rankings")
 def compare_document_rankings(
     batches: Annotated[list[Path], typer.Argument(help="Batch files of the baseline embeddings (.npz).")],
@@ -291,21 +267,6 @@ def compare_document_rankings(
         files = (read_parquet(folder / f"{test.name}.parquet") for folder in (before, after))
         tables.append(compare_rankings(*files, sizes, test.name))
     write_tsv(out, pd.concat(tables, ignore_index=True))
-
-
-@app.command("report-rankings")
-def report_document_rankings(
-    comparison: Annotated[Path, typer.Argument(help="The comparison of the rankings (.tsv).")],
-    name: Annotated[str, typer.Option(help="Name of the embedding, for the titles.")],
-    table: Annotated[Path, typer.Option(help="Where the table goes, without suffix (.tsv, .md, .tex).")],
-    figure: Annotated[
-        Path, typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .tsv).")
-    ],
-) -> None:
-    """Tabulate and draw how much of the ranking of documents survives debiasing."""
-    from biaslab.debiasing.report.document_ranking import write_report
-
-    write_report(comparison, name, table, figure)
 
 
 def _say(what: str) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from biaslab.core.files import locate
-from biaslab.debiasing.area import AUTHORS, BENCHMARKS, LISTS, SETUP
+from biaslab.debiasing.area import AUTHORS, BENCHMARKS, LISTS
+from biaslab.debiasing.items import SETUP
 from biaslab.run.command import options, repeated
 from biaslab.run.plan import Plan
 

@@ -20,8 +20,6 @@ app = typer.Typer(
 )
 
 app.add_typer(fairness_experiment.app, name="experiment")
-app.command("tables")(fairness_experiment.tables)
-app.command("figures")(fairness_experiment.figures)
 
 _TRAIN = "train"
 

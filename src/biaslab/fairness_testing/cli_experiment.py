@@ -102,22 +102,3 @@ def retrain(
     cases = load_cases(results, schema)
     tables = [science.retrain_case(case, y, found, effort) for case in cases]
     write_tsv(results / "retraining.tsv", pd.concat(tables, ignore_index=True))
-
-
-def tables(
-    results: Annotated[Path, typer.Argument(help="The results of the area; tables/ is written there.")],
-    claims: Annotated[Path, typer.Option(help="The registry of the area's claims (.tsv).")],
-) -> None:
-    """Write the tables of all classifiers (.tsv, .md, .tex)."""
-    from biaslab.fairness_testing.report.tables import write_tables
-
-    write_tables(results, claims)
-
-
-def figures(
-    results: Annotated[Path, typer.Argument(help="The results of the area; figures/ is written there.")],
-) -> None:
-    """Draw the figures of all classifiers (.svg, .pdf, .png, .tsv)."""
-    from biaslab.fairness_testing.report.figures import write_figures
-
-    write_figures(results)

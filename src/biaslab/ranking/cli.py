@@ -41,27 +41,6 @@ def simulate(
         write_tsv(path, table)
 
 
-@app.command("tables")
-def tables(
-    results: Annotated[Path, typer.Argument(help="The results of the area; tables/ is written there.")],
-    claims: Annotated[Path, typer.Option(help="The registry of the area's claims (.tsv).")],
-) -> None:
-    """Write the tables of the simulation and of the worked example (.tsv, .md, .tex)."""
-    from biaslab.ranking.report.tables import write_tables
-
-    write_tables(results, claims)
-
-
-@app.command("figures")
-def figures(
-    results: Annotated[Path, typer.Argument(help="The results of the area; figures/ is written there.")],
-) -> None:
-    """Draw the measures against the number of values (.svg, .pdf, .png, .tsv)."""
-    from biaslab.ranking.report.figures import write_figures
-
-    write_figures(results)
-
-
 @app.command("counterexamples")
 def counterexamples(
     summary: Annotated[

@@ -33,6 +33,18 @@ def draw(stem):
         plotting.save_with_data(figure, stem, pd.DataFrame({"x": [1.5, None]}))
 
 
+def test_legend_names_the_marks_of_a_panel_below_all(tmp_path):
+    with plotting.figure() as figure:
+        panels = figure.subplots(2, 1)
+        for name in ("a", "b"):
+            panels[0].plot([1, 2], [1, 2], label=name)
+        plotting.legend_below(figure, panels[0], 2)
+        plotting.save(figure, tmp_path / "figure")
+        (legend,) = figure.legends
+        assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
+        assert legend.get_window_extent().y1 <= panels[1].get_tightbbox().y0
+
+
 def test_two_processes_save_equal_bytes_in_every_format(tmp_path):
     for number, name in enumerate(("a", "b")):
         environment = os.environ | {"PYTHONHASHSEED": str(number), "MPLBACKEND": "agg", "TZ": f"UTC{number}"}

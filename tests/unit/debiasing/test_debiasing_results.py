@@ -6,67 +6,59 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
 from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.core.plotting import FIGURE_SUFFIXES
-from biaslab.core.tables import TABLE_SUFFIXES
-from biaslab.debiasing import area as plan
-from biaslab.debiasing.report import figures, tables
+from biaslab.debiasing.report import results, tables
+from biaslab.run.area import ALL, FIGURE, Unit
+from biaslab.run.reports import Results, open_unit, write_report
 from debiasing_data import N_ANALOGIES, N_OCCUPATIONS, write_results
+from report_data import report_area
 
 ROOT = Path(__file__).parents[3]
 CLAIMS = ROOT / "workflow/resources/claims/debiasing.tsv"
 SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
+AREA = report_area("debiasing")
 NAMES = ("news", "sample")
+UNITS = [Unit(name) for name in NAMES]
 
 
 @pytest.fixture(scope="module")
-def area(tmp_path_factory):
-    """Return a folder of results with every table and figure, made by the commands."""
-    folder = tmp_path_factory.mktemp("debiasing")
+def area(tmp_path_factory) -> Path:
+    """Return the area's results with every table and figure."""
+    folder = tmp_path_factory.mktemp("results") / "debiasing"
     for seed, name in enumerate(NAMES):
         write_results(folder / name, seed)
-    places = [str(folder / name) for name in NAMES]
-    for arguments in (["tables", *places, "--out", str(folder / "tables")], ["figures", *places]):
-        result = CliRunner().invoke(app, ["debiasing", *arguments], catch_exceptions=False)
-        assert result.exit_code == 0, result.output
+    write_report(AREA, UNITS, folder.parent)
     return folder
 
 
-def _copy(area, folder, name="news"):
-    """Return a copy of an embedding's results that a test may damage."""
-    for path in (area / name).glob("*.tsv"):
-        write_tsv(folder / path.name, read_tsv(path))
-    return folder
+@pytest.fixture
+def news(tmp_path) -> Path:
+    """Return the results of an embedding that a test may change."""
+    write_results(tmp_path / "debiasing/news", 0)
+    return tmp_path / "debiasing/news"
 
 
-def test_every_planned_file_is_written_and_no_other(area):
-    planned = {f"{item.stem}{s}" for item in plan.TABLES for s in TABLE_SUFFIXES}
-    planned |= {f"{item.stem}{s}" for item in plan.figures(NAMES) for s in FIGURE_SUFFIXES}
-    inputs = {f"{name}/{file}.tsv" for name in NAMES for file in tables.COLUMNS}
-    written = {path.relative_to(area).as_posix() for path in area.rglob("*") if path.is_file()}
-    assert written == planned | inputs
-
-
-def test_captions_exist():
-    captions = {item.caption for item in (*plan.TABLES, *plan.figures(NAMES))}
-    folder = ROOT / "workflow/report"
-    assert all((folder / f"{caption}.rst").read_text(encoding="utf-8").strip() for caption in captions)
+def opened(*folders: Path) -> list[Results]:
+    return [open_unit(AREA, Unit(folder.name), folder.parents[1]) for folder in folders]
 
 
 def test_tables_cover_every_embedding(area):
-    for item in plan.TABLES:
-        assert set(read_tsv(area / f"{item.stem}.tsv")["embedding"]) == set(NAMES), item.stem
+    for item in AREA.items:
+        if item.per == ALL:
+            assert list(read_tsv(area / f"tables/{item.stem}.tsv")["embedding"].unique()) == list(NAMES)
+
+
+def test_documents_are_ranked_in_setups_alone(area):
+    assert not list(area.glob("*/*/document_ranking.*"))
 
 
 def test_extremes_are_the_ends_of_the_axis_before_debiasing(area):
     occupations = read_tsv(area / "news" / "occupations.tsv")
-    found = tables.extremes(occupations, 5)
+    found = results.extremes(occupations, 5)
     before = occupations[occupations["stage"] == "before"].set_index("word")["projection"]
     assert list(found.loc[found["end"] == "she", "word"]) == list(before.nlargest(5).index)
     assert list(found.loc[found["end"] == "he", "word"]) == list(before.nsmallest(5).index)
@@ -76,7 +68,7 @@ def test_extremes_are_the_ends_of_the_axis_before_debiasing(area):
 
 
 def test_no_word_is_at_both_ends(area):
-    found = tables.extremes(read_tsv(area / "news" / "occupations.tsv"), N_OCCUPATIONS)
+    found = results.extremes(read_tsv(area / "news" / "occupations.tsv"), N_OCCUPATIONS)
     assert len(found) == N_OCCUPATIONS
     assert found["word"].is_unique
 
@@ -88,15 +80,16 @@ def test_analogies_of_a_rank_stand_in_one_row(area):
     assert all(rows[0].count(f"{stage}\\_she1 – {stage}\\_he1") == 1 for stage in ("before", "soft", "hard"))
 
 
-def test_shorter_lists_of_analogies_leave_dashes(area):
-    data = read_tsv(area / "tables/figure1_analogies.tsv")
-    shown = tables.analogies(data[(data["stage"] != "hard") | (data["rank"] < N_ANALOGIES)]).shown
-    assert list(shown["Hard"].eq("–")) == ([False] * (N_ANALOGIES - 1) + [True]) * len(NAMES)
+def test_shorter_lists_of_analogies_leave_dashes(news):
+    data = read_tsv(news / "analogies.tsv")
+    write_tsv(news / "analogies.tsv", data[(data["stage"] != "hard") | (data["rank"] < N_ANALOGIES)])
+    shown = tables.analogies(opened(news)).shown
+    assert list(shown["Hard"].eq("–")) == [False] * (N_ANALOGIES - 1) + [True]
 
 
-def test_benchmarks_tell_the_two_ways_of_solving_analogies_apart(area):
-    shown = tables.benchmarks(read_tsv(area / "tables/figure2_benchmarks.tsv")).shown
-    msr = shown[(shown["Benchmark"] == "MSR analogies") & (shown["Embedding"] == "news")]
+def test_benchmarks_tell_the_two_ways_of_solving_analogies_apart(news):
+    shown = tables.benchmarks(opened(news)).shown
+    msr = shown[shown["Benchmark"] == "MSR analogies"]
     found = list(zip(msr["Unknown words"], msr["Method"], strict=True))
     assert found[0] == ("answerable", "add")
     assert found[-1] == ("answerable", "multiply")
@@ -104,43 +97,41 @@ def test_benchmarks_tell_the_two_ways_of_solving_analogies_apart(area):
     assert list(msr[["Before", "Soft", "Hard"]].iloc[0]) == ["60.0", "60.1", "60.2"]
 
 
-def test_classifier_shows_mean_and_spread_of_the_folds(area):
-    data = read_tsv(area / "tables/classifier.tsv")
-    scores = data.loc[data["embedding"] == "news", "F"]
-    shown = tables.classifier(data).shown.iloc[0]
+def test_classifier_shows_mean_and_spread_of_the_folds(news):
+    scores = read_tsv(news / "classifier.tsv")["F"]
+    shown = tables.classifier(opened(news)).shown.iloc[0]
     assert shown["F (mean ± sd)"] == f"{scores.mean():.3f} ± {scores.std(ddof=1):.3f}"
     assert shown["Learnt from"] == "this project's list"
 
 
-def test_association_tests_that_cannot_be_measured_show_dashes(area):
-    data = read_tsv(area / "tables/weat.tsv")
-    shown = tables.association_tests(data.assign(effect_size=np.nan)).shown
-    assert set(shown["Effect size"]) == {"–"}
+def test_association_tests_that_cannot_be_measured_show_dashes(news):
+    write_tsv(news / "weat.tsv", read_tsv(news / "weat.tsv").assign(effect_size=np.nan))
+    assert set(tables.association_tests(opened(news)).shown["Effect size"]) == {"–"}
 
 
 def test_lost_words_are_listed_by_list(area):
-    shown = tables.lost_words(read_tsv(area / "tables/lost_words.tsv")).shown
-    assert list(shown["Words"][:2]) == ["Mary, John", "NA"]
+    shown = tables.lost_words(opened(*(area / name for name in NAMES))).shown
+    assert list(shown["Words"]) == ["Mary, John", "NA"] * len(NAMES)
 
 
-def test_an_embedding_without_benchmarks_and_lost_words_has_tables_and_figures(area, tmp_path):
-    folder = _copy(area, tmp_path / "bare")
+def test_an_embedding_without_benchmarks_and_lost_words_has_tables_and_figures(news, tmp_path):
     for name in ("benchmarks", "lost_words", "indirect"):
-        write_tsv(folder / f"{name}.tsv", read_tsv(folder / f"{name}.tsv").iloc[:0])
-    path = read_tsv(folder / "lambda_path.tsv").assign(rg65=np.nan, wordsim353=np.nan, msr=np.nan)
-    write_tsv(folder / "lambda_path.tsv", path)
-    tables.write_tables({"bare": folder}, tmp_path / "tables")
-    figures.write_figures(folder)
-    assert read_tsv(tmp_path / "tables/figure2_benchmarks.tsv").empty
-    assert (folder / "figures/lambda_path.svg").stat().st_size > 0
+        write_tsv(news / f"{name}.tsv", read_tsv(news / f"{name}.tsv").iloc[:0])
+    path = read_tsv(news / "lambda_path.tsv").assign(rg65=np.nan, wordsim353=np.nan, msr=np.nan)
+    write_tsv(news / "lambda_path.tsv", path)
+    write_report(AREA, [Unit("news")], tmp_path)
+    assert read_tsv(tmp_path / "debiasing/tables/figure2_benchmarks.tsv").empty
+    assert (news / "figures/lambda_path.svg").stat().st_size > 0
 
 
-def test_figures_are_drawn_and_repeat(area, tmp_path):
-    figures.write_figures(_copy(area, tmp_path / "news"))
-    for item in plan.figures(["news"]):
-        with Image.open(area / f"{item.stem}.png") as image:
+def test_figures_are_drawn_and_repeat(area, news, tmp_path):
+    drawn = [item.stem for item in AREA.items if item.kind == FIGURE and not item.of]
+    write_report(AREA, [Unit("news")], tmp_path, drawn)
+    for stem in drawn:
+        with Image.open(area / f"news/figures/{stem}.png") as image:
             assert np.ptp(np.asarray(image.convert("L"))) > 200  # ink on white
-        assert (tmp_path / f"{item.stem}.svg").read_bytes() == (area / f"{item.stem}.svg").read_bytes()
+        first, second = (folder / f"figures/{stem}.svg" for folder in (area / "news", news))
+        assert first.read_bytes() == second.read_bytes()
 
 
 def test_figures_data_are_what_was_read(area):
@@ -149,18 +140,10 @@ def test_figures_data_are_what_was_read(area):
         pd.testing.assert_frame_equal(read_tsv(drawn), read_tsv(source))
 
 
-def test_missing_column_is_one_clear_line(area, tmp_path):
-    folder = _copy(area, tmp_path / "news")
-    write_tsv(folder / "subspace.tsv", read_tsv(folder / "subspace.tsv").drop(columns="random_mean"))
+def test_missing_column_is_one_clear_line(news, tmp_path):
+    write_tsv(news / "subspace.tsv", read_tsv(news / "subspace.tsv").drop(columns="random_mean"))
     with pytest.raises(InputError, match=r"subspace\.tsv: column 'random_mean' is missing"):
-        figures.write_figures(folder)
-
-
-def test_missing_file_is_one_clear_line(area, tmp_path):
-    folder = _copy(area, tmp_path / "news")
-    (folder / "weat.tsv").unlink()
-    with pytest.raises(InputError, match=r"weat\.tsv: no such file; run the step"):
-        tables.write_tables({"news": folder}, tmp_path / "tables")
+        write_report(AREA, [Unit("news")], tmp_path, ["figure2_components"])
 
 
 def _measure(folder, **options):

@@ -8,12 +8,15 @@ import scipy.stats
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_tsv
+from biaslab.core.io import read_tsv, write_tsv
 from biaslab.debiasing.document_ranking import COLUMNS, compare_rankings, effect_sizes
-from biaslab.debiasing.report.document_ranking import write_report
 from biaslab.embeddings.word_maps import WordMaps
+from biaslab.run.area import Unit
+from biaslab.run.reports import write_report
+from report_data import report_area
 
 N, SEEDS = 60, 4
+SAMPLE = Unit("sample", marks=("setup",))
 
 
 def influences(seed, stage=None):
@@ -105,29 +108,30 @@ def test_effect_sizes_are_those_of_the_mapped_words():
 
 
 @pytest.fixture
-def comparison(tmp_path):
+def results(tmp_path):
+    """Return a folder of results in which the rankings of the setup sample were compared."""
     after = pd.concat([influences(2, "hard"), influences(1, "soft-0.2")])
     sizes = {stage: np.arange(SEEDS) / 3 for stage in ("before", "hard", "soft-0.2")}
     tables = [compare_rankings(influences(1), after, sizes, weat) for weat in ("weat1", "weat2")]
-    write_tsv(tmp_path / "comparison.tsv", pd.concat(tables))
-    return tmp_path / "comparison.tsv"
+    write_tsv(tmp_path / "debiasing/sample/document_ranking.tsv", pd.concat(tables))
+    return tmp_path
 
 
-def test_report_shows_every_stage_of_every_test(comparison, tmp_path):
-    write_report(comparison, "sample", tmp_path / "table", tmp_path / "figure")
-    page = (tmp_path / "table.md").read_text()
+def test_report_shows_every_stage_of_every_test(results):
+    write_report(report_area("debiasing"), [SAMPLE], results, ["document_ranking"])
+    stem = "debiasing/sample/{}/document_ranking.{}".format
+    page = (results / stem("tables", "md")).read_text()
     lines = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| weat")]
     stages = ["before", "hard", "soft, λ = 0.2", "other seed"]
     assert [[x.strip() for x in line] for line in lines] == [
         [w, s] for w in ("weat1", "weat2") for s in stages
     ]
+    assert "survives debiasing (sample)" in page
     assert "1.00 \\[1.00, 1.00\\] (1.00)" in page
-    assert tuple(pd.read_csv(tmp_path / "table.tsv", sep="\t").columns) == COLUMNS
-    drawn = pd.read_csv(tmp_path / "figure.tsv", sep="\t")
-    assert set(drawn["measure"]) == {"spearman", "overlap"}
-    assert (tmp_path / "figure.svg").stat().st_size > 1000
+    assert tuple(read_tsv(results / stem("tables", "tsv")).columns) == COLUMNS
+    assert set(read_tsv(results / stem("figures", "tsv"))["measure"]) == {"spearman", "overlap"}
 
 
 def test_report_of_what_was_never_compared(tmp_path):
-    with pytest.raises(InputError, match=r"nowhere\.tsv"):
-        write_report(tmp_path / "nowhere.tsv", "sample", tmp_path / "table", tmp_path / "figure")
+    with pytest.raises(InputError, match=r"sample/document_ranking\.tsv: no such file"):
+        write_report(report_area("debiasing"), [SAMPLE], tmp_path, ["document_ranking"])

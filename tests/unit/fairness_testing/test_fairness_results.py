@@ -2,6 +2,8 @@
 
 import math
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,113 +14,70 @@ from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.core.plotting import FIGURE_SUFFIXES
-from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
-from biaslab.core.tables import TABLE_SUFFIXES
 from biaslab.fairness_testing import area as plan
-from biaslab.fairness_testing.names import COLUMNS, SETTING
-from biaslab.fairness_testing.report import averages, figures, results, tables
+from biaslab.fairness_testing.names import SETTING
+from biaslab.fairness_testing.report import averages, results, tables
+from biaslab.run.area import TABLE, Unit
+from biaslab.run.reports import Results, open_unit, write_report
+from fairness_report_data import AUTHORS, N_REPETITIONS, OWN, units_of, write_results
+from report_data import report_area
 
 ROOT = Path(__file__).parents[3]
 CLAIMS = ROOT / "workflow/resources/claims/fairness_testing.tsv"
 SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
-CAPTIONS = ROOT / "workflow/report"
 
-AUTHORS = {"census": ["age", "race", "sex"], "bank": ["age"], "credit": ["age", "sex"]}
-OWN = {"adult": ["age", "race", "sex"], "german": ["age", "sex"]}
-SIZES = {"census": (32561, 13), "bank": (45211, 16), "credit": (600, 20)}
-FOUND = {"random": 0.02, "aequitas": 0.1, "symbolic": 0.3, "adf": 0.6}
-"""Share of the seeds that each tester's global phase finds in the made results."""
-SWITCHES = ["published", "metropolis", "stuck_seeds", "paper"]
-RETRAININGS = [*((tester, "majority") for tester in ("aequitas", "symbolic", "adf")), ("adf", "model")]
-N_REPETITIONS = 3
+AREA = report_area("fairness_testing")
+TABLES = replace(AREA, items=[item for item in AREA.items if item.kind == TABLE])
+FILES = ("counts", "local", "retraining", "curves")
+SMALL = {"census": ["race"], "adult": ["sex"]}
 
 
-def make_results(folder: Path, classifiers: dict[str, list[str]]) -> None:
-    """Write the files of every classifier, with numbers drawn at random around plausible ones."""
-    for classifier, names in classifiers.items():
-        n_rows, n_attributes = SIZES.get(classifier, (100, 5))
-        one = [classifier, n_rows, n_attributes, 3, 0.25, 0.9, "no" if classifier in AUTHORS else "yes"]
-        frames = {name: [] for name in COLUMNS}
-        frames["classifiers"].append(pd.DataFrame([one], columns=COLUMNS["classifiers"]))
-        for protected in names:
-            for name, rows in make_setting(classifier, protected).items():
-                rows = [[classifier, protected, *row] for row in rows]
-                frames[name].append(pd.DataFrame(rows, columns=COLUMNS[name]))
-        for name, parts in frames.items():
-            write_tsv(folder / classifier / f"{name}.tsv", pd.concat(parts))
+def opened(folder: Path, classifiers: Iterable[str]) -> list[Results]:
+    return [open_unit(AREA, unit, folder.parent) for unit in units_of(classifiers)]
 
 
-def make_setting(classifier: str, protected: str) -> dict[str, list[list]]:
-    """Return the rows of one setting by file, without the setting itself."""
-    rng = stream(7, "made results", classifier, protected)
-    rows = {name: [] for name in ("counts", "local", "curves", "ablation", "fairness", "retraining")}
-    rows["fairness"].append([20000, 0.1, 0.096, 0.104, 0.3])
-    for tester, share in FOUND.items():
-        for mode in ("published", "paper"):
-            n_samples = int(800_000 * share * (1.0 if mode == "published" else 1.2))
-            for repetition in range(N_REPETITIONS):
-                k = rng.normal(1, 0.03)
-                found = [int(1000 * share * k), int(n_samples * k), int(n_samples * k * (0.1 + 0.5 * share))]
-                rows["counts"].append([tester, mode, repetition, 1000, *found, 2_500_000, 0])
-                if tester != "random":
-                    rows["local"].append([tester, mode, repetition, 40, 1000, 600 * k, 700 * share * k])
-            rows["curves"] += make_curve(tester, mode, n_samples)
-    for repetition in range(N_REPETITIONS):
-        for place, switch in enumerate(SWITCHES):
-            k = rng.normal(1 + 0.2 * place, 0.03)
-            rows["ablation"].append(
-                ["adf", switch, repetition, *(int(n * k) for n in (600, 480_000, 200_000))]
-            )
-        for tester, rule in RETRAININGS:
-            after = 0.1 * (1 - FOUND[tester]) * rng.normal(1, 0.1)
-            rows["retraining"].append([tester, rule, repetition, 900, 0.9, 0.88, 0.1, after, 0.3, 0.2])
-    return rows
-
-
-def make_curve(tester: str, mode: str, n_samples: int) -> list[list]:
-    """Return a curve that is straight for ADF and flattens for the others."""
-    at = np.linspace(0.02, 1, 50)
-    shape = at if tester == "adf" else np.sqrt(at)
-    return [
-        [tester, mode, int(1000 * x), int(n_samples * y), int(0.4 * n_samples * y), int(2_500_000 * x)]
-        for x, y in zip(at, shape, strict=True)
-    ]
+def keep_rows(folder: Path, query: str, *names: str) -> None:
+    """Keep the rows of some files of a classifier alone."""
+    for name in names:
+        write_tsv(folder / f"{name}.tsv", read_tsv(folder / f"{name}.tsv").query(query))
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Return the area's results with all tables and figures."""
+    """Return the area's results with all tables."""
     folder = tmp_path_factory.mktemp("results") / "fairness_testing"
-    make_results(folder, AUTHORS | OWN)
-    tables.write_tables(folder, CLAIMS)
+    write_results(folder, AUTHORS | OWN)
+    write_report(TABLES, units_of(AUTHORS | OWN), folder.parent)
     return folder
+
+
+@pytest.fixture(scope="module")
+def units(folder) -> list[Results]:
+    """Return the classifiers, opened."""
+    return opened(folder, AUTHORS | OWN)
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> Path:
     """Return the results of two settings with all tables and figures."""
-    folder = tmp_path_factory.mktemp("small")
-    make_results(folder, {"census": ["race"], "adult": ["sex"]})
-    tables.write_tables(folder, CLAIMS)
-    figures.write_figures(folder)
+    folder = tmp_path_factory.mktemp("small") / "fairness_testing"
+    write_results(folder, SMALL)
+    write_report(AREA, units_of(SMALL), folder.parent)
     return folder
 
 
-def test_every_item_of_the_plan_is_written(small):
-    expected = {f"{item.stem}{suffix}" for item in plan.TABLES for suffix in TABLE_SUFFIXES}
-    expected |= {f"{item.stem}{suffix}" for item in plan.FIGURES for suffix in FIGURE_SUFFIXES}
-    paths = [*small.glob("tables/*"), *small.glob("figures/*")]
-    assert {path.relative_to(small).as_posix() for path in paths} == expected
+def test_the_authors_classifiers_come_first_then_the_others_by_name(folder):
+    shuffled = opened(folder, ["german", "credit", "adult", "bank", "census"])
+    assert results.read_all(shuffled, "classifiers")["classifier"].tolist() == [*AUTHORS, *OWN]
 
 
-def test_every_item_has_its_caption():
-    assert all((CAPTIONS / f"{item.caption}.rst").is_file() for item in (*plan.TABLES, *plan.FIGURES))
-
-
-def test_results_are_read_with_the_authors_classifiers_first(folder):
-    assert results.read_results(folder, "classifiers")["classifier"].tolist() == [*AUTHORS, *OWN]
+def test_a_classifier_that_is_not_among_the_units_enters_no_item(small, tmp_path):
+    folder = tmp_path / "fairness_testing"
+    write_results(folder, SMALL | {"german": ["age"]})
+    write_report(AREA, units_of(SMALL), tmp_path)
+    for path in (*small.glob("tables/*"), *small.glob("figures/*")):
+        assert (folder / path.relative_to(small)).read_bytes() == path.read_bytes(), path.name
 
 
 def test_summary_of_repetitions():
@@ -140,8 +99,8 @@ def test_rates_of_a_search_that_finds_nothing():
     assert found["queries_per_1000"].tolist() == pytest.approx([20000, math.nan], nan_ok=True)
 
 
-def test_averages_are_means_of_ratios_over_the_settings(folder):
-    counts = results.read_results(folder, "counts").query("mode == 'published'")
+def test_averages_are_means_of_ratios_over_the_settings(folder, units):
+    counts = results.read_all(units, "counts").query("mode == 'published'")
     counts = counts.set_index(["repetition", "classifier", "protected", "tester"])["n_samples"].to_dict()
     settings = [(classifier, protected) for classifier, names in AUTHORS.items() for protected in names]
     ratios = [
@@ -159,8 +118,8 @@ def test_averages_are_means_of_ratios_over_the_settings(folder):
     }  # fmt: skip
 
 
-def test_averages_leave_out_what_some_setting_lacks(folder):
-    files = {n: results.read_results(folder, n) for n in ("counts", "local", "retraining", "curves")}
+def test_averages_leave_out_what_some_setting_lacks(units):
+    files = {name: results.read_all(units, name) for name in FILES}
     files["counts"] = files["counts"].query("not (classifier == 'bank' and tester == 'symbolic')")
     found = averages.averages(**files)
     measures = found[found["classifier"] == "census"]["measure"].tolist()
@@ -169,8 +128,8 @@ def test_averages_leave_out_what_some_setting_lacks(folder):
     assert "samples_ratio_symbolic" in found[found["classifier"] == "adult"]["measure"].tolist()
 
 
-def test_local_phases_are_compared_at_equally_many_hops(folder):
-    files = {n: results.read_results(folder, n) for n in ("counts", "local", "retraining", "curves")}
+def test_local_phases_are_compared_at_equally_many_hops(units):
+    files = {name: results.read_all(units, name) for name in FILES}
     local = files["local"]
     files["local"] = local.assign(hops=local["hops"].where(local["tester"] != "symbolic", 50))
     measures = set(averages.averages(**files)["measure"])
@@ -192,17 +151,17 @@ def test_growth_compares_the_halves_of_the_seeds(curve, expected):
     assert averages.growth(table, "n_samples") == pytest.approx(expected, nan_ok=True)
 
 
-def test_tables_show_what_is_printed(folder):
+def test_tables_show_what_is_printed(folder, units):
     shown = (folder / "tables/table6_global.md").read_text()
     line = next(line for line in shown.splitlines() if line.startswith("| census | sex | ADF"))
-    printed = tables.printed_numbers(CLAIMS)["adf-table6-census-gender-adf"]
+    printed = results.printed_numbers(units)["adf-table6-census-gender-adf"]
     assert line.endswith(f"| {printed} |")
     own = next(line for line in shown.splitlines() if line.startswith("| adult | sex | ADF"))
     assert own.endswith("| – |")
 
 
-def test_every_printed_number_of_the_tables_is_shown(folder):
-    printed = tables.printed_numbers(CLAIMS)
+def test_every_printed_number_of_the_tables_is_shown(folder, units):
+    printed = results.printed_numbers(units)
     pages = "".join(path.read_text() for path in (folder / "tables").glob("*.md"))
     shown = re.compile(r"adf-(table(3|4|5|6|7|10|12)|average)-")
     numbers = [text for name, text in printed.items() if shown.match(name)]
@@ -211,26 +170,26 @@ def test_every_printed_number_of_the_tables_is_shown(folder):
     assert missing == []
 
 
-def test_counts_are_shown_with_their_interval(folder):
-    counts = results.read_results(folder, "counts")
-    table = tables.aequitas(counts, {})
+def test_counts_are_shown_with_their_interval(units):
+    counts = results.read_all(units, "counts")
+    table = tables.aequitas(units)
     part = counts.query("classifier == 'census' and protected == 'age' and tester == 'adf'")
     part = part.query("mode == 'published'")
     row = table.data.query("classifier == 'census' and protected == 'age' and tester == 'adf'").iloc[0]
     assert row["n_samples"] == part["n_samples"].mean()
     half = (row["n_samples_ci_high"] - row["n_samples_ci_low"]) / 2
     assert table.shown["Samples (#GDiff)"][1] == f"{row['n_samples']:,.0f} ± {half:,.0f}"
-    assert table.shown["Printed #ID"].unique().tolist() == ["–"]
 
 
-def test_a_single_repetition_has_no_interval(folder):
-    counts = results.read_results(folder, "counts").query("repetition == 0")
-    table = tables.global_phase(counts, {})
+def test_a_single_repetition_has_no_interval(tmp_path):
+    write_results(tmp_path / "fairness_testing", {"bank": ["age"]})
+    keep_rows(tmp_path / "fairness_testing/bank", "repetition == 0", "counts")
+    table = tables.global_phase(opened(tmp_path / "fairness_testing", ["bank"]))
     assert not table.shown["Discriminatory"].str.contains("±").any()
 
 
-def test_worth_of_a_switch_is_the_change_against_the_same_repetition_as_published(folder):
-    ablation = results.read_results(folder, "ablation")
+def test_worth_of_a_switch_is_the_change_against_the_same_repetition_as_published(units):
+    ablation = results.read_all(units, "ablation")
     found = tables.worths(ablation).set_index([*SETTING, "tester", "switch"])
     row = found.loc[("bank", "age", "adf", "metropolis")]
     own = ablation.query("classifier == 'bank' and tester == 'adf'").set_index(["switch", "repetition"])
@@ -242,18 +201,16 @@ def test_worth_of_a_switch_is_the_change_against_the_same_repetition_as_publishe
     assert math.isnan(found.loc[("bank", "age", "adf", "published"), "n_samples_change"])
 
 
-def test_a_switch_without_effect_changes_nothing_for_sure(folder):
-    ablation = results.read_results(folder, "ablation").query("switch == 'published'")
+def test_a_switch_without_effect_changes_nothing_for_sure(units):
+    ablation = results.read_all(units, "ablation").query("switch == 'published'")
     both = pd.concat([ablation, ablation.assign(switch="idle")])
     found = tables.worths(both).query("switch == 'idle'")
     assert (found.filter(regex="_change").to_numpy() == 0).all()
 
 
-def test_retraining_table_has_the_shares_before_and_after(folder):
-    data = tables.retraining(
-        results.read_results(folder, "retraining"), results.read_results(folder, "fairness"), {}
-    )
-    after = results.read_results(folder, "retraining").query("classifier == 'bank' and label_rule == 'model'")
+def test_retraining_table_has_the_shares_before_and_after(units):
+    data = tables.retraining(units)
+    after = results.read_all(units, "retraining").query("classifier == 'bank' and label_rule == 'model'")
     row = data.data.query("classifier == 'bank' and label_rule == 'model'").iloc[0]
     assert row["share_after"] == pytest.approx(after["share_after"].mean())
     assert data.shown["Before (%)"][0] == "10.00 (9.60 to 10.40)"
@@ -266,61 +223,56 @@ def test_averages_over_some_of_the_authors_data_have_no_printed_number(small):
 
 
 def test_testers_that_were_not_run_are_left_out(tmp_path):
-    make_results(tmp_path, {"german": ["age"]})
-    for name in ("counts", "local", "curves", "retraining"):
-        path = tmp_path / "german" / f"{name}.tsv"
-        write_tsv(path, read_tsv(path).query("tester == 'adf'"))
-    tables.write_tables(tmp_path, CLAIMS)
-    assert read_tsv(tmp_path / "tables/table5_symbolic.tsv")["tester"].tolist() == ["adf"]
-    measures = read_tsv(tmp_path / "tables/averages.tsv")["measure"].tolist()
+    folder = tmp_path / "fairness_testing"
+    write_results(folder, {"german": ["age"]})
+    keep_rows(folder / "german", "tester == 'adf'", "counts", "local", "curves", "retraining")
+    write_report(TABLES, units_of(["german"]), tmp_path)
+    assert read_tsv(folder / "tables/table5_symbolic.tsv")["tester"].tolist() == ["adf"]
+    measures = read_tsv(folder / "tables/averages.tsv")["measure"].tolist()
     assert "success_adf" in measures
     assert "samples_ratio_aequitas" not in measures
 
 
 @pytest.mark.filterwarnings("error")
 def test_a_fair_classifier_has_tables_and_figures(tmp_path):
-    make_results(tmp_path, {"german": ["age"]})
-    for name in ("counts", "curves", "ablation", "local", "retraining"):
-        path = tmp_path / "german" / f"{name}.tsv"
+    folder = tmp_path / "fairness_testing"
+    write_results(folder, {"german": ["age"]})
+    for name in ("counts", "curves", "ablation"):
+        path = folder / "german" / f"{name}.tsv"
         table = read_tsv(path)
         none = {c: 0 for c in ("global_discriminatory", "n_discriminatory") if c in table}
-        write_tsv(path, table[:0] if name in ("local", "retraining") else table.assign(**none))
-    tables.write_tables(tmp_path, CLAIMS)
-    figures.write_figures(tmp_path)
-    shown = read_tsv(tmp_path / "tables/table10_cost.tsv")
+        write_tsv(path, table.assign(**none))
+    keep_rows(folder / "german", "repetition < 0", "local", "retraining")
+    write_report(AREA, units_of(["german"]), tmp_path)
+    shown = read_tsv(folder / "tables/table10_cost.tsv")
     assert shown["queries_per_1000"].isna().all()
-    assert len(read_tsv(tmp_path / "figures/retraining.tsv")) == 1
+    assert len(read_tsv(folder / "figures/retraining.tsv")) == 1
 
 
 def test_figures_hold_the_data_they_draw(small):
-    curves = results.read_results(small, "curves").query("mode == 'published'")
+    units = opened(small, SMALL)
+    curves = results.read_all(units, "curves").query("mode == 'published'")
     drawn = read_tsv(small / "figures/figure7_local.tsv")
     assert len(drawn) == len(curves.query("tester in ('aequitas', 'adf')"))
     after = read_tsv(small / "figures/retraining.tsv")
-    share = results.read_results(small, "retraining").query("classifier == 'adult' and tester == 'adf'")
+    share = results.read_all(units, "retraining").query("classifier == 'adult' and tester == 'adf'")
     sd = share.query("label_rule == 'majority'")["share_after"].std()
     at = after.query("classifier == 'adult' and tester == 'adf' and label_rule == 'majority'")
     assert at["sd"].tolist() == pytest.approx([sd])
 
 
-def test_a_folder_without_classifiers_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no results of a classifier; run the fairness tests first"):
-        tables.write_tables(tmp_path, CLAIMS)
-    with pytest.raises(InputError, match="no results of a classifier"):
-        figures.write_figures(tmp_path)
-
-
 def test_a_missing_file_is_refused(tmp_path):
-    make_results(tmp_path, {"german": ["age"]})
-    (tmp_path / "german/curves.tsv").unlink()
+    write_results(tmp_path / "fairness_testing", {"german": ["age"]})
+    (tmp_path / "fairness_testing/german/curves.tsv").unlink()
     with pytest.raises(InputError, match=r"curves\.tsv: no such file"):
-        figures.write_figures(tmp_path)
+        write_report(AREA, units_of(["german"]), tmp_path, ["coverage"])
 
 
-def test_a_registry_of_another_area_is_refused(tmp_path):
+def test_a_registry_of_another_area_is_refused(folder, tmp_path):
     (tmp_path / "other.tsv").write_text("claim_id\tpublished\nx\t1\n")
+    unit = Unit("bank", files={"claims": str(tmp_path / "other.tsv")})
     with pytest.raises(InputError, match="name the registry of the fairness testing claims"):
-        tables.printed_numbers(tmp_path / "other.tsv")
+        tables.classifiers([open_unit(AREA, unit, folder.parent)])
 
 
 def test_every_claim_is_measured_or_says_why_not(folder):
@@ -339,8 +291,8 @@ def test_every_claim_is_measured_or_says_why_not(folder):
 
 
 def test_claims_without_the_authors_data_are_not_attempted(tmp_path):
-    make_results(tmp_path / "fairness_testing", OWN)
-    tables.write_tables(tmp_path / "fairness_testing", CLAIMS)
+    write_results(tmp_path / "fairness_testing", OWN)
+    write_report(TABLES, units_of(OWN), tmp_path)
     claims = read_claims([CLAIMS], SCHEMA)
     table = measure_claims(claims, tmp_path, {"fairness_testing": list(OWN)})
     authors = table[~table["setup"].isin(OWN)]

@@ -1,4 +1,4 @@
-"""Tables, figures and claims of the ranking, on a small simulation; the verbs that make them."""
+"""Tables, figures and claims of the ranking, on a small simulation; the verbs that make its results."""
 
 import math
 import sys
@@ -11,16 +11,18 @@ from biaslab.audit.measure import measure_claims
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.core.plotting import FIGURE_SUFFIXES
-from biaslab.core.tables import TABLE_SUFFIXES
 from biaslab.ranking import area as plan
 from biaslab.ranking.report import tables
 from biaslab.ranking.report.worked_example import worked_example
+from biaslab.run.area import Unit
+from biaslab.run.reports import Results, open_unit, write_report
+from ranking_data import SIMULATED, UNIT, write_results
+from report_data import report_area
 
 ROOT = Path(__file__).parents[3]
 CLAIMS = ROOT / "workflow/resources/claims/ranking.tsv"
 SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
-FILES = ("measures", "simulation"), ("feasibility", "feasibility"), ("differences", "differences")
+AREA = report_area("ranking")
 
 
 def biaslab(*arguments) -> int:
@@ -33,29 +35,22 @@ def biaslab(*arguments) -> int:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Return the area's results of a small simulation, by the commands."""
+    """Return the area's results of a small simulation, with all tables and figures."""
     folder = tmp_path_factory.mktemp("results") / "ranking"
-    options = ["--attribute-values", "2,4", "--distributions", 50, "--candidates", 10, "--top", 10]
-    outputs = [part for option, name in FILES for part in (f"--{option}", folder / f"{name}.tsv")]
-    assert biaslab("ranking", "simulate", *options, "--seed", 1, "--threads", 1, *outputs) == 0
-    search = ["--values", 4, "--denominator", 8, "--sort-values", 2, "--sort-denominator", 4]
-    outputs = ["--summary", folder / "enumeration.tsv", "--out", folder / "counterexamples.tsv"]
-    assert biaslab("ranking", "counterexamples", *search, *outputs) == 0
-    assert biaslab("ranking", "tables", folder, "--claims", CLAIMS) == 0
-    assert biaslab("ranking", "figures", folder) == 0
+    write_results(folder)
+    write_report(AREA, [UNIT], folder.parent)
     return folder
 
 
-def test_every_item_of_the_plan_is_written(folder):
-    expected = {f"{item.stem}{suffix}" for item in plan.TABLES for suffix in TABLE_SUFFIXES}
-    expected |= {f"{item.stem}{suffix}" for item in plan.FIGURES for suffix in FIGURE_SUFFIXES}
-    found = {path.relative_to(folder).as_posix() for path in folder.glob("*/*")}
-    assert found == expected
+@pytest.fixture(scope="module")
+def units(folder) -> list[Results]:
+    """Return the only unit, opened."""
+    return [open_unit(AREA, UNIT, folder.parent)]
 
 
-def test_simulation_table_has_a_row_for_each_algorithm(folder):
+def test_simulation_table_has_a_row_for_each_algorithm(folder, units):
     data = read_tsv(folder / "simulation.tsv")
-    shown = tables.simulation(data).shown
+    shown = tables.simulation(units).shown
     assert shown["|A|"].tolist() == ["2"] * 5 + ["4"] * 5
     greedy = data.query("n_values == 4 and algorithm == 'det_greedy'").set_index("measure")
     half = (greedy.loc["ndcg", "ci_high"] - greedy.loc["ndcg", "ci_low"]) / 2
@@ -64,9 +59,9 @@ def test_simulation_table_has_a_row_for_each_algorithm(folder):
     assert shown["Lists at −∞"][6] == str(greedy.loc["min_skew", "n_infinite"])
 
 
-def test_counterexamples_show_the_smallest_of_each_denominator(folder):
+def test_counterexamples_show_the_smallest_of_each_denominator(folder, units):
     data = read_tsv(folder / "counterexamples.tsv")
-    table = tables.counterexamples(data)
+    table = tables.counterexamples(units)
     assert len(table.data) == len(data)
     assert table.shown["Denominator"].tolist() == [str(d) for d in sorted(data["denominator"].unique())]
     smallest = data.iloc[0]
@@ -74,13 +69,14 @@ def test_counterexamples_show_the_smallest_of_each_denominator(folder):
     assert table.shown["Must have"][0] == str(smallest["floor"])
 
 
-def test_a_search_that_finds_nothing_gives_an_empty_table(folder):
-    table = tables.counterexamples(read_tsv(folder / "counterexamples.tsv").iloc[:0])
-    assert table.shown.empty
+def test_a_search_that_finds_nothing_gives_an_empty_table(folder, tmp_path):
+    found = read_tsv(folder / "counterexamples.tsv")
+    write_tsv(tmp_path / "ranking/counterexamples.tsv", found.iloc[:0])
+    assert tables.counterexamples([open_unit(AREA, UNIT, tmp_path)]).shown.empty
 
 
-def test_enumeration_counts_what_was_searched(folder):
-    table = tables.enumeration(read_tsv(folder / "enumeration.tsv"))
+def test_enumeration_counts_what_was_searched(units):
+    table = tables.enumeration(units)
     greedy = table.shown[table.shown["Algorithm"] == "DetGreedy"]
     assert greedy["|A|"].tolist() == ["2", "3", "4"]
     assert (greedy["Infeasible"] != "0").tolist() == [False, False, True]
@@ -99,15 +95,22 @@ def test_worked_example_has_both_logarithms():
         assert rows[column].to_dict() == pytest.approx({"male": log(0.5), "female": log(4 / 3)})
 
 
-def test_worked_example_shows_what_is_printed(folder):
-    page = (folder / "tables/worked_example.md").read_text()
-    assert all(text in page for text in tables.printed_skews(CLAIMS).values())
+def test_worked_example_shows_what_is_printed(units):
+    printed = units[0].printed()
+    shown = tables.example(units).shown.set_index("Value")["Printed on the slides"]
+    assert shown.to_dict() == {value: printed[f"slides-skew-{value}"] for value in ("male", "female")}
 
 
 def test_registry_without_the_printed_numbers_is_refused(tmp_path):
     (tmp_path / "other.tsv").write_text("claim_id\tpublished\nx\t1\n")
+    unit = Unit("ranking", files={"claims": str(tmp_path / "other.tsv")})
     with pytest.raises(InputError, match="there is no claim 'slides-skew-male'; name the registry"):
-        tables.printed_skews(tmp_path / "other.tsv")
+        write_report(AREA, [unit], tmp_path, ["worked_example"])
+
+
+def test_a_second_experiment_is_refused(folder):
+    with pytest.raises(InputError, match=r"one experiment, not several \(ranking, other\)"):
+        write_report(AREA, [UNIT, Unit("other")], folder.parent)
 
 
 def test_every_claim_is_measured_or_says_why_not(folder):
@@ -136,18 +139,14 @@ def test_claims_of_an_area_that_is_not_run_are_not_attempted():
     assert set(table["reason"][measured]) == {"area ranking not run"}
 
 
-@pytest.mark.parametrize("verb", ["tables", "figures"])
-def test_missing_results_end_with_one_line(verb, tmp_path, capsys):
-    write_tsv(tmp_path / "simulation.tsv", worked_example())
-    options = ["--claims", CLAIMS] if verb == "tables" else []
-    assert biaslab("ranking", verb, tmp_path, *options) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("biaslab: ")
-    assert error.count("\n") == 1
+def test_missing_column_is_refused(tmp_path):
+    write_tsv(tmp_path / "ranking/simulation.tsv", worked_example())
+    with pytest.raises(InputError, match=r"simulation\.tsv: column 'n_values' is missing"):
+        write_report(AREA, [UNIT], tmp_path, ["simulation"])
 
 
 def test_wrong_numbers_of_values_end_with_one_line(tmp_path, capsys):
-    outputs = [part for option, name in FILES for part in (f"--{option}", tmp_path / name)]
+    outputs = [part for option, name in SIMULATED for part in (f"--{option}", tmp_path / name)]
     options = ["--attribute-values", "2,two", "--distributions", 5, "--candidates", 5, "--top", 5]
     assert biaslab("ranking", "simulate", *options, "--seed", 1, "--threads", 1, *outputs) == 2
     error = "biaslab: numbers of values '2,two': write whole numbers from 2 on, separated by commas\n"

@@ -1,11 +1,13 @@
-"""Table and figure of how much of the ranking of documents survives debiasing."""
+"""Table and figure of how much of the ranking of documents of a setup survives debiasing.
+
+Both raise InputError when the comparison of the rankings is missing or lacks a column.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.io import read_tsv
 from biaslab.core.plotting import (
     BLACK,
     BLUE,
@@ -13,18 +15,17 @@ from biaslab.core.plotting import (
     LIGHT_GREY,
     VERMILLION,
     figure,
+    legend_below,
     save_with_data,
 )
-from biaslab.core.tables import Table, text_columns, write_table
+from biaslab.core.tables import Table, text_columns
 from biaslab.debiasing.document_ranking import BEFORE, COLUMNS, OTHER_SEED
+from biaslab.run.reports import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TITLE = "How much of the ranking of documents survives debiasing"
-CAPTION = "debiasing_document_ranking"
-"""Stem of the caption file of the report."""
-
+_TITLE = "How much of the ranking of documents survives debiasing"
 _NOTE = (
     "Documents are ranked by their differential bias (influence), before and after the words are debiased, in"
     " the same embedding; one of another seed: before in two embeddings. Mean over the embeddings and 95%"
@@ -39,63 +40,40 @@ _MARKERS = {0: "o", 10: "^", 30: "s", 100: "D"}
 _APART = 0.09  # between the marks of two measures
 
 
-def write_report(path: Path, name: str, table: Path, figure_stem: Path) -> None:
-    """Write table and figure.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The comparison of the rankings (``.tsv``).
-    name : str
-        The setup.
-    table, figure_stem : pathlib.Path
-        Files to write, without suffix.
-
-    Raises
-    ------
-    InputError
-        When the comparison is missing or lacks a column.
-    """
-    data = read_tsv(path, COLUMNS)
-    data["tail"] = data["tail"].astype(object).fillna("")
-    write_table(table, ranking_table(data, name))
-    draw_rankings(data, name, figure_stem)
-
-
-def ranking_table(data: pd.DataFrame, name: str) -> Table:
-    """Lay out the comparison of the rankings of one setup, a row for each test and stage."""
+def ranking_table(unit: Results) -> Table:
+    """Lay out the comparison of the rankings, a row for each test and stage."""
+    data = _read(unit)
     text = text_columns(data, {"cell": "{mean:.2f} [{ci_low:.2f}, {ci_high:.2f}] ({of_mean:.2f})"})["cell"]
     measure = data["measure"].map(_MEASURES).fillna(data["tail"] + " " + data["top"].astype(str))
     cells = data.assign(cell=text, column=measure, stage=data["stage"].map(_label))
     shown = cells.pivot(index=["weat", "stage"], columns="column", values="cell").fillna("–")
     rows = list(dict.fromkeys(zip(cells["weat"], cells["stage"], strict=True)))
     shown = shown.loc[rows, list(dict.fromkeys(measure))].reset_index().rename_axis(columns=None)
-    return Table(data, shown.rename(columns={"weat": "WEAT", "stage": "Stage"}), f"{TITLE} ({name})", _NOTE)
+    return Table(
+        data, shown.rename(columns={"weat": "WEAT", "stage": "Stage"}), f"{_TITLE} ({unit.name})", _NOTE
+    )
 
 
-def draw_rankings(data: pd.DataFrame, name: str, stem: Path) -> None:
-    """Draw the agreement of the rankings of every stage with that before, a panel a test.
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        As of `biaslab.debiasing.document_ranking.compare_rankings`, for all tests.
-    name : str
-        The setup.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
+def draw_rankings(unit: Results, stem: Path) -> None:
+    """Draw the agreement of the rankings of every stage with that before, a panel a test."""
+    data = _read(unit)
     data = data[data["measure"].isin(["spearman", "overlap"])]
     weats = list(data["weat"].unique())
     with figure(DOUBLE_COLUMN, 2.9) as fig:
         panels = fig.subplots(1, len(weats), sharey=True, squeeze=False)[0]
         for ax, weat in zip(panels, weats, strict=True):
             _draw_panel(ax, data[data["weat"] == weat])
-            ax.set_title(f"{name}, {weat}", parse_math=False)
+            ax.set_title(f"{unit.name}, {weat}", parse_math=False)
         panels[0].set_ylabel("Agreement with the ranking before")
         longest = max(panels, key=lambda ax: len(ax.get_legend_handles_labels()[0]))
-        fig.legend(*longest.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        legend_below(fig, longest, 4)
         save_with_data(fig, stem, data)
+
+
+def _read(unit: Results) -> pd.DataFrame:
+    """Return the comparison of the rankings; no tail is an empty text."""
+    data = unit.table("document_ranking", *COLUMNS)
+    return data.assign(tail=data["tail"].astype(object).fillna(""))
 
 
 def _draw_panel(ax: "Axes", data: pd.DataFrame) -> None:

@@ -1,4 +1,8 @@
-"""The figures of debiasing, of one embedding each (Bolukbasi et al. 2016)."""
+"""The figures of debiasing, of one embedding each (Bolukbasi et al. 2016).
+
+Each function takes an embedding, whose files it reads, and the path of the figure without suffix. It raises
+InputError when a file is missing, lacks a column or cannot be written.
+"""
 
 from itertools import cycle
 from pathlib import Path
@@ -17,9 +21,11 @@ from biaslab.core.plotting import (
     SINGLE_COLUMN,
     VERMILLION,
     figure,
+    legend_below,
     save_with_data,
 )
-from biaslab.debiasing.report.tables import BENCHMARKS, STAGES, extremes, read_results
+from biaslab.debiasing.report.results import BENCHMARKS, STAGES, extremes, read
+from biaslab.run.reports import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,39 +41,9 @@ _TESTS = ((BLUE, "o"), (VERMILLION, "s"), (GREEN, "^"), (BLACK, "D"), (GREY, "v"
 _LETTER, _LINE = 0.6, 1.3  # width of a letter and height of a line in font sizes
 
 
-def write_figures(folder: Path) -> None:
-    """Draw every figure of an embedding.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Results of the embedding, which are read; figures/ is written there.
-
-    Raises
-    ------
-    InputError
-        When a file is missing or lacks a column.
-    """
-    for stem, (name, draw) in {
-        "figure1_occupations": ("occupations", draw_occupations),
-        "figure2_components": ("subspace", draw_components),
-        "figure3_words": ("axes", draw_words),
-        "lambda_path": ("lambda_path", draw_path),
-    }.items():
-        draw(read_results(folder, name), folder / "figures" / stem)
-
-
-def draw_occupations(occupations: pd.DataFrame, stem: Path) -> None:
-    """Draw the most extreme occupations on the she-he axis before and after (Figure 1, left).
-
-    Parameters
-    ----------
-    occupations : pandas.DataFrame
-        occupations.tsv.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
-    data = extremes(occupations, _N_EXTREME)
+def draw_occupations(unit: Results, stem: Path) -> None:
+    """Draw the most extreme occupations on the she-he axis before and after (Figure 1, left)."""
+    data = extremes(read(unit, "occupations"), _N_EXTREME)
     with figure(DOUBLE_COLUMN, 2.6) as fig:
         for ax, (end, part) in zip(fig.subplots(1, 2), data.groupby("end", sort=False), strict=True):
             for stage, (colour, style) in _STYLES.items():
@@ -80,20 +56,13 @@ def draw_occupations(occupations: pd.DataFrame, stem: Path) -> None:
             ax.invert_yaxis()
             ax.set_title(f"Extreme {end}")
             ax.set_xlabel("Cosine with she − he")
-        fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=len(_STYLES))
+        legend_below(fig, ax, len(_STYLES))
         save_with_data(fig, stem, data)
 
 
-def draw_components(subspace: pd.DataFrame, stem: Path) -> None:
-    """Draw the variance that the components explain beside that of random pairs (Figure 2, middle).
-
-    Parameters
-    ----------
-    subspace : pandas.DataFrame
-        subspace.tsv.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
+def draw_components(unit: Results, stem: Path) -> None:
+    """Draw the variance that the components explain beside that of random pairs (Figure 2, middle)."""
+    subspace = read(unit, "subspace")
     percent = subspace.assign(**{name: 100 * subspace[name] for name in subspace.columns.drop("component")})
     mean = percent["random_mean"]
     lengths = np.maximum([mean - percent["random_ci_low"], percent["random_ci_high"] - mean], 0)
@@ -107,20 +76,13 @@ def draw_components(subspace: pd.DataFrame, stem: Path) -> None:
         ax.set_xticks(percent["component"])
         ax.set_xlabel("Principal component")
         ax.set_ylabel("Variance explained (%)")
-        fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        legend_below(fig, ax, 2)
         save_with_data(fig, stem, subspace)
 
 
-def draw_words(axes: pd.DataFrame, stem: Path) -> None:
-    """Draw words on the she-he axis and the axis of neutrality, a panel a stage (Figure 3).
-
-    Parameters
-    ----------
-    axes : pandas.DataFrame
-        axes.tsv; ``gender_specific`` is True or False.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
+def draw_words(unit: Results, stem: Path) -> None:
+    """Draw words on the she-he axis and the axis of neutrality, a panel a stage (Figure 3)."""
+    axes = read(unit, "axes")
     stages = [stage for stage in STAGES if (axes["stage"] == stage).any()]
     with figure(DOUBLE_COLUMN, 3.6) as fig:
         panels = fig.subplots(1, len(stages), sharex=True, sharey=True, squeeze=False)[0]
@@ -139,23 +101,16 @@ def draw_words(axes: pd.DataFrame, stem: Path) -> None:
             ax.set_title(STAGES[stage])
             ax.set_xlabel("he  ←  cosine with she − he  →  she")
         panels[0].set_ylabel("specific  ←  distance from the boundary  →  neutral")
-        fig.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, markerscale=2)
+        legend_below(fig, panels[0], 2, marker_scale=2)
         fig.canvas.draw()  # places the panels, so that labels know their room
         for ax, stage in zip(panels, stages, strict=True):
             _label_words(ax, axes[axes["stage"] == stage])
         save_with_data(fig, stem, axes)
 
 
-def draw_path(path: pd.DataFrame, stem: Path) -> None:
-    """Draw bias against the weight of soft debiasing, and benchmark scores against bias.
-
-    Parameters
-    ----------
-    path : pandas.DataFrame
-        lambda_path.tsv.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
+def draw_path(unit: Results, stem: Path) -> None:
+    """Draw bias against the weight of soft debiasing, and benchmark scores against bias."""
+    path = read(unit, "lambda_path")
     with figure(DOUBLE_COLUMN, 2.5) as fig:
         bias, tests, scores = fig.subplots(1, 3)
         _draw_lines(bias, path, {

@@ -1,33 +1,17 @@
-"""The tables of debiasing, of all embeddings together (Bolukbasi et al. 2016)."""
+"""The tables of debiasing, of all embeddings together (Bolukbasi et al. 2016).
 
-from collections.abc import Mapping
-from pathlib import Path
+Each function takes the embeddings, whose files it reads, and raises InputError when a file is missing or
+lacks a column.
+"""
+
+from collections.abc import Sequence
 
 import pandas as pd
 
-from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv
-from biaslab.core.tables import Table, text_columns, write_table
+from biaslab.core.tables import Table, text_columns
+from biaslab.debiasing.report.results import BENCHMARKS, STAGES, extremes, read_all
+from biaslab.run.reports import Results
 
-COLUMNS = {
-    "subspace": ("component", "share", "random_mean", "random_ci_low", "random_ci_high"),
-    "bias": ("stage", "measure", "value", "n_words"),
-    "weat": ("stage", "weat", "effect_size", "p_value", "n_missing_words", "missing_words"),
-    "occupations": ("word", "stage", "projection", "rank"),
-    "analogies": ("stage", "rank", "she", "he", "score"),
-    "puzzles": ("stage", "first", "second", "third", "answer"),
-    "indirect": ("word", "axis", "projection", "beta"),
-    "axes": ("word", "she_he", "neutrality", "gender_specific", "stage"),
-    "classifier": ("fold", "F", "n_specific_found"),
-    "classifier_authors": ("fold", "F", "n_specific_found"),
-    "benchmarks": ("stage", "benchmark", "convention", "value", "n_used", "n_total"),
-    "lambda_path": ("lambda", "direct_bias", "direct_bias_refit"),
-    "lost_words": ("list", "word"),
-}
-"""The files of an embedding, and what tables, figures and claims read of them."""
-
-STAGES = {"before": "Before", "soft": "Soft", "hard": "Hard", "hard_authors": "Hard, the authors' lists"}
-BENCHMARKS = {"rg65": "RG-65", "wordsim353": "WordSim-353", "msr": "MSR analogies"}
 MEASURES = {
     "direct_bias": "DirectBias of all occupations",
     "direct_bias_neutral": "DirectBias of the neutral occupations",
@@ -42,7 +26,6 @@ N_EXTREME = 20
 N_INDIRECT = 10
 """The same for the axis of indirect bias."""
 
-_TEXT = ("missing_words", "word", "she", "he")
 _PATH = {
     "direct_bias": "DirectBias",
     "direct_bias_refit": "DirectBias, direction found anew",
@@ -50,78 +33,12 @@ _PATH = {
     "constrained": "Cone binds",
 }
 _MULTIPLY = "-multiply"
+_SEEDS = {"this project's list": "classifier", "the authors' list": "classifier_authors"}
 
 
-def write_tables(folders: Mapping[str, Path], out: Path) -> None:
-    """Write every table of the area.
-
-    Parameters
-    ----------
-    folders : mapping of str to pathlib.Path
-        The folder of results of each embedding, by its name.
-    out : pathlib.Path
-        Folder for the tables.
-
-    Raises
-    ------
-    InputError
-        When a file is missing or lacks a column, or there is no embedding.
-    """
-    makers = {
-        "figure1_occupations": ("occupations", extreme_occupations),
-        "figure1_analogies": ("analogies", analogies),
-        "figure2_benchmarks": ("benchmarks", benchmarks),
-        "direct_bias": ("bias", direct_bias),
-        "indirect_bias": ("indirect", indirect_bias),
-        "weat": ("weat", association_tests),
-        "lambda_path": ("lambda_path", lambda_path),
-        "lost_words": ("lost_words", lost_words),
-    }
-    if not folders:
-        raise InputError("tables of no embedding; give at least one --embedding NAME=FOLDER")
-    for stem, (name, make) in makers.items():
-        write_table(out / stem, make(_read_all(folders, name)))
-    lists = {"this project's list": "classifier", "the authors' list": "classifier_authors"}
-    parts = [_read_all(folders, name).assign(seeds=seeds) for seeds, name in lists.items()]
-    write_table(out / "classifier", classifier(pd.concat(parts, ignore_index=True)))
-
-
-def read_results(folder: Path, name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of an embedding.
-
-    Raises
-    ------
-    InputError
-        When it is missing or lacks a column.
-    """
-    return read_tsv(folder / f"{name}.tsv", COLUMNS[name], text=_TEXT)
-
-
-def extremes(occupations: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Return the occupations at both ends of the axis before debiasing.
-
-    Parameters
-    ----------
-    occupations : pandas.DataFrame
-        occupations.tsv of one embedding.
-    n : int
-        Words of each end; fewer when there are not twice as many.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns end (she, he), place (1 is the most extreme), word, and the projection at each stage.
-    """
-    wide = occupations.pivot(index="word", columns="stage", values="projection")
-    wide = wide.sort_values("before", ascending=False, kind="stable")
-    n = min(n, len(wide) // 2)
-    ends = pd.concat({"she": wide.head(n), "he": wide.tail(n)[::-1]}, names=["end", "word"]).reset_index()
-    ends.insert(1, "place", ends.groupby("end", sort=False).cumcount() + 1)
-    return ends[["end", "place", "word", *(s for s in STAGES if s in wide)]]
-
-
-def extreme_occupations(data: pd.DataFrame) -> Table:
+def extreme_occupations(units: Sequence[Results]) -> Table:
     """Return the occupations at the ends of the she-he axis (Figure 1, left)."""
+    data = read_all(units, "occupations")
     parts = {name: extremes(part, N_EXTREME) for name, part in data.groupby("embedding", sort=False)}
     found = pd.concat(parts, names=["embedding", None]).reset_index(0)
     shown = found.pivot(index=["embedding", "place"], columns="end").swaplevel(axis=1)
@@ -139,8 +56,9 @@ def extreme_occupations(data: pd.DataFrame) -> Table:
     return Table(found, text_columns(shown.reset_index(), templates), "Extreme occupations", note)
 
 
-def analogies(data: pd.DataFrame) -> Table:
+def analogies(units: Sequence[Results]) -> Table:
     """Return the generated analogies at each stage (Figure 1, right)."""
+    data = read_all(units, "analogies")
     named = data.assign(pair=data["she"] + " – " + data["he"])
     shown = named.pivot(index=["embedding", "rank"], columns="stage", values=["pair", "score"])
     stages = [stage for stage in STAGES if stage in shown["pair"]]
@@ -157,8 +75,9 @@ def analogies(data: pd.DataFrame) -> Table:
     return Table(data, text_columns(shown.reset_index(), templates), title, note)
 
 
-def benchmarks(data: pd.DataFrame) -> Table:
+def benchmarks(units: Sequence[Results]) -> Table:
     """Return the benchmark scores at each stage, under every treatment of unknown words (Figure 2, right)."""
+    data = read_all(units, "benchmarks")
     wide = _by_stage(data, ["embedding", "benchmark", "convention", "n_used", "n_total"])
     wide["name"] = wide["benchmark"].map(BENCHMARKS)
     wide["treatment"] = wide["convention"].str.removesuffix(_MULTIPLY)
@@ -182,8 +101,9 @@ def benchmarks(data: pd.DataFrame) -> Table:
     return Table(data, shown, "Benchmarks before and after debiasing", note)
 
 
-def direct_bias(data: pd.DataFrame) -> Table:
+def direct_bias(units: Sequence[Results]) -> Table:
     """Return direct bias and what Observation 1 says to be zero, at each stage."""
+    data = read_all(units, "bias")
     chosen = data[data["measure"].isin(MEASURES)]
     wide = _by_stage(chosen, ["embedding", "measure", "n_words"])
     wide["name"] = wide["measure"].map(MEASURES)
@@ -196,8 +116,9 @@ def direct_bias(data: pd.DataFrame) -> Table:
     return Table(data, shown, "Direct bias before and after debiasing", note)
 
 
-def indirect_bias(data: pd.DataFrame) -> Table:
+def indirect_bias(units: Sequence[Results]) -> Table:
     """Return the words at the ends of an axis of neutral words, and what of it is gender (Appendix A)."""
+    data = read_all(units, "indirect")
     order = data.assign(extent=data["projection"].abs()).sort_values("extent", ascending=False, kind="stable")
     shown = text_columns(
         order.groupby(["embedding", "axis"], sort=False)
@@ -219,9 +140,9 @@ def indirect_bias(data: pd.DataFrame) -> Table:
     return Table(data, shown, "Indirect bias", note)
 
 
-def association_tests(data: pd.DataFrame) -> Table:
+def association_tests(units: Sequence[Results]) -> Table:
     """Return the word embedding association tests at each stage."""
-    data = data.assign(missing_words=data["missing_words"].fillna(""))
+    data = read_all(units, "weat").fillna({"missing_words": ""})
     order = data["stage"].map(list(STAGES).index)
     shown = text_columns(
         data.assign(name=data["stage"].map(STAGES), order=order).sort_values(
@@ -243,8 +164,9 @@ def association_tests(data: pd.DataFrame) -> Table:
     return Table(data, shown, "Association tests before and after debiasing", note)
 
 
-def lambda_path(data: pd.DataFrame) -> Table:
+def lambda_path(units: Sequence[Results]) -> Table:
     """Return bias and benchmark scores at each weight of soft debiasing."""
+    data = read_all(units, "lambda_path")
     names = _PATH | BENCHMARKS
     templates = {"Embedding": "{embedding}", "λ": "{lambda:g}"}
     for column in data.columns.drop(["embedding", "lambda"]):
@@ -257,14 +179,10 @@ def lambda_path(data: pd.DataFrame) -> Table:
     return Table(data, text_columns(data, templates), "Soft debiasing at every weight", note)
 
 
-def classifier(data: pd.DataFrame) -> Table:
-    """Return the F score of the classifier of gender-specific words (Section 5).
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        classifier.tsv of all embeddings, with the list of words in column seeds.
-    """
+def classifier(units: Sequence[Results]) -> Table:
+    """Return the F score of the classifier of gender-specific words (Section 5)."""
+    parts = [read_all(units, name).assign(seeds=seeds) for seeds, name in _SEEDS.items()]
+    data = pd.concat(parts, ignore_index=True)
     found = data.groupby(["embedding", "seeds"], sort=False).agg(
         folds=("F", "size"),
         f_mean=("F", "mean"),
@@ -293,19 +211,14 @@ def classifier(data: pd.DataFrame) -> Table:
     return Table(data, shown, "Classifier of gender-specific words", note)
 
 
-def lost_words(data: pd.DataFrame) -> Table:
+def lost_words(units: Sequence[Results]) -> Table:
     """Return the words of each list that an embedding lacks."""
+    data = read_all(units, "lost_words")
     found = data.groupby(["embedding", "list"], sort=False)["word"].agg(["size", ", ".join]).reset_index()
     shown = text_columns(
         found, {"Embedding": "{embedding}", "List": "{list}", "Lost": "{size}", "Words": "{join}"}
     )
     return Table(data, shown, "Words that the embeddings lack", "They count nowhere.")
-
-
-def _read_all(folders: Mapping[str, Path], name: str) -> pd.DataFrame:
-    """Return a file of all embeddings, with the embedding as first column."""
-    parts = {embedding: read_results(folder, name) for embedding, folder in folders.items()}
-    return pd.concat(parts, names=["embedding", None]).reset_index(0).reset_index(drop=True)
 
 
 def _by_stage(data: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

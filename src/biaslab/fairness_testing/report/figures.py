@@ -1,4 +1,8 @@
-"""The figures of fairness testing, of all classifiers together (Zhang et al. 2021)."""
+"""The figures of fairness testing, of all classifiers together (Zhang et al. 2021).
+
+Each function takes the classifiers, whose files it reads, and the path of the figure without suffix. It
+raises InputError when a file is missing, lacks a column or cannot be written.
+"""
 
 import math
 from collections.abc import Sequence
@@ -20,11 +24,13 @@ from biaslab.core.plotting import (
     SKY,
     VERMILLION,
     figure,
+    legend_below,
     save_with_data,
 )
 from biaslab.fairness_testing.names import PAPER, PUBLISHED, SETTING
-from biaslab.fairness_testing.report.results import TESTER_NAMES, read_results
+from biaslab.fairness_testing.report.results import TESTER_NAMES, read_all
 from biaslab.fairness_testing.report.tables import switch_name, worths
+from biaslab.run.reports import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,38 +49,9 @@ _PANEL, _LEGEND = 1.35, 0.45  # heights in inches
 _ROW = 0.3  # height of a switch of the ablation
 
 
-def write_figures(folder: Path) -> None:
-    """Draw every figure of the area.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The area's results: the files of every classifier are read, figures/ is written.
-
-    Raises
-    ------
-    InputError
-        When there is no classifier, or a file is missing or lacks a column.
-    """
-    out = folder / "figures"
-    curves = read_results(folder, "curves")
-    curves = curves[curves["mode"] == PUBLISHED]
-    draw_local(curves, out / "figure7_local")
-    draw_coverage(curves, out / "coverage")
-    draw_ablation(read_results(folder, "ablation"), out / "ablation")
-    draw_retraining(read_results(folder, "retraining"), read_results(folder, "fairness"), out / "retraining")
-
-
-def draw_local(curves: pd.DataFrame, stem: Path) -> None:
-    """Draw the samples against the seeds explored, AEQUITAS and ADF side by side in each setting (Figure 7).
-
-    Parameters
-    ----------
-    curves : pandas.DataFrame
-        curves.tsv in one mode.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
+def draw_local(units: Sequence[Results], stem: Path) -> None:
+    """Draw the samples against the seeds explored, AEQUITAS beside ADF in each setting (Figure 7)."""
+    curves = _published_curves(units)
     data = curves[curves["tester"].isin(["aequitas", "adf"])]
     settings = _settings(data)
     with figure(DOUBLE_COLUMN, _PANEL * math.ceil(len(settings) / 2) + _LEGEND) as fig:
@@ -89,20 +66,13 @@ def draw_local(curves: pd.DataFrame, stem: Path) -> None:
                 ax.set_xlim(left=0)
                 ax.yaxis.set_major_formatter(_thousands)
         _label_outer(axes, 4, "Seeds explored", "Samples")
-        _legend(fig, axes[0], 2)
+        legend_below(fig, axes[0], 2)
         save_with_data(fig, stem, data)
 
 
-def draw_coverage(curves: pd.DataFrame, stem: Path) -> None:
-    """Draw the discriminatory samples found against the model queries, a line a tester, a panel a setting.
-
-    Parameters
-    ----------
-    curves : pandas.DataFrame
-        curves.tsv in one mode.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
+def draw_coverage(units: Sequence[Results], stem: Path) -> None:
+    """Draw the discriminatory samples found against the model queries, a line a tester, a panel a setting."""
+    curves = _published_curves(units)
     data = curves[(curves["n_discriminatory"] > 0) & (curves["n_queries"] > 0)]
     settings = _settings(curves)
     n_columns = min(len(settings), 3 if len(settings) <= 6 else 4)
@@ -123,21 +93,13 @@ def draw_coverage(curves: pd.DataFrame, stem: Path) -> None:
             ax.set_title(_name(setting))
             ax.grid(visible=True)
         _label_outer(axes, n_columns, "Model queries", "Discriminatory samples")
-        _legend(fig, axes[0], len(_TESTERS))
+        legend_below(fig, axes[0], len(_TESTERS))
         save_with_data(fig, stem, data)
 
 
-def draw_ablation(ablation: pd.DataFrame, stem: Path) -> None:
-    """Draw how the discriminatory samples change with each switch, a panel a tester, a mark a setting.
-
-    Parameters
-    ----------
-    ablation : pandas.DataFrame
-        ablation.tsv.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
-    data = worths(ablation)
+def draw_ablation(units: Sequence[Results], stem: Path) -> None:
+    """Draw how the discriminatory samples change with each switch, a panel a tester, a mark a setting."""
+    data = worths(read_all(units, "ablation"))
     data = data[data["switch"] != PUBLISHED]
     testers = [tester for tester in _TESTERS if (data["tester"] == tester).any()]
     rows = [data.loc[data["tester"] == tester, "switch"].nunique() for tester in testers]
@@ -148,20 +110,13 @@ def draw_ablation(ablation: pd.DataFrame, stem: Path) -> None:
             _draw_switches(ax, data[data["tester"] == tester], settings)
             ax.set_title(TESTER_NAMES[tester])
         panels[-1].set_xlabel("Change of the different discriminatory samples (%)")
-        _legend(fig, panels[0], 4)
+        legend_below(fig, panels[0], 4)
         save_with_data(fig, stem, data)
 
 
-def draw_retraining(retraining: pd.DataFrame, fairness: pd.DataFrame, stem: Path) -> None:
-    """Draw the share of discriminatory samples before and after retraining, a panel a setting (Table XII).
-
-    Parameters
-    ----------
-    retraining, fairness : pandas.DataFrame
-        The files of these names.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
+def draw_retraining(units: Sequence[Results], stem: Path) -> None:
+    """Draw the share of discriminatory samples before and after retraining, a panel a setting (Table XII)."""
+    retraining, fairness = read_all(units, "retraining"), read_all(units, "fairness")
     after = retraining.groupby([*SETTING, "tester", "label_rule"], sort=False).agg(
         n_repetitions=("share_after", "size"), mean=("share_after", "mean"), sd=("share_after", "std")
     )
@@ -183,8 +138,14 @@ def draw_retraining(retraining: pd.DataFrame, fairness: pd.DataFrame, stem: Path
             ax.set_xlim(-0.6, max(len(testers), 1) - 0.4)
             ax.set_ylim(bottom=0)
         _label_outer(axes, n_columns, "", "Discriminatory (%)")
-        _legend(fig, axes[0], len(rules) + 1)
+        legend_below(fig, axes[0], len(rules) + 1)
         save_with_data(fig, stem, data)
+
+
+def _published_curves(units: Sequence[Results]) -> pd.DataFrame:
+    """Return how the testers advance as the authors' code has them."""
+    curves = read_all(units, "curves")
+    return curves[curves["mode"] == PUBLISHED]
 
 
 def _draw_switches(ax: "Axes", data: pd.DataFrame, settings: Sequence[tuple[str, str]]) -> None:
@@ -256,10 +217,6 @@ def _label_outer(axes: "np.ndarray", n_columns: int, x: str, y: str) -> None:
         ax.tick_params(labelbottom=True)
     for ax in axes[::n_columns]:
         ax.set_ylabel(y)
-
-
-def _legend(fig: "Figure", ax: "Axes", n_columns: int) -> None:
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=n_columns)
 
 
 def _settings(data: pd.DataFrame) -> list[tuple[str, str]]:

@@ -1,14 +1,13 @@
-"""The result files of the area: reading those of all classifiers, means over repetitions."""
+"""The result files of the area: reading those of several classifiers, means over repetitions."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.fairness_testing.names import COLUMNS
+from biaslab.run.reports import CLAIMS, Results
 
 AUTHORS_DATA = ("census", "bank", "credit")
 """Classifiers whose data and weights are the authors', in the order of the paper's tables."""
@@ -18,31 +17,33 @@ RIVALS = ("aequitas", "symbolic")
 """The testers that the paper compares ADF with."""
 
 
-def read_results(folder: Path, name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of every classifier.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The area's results, with a folder for each classifier.
-    name : str
-        Stem of the file.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The rows of all classifiers, the authors' first.
+def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
+    """Read one of the files `COLUMNS` of several classifiers, the authors' first, then by name.
 
     Raises
     ------
     InputError
-        When there is no classifier, or one lacks the file or a column of it.
+        When a classifier lacks the file or a column of it.
     """
-    classifiers = sorted((path.parent.name for path in folder.glob("*/classifiers.tsv")), key=_place)
-    if not classifiers:
-        raise InputError(f"{folder}: no results of a classifier; run the fairness tests first")
-    parts = [read_tsv(folder / c / f"{name}.tsv", COLUMNS[name]) for c in classifiers]
-    return pd.concat(parts, ignore_index=True)
+    ordered = sorted(units, key=lambda unit: _place(unit.name))
+    return pd.concat([unit.table(name, *COLUMNS[name]) for unit in ordered], ignore_index=True)
+
+
+def printed_numbers(units: Sequence[Results]) -> dict[str, str]:
+    """Return what the paper prints, by the identifier of its claim.
+
+    Raises
+    ------
+    InputError
+        When the registry holds no claim about this paper.
+    """
+    printed = units[0].printed()
+    if not any(name.startswith("adf-table") for name in printed):
+        raise InputError(
+            f"{units[0].file(CLAIMS)}: there is no claim 'adf-table…'; name the registry of the fairness"
+            " testing claims"
+        )
+    return printed
 
 
 def summarize(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> pd.DataFrame:

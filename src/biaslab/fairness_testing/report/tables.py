@@ -1,16 +1,25 @@
-"""The tables of fairness testing, of all classifiers together (Zhang et al. 2021)."""
+"""The tables of fairness testing, of all classifiers together (Zhang et al. 2021).
+
+Each function for a table takes the classifiers, whose files it reads, and raises InputError when a file is
+missing or lacks a column, or the registry of claims is another area's.
+"""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import pandas as pd
 
-from biaslab.core.errors import InputError
-from biaslab.core.files import read_text_table
-from biaslab.core.tables import MISSING, Table, text_columns, write_table
-from biaslab.fairness_testing.names import COLUMNS, INFERRED, PAPER, PUBLISHED, SETTING
+from biaslab.core.tables import MISSING, Table, text_columns
+from biaslab.fairness_testing.names import INFERRED, PAPER, PUBLISHED, SETTING
 from biaslab.fairness_testing.report.averages import MEASURES, averages
-from biaslab.fairness_testing.report.results import TESTER_NAMES, ratio, read_results, summarize, with_rates
+from biaslab.fairness_testing.report.results import (
+    TESTER_NAMES,
+    printed_numbers,
+    ratio,
+    read_all,
+    summarize,
+    with_rates,
+)
+from biaslab.run.reports import Results
 
 MODE_NAMES = {PUBLISHED: "as the code", PAPER: "as the paper", INFERRED: "as Table IV suggests"}
 SWITCH_NAMES = {
@@ -40,70 +49,11 @@ _SAMPLES = (
 _PRINTED = " Printed: what the paper prints for the authors' classifiers."
 
 
-def write_tables(folder: Path, claims: Path) -> None:
-    """Write every table of the area.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The area's results: the files of every classifier are read, tables/ is written.
-    claims : pathlib.Path
-        The registry of the area's claims, for the numbers that were printed.
-
-    Raises
-    ------
-    InputError
-        When there is no classifier, a file is missing or lacks a column, or the registry is another area's.
-    """
-    printed = printed_numbers(claims)
-    files = {name: read_results(folder, name) for name in COLUMNS}
-    counts = files["counts"]
-    found = averages(counts, files["local"], files["retraining"], files["curves"])
-    tables = {
-        "table3_classifiers": classifiers(files["classifiers"], printed),
-        "table4_aequitas": aequitas(counts, printed),
-        "table5_symbolic": symbolic(counts, printed),
-        "table6_global": global_phase(counts, printed),
-        "table7_local": local_phase(files["local"], printed),
-        "table10_cost": cost(counts, printed),
-        "table12_retraining": retraining(files["retraining"], files["fairness"], printed),
-        "averages": average_table(found, printed),
-        "ablation": ablation(files["ablation"]),
-        "modes": modes(counts),
-    }
-    for name, table in tables.items():
-        write_table(folder / "tables" / name, table)
-
-
-def printed_numbers(claims: Path) -> dict[str, str]:
-    """Return what the paper prints, by the identifier of its claim.
-
-    Raises
-    ------
-    InputError
-        When the registry holds no claim about this paper.
-    """
-    rows = read_text_table(claims, ["claim_id", "published"])
-    printed = {row["claim_id"]: row["published"] for _, row in rows}
-    if not any(name.startswith("adf-table") for name in printed):
-        raise InputError(
-            f"{claims}: there is no claim 'adf-table…'; name the registry of the fairness testing claims"
-        )
-    return printed
-
-
-def classifiers(data: pd.DataFrame, printed: Mapping[str, str]) -> Table:
-    """Return the classifiers, their data and accuracy (Table III, tabular part).
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        classifiers.tsv.
-    printed : mapping of str to str
-        As `printed_numbers` returns it; the same for all tables.
-    """
+def classifiers(units: Sequence[Results]) -> Table:
+    """Return the classifiers, their data and accuracy (Table III, tabular part)."""
+    data = read_all(units, "classifiers")
     ids = "adf-table3-" + data["classifier"]
-    data = data.assign(printed_accuracy=ids.map(printed))
+    data = data.assign(printed_accuracy=ids.map(printed_numbers(units)))
     percent = data.assign(
         positives=100 * data["positives"],
         accuracy=100 * data["accuracy"],
@@ -126,10 +76,11 @@ def classifiers(data: pd.DataFrame, printed: Mapping[str, str]) -> Table:
     return Table(data, text_columns(percent, shown), "Classifiers", note)
 
 
-def aequitas(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
+def aequitas(units: Sequence[Results]) -> Table:
     """Return what AEQUITAS and ADF generate in both phases (Table IV)."""
     values = ["n_samples", "n_discriminatory", "success"]
-    data = _published(with_rates(counts), ("aequitas", "adf"), values)
+    data = _counts(units, ("aequitas", "adf"), values)
+    printed = printed_numbers(units)
     for value in ("samples", "discriminatory"):
         data[f"printed_{value}"] = _printed(data, "table4", printed, f"-{value}")
     shown = {
@@ -144,11 +95,11 @@ def aequitas(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
     return Table(data, _show(data, forms, shown), title, _SAMPLES + _REPETITIONS + _PRINTED)
 
 
-def symbolic(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
+def symbolic(units: Sequence[Results]) -> Table:
     """Return success and yield by model query of SG and ADF (Table V)."""
     values = ["success", "n_queries", "samples_per_1000", "discriminatory_per_1000"]
-    data = _published(with_rates(counts), ("symbolic", "adf"), values)
-    data["printed_counts"] = _printed(data, "table5", printed)
+    data = _counts(units, ("symbolic", "adf"), values)
+    data["printed_counts"] = _printed(data, "table5", printed_numbers(units))
     shown = {
         "Model queries": "{n_queries_text}",
         "Samples by 1,000": "{samples_per_1000_text}",
@@ -170,10 +121,10 @@ def symbolic(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
     return Table(data, _show(data, forms, shown), title, note + _SAMPLES + _REPETITIONS + _PRINTED)
 
 
-def global_phase(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
+def global_phase(units: Sequence[Results]) -> Table:
     """Return the discriminatory samples of the global phases (Table VI)."""
-    data = _published(counts, ("aequitas", "symbolic", "adf"), ["n_seeds", "global_discriminatory"])
-    data["printed"] = _printed(data, "table6", printed)
+    data = _counts(units, ("aequitas", "symbolic", "adf"), ["n_seeds", "global_discriminatory"])
+    data["printed"] = _printed(data, "table6", printed_numbers(units))
     shown = {
         "Seeds": "{n_seeds:,.0f}",
         "Discriminatory": "{global_discriminatory_text}",
@@ -184,11 +135,12 @@ def global_phase(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
     return Table(data, _show(data, {"global_discriminatory": ",.1f"}, shown), title, note)
 
 
-def local_phase(local: pd.DataFrame, printed: Mapping[str, str]) -> Table:
+def local_phase(units: Sequence[Results]) -> Table:
     """Return the samples that the local phases find around the same seeds (Table VII)."""
     values = ["mean_samples", "mean_discriminatory"]
+    local = read_all(units, "local")
     data = _published(local, ("aequitas", "symbolic", "adf"), values, ["n_seeds", "hops"])
-    data["printed"] = _printed(data, "table7", printed)
+    data["printed"] = _printed(data, "table7", printed_numbers(units))
     shown = {
         "Seeds": "{n_seeds:,}",
         "Hops": "{hops:,}",
@@ -206,10 +158,10 @@ def local_phase(local: pd.DataFrame, printed: Mapping[str, str]) -> Table:
     return Table(data, _show(data, forms, shown), title, note + _REPETITIONS + _PRINTED)
 
 
-def cost(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
+def cost(units: Sequence[Results]) -> Table:
     """Return the model queries that discriminatory samples cost (Table X without a clock)."""
-    data = _published(with_rates(counts), TESTER_NAMES, ["n_queries", "queries_per_1000"])
-    data["printed_seconds"] = _printed(data, "table10", printed)
+    data = _counts(units, TESTER_NAMES, ["n_queries", "queries_per_1000"])
+    data["printed_seconds"] = _printed(data, "table10", printed_numbers(units))
     shown = {
         "Model queries": "{n_queries_text}",
         "for 1,000 discriminatory": "{queries_per_1000_text}",
@@ -224,21 +176,16 @@ def cost(counts: pd.DataFrame, printed: Mapping[str, str]) -> Table:
     return Table(data, _show(data, forms, shown), title, note + _REPETITIONS)
 
 
-def retraining(data: pd.DataFrame, fairness: pd.DataFrame, printed: Mapping[str, str]) -> Table:
-    """Return discrimination before and after retraining (Table XII).
-
-    Parameters
-    ----------
-    data, fairness : pandas.DataFrame
-        retraining.tsv and fairness.tsv.
-    printed : mapping of str to str
-    """
+def retraining(units: Sequence[Results]) -> Table:
+    """Return discrimination before and after retraining (Table XII)."""
+    data, fairness = read_all(units, "retraining"), read_all(units, "fairness")
     values = ["accuracy_before", "accuracy_after", "share_before", "share_after"]
     values += ["data_share_before", "data_share_after", "n_added"]
     found = summarize(data, [*SETTING, "tester", "label_rule"], values)
     found = found.merge(
         fairness[[*SETTING, "n_uniform", "share", "ci_low", "ci_high"]], on=SETTING, how="left"
     )
+    printed = printed_numbers(units)
     found["printed_before"] = _printed(found.assign(tester="before"), "table12", printed)
     found["printed_after"] = _printed(found, "table12", printed)
     percent = found.copy()
@@ -271,18 +218,13 @@ def retraining(data: pd.DataFrame, fairness: pd.DataFrame, printed: Mapping[str,
     )
 
 
-def average_table(found: pd.DataFrame, printed: Mapping[str, str]) -> Table:
-    """Return the averages over settings that the text of the paper states.
-
-    Parameters
-    ----------
-    found : pandas.DataFrame
-        As `averages.averages` returns them.
-    printed : mapping of str to str
-    """
+def average_table(units: Sequence[Results]) -> Table:
+    """Return the averages over settings that the text of the paper states."""
+    files = ("counts", "local", "retraining", "curves")
+    found = averages(**{name: read_all(units, name) for name in files})
     ids = "adf-average-" + found["measure"].str.replace("_", "-")
     is_authors = found["data"] == "census+bank+credit"
-    found = found.assign(printed=ids.map(printed).where(is_authors))
+    found = found.assign(printed=ids.map(printed_numbers(units)).where(is_authors))
     shown = found.drop_duplicates(["data", "measure", "label_rule"])
     names = shown["measure"].map(MEASURES)
     rules = shown["label_rule"].str.replace("_", " ")
@@ -306,15 +248,9 @@ def average_table(found: pd.DataFrame, printed: Mapping[str, str]) -> Table:
     return Table(found, text_columns(shown, templates), "Averages over the settings", note + _REPETITIONS)
 
 
-def ablation(data: pd.DataFrame) -> Table:
-    """Return what each quirk of the published code is worth.
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        ablation.tsv.
-    """
-    found = worths(data)
+def ablation(units: Sequence[Results]) -> Table:
+    """Return what each quirk of the published code is worth."""
+    found = worths(read_all(units, "ablation"))
     percent = found.assign(tester=found["tester"].map(TESTER_NAMES), switch=found["switch"].map(switch_name))
     shown = {
         "Classifier": "{classifier}",
@@ -375,8 +311,9 @@ def switch_name(switch: str) -> str:
     return SWITCH_NAMES.get(switch, switch.replace("_", " "))
 
 
-def modes(counts: pd.DataFrame) -> Table:
+def modes(units: Sequence[Results]) -> Table:
     """Return every tester as the authors' code does it beside what the paper prints."""
+    counts = read_all(units, "counts")
     values = ["global_discriminatory", "n_samples", "n_discriminatory", "n_outside", "n_queries"]
     # Random search has no switches.
     chosen = counts[counts["tester"] != "random"]
@@ -398,6 +335,11 @@ def modes(counts: pd.DataFrame) -> Table:
     )
     title = "Testers as published and as printed"
     return Table(data, _show(named, dict.fromkeys(values, ",.0f"), shown), title, note)
+
+
+def _counts(units: Sequence[Results], testers: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
+    """Return the means of counts and rates of the published mode, as of `_published`."""
+    return _published(with_rates(read_all(units, "counts")), testers, values)
 
 
 def _published(

@@ -1,12 +1,12 @@
 """The figure of fairness-aware ranking: every measure against the number of values (Geyik et al. 2019)."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from biaslab.core.io import read_tsv
 from biaslab.core.plotting import (
     BLACK,
     BLUE,
@@ -15,9 +15,11 @@ from biaslab.core.plotting import (
     ORANGE,
     VERMILLION,
     figure,
+    legend_below,
     save_with_data,
 )
-from biaslab.ranking.report.tables import ALGORITHM_NAMES, FEASIBILITY_COLUMNS, MEASURE_COLUMNS
+from biaslab.ranking.report.results import ALGORITHM_NAMES, read
+from biaslab.run.reports import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,39 +42,24 @@ _PANELS = {
 _APART = 0.08  # between the marks of two algorithms, so that equal ones can be seen
 
 
-def write_figures(folder: Path) -> None:
-    """Draw every figure of the area.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The area's results: simulation.tsv and feasibility.tsv are read, figures/ is written.
-
-    Raises
-    ------
-    InputError
-        When a file is missing or lacks a column.
-    """
-    draw_simulation(
-        read_tsv(folder / "simulation.tsv", MEASURE_COLUMNS),
-        read_tsv(folder / "feasibility.tsv", FEASIBILITY_COLUMNS),
-        folder / "figures" / "simulation",
-    )
-
-
-def draw_simulation(measures: pd.DataFrame, feasibility: pd.DataFrame, stem: Path) -> None:
+def draw_simulation(units: Sequence[Results], stem: Path) -> None:
     """Draw the means of all measures against the number of values, a panel each.
 
     Parameters
     ----------
-    measures, feasibility : pandas.DataFrame
-        As in `Simulation`.
+    units : sequence of Results
+        The only unit of the area, whose files are read.
     stem : pathlib.Path
         Files to write, without suffix.
+
+    Raises
+    ------
+    InputError
+        When a file is missing, lacks a column or cannot be written.
     """
     columns = ["n_values", "algorithm", "measure", "mean", "ci_low", "ci_high"]
-    shares = feasibility.rename(columns={"share": "mean"}).assign(measure="infeasible")
-    data = pd.concat([measures[columns], shares[columns]], ignore_index=True)
+    shares = read(units, "feasibility").rename(columns={"share": "mean"}).assign(measure="infeasible")
+    data = pd.concat([read(units, "simulation")[columns], shares[columns]], ignore_index=True)
     data = data[data["measure"].isin(_PANELS)]
     with figure(DOUBLE_COLUMN, 4.4) as fig:
         axes = fig.subplots(2, 3, sharex=True).ravel()
@@ -82,8 +69,7 @@ def draw_simulation(measures: pd.DataFrame, feasibility: pd.DataFrame, stem: Pat
         for ax in axes[3:]:
             ax.set_xlabel("Values of the attribute, |A|")
             ax.set_xticks(sorted(data["n_values"].unique()))
-        handles, labels = axes[0].get_legend_handles_labels()
-        fig.legend(handles, labels, loc="outside lower center", ncols=len(_STYLES))
+        legend_below(fig, axes[0], len(_STYLES))
         save_with_data(fig, stem, data)
 
 

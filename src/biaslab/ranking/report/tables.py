@@ -1,58 +1,19 @@
-"""The tables of fairness-aware ranking (Geyik et al. 2019)."""
+"""The tables of fairness-aware ranking (Geyik et al. 2019).
 
-from pathlib import Path
+Each function takes the only unit of the area, whose files it reads, and raises InputError when a file is
+missing or lacks a column.
+"""
+
+from collections.abc import Sequence
 
 import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.core.files import read_text_table
-from biaslab.core.io import read_tsv
-from biaslab.core.tables import Table, text_columns, write_table
+from biaslab.core.tables import Table, text_columns
+from biaslab.ranking.report.results import ALGORITHM_NAMES, only, read
 from biaslab.ranking.report.worked_example import worked_example
+from biaslab.run.reports import CLAIMS, Results
 
-MEASURE_COLUMNS = (
-    "n_values",
-    "candidates",
-    "top",
-    "algorithm",
-    "measure",
-    "n_lists",
-    "n_infinite",
-    "mean",
-    "ci_low",
-    "ci_high",
-)
-FEASIBILITY_COLUMNS = ("n_values", "algorithm", "n_lists", "n_infeasible", "share", "ci_low", "ci_high")
-"""What tables and figures read of the simulation's files."""
-
-_ENUMERATION_COLUMNS = (
-    "algorithm",
-    "n_values",
-    "max_denominator",
-    "n_distributions",
-    "n_states",
-    "n_infeasible",
-)
-_COUNTEREXAMPLE_COLUMNS = (
-    "algorithm",
-    "n_values",
-    "denominator",
-    "k",
-    "numerators",
-    "ranking",
-    "value",
-    "count",
-    "floor",
-)
-_DIFFERENCE_COLUMNS = ("n_values", "measure", "algorithm", "other", "n_lists", "mean", "ci_low", "ci_high")
-
-ALGORITHM_NAMES = {
-    "score_only": "Score only",
-    "det_greedy": "DetGreedy",
-    "det_cons": "DetCons",
-    "det_relaxed": "DetRelaxed",
-    "det_const_sort": "DetConstSort",
-}
 MEASURE_NAMES = {
     "infeasible_index": "InfeasibleIndex",
     "infeasible_count": "InfeasibleCount",
@@ -75,46 +36,12 @@ _CONVENTION = (
 _PRINTED = {"male": "slides-skew-male", "female": "slides-skew-female"}
 
 
-def write_tables(folder: Path, claims: Path) -> None:
-    """Write every table of the area.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The area's results: those of the simulation and of the search are read, tables/ is written.
-    claims : pathlib.Path
-        The registry of the area's claims, for the numbers that were printed.
-
-    Raises
-    ------
-    InputError
-        When a file is missing or lacks a column, or the registry lacks the worked example's numbers.
-    """
-    tables = {
-        "simulation": simulation(read_tsv(folder / "simulation.tsv", MEASURE_COLUMNS)),
-        "feasibility": feasibility(read_tsv(folder / "feasibility.tsv", FEASIBILITY_COLUMNS)),
-        "differences": differences(read_tsv(folder / "differences.tsv", _DIFFERENCE_COLUMNS)),
-        "enumeration": enumeration(read_tsv(folder / "enumeration.tsv", _ENUMERATION_COLUMNS)),
-        "counterexamples": counterexamples(
-            read_tsv(folder / "counterexamples.tsv", _COUNTEREXAMPLE_COLUMNS, text=("numerators", "ranking"))
-        ),
-        "worked_example": example(printed_skews(claims)),
-    }
-    for name, table in tables.items():
-        write_table(folder / "tables" / name, table)
-
-
-def simulation(data: pd.DataFrame) -> Table:
-    """Return the mean of every measure by number of values and algorithm.
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        `Simulation.measures`.
-    """
-    data = data.assign(half=(data["ci_high"] - data["ci_low"]) / 2)
+def simulation(units: Sequence[Results]) -> Table:
+    """Return the mean of every measure by number of values and algorithm."""
+    data = read(units, "simulation")
+    halved = data.assign(half=(data["ci_high"] - data["ci_low"]) / 2)
     rows = []
-    for (m, algorithm), group in data.groupby(["n_values", "algorithm"], sort=False):
+    for (m, algorithm), group in halved.groupby(["n_values", "algorithm"], sort=False):
         by_measure = group.set_index("measure")
         row = {"|A|": str(m), "Algorithm": ALGORITHM_NAMES[algorithm]}
         for measure, name in MEASURE_NAMES.items():
@@ -125,21 +52,16 @@ def simulation(data: pd.DataFrame) -> Table:
     n, candidates, top = data[["n_lists", "candidates", "top"]].iloc[0]
     about = f"|A|: values of the attribute; {n:,} lists each, top {top} of {candidates} candidates a value. "
     return Table(
-        data.drop(columns="half"),
+        data,
         pd.DataFrame(rows),
         "Measures of five rankings in the simulation",
         about + _DRAWN + _CONVENTION,
     )
 
 
-def feasibility(data: pd.DataFrame) -> Table:
-    """Return how many lists are infeasible, by number of values and algorithm.
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        `Simulation.feasibility`.
-    """
+def feasibility(units: Sequence[Results]) -> Table:
+    """Return how many lists are infeasible, by number of values and algorithm."""
+    data = read(units, "feasibility")
     shown = {
         "|A|": "{n_values}",
         "Algorithm": "{name}",
@@ -155,14 +77,9 @@ def feasibility(data: pd.DataFrame) -> Table:
     return Table(data, text_columns(_named(data), shown), "Infeasible lists in the simulation", note)
 
 
-def differences(data: pd.DataFrame) -> Table:
-    """Return the differences between algorithms on the same lists.
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        `Simulation.differences`.
-    """
+def differences(units: Sequence[Results]) -> Table:
+    """Return the differences between algorithms on the same lists."""
+    data = read(units, "differences")
     named = _named(data).assign(
         measure=data["measure"].map(MEASURE_NAMES), other=data["other"].map(ALGORITHM_NAMES)
     )
@@ -180,14 +97,9 @@ def differences(data: pd.DataFrame) -> Table:
     )
 
 
-def enumeration(data: pd.DataFrame) -> Table:
-    """Return how many distributions were searched, and how many an algorithm violates for some scores.
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        What `feasibility.search_all` counts.
-    """
+def enumeration(units: Sequence[Results]) -> Table:
+    """Return how many distributions were searched, and how many an algorithm violates for some scores."""
+    data = read(units, "enumeration")
     shown = {
         "Algorithm": "{name}",
         "|A|": "{n_values}",
@@ -205,14 +117,9 @@ def enumeration(data: pd.DataFrame) -> Table:
     return Table(data, text_columns(_named(data), shown), title, note)
 
 
-def counterexamples(data: pd.DataFrame) -> Table:
-    """Return infeasible rankings: shown is the shortest for each number of values and denominator.
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        What `feasibility.search_all` finds.
-    """
+def counterexamples(units: Sequence[Results]) -> Table:
+    """Return infeasible rankings: shown is the shortest for each number of values and denominator."""
+    data = read(units, "counterexamples")
     keys = ["algorithm", "n_values", "denominator"]
     smallest = data.sort_values([*keys, "k"], kind="stable").drop_duplicates(keys)
     shown = {
@@ -233,16 +140,16 @@ def counterexamples(data: pd.DataFrame) -> Table:
     return Table(data, text_columns(_named(smallest), shown), title, note)
 
 
-def example(printed: dict[str, str]) -> Table:
+def example(units: Sequence[Results]) -> Table:
     """Return the worked example beside what the slides print.
 
-    Parameters
-    ----------
-    printed : dict of str to str
-        The printed number by value of the attribute.
+    Raises
+    ------
+    InputError
+        When the registry of claims lacks the numbers of the example.
     """
     data = worked_example()
-    data["printed"] = data["value"].map(printed)
+    data["printed"] = data["value"].map(_printed_skews(only(units)))
     shown = {
         "Value": "{value}",
         "Candidates": "{population:,}",
@@ -261,23 +168,15 @@ def example(printed: dict[str, str]) -> Table:
     return Table(data, text_columns(data, shown), "The worked example of Skew", note)
 
 
-def printed_skews(claims: Path) -> dict[str, str]:
-    """Return what the slides print for the worked example, by value of the attribute.
-
-    Raises
-    ------
-    InputError
-        When the registry has no such claim.
-    """
-    published = {
-        row["claim_id"]: row["published"] for _, row in read_text_table(claims, ["claim_id", "published"])
-    }
-    missing = [name for name in _PRINTED.values() if name not in published]
+def _printed_skews(unit: Results) -> dict[str, str]:
+    """Return what the slides print for the worked example, by value of the attribute."""
+    printed = unit.printed()
+    missing = [name for name in _PRINTED.values() if name not in printed]
     if missing:
         raise InputError(
-            f"{claims}: there is no claim '{missing[0]}'; name the registry of the ranking claims"
+            f"{unit.file(CLAIMS)}: there is no claim '{missing[0]}'; name the registry of the ranking claims"
         )
-    return {value: published[name] for value, name in _PRINTED.items()}
+    return {value: printed[name] for value, name in _PRINTED.items()}
 
 
 def _named(data: pd.DataFrame) -> pd.DataFrame:

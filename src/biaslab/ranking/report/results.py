@@ -1,0 +1,80 @@
+"""The result files of the area, and what people call the algorithms in them."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.run.reports import Results
+
+COLUMNS = {
+    "simulation": (
+        "n_values",
+        "candidates",
+        "top",
+        "algorithm",
+        "measure",
+        "n_lists",
+        "n_infinite",
+        "mean",
+        "ci_low",
+        "ci_high",
+    ),
+    "feasibility": ("n_values", "algorithm", "n_lists", "n_infeasible", "share", "ci_low", "ci_high"),
+    "differences": ("n_values", "measure", "algorithm", "other", "n_lists", "mean", "ci_low", "ci_high"),
+    "enumeration": (
+        "algorithm",
+        "n_values",
+        "max_denominator",
+        "n_distributions",
+        "n_states",
+        "n_infeasible",
+    ),
+    "counterexamples": (
+        "algorithm",
+        "n_values",
+        "denominator",
+        "k",
+        "numerators",
+        "ranking",
+        "value",
+        "count",
+        "floor",
+    ),
+}
+"""What tables and figures read of each file of the simulation and of the search."""
+
+ALGORITHM_NAMES = {
+    "score_only": "Score only",
+    "det_greedy": "DetGreedy",
+    "det_cons": "DetCons",
+    "det_relaxed": "DetRelaxed",
+    "det_const_sort": "DetConstSort",
+}
+
+_TEXT = ("numerators", "ranking")
+
+
+def only(units: Sequence[Results]) -> Results:
+    """Return the unit of the area, which has one experiment.
+
+    Raises
+    ------
+    InputError
+        When there are others.
+    """
+    if len(units) != 1:
+        names = ", ".join(unit.name for unit in units)
+        raise InputError(f"ranking is one experiment, not several ({names}); give --units one of them")
+    return units[0]
+
+
+def read(units: Sequence[Results], name: str) -> pd.DataFrame:
+    """Read one of the files `COLUMNS` of the only unit.
+
+    Raises
+    ------
+    InputError
+        When it is missing or lacks a column.
+    """
+    return only(units).table(name, *COLUMNS[name], text=_TEXT)

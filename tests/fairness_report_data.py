@@ -1,0 +1,80 @@
+"""Result folders of the fairness testing area with the shape of real ones and made numbers."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.io import write_tsv
+from biaslab.core.rng import stream
+from biaslab.fairness_testing.names import COLUMNS
+from biaslab.run.area import Unit
+from report_data import CLAIMS
+
+AUTHORS = {"census": ["age", "race", "sex"], "bank": ["age"], "credit": ["age", "sex"]}
+OWN = {"adult": ["age", "race", "sex"], "german": ["age", "sex"]}
+SIZES = {"census": (32561, 13), "bank": (45211, 16), "credit": (600, 20)}
+FOUND = {"random": 0.02, "aequitas": 0.1, "symbolic": 0.3, "adf": 0.6}
+"""Share of the seeds that each tester's global phase finds in the made results."""
+SWITCHES = ["published", "metropolis", "stuck_seeds", "paper"]
+RETRAININGS = [*((tester, "majority") for tester in ("aequitas", "symbolic", "adf")), ("adf", "model")]
+N_REPETITIONS = 3
+
+
+def units_of(classifiers: Iterable[str]) -> list[Unit]:
+    """Return the units of a run that tests these classifiers."""
+    files = {"claims": str(CLAIMS / "fairness_testing.tsv")}
+    return [Unit(classifier, files=files) for classifier in classifiers]
+
+
+def write_results(folder: Path, classifiers: Mapping[str, list[str]]) -> None:
+    """Write the files of every classifier, with numbers drawn at random around plausible ones."""
+    for classifier, names in classifiers.items():
+        n_rows, n_attributes = SIZES.get(classifier, (100, 5))
+        one = [classifier, n_rows, n_attributes, 3, 0.25, 0.9, "no" if classifier in AUTHORS else "yes"]
+        frames = {name: [] for name in COLUMNS}
+        frames["classifiers"].append(pd.DataFrame([one], columns=COLUMNS["classifiers"]))
+        for protected in names:
+            for name, rows in _setting(classifier, protected).items():
+                rows = [[classifier, protected, *row] for row in rows]
+                frames[name].append(pd.DataFrame(rows, columns=COLUMNS[name]))
+        for name, parts in frames.items():
+            write_tsv(folder / classifier / f"{name}.tsv", pd.concat(parts))
+
+
+def _setting(classifier: str, protected: str) -> dict[str, list[list]]:
+    """Return the rows of one setting by file, without the setting itself."""
+    rng = stream(7, "made results", classifier, protected)
+    rows = {name: [] for name in ("counts", "local", "curves", "ablation", "fairness", "retraining")}
+    rows["fairness"].append([20000, 0.1, 0.096, 0.104, 0.3])
+    for tester, share in FOUND.items():
+        for mode in ("published", "paper"):
+            n_samples = int(800_000 * share * (1.0 if mode == "published" else 1.2))
+            for repetition in range(N_REPETITIONS):
+                k = rng.normal(1, 0.03)
+                found = [int(1000 * share * k), int(n_samples * k), int(n_samples * k * (0.1 + 0.5 * share))]
+                rows["counts"].append([tester, mode, repetition, 1000, *found, 2_500_000, 0])
+                if tester != "random":
+                    rows["local"].append([tester, mode, repetition, 40, 1000, 600 * k, 700 * share * k])
+            rows["curves"] += _curve(tester, mode, n_samples)
+    for repetition in range(N_REPETITIONS):
+        for place, switch in enumerate(SWITCHES):
+            k = rng.normal(1 + 0.2 * place, 0.03)
+            rows["ablation"].append(
+                ["adf", switch, repetition, *(int(n * k) for n in (600, 480_000, 200_000))]
+            )
+        for tester, rule in RETRAININGS:
+            after = 0.1 * (1 - FOUND[tester]) * rng.normal(1, 0.1)
+            rows["retraining"].append([tester, rule, repetition, 900, 0.9, 0.88, 0.1, after, 0.3, 0.2])
+    return rows
+
+
+def _curve(tester: str, mode: str, n_samples: int) -> list[list]:
+    """Return a curve that is straight for ADF and flattens for the others."""
+    at = np.linspace(0.02, 1, 50)
+    shape = at if tester == "adf" else np.sqrt(at)
+    return [
+        [tester, mode, int(1000 * x), int(n_samples * y), int(0.4 * n_samples * y), int(2_500_000 * x)]
+        for x, y in zip(at, shape, strict=True)
+    ]

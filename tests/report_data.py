@@ -1,0 +1,22 @@
+"""Areas cut down to their tables and figures, for the tests that write these."""
+
+import importlib
+from pathlib import Path
+
+from biaslab.run.area import Area, Units
+
+CLAIMS = Path(__file__).parents[1] / "workflow/resources/claims"
+
+
+def report_area(name: str) -> Area:
+    """Return an area that has items, and chooses nothing."""
+    items = importlib.import_module(f"biaslab.{name}.items").ITEMS
+    return Area(
+        name,
+        paper=name,
+        check=lambda given: None,
+        wanted=lambda config: set(),
+        choose=lambda given: Units(()),
+        summaries=lambda config: [],
+        items=items,
+    )
