@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.run.manifest import MANIFEST, VARIABLE_KEY, result_files
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_npz, read_parquet, read_tsv
+from biaslab.run.manifest import MANIFEST, VARIABLE_KEY, result_files
 
 BYTE_EQUAL = "byte_equal"
 NUMERICALLY_EQUAL = "numerically_equal"
