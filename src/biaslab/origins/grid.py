@@ -12,6 +12,9 @@ RANDOM = "random"
 PPMI = "ppmi"
 SINGLE = "single"
 
+ESTIMATORS = ("influence", "newton", "gradient")
+"""The three approximations of a retrained embedding, the paper's own (its Equation 8) first."""
+
 SETS = "perturbation_sets.parquet"
 """Which documents are in which set."""
 
