@@ -1,23 +1,26 @@
 """Result folders of the origins area with the shape of real ones and made-up numbers."""
 
-import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins.axis import fit_frequency
-from biaslab.origins.grid import SETS
+from biaslab.origins.grid import ESTIMATORS, SETS
 from biaslab.origins.perturbation import select_targeted
 from biaslab.origins.ppmi_comparison import correlate
 from biaslab.origins.ppmi_sets import select_ppmi_sets
-from biaslab.origins.report.results import ESTIMATORS, Setup, read_setups
+from biaslab.origins.report.results import Setup
 from biaslab.origins.seed_stability import stability
 from biaslab.origins.single_documents import compare_documents, correlate_documents, select_documents
 from biaslab.origins.transfer import REPRESENTATIONS, compare_responses, correlate_word2vec, set_changes
+from biaslab.run.area import Unit
 
 WORD_SETS = {
     "weat1": WordSets(
@@ -101,18 +104,32 @@ def write_results(
     write_tsv(folder / "axis_frequency.tsv", fit_frequency(projections, seed))
 
 
-def write_config(path: Path, setups: dict[str, tuple[str, ...]]) -> None:
-    """Write the configuration of the setups, given the tests of each."""
-    options = {name: OPTIONS | {"bias": {"weats": list(weats)}} for name, weats in setups.items()}
-    path.write_text(json.dumps({"setups": options}))
-
-
 def make_setups(folder: Path, setups: dict[str, dict]) -> list[Setup]:
     """Write the results of several setups, each with its own arguments for `write_results`."""
+    made = []
     for number, (name, arguments) in enumerate(setups.items()):
         write_results(folder / name, seed=number, **arguments)
-    write_config(folder / "config.json", {n: a.get("weats", ("weat1", "weat2")) for n, a in setups.items()})
-    return read_setups([f"{name}={folder / name}" for name in setups], folder / "config.json")
+        weats = arguments.get("weats", tuple(WORD_SETS))
+        files = {weat: str(write_word_sets(folder, WORD_SETS[weat])) for weat in weats}
+        made.append(Setup(Unit(name, weats, OPTIONS, files), folder / name))
+    return made
+
+
+def write_word_sets(folder: Path, word_sets: WordSets) -> Path:
+    """Write the words of a test; return their file."""
+    path = folder / f"{word_sets.name}.yaml"
+    path.write_text(yaml.safe_dump(vars(word_sets), sort_keys=False))
+    return path
+
+
+def copy_setup(setup: Setup, folder: Path) -> Setup:
+    """Copy the results of a setup, to change them."""
+    return replace(setup, folder=Path(shutil.copytree(setup.folder, folder / setup.name)))
+
+
+def save_svg(figure, stem) -> None:
+    """Save a figure in one format alone: instead of `biaslab.core.plotting.save`, where time counts."""
+    figure.savefig(f"{stem}.svg")
 
 
 def _documents(n: int, metadata: bool) -> pd.DataFrame:

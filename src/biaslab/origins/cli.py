@@ -7,12 +7,9 @@ import typer
 
 from biaslab.run.options import Out, Seed, Threads
 
-Setups = Annotated[list[str], typer.Option(help="NAME=FOLDER of a setup's results; repeat it for several.")]
-Config = Annotated[Path, typer.Option(help="The configuration of the run (.json or .yaml).")]
 WordSetFiles = Annotated[
     list[Path], typer.Option(help="Word sets of a test (.yaml); repeat it for several tests.")
 ]
-OutDir = Annotated[Path, typer.Option(help="The results folder of the area, e.g. results/origins.")]
 
 Baselines = Annotated[list[Path], typer.Argument(help="Batch files of the baseline embeddings (.npz).")]
 Cooccurrences = Annotated[Path, typer.Option("--cooccurrence", help="Co-occurrences of the corpus (.npz).")]
@@ -356,9 +353,10 @@ def highlight(
     from biaslab.origins.explanation import Corpus, explain, extremes
     from biaslab.origins.report.highlight import write_page
     from biaslab.origins.report.results import Setup
+    from biaslab.run.area import Unit
 
     word_sets = read_word_sets(weat)
-    corpus = Corpus(Setup(setup, results / "origins" / setup, {}))
+    corpus = Corpus(Setup(Unit(setup), results / "origins" / setup))
     baseline = corpus.setup.baseline_mean(word_sets.name)
     for kind, number in extremes(corpus.setup, word_sets.name).items():
         document = corpus.document(number)
@@ -378,16 +376,13 @@ def explain(
     weat: Annotated[str | None, typer.Option(help="Name of one test; by default all of the setup.")] = None,
 ) -> None:
     """Print what one document contributes to the bias: by estimator, word and co-occurrence."""
-    from biaslab.origins.explanation import Corpus, read_word_sets_of
+    from biaslab.origins.explanation import Corpus, chosen_tests, open_setup
     from biaslab.origins.explanation import explain as explain_document
     from biaslab.origins.explanation_page import show
     from biaslab.origins.report.highlight import write_page
-    from biaslab.origins.report.results import read_setups
 
-    config = config or results / "config.json"
-    (chosen,) = read_setups([f"{setup}={results / 'origins' / setup}"], config)
-    tests = read_word_sets_of(chosen, config, results.absolute().parent, weat)
-    corpus = Corpus(chosen)
+    chosen = open_setup(setup, results, config or results / "config.json")
+    tests, corpus = chosen_tests(chosen, weat), Corpus(chosen)
     found = corpus.find(document)
     parts = [(t, chosen.baseline_mean(t.name), explain_document(corpus, found, t)) for t in tests]
     show(found, setup, parts)
@@ -492,28 +487,6 @@ def project_words(
     table = axis.project_words(batches, read_vocabulary(vocabulary), tests)
     write_tsv(projections, table)
     write_tsv(frequency, axis.fit_frequency(table, seed))
-
-
-@app.command("tables")
-def tables(setup: Setups, config: Config, weat: WordSetFiles, out_dir: OutDir) -> None:
-    """Write the paper's tables, the tests and the metadata of some setups (.tsv, .md, .tex)."""
-    from biaslab.bias.word_sets import read_word_sets
-    from biaslab.origins.report.results import read_setups
-    from biaslab.origins.report.tables import write_tables
-
-    word_sets = {sets.name: sets for sets in map(read_word_sets, weat)}
-    write_tables(read_setups(setup, config), word_sets, out_dir)
-
-
-@app.command("figures")
-def figures(setup: Setups, config: Config, weat: WordSetFiles, out_dir: OutDir) -> None:
-    """Draw the paper's figures, the losses and the metadata of some setups (.svg, .pdf, .png, .tsv)."""
-    from biaslab.bias.word_sets import read_word_sets
-    from biaslab.origins.report.figures import write_figures
-    from biaslab.origins.report.results import read_setups
-
-    word_sets = {sets.name: sets for sets in map(read_word_sets, weat)}
-    write_figures(read_setups(setup, config), word_sets, out_dir)
 
 
 def _scanner(batches, cooccurrence, corpus, vocabulary, weats, x_max, alpha, damping, threads):

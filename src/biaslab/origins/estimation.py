@@ -13,8 +13,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.word_maps import WordMaps
+from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.influence import (
-    ESTIMATORS,
     DifferentialBias,
     WeatRows,
     bias_gradient,

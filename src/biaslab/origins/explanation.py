@@ -5,17 +5,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from biaslab.bias.word_sets import WordSets, read_word_sets
+from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import locate, read_yaml
 from biaslab.core.io import read_npz, read_parquet
 from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.gradient import contributions, token_contributions
-from biaslab.origins.report.results import ESTIMATORS, Setup
+from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.report.results import Setup
+from biaslab.run.area import Unit
 
 
 @dataclass(frozen=True)
@@ -165,35 +168,56 @@ def words_of_test(tokens: list[str], sets: Mapping[str, list[str]]) -> pd.DataFr
     return pd.DataFrame(rows, columns=["set", "word", "count"])
 
 
-def read_word_sets_of(setup: Setup, config: Path, folder: Path, weat: str | None = None) -> list[WordSets]:
-    """Read the words of the tests that a setup measures, or of one of them.
+def open_setup(name: str, results: Path, config: Path) -> Setup:
+    """Open the results of a setup, with the tests that it measures and their words.
 
     Parameters
     ----------
-    setup : Setup
+    name : str
         The setup.
+    results : path
+        The folder of all results. Files that the working directory lacks are looked for beside it.
     config : path
-        The configuration of the run; its ``weats`` name the files.
-    folder : path
-        Where files are that the working directory lacks.
-    weat : str, optional
-        Name of one test.
+        The configuration of the run. Read here: ``setups.NAME.bias.weats`` and, for the files of words,
+        ``weats``.
 
     Raises
     ------
     InputError
-        When the setup does not measure `weat`, or a file is not known or not readable.
+        When the configuration is no readable mapping or lacks one of these.
+    """
+    weats = _look_up(config, "setups", name, "bias", "weats")
+    home = results.absolute().parent
+    files = {weat: str(locate(_look_up(config, "weats", weat), home)) for weat in weats}
+    return Setup(Unit(name, tuple(weats), files=files), results / "origins" / name)
+
+
+def chosen_tests(setup: Setup, weat: str | None = None) -> list[WordSets]:
+    """Read the words of the tests that a setup measures, or of the one that is named.
+
+    Raises
+    ------
+    InputError
+        When the setup does not measure it, or a file is not readable.
     """
     if weat is not None and weat not in setup.weats:
         known = ", ".join(setup.weats)
         near = suggest(weat, setup.weats)
         raise InputError(f"setup {setup.name} does not measure '{weat}' (it measures {known}){near}")
-    files = read_yaml(config).get("weats") or {}
-    names = [weat] if weat else setup.weats
-    for name in names:
-        if name not in files:
-            raise InputError(f"{config}: weats.{name} is missing; name the file of its words")
-    return [read_word_sets(locate(files[name], folder)) for name in names]
+    return [setup.word_sets(name) for name in ([weat] if weat else setup.weats)]
+
+
+def _look_up(config: Path, *keys: str) -> Any:
+    """Return what a configuration says under a key inside others."""
+    value = read_yaml(config)
+    for depth, key in enumerate(keys, start=1):
+        if not isinstance(value, Mapping) or key not in value:
+            near = suggest(key, value) if isinstance(value, Mapping) else ""
+            raise InputError(
+                f"{config}: {'.'.join(keys[:depth])} is missing{near}; name the configuration of the run"
+            )
+        value = value[key]
+    return value
 
 
 def extremes(setup: Setup, weat: str) -> dict[str, int]:

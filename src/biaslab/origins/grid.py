@@ -15,6 +15,9 @@ SINGLE = "single"
 SET_PATTERN = r"(ppmi-|single-)?[a-z][a-z0-9_]*-(increase|decrease|random)-\d+|random-\d+-\d+"
 """What the names of sets look like."""
 
+ESTIMATORS = ("influence", "newton", "gradient")
+"""The three approximations of a retrained embedding, the paper's own (its Equation 8) first."""
+
 SETS = "perturbation_sets.parquet"
 """Which documents are in which set."""
 

@@ -26,8 +26,8 @@ from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import weighting
 from biaslab.embeddings.word_maps import TrainingMaps
 from biaslab.origins import _kernels
+from biaslab.origins.grid import ESTIMATORS
 
-ESTIMATORS = ("influence", "newton", "gradient")
 _LEAST_PIVOT = 1e-10  # of a Hessian, relative to its largest diagonal entry: below, it counts as singular
 
 

@@ -14,8 +14,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
 from biaslab.origins.evaluation import fit_columns
-from biaslab.origins.grid import RANDOM, SINGLE, TARGETED_KINDS
-from biaslab.origins.report.results import ESTIMATORS
+from biaslab.origins.grid import ESTIMATORS, RANDOM, SINGLE, TARGETED_KINDS
 
 _COLUMNS = ["weat", "set", "kind", "rank", "document", "id", "title", "n_trainings"]
 _OBSERVED = ["observed", "observed_ci_low", "observed_ci_high", "observed_sd", "unpaired_sd"]

@@ -40,7 +40,8 @@ class Item:
         a table it returns a `biaslab.core.tables.Table`; of a figure it gets the path without suffix last,
         and writes the files there.
     files : tuple of str
-        The result files that it reads, relative to the folder of the unit; ``{test}`` stands for the test.
+        The result files that it reads, relative to the folder of the unit; ``{test}`` stands for the test, or
+        for each test of the unit where the item has none.
     per : str
         `ALL`, `UNIT` or `TEST`.
     caption : str
@@ -233,9 +234,10 @@ class Made:
     def inputs(self, area: Area) -> list[str]:
         """Return the files that it is made of."""
         own = [
-            f"{area.folder(unit.name)}/{file.format(test=self.test)}"
+            f"{area.folder(unit.name)}/{file.format(test=test)}"
             for unit in self.units
             for file in self.item.files
+            for test in ((self.test,) if self.test or "{test}" not in file else unit.tests)
         ]
         return [*own, *(file for unit in self.units for file in unit.files.values())]
 

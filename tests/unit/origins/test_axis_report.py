@@ -5,8 +5,8 @@ import pytest
 from biaslab.core import plotting
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
-from biaslab.origins.report import axis as axis_report
-from origins_data import WORD_SETS, make_setups
+from biaslab.origins.report.axis import draw_axis, frequency_table
+from origins_data import make_setups, save_svg
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +15,7 @@ def setups(tmp_path_factory):
 
 
 def test_table_has_a_row_for_every_setup_and_test(setups):
-    table = axis_report.frequency_table(setups)
+    table = frequency_table(setups)
     assert table.data[["setup", "weat"]].values.tolist() == [
         ["wiki", "weat1"],
         ["wiki", "weat2"],
@@ -27,8 +27,8 @@ def test_table_has_a_row_for_every_setup_and_test(setups):
 
 
 def test_figure_shows_every_word_three_times_from_the_highest_baseline_down(setups, tmp_path, monkeypatch):
-    monkeypatch.setattr(plotting, "_METADATA", {"svg": {"Date": None}})
-    axis_report.draw_axis(setups[0], WORD_SETS["weat1"], tmp_path / "figure")
+    monkeypatch.setattr(plotting, "save", save_svg)
+    draw_axis(setups[0], "weat1", tmp_path / "figure")
     data = read_tsv(tmp_path / "figure.tsv")
     source = read_tsv(setups[0].folder / "projections.tsv").query("weat == 'weat1'")
     assert len(data) == 6 * 3
@@ -48,4 +48,4 @@ def test_figure_shows_every_word_three_times_from_the_highest_baseline_down(setu
 
 def test_a_test_that_was_not_projected_is_refused(setups, tmp_path):
     with pytest.raises(InputError, match=r"projections\.tsv: no row for 'weat1'.*did you mean 'weat2'"):
-        axis_report.draw_axis(setups[1], WORD_SETS["weat1"], tmp_path / "figure")
+        draw_axis(setups[1], "weat1", tmp_path / "figure")

@@ -16,10 +16,11 @@ from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.origins.estimation import Scanner, document_table
-from biaslab.origins.explanation import Corpus, explain, words_of_test
+from biaslab.origins.explanation import Corpus, explain, open_setup, words_of_test
 from biaslab.origins.gradient import pair_table
 from biaslab.origins.report.highlight import shown_tokens, typeset, write_page
 from biaslab.origins.report.results import Setup
+from biaslab.run.area import Unit
 
 WORDS = [f"w{i}" for i in range(25)]
 TESTS = {
@@ -74,7 +75,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def corpus(folder):
-    return Corpus(Setup("tiny", folder / "results/origins/tiny", {}))
+    return Corpus(Setup(Unit("tiny"), folder / "results/origins/tiny"))
 
 
 def run(monkeypatch, folder, *arguments):
@@ -114,6 +115,21 @@ def test_words_of_the_test_are_counted_in_their_sets():
 def test_unknown_document_names_near_ones(corpus, identifier, hint):
     with pytest.raises(InputError, match=f"^setup tiny has no document '{re.escape(identifier)}'{hint}"):
         corpus.find(identifier)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "missing"),
+    [
+        ("setups", {"tiny": {"glove": {}}}, "setups.tiny.bias"),
+        ("setups", None, "setups.tiny"),
+        ("weats", {"weat1": "weat1.yaml"}, "weats.weat2"),
+    ],
+)
+def test_a_configuration_without_tests_or_their_words_is_refused(folder, tmp_path, key, value, missing):
+    config = json.loads((folder / "results/config.json").read_text()) | {key: value}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match=rf"config\.json: {re.escape(missing)} is missing"):
+        open_setup("tiny", folder / "results", tmp_path / "config.json")
 
 
 def test_explain_prints_every_test_without_colour_in_a_pipe(monkeypatch, capsys, folder):

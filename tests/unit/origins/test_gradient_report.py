@@ -1,11 +1,11 @@
 import pandas as pd
 import pytest
 
-from biaslab.core import plotting
 from biaslab.core.io import read_parquet, read_tsv, write_parquet
 from biaslab.origins.report.gradient import N_DRAWN, N_LISTED, draw_gradient, gradient_table
 from biaslab.origins.report.results import Setup
-from origins_data import make_setups
+from biaslab.run.area import Unit
+from origins_data import WORD_SETS, make_setups, write_word_sets
 
 
 @pytest.fixture
@@ -28,7 +28,8 @@ def test_pairs_that_only_raise_leave_the_other_end_empty(tmp_path):
     row = {"word": "he", "context": "$x_1$", "x": 2.0, "gradient_mean": 0.1, "gradient_sd": 0.2}
     pairs = pd.DataFrame([row | {"elasticity_mean": 0.2, "elasticity_sd": 0.4}])
     write_parquet(tmp_path / "bias_gradient/weat1.parquet", pairs)
-    setup = Setup("wiki", tmp_path, {})
+    words = write_word_sets(tmp_path, WORD_SETS["weat1"])
+    setup = Setup(Unit("wiki", files={"weat1": str(words)}), tmp_path)
     shown = gradient_table(setup, "weat1").shown
     assert shown.loc[0].tolist() == [
         "raises the bias",
@@ -38,14 +39,13 @@ def test_pairs_that_only_raise_leave_the_other_end_empty(tmp_path):
         "0.10000 ± 0.20000",
         "0.2000 ± 0.4000",
     ]
-    draw_gradient(setup, "weat1", "a × b", tmp_path / "figure")
+    draw_gradient(setup, "weat1", tmp_path / "figure")
     assert (tmp_path / "figure.pdf").stat().st_size > 1000
 
 
-def test_figure_draws_the_strongest_the_same_each_time(setup, tmp_path, monkeypatch):
-    monkeypatch.setattr(plotting, "_METADATA", {"svg": {"Date": None}})
+def test_figure_draws_the_strongest_the_same_each_time(setup, tmp_path):
     for name in ("one", "two"):
-        draw_gradient(setup, "weat1", "a × b", tmp_path / name)
+        draw_gradient(setup, "weat1", tmp_path / name)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
     data = read_tsv(tmp_path / "one.tsv")
     assert data.groupby("effect")["rank"].max().to_dict() == {"lowers": N_DRAWN, "raises": N_DRAWN}

@@ -1,5 +1,3 @@
-import shutil
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,8 +8,7 @@ from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.origins.perturbation import members
 from biaslab.origins.ppmi_sets import select_ppmi_sets
 from biaslab.origins.report.ppmi_sets import compare_identification
-from biaslab.origins.report.results import Setup
-from origins_data import make_setups
+from origins_data import copy_setup, make_setups
 
 PPMI = np.array([0.3, np.nan, -0.5, 0.9, -0.1])
 
@@ -69,15 +66,15 @@ def test_table_5_compares_both_ways_to_find_documents(setup):
 
 
 def test_rows_have_the_papers_order(setup, tmp_path):
-    shutil.copytree(setup.folder, tmp_path / "wiki")
+    copied = copy_setup(setup, tmp_path)
     for path in ("", "ppmi"):
-        folder = tmp_path / "wiki" / path
+        folder = copied.folder / path
         sets, observed = read_parquet(folder / "perturbation_sets.parquet"), read_tsv(folder / "observed.tsv")
         more = [t.assign(set=t["set"].str.replace("-10", "-30")) for t in (sets, observed)]
         more[0]["size"] = 30
         write_parquet(folder / "perturbation_sets.parquet", pd.concat([sets, more[0]]))
         write_tsv(folder / "observed.tsv", pd.concat([observed, more[1]]))
-    data = compare_identification(Setup("wiki", tmp_path / "wiki", setup.options)).data
+    data = compare_identification(copied).data
     assert list(zip(data["objective"], data["size"], strict=True)) == [
         ("correct", 30),
         ("correct", 10),
@@ -87,11 +84,9 @@ def test_rows_have_the_papers_order(setup, tmp_path):
 
 
 def test_without_sets_by_ppmi_the_table_says_so(setup, tmp_path):
-    shutil.copytree(setup.folder, tmp_path / "wiki")
-    write_parquet(
-        tmp_path / "wiki" / "ppmi" / "perturbation_sets.parquet", select_ppmi_sets(PPMI, "weat1", [])
-    )
-    table = compare_identification(Setup("wiki", tmp_path / "wiki", setup.options))
+    copied = copy_setup(setup, tmp_path)
+    write_parquet(copied.folder / "ppmi/perturbation_sets.parquet", select_ppmi_sets(PPMI, "weat1", []))
+    table = compare_identification(copied)
     assert table.data.empty
     assert "ppmi_change" in table.data
     assert table.note == "The setup has no sets by PPMI."

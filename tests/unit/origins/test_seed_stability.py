@@ -14,6 +14,8 @@ from biaslab.core.rng import stream
 from biaslab.origins.report.results import Setup
 from biaslab.origins.report.seeds import draw_stability, stability_table
 from biaslab.origins.seed_stability import MAX_DRAWS, draw_seeds, stability
+from biaslab.run.area import Unit
+from origins_data import WORD_SETS, write_word_sets
 
 
 def table(n_documents=60, n_seeds=4, noise=0.5):
@@ -83,7 +85,7 @@ def test_one_baseline_is_too_few():
 
 
 def test_table_shows_each_number_in_its_place(tmp_path):
-    setup = Setup("wiki", tmp_path, {})
+    setup = Setup(Unit("wiki"), tmp_path)
     write_tsv(tmp_path / "seed_stability.tsv", stability(table(), "w", 1))
     found = stability_table(setup, "w")
     shown = found.shown.set_index(["Seeds", "Against"])
@@ -101,7 +103,8 @@ def test_command_and_figure_of_few_documents_and_seeds(tmp_path, monkeypatch, n_
     with pytest.raises(SystemExit) as stop:
         main()
     assert not stop.value.code
-    setup = Setup("wiki", tmp_path, {})
+    words = write_word_sets(tmp_path, WORD_SETS["weat1"])
+    setup = Setup(Unit("wiki", files={"w": str(words)}), tmp_path)
     assert len(stability_table(setup, "w").shown) == 3
-    draw_stability(setup, "w", "a × b", tmp_path / "figure")
+    draw_stability(setup, "w", tmp_path / "figure")
     assert (tmp_path / "figure.png").stat().st_size > 1000

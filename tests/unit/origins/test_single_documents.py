@@ -7,7 +7,7 @@ from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.stats import mean_interval
-from biaslab.origins.report.results import ESTIMATORS
+from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.report.single_documents import correlation_table, documents_table, draw_documents
 from biaslab.origins.single_documents import compare_documents, correlate_documents, select_documents
 from origins_data import make_setups

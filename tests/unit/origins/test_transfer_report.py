@@ -5,8 +5,9 @@ import pytest
 
 from biaslab.core import plotting
 from biaslab.core.io import read_tsv
-from biaslab.origins.report.transfer import _placed, draw_transfer, transfer_table, word2vec_analogies
-from origins_data import make_setups
+from biaslab.origins.report.quality import word2vec_analogies
+from biaslab.origins.report.transfer import draw_transfer, place, transfer_table
+from origins_data import make_setups, save_svg
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +17,7 @@ def setup(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def one_format(monkeypatch):
-    monkeypatch.setattr(plotting, "_METADATA", {"svg": {"Date": None}})
+    monkeypatch.setattr(plotting, "save", save_svg)
 
 
 def test_table_has_the_responses_that_were_put_in(setup):
@@ -31,7 +32,7 @@ def test_table_has_the_responses_that_were_put_in(setup):
 
 
 def test_figure_holds_every_set_in_the_order_of_figure_3(setup, tmp_path):
-    draw_transfer(setup, "weat1", "science/arts × male/female", tmp_path / "figure")
+    draw_transfer(setup, "weat1", tmp_path / "figure")
     data = read_tsv(tmp_path / "figure.tsv")
     assert len(data) == 3 * (6 + 6)
     order = ["increase - 100", "increase - 30", "increase - 10", "random - 100", "random - 30", "random - 10"]
@@ -41,7 +42,7 @@ def test_figure_holds_every_set_in_the_order_of_figure_3(setup, tmp_path):
 
 
 def test_points_of_a_set_stay_within_its_place(setup):
-    data, places = _placed(setup.of_weat("transfer/changes", "weat1"))
+    data, places = place(setup.of_weat("transfer/changes", "weat1"))
     own = np.array([places[kind, size] for kind, size in zip(data["kind"], data["size"], strict=True)])
     assert (np.abs(data["x"] - own) < 0.45).all()
     assert data.groupby("x")["set"].nunique().max() == 1

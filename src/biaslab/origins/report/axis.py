@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from biaslab.bias.word_sets import WordSets
-from biaslab.core.plotting import BLACK, BLUE, LIGHT_GREY, SINGLE_COLUMN, VERMILLION, figure, save_with_data
+from biaslab.core.plotting import BLACK, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.axis import word_shifts
 from biaslab.origins.grid import BASELINE, TARGETED_KINDS
-from biaslab.origins.report.results import Setup
+from biaslab.origins.report.panels import KIND_COLOURS
+from biaslab.origins.report.results import FIT_COLUMNS, FIT_SHOWN, Setup, rows_of_tests
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _PROJECTIONS = ("weat", "kind", "set", "seed", "symbol", "word", "count", "projection")
-_SERIES = {"increase": (VERMILLION, "^", -0.24), BASELINE: (BLACK, "o", 0.0), "decrease": (BLUE, "v", 0.24)}
-"""Colour, marker and place within a word's row of each kind of embeddings."""
+_SERIES = {"increase": ("^", -0.24), BASELINE: ("o", 0.0), "decrease": ("v", 0.24)}
+"""Marker and place within a word's row of each kind of embeddings."""
 
 _NOTE = (
     "Least squares of a word's shift on the base 10 logarithm of its frequency, a point a target word; "
@@ -32,41 +32,15 @@ _NOTE = (
 
 def frequency_table(setups: Sequence[Setup]) -> Table:
     """Section 5.5: how well the frequency of a word explains how far it moves."""
-    parts = []
-    for setup in setups:
-        for weat in setup.weats:
-            columns = ["weat", "n_words", "r2", "r2_ci_low", "r2_ci_high"]
-            columns += ["slope", "slope_ci_low", "slope_ci_high", "intercept"]
-            part = setup.of_weat("axis_frequency", weat, *columns)[columns]
-            part.insert(0, "setup", setup.name)
-            parts.append(part)
-    data = pd.concat(parts, ignore_index=True)
-    shown = {
-        "Setup": "{setup}",
-        "WEAT": "{weat}",
-        "Words": "{n_words}",
-        "r²": "{r2:.3f}",
-        "95% interval of r²": "[{r2_ci_low:.3f}, {r2_ci_high:.3f}]",
-        "Slope": "{slope:.2f}",
-        "95% interval of the slope": "[{slope_ci_low:.2f}, {slope_ci_high:.2f}]",
-    }
+    data = rows_of_tests(setups, "axis_frequency", "n_words", *FIT_COLUMNS)
+    shown = {"Setup": "{setup}", "WEAT": "{weat}", "Words": "{n_words}"} | FIT_SHOWN
     title = "Frequency of words and the change of their relative position on the bias axis"
     return Table(data, text_columns(data, shown), title, _NOTE)
 
 
-def draw_axis(setup: Setup, word_sets: WordSets, stem: Path) -> None:
-    """Draw Figure 5: target words on the bias axis, of the baselines and without the largest sets.
-
-    Parameters
-    ----------
-    setup : Setup
-        The setup.
-    word_sets : WordSets
-        The association test.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
-    data = _summary(setup, word_sets.name)
+def draw_axis(setup: Setup, weat: str, stem: Path) -> None:
+    """Draw Figure 5: target words on the bias axis, of the baselines and without the largest sets."""
+    data, word_sets = _summary(setup, weat), setup.word_sets(weat)
     groups = [part for _, part in data.groupby("symbol")]
     n_words = [part["word"].nunique() for part in groups]
     with figure(SINGLE_COLUMN, 1.3 + 0.19 * sum(n_words)) as fig:
@@ -81,7 +55,7 @@ def draw_axis(setup: Setup, word_sets: WordSets, stem: Path) -> None:
         axes[-1].set_xlabel(f"Projection on the axis\n← {second}       {first} →", parse_math=False)
         handles, labels = axes[0].get_legend_handles_labels()
         fig.legend(handles, labels, loc="outside lower center", ncols=1)
-        fig.suptitle(f"{setup.name}, {word_sets.name}", parse_math=False)
+        fig.suptitle(f"{setup.name}, {weat}", parse_math=False)
         save_with_data(fig, stem, data)
 
 
@@ -114,14 +88,14 @@ def _draw_words(ax: "Axes", data: pd.DataFrame) -> None:
     words = data[["word", "count"]].drop_duplicates()
     places = dict(zip(words["word"], np.arange(len(words)), strict=True))
     ax.axvline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
-    for kind, (colour, marker, offset) in _SERIES.items():
+    for kind, (marker, offset) in _SERIES.items():
         part = data[data["kind"] == kind]
         name = part["set"].iloc[0]
         ax.errorbar(
             part["projection_mean"],
             part["word"].map(places) + offset,
             xerr=part["projection_sd"],
-            color=colour,
+            color=KIND_COLOURS.get(kind, BLACK),
             marker=marker,
             markersize=3,
             elinewidth=0.6,

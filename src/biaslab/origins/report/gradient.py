@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.io import read_parquet
 from biaslab.core.plotting import BLACK, BLUE, DOUBLE_COLUMN, VERMILLION, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.results import Setup
@@ -41,31 +40,21 @@ def gradient_table(setup: Setup, weat: str) -> Table:
     return Table(data, text_columns(data, shown), title, _NOTE)
 
 
-def draw_gradient(setup: Setup, weat: str, title: str, stem: Path) -> None:
-    """Draw the co-occurrences that most raise and lower the bias, with their standard deviations.
-
-    Parameters
-    ----------
-    setup : Setup
-        The setup.
-    weat, title : str
-        The association test, and what it compares.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
+def draw_gradient(setup: Setup, weat: str, stem: Path) -> None:
+    """Draw the co-occurrences that most raise and lower the bias, with their standard deviations."""
     data = _ends(setup, weat, N_DRAWN)
     with figure(DOUBLE_COLUMN, 3.4) as fig:
         panels = fig.subplots(1, 2, sharex=True)
         for ax, effect, colour in zip(panels, ("lowers", "raises"), (BLUE, VERMILLION), strict=True):
             _draw_bars(ax, data[data["effect"] == effect], colour)
             ax.set_title(f"{effect} the bias")
-        fig.suptitle(f"{setup.name}, {weat}: {title}", parse_math=False)
+        fig.suptitle(setup.heading(weat), parse_math=False)
         save_with_data(fig, stem, data)
 
 
 def _ends(setup: Setup, weat: str, n: int) -> pd.DataFrame:
     """Return up to `n` pairs with the largest, and with the smallest, elasticity; the strongest first."""
-    pairs = read_parquet(setup.folder / "bias_gradient" / f"{weat}.parquet")
+    pairs = setup.parquet(f"bias_gradient/{weat}")
     pairs = pairs.sort_values(["elasticity_mean", "word", "context"])
     raising = pairs[pairs["elasticity_mean"] > 0].tail(n)[::-1].assign(effect="raises")
     lowering = pairs[pairs["elasticity_mean"] < 0].head(n).assign(effect="lowers")

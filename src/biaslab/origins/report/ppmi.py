@@ -1,28 +1,16 @@
-"""The PPMI baseline in tables and figures (Brunet et al. 2019, Section 5.3, Figure 9 left)."""
+"""Documents ranked by PPMI and by influence (Brunet et al. 2019, Section 5.3)."""
 
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import (
-    BLACK,
-    BLUE,
-    GREY,
-    LIGHT_GREY,
-    SINGLE_COLUMN,
-    VERMILLION,
-    figure,
-    save_with_data,
-)
+from biaslab.core.plotting import GREY, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.report.results import Setup, percent_scale
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from biaslab.origins.grid import TARGETED_KINDS
+from biaslab.origins.report.panels import KIND_COLOURS, TITLE_WIDTH, draw_points
+from biaslab.origins.report.results import Setup, pairs, percent_scale
 
 OVERLAP_SIZES = (10, 30, 100)
 """Sizes of the sets of most influential documents that are compared."""
@@ -35,27 +23,15 @@ _NOTE = (
     " size of GloVe: mean ± standard deviation over the baselines."
 )
 _N_MARKED = 30  # documents at each end of the ranking by influence that the figure colours
-_TITLE_WIDTH = 45  # characters above a panel
-_COLOURS = {"increase": VERMILLION, "decrease": BLUE}
-# What Figure 9 compares GloVe with: the column of the random tests, and the label.
-_OTHERS = {"ppmi": ("ppmi", "PPMI"), "word2vec": ("word2vec_mean", "word2vec (mean of the baselines)")}
 
 
 def document_rankings(setups: Sequence[Setup]) -> Table:
     """Compare the ranking of the documents by PPMI with the one by influence, for every setup and test.
 
-    Parameters
-    ----------
-    setups : sequence of Setup
-        Result folders, in the order of the rows.
-
-    Returns
-    -------
-    Table
-        Effect sizes, rank correlation over all documents, and how many documents the sets share that either
-        ranking would remove.
+    Effect sizes, rank correlation over all documents, and how many documents the sets share that either
+    ranking would remove.
     """
-    data = pd.DataFrame([_ranking(setup, weat) for setup in setups for weat in setup.weats])
+    data = pd.DataFrame([_ranking(setup, weat) for setup, weat in pairs(setups)])
     shown = {
         "Setup": "{setup}",
         "WEAT": "{weat}",
@@ -64,33 +40,18 @@ def document_rankings(setups: Sequence[Setup]) -> Table:
         "Documents": "{n_documents:,}",
         "Rank correlation": "{spearman:.3f}",
     }
-    for kind in _COLOURS:
+    for kind in TARGETED_KINDS:
         shown |= {f"Shared, {kind}-{size}": f"{{overlap_{kind}_{size}}}" for size in OVERLAP_SIZES}
-    return Table(
-        data,
-        text_columns(data, shown),
-        "Documents ranked by PPMI and by influence",
-        _NOTE,
-    )
+    return Table(data, text_columns(data, shown), "Documents ranked by PPMI and by influence", _NOTE)
 
 
-def draw_rankings(setup: Setup, weat: str, title: str, stem: Path) -> None:
-    """Draw the differential bias of every document by PPMI against that by influence.
-
-    Parameters
-    ----------
-    setup : Setup
-        The setup.
-    weat, title : str
-        The association test, and what it compares.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
+def draw_rankings(setup: Setup, weat: str, stem: Path) -> None:
+    """Draw the differential bias of every document by PPMI against that by influence."""
     data = _both(setup, weat)
     data["set"] = ""
     colours = {"": GREY}
-    for kind, colour in _COLOURS.items():
-        colours[f"{kind}-{_N_MARKED}"] = colour
+    for kind in TARGETED_KINDS:
+        colours[f"{kind}-{_N_MARKED}"] = KIND_COLOURS[kind]
         data.loc[_most(data["influence_mean"], kind, _N_MARKED), "set"] = f"{kind}-{_N_MARKED}"
     units = {}
     for column, baseline in (
@@ -107,47 +68,19 @@ def draw_rankings(setup: Setup, weat: str, title: str, stem: Path) -> None:
         ax.axvline(0, color=LIGHT_GREY, linewidth=0.5, zorder=0)
         for name, colour in colours.items():
             part = data[data["set"] == name]
-            _draw_points(ax, part["influence_mean"], part["ppmi"], colour, name or "other documents")
+            draw_points(ax, part["influence_mean"], part["ppmi"], colour, name or "other documents")
         ax.set_xlabel(f"ΔB in GloVe by influence ({units['influence_mean']})")
         ax.set_ylabel(f"ΔB in PPMI ({units['ppmi'].replace(' mean', '')})")
         heading = f"{setup.name}, {weat}: Spearman's ρ = {rank_correlation:.2f}\n"
-        ax.set_title(heading + textwrap.fill(title, _TITLE_WIDTH), parse_math=False)
+        ax.set_title(heading + textwrap.fill(setup.title(weat), TITLE_WIDTH), parse_math=False)
         fig.legend(loc="outside lower center", ncols=3, markerscale=2)
-        save_with_data(fig, stem, data)
-
-
-def draw_word_sets(setup: Setup, other: str, stem: Path) -> None:
-    """Draw Figure 9: effect sizes of random tests in GloVe against those in another representation.
-
-    Parameters
-    ----------
-    setup : Setup
-        The setup.
-    other : {"ppmi", "word2vec"}
-        The other representation, which is also the folder of its results.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
-    x, label = _OTHERS[other]
-    names = ["word_set", *([x] if other == "ppmi" else [x, f"{other}_sd"]), "glove_mean", "glove_sd"]
-    data = setup.table(f"{other}/word_sets", *names)[names]
-    columns = ["r2", "r2_ci_low", "r2_ci_high", "slope", "intercept"]
-    r2, low, high, slope, intercept = setup.table(f"{other}/correlation", *columns)[columns].iloc[0]
-    with figure(SINGLE_COLUMN, 3.2) as fig:
-        ax = fig.subplots()
-        _draw_points(ax, data[x], data["glove_mean"], BLUE, "")
-        ends = np.array([data[x].min(), data[x].max()])
-        ax.plot(ends, intercept + slope * ends, color=BLACK, linestyle="--", linewidth=0.8)
-        ax.text(0.04, 0.96, f"r² = {r2:.3f} [{low:.3f}, {high:.3f}]", va="top", transform=ax.transAxes)
-        ax.set(xlabel=f"Effect size, {label}", ylabel="Effect size, GloVe (mean of the baselines)")
-        ax.set_title(f"{setup.name}: {len(data):,} random word sets", parse_math=False)
         save_with_data(fig, stem, data)
 
 
 def _ranking(setup: Setup, weat: str) -> dict:
     """Return one row of the comparison."""
     data = _both(setup, weat)
-    glove = setup.of_weat("baseline", weat, "effect_size")["effect_size"]
+    glove = setup.effect_sizes(weat)
     row = {
         "setup": setup.name,
         "weat": weat,
@@ -157,7 +90,7 @@ def _ranking(setup: Setup, weat: str) -> dict:
         "effect_size_sd": glove.std(ddof=1),
         "spearman": _rank_correlation(data),
     }
-    for kind in _COLOURS:
+    for kind in TARGETED_KINDS:
         for size in OVERLAP_SIZES:
             chosen = [set(_most(data[column], kind, size)) for column in ("ppmi", "influence_mean")]
             row[f"overlap_{kind}_{size}"] = len(chosen[0] & chosen[1])
@@ -182,11 +115,3 @@ def _rank_correlation(data: pd.DataFrame) -> float:
 def _most(values: pd.Series, kind: str, size: int) -> pd.Index:
     """Return the documents of a targeted set: those with the largest or the most negative values."""
     return values.sort_values(ascending=kind == "increase", kind="stable").index[:size]
-
-
-def _draw_points(ax: "Axes", x: pd.Series, y: pd.Series, colour: str, label: str) -> None:
-    """Draw many points; the vector formats hold them as a picture."""
-    ax.plot(
-        x, y, color=colour, marker="o", markersize=1.5, markeredgewidth=0, linestyle="none", alpha=0.6,
-        label=label, rasterized=True,
-    )  # fmt: skip

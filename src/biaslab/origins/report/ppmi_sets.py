@@ -2,10 +2,8 @@
 
 import pandas as pd
 
-from biaslab.core.io import read_parquet
 from biaslab.core.stats import percent_change
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.grid import SETS
 from biaslab.origins.perturbation import members
 from biaslab.origins.report.results import Setup
 
@@ -22,19 +20,11 @@ _NOTE = (
 def compare_identification(setup: Setup) -> Table:
     """Table 5: how far the bias moves by the documents that PPMI finds and by those that we find.
 
-    Parameters
-    ----------
-    setup : Setup
-        The setup; the sets are those of its first test.
-
-    Returns
-    -------
-    Table
-        A row for each objective and size, in the paper's order; none when the setup has no sets by PPMI.
+    The sets are those of the first test, a row for each objective and size in the paper's order; none when
+    the setup has no sets by PPMI.
     """
     weat = setup.weats[0]
-    by_ppmi = read_parquet(setup.folder / "ppmi" / SETS)
-    ours = read_parquet(setup.folder / SETS)
+    by_ppmi, ours = setup.parquet("ppmi/perturbation_sets"), setup.parquet("perturbation_sets")
     rows = [
         _row(setup, weat, (name, name.removeprefix("ppmi-")), key, (by_ppmi, ours))
         for key, name in by_ppmi.groupby(["kind", "size"])["set"].first().items()
@@ -64,7 +54,7 @@ def _columns() -> list[str]:
 
 def _row(setup, weat, names, key, sets):
     """Return the row of one kind and size: the set that PPMI found, and the one that the estimator found."""
-    baseline = setup.of_weat("baseline", weat, "effect_size")["effect_size"]
+    baseline = setup.effect_sizes(weat)
     values = [weat, _OBJECTIVES[key[0]], key[1]]
     for file, name in zip(("ppmi/observed", "observed"), names, strict=True):
         observed = setup.of_weat(file, weat, "set", "effect_size")

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import BLACK, BLUE, DOUBLE_COLUMN, GREY, VERMILLION, figure, save_with_data
+from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, GREY, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
+from biaslab.origins.report.panels import KIND_COLOURS
 from biaslab.origins.report.results import Setup
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ _NOTE = (
     "increase are the most negative, decrease the most positive."
 )
 _MARKERS = {10: "o", 30: "s", 100: "D"}
-_COLOURS = {"increase": VERMILLION, "decrease": BLUE}
 
 
 def stability_table(setup: Setup, weat: str) -> Table:
@@ -39,18 +39,8 @@ def stability_table(setup: Setup, weat: str) -> Table:
     return Table(data, shown, title, _NOTE)
 
 
-def draw_stability(setup: Setup, weat: str, title: str, stem: Path) -> None:
-    """Draw rank correlation and overlaps by the number of seeds.
-
-    Parameters
-    ----------
-    setup : Setup
-        The setup.
-    weat, title : str
-        The association test, and what it compares.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
+def draw_stability(setup: Setup, weat: str, stem: Path) -> None:
+    """Draw rank correlation and overlaps by the number of seeds."""
     data = _rows(setup, weat)
     with figure(DOUBLE_COLUMN, 2.8) as fig:
         correlation, overlap = fig.subplots(1, 2, sharex=True)
@@ -61,14 +51,14 @@ def draw_stability(setup: Setup, weat: str, title: str, stem: Path) -> None:
         _draw(correlation, rest, "against all others", color=GREY, marker="^", linestyle="--")
         equal = data[(data["measure"] == "overlap") & (data["n_seeds"] == data["n_reference"])]
         for (tail, top), part in equal.groupby(["tail", "top"], sort=False):
-            _draw(overlap, part, f"{tail} {top}", color=_COLOURS[tail], marker=_MARKERS[top])
+            _draw(overlap, part, f"{tail} {top}", color=KIND_COLOURS[tail], marker=_MARKERS[top])
         correlation.set(xlabel="Baseline embeddings", ylabel="Rank correlation")
         overlap.set(xlabel="Baseline embeddings", ylabel="Overlap, against as many others", ylim=(0, 1.03))
         for ax in (correlation, overlap):
             ax.set_xticks(range(1, int(data["n_seeds"].max()) + 1))
             if ax.get_legend_handles_labels()[0]:
                 ax.legend(loc="lower right", fontsize=6)
-        fig.suptitle(f"{setup.name}, {weat}: {title}", parse_math=False)
+        fig.suptitle(setup.heading(weat), parse_math=False)
         save_with_data(fig, stem, data)
 
 

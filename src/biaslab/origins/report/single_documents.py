@@ -5,23 +5,16 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import (
-    BLACK,
-    BLUE,
-    GREY,
-    LIGHT_GREY,
-    SINGLE_COLUMN,
-    VERMILLION,
-    figure,
-    save_with_data,
-)
+from biaslab.core.plotting import BLACK, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.report.results import ESTIMATORS, Setup
+from biaslab.origins.grid import ESTIMATORS, RANDOM
+from biaslab.origins.report.panels import KIND_COLOURS
+from biaslab.origins.report.results import Setup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MARKS = {"increase": (VERMILLION, "v"), "decrease": (BLUE, "^"), "random": (GREY, "o")}
+_MARKERS = {"increase": "v", "decrease": "^", RANDOM: "o"}
 _NONE = "The setup removes no single documents."
 _NOTE = (
     "Differential bias: effect size with the document minus without it. Observed: mean over pairs of"
@@ -67,15 +60,7 @@ def correlation_table(setup: Setup) -> Table:
 
 
 def draw_documents(setup: Setup, stem: Path) -> None:
-    """Draw the observed differential bias of single documents over the estimate ``newton``.
-
-    Parameters
-    ----------
-    setup : Setup
-        The setup.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
+    """Draw the observed differential bias of single documents over the estimate ``newton``."""
     data = setup.table("single_documents/documents", "weat", "kind", "observed", "newton")
     with figure(SINGLE_COLUMN, 2.8) as fig:
         ax = fig.subplots()
@@ -93,14 +78,13 @@ def draw_documents(setup: Setup, stem: Path) -> None:
 
 
 def _points(ax: "Axes", part: pd.DataFrame, kind: str) -> None:
-    colour, marker = _MARKS[kind]
     bounds = [part["observed"] - part["observed_ci_low"], part["observed_ci_high"] - part["observed"]]
     ax.errorbar(
         part["newton"],
         part["observed"],
         yerr=bounds,
-        fmt=marker,
-        color=colour,
+        fmt=_MARKERS[kind],
+        color=KIND_COLOURS[kind],
         markersize=3.5,
         elinewidth=0.6,
         label=kind,

@@ -9,7 +9,8 @@ import pandas as pd
 
 from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREEN, LIGHT_GREY, VERMILLION, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.report.quality import compare_analogies
+from biaslab.origins.grid import RANDOM
+from biaslab.origins.report.panels import set_order
 from biaslab.origins.report.results import Setup
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ LABELS = {"glove": "GloVe", "ppmi": "PPMI", "word2vec": "word2vec"}
 """How the representations are called."""
 
 _COLOURS = {"glove": BLUE, "ppmi": GREEN, "word2vec": VERMILLION}
-_KINDS = {"increase": 0, "random": 1, "decrease": 2}  # from left to right
 _NOTE = (
     "Over the targeted sets of a test, which were chosen by GloVe: change of the mean effect size by the"
     " removal of a set, in each representation against GloVe. Response: the factor that best turns changes"
@@ -27,21 +27,10 @@ _NOTE = (
     " interval over the sets; below 1: a weaker response. Baseline: mean ± standard deviation over embeddings"
     " of the whole corpus; PPMI has no seed."
 )
-_ANALOGIES_NOTE = (
-    "TOP-1 analogies in percent of the questions whose words are all in the vocabulary, mean ± standard"
-    " deviation over word2vec embeddings of the whole corpus and without the largest sets. Welch's two-sided"
-    " test against the baseline."
-)
 
 
 def transfer_table(setups: Sequence[Setup]) -> Table:
-    """Compare the response of the PPMI representation and of word2vec with that of GloVe.
-
-    Parameters
-    ----------
-    setups : sequence of Setup
-        Result folders, in the order of the rows.
-    """
+    """Compare the response of the PPMI representation and of word2vec with that of GloVe."""
     columns = ["weat", "representation", "n_sets", "baseline_mean", "baseline_sd", "spearman", "n_same_sign"]
     columns += ["response", "response_ci_low", "response_ci_high"]
     parts = []
@@ -70,38 +59,12 @@ def transfer_table(setups: Sequence[Setup]) -> Table:
     return Table(data, text_columns(named, shown), title, _NOTE)
 
 
-def word2vec_analogies(setup: Setup) -> Table:
-    """Compare the analogies that word2vec solves with and without the largest sets."""
-    data = compare_analogies(setup.table("word2vec/analogies", "set", "accuracy"))
-    percent = data[["accuracy_mean", "accuracy_sd", "accuracy_change"]].astype(float) * 100
-    shown = {
-        "Set": "{set}",
-        "Embeddings": "{n_embeddings}",
-        "TOP-1 (%)": "{accuracy_mean:.2f} ± {accuracy_sd:.2f}",
-        "Change": "{accuracy_change:+.2f}",
-        "t": "{welch_t:.2f}",
-        "p": "{welch_p:.2g}",
-    }
-    title = f"Analogies in word2vec after removals ({setup.name})"
-    return Table(data, text_columns(data.assign(**percent), shown), title, _ANALOGIES_NOTE)
-
-
-def draw_transfer(setup: Setup, weat: str, title: str, stem: Path) -> None:
-    """Draw Figure 4: the bias in every representation after the removal of each set.
-
-    Parameters
-    ----------
-    setup : Setup
-        The setup.
-    weat, title : str
-        The association test, and what it compares.
-    stem : pathlib.Path
-        Files to write, without suffix.
-    """
+def draw_transfer(setup: Setup, weat: str, stem: Path) -> None:
+    """Draw Figure 4: the bias in every representation after the removal of each set."""
     columns = ["set", "kind", "size", "replicate", "representation", "effect_size_mean", "effect_size_sd"]
     columns += ["n_embeddings", "baseline_mean", "baseline_sd"]
     data = setup.of_weat("transfer/changes", weat, *columns)[columns]
-    data, places = _placed(data)
+    data, places = place(data)
     with figure(DOUBLE_COLUMN, 3.2) as fig:
         ax = fig.subplots()
         for representation, label in LABELS.items():
@@ -111,24 +74,30 @@ def draw_transfer(setup: Setup, weat: str, title: str, stem: Path) -> None:
         for edge in places.to_numpy()[1:] - 0.5:
             ax.axvline(edge, color=LIGHT_GREY, linewidth=0.3, zorder=0)
         ax.set(xlim=(-0.5, len(places) - 0.5), ylabel="WEAT effect size after removal")
-        ax.set_title(f"{setup.name}, {weat}: {title}", parse_math=False)
+        ax.set_title(setup.heading(weat), parse_math=False)
         fig.legend(loc="outside lower center", ncols=2 * len(LABELS))
         save_with_data(fig, stem, data.drop(columns="x"))
 
 
-def _placed(data: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+def place(data: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     """Return the sets in the order of Figure 3 with their place x, and the place of each kind and size.
 
     Sets of one kind and size share a place; their representations, and in these their replicates, adjoin.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        ``kind``, ``size``, ``replicate``, ``representation``; a row a set and representation.
+
+    Returns
+    -------
+    data : pandas.DataFrame
+        The same in order, with a column ``x``.
+    places : pandas.Series
+        int64 from 0 on, by kind and size.
     """
-    order = pd.DataFrame(
-        {
-            "kind": data["kind"].map(_KINDS),
-            "size": data["size"].where(data["kind"] == "decrease", -data["size"]),
-            "replicate": data["replicate"],
-            "representation": data["representation"].map({name: i for i, name in enumerate(LABELS)}),
-        }
-    )
+    numbers = data["representation"].map({name: i for i, name in enumerate(LABELS)})
+    order = set_order(data).assign(representation=numbers)
     data = data.loc[order.sort_values(list(order.columns)).index].reset_index(drop=True)
     pairs = data[["kind", "size"]].drop_duplicates()
     places = pd.Series(np.arange(len(pairs)), index=pd.MultiIndex.from_frame(pairs))
@@ -145,7 +114,7 @@ def _draw_representation(ax: "Axes", data: pd.DataFrame, representation: str, la
     if sd > 0:
         ax.axhspan(mean - sd, mean + sd, color=colour, alpha=0.08, linewidth=0, zorder=0)
     ax.axhline(mean, color=colour, linestyle=":", linewidth=0.9, zorder=1, label=f"{label}, baseline")
-    small = data["kind"] == "random"
+    small = data["kind"] == RANDOM
     for part, size in ((data[~small], 3.5), (data[small], 2)):
         ax.errorbar(
             part["x"], part["effect_size_mean"], yerr=part["effect_size_sd"], color=colour, marker="o",

@@ -1,0 +1,50 @@
+"""Documents at both ends of the differential bias (Brunet et al. 2019, Equation 5 and Appendix E)."""
+
+import pandas as pd
+
+from biaslab.core.tables import Table, text_columns
+from biaslab.origins.report.results import Setup, percent_scale
+
+N_INFLUENTIAL = 25
+"""Documents listed at each end of the differential bias."""
+
+_NOTE = (
+    "ΔB = B(w) − B(w without the document) in units of the effect size, approximated by influence "
+    "functions; mean ± standard deviation over the baseline embeddings. Bias decreasing (ΔB < 0): the "
+    "document lowers the effect size, its removal raises it. Bias increasing (ΔB > 0): the document "
+    "raises the effect size, its removal lowers it."
+)
+
+
+def influential_documents(setup: Setup, weat: str) -> Table:
+    """Appendix E: the documents at both ends of the differential bias (Equation 5), by `influence_mean`."""
+    columns = ["document", "id", "title", "influence_mean", "influence_sd"]
+    bias = setup.differential_bias(weat)[columns]
+    bias = bias.merge(setup.documents()[["document", "excerpt"]], on="document", how="left")
+    factor, unit = percent_scale(setup.baseline_mean(weat))
+    bias["percent_of_baseline"] = bias["influence_mean"] * factor if unit.startswith("%") else float("nan")
+    by_value = bias.sort_values(["influence_mean", "document"])
+    decreasing = by_value[by_value["influence_mean"] < 0].head(N_INFLUENTIAL)
+    increasing = by_value[by_value["influence_mean"] > 0].tail(N_INFLUENTIAL)[::-1]
+    data = pd.concat(
+        [
+            part.assign(effect=name, rank=range(1, len(part) + 1))
+            for name, part in (("decreasing", decreasing), ("increasing", increasing))
+        ],
+        ignore_index=True,
+    )
+    data = data[["effect", "rank", *columns, "percent_of_baseline", "excerpt"]]
+    shown = {
+        "Bias": "{effect}",
+        "ΔB": "{influence_mean:.4f} ± {influence_sd:.4f}",
+        "% of baseline": "{percent_of_baseline:.2f}",
+        "Title": "{title}",
+        "ID": "{id}",
+        "Excerpt": "{excerpt}",
+    }
+    return Table(
+        data,
+        text_columns(data, shown),
+        f"Documents with the most influence on the bias ({setup.name}, {weat})",
+        _NOTE,
+    )

@@ -1,0 +1,86 @@
+"""What figures of several kinds share: colours, panels of setups and tests, legends, ticks."""
+
+import contextlib
+import itertools
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from biaslab.core.plotting import BLUE, GREY, SINGLE_COLUMN, VERMILLION, figure
+from biaslab.origins.grid import RANDOM
+from biaslab.origins.report.results import Setup, pairs
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+KIND_COLOURS = {"increase": VERMILLION, "decrease": BLUE, RANDOM: GREY}
+"""What the removal of a set does to the bias."""
+
+TITLE_WIDTH = 45
+"""Characters above a panel."""
+
+_KIND_ORDER = {"increase": 0, RANDOM: 1, "decrease": 2}
+
+
+@contextlib.contextmanager
+def grid(
+    setups: Sequence[Setup], heights: Sequence[float]
+) -> Iterator[tuple["Figure", list[tuple[Setup, str, "Axes"]]]]:
+    """Yield a figure with a row a setup and a column a test, and its panels; heights of rows in inches."""
+    titles = {weat: setup.title(weat) for setup, weat in pairs(setups)}
+    with figure(SINGLE_COLUMN * len(titles), sum(heights) + 0.3) as fig:
+        axes = fig.subplots(len(setups), len(titles), squeeze=False, height_ratios=heights)
+        panels = []
+        for row, setup in zip(axes, setups, strict=True):
+            for ax, (weat, title) in zip(row, titles.items(), strict=True):
+                if weat in setup.weats:
+                    lines = [f"{setup.name}, {weat}", *textwrap.wrap(title, TITLE_WIDTH)]
+                    ax.set_title("\n".join(lines), parse_math=False)
+                    panels.append((setup, weat, ax))
+                else:
+                    ax.set_axis_off()
+        yield fig, panels
+
+
+def draw_legend(fig: "Figure", rows: Sequence[Sequence["Artist"]]) -> None:
+    """Put the legend below the panels, row by row (matplotlib itself fills it column by column)."""
+    from matplotlib.lines import Line2D
+
+    fitting = int(fig.get_figwidth() / 1.1)
+    rows = [row[i : i + fitting] for row in rows for i in range(0, len(row), fitting)]
+    blank = Line2D([], [], linestyle="none", label=" ")
+    columns = list(itertools.zip_longest(*rows, fillvalue=blank))
+    handles = list(itertools.chain(*columns))
+    fig.legend(handles=handles, loc="outside lower center", ncols=len(columns))
+
+
+def plain_ticks(axis: "Axis", template: str) -> None:
+    """Write the ticks of a logarithmic axis as plain numbers."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: template.format(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def set_order(sets: pd.DataFrame) -> pd.DataFrame:
+    """Return columns to sort perturbation sets by: from the largest increase to the largest decrease."""
+    return pd.DataFrame(
+        {
+            "kind": sets["kind"].map(_KIND_ORDER),
+            "size": sets["size"].where(sets["kind"] == "decrease", -sets["size"]),
+            "replicate": sets["replicate"],
+        }
+    )
+
+
+def draw_points(ax: "Axes", x: pd.Series, y: pd.Series, colour: str, label: str) -> None:
+    """Draw many points; the vector formats hold them as a picture."""
+    ax.plot(
+        x, y, color=colour, marker="o", markersize=1.5, markeredgewidth=0, linestyle="none", alpha=0.6,
+        label=label, rasterized=True,
+    )  # fmt: skip

@@ -1,0 +1,206 @@
+"""Predicted and observed bias after the removal of sets (Brunet et al. 2019, Figures 2, 3, 7 and 8)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, GREY, LIGHT_GREY, PALE_GREY, figure, save_with_data
+from biaslab.origins.grid import ESTIMATORS, RANDOM
+from biaslab.origins.report.panels import KIND_COLOURS, draw_legend, grid, set_order
+from biaslab.origins.report.results import Setup, pairs
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+_MARKERS = "osD^vP<X>*"
+
+
+def draw_estimators(setup: Setup, weat: str, stem: Path) -> None:
+    """Draw Figure 2: predicted against observed bias of every perturbation set, a panel an estimator."""
+    data = _predictions(setup, weat, ESTIMATORS)
+    markers = _markers(data)
+    with figure(DOUBLE_COLUMN, 3.1) as fig:
+        for ax, estimator in zip(fig.subplots(1, len(ESTIMATORS)), ESTIMATORS, strict=True):
+            _draw_panel(ax, data[data["estimator"] == estimator], markers)
+            ax.set_title(estimator)
+            if estimator != ESTIMATORS[0]:
+                ax.set_ylabel("")
+        fig.suptitle(setup.heading(weat), parse_math=False)
+        draw_legend(fig, _set_handles(data, markers))
+        save_with_data(fig, stem, data)
+
+
+def draw_predictions(setups: Sequence[Setup], stem: Path) -> None:
+    """Draw Figure 7: predicted (estimator influence) against observed bias, a panel a setup and test."""
+    parts = {(s.name, w): _predictions(s, w, ESTIMATORS[:1]) for s, w in pairs(setups)}
+    data = pd.concat(parts.values(), ignore_index=True)
+    markers = _markers(data)
+    with grid(setups, [3.2] * len(setups)) as (fig, panels):
+        for setup, weat, ax in panels:
+            _draw_panel(ax, parts[setup.name, weat], markers)
+        draw_legend(fig, _set_handles(data, markers))
+        save_with_data(fig, stem, data)
+
+
+def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
+    """Draw Figure 3: predicted and observed bias after the removal of each set, a row a set.
+
+    Random sets of one size share a row.
+    """
+    _draw_every_set([setup.only(weat)], stem, random=True)
+
+
+def draw_targeted_sets(setups: Sequence[Setup], stem: Path) -> None:
+    """Draw Figure 8: Figure 3 of every setup and test, without the random sets."""
+    _draw_every_set(setups, stem, random=False)
+
+
+def _draw_every_set(setups: Sequence[Setup], stem: Path, *, random: bool) -> None:
+    parts = {(s.name, w): _set_rows(s, w, random) for s, w in pairs(setups)}
+    heights = [max(p["bottom"].max() for (name, _), p in parts.items() if name == s.name) for s in setups]
+    with grid(setups, [0.8 + 0.2 * height for height in heights]) as (fig, panels):
+        for setup, weat, ax in panels:
+            _draw_set_rows(ax, parts[setup.name, weat])
+        draw_legend(fig, _prediction_handles())
+        data = pd.concat(parts.values(), ignore_index=True)
+        save_with_data(fig, stem, data.drop(columns=["top", "bottom"]))
+
+
+def _predictions(setup: Setup, weat: str, estimators: Sequence[str]) -> pd.DataFrame:
+    """Return predicted and observed bias of every set with the line that was fitted to the targeted ones."""
+    columns = ["weat", "set", "kind", "size", "replicate", "estimator", "predicted_mean", "predicted_sd"]
+    columns += ["observed_mean", "observed_sd", "baseline_mean", "baseline_sd"]
+    fit = ["weat", "estimator", "r2", "slope", "intercept"]
+    data = setup.of_weat("perturbations", weat, *columns)[columns]
+    data = data.merge(
+        setup.of_weat("correlation", weat, *fit)[fit], on=["weat", "estimator"], validate="many_to_one"
+    )
+    data.insert(0, "setup", setup.name)
+    return data[data["estimator"].isin(estimators)].reset_index(drop=True)
+
+
+def _markers(data: pd.DataFrame) -> dict[int, str]:
+    """Give each size of a set its marker."""
+    return {size: _MARKERS[i % len(_MARKERS)] for i, size in enumerate(sorted(data["size"].unique()))}
+
+
+def _limits(data: pd.DataFrame) -> tuple[float, float]:
+    """Return common limits of both axes that take in every error bar."""
+    ends = [
+        data[f"{what}_mean"] + sign * data[f"{what}_sd"].fillna(0)
+        for what in ("predicted", "observed")
+        for sign in (-1, 1)
+    ]
+    low, high = np.min(ends), np.max(ends)
+    margin = 0.05 * (high - low or 1)
+    return low - margin, high + margin
+
+
+def _draw_panel(ax: "Axes", data: pd.DataFrame, markers: Mapping[int, str]) -> None:
+    limits, baseline = _limits(data), data["baseline_mean"].iloc[0]
+    r2, slope, intercept = data[["r2", "slope", "intercept"]].iloc[0]
+    ax.axline((baseline, baseline), slope=1, color=LIGHT_GREY, linewidth=0.5, zorder=0)
+    ax.axhline(baseline, color=LIGHT_GREY, linestyle=":", linewidth=0.8, zorder=0)
+    ax.axvline(baseline, color=BLACK, linestyle=":", linewidth=0.8, zorder=1.5)
+    for (kind, size), part in data.groupby(["kind", "size"]):
+        random = kind == RANDOM
+        ax.errorbar(
+            part["predicted_mean"],
+            part["observed_mean"],
+            xerr=part["predicted_sd"],
+            yerr=part["observed_sd"],
+            color=LIGHT_GREY if random else KIND_COLOURS[kind],
+            ecolor=PALE_GREY if random else None,
+            marker=markers[size],
+            linestyle="none",
+            elinewidth=0.5,
+            markersize=2.5 if random else 3.5,
+            zorder=1 if random else 2,
+        )
+    ends = data.loc[data["kind"] != RANDOM, "predicted_mean"].agg(["min", "max"])
+    ax.plot(ends, intercept + slope * ends, color=BLACK, linestyle="--", linewidth=0.8, zorder=3)
+    if np.isfinite(r2):
+        ax.text(0.04, 0.96, f"r² = {r2:.3f}\nslope = {slope:.2f}", va="top", transform=ax.transAxes)
+    ax.set(xlim=limits, ylim=limits, aspect="equal")
+    ax.locator_params(nbins=6)
+    ax.set(xlabel="Predicted effect size", ylabel="Observed effect size")
+
+
+def _set_handles(data: pd.DataFrame, markers: Mapping[int, str]) -> list[list["Artist"]]:
+    from matplotlib.lines import Line2D
+
+    colours = {**KIND_COLOURS, RANDOM: LIGHT_GREY}
+    kinds = [kind for kind in colours if (data["kind"] == kind).any()]
+    meanings = [Line2D([], [], color=colours[k], marker="o", linestyle="none", label=k) for k in kinds]
+    meanings += [
+        Line2D([], [], color=BLACK, linestyle="--", label="least squares"),
+        Line2D([], [], color=BLACK, linestyle=":", label="baseline mean"),
+        Line2D([], [], color=LIGHT_GREY, linewidth=0.5, label="identity"),
+    ]
+    sizes = [
+        Line2D([], [], color=GREY, marker=marker, linestyle="none", label=f"n = {size:,}")
+        for size, marker in markers.items()
+    ]
+    return [meanings, sizes]
+
+
+def _prediction_handles() -> list[list["Artist"]]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    circle = {"color": BLACK, "marker": "o", "linestyle": "none"}
+    return [
+        [
+            Line2D([], [], markerfacecolor="white", label="predicted ± 1 sd", **circle),
+            Line2D([], [], color=BLACK, linestyle=":", label="baseline mean"),
+        ],
+        [
+            Line2D([], [], label="observed ± 1 sd", **circle),
+            Patch(color=LIGHT_GREY, alpha=0.35, label="baseline ± 1 sd"),
+        ],
+    ]
+
+
+def _set_rows(setup: Setup, weat: str, random: bool) -> pd.DataFrame:
+    """Return the sets from top to bottom, each with the place it takes; sets of one kind and size adjoin."""
+    data = _predictions(setup, weat, ESTIMATORS[:1]).drop(columns=["r2", "slope", "intercept"])
+    if not random:
+        data = data[data["kind"] != RANDOM]
+    order = set_order(data)
+    data = data.loc[order.sort_values(list(order.columns)).index].reset_index(drop=True)
+    replicates = data.groupby(["kind", "size"])["set"].transform("size")
+    height = (1 / replicates).clip(lower=0.45)
+    bottom = height.cumsum()
+    return data.assign(top=bottom - height, bottom=bottom)
+
+
+def _draw_set_rows(ax: "Axes", data: pd.DataFrame) -> None:
+    mean, sd = data[["baseline_mean", "baseline_sd"]].iloc[0]
+    ax.axvspan(mean - sd, mean + sd, color=LIGHT_GREY, alpha=0.35, zorder=0)
+    ax.axvline(mean, color=BLACK, linestyle=":", linewidth=0.8, zorder=0)
+    for what, place, filled in (("predicted", 0.32, False), ("observed", 0.68, True)):
+        for kind, part in data.groupby("kind"):
+            colour = KIND_COLOURS[kind]
+            ax.errorbar(
+                part[f"{what}_mean"],
+                part["top"] + place * (part["bottom"] - part["top"]),
+                xerr=part[f"{what}_sd"],
+                color=colour,
+                marker="o",
+                markerfacecolor=colour if filled else "white",
+                markeredgewidth=0.7,
+                markersize=2 if kind == RANDOM else 3.5,
+                elinewidth=0.4 if kind == RANDOM else 0.6,
+                linestyle="none",
+            )
+    rows = data.groupby(["kind", "size"]).agg({"top": "min", "bottom": "max"})
+    labels = [f"{kind} - {size}" for kind, size in rows.index]
+    ax.set_yticks((rows["top"] + rows["bottom"]) / 2, labels)
+    ax.set_ylim(data["bottom"].max() + 0.1, -0.1)
+    ax.tick_params(axis="y", length=0)
+    ax.locator_params(axis="x", nbins=6)
+    ax.set_xlabel("Effect size after removal")
