@@ -350,7 +350,7 @@ def highlight(
 ) -> None:
     """Write the most influential documents as pages, each word coloured by its contribution."""
     from biaslab.bias.word_sets import read_word_sets
-    from biaslab.origins.explanation import Corpus, explain, extremes
+    from biaslab.origins.report.explanation import Corpus, explain, extremes
     from biaslab.origins.report.highlight import write_page
     from biaslab.origins.report.results import Setup
     from biaslab.run.area import Unit
@@ -376,9 +376,9 @@ def explain(
     weat: Annotated[str | None, typer.Option(help="Name of one test; by default all of the setup.")] = None,
 ) -> None:
     """Print what one document contributes to the bias: by estimator, word and co-occurrence."""
-    from biaslab.origins.explanation import Corpus, chosen_tests, open_setup
-    from biaslab.origins.explanation import explain as explain_document
-    from biaslab.origins.explanation_page import show
+    from biaslab.origins.report.explanation import Corpus, chosen_tests, open_setup
+    from biaslab.origins.report.explanation import explain as explain_document
+    from biaslab.origins.report.explanation_page import show
     from biaslab.origins.report.highlight import write_page
 
     chosen = open_setup(setup, results, config or results / "config.json")

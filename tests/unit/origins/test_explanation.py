@@ -16,8 +16,8 @@ from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.origins.estimation import Scanner, document_table
-from biaslab.origins.explanation import Corpus, explain, open_setup, words_of_test
 from biaslab.origins.gradient import pair_table
+from biaslab.origins.report.explanation import Corpus, explain, open_setup, words_of_test
 from biaslab.origins.report.highlight import shown_tokens, typeset, write_page
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit

@@ -9,7 +9,7 @@ import numpy as np
 
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.files import write_text
-from biaslab.origins.explanation import Document, Explanation
+from biaslab.origins.report.explanation import Document, Explanation
 
 TEMPLATE = "context.html.j2"
 

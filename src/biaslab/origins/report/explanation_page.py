@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from biaslab.bias.word_sets import WordSets
-from biaslab.origins.explanation import Document, Explanation
+from biaslab.origins.report.explanation import Document, Explanation
 
 N_PAIRS = 15
 """Co-occurrences to print."""
