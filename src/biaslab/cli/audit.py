@@ -111,19 +111,20 @@ def resources(
     from biaslab.core.files import read_yaml
     from biaslab.core.schema import fill_defaults
     from biaslab.core.tables import write_table
-    from biaslab.origins.resources import measured_resources, projected_resources, read_jobs
-    from biaslab.run.config import SCHEMA, load_files, preset_path
+    from biaslab.run.area import load_area
+    from biaslab.run.config import load_files, overlays, read_schema
+    from biaslab.run.resources import measured_resources, projected_resources, read_jobs
 
     root = Path()
-    run = fill_defaults(read_yaml(results / "config.json"), read_yaml(root / SCHEMA))
-    measured = {name: run["setups"][name] for name in run["run"]}
-    jobs = read_jobs(results, measured)
-    write_table(out, measured_resources(jobs, results))
-    files = ([preset_path(preset, root)] if preset else []) + (configfile or [])
+    run = fill_defaults(read_yaml(results / "config.json"), read_schema(root))
+    areas = [load_area(name) for name in run["areas"]]
+    jobs = read_jobs(results, areas, run)
+    write_table(out, measured_resources(jobs, results, areas))
+    files = overlays(preset, configfile, root)
     if files:
-        config = load_files([Path("config.yaml"), *files], root)
-        full = {name: config["setups"][name] for name in config["run"]}
-        write_table(f"{out}_full_grid", projected_resources(jobs, results, measured, full))
+        full = load_files([Path("config.yaml"), *files], root)
+        areas = [load_area(name) for name in full["areas"]]
+        write_table(f"{out}_full_grid", projected_resources(jobs, results, areas, run, full))
 
 
 def _pairs(arguments: list[str], option: str) -> dict[str, str]:

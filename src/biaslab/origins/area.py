@@ -155,5 +155,5 @@ AREA = Area(
     items=ITEMS,
     labels=("setup", "weat"),
     reader="biaslab.origins.report.results:Setup",
-    workload="biaslab.origins.workload:workload",
+    workload="biaslab.origins.workload",
 )

@@ -178,8 +178,8 @@ class Area:
     reader : str
         The class, ``"MODULE:CLASS"``, that opens a unit for `Item.make`; see `biaslab.run.reports.Results`.
     workload : str
-        The function, ``"MODULE:FUNCTION"``, by which the resources of a full grid are projected; without it
-        jobs count as they are. See `biaslab.run.resources`.
+        The module by which the resources of a full grid are projected, see `biaslab.run.resources`; without
+        it jobs count as they are.
     extra : str
         The optional dependencies that it needs, for example ``"neural"``.
     """

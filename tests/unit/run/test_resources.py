@@ -9,7 +9,8 @@ from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv
-from biaslab.origins.resources import EVERY, measured_resources, projected_resources, read_jobs
+from biaslab.run.area import ALL, load_area
+from biaslab.run.resources import measured_resources, projected_resources, read_jobs
 
 ROOT = Path(__file__).parents[3]
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
@@ -27,8 +28,13 @@ def setup(baselines, sizes, retrainings, weats, per_job, epochs, by_ppmi):
     }
 
 
-MEASURED = {"wiki": setup(3, [10], 1, ["weat1"], 2, 100, [])}
-FULL = {"wiki": setup(10, [10, 30], 5, ["weat1", "weat2"], 1, 300, [10])}
+def config(name, settings):
+    return {"areas": ["origins"], "run": [name], "setups": {name: settings}}
+
+
+ORIGINS = [load_area("origins")]
+MEASURED = config("wiki", setup(3, [10], 1, ["weat1"], 2, 100, []))
+FULL = config("wiki", setup(10, [10, 30], 5, ["weat1", "weat2"], 1, 300, [10]))
 
 
 def write_benchmark(results, name, seconds, memory, cpu_time):
@@ -40,15 +46,15 @@ def write_benchmark(results, name, seconds, memory, cpu_time):
 @pytest.fixture
 def results(tmp_path):
     folder = tmp_path / "results"
-    write_benchmark(folder, "wiki/read_corpus", 36, 200, 18)
-    write_benchmark(folder, "wiki/train_baseline/batch-0", 7200, 1000, 3600)  # two trainings
-    write_benchmark(folder, "wiki/train_baseline/batch-1", 7200, 1100, 3600)  # one
-    write_benchmark(folder, "wiki/train_without_set/weat1-increase-10/batch-0", 7200, 900, 3600)
-    write_benchmark(folder, "wiki/train_without_set/weat1-decrease-10/batch-0", 7200, 950, 1800)
-    write_benchmark(folder, "wiki/scan_ppmi/weat1", 360, 500, 720)
-    write_benchmark(folder, "wiki/train_word2vec/baseline", 36, 500, 36)
-    write_benchmark(folder, "wiki/train_word2vec/weat1-increase-10", 36, 500, 36)
-    write_benchmark(folder, "write_tables", 1.5, "NA", "NA")  # too short to be sampled
+    write_benchmark(folder, "origins/wiki/read_corpus", 36, 200, 18)
+    write_benchmark(folder, "origins/wiki/train_baseline/batch-0", 7200, 1000, 3600)  # two trainings
+    write_benchmark(folder, "origins/wiki/train_baseline/batch-1", 7200, 1100, 3600)  # one
+    write_benchmark(folder, "origins/wiki/train_without_set/weat1-increase-10/batch-0", 7200, 900, 3600)
+    write_benchmark(folder, "origins/wiki/train_without_set/weat1-decrease-10/batch-0", 7200, 950, 1800)
+    write_benchmark(folder, "origins/wiki/scan_ppmi/weat1", 360, 500, 720)
+    write_benchmark(folder, "origins/wiki/train_word2vec/baseline", 36, 500, 36)
+    write_benchmark(folder, "origins/wiki/train_word2vec/weat1-increase-10", 36, 500, 36)
+    write_benchmark(folder, "ranking/report", 1.5, "NA", "NA")  # too short to be sampled
     write_benchmark(folder, "datasets/wiki-2021/wiki.jsonl.gz", 1.0, 10, 1.0)
     sizes = {"baseline/batch-0": 2000, "baseline/batch-1": 1000, "weat1-increase-10/batch-0": 600}
     for name, size in sizes.items():
@@ -60,21 +66,21 @@ def results(tmp_path):
 
 
 def by_rule(table, name):
-    return table.data[table.data["setup"] == name].set_index("rule")
+    return table.data[table.data["unit"] == name].set_index("rule")
 
 
 def test_jobs_are_counted_by_their_trainings_and_tests(results):
-    jobs = read_jobs(results, MEASURED).set_index("rule")
-    assert jobs.loc["train_baseline", "units"].tolist() == [2, 1]
-    assert jobs.loc["train_without_set", "unit"].tolist() == ["retraining"] * 2
-    assert jobs.loc["scan_ppmi", "unit"] == "test"
-    assert jobs.loc["read_corpus", "unit"] == "job"
-    assert jobs.loc[["write_tables", "fetch_dataset"], "setup"].tolist() == [EVERY] * 2
+    jobs = read_jobs(results, ORIGINS, MEASURED).set_index("rule")
+    assert jobs.loc["train_baseline", "count"].tolist() == [2, 1]
+    assert jobs.loc["train_without_set", "work"].tolist() == ["retraining"] * 2
+    assert jobs.loc["scan_ppmi", "work"] == "test"
+    assert jobs.loc["read_corpus", "work"] == "job"
+    assert jobs.loc[["report", "fetch_dataset"], "unit"].tolist() == [ALL] * 2
 
 
 def test_table_adds_up_the_run(results):
-    table = measured_resources(read_jobs(results, MEASURED), results)
-    wiki, every = by_rule(table, "wiki"), by_rule(table, EVERY)
+    table = measured_resources(read_jobs(results, ORIGINS, MEASURED), results, ORIGINS)
+    wiki, every = by_rule(table, "wiki"), by_rule(table, ALL)
     taken = wiki.loc["train_baseline", ["jobs", "core_hours", "wall_hours", "memory_mb"]]
     assert taken.tolist() == [2, 2, 4, 1100]
     assert wiki.loc["train_baseline", "disk_gb"] == pytest.approx(3000e-9)
@@ -82,44 +88,55 @@ def test_table_adds_up_the_run(results):
     assert wiki.loc["total", ["jobs", "memory_mb"]].tolist() == [8, 1100]
     assert wiki.loc["total", "core_hours"] == pytest.approx(2 + 1.5 + 0.2 + 0.02 + 0.005)
     assert wiki.loc["total", "disk_gb"] == pytest.approx(4000e-9)
-    assert every.loc["write_tables", "core_hours"] == pytest.approx(1.5 / 3600)
+    assert every.loc["report", "core_hours"] == pytest.approx(1.5 / 3600)
     assert wiki.index.tolist()[0] == "train_baseline"
     assert wiki.index.tolist()[-1] == "total"
 
 
 def test_full_grid_takes_the_median_cost_of_a_unit(results):
-    table = by_rule(projected_resources(read_jobs(results, MEASURED), results, MEASURED, FULL), "wiki")
-    columns = ["jobs", "units", "core_hours"]
+    table = by_rule(
+        projected_resources(read_jobs(results, ORIGINS, MEASURED), results, ORIGINS, MEASURED, FULL), "wiki"
+    )
+    columns = ["jobs", "count", "core_hours"]
     assert table.loc["train_baseline", columns].tolist() == [10, 10, 7.5]  # a training took 0.5 and 1 h
     assert table.loc["train_without_set", columns].tolist() == [50, 50, 37.5]  # 8 sets and 2 by PPMI
     assert table.loc["scan_ppmi", ["jobs", "core_hours"]].tolist() == [2, pytest.approx(0.4)]
     assert table.loc["read_corpus", ["jobs", "core_hours"]].tolist() == [1, pytest.approx(0.005)]
-    assert table.loc["train_word2vec", ["unit", *columns]].tolist() == ["corpus", 9, 9, pytest.approx(0.09)]
+    assert table.loc["train_word2vec", ["work", *columns]].tolist() == ["corpus", 9, 9, pytest.approx(0.09)]
     taken = [*(3 * table["core_hours"].iloc[:2]), 0.4, 0.09, 0.005]
-    assert table["core_hours_at_epochs"].tolist() == pytest.approx([*taken, 3 * 45 + 0.495])
+    assert table["core_hours_scaled"].tolist() == pytest.approx([*taken, 3 * 45 + 0.495])
     assert table.loc["train_baseline", "disk_gb"] == pytest.approx(10_000e-9)
     assert table.loc["total", ["jobs", "memory_mb"]].tolist() == [72, 1100]
 
 
 def test_setup_that_was_not_run_is_refused(results):
+    jobs = read_jobs(results, ORIGINS, MEASURED)
     with pytest.raises(InputError, match="setup wikis was not run; did you mean 'wiki'"):
-        projected_resources(read_jobs(results, MEASURED), results, MEASURED, {"wikis": FULL["wiki"]})
+        projected_resources(
+            read_jobs(results, ORIGINS, MEASURED),
+            results,
+            ORIGINS,
+            MEASURED,
+            config("wikis", FULL["setups"]["wiki"]),
+        )
 
 
 def test_folder_without_benchmarks_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"benchmarks: no benchmark file \(\.tsv\); name the results folder"):
-        read_jobs(tmp_path, MEASURED)
+        read_jobs(tmp_path, ORIGINS, MEASURED)
 
 
 def test_file_that_is_no_benchmark_is_refused(results):
-    (results / "benchmarks/wiki/other.tsv").write_text("a\tb\n1\t2\n")
+    (results / "benchmarks/origins/wiki/other.tsv").write_text("a\tb\n1\t2\n")
     with pytest.raises(InputError, match=r"other\.tsv: column 's' is missing"):
-        read_jobs(results, MEASURED)
+        read_jobs(results, ORIGINS, MEASURED)
 
 
 def test_command_writes_both_tables(results, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(ROOT)
-    write_json(results / "config.json", {"run": ["wiki"], "setups": {"wiki": {"baselines": 3}}})
+    write_json(
+        results / "config.json", {"areas": ["origins"], "run": ["wiki"], "setups": {"wiki": {"baselines": 3}}}
+    )
     (tmp_path / "full.yaml").write_text(
         "run: [wiki]\nsetups: {wiki: {baselines: 20, trainings_per_job: 1}}\n"
     )
@@ -128,8 +145,10 @@ def test_command_writes_both_tables(results, monkeypatch, tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
         main()
     assert not stop.value.code, capsys.readouterr().err
-    taken = read_tsv(tmp_path / "taken.tsv", ("setup", "rule", "jobs", "core_hours", "wall_hours", "disk_gb"))
+    taken = read_tsv(
+        tmp_path / "taken.tsv", ("area", "unit", "rule", "jobs", "core_hours", "wall_hours", "disk_gb")
+    )
     full = read_tsv(tmp_path / "taken_full_grid.tsv").set_index("rule")
     assert taken["jobs"].max() == 8
-    assert full.loc["train_baseline", "units"] == 20
+    assert full.loc["train_baseline", "count"] == 20
     assert "Core-hours" in (tmp_path / "taken_full_grid.md").read_text(encoding="utf-8")
