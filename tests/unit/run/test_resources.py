@@ -112,13 +112,7 @@ def test_full_grid_takes_the_median_cost_of_a_unit(results):
 def test_setup_that_was_not_run_is_refused(results):
     jobs = read_jobs(results, ORIGINS, MEASURED)
     with pytest.raises(InputError, match="setup wikis was not run; did you mean 'wiki'"):
-        projected_resources(
-            read_jobs(results, ORIGINS, MEASURED),
-            results,
-            ORIGINS,
-            MEASURED,
-            config("wikis", FULL["setups"]["wiki"]),
-        )
+        projected_resources(jobs, results, ORIGINS, MEASURED, config("wikis", FULL["setups"]["wiki"]))
 
 
 def test_folder_without_benchmarks_is_refused(tmp_path):
