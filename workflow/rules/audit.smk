@@ -93,11 +93,11 @@ rule write_manifest:
         runtime=60,
     params:
         inputs=PLAN.manifest_options(),
-        code=lambda wildcards: [f"--code {name}={digest}" for name, digest in STEPS.items()],
+        digests=lambda wildcards: [f"--code {name}={digest}" for name, digest in STEPS.items()],
     message:
         "record what made the results"
     shell:
-        "biaslab audit manifest results --config {input.config} {params.code} {params.inputs} --out {output} > {log} 2>&1"
+        "biaslab audit manifest results --config {input.config} {params.digests} {params.inputs} --out {output} > {log} 2>&1"
 
 
 rule audit:
