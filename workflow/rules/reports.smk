@@ -1,4 +1,5 @@
-# The tables and figures of every area, by one writer.
+# The tables and figures of every area, by one writer. A shell command is put together when it runs: it must not name
+# the variable of the loop.
 for area in filter(PLAN.has, PLAN.areas):
 
     rule:
@@ -19,8 +20,9 @@ for area in filter(PLAN.has, PLAN.areas):
             mem_mb=memory(2000),
             runtime=30,
         params:
+            area=area.command,
             units=units_to_json(PLAN.units[area.name].chosen),
         message:
             f"write the tables and figures of {area.name.replace('_', ' ')}"
         shell:
-            f"biaslab {area.command} report --units {{params.units:q}} > {{log}} 2>&1"
+            "biaslab {params.area} report --units {params.units:q} > {log} 2>&1"

@@ -115,7 +115,7 @@ def mark_rules(rules: Iterable[Any]) -> dict[str, str]:
     dict of str to str
         The digest of each rule.
     """
-    called = {rule: verb for rule in rules if rule.shellcmd and (verb := verb_of(rule.shellcmd))}
+    called = {rule: verb for rule in rules if rule.shellcmd and (verb := verb_of(_command(rule)))}
     found = digests(dict.fromkeys(called.values()))
     for rule, verb in called.items():
         rule.set_params(code=found[verb])
@@ -224,6 +224,16 @@ def _imports(module: str, package: Path) -> dict[str, str]:
 
 def _used(node: ast.stmt) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def _command(rule: Any) -> str:
+    """Return the shell command of a rule with those of its parameters filled in that are texts."""
+
+    def text(found: re.Match) -> str:
+        value = rule.params.get(found[1])
+        return value if isinstance(value, str) else found[0]
+
+    return re.sub(r"{params\.(\w+)}", text, rule.shellcmd)
 
 
 def _read(kept: Path | None) -> dict[str, str]:

@@ -139,5 +139,9 @@ def test_every_rule_is_marked_by_its_command():
             self.params |= params
 
     rules = [Rule("a", "biaslab origins evaluate {input}"), Rule("b", "true"), Rule("c", None)]
-    assert mark_rules(rules) == {"a": step_digest("origins evaluate")}
-    assert [rule.params for rule in rules] == [{"code": step_digest("origins evaluate")}, {}, {}]
+    named = Rule("d", "biaslab {params.area} report {params.units:q}")
+    named.params = {"area": "ranking", "units": "[]"}
+    found = step_digest("origins evaluate"), step_digest("ranking report")
+    assert mark_rules([*rules, named]) == {"a": found[0], "d": found[1]}
+    assert [rule.params for rule in rules] == [{"code": found[0]}, {}, {}]
+    assert named.params["code"] == found[1]
