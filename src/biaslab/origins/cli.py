@@ -75,11 +75,6 @@ class OfSetup:
     setup: Annotated[str, typer.Option(help="Name of the setup.")]
     results: Annotated[Path, typer.Option(help="The folder of all results.")] = Path("results")
 
-    @property
-    def folder(self) -> Path:
-        """The folder of this setup."""
-        return self.results / "origins" / self.setup
-
 
 app = typer.Typer(help="Origins of bias in word embeddings (Brunet et al. 2019).", no_args_is_help=True)
 
@@ -369,7 +364,7 @@ def highlight(
     from biaslab.run.area import Unit
 
     word_sets = read_word_sets(weat)
-    corpus = Corpus(Setup(Unit(of.setup), of.folder))
+    corpus = Corpus(Setup(Unit(of.setup), of.results / "origins" / of.setup))
     baseline = corpus.setup.baseline_mean(word_sets.name)
     for kind, number in extremes(corpus.setup, word_sets.name).items():
         document = corpus.document(number)
