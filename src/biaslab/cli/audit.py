@@ -15,11 +15,6 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def _group() -> None:
-    """Keep the verbs as sub-commands, even while there is only one."""
-
-
 @app.command("claims")
 def claims(
     registries: Annotated[list[Path], typer.Argument(help="Registries of claims (.tsv).")],

@@ -5,25 +5,20 @@ from typing import Annotated
 
 import typer
 
+from biaslab.run import REGISTRY
 from biaslab.run.options import Out
 
 app = typer.Typer(help="Registered input data: fetch it and check it.", no_args_is_help=True)
 
 Registry = Annotated[Path, typer.Option(help="The table of registered datasets (.tsv).")]
 Mirror = Annotated[Path | None, typer.Option(help="A local folder with registered files.")]
-DEFAULT_REGISTRY = Path("workflow/resources/datasets.tsv")
-
-
-@app.callback()
-def _group() -> None:
-    """Keep the verbs as sub-commands, even while there is only one."""
 
 
 @app.command("fetch")
 def fetch_dataset(
     name: Annotated[str, typer.Argument(help="A name of the registry.")],
     out: Out,
-    registry: Registry = DEFAULT_REGISTRY,
+    registry: Registry = REGISTRY,
     path: Annotated[Path | None, typer.Option(help="Your own copy.")] = None,
     mirror: Mirror = None,
 ) -> None:
@@ -40,7 +35,7 @@ def fetch_dataset(
 
 
 @app.command("list")
-def list_datasets(registry: Registry = DEFAULT_REGISTRY, mirror: Mirror = None) -> None:
+def list_datasets(registry: Registry = REGISTRY, mirror: Mirror = None) -> None:
     """Print every dataset, its version and licence, and where it would come from."""
     from biaslab.run.datasets import load_registry
     from biaslab.run.fetching import status

@@ -1,187 +1,154 @@
 """Commands of ``biaslab debiasing``."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from biaslab.debiasing import cli_experiment as debiasing_experiment
-from biaslab.run.options import Out, Seed
+from biaslab.debiasing.cli_options import (
+    Components,
+    Embedding,
+    OurWordLists,
+    Permutations,
+    Strictness,
+    Weats,
+)
+from biaslab.run.options import Baselines, EmbeddingsVocabulary, Out, Seed, grouped
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
     from biaslab.bias.word_sets import WordSets
-    from biaslab.debiasing.measurement import Lists, Measurement
+    from biaslab.debiasing.measurement import Lists, Settings
     from biaslab.embeddings.unit import UnitEmbedding
 
 app = typer.Typer(help="Bias of any word embedding, and its removal.", no_args_is_help=True)
 app.add_typer(debiasing_experiment.app, name="experiment")
 
-_LISTS = Path("workflow/resources/word_lists")
-_WEATS = Path("workflow/resources/word_sets")
+_TESTS = Path("workflow/resources/word_sets")
 _FORMATS = "word2vec, word2vec-binary or glove"
 
-Embedding = Annotated[Path, typer.Argument(help="A word2vec or GloVe file, or a batch of trainings (.npz).")]
-Format = Annotated[str | None, typer.Option(help=f"{_FORMATS}; by default told from the content.")]
-Vocabulary = Annotated[Path | None, typer.Option(help="The words of a batch; by default the one near it.")]
-Replicate = Annotated[int, typer.Option(help="Which training of a batch.")]
-Defining = Annotated[Path, typer.Option(help="Sets of words that define the bias (.yaml, .json).")]
-Equalize = Annotated[Path, typer.Option(help="Sets of words that shall differ in the bias alone.")]
-Occupations = Annotated[Path, typer.Option(help="Words whose bias is measured.")]
-Specific = Annotated[Path, typer.Option(help="Words that are specific by definition, and never neutral.")]
-Weats = Annotated[list[Path], typer.Option(help="An association test to measure (.yaml); may be repeated.")]
-Components = Annotated[int, typer.Option(help="Dimensions of the bias subspace.", min=1)]
-Strictness = Annotated[float, typer.Option(help="The exponent c of DirectBias.", min=0)]
-Axis = Annotated[
-    str | None,
-    typer.Option(
-        help="The words to rank occupations between, as in she:he; by default of the first defining set."
-    ),
-]
-Permutations = Annotated[int, typer.Option(help="Up to so many partitions a p-value is exact.", min=1)]
-Top = Annotated[int, typer.Option(help="Rows to print of a ranking.", min=1)]
-OutFormat = Annotated[
-    str | None, typer.Option(help=f"{_FORMATS}; by default word2vec, and its binary format for a .bin.")
-]
 Report = Annotated[
     Path | None, typer.Option(help="A folder for what is printed (summary.txt) and its tables (.tsv).")
 ]
+Top = Annotated[int, typer.Option(help="Rows to print of a ranking.", min=1)]
 
-DEFINING = _LISTS / "defining.yaml"
-EQUALIZE = _LISTS / "equalize.yaml"
-OCCUPATIONS = _LISTS / "occupations.yaml"
-SPECIFIC = _LISTS / "gender_specific.yaml"
-WEATS = [_WEATS / f"caliskan{i}.yaml" for i in (6, 7, 8)]
+
+@dataclass(frozen=True)
+class Source:
+    """An embedding to read."""
+
+    embedding: Embedding
+    format: Annotated[str | None, typer.Option(help=f"{_FORMATS}; by default told from the content.")] = None
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="The words of a batch; by default the one near it.")
+    ] = None
+    replicate: Annotated[int, typer.Option(help="Which training of a batch.")] = 0
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """How an embedding is measured."""
+
+    components: Components = 1
+    strictness: Strictness = 1.0
+    weat: Weats = tuple(_TESTS / f"caliskan{i}.yaml" for i in (6, 7, 8))
+    permutations: Permutations = 100_000
+    seed: Seed = 1
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a debiased embedding goes, and what debiasing changed."""
+
+    out: Out
+    out_format: Annotated[
+        str | None,
+        typer.Option(help=f"{_FORMATS}; by default word2vec, and its binary format for a .bin."),
+    ] = None
+    report: Report = None
 
 
 @app.command("measure")
+@grouped
 def measure_embedding(
-    embedding: Embedding,
+    *,
     report: Report = None,
-    format: Format = None,
-    vocabulary: Vocabulary = None,
-    replicate: Replicate = 0,
-    defining: Defining = DEFINING,
-    equalize: Equalize = EQUALIZE,
-    occupations: Occupations = OCCUPATIONS,
-    gender_specific: Specific = SPECIFIC,
-    weat: Weats = WEATS,
-    components: Components = 1,
-    strictness: Strictness = 1.0,
-    axis: Axis = None,
-    permutations: Permutations = 100_000,
-    seed: Seed = 1,
+    source: Source,
+    lists: OurWordLists,
+    how: Measuring,
+    axis: Annotated[
+        str | None,
+        typer.Option(
+            help="The words to rank occupations between, as in she:he; by default of the first defining set."
+        ),
+    ] = None,
     top: Top = 10,
 ) -> None:
     """Measure the bias of an embedding: subspace, DirectBias, extreme occupations, association tests."""
-    from biaslab.debiasing.measurement import Settings, measure
-    from biaslab.debiasing.summary import show_measurement
+    from biaslab.debiasing.measurement import lost_table, measure
+    from biaslab.debiasing.summary import both, show_measurement
     from biaslab.debiasing.word_lists import pair_rows
 
-    words, lists = _read(
-        embedding, format, vocabulary, replicate, (defining, equalize, occupations, gender_specific)
-    )
-    settings = Settings(components, strictness, permutations, seed)
+    words, known = _read(source, lists)
     ends = pair_rows(axis, words.ids()) if axis else None
     _say("measuring")
-    found = measure(words.vectors, words.words, lists, _read_tests(weat), settings, axis=ends)
+    found = measure(words.vectors, words.words, known, *_plan(how), axis=ends)
+    page = both(show_measurement, str(source.embedding), len(words.words), known, found, top)
+    lost = lost_table(known, found.weats)
     tables = {"measures": found.table(), "occupations": found.occupations, "weat": found.weats}
-    _report(
-        report, lists, found, tables, show_measurement, str(embedding), len(words.words), lists, found, top
-    )
+    _report(report, page, tables | {"lost_words": lost})
 
 
 @app.command("hard")
-def debias_hard(
-    embedding: Embedding,
-    out: Out,
-    out_format: OutFormat = None,
-    report: Report = None,
-    format: Format = None,
-    vocabulary: Vocabulary = None,
-    replicate: Replicate = 0,
-    defining: Defining = DEFINING,
-    equalize: Equalize = EQUALIZE,
-    occupations: Occupations = OCCUPATIONS,
-    gender_specific: Specific = SPECIFIC,
-    weat: Weats = WEATS,
-    components: Components = 1,
-    strictness: Strictness = 1.0,
-    permutations: Permutations = 100_000,
-    seed: Seed = 1,
-) -> None:
+@grouped
+def debias_hard(to: Output, source: Source, lists: OurWordLists, how: Measuring) -> None:
     """Debias an embedding by neutralizing words and equalizing pairs, and say what that changed."""
     from biaslab.debiasing.hard import hard_debias
-    from biaslab.debiasing.measurement import Settings, measure
 
-    words, lists = _read(
-        embedding, format, vocabulary, replicate, (defining, equalize, occupations, gender_specific)
-    )
-    settings, tests = Settings(components, strictness, permutations, seed), _read_tests(weat)
-    _say("measuring")
-    before = measure(words.vectors, words.words, lists, tests, settings)
-    _say("debiasing")
-    neutral, basis = lists.neutral(len(words.words)), before.subspace.basis
-    vectors = hard_debias(words.vectors, words.words, basis, neutral, lists.equalize.rows)
-    after = measure(vectors, words.words, lists, tests, settings, basis)
-    _write(words._replace(vectors=vectors), out, out_format)
-    _report_change(report, embedding, len(words.words), lists, before, after)
+    def debias(words: "UnitEmbedding", known: "Lists", basis: "np.ndarray") -> "np.ndarray":
+        neutral = known.neutral(len(words.words))
+        return hard_debias(words.vectors, words.words, basis, neutral, known.equalize.rows)
+
+    _debias(debias, to, source, lists, how)
 
 
 @app.command("soft")
+@grouped
 def debias_soft(
-    embedding: Embedding,
-    out: Out,
+    *,
+    to: Output,
     penalty: Annotated[
         float,
         typer.Option("--lambda", help="Weight of the bias against similarities; the paper's is 0.2.", min=0),
     ] = 0.2,
-    out_format: OutFormat = None,
-    report: Report = None,
-    format: Format = None,
-    vocabulary: Vocabulary = None,
-    replicate: Replicate = 0,
-    defining: Defining = DEFINING,
-    equalize: Equalize = EQUALIZE,
-    occupations: Occupations = OCCUPATIONS,
-    gender_specific: Specific = SPECIFIC,
-    weat: Weats = WEATS,
-    components: Components = 1,
-    strictness: Strictness = 1.0,
-    permutations: Permutations = 100_000,
-    seed: Seed = 1,
+    source: Source,
+    lists: OurWordLists,
+    how: Measuring,
 ) -> None:
     """Debias an embedding by the linear map that best keeps all similarities, and say what that changed."""
-    from biaslab.debiasing.measurement import Settings, measure
     from biaslab.debiasing.soft import gram_matrices, soft_debias, solve_path
 
-    words, lists = _read(
-        embedding, format, vocabulary, replicate, (defining, equalize, occupations, gender_specific)
-    )
-    settings, tests = Settings(components, strictness, permutations, seed), _read_tests(weat)
-    _say("measuring")
-    before = measure(words.vectors, words.words, lists, tests, settings)
-    _say("debiasing")
-    basis = before.subspace.basis
-    grams = gram_matrices(words.vectors, basis, lists.neutral(len(words.words)))
-    vectors = soft_debias(words.vectors, solve_path(grams, [penalty])[0].transform)
-    after = measure(vectors, words.words, lists, tests, settings, basis)
-    _write(words._replace(vectors=vectors), out, out_format)
-    _report_change(report, embedding, len(words.words), lists, before, after)
+    def debias(words: "UnitEmbedding", known: "Lists", basis: "np.ndarray") -> "np.ndarray":
+        grams = gram_matrices(words.vectors, basis, known.neutral(len(words.words)))
+        return soft_debias(words.vectors, solve_path(grams, [penalty])[0].transform)
+
+    _debias(debias, to, source, lists, how)
 
 
 @app.command("analogies")
+@grouped
 def write_analogies(
-    embedding: Embedding,
+    *,
     out: Out,
     pair: Annotated[str, typer.Option(help="The two words, with a colon between.")] = "she:he",
     count: Annotated[int, typer.Option(help="Analogies to generate; the paper judges 150.", min=1)] = 150,
     max_distance: Annotated[float, typer.Option(help="Largest distance between x and y.", min=0)] = 1.0,
-    format: Format = None,
-    vocabulary: Vocabulary = None,
-    replicate: Replicate = 0,
+    source: Source,
     top: Top = 20,
 ) -> None:
     """Generate the analogies of a pair: she is to x as he is to y (.tsv)."""
@@ -190,7 +157,7 @@ def write_analogies(
     from biaslab.debiasing.summary import both, show_analogies
     from biaslab.debiasing.word_lists import pair_rows
 
-    words = _read_embedding(embedding, format, vocabulary, replicate)
+    words = _read_embedding(source)
     first, second = pair_rows(pair, words.ids())
     direction = words.vectors[first].astype("float64") - words.vectors[second]
     table = generate_analogies(words.vectors, words.words, direction, count, max_distance)
@@ -199,20 +166,18 @@ def write_analogies(
 
 
 @app.command("transform")
+@grouped
 def write_transform(
     batches: Annotated[list[Path], typer.Argument(help="Batch files of trainings (.npz).")],
-    vocabulary: Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")],
-    method: Annotated[str, typer.Option(help="hard or soft.")],
+    vocabulary: EmbeddingsVocabulary,
     out: Out,
+    method: Annotated[str, typer.Option(help="hard or soft.")],
+    lists: OurWordLists,
+    components: Components = 1,
     penalty: Annotated[
         float,
         typer.Option("--lambda", help="Weight of the bias against similarities (soft only).", min=0),
     ] = 0.2,
-    defining: Defining = DEFINING,
-    equalize: Equalize = EQUALIZE,
-    occupations: Occupations = OCCUPATIONS,
-    gender_specific: Specific = SPECIFIC,
-    components: Components = 1,
 ) -> None:
     """Write what debiasing does to every word of every training: the maps that `origins` measures bias in."""
     from biaslab.core.errors import InputError, suggest
@@ -222,22 +187,22 @@ def write_transform(
     from biaslab.embeddings.vocabulary import read_vocabulary
     from biaslab.embeddings.word_maps import write_word_maps
 
-    if method not in (known := ("hard", "soft")):
-        raise InputError(f"--method {method}: there are {' and '.join(known)}{suggest(method, known)}")
-    known_words = read_vocabulary(vocabulary)
-    lists = read_lists(defining, equalize, occupations, gender_specific, known_words.ids)
-    trainings = read_unit_trainings(batches, known_words.words)
+    if method not in (methods := ("hard", "soft")):
+        raise InputError(f"--method {method}: there are {' and '.join(methods)}{suggest(method, methods)}")
+    words = read_vocabulary(vocabulary)
+    known = read_lists(*lists.files, words.ids)
+    trainings = read_unit_trainings(batches, words.words)
     if method == "hard":
-        maps = hard_maps(trainings, known_words.words, lists, components)
+        maps = hard_maps(trainings, words.words, known, components)
     else:
-        maps = soft_maps(trainings, known_words.words, lists, penalty, components)
+        maps = soft_maps(trainings, words.words, known, penalty, components)
     write_word_maps(out, maps)
 
 
 @app.command("compare-rankings")
 def compare_document_rankings(
-    batches: Annotated[list[Path], typer.Argument(help="Batch files of the baseline embeddings (.npz).")],
-    vocabulary: Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")],
+    batches: Baselines,
+    vocabulary: EmbeddingsVocabulary,
     weat: Annotated[list[Path], typer.Option(help="Word sets of a test (.yaml); may be repeated.")],
     before: Annotated[
         Path, typer.Option(help="Folder of the documents' differential bias, TEST.parquet of every test.")
@@ -273,28 +238,56 @@ def _say(what: str) -> None:
     typer.echo(f"{what} ...", err=True)
 
 
-def _read_embedding(
-    path: Path, format: str | None, vocabulary: Path | None, replicate: int
-) -> "UnitEmbedding":
+def _read_embedding(source: Source) -> "UnitEmbedding":
     from biaslab.embeddings.unit import read_unit_embedding
 
-    _say(f"reading {path}")
-    return read_unit_embedding(path, format, vocabulary, replicate)
+    _say(f"reading {source.embedding}")
+    return read_unit_embedding(source.embedding, source.format, source.vocabulary, source.replicate)
 
 
-def _read(
-    path: Path, format: str | None, vocabulary: Path | None, replicate: int, files: tuple[Path, ...]
-) -> tuple["UnitEmbedding", "Lists"]:
+def _read(source: Source, lists: OurWordLists) -> "tuple[UnitEmbedding, Lists]":
+    """Read an embedding, and find the words of the lists in it."""
     from biaslab.debiasing.measurement import read_lists
 
-    embedding = _read_embedding(path, format, vocabulary, replicate)
-    return embedding, read_lists(*files, embedding.ids())
+    embedding = _read_embedding(source)
+    return embedding, read_lists(*lists.files, embedding.ids())
 
 
-def _read_tests(files: list[Path]) -> list["WordSets"]:
+def _plan(how: Measuring) -> "tuple[list[WordSets], Settings]":
+    """Return the tests, and how to measure."""
     from biaslab.bias.word_sets import read_word_sets
+    from biaslab.debiasing.measurement import Settings
 
-    return [read_word_sets(file) for file in files]
+    settings = Settings(how.components, how.strictness, how.permutations, how.seed)
+    return [read_word_sets(file) for file in how.weat], settings
+
+
+def _debias(
+    debias: "Callable[[UnitEmbedding, Lists, np.ndarray], np.ndarray]",
+    to: Output,
+    source: Source,
+    lists: OurWordLists,
+    how: Measuring,
+) -> None:
+    """Measure, debias and measure along the same subspace; write the embedding, and what changed.
+
+    `debias` returns the new vectors; it is given the embedding, its word lists and the bias subspace.
+    """
+    from biaslab.debiasing.measurement import compare, lost_table, measure
+    from biaslab.debiasing.summary import both, show_comparison
+
+    words, known = _read(source, lists)
+    tests, settings = _plan(how)
+    _say("measuring")
+    before = measure(words.vectors, words.words, known, tests, settings)
+    _say("debiasing")
+    basis = before.subspace.basis
+    vectors = debias(words, known, basis)
+    after = measure(vectors, words.words, known, tests, settings, basis)
+    _write(words._replace(vectors=vectors), to.out, to.out_format)
+    table, lost = compare(before, after), lost_table(known, after.weats)
+    page = both(show_comparison, str(source.embedding), len(words.words), known, table, after.weats)
+    _report(to.report, page, {"comparison": table, "lost_words": lost})
 
 
 def _write(embedding: "UnitEmbedding", out: Path, format: str | None) -> None:
@@ -305,42 +298,12 @@ def _write(embedding: "UnitEmbedding", out: Path, format: str | None) -> None:
     write_embedding(out, embedding.words, embedding.vectors.astype("float32"), format or default)
 
 
-def _report_change(
-    folder: Path | None, path: Path, n_words: int, lists: "Lists", before: "Measurement", after: "Measurement"
-) -> None:
-    from biaslab.debiasing.measurement import compare
-    from biaslab.debiasing.summary import show_comparison
-
-    table = compare(before, after)
-    _report(
-        folder,
-        lists,
-        after,
-        {"comparison": table},
-        show_comparison,
-        str(path),
-        n_words,
-        lists,
-        table,
-        after.weats,
-    )
-
-
-def _report(
-    folder: Path | None,
-    lists: "Lists",
-    found: "Measurement",
-    tables: dict[str, "pd.DataFrame"],
-    show: Callable[..., None],
-    *arguments: object,
-) -> None:
-    """Print a page; write it and its tables when there is a folder for them."""
+def _report(folder: Path | None, page: str, tables: "dict[str, pd.DataFrame]") -> None:
+    """Write what was printed, and its tables, when there is a folder for them."""
     from biaslab.core.files import write_text
     from biaslab.core.io import write_tsv
-    from biaslab.debiasing.summary import both, lost_table
 
-    text = both(show, *arguments)
     if folder is not None:
-        write_text(folder / "summary.txt", text)
-        for name, table in (tables | {"lost_words": lost_table(lists, found.weats)}).items():
+        write_text(folder / "summary.txt", page)
+        for name, table in tables.items():
             write_tsv(folder / f"{name}.tsv", table)

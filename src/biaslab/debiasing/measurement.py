@@ -230,6 +230,37 @@ def compare(before: Measurement, after: Measurement) -> pd.DataFrame:
     return table.assign(difference=table["after"] - table["before"])
 
 
+def lost_words(lists: Lists, weats: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """Return the words that an embedding lacks.
+
+    Parameters
+    ----------
+    lists : Lists
+        The word lists of this embedding.
+    weats : pandas.DataFrame
+        The tests of a measurement of it.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Of every list and every test, also where none is lacking.
+    """
+    of_tests = {test.weat: tuple(test.lost.split(",")) if test.lost else () for test in weats.itertuples()}
+    return lists.lost | of_tests
+
+
+def lost_table(lists: Lists, weats: pd.DataFrame) -> pd.DataFrame:
+    """Lay out what `lost_words` returns.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns list, word.
+    """
+    rows = [(name, word) for name, words in lost_words(lists, weats).items() for word in words]
+    return pd.DataFrame(rows, columns=["list", "word"])
+
+
 def _measure_tests(
     vectors: np.ndarray, words: Sequence[str], tests: Sequence[WordSets], settings: Settings
 ) -> pd.DataFrame:

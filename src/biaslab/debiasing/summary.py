@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from biaslab.debiasing.measurement import Lists, Measurement
+from biaslab.debiasing.measurement import Lists, Measurement, lost_words
+from biaslab.run.terminal import plain_console, plain_table
 
 N_COMPONENTS = 3
 N_LOST = 10
@@ -28,7 +29,7 @@ def both(show: Callable[..., None], *arguments: object) -> str:
     """Print a page to standard output, and return it as plain text."""
     text = StringIO()
     for options in ({}, {"file": text, "width": _WIDTH}):
-        show(Console(markup=False, emoji=False, highlight=False, **options), *arguments)
+        show(plain_console(**options), *arguments)
     return text.getvalue()
 
 
@@ -41,7 +42,7 @@ def show_measurement(
     listed = ", ".join(f"{share:.3f}" for share in shares[:N_COMPONENTS])
     pairs = [(_NAMES[key], f"{value:.4f}") for key, value in found.values.items() if "own" not in key]
     rows = [*pairs, (f"Shares of the first {min(N_COMPONENTS, len(shares))} components", listed)]
-    _print(console, _table(["Measure", "Value"], rows, numbers=(1,)))
+    _print(console, plain_table(["Measure", "Value"], rows, numbers=(1,)))
     _print(console, _extremes(found, top))
     _print(console, _tests(found.weats))
     _show_lost(console, lists, found.weats)
@@ -57,7 +58,7 @@ def show_comparison(
         for row in table.itertuples()
         if row.measure in _NAMES or not row.measure.startswith("component_")
     ]
-    _print(console, _table(["Measure", "Before", "After"], rows, numbers=(1, 2)))
+    _print(console, plain_table(["Measure", "Before", "After"], rows, numbers=(1, 2)))
     console.print(
         "(An effect size is a share of the spread of the associations: it stays large where debiasing made"
         " all of them small.)"
@@ -71,7 +72,7 @@ def show_analogies(console: Console, pair: tuple[str, str], table: pd.DataFrame,
         f"{len(table)} analogies: {pair[0]} is to x as {pair[1]} is to y; the first {min(top, len(table))}"
     )
     rows = [(a.x, a.y, f"{a.score:.3f}", f"{a.distance:.3f}") for a in table.head(top).itertuples()]
-    _print(console, _table(["x", "y", "Score", "Distance"], rows, numbers=(2, 3)))
+    _print(console, plain_table(["x", "y", "Score", "Distance"], rows, numbers=(2, 3)))
 
 
 def _show_head(console: Console, name: str, n_words: int, lists: Lists) -> None:
@@ -93,7 +94,7 @@ def _extremes(found: Measurement, top: int) -> Table:
         for one, other in zip(*(end.itertuples() for end in ends), strict=True)
     ]
     first, second = found.axis
-    return _table([f"Extreme {first}", "Cosine", f"Extreme {second}", "Cosine"], rows, numbers=(1, 3))
+    return plain_table([f"Extreme {first}", "Cosine", f"Extreme {second}", "Cosine"], rows, numbers=(1, 3))
 
 
 def _tests(weats: pd.DataFrame) -> Table:
@@ -101,7 +102,7 @@ def _tests(weats: pd.DataFrame) -> Table:
         (test.weat, test.title, f"{test.effect_size:+.3f}", f"{test.p_value:.3g}", _how(test))
         for test in weats[weats["problem"] == ""].itertuples()
     ]
-    return _table(["WEAT", "", "Effect size", "p", ""], rows, numbers=(2, 3))
+    return plain_table(["WEAT", "", "Effect size", "p", ""], rows, numbers=(2, 3))
 
 
 def _how(test: object) -> str:
@@ -109,22 +110,10 @@ def _how(test: object) -> str:
 
 
 def _show_lost(console: Console, lists: Lists, weats: pd.DataFrame) -> None:
-    lost = lists.lost | {test.weat: _split(test.lost) for test in weats.itertuples()}
-    rows = [(name, str(len(words)), _listed(words)) for name, words in lost.items()]
-    _print(console, _table(["Words lost from", "", "(not in the embedding)"], rows, numbers=(1,)))
+    rows = [(name, str(len(words)), _listed(words)) for name, words in lost_words(lists, weats).items()]
+    _print(console, plain_table(["Words lost from", "", "(not in the embedding)"], rows, numbers=(1,)))
     for test in weats[weats["problem"] != ""].itertuples():
         console.print(f"not measured: {test.problem}")
-
-
-def lost_table(lists: Lists, weats: pd.DataFrame) -> pd.DataFrame:
-    """Return the lost words: columns list, word."""
-    lost = lists.lost | {t.weat: _split(t.lost) for t in weats.itertuples()}
-    rows = [(name, word) for name, words in lost.items() for word in words]
-    return pd.DataFrame(rows, columns=["list", "word"])
-
-
-def _split(words: str) -> tuple[str, ...]:
-    return tuple(words.split(",")) if words else ()
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -139,12 +128,3 @@ def _number(value: float) -> str:
 def _print(console: Console, table: Table) -> None:
     console.print()
     console.print(table)
-
-
-def _table(headers: list[str], rows: list[tuple[str, ...]], numbers: tuple[int, ...]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for k, header in enumerate(headers):
-        table.add_column(header, justify="right" if k in numbers else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table

@@ -1,45 +1,89 @@
 """Commands of ``biaslab origins``."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biaslab.run.options import Out, Seed, Threads
+from biaslab.run.options import (
+    Baselines,
+    CorpusVocabulary,
+    EmbeddingsVocabulary,
+    Out,
+    Seed,
+    Threads,
+    Weighting,
+    grouped,
+    numbers,
+)
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from biaslab.bias.word_sets import WeatIndices
+    from biaslab.embeddings.cooccurrence import Cooccurrence
+    from biaslab.embeddings.vocabulary import Vocabulary
+    from biaslab.origins.estimation import Scanner
+
+Cooccurrences = Annotated[Path, typer.Option(help="Co-occurrences of the corpus (.npz).")]
+Documents = Annotated[Path, typer.Option(help="Table of the corpus's documents (.parquet).")]
+Sets = Annotated[Path, typer.Option(help="Documents of every set (.parquet).")]
+WordSetFile = Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")]
 WordSetFiles = Annotated[
     list[Path], typer.Option(help="Word sets of a test (.yaml); repeat it for several tests.")
 ]
 
-Baselines = Annotated[list[Path], typer.Argument(help="Batch files of the baseline embeddings (.npz).")]
-Cooccurrences = Annotated[Path, typer.Option("--cooccurrence", help="Co-occurrences of the corpus (.npz).")]
-CorpusFile = Annotated[Path, typer.Option("--corpus", help="Word ids of the corpus (.npz).")]
-Documents = Annotated[Path, typer.Option(help="Table of the corpus's documents (.parquet).")]
-VocabularyFile = Annotated[Path, typer.Option("--vocabulary", help="The vocabulary of the corpus (.tsv).")]
-XMax = Annotated[float, typer.Option(help="Co-occurrence from which on the weight is 1.")]
-Alpha = Annotated[float, typer.Option(help="Exponent of the weight below x-max.")]
-Damping = Annotated[
-    float, typer.Option(help="Added to the diagonal of every Hessian; 0 as in the paper.", min=0)
+
+@dataclass(frozen=True)
+class CountedCorpus:
+    """The files of a corpus that was counted."""
+
+    cooccurrence: Cooccurrences
+    corpus: Annotated[Path, typer.Option(help="Word ids of the corpus (.npz).")]
+    vocabulary: CorpusVocabulary
+
+
+@dataclass(frozen=True)
+class Influence(Weighting):
+    """How influence functions see GloVe's loss."""
+
+    damping: Annotated[
+        float, typer.Option(help="Added to the diagonal of every Hessian; 0 as in the paper.", min=0)
+    ] = 0.0
+
+
+OfAllTests = Annotated[
+    list[Path], typer.Argument(help="Differential bias of every document, a file for each test (.parquet).")
 ]
-ResultsOfSetup = Annotated[str, typer.Option(help="Name of the setup.")]
-Results = Annotated[Path, typer.Option(help="The folder of all results.")]
+Estimator = Annotated[str, typer.Option(help="influence, newton or gradient.")]
 Sizes = Annotated[str, typer.Option(help="Numbers of documents, separated by commas.")]
+
+
+@dataclass(frozen=True)
+class RandomTests:
+    """Where the comparison of two representations over random tests goes."""
+
+    word_sets: Annotated[Path, typer.Option(help="Where the random tests go (.tsv).")]
+    correlation: Annotated[Path, typer.Option(help="Where their fit goes (.tsv).")]
+
+
+@dataclass(frozen=True)
+class OfSetup:
+    """Where the results of a setup are."""
+
+    setup: Annotated[str, typer.Option(help="Name of the setup.")]
+    results: Annotated[Path, typer.Option(help="The folder of all results.")] = Path("results")
+
 
 app = typer.Typer(help="Origins of bias in word embeddings (Brunet et al. 2019).", no_args_is_help=True)
 
 
-@app.callback()
-def _group() -> None:
-    """Keep the verbs as sub-commands, even while there is only one."""
-
-
 @app.command("measure-baseline")
 def measure_baseline(
-    batches: Annotated[list[Path], typer.Argument(help="Batch files of the baseline embeddings (.npz).")],
-    vocabulary: Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")],
-    weat: Annotated[
-        list[Path], typer.Option(help="Word sets of a test (.yaml); repeat it for several tests.")
-    ],
+    batches: Baselines,
+    vocabulary: EmbeddingsVocabulary,
+    weat: WordSetFiles,
     seed: Seed,
     out: Out,
     permutations: Annotated[
@@ -61,10 +105,8 @@ def measure_baseline(
 
 @app.command("measure-sets")
 def measure_sets(
-    vocabulary: Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")],
-    weat: Annotated[
-        list[Path], typer.Option(help="Word sets of a test (.yaml); repeat it for several tests.")
-    ],
+    vocabulary: EmbeddingsVocabulary,
+    weat: WordSetFiles,
     out: Out,
     batches: Annotated[
         list[Path] | None, typer.Argument(help="Batch files of retrained embeddings (.npz), if any.")
@@ -81,17 +123,14 @@ def measure_sets(
 
 
 @app.command("differential-bias")
+@grouped
 def differential_bias(
     batches: Baselines,
-    cooccurrence: Cooccurrences,
-    corpus: CorpusFile,
+    corpus: CountedCorpus,
     documents: Documents,
-    vocabulary: VocabularyFile,
-    weat: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
+    weat: WordSetFile,
     out: Out,
-    x_max: XMax = 100.0,
-    alpha: Alpha = 0.75,
-    damping: Damping = 0.0,
+    influence: Influence,
     threads: Threads = 1,
     transform: Annotated[
         list[Path] | None,
@@ -106,9 +145,7 @@ def differential_bias(
     from biaslab.embeddings.word_maps import read_word_maps
     from biaslab.origins.estimation import document_table, mapped_document_table
 
-    scanner, (test,) = _scanner(
-        batches, cooccurrence, corpus, vocabulary, [weat], x_max, alpha, damping, threads
-    )
+    scanner, (test,) = _scanner(batches, corpus, [weat], influence, threads)
     titles = read_parquet(documents, ["document", "id", "title"])
     maps = {path.stem: read_word_maps(path, len(scanner.words)) for path in transform or ()}
     if maps:
@@ -119,35 +156,27 @@ def differential_bias(
 
 
 @app.command("bias-gradient")
+@grouped
 def bias_gradient(
     batches: Baselines,
-    cooccurrence: Cooccurrences,
-    corpus: CorpusFile,
-    vocabulary: VocabularyFile,
-    weat: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
+    corpus: CountedCorpus,
+    weat: WordSetFile,
     out: Out,
-    x_max: XMax = 100.0,
-    alpha: Alpha = 0.75,
-    damping: Damping = 0.0,
+    influence: Influence,
     threads: Threads = 1,
 ) -> None:
     """Estimate how much every co-occurrence of a test's words raises or lowers the bias."""
     from biaslab.core.io import write_parquet
     from biaslab.origins.gradient import pair_table
 
-    scanner, (test,) = _scanner(
-        batches, cooccurrence, corpus, vocabulary, [weat], x_max, alpha, damping, threads
-    )
+    scanner, (test,) = _scanner(batches, corpus, [weat], influence, threads)
     write_parquet(out, pair_table(scanner, test))
 
 
 @app.command("select-sets")
 def select_sets(
-    differential_bias: Annotated[
-        list[Path],
-        typer.Argument(help="Differential bias of every document, a file for each test (.parquet)."),
-    ],
-    estimator: Annotated[str, typer.Option(help="influence, newton or gradient.")],
+    differential_bias: OfAllTests,
+    estimator: Estimator,
     sizes: Sizes,
     seed: Seed,
     out: Out,
@@ -160,19 +189,12 @@ def select_sets(
 
     column = f"{estimator}_mean"
     means = {path.stem: read_parquet(path, [column])[column].to_numpy() for path in differential_bias}
-    chosen = perturbation.select_sets(means, _numbers(sizes), _numbers(random_sizes), random_sets, seed)
-    write_parquet(out, chosen)
+    targeted, random = _sizes(sizes, "--sizes"), _sizes(random_sizes, "--random-sizes")
+    write_parquet(out, perturbation.select_sets(means, targeted, random, random_sets, seed))
 
 
 @app.command("seed-stability")
-def seed_stability(
-    differential_bias: Annotated[
-        list[Path],
-        typer.Argument(help="Differential bias of every document, a file for each test (.parquet)."),
-    ],
-    seed: Seed,
-    out: Out,
-) -> None:
+def seed_stability(differential_bias: OfAllTests, seed: Seed, out: Out) -> None:
     """Measure how far the ranking of documents depends on the baselines' seeds, by their number."""
     import pandas as pd
 
@@ -184,24 +206,21 @@ def seed_stability(
 
 
 @app.command("predict-sets")
+@grouped
 def predict_sets(
     batches: Baselines,
-    cooccurrence: Cooccurrences,
-    corpus: CorpusFile,
-    vocabulary: VocabularyFile,
-    sets: Annotated[Path, typer.Option(help="Documents of every set (.parquet).")],
+    corpus: CountedCorpus,
+    sets: Sets,
     weat: WordSetFiles,
     out: Out,
-    x_max: XMax = 100.0,
-    alpha: Alpha = 0.75,
-    damping: Damping = 0.0,
+    influence: Influence,
     threads: Threads = 1,
 ) -> None:
     """Predict the bias after the removal of every perturbation set, as a set."""
     from biaslab.core.io import read_parquet, write_tsv
     from biaslab.origins.estimation import set_table
 
-    scanner, tests = _scanner(batches, cooccurrence, corpus, vocabulary, weat, x_max, alpha, damping, threads)
+    scanner, tests = _scanner(batches, corpus, weat, influence, threads)
     write_tsv(out, set_table(scanner, tests, read_parquet(sets)))
 
 
@@ -228,7 +247,7 @@ def select_documents(
     differential_bias: Annotated[
         Path, typer.Argument(help="Differential bias of every document (.parquet).")
     ],
-    estimator: Annotated[str, typer.Option(help="influence, newton or gradient.")],
+    estimator: Estimator,
     tails: Annotated[int, typer.Option(help="Documents at each end of the ranking.", min=0)],
     random: Annotated[int, typer.Option(help="Random documents of the rest.", min=0)],
     seed: Seed,
@@ -250,9 +269,9 @@ def compare_documents(
     baseline: Annotated[Path, typer.Option(help="Bias of the baseline embeddings (.tsv).")],
     observed: Annotated[Path, typer.Option(help="Bias of their partners without a document (.tsv).")],
     differential_bias: Annotated[Path, typer.Option(help="Differential bias of every document (.parquet).")],
-    seed: Seed,
     documents: Annotated[Path, typer.Option(help="Table of the documents to write (.tsv).")],
     correlation: Annotated[Path, typer.Option(help="Table of correlations to write (.tsv).")],
+    seed: Seed,
 ) -> None:
     """Compare the estimated differential bias of single documents with paired retraining."""
     from biaslab.core.io import read_parquet, read_tsv, write_tsv
@@ -269,27 +288,16 @@ def compare_documents(
 
 
 @app.command("ppmi-scan")
+@grouped
 def ppmi_scan(
-    cooccurrence: Cooccurrences,
-    corpus: CorpusFile,
-    documents: Documents,
-    vocabulary: VocabularyFile,
-    weat: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
-    out: Out,
-    threads: Threads = 1,
+    corpus: CountedCorpus, documents: Documents, weat: WordSetFile, out: Out, threads: Threads = 1
 ) -> None:
     """Measure how much every document contributes to a bias in the PPMI representation, exactly."""
-    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
-    from biaslab.core.io import read_npz, read_parquet, write_parquet
-    from biaslab.embeddings import cooccurrence as counts
-    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.core.io import read_parquet, write_parquet
     from biaslab.origins import ppmi_scan as scan
 
-    words, x = read_vocabulary(vocabulary), counts.read(cooccurrence)
-    scan.check_vocabulary(x, len(words))
-    test = in_vocabulary(read_word_sets(weat), words.ids)
-    arrays = read_npz(corpus, ("tokens", "offsets"))
-    values = scan.differential_bias(x, arrays["tokens"], arrays["offsets"], test, threads)
+    x, tokens, offsets, (test,) = _read_for_ppmi(corpus, [weat])
+    values = scan.differential_bias(x, tokens, offsets, test, threads)
     table = scan.document_table(values, read_parquet(documents, ["document", "id", "title"]))
     write_parquet(out, table)
 
@@ -305,19 +313,19 @@ def select_ppmi_sets(
     from biaslab.origins import ppmi_sets
 
     ppmi = read_parquet(scan, ["ppmi"])["ppmi"].to_numpy()
-    write_parquet(out, ppmi_sets.select_ppmi_sets(ppmi, scan.stem, _numbers(sizes)))
+    write_parquet(out, ppmi_sets.select_ppmi_sets(ppmi, scan.stem, _sizes(sizes, "--sizes")))
 
 
 @app.command("compare-ppmi")
+@grouped
 def compare_ppmi(
     batches: Baselines,
     cooccurrence: Cooccurrences,
-    vocabulary: VocabularyFile,
+    vocabulary: CorpusVocabulary,
     weat: WordSetFiles,
     seed: Seed,
     baseline: Annotated[Path, typer.Option(help="Where the tests' bias by PPMI goes (.tsv).")],
-    word_sets: Annotated[Path, typer.Option(help="Where the random tests go (.tsv).")],
-    correlation: Annotated[Path, typer.Option(help="Where their fit goes (.tsv).")],
+    out: RandomTests,
     count: Annotated[
         int, typer.Option(help="Random tests to draw, as large as the first test.", min=2)
     ] = 2000,
@@ -336,17 +344,17 @@ def compare_ppmi(
     drawn = comparison.random_word_sets(x, sizes, count, contexts, seed)
     table = comparison.compare_word_sets(batches, x, drawn, words.words)
     write_tsv(baseline, comparison.measure_ppmi(x, [in_vocabulary(test, words.ids) for test in tests]))
-    write_tsv(word_sets, table)
-    write_tsv(correlation, comparison.correlate(table, seed))
+    write_tsv(out.word_sets, table)
+    write_tsv(out.correlation, comparison.correlate(table, seed))
 
 
 @app.command("highlight")
+@grouped
 def highlight(
-    setup: ResultsOfSetup,
-    weat: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
+    of: OfSetup,
+    weat: WordSetFile,
     increase: Annotated[Path, typer.Option(help="Page of the document whose removal raises the bias most.")],
     decrease: Annotated[Path, typer.Option(help="Page of the document whose removal lowers the bias most.")],
-    results: Results = Path("results"),
 ) -> None:
     """Write the most influential documents as pages, each word coloured by its contribution."""
     from biaslab.bias.word_sets import read_word_sets
@@ -356,19 +364,19 @@ def highlight(
     from biaslab.run.area import Unit
 
     word_sets = read_word_sets(weat)
-    corpus = Corpus(Setup(Unit(setup), results / "origins" / setup))
+    corpus = Corpus(Setup(Unit(of.setup), of.results / "origins" / of.setup))
     baseline = corpus.setup.baseline_mean(word_sets.name)
     for kind, number in extremes(corpus.setup, word_sets.name).items():
         document = corpus.document(number)
         part = (word_sets, baseline, explain(corpus, document, word_sets))
-        write_page({"increase": increase, "decrease": decrease}[kind], setup, document, [part])
+        write_page({"increase": increase, "decrease": decrease}[kind], of.setup, document, [part])
 
 
 @app.command("explain")
+@grouped
 def explain(
-    setup: ResultsOfSetup,
+    of: OfSetup,
     document: Annotated[str, typer.Option(help="Id of the document, as in documents.parquet.")],
-    results: Results = Path("results"),
     config: Annotated[
         Path | None, typer.Option(help="The configuration of the run; by default config.json in the results.")
     ] = None,
@@ -381,48 +389,37 @@ def explain(
     from biaslab.origins.report.explanation_page import show
     from biaslab.origins.report.highlight import write_page
 
-    chosen = open_setup(setup, results, config or results / "config.json")
+    chosen = open_setup(of.setup, of.results, config or of.results / "config.json")
     tests, corpus = chosen_tests(chosen, weat), Corpus(chosen)
     found = corpus.find(document)
     parts = [(t, chosen.baseline_mean(t.name), explain_document(corpus, found, t)) for t in tests]
-    show(found, setup, parts)
+    show(found, of.setup, parts)
     if html:
-        write_page(html, setup, found, parts)
+        write_page(html, of.setup, found, parts)
 
 
 @app.command("measure-ppmi-sets")
+@grouped
 def measure_ppmi_sets(
-    cooccurrence: Cooccurrences,
-    corpus: CorpusFile,
-    vocabulary: VocabularyFile,
-    sets: Annotated[Path, typer.Option(help="Documents of every set (.parquet).")],
-    weat: WordSetFiles,
-    out: Out,
-    threads: Threads = 1,
+    corpus: CountedCorpus, sets: Sets, weat: WordSetFiles, out: Out, threads: Threads = 1
 ) -> None:
     """Measure the bias in the PPMI representation without each perturbation set, exactly."""
-    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
-    from biaslab.core.io import read_npz, read_parquet, write_tsv
-    from biaslab.embeddings import cooccurrence as counts
-    from biaslab.embeddings.vocabulary import read_vocabulary
-    from biaslab.origins.ppmi_scan import check_vocabulary
+    from biaslab.core.io import read_parquet, write_tsv
     from biaslab.origins.transfer import measure_ppmi_sets
 
-    words, x = read_vocabulary(vocabulary), counts.read(cooccurrence)
-    check_vocabulary(x, len(words))
-    tests = [in_vocabulary(read_word_sets(path), words.ids) for path in weat]
-    arrays, removed = read_npz(corpus, ("tokens", "offsets")), read_parquet(sets, ["set", "document"])
-    write_tsv(out, measure_ppmi_sets(x, arrays["tokens"], arrays["offsets"], removed, tests, threads))
+    x, tokens, offsets, tests = _read_for_ppmi(corpus, weat)
+    removed = read_parquet(sets, ["set", "document"])
+    write_tsv(out, measure_ppmi_sets(x, tokens, offsets, removed, tests, threads))
 
 
 @app.command("compare-word2vec")
+@grouped
 def compare_word2vec(
     batches: Annotated[list[Path], typer.Argument(help="word2vec embeddings of the whole corpus (.npz).")],
-    vocabulary: VocabularyFile,
+    vocabulary: CorpusVocabulary,
     glove: Annotated[Path, typer.Option(help="The random tests, measured in GloVe (.tsv).")],
     seed: Seed,
-    word_sets: Annotated[Path, typer.Option(help="Where the random tests go (.tsv).")],
-    correlation: Annotated[Path, typer.Option(help="Where their fit goes (.tsv).")],
+    out: RandomTests,
 ) -> None:
     """Compare the bias in word2vec with that in GloVe, over random tests."""
     from biaslab.core.io import read_tsv, write_tsv
@@ -432,18 +429,18 @@ def compare_word2vec(
     columns = ("word_set", "glove_mean", "glove_sd", "S", "T", "A", "B")
     drawn = read_tsv(glove, columns, text=columns[3:])
     table = transfer.compare_word2vec(batches, read_vocabulary(vocabulary), drawn)
-    write_tsv(word_sets, table)
-    write_tsv(correlation, transfer.correlate_word2vec(table, seed))
+    write_tsv(out.word_sets, table)
+    write_tsv(out.correlation, transfer.correlate_word2vec(table, seed))
 
 
 @app.command("compare-transfer")
 def compare_transfer(
     baseline: Annotated[Path, typer.Option(help="Bias of the GloVe baselines (.tsv).")],
     observed: Annotated[Path, typer.Option(help="Bias of GloVe without every set (.tsv).")],
+    sets: Sets,
+    seed: Seed,
     ppmi: Annotated[Path, typer.Option(help="Bias by PPMI, of the baseline and every set (.tsv).")],
     word2vec: Annotated[Path, typer.Option(help="Bias of word2vec, of the baseline and every set (.tsv).")],
-    sets: Annotated[Path, typer.Option(help="Documents of every set (.parquet).")],
-    seed: Seed,
     changes: Annotated[Path, typer.Option(help="Where the bias without every set goes (.tsv).")],
     responses: Annotated[Path, typer.Option(help="Where the comparison of representations goes (.tsv).")],
 ) -> None:
@@ -469,7 +466,7 @@ def project_words(
         list[Path],
         typer.Argument(help="Batch files of the baselines and of each test's largest sets (.npz)."),
     ],
-    vocabulary: VocabularyFile,
+    vocabulary: CorpusVocabulary,
     weat: WordSetFiles,
     seed: Seed,
     projections: Annotated[Path, typer.Option(help="Where the projection of every word goes (.tsv).")],
@@ -489,29 +486,46 @@ def project_words(
     write_tsv(frequency, axis.fit_frequency(table, seed))
 
 
-def _scanner(batches, cooccurrence, corpus, vocabulary, weats, x_max, alpha, damping, threads):
-    """Read what estimating the differential bias needs; return the scanner and the tests."""
-    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
+def _read(files: CountedCorpus) -> "tuple[Vocabulary, Cooccurrence, np.ndarray, np.ndarray]":
+    """Read the vocabulary, the counts, the word ids and the offsets of a corpus."""
     from biaslab.core.io import read_npz
-    from biaslab.embeddings import cooccurrence as counts
+    from biaslab.embeddings import cooccurrence
     from biaslab.embeddings.vocabulary import read_vocabulary
-    from biaslab.origins.estimation import Scanner
 
-    words = read_vocabulary(vocabulary)
-    tests = [in_vocabulary(read_word_sets(path), words.ids) for path in weats]
-    arrays = read_npz(corpus, ("tokens", "offsets"))
-    scanner = Scanner(
-        batches, counts.read(cooccurrence), arrays["tokens"], arrays["offsets"], words.words, x_max, alpha,
-        damping, threads,
-    )  # fmt: skip
-    return scanner, tests
+    words, x = read_vocabulary(files.vocabulary), cooccurrence.read(files.cooccurrence)
+    arrays = read_npz(files.corpus, ("tokens", "offsets"))
+    return words, x, arrays["tokens"], arrays["offsets"]
 
 
-def _numbers(text: str) -> list[int]:
-    """Read whole numbers separated by commas."""
-    from biaslab.core.errors import InputError
+def _read_tests(files: list[Path], words: "Vocabulary") -> "list[WeatIndices]":
+    """Read tests and find their words in a vocabulary."""
+    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
 
-    try:
-        return [int(part) for part in text.split(",") if part]
-    except ValueError as error:
-        raise InputError(f"'{text}' is no list of whole numbers separated by commas") from error
+    return [in_vocabulary(read_word_sets(file), words.ids) for file in files]
+
+
+def _scanner(
+    batches: list[Path], files: CountedCorpus, weat: list[Path], influence: Influence, threads: int
+) -> "tuple[Scanner, list[WeatIndices]]":
+    """Read what estimating the differential bias needs; return the scanner and the tests."""
+    from biaslab.origins.estimation import InfluenceParameters, Scanner
+
+    words, x, tokens, offsets = _read(files)
+    tests = _read_tests(weat, words)
+    parameters = InfluenceParameters(**vars(influence))
+    return Scanner(batches, x, tokens, offsets, words.words, parameters, threads), tests
+
+
+def _read_for_ppmi(
+    files: CountedCorpus, weat: list[Path]
+) -> "tuple[Cooccurrence, np.ndarray, np.ndarray, list[WeatIndices]]":
+    """Read the counts, the word ids and the offsets of a corpus, and the tests."""
+    from biaslab.origins.ppmi_scan import check_vocabulary
+
+    words, x, tokens, offsets = _read(files)
+    check_vocabulary(x, len(words))
+    return x, tokens, offsets, _read_tests(weat, words)
+
+
+def _sizes(text: str, option: str) -> list[int]:
+    return numbers(text, option, int, "10,30,100")

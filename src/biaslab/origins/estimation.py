@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,23 @@ from biaslab.origins.influence import (
 from biaslab.origins.perturbation import members
 
 
+@dataclass(frozen=True)
+class InfluenceParameters:
+    """Of the loss that the baselines were trained on, and of its Hessians.
+
+    Attributes
+    ----------
+    x_max, alpha : float
+        Of the weighting f (below Eq. 1).
+    damping : float
+        Added to the diagonal of every Hessian.
+    """
+
+    x_max: float = 100.0
+    alpha: float = 0.75
+    damping: float = 0.0
+
+
 class Scanner:
     """Everything that estimating the differential bias of one bias test needs but the units to remove.
 
@@ -40,10 +58,8 @@ class Scanner:
         The corpus, (n,) int32 and (n_documents + 1,) int64.
     words : sequence of str
         The vocabulary.
-    x_max, alpha : float
-        Of the weighting f (below Eq. 1).
-    damping : float
-        Added to the diagonal of every Hessian.
+    parameters : InfluenceParameters
+        Of the baselines' loss and its Hessians.
     threads : int
         Threads to use.
     """
@@ -55,13 +71,11 @@ class Scanner:
         tokens: np.ndarray,
         offsets: np.ndarray,
         words: Sequence[str],
-        x_max: float,
-        alpha: float,
-        damping: float,
+        parameters: InfluenceParameters,
         threads: int,
     ) -> None:
         self.batches, self.x, self.tokens, self.offsets = batches, x, tokens, offsets
-        self.words, self.x_max, self.alpha, self.damping, self.threads = words, x_max, alpha, damping, threads
+        self.words, self.parameters, self.threads = words, parameters, threads
         if x.n_words != len(words):
             raise InputError(
                 f"X has {x.n_words} words and the vocabulary {len(words)}; make both from one corpus"
@@ -80,9 +94,9 @@ class Scanner:
 
     def gradients(self, weat: WeatIndices) -> tuple[WeatRows, np.ndarray]:
         """Return the rows of a test's words and dB/dX at their places, (n_embeddings, nnz) (Appendix A)."""
-        rows = weat_rows(self.x, weat_words(weat), self.x_max, self.alpha)
+        rows = self._rows(weat)
         values = [
-            bias_gradient(rows, weat, embedding, self.damping, self.words, self.threads)
+            bias_gradient(rows, weat, embedding, self.parameters.damping, self.words, self.threads)
             for _, embedding in self._embeddings()
         ]
         return rows, np.stack(values)
@@ -90,7 +104,7 @@ class Scanner:
     def _scan(
         self, weat: WeatIndices, units: Callable, maps: WordMaps | None = None
     ) -> list[DifferentialBias]:
-        rows = weat_rows(self.x, weat_words(weat), self.x_max, self.alpha)
+        rows = self._rows(weat)
         removals = units(rows, removals_of_documents(rows, self.tokens, self.offsets))
         return [
             differential_bias(
@@ -98,7 +112,7 @@ class Scanner:
                 removals,
                 weat,
                 embedding,
-                self.damping,
+                self.parameters.damping,
                 self.words,
                 self.threads,
                 None if maps is None else maps.of(replicate),
@@ -107,6 +121,9 @@ class Scanner:
                 self._embeddings(), desc=weat.name, unit="embedding", disable=None
             )
         ]
+
+    def _rows(self, weat: WeatIndices) -> WeatRows:
+        return weat_rows(self.x, weat_words(weat), self.parameters.x_max, self.parameters.alpha)
 
     def _embeddings(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """Yield number and parameters of every baseline."""

@@ -6,7 +6,8 @@ Brunet et al. 2019, Appendix C: baselines, targeted sets per test and size, rand
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-BASELINE = "baseline"
+from biaslab.embeddings import BASELINE
+
 TARGETED_KINDS = ("increase", "decrease")
 RANDOM = "random"
 PPMI = "ppmi"

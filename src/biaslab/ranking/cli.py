@@ -1,20 +1,36 @@
 """Commands of ``biaslab ranking``."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from biaslab.run.options import Out, Seed, Threads
+from biaslab.run.options import Out, Seed, Threads, grouped
 
 app = typer.Typer(
     help="Rankings that follow a desired distribution of attribute values.", no_args_is_help=True
 )
 
 
-@app.callback()
-def _group() -> None:
-    """Keep the verbs as sub-commands, even while there is only one."""
+@dataclass(frozen=True)
+class ColumnNames:
+    """The columns of a file of lists."""
+
+    score: Annotated[str, typer.Option(help="Column of the score; higher is better.")]
+    attribute: Annotated[
+        list[str],
+        typer.Option(
+            help="Column of the attribute; several are crossed, their values joined: female|senior."
+        ),
+    ]
+    query: Annotated[
+        str | None,
+        typer.Option(help="Column that names the list of each candidate; without it the file is one list."),
+    ] = None
+    qualified: Annotated[
+        str | None, typer.Option(help="Column that tells who is qualified: 1, true, yes or 0, false, no.")
+    ] = None
 
 
 @app.command("simulate")
@@ -69,6 +85,7 @@ def counterexamples(
 
 
 @app.command("rerank")
+@grouped
 def rerank(
     candidates: Annotated[
         Path,
@@ -76,13 +93,7 @@ def rerank(
             help="Table with a header and one candidate a line (.csv, .tsv, .parquet); lists side by side."
         ),
     ],
-    score: Annotated[str, typer.Option(help="Column of the score; higher is better.")],
-    attribute: Annotated[
-        list[str],
-        typer.Option(
-            help="Column of the attribute; several are crossed, their values joined: female|senior."
-        ),
-    ],
+    columns: ColumnNames,
     desired: Annotated[
         str,
         typer.Option(
@@ -102,13 +113,6 @@ def rerank(
     algorithm: Annotated[
         str, typer.Option(help="det_greedy, det_cons, det_relaxed, det_const_sort or score_only.")
     ] = "det_const_sort",
-    query: Annotated[
-        str | None,
-        typer.Option(help="Column that names the list of each candidate; without it the file is one list."),
-    ] = None,
-    qualified: Annotated[
-        str | None, typer.Option(help="Column that tells who is qualified: 1, true, yes or 0, false, no.")
-    ] = None,
     measures: Annotated[
         Path | None, typer.Option(help="Where the measures before and after go, means first (.tsv).")
     ] = None,
@@ -122,7 +126,9 @@ def rerank(
     from biaslab.ranking.report import lists as list_report
     from biaslab.ranking.reranking import rerank_file
 
-    source = ListFile(candidates, Columns(score, tuple(attribute), query, qualified))
+    source = ListFile(
+        candidates, Columns(columns.score, tuple(columns.attribute), columns.query, columns.qualified)
+    )
     measured = rerank_file(source, out, desired, top, algorithm)
     if measures is not None:
         write_tsv(measures, list_report.measure_table(measured))

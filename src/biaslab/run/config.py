@@ -11,13 +11,13 @@ from typing import Any
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import read_yaml
 from biaslab.core.schema import check_schema, fill_defaults, merge
+from biaslab.run import REGISTRY
 from biaslab.run.area import Given, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.datasets import Dataset, load_registry, unregistered
 
 SCHEMA = Path("workflow/schemas/config.schema.yaml")
 SCHEMAS_OF_AREAS = Path("workflow/schemas/areas")
-REGISTRY = Path("workflow/resources/datasets.tsv")
 PRESETS = Path("workflow/presets")
 
 

@@ -13,7 +13,13 @@ from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.embeddings.word_maps import WordMaps, write_word_maps
-from biaslab.origins.estimation import Scanner, document_table, mapped_document_table, set_table
+from biaslab.origins.estimation import (
+    InfluenceParameters,
+    Scanner,
+    document_table,
+    mapped_document_table,
+    set_table,
+)
 from biaslab.origins.perturbation import select_sets
 
 N_WORDS, D, N_DOCUMENTS = 30, 4, 40
@@ -48,7 +54,7 @@ def scanner(corpus, tmp_path_factory):
     path = tmp_path_factory.mktemp("baseline") / "batch-0.npz"
     trained = train_replicates(x, GloveParameters(D, 3), "baseline", [0, 1, 2], 1, path, 1e9)
     write_trainings(path, [0, 1, 2], trained, every_parameter=True)
-    return Scanner([path], x, *corpus, WORDS, 100.0, 0.75, 0.0, 1), trained
+    return Scanner([path], x, *corpus, WORDS, InfluenceParameters(), 1), trained
 
 
 def documents():
@@ -84,7 +90,7 @@ def _seeds(scan, document):
 def test_another_vocabulary(scanner, corpus):
     scan, _ = scanner
     with pytest.raises(InputError, match="X has 30 words and the vocabulary 29"):
-        Scanner(scan.batches, scan.x, *corpus, WORDS[1:], 100.0, 0.75, 0.0, 1)
+        Scanner(scan.batches, scan.x, *corpus, WORDS[1:], InfluenceParameters(), 1)
 
 
 def test_documents_of_another_corpus(scanner):

@@ -15,7 +15,7 @@ from biaslab.core.io import read_parquet, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
-from biaslab.origins.estimation import Scanner, document_table
+from biaslab.origins.estimation import InfluenceParameters, Scanner, document_table
 from biaslab.origins.gradient import pair_table
 from biaslab.origins.report.explanation import Corpus, explain, open_setup, words_of_test
 from biaslab.origins.report.highlight import shown_tokens, typeset, write_page
@@ -56,7 +56,7 @@ def folder(tmp_path_factory):
     names = [f"{i // 3}#{i % 3}" for i in numbers]
     documents = pd.DataFrame({"document": numbers, "id": names, "title": [f"Rock & <b>{i}" for i in numbers]})
     write_parquet(folder / "documents.parquet", documents.assign(n_tokens=LENGTH, excerpt=""))
-    scanner = Scanner([path], x, tokens, offsets, WORDS, 20.0, 0.75, 0.0, 1)
+    scanner = Scanner([path], x, tokens, offsets, WORDS, InfluenceParameters(x_max=20.0), 1)
     ids = {word: i for i, word in enumerate(WORDS)}
     for name, test in TESTS.items():
         found = in_vocabulary(test, ids)

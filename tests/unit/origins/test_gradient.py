@@ -7,7 +7,7 @@ from biaslab.core.errors import InputError
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
-from biaslab.origins.estimation import Scanner, document_table
+from biaslab.origins.estimation import InfluenceParameters, Scanner, document_table
 from biaslab.origins.gradient import contributions, pair_table, token_contributions
 from naive import embeddings as naive_embeddings
 from naive import origins as naive_origins
@@ -33,7 +33,7 @@ def scanner(tmp_path_factory):
     path = tmp_path_factory.mktemp("baseline") / "batch-0.npz"
     trained = train_replicates(x, GloveParameters(D, 3), "baseline", [0, 1, 2], 1, path, 1e9)
     write_trainings(path, [0, 1, 2], trained, every_parameter=True)
-    return Scanner([path], x, tokens, offsets, WORDS, 20.0, 0.75, 0.0, 1)
+    return Scanner([path], x, tokens, offsets, WORDS, InfluenceParameters(x_max=20.0), 1)
 
 
 @pytest.fixture(scope="module")

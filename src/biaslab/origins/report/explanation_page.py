@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from biaslab.bias.word_sets import WordSets
 from biaslab.origins.report.explanation import Document, Explanation
+from biaslab.run.terminal import plain_console, plain_table
 
 N_PAIRS = 15
 """Co-occurrences to print."""
@@ -15,7 +15,7 @@ N_PAIRS = 15
 
 def show(document: Document, setup: str, parts: Iterable[tuple[WordSets, float, Explanation]]) -> None:
     """Print what a document contributes to the bias of each test."""
-    console = Console(markup=False, emoji=False, highlight=False)
+    console = plain_console()
     console.print(Text(document.title, style="bold"))
     console.print(f"document {document.id} of setup {setup}, {len(document.tokens)} tokens in the vocabulary")
     for word_sets, baseline, explanation in parts:
@@ -53,12 +53,8 @@ def _pairs(explanation: Explanation) -> Table:
 
 
 def _table(headers: list[str], rows: list[tuple[str, ...]], numbers: tuple[int, ...]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for k, header in enumerate(headers):
-        table.add_column(header, justify="right" if k in numbers else "left", overflow="fold")
-    for row in rows or [("none", *[""] * (len(headers) - 1))]:
-        table.add_row(*[Text(cell, style=_style(cell)) for cell in row])
-    return table
+    nothing = ("none", *[""] * (len(headers) - 1))
+    return plain_table(headers, rows or [nothing], numbers, _style)
 
 
 def _signed(number: float) -> str:

@@ -1,0 +1,44 @@
+"""What commands print: tables on a terminal, plain text in a pipe or file."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+def plain_console(**options: Any) -> Console:
+    """Return a console that prints text as it is; options as those of `rich.console.Console`."""
+    return Console(markup=False, emoji=False, highlight=False, **options)
+
+
+def plain_table(
+    headers: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Sequence[int],
+    style: Callable[[str], str] = lambda cell: "",
+) -> Table:
+    """Return a table without lines.
+
+    Parameters
+    ----------
+    headers : sequence of str
+        Of the columns.
+    rows : iterable of sequence of str
+        The cells.
+    numbers : sequence of int
+        Which columns hold numbers, to be set flush right.
+    style : callable
+        Returns the style of a cell, as `rich` names it.
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for k, header in enumerate(headers):
+        table.add_column(header, justify="right" if k in numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*[Text(cell, style=style(cell)) for cell in row])
+    return table

@@ -1,0 +1,124 @@
+"""Groups of options, numbers in an option, and the start of the command."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from biaslab.core.errors import InputError
+from biaslab.run.options import grouped, numbers
+
+Size = Annotated[int, typer.Option(help="How large.", min=1)]
+
+
+@dataclass(frozen=True)
+class Source:
+    path: Annotated[Path, typer.Argument(help="What to read.")]
+    size: Size
+    unit: Annotated[str, typer.Option("--in", help="Of the size.")] = "m"
+
+
+@dataclass(frozen=True)
+class Longer(Source):
+    tags: Annotated[list[str], typer.Option(help="May be repeated.")] = ("a", "b")
+
+
+def command(function):
+    app = typer.Typer()
+    app.command()(grouped(function))
+    return app
+
+
+def invoke(function, *arguments):
+    return CliRunner().invoke(command(function), [*arguments], catch_exceptions=False)
+
+
+def show(first: Annotated[str, typer.Option()], source: Source, last: Annotated[int, typer.Option()] = 3):
+    """Show what was given."""
+    typer.echo(f"{first} {source} {last}")
+
+
+def test_a_group_arrives_as_an_instance():
+    result = invoke(show, "x.txt", "--first", "one", "--size", "2", "--in", "km")
+    assert result.output == f"one {Source(Path('x.txt'), 2, 'km')} 3\n"
+    defaults = invoke(show, "x.txt", "--first", "one", "--size", "2", "--last", "4")
+    assert defaults.output == f"one {Source(Path('x.txt'), 2)} 4\n"
+
+
+def test_options_of_a_group_stand_in_its_place_as_if_written_out():
+    def written_out(
+        path: Annotated[Path, typer.Argument(help="What to read.")],
+        first: Annotated[str, typer.Option()],
+        size: Size,
+        unit: Annotated[str, typer.Option("--in", help="Of the size.")] = "m",
+        last: Annotated[int, typer.Option()] = 3,
+    ):
+        """Show what was given."""
+
+    expected = typer.Typer()
+    expected.command("show")(written_out)
+    wanted = CliRunner().invoke(expected, ["--help"]).output
+    assert "Show what was given." in wanted
+    assert invoke(show, "--help").output.replace("[OPTIONS]", "") == wanted.replace("[OPTIONS]", "")
+
+
+def test_groups_inherit_and_several_of_them_mix_with_options():
+    @dataclass(frozen=True)
+    class Target:
+        out: Annotated[Path, typer.Option()]
+
+    def both(source: Longer, target: Target):
+        typer.echo(f"{list(source.tags)} {source.size} {target.out}")
+
+    assert invoke(both, "x", "--size", "1", "--out", "y").output == "['a', 'b'] 1 y\n"
+    assert invoke(both, "x", "--size", "1", "--out", "y", "--tags", "c").output == "['c'] 1 y\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [(["--size", "0"], "Invalid value for '--size'"), ([], "Missing option '--size'")],
+)
+def test_limits_of_a_field_hold(arguments, problem):
+    result = invoke(show, "x", "--first", "one", *arguments)
+    assert result.exit_code == 2
+    assert problem in result.output
+
+
+def test_two_options_of_one_name_are_no_command():
+    def twice(size: Size, source: Source):
+        pass
+
+    with pytest.raises(ValueError, match="duplicate parameter name: 'size'"):
+        grouped(twice)
+
+
+def test_numbers():
+    assert numbers("10,3", "--sizes", int, "1,2") == [10, 3]
+    assert numbers("0,.5", "--weights", float, "1,2") == [0.0, 0.5]
+    assert numbers("", "--sizes", int, "1,2") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "message"),
+    [
+        ("1,2.5", int, "--sizes 1,2.5: not whole numbers; write for instance 1,2"),
+        ("1,,2", int, "--sizes 1,,2: not whole numbers; write for instance 1,2"),
+        ("1,a", float, "--sizes 1,a: not numbers; write for instance 1,2"),
+    ],
+)
+def test_what_are_no_numbers(text, kind, message):
+    with pytest.raises(InputError) as caught:
+        numbers(text, "--sizes", kind, "1,2")
+    assert str(caught.value) == message
+
+
+def test_the_command_starts_without_the_libraries_of_its_steps():
+    heavy = ["numpy", "pandas", "scipy", "matplotlib", "numba", "torch"]
+    code = f"import sys, biaslab.cli; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
