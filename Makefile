@@ -28,7 +28,7 @@ help:
 	@echo 'make test           run the tests'
 	@echo 'make lint           check style'
 	@echo 'make bench          measure what is claimed about speed; BIASLAB_MIRROR=FOLDER with registered data'
-	@echo 'make clean          delete caches and builds'
+	@echo 'make clean          delete caches, compiled kernels and builds'
 	@echo 'make clean-results  delete results/ and what Snakemake knows about it'
 
 reproduce: $(READY)
@@ -51,6 +51,7 @@ bench: $(READY)
 	@for script in $(BENCHMARKS); do $(MIRROR) $(BIN)/python $$script || exit; done
 
 clean:
+	-@[ ! -x $(BIN)/biaslab ] || $(BIN)/biaslab cache clear
 	rm -rf build .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 

@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from biaslab.cli import audit, datasets, embeddings
+from biaslab.cli import audit, cache, datasets, embeddings
 from biaslab.cli.report import add_report
 from biaslab.cli.run import run
 from biaslab.core.errors import InputError
@@ -22,6 +22,7 @@ for area in AREAS:
     add_report(commands, area)
     app.add_typer(commands, name=area.replace("_", "-"))
 app.add_typer(audit.app, name="audit")
+app.add_typer(cache.app, name="cache")
 
 
 def main() -> None:

@@ -1,26 +1,35 @@
 """The decorators of every compiled kernel; no other module calls numba's ``njit``.
 
-There is no disk cache: numba keys it by the file of the kernel alone, so that an edit to a callee in
-another file would silently run old code.
+What is compiled is kept on disk, see `kernel_cache`. With NUMBA_DISABLE_JIT=1 kernels run in Python, as they
+are written.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numba
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-_EXACT = {"nopython": True, "error_model": "numpy", "cache": False}
+from biaslab.core import kernel_cache
+
 # Sums may be regrouped into vector lanes and products contracted into FMAs. The grouping is fixed when the
 # kernel is compiled, so results still repeat bit for bit on one machine type. NaN and inf keep their meaning.
 _REASSOCIATE = {"reassoc", "contract", "arcp", "nsz"}
 
-kernel = numba.jit(**_EXACT, fastmath=False)
-parallel_kernel = numba.jit(**_EXACT, fastmath=False, parallel=True)
-reassociating_kernel = numba.jit(**_EXACT, fastmath=_REASSOCIATE)
-parallel_reassociating_kernel = numba.jit(**_EXACT, fastmath=_REASSOCIATE, parallel=True)
+
+def _decorator(**options: Any) -> Callable[[Callable], Callable]:
+    """Return a decorator that compiles with some flags of numba, and keeps what it compiled on disk."""
+    compile_lazily = numba.jit(nopython=True, error_model="numpy", **options)
+    return lambda function: kernel_cache.attach(compile_lazily(function))
+
+
+kernel = _decorator(fastmath=False)
+parallel_kernel = _decorator(fastmath=False, parallel=True)
+reassociating_kernel = _decorator(fastmath=_REASSOCIATE)
+parallel_reassociating_kernel = _decorator(fastmath=_REASSOCIATE, parallel=True)
 
 prange = numba.prange
 
@@ -71,3 +80,9 @@ def prefetch(_typing_context, array, i, j):
         return context.get_dummy_value()
 
     return types.void(array, types.intp, types.intp), generate
+
+
+if numba.config.DISABLE_JIT:
+
+    def prefetch(array, i, j):
+        """Do nothing: Python has no such instruction."""
