@@ -94,7 +94,7 @@ def rank_greedily(algorithm, scores, positions, starts, desired, floors, ceiling
         for a in range(m):
             count = heads[a] - starts[a]
             low = 0.0
-            if algorithm in (DET_CONS, DET_RELAXED):
+            if algorithm in (DET_CONS, DET_RELAXED) and desired[a] > 0.0:
                 low = ceilings[slot, a] / desired[a]
             if algorithm == DET_RELAXED:
                 low = ceiling_of(low)
