@@ -1,0 +1,416 @@
+"""Compiled kernels on disk: found again, never stale, never in the way."""
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import biaslab
+from biaslab.cli import app
+from biaslab.core import kernel_cache
+from biaslab.core.errors import InputError
+
+PACKAGE = Path(biaslab.__file__).parent
+COPIED = ["__init__.py", "core/__init__.py", "core/errors.py", "core/jit.py", "core/kernel_cache.py"]
+CALLEE = """
+from biaslab.core.jit import kernel
+
+@kernel
+def scaled(x):
+    return x * 3.0
+"""
+CALLERS = """
+from biaslab.area._scale_kernels import scaled
+from biaslab.core.jit import kernel, parallel_kernel, prange, reassociating_kernel
+
+def _total(x):
+    total = 0.0
+    for i in range(x.size):
+        total += scaled(x[i])
+    return total
+
+TOTAL = {False: kernel(_total), True: reassociating_kernel(_total)}
+
+@parallel_kernel
+def scale_all(x, out):
+    for i in prange(x.size):
+        out[i] = scaled(x[i])
+"""
+RUN = """
+import json, sys
+import numpy as np
+from biaslab.area import _total_kernels as kernels
+
+def result():
+    x, out = np.random.default_rng(1).normal(size=1001), np.empty(1001)
+    kernels.scale_all(x, out)
+    totals = [TOTAL(x).hex() for TOTAL in kernels.TOTAL.values()]
+    return out.tobytes().hex() + " ".join(totals), totals
+
+bytes_, totals = result()
+dispatchers = [kernels.scaled, kernels.scale_all, *kernels.TOTAL.values()]
+stats = [dispatcher.stats for dispatcher in dispatchers] if hasattr(kernels.scaled, "stats") else []
+count = lambda which: sum(sum(getattr(s, which).values()) for s in stats)
+print(json.dumps([bytes_, totals, count("cache_hits"), count("cache_misses")]))
+"""
+N_OVERLOADS = 4
+"""What RUN compiles: the callee, its caller decorated twice, and the parallel one."""
+
+
+class Result:
+    """What RUN printed."""
+
+    def __init__(self, output: str):
+        self.bytes, self.totals, self.hits, self.misses = json.loads(output)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    """A package with two modules of kernels, and the cache that a process filled which ran them."""
+    folder = tmp_path_factory.mktemp("template")
+    for name in COPIED:
+        (folder / "src/biaslab" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PACKAGE / name, folder / "src/biaslab" / name)
+    (folder / "src/biaslab/area").mkdir()
+    (folder / "src/biaslab/area/__init__.py").touch()
+    (folder / "src/biaslab/area/_scale_kernels.py").write_text(CALLEE)
+    (folder / "src/biaslab/area/_total_kernels.py").write_text(CALLERS)
+    return folder, run(folder)
+
+
+@pytest.fixture
+def place(template, tmp_path):
+    """A copy of the package, and of its cache, elsewhere."""
+    return Path(shutil.copytree(template[0], tmp_path / "place"))
+
+
+@pytest.fixture
+def cold(template):
+    """What the first process computed and counted."""
+    return template[1]
+
+
+def run(place, script=RUN, cache="cache", **environment):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(place / "src"),
+        "PYTHONDONTWRITEBYTECODE": "1",  # Python sees no edit within a second that leaves the size
+        "BIASLAB_CACHE": str(place / cache),
+        **environment,
+    }
+    process = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        cwd=place,
+        check=False,
+    )
+    assert (process.returncode, process.stderr) == (0, "")
+    return Result(process.stdout)
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def files(place):
+    return sorted((place / "cache").rglob("*.kernel"))
+
+
+def test_warm_process_compiles_nothing_and_computes_the_same_bytes(place, cold):
+    assert (cold.hits, cold.misses) == (0, N_OVERLOADS)
+    warm = run(place)
+    assert (warm.hits, warm.misses) == (N_OVERLOADS - 1, 0)  # the callee is part of its callers
+    assert warm.bytes == cold.bytes
+
+
+def test_two_decorations_of_one_body_have_code_of_their_own(place, cold):
+    exact, reassociated = run(place).totals
+    assert exact != reassociated, "sums in another order are expected to differ in the last bits"
+    assert [exact, reassociated] == cold.totals
+    assert len(files(place)) == N_OVERLOADS
+
+
+def test_edited_callee_of_another_file_is_compiled_anew_in_its_callers(place, cold):
+    edit(place / "src/biaslab/area/_scale_kernels.py", "3.0", "5.0")
+    edited = run(place)
+    assert (edited.hits, edited.misses) == (0, N_OVERLOADS)
+    ratio = float.fromhex(edited.totals[0]) / float.fromhex(cold.totals[0])
+    assert ratio == pytest.approx(5 / 3, rel=1e-12)
+    edit(place / "src/biaslab/area/_scale_kernels.py", "5.0", "3.0")
+    assert run(place).misses == 0, "code of before the edit is good again"
+
+
+def test_code_of_an_edit_during_a_run_is_not_kept_as_the_new(place, cold):
+    """A process that imported the kernels before the edit compiles what they were."""
+    path = place / "src/biaslab/area/_scale_kernels.py"
+    edit_then_run = f"""
+from pathlib import Path
+from biaslab.area import _total_kernels
+path = Path({str(path)!r})
+path.write_text(path.read_text().replace("3.0", "5.0"))
+{RUN}"""
+    during = run(place, edit_then_run)
+    assert (during.bytes, during.hits) == (cold.bytes, 0)
+    assert len(files(place)) == N_OVERLOADS
+    after = run(place)
+    assert (after.hits, after.misses) == (0, N_OVERLOADS)
+    assert after.totals != cold.totals
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"NUMBA_OPT": "2"}, {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}],
+    ids=["optimisation", "processor"],
+)
+def test_other_settings_and_processors_have_code_of_their_own(place, change):
+    assert run(place, **change).hits == 0
+    assert len(files(place)) == 2 * N_OVERLOADS
+
+
+def test_other_versions_have_code_of_their_own(place):
+    assert run(place, f"import numba, llvmlite; llvmlite.__version__ = '0'\n{RUN}").hits == 0
+    assert run(place, f"import numba; numba.__version__ = '0'\n{RUN}").hits == 0
+
+
+def test_number_of_threads_is_no_part_of_the_key(place, cold):
+    warm = run(place, NUMBA_NUM_THREADS="1")
+    assert (warm.misses, warm.bytes) == (0, cold.bytes)
+
+
+def test_another_place_with_the_same_code_shares_the_kernels(place, template, cold):
+    warm = run(place, cache=template[0] / "cache")
+    assert (warm.misses, warm.bytes) == (0, cold.bytes)
+
+
+def test_processes_that_start_at_once_leave_a_whole_cache(place, cold):
+    shutil.rmtree(place / "cache")
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(run, [place] * 4))
+    assert {result.bytes for result in results} == {cold.bytes}
+    assert len(files(place)) == N_OVERLOADS
+    assert [path for path in (place / "cache").rglob("*") if path.name.startswith(".")] == []
+    assert run(place).misses == 0
+
+
+def test_damaged_files_are_written_anew(place, cold):
+    empty, truncated, head, tail = files(place)
+    empty.write_bytes(b"")
+    truncated.write_bytes(truncated.read_bytes()[:1000])
+    head.write_bytes(b"?" + head.read_bytes()[1:])
+    tail.write_bytes(tail.read_bytes()[:-1] + b"?")
+    found = run(place)
+    assert (found.bytes, found.hits, found.misses) == (cold.bytes, 0, N_OVERLOADS)
+    assert run(place).misses == 0
+
+
+def test_file_that_cannot_be_opened_is_no_kernel(place, cold):
+    for path in files(place):
+        path.unlink()
+        path.mkdir()
+    found = run(place)
+    assert (found.bytes, found.misses) == (cold.bytes, N_OVERLOADS)
+
+
+NO_SPACE = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n{RUN}"
+
+
+def test_full_disk_is_no_error(place, cold):
+    found = run(place, NO_SPACE, cache="other")
+    assert (found.bytes, found.misses) == (cold.bytes, N_OVERLOADS)
+    assert not [path for path in (place / "other").rglob("*") if path.is_file()]
+    assert run(place, NO_SPACE).misses == 0, "what is there can be read"
+
+
+@pytest.mark.parametrize("cache", ["/proc/none", "a file"])
+def test_folder_that_cannot_be_made_is_no_error(place, cold, cache):
+    (place / "a file").touch()
+    found = run(place, cache=cache)
+    assert (found.bytes, found.misses) == (cold.bytes, N_OVERLOADS)
+
+
+def test_folder_that_cannot_be_written_is_read(place, cold):
+    (folder,) = (place / "cache/kernels").iterdir()
+    folder.chmod(0o500)
+    assert run(place).misses == 0
+    edit(place / "src/biaslab/area/_scale_kernels.py", "3.0", "5.0")
+    (place / "cache/kernels").chmod(0o500)
+    try:
+        assert run(place).misses == N_OVERLOADS
+    finally:
+        (place / "cache/kernels").chmod(0o700)
+        folder.chmod(0o700)
+
+
+def test_missing_home_is_not_made(place, cold):
+    home = place / "home"
+    found = run(place, HOME=str(home), BIASLAB_CACHE="", XDG_CACHE_HOME="")
+    assert (found.bytes, found.misses) == (cold.bytes, N_OVERLOADS)
+    assert not home.exists()
+
+
+def test_kernels_lie_in_the_cache_of_the_user(place):
+    home = place / "home"
+    home.mkdir()
+    for _ in range(2):
+        found = run(place, HOME=str(home), BIASLAB_CACHE="", XDG_CACHE_HOME=str(home / "c"))
+    assert found.misses == 0
+    assert len(list((home / "c/biaslab/kernels").rglob("*.kernel"))) == N_OVERLOADS
+
+
+def test_nobody_else_can_read_or_write_the_kernels(template):
+    for path in (template[0] / "cache/kernels").rglob("*"):
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600)
+    assert (template[0] / "cache/kernels").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(("which", "mode"), [("kernels", 0o770), ("kernels", 0o702), ("key", 0o720)])
+def test_folder_that_others_can_write_is_not_used(place, cold, which, mode):
+    (folder,) = (place / "cache/kernels").iterdir()
+    folder = folder if which == "key" else folder.parent
+    folder.chmod(mode)
+    files(place)[0].unlink()
+    found = run(place)
+    assert (found.bytes, found.hits) == (cold.bytes, 0)
+    assert len(files(place)) == N_OVERLOADS - 1, "nor is it written"
+
+
+def test_file_that_others_can_write_is_not_read(place, cold):
+    for path in files(place):
+        path.chmod(0o620)
+    found = run(place)
+    assert (found.bytes, found.hits) == (cold.bytes, 0)
+    assert run(place).misses == 0, "it is replaced"
+
+
+def test_folder_of_another_user_is_not_used(place, cold):
+    found = run(place, f"import os; uid = os.geteuid() + 1; os.geteuid = lambda: uid\n{RUN}")
+    assert (found.bytes, found.hits) == (cold.bytes, 0)
+
+
+def test_link_is_no_folder_of_kernels(place, cold):
+    (place / "cache/kernels").rename(place / "elsewhere")
+    (place / "cache/kernels").symlink_to(place / "elsewhere")
+    assert run(place).hits == 0
+
+
+def test_other_internals_of_numba_mean_no_cache(place, cold):
+    found = run(place, f"from numba.core.compiler import CompileResult; del CompileResult._rebuild\n{RUN}")
+    assert (found.bytes, found.hits, found.misses) == (cold.bytes, 0, N_OVERLOADS)
+
+
+def test_without_compiling_kernels_are_plain_functions(place, cold):
+    plain = run(place, NUMBA_DISABLE_JIT="1")
+    assert plain.hits == plain.misses == 0
+    assert plain.totals[0] == plain.totals[1] == cold.totals[0]
+
+
+def test_kernel_outside_the_modules_of_kernels_is_not_kept(place):
+    """Nothing would tell that it was edited."""
+    script = """
+import json
+from biaslab.core.jit import kernel
+import biaslab.area.other as other
+print(json.dumps(["", [], other.three(1), sum(other.three.stats.cache_misses.values())]))
+"""
+    (place / "src/biaslab/area/other.py").write_text(
+        "from biaslab.core.jit import kernel\n@kernel\ndef three(x):\n    return x * 3\n"
+    )
+    for _ in range(2):
+        assert run(place, script).misses == 1
+    assert len(files(place)) == N_OVERLOADS
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.rglob("_*kernels.py")), ids=lambda path: f"{path.parent.name}/{path.name}"
+)
+def test_kernels_are_made_of_what_the_key_covers(path):
+    """A constant or a function of another module could change without the key."""
+    modules = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            modules.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            modules.add(node.module)
+    others = {name for name in modules if not (name.startswith("biaslab.") and name.endswith("kernels"))}
+    assert others <= {"biaslab.core.jit", "math", "numpy"}
+
+
+SIMULATE = """
+import json, hashlib
+import numpy as np
+from biaslab.ranking import _kernels, batches
+rng = np.random.default_rng(1)
+scores = -np.sort(-rng.random((5, 2, 12)), axis=-1)
+out = batches.measure_batch(scores, rng.dirichlet(np.ones(2), 5), 10)
+kernels = _kernels.MEASURE_LISTS[False].stats
+counts = [sum(kernels.cache_hits.values()), sum(kernels.cache_misses.values())]
+print(json.dumps([out.tobytes().hex(), [], *counts]))
+"""
+
+
+@pytest.mark.slow
+def test_kernels_of_this_package_are_kept(tmp_path):
+    (tmp_path / "src").symlink_to(PACKAGE.parent)
+    cold, warm = run(tmp_path, SIMULATE), run(tmp_path, SIMULATE)
+    assert (cold.hits, cold.misses, warm.hits, warm.misses) == (0, 1, 1, 0)
+    assert warm.bytes == cold.bytes
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv(kernel_cache.VARIABLE, str(tmp_path))
+    return tmp_path / "kernels"
+
+
+def command(*arguments):
+    done = CliRunner().invoke(app, ["cache", *arguments], catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output
+
+
+def test_command_tells_and_clears(place, monkeypatch):
+    monkeypatch.setenv(kernel_cache.VARIABLE, str(place / "cache"))
+    size = sum(path.stat().st_size for path in files(place))
+    foreign = place / "cache/kernels/notes.txt"
+    foreign.touch()
+    told = command()
+    assert told == f"{place / 'cache/kernels'}\t{N_OVERLOADS} kernels\t{size / 1e6:.1f} MB\n"
+    assert command("clear") == ""
+    assert list((place / "cache/kernels").iterdir()) == [foreign], "only what the cache wrote is deleted"
+    assert command() == f"{place / 'cache/kernels'}\t0 kernels\t0.0 MB\n"
+
+
+def test_cache_that_was_never_written_is_empty(folder):
+    assert kernel_cache.kernel_folder() == folder
+    assert kernel_cache.usage(folder) == (0, 0)
+    kernel_cache.clear(folder)
+    assert not folder.exists()
+
+
+def test_command_without_a_home(tmp_path, monkeypatch):
+    monkeypatch.setenv(kernel_cache.VARIABLE, "")
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("HOME", str(tmp_path / "none"))
+    assert command() == "no cache: there is no home folder, and BIASLAB_CACHE names no other\n"
+    assert command("clear") == ""
+
+
+def test_kernels_that_cannot_be_deleted_are_named(folder, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", path)
+
+    (folder / ("0" * 32)).mkdir(parents=True)
+    monkeypatch.setattr(shutil, "rmtree", refuse)
+    with pytest.raises(InputError, match=r"kernels: Permission denied; delete it by hand$"):
+        kernel_cache.clear(folder)
