@@ -23,6 +23,7 @@ from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail, empty, join
 
+_GUESSED = 4  # visits asked about in one call of a model that is not compiled; the walk is the same for any
 _START = kernels.Stand(visit=0, here=0, energy=True, success=True)
 
 
@@ -89,7 +90,7 @@ def search(task: Task, settings: Settings) -> Iterator[Part]:
     ----------
     task : Task
         As many uniform samples are drawn, at least one, as it has seeds. The walks of a `Network` are
-        compiled; with other models, each hop is a call.
+        compiled; other models are asked about a few guessed hops at a time.
     settings : Settings
 
     Yields
@@ -179,11 +180,12 @@ def _go(subject: Subject, walk: kernels.Walk, rules: kernels.Rules) -> None:
         kernels.walk_network(walk, stand, rules, model.n_classes, *model.packed)
         return
     while stand.visit < len(walk.samples):
-        end = stand.visit + 1
+        end = min(stand.visit + _GUESSED, len(walk.samples))
         kernels.guess_visits(walk, stand, end, rules)
         x = walk.samples[stand.visit : end]
-        labels = model.labels(np.concatenate([protected.variants(x)[0], x]))
-        stand = kernels.take_visits(walk, stand, end, labels[None], rules)
+        asked = np.concatenate([protected.variants(x), x[:, None]], axis=1)
+        labels = model.labels(asked.reshape(-1, x.shape[1])).reshape(asked.shape[:2])
+        stand = kernels.take_visits(walk, stand, end, labels, rules)
 
 
 def _trail(subject: Subject, walk: kernels.Walk, number: int, settings: Settings) -> Trail:
