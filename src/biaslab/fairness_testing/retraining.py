@@ -179,7 +179,7 @@ def retrain(
     samples = found[np.sort(rng.choice(len(found), n_added(found, settings), replace=False))]
     labels = added_labels(label_rule, subject, samples, ensemble)
     if settings.pairs:
-        samples, labels = _with_partners(subject, samples, labels)
+        samples, labels = with_partners(subject, samples, labels)
     standard = Standardisation.of(X)
     if settings.from_scratch:
         start = initial_network(network.n_attributes, network.n_classes, rng)
@@ -188,7 +188,7 @@ def retrain(
     training = Training(start)
     inputs = standard.inputs(np.concatenate([X, samples]))
     targets = np.concatenate([y, labels]).astype(np.int64)
-    batches = _mixed_batches(len(X), len(samples), settings.steps, rng)
+    batches = mixed_batches(len(X), len(samples), settings.steps, rng)
     for stage, part in enumerate(np.array_split(batches, STAGES)):
         training.run(inputs, targets, part.ravel(), settings.learning_rate * (1 - stage / STAGES))
     return standard.fold(training.network)
@@ -283,12 +283,20 @@ def _label_counts(labels: np.ndarray, n_classes: int) -> np.ndarray:
     return (labels[:, :, None] == np.arange(n_classes)).sum(axis=1)
 
 
-def _with_partners(
-    subject: Subject, samples: np.ndarray, labels: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return samples and labels, followed by the samples' partners with the same labels.
 
-    A sample that was found with values outside the domain may have no partner inside.
+    Parameters
+    ----------
+    subject : Subject
+    samples : (n, d) int32
+        One that was found with values outside the domain may have no partner inside.
+    labels : (n,) int64
+
+    Returns
+    -------
+    samples : (n + k, d) int32
+    labels : (n + k,) int64
     """
     protected, partners = subject.protected, check(subject, samples).partners
     has_partner = partners >= 0
@@ -297,8 +305,15 @@ def _with_partners(
     return np.concatenate([samples, others]), np.concatenate([labels, labels[has_partner]])
 
 
-def _mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Generator) -> np.ndarray:
+def mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Generator) -> np.ndarray:
     """Return rows for batches, half of each from the data and half from the rows that follow them.
+
+    Parameters
+    ----------
+    n_data, n_added : int
+        Rows of the data, and added ones.
+    n_batches : int
+    rng : numpy.random.Generator
 
     Returns
     -------
