@@ -74,8 +74,8 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
     -------
     counts : pandas.DataFrame
         Columns classifier, protected, tester, mode, repetition, n_seeds, global_discriminatory (different
-        discriminatory samples of the global phase; of symbolic generation, which mixes its phases, in the
-        published mode alone, by a search of its own), n_samples, n_discriminatory, n_queries, n_outside
+        discriminatory samples of the global phase; of a tester that mixes its phases, in the published mode
+        alone, by a search of its own), n_samples, n_discriminatory, n_queries, n_outside
         (discriminatory ones outside the domain).
     curves : pandas.DataFrame
         Columns classifier, protected, tester, mode, n_seeds (explored so far), n_samples, n_discriminatory,
@@ -92,10 +92,9 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
             phases = collect(tester.search(task, settings))
             row = run | {"repetition": repetition} | _count(case, phases)
             if tester.search_globally:
+                alone = tester.search_globally(task, settings) if mode == PUBLISHED else None
                 row["global_discriminatory"] = (
-                    trails.count(tester.search_globally(task, settings), protected).n_discriminatory
-                    if mode == PUBLISHED
-                    else math.nan
+                    trails.count(alone, protected).n_discriminatory if alone is not None else math.nan
                 )
             counts.append(row)
             if repetition == 0:

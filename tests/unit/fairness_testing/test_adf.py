@@ -59,6 +59,16 @@ def rows(trail):
     return [(x, f) for x, f in zip(trail.samples.tolist(), trail.discriminatory.tolist(), strict=True)]
 
 
+def literal_start(network, x, number, domain, columns, settings):
+    """The oracle's global phase from one seed."""
+    draws = stream(SEED, "adf", number, "global").random((settings.max_iter, 2))
+    return naive_fairness_testing.adf_global(network, x, domain, columns, draws, settings)
+
+
+def local_draws(number, hops):
+    return stream(SEED, "adf", number, "local").random((hops, 3))
+
+
 def assert_equal(a, b):
     for one, other in ((a.global_, b.global_), (a.local, b.local)):
         for name in ("samples", "discriminatory", "seed", "queries"):
@@ -77,15 +87,11 @@ def test_trails_equal_one_sample_at_a_time(network, columns, name):
     phases = search(network, seeds, columns, settings)
     expected_global, expected_local = [], []
     for i, x in enumerate(seeds):
-        draws = stream(SEED, "adf", i, "global").random((settings.max_iter, 2))
-        checked, is_found, partner = naive_fairness_testing.adf_global(
-            network, x, domain, columns, draws, settings
-        )
+        checked, is_found, partner = literal_start(network, x, i, domain, columns, settings)
         expected_global += [(v, False) for v in checked[:-1]] + [(checked[-1], is_found)]
         if is_found:
-            draws = stream(SEED, "adf", i, "local").random((HOPS, 3))
             expected_local += naive_fairness_testing.adf_local(
-                network, checked[-1], partner, domain, columns, draws, settings
+                network, checked[-1], partner, domain, columns, local_draws(i, HOPS), settings
             )
     assert rows(phases.global_) == expected_global
     assert rows(phases.local) == expected_local
@@ -112,13 +118,9 @@ def test_published_walks_equal_basin_hopping_by_scipy(domain, seed):
     hops = 25
     phases = search(network, seeds, (1,), PUBLISHED, domain, hops=hops)
     for i in np.unique(phases.local.seed):
-        draws = stream(SEED, "adf", i, "global").random((PUBLISHED.max_iter, 2))
-        checked, _, partner = naive_fairness_testing.adf_global(
-            network, seeds[i], domain, (1,), draws, PUBLISHED
-        )
-        draws = stream(SEED, "adf", i, "local").random((hops, 3))
+        checked, _, partner = literal_start(network, seeds[i], i, domain, (1,), PUBLISHED)
         asked = naive_fairness_testing.adf_basinhopping(
-            network, checked[-1], partner, domain, (1,), draws, PUBLISHED
+            network, checked[-1], partner, domain, (1,), local_draws(i, hops), PUBLISHED
         )
         mine = phases.local.seed == i
         samples, found = phases.local.samples[mine].tolist(), phases.local.discriminatory[mine].tolist()
@@ -206,13 +208,9 @@ def test_wrongly_enumerated_values_find_pairs_outside_the_domain():
     starts = np.flatnonzero(np.diff(wide.local.seed, prepend=-1))
     assert 0 < wide.local.discriminatory[starts].sum() < len(starts)
     for i in np.unique(wide.local.seed)[:8]:
-        draws = stream(SEED, "adf", i, "global").random((10, 2))
-        checked, _, partner = naive_fairness_testing.adf_global(
-            network, seeds[i], domain, (1,), draws, settings
-        )
-        draws = stream(SEED, "adf", i, "local").random((HOPS, 3))
+        checked, _, partner = literal_start(network, seeds[i], i, domain, (1,), settings)
         expected = naive_fairness_testing.adf_local(
-            network, checked[-1], partner, domain, (1,), draws, settings
+            network, checked[-1], partner, domain, (1,), local_draws(i, HOPS), settings
         )
         mine = wide.local.seed == i
         assert wide.local.samples[mine].tolist() == [x for x, _ in expected]
