@@ -17,6 +17,9 @@ from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.seeds import cluster, take_turns
 from biaslab.fairness_testing.testers import adf, trails
+from biaslab.fairness_testing.testers.adf_settings import PAPER, PUBLISHED
+from biaslab.fairness_testing.testers.contract import Task, collect
+from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.run import datasets
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -57,9 +60,10 @@ def random_network(domain):
 class OneByOne:
     """The published search by numpy, one sample at a time, with one protected attribute."""
 
-    def __init__(self, network, domain, protected, rng):
-        self.weights, self.biases = network.weights, network.biases
-        self.domain, self.column, self.values = domain, protected.columns[0], protected.values[:, 0]
+    def __init__(self, subject, rng):
+        self.weights, self.biases = subject.model.weights, subject.model.biases
+        self.domain, protected = subject.domain, subject.protected
+        self.column, self.values = protected.columns[0], protected.values[:, 0]
         self.rng = rng
         self.found = set()
 
@@ -100,11 +104,11 @@ class OneByOne:
 
     def start(self, x):
         """Run the global phase; return the find and its partner's value, or nothing."""
-        for iteration in range(adf.PUBLISHED.max_iter + 1):
+        for iteration in range(PUBLISHED.max_iter + 1):
             value, flips = self.partner(x)
             if flips:
                 return x, value
-            if iteration < adf.PUBLISHED.max_iter:
+            if iteration < PUBLISHED.max_iter:
                 s, t = np.sign(self.gradient(x)), np.sign(self.gradient(self.put(x, value)))
                 step = t if not s.any() else s if not t.any() else (s == t).astype(float)
                 step[self.column] = 0
@@ -142,19 +146,20 @@ class OneByOne:
         )
 
 
-def search_one_by_one(network, seeds, domain, protected):
+def search_one_by_one(subject, seeds):
     """Return how many different discriminatory samples some seeds lead to, and how many hops were made."""
-    search = OneByOne(network, domain, protected, stream(2))
+    search = OneByOne(subject, stream(2))
     finds = [find for find in map(search.start, seeds[:: len(seeds) // SEEDS_ONE_BY_ONE]) if find is not None]
     for find in finds:
         search.walk(*find, HOPS_ONE_BY_ONE)
     return len(search.found), len(finds) * HOPS_ONE_BY_ONE
 
 
-def search_in_lock_step(network, seeds, domain, protected, settings, hops):
+def search_in_lock_step(subject, seeds, settings, hops):
     """Return how many different discriminatory samples all seeds lead to, and how many hops were made."""
-    phases = adf.search(network, seeds, domain, protected, hops=hops, seed=1, settings=settings)
-    found = trails.count(trails.join([phases.global_, phases.local]), protected).n_discriminatory
+    task = Task(subject, seeds, seeds, len(seeds), hops, n_explored=0, n_drawn=0, seed=1)
+    phases = collect(adf.search(task, settings))
+    found = trails.count(phases.joined(), subject.protected).n_discriminatory
     return found, int(phases.global_.discriminatory.sum()) * hops
 
 
@@ -209,13 +214,14 @@ def main():
     domain = schema.domain
     protected = Protected.of(domain, domain.columns([ATTRIBUTE]))
     network, seeds, name = load(domain, schema)
+    subject = Subject(network, domain, protected)
     set_threads(1)
-    search_in_lock_step(network, seeds[:2], domain, protected, adf.PUBLISHED, 2)  # compiles
+    search_in_lock_step(subject, seeds[:2], PUBLISHED, 2)  # compiles
     print(f"ADF, {name}, protected {ATTRIBUTE}, one thread: different discriminatory samples, and hops:")
-    done, alone = rate(1, search_one_by_one, network, seeds, domain, protected)
+    done, alone = rate(1, search_one_by_one, subject, seeds)
     report("one by one", done, alone, alone)
-    for mode, settings in (("published", adf.PUBLISHED), ("paper", adf.PAPER)):
-        done, fast = rate(TIMES, search_in_lock_step, network, seeds, domain, protected, settings, HOPS)
+    for mode, settings in (("published", PUBLISHED), ("paper", PAPER)):
+        done, fast = rate(TIMES, search_in_lock_step, subject, seeds, settings, HOPS)
         report(f"lock-step, {mode}", done, fast, alone)
     print("  goal: at least 100 times as many samples a second in the published mode")
     report_kernels(network, domain)

@@ -1,11 +1,13 @@
-"""Small domains and random networks for the tests of fairness testing."""
+"""Small domains, random networks and tasks for the tests of fairness testing."""
 
 import itertools
 
 import numpy as np
 
-from biaslab.classifiers.domain import Domain
+from biaslab.classifiers.domain import Domain, Protected
 from biaslab.classifiers.networks import Network
+from biaslab.fairness_testing.testers.contract import Task
+from biaslab.fairness_testing.testers.subject import Subject
 
 
 def small_domain():
@@ -32,3 +34,16 @@ def blind(network, columns):
     first = network.weights[0].copy()
     first[list(columns)] = 0
     return Network([first, *network.weights[1:]], network.biases)
+
+
+def make_subject(model, columns, domain=None):
+    """A model under test on the small domain, or another one, with some columns protected."""
+    domain = domain or small_domain()
+    return Subject(model, domain, Protected.of(domain, columns))
+
+
+def make_task(subject, seeds=None, **changes):
+    """A task without any data, hops or samples but for those that are given."""
+    seeds = np.empty((0, subject.domain.n_attributes), np.int32) if seeds is None else seeds
+    task = {"data": seeds[:0], "seeds": seeds, "n_seeds": len(seeds), "seed": 1}
+    return Task(subject, **task | {"hops": 0, "n_explored": 0, "n_drawn": 0} | changes)

@@ -1,26 +1,23 @@
 """A tester's campaign against one classifier, in chunks of seeds up to limits, and its finds in words."""
 
-import dataclasses
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from biaslab.classifiers.domain import Domain, Protected
 from biaslab.classifiers.encoding import decode
-from biaslab.classifiers.models import Model
 from biaslab.classifiers.schema import Schema
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.rng import stream
 from biaslab.fairness_testing import seeds as seeding
-from biaslab.fairness_testing.experiment import SETTINGS
-from biaslab.fairness_testing.names import ADF, AEQUITAS, MODES, PUBLISHED, RANDOM, SYMBOLIC, TESTERS
-from biaslab.fairness_testing.testers import adf, aequitas, random_search, symbolic, trails
+from biaslab.fairness_testing.names import MODES
+from biaslab.fairness_testing.testers import random_search, trails
+from biaslab.fairness_testing.testers.contract import Part, Task, Tester, collect
 from biaslab.fairness_testing.testers.discrimination import discriminatory_share, find_partners
-from biaslab.fairness_testing.testers.trails import Phases, Trail
+from biaslab.fairness_testing.testers.registry import find_tester
+from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.testers.trails import Trail
 
 CHUNK_SEEDS = 100
 """Seeds between two looks at the limits."""
@@ -35,10 +32,11 @@ class Plan:
     Attributes
     ----------
     tester, mode : str
-        Of `TESTERS` and `MODES`; random search is the same in all modes.
+        Of `registry.TESTERS` and `MODES`.
     n_seeds : int
-        ADF starts from so many rows of the data, AEQUITAS from so many uniform samples; symbolic generation
-        explores so many samples; random search draws as many samples as ADF would at most visit.
+        A tester starts from so many rows of the data, or from so many uniform samples; one that explores
+        samples explores so many, and one that does nothing but draw draws as many as walks from all seeds
+        would visit.
     hops : int
         Steps of a walk.
     seed : int
@@ -63,17 +61,10 @@ class Plan:
     sample_limit: int | None = None
 
     def __post_init__(self) -> None:
-        for value, known, what in ((self.tester, TESTERS, "tester"), (self.mode, MODES, "mode")):
-            if value not in known:
-                raise InputError(
-                    f"there is no {what} '{value}' (known: {', '.join(known)}){suggest(value, known)}"
-                )
-
-    @property
-    def settings(self) -> object:
-        """The tester's settings in this mode; None for random search."""
-        module = SETTINGS.get(self.tester)
-        return module and (module.PUBLISHED if self.mode == PUBLISHED else module.PAPER)
+        find_tester(self.tester)
+        if self.mode not in MODES:
+            known = f"known: {', '.join(MODES)}"
+            raise InputError(f"there is no mode '{self.mode}' ({known}){suggest(self.mode, MODES)}")
 
 
 @dataclass(frozen=True)
@@ -98,19 +89,17 @@ class Outcome:
     stopped: str
 
 
-def search(model: Model, X: np.ndarray, domain: Domain, protected: Protected, plan: Plan) -> Outcome:
+def search(subject: Subject, X: np.ndarray, plan: Plan) -> Outcome:
     """Let a tester search until it is through or meets a limit, with a progress bar.
 
-    The limits are looked at after every `CHUNK_SEEDS` seeds; AEQUITAS, whose walks learn from each other, and
-    symbolic generation search in one go. Without a time limit, the outcome is the same in every run.
+    The limits are looked at after every `CHUNK_SEEDS` seeds, if the tester can be cut. Without a time limit,
+    the outcome is the same in every run.
 
     Parameters
     ----------
-    model : Model
+    subject : Subject
     X : (N, d) int32
         The data.
-    domain : Domain
-    protected : Protected
     plan : Plan
 
     Raises
@@ -118,28 +107,24 @@ def search(model: Model, X: np.ndarray, domain: Domain, protected: Protected, pl
     InputError
         As the tester and the model raise it.
     """
-    seeds = _choose_seeds(X, plan)
-    total = plan.n_seeds if seeds is None else len(seeds)
-    chunks, n_seeds, n_samples, stopped = [], 0, 0, ""
+    tester = find_tester(plan.tester)
+    task = _task(subject, X, plan, tester)
+    parts, n_seeds, n_samples, stopped = [], 0, 0, ""
     began = time.monotonic()
-    with tqdm(total=total, desc=plan.tester, unit=" seeds", disable=None) as progress:
-        for phases, taken in _chunks(model, X, seeds, domain, protected, plan):
-            chunks.append(phases)
-            progress.update(taken)
-            n_seeds += taken
+    with tqdm(total=task.n_seeds, desc=plan.tester, unit=" seeds", disable=None) as progress:
+        for part in tester.search(task, tester.settings(plan.mode)):
+            parts.append(part)
+            progress.update(part.n_seeds)
+            n_seeds += part.n_seeds
             if plan.sample_limit is not None:
-                n_samples = trails.count(_joined(chunks), protected).n_samples
-            stopped = _limit_met(plan, time.monotonic() - began, n_samples) if n_seeds < total else ""
+                n_samples = trails.count(collect(parts).joined(), subject.protected).n_samples
+            stopped = _limit_met(plan, time.monotonic() - began, n_samples) if n_seeds < task.n_seeds else ""
             if stopped:
                 break
-    starts = chunks[0].global_.samples if plan.tester == AEQUITAS else seeds
-    known = plan.tester in (ADF, AEQUITAS)
-    return Outcome(_joined(chunks), n_seeds, starts if known else None, stopped)
+    return Outcome(collect(parts).joined(), n_seeds, _starts(parts), stopped)
 
 
-def summarize(
-    model: Model, X: np.ndarray, domain: Domain, protected: Protected, plan: Plan, outcome: Outcome
-) -> dict[str, object]:
+def summarize(subject: Subject, X: np.ndarray, plan: Plan, outcome: Outcome) -> dict[str, object]:
     """Count what was found, and measure how fair the classifier is in the domain and on the data.
 
     Returns
@@ -149,12 +134,11 @@ def summarize(
         n_queries, n_uniform, uniform_share (of uniform samples that are discriminatory), ci_low, ci_high
         (95%), data_share (of the rows of the data), stopped.
     """
-    counts = trails.count(outcome.trail, protected)
-    options = {"n": N_UNIFORM, "seed": plan.seed}
-    share, low, high = random_search.uniform_fairness(model, domain, protected, **options)
+    counts = trails.count(outcome.trail, subject.protected)
+    share, low, high = random_search.uniform_fairness(subject, n=N_UNIFORM, seed=plan.seed)
     return {
         "tester": plan.tester,
-        "mode": "" if plan.tester == RANDOM else plan.mode,
+        "mode": plan.mode if find_tester(plan.tester).has_switches else "",
         "n_seeds": outcome.n_seeds,
         "n_samples": counts.n_samples,
         "n_discriminatory": counts.n_discriminatory,
@@ -164,12 +148,12 @@ def summarize(
         "uniform_share": share,
         "ci_low": low,
         "ci_high": high,
-        "data_share": discriminatory_share(model, X, protected),
+        "data_share": discriminatory_share(subject, X),
         "stopped": outcome.stopped,
     }
 
 
-def found_pairs(model: Model, outcome: Outcome, protected: Protected, schema: Schema) -> pd.DataFrame:
+def found_pairs(subject: Subject, outcome: Outcome, schema: Schema) -> pd.DataFrame:
     """Show every different discriminatory sample with another member of its pair.
 
     Returns
@@ -179,20 +163,20 @@ def found_pairs(model: Model, outcome: Outcome, protected: Protected, schema: Sc
         in place of the protected value; label and other_label, what the classifier calls the two; outside,
         whether the sample is outside the domain (yes or no).
     """
-    X = trails.distinct_discriminatory(outcome.trail, protected)
-    others, labels, other_labels = find_partners(model, X, protected)
+    X = trails.distinct_discriminatory(outcome.trail, subject.protected)
+    others, labels, other_labels = find_partners(subject, X)
     classes = np.array(schema.classes, object)
-    other_values = decode(others, schema).iloc[:, list(protected.columns)].to_numpy(object)
+    other_values = decode(others, schema).iloc[:, list(subject.protected.columns)].to_numpy(object)
     more = {
         "other_value": [", ".join(values) for values in other_values],
         "label": classes[labels],
         "other_label": classes[other_labels],
-        "outside": np.where(schema.domain.contains(X), "no", "yes"),
+        "outside": np.where(subject.domain.contains(X), "no", "yes"),
     }
     return pd.concat([decode(X, schema), pd.DataFrame(more, dtype=str)], axis=1)
 
 
-def changed_attributes(outcome: Outcome, domain: Domain, protected: Protected) -> pd.DataFrame:
+def changed_attributes(subject: Subject, outcome: Outcome) -> pd.DataFrame:
     """Say how often each attribute differs between a discriminatory sample and the seed that led to it.
 
     Returns
@@ -201,68 +185,41 @@ def changed_attributes(outcome: Outcome, domain: Domain, protected: Protected) -
         Columns attribute (all but the protected ones) and share (of the different discriminatory samples),
         the most frequent first; no rows where the tester does not keep to the numbers of its seeds.
     """
-    columns = protected.others(domain.n_attributes)
-    found = trails.first_visits(outcome.trail, protected)[1]
+    columns = subject.free
+    found = trails.first_visits(outcome.trail, subject.protected)[1]
     if outcome.starts is None or not found.any():
         return pd.DataFrame({"attribute": np.empty(0, str), "share": np.empty(0)})
     starts = outcome.starts[outcome.trail.seed[found]]
     shares = (outcome.trail.samples[found] != starts)[:, columns].mean(axis=0)
-    table = pd.DataFrame({"attribute": [domain.names[c] for c in columns], "share": shares})
+    table = pd.DataFrame({"attribute": [subject.domain.names[c] for c in columns], "share": shares})
     return table.sort_values("share", ascending=False, kind="stable", ignore_index=True)
 
 
-def _chunks(
-    model: Model,
-    X: np.ndarray,
-    seeds: np.ndarray | None,
-    domain: Domain,
-    protected: Protected,
-    plan: Plan,
-) -> Iterator[tuple[Phases, int]]:
-    """Yield what the tester tried, and how many seeds it took for that."""
-    options = {"seed": plan.seed, "settings": plan.settings}
-    match plan.tester:
-        case "adf":
-            for first in range(0, len(seeds), CHUNK_SEEDS):
-                part = seeds[first : first + CHUNK_SEEDS]
-                yield (
-                    adf.search(model, part, domain, protected, hops=plan.hops, first=first, **options),
-                    len(part),
-                )
-        case "aequitas":
-            options |= {"n_global": plan.n_seeds, "hops": plan.hops}
-            yield aequitas.search(model, domain, protected, **options), plan.n_seeds
-        case "symbolic":
-            yield (
-                symbolic.search(model, X, seeds, domain, protected, limit=plan.n_seeds, **options),
-                len(seeds),
-            )
-        case "random":
-            yield from _random_chunks(model, domain, protected, plan)
+def _task(subject: Subject, X: np.ndarray, plan: Plan, tester: Tester) -> Task:
+    """Return what the tester is to search; rows of the data are taken in turn from their clusters."""
+    seeds, n_seeds = X[:0], plan.n_seeds
+    if not tester.draws_seeds:
+        n_different = len(np.unique(X, axis=0))
+        clusters = seeding.cluster(X, min(seeding.N_CLUSTERS, n_different))
+        seeds = X[seeding.take_turns(clusters, plan.n_seeds)]
+        n_seeds = len(seeds)
+    return Task(
+        subject=subject,
+        data=X,
+        seeds=seeds,
+        n_seeds=n_seeds,
+        hops=plan.hops,
+        n_explored=plan.n_seeds,
+        n_drawn=plan.n_seeds * (plan.hops + 1),
+        seed=plan.seed,
+        part_seeds=CHUNK_SEEDS,
+    )
 
 
-def _random_chunks(
-    model: Model, domain: Domain, protected: Protected, plan: Plan
-) -> Iterator[tuple[Phases, int]]:
-    """Yield random search with as many samples for each seed as ADF would visit."""
-    rng = stream(plan.seed, "random search")
-    first = 0
-    for begin in range(0, plan.n_seeds, CHUNK_SEEDS):
-        taken = min(CHUNK_SEEDS, plan.n_seeds - begin)
-        samples = random_search.draw(model, domain, taken * (plan.hops + 1), rng)
-        trail = random_search.visit(model, samples, protected)
-        trail = dataclasses.replace(trail, seed=trail.seed + np.int32(first))
-        first += len(samples)
-        yield Phases(trail, trail.part(slice(0))), taken
-
-
-def _choose_seeds(X: np.ndarray, plan: Plan) -> np.ndarray | None:
-    """Return rows of the data, in turn from their clusters; None where the tester takes none."""
-    if plan.tester not in (ADF, SYMBOLIC):
-        return None
-    n_different = len(np.unique(X, axis=0))
-    clusters = seeding.cluster(X, min(seeding.N_CLUSTERS, n_different))
-    return X[seeding.take_turns(clusters, plan.n_seeds)]
+def _starts(parts: list[Part]) -> np.ndarray | None:
+    """Return the samples that the seeds of all parts are; None where the tester does not keep to them."""
+    starts = [part.starts for part in parts if part.starts is not None]
+    return np.concatenate(starts) if starts else None
 
 
 def _limit_met(plan: Plan, seconds: float, n_samples: int) -> str:
@@ -271,8 +228,3 @@ def _limit_met(plan: Plan, seconds: float, n_samples: int) -> str:
     if plan.sample_limit is not None and n_samples >= plan.sample_limit:
         return f"the limit of {plan.sample_limit} samples"
     return ""
-
-
-def _joined(chunks: list[Phases]) -> Trail:
-    """Return all global phases, then all local ones: as if there had been one chunk."""
-    return trails.join([phases.global_ for phases in chunks] + [phases.local for phases in chunks])

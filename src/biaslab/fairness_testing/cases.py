@@ -1,11 +1,13 @@
 """What a classifier is tested on: its data, its network and its seeds, made ready once for all searches."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from biaslab.classifiers.domain import Protected
 from biaslab.classifiers.encoding import Data, read_table
 from biaslab.classifiers.networks import Network, load_network, save_network
 from biaslab.classifiers.schema import Schema, load_schema
@@ -14,10 +16,36 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_npz, write_npz, write_tsv
 from biaslab.fairness_testing import seeds as seeding
-from biaslab.fairness_testing.experiment import Case
+from biaslab.fairness_testing.testers.subject import Subject
 
 NETWORK, DATA, SUMMARY = "network.npz", "data.npz", "classifiers.tsv"
 """The files of a classifier that `prepare` writes."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A classifier and what may vary within a pair of samples.
+
+    Attributes
+    ----------
+    classifier, attribute : str
+        Their names; the attribute is the protected one.
+    subject : Subject
+    X : (N, d) int32
+        The data.
+    seeds : (n, d) int32
+        Rows of the data that searches start from.
+    published_bounds : tuple of two int, optional
+        First and last value of the protected attribute in the authors' code, where they are not those of its
+        domain.
+    """
+
+    classifier: str
+    attribute: str
+    subject: Subject
+    X: np.ndarray
+    seeds: np.ndarray
+    published_bounds: tuple[int, int] | None = None
 
 
 def prepare(
@@ -92,9 +120,10 @@ def load_cases(folder: Path, schema: Path, bounds: Path | None = None) -> Iterat
             raise InputError(
                 f"{bounds}: has no attribute {column + 1}, of which the bounds are asked; name another"
             )
-        enumerated = (int(other.low[column]), int(other.high[column])) if other else None
+        published_bounds = (int(other.low[column]), int(other.high[column])) if other else None
+        subject = Subject(network, described.domain, Protected.of(described.domain, [column]))
         rows = arrays["X"][arrays["seeds"]]
-        yield Case(folder.name, attribute, network, arrays["X"], described.domain, rows, enumerated)
+        yield Case(folder.name, attribute, subject, arrays["X"], rows, published_bounds)
 
 
 def load_labels(folder: Path) -> np.ndarray:

@@ -131,18 +131,19 @@ def _search(
     from biaslab.core.tables import write_table
     from biaslab.fairness_testing import campaign
     from biaslab.fairness_testing.summary import show, summary_table
+    from biaslab.fairness_testing.testers.subject import Subject
 
-    X, domain = table.X, schema.domain
+    X = table.X
     accuracy = float((model.labels(X) == table.y).mean())
     rows, found, changed = [], [], []
     for names in groups:
-        protected, name = schema.protect(names), ",".join(names)
-        outcome = campaign.search(model, X, domain, protected, plan)
-        row = campaign.summarize(model, X, domain, protected, plan, outcome)
+        subject, name = Subject(model, schema.domain, schema.protect(names)), ",".join(names)
+        outcome = campaign.search(subject, X, plan)
+        row = campaign.summarize(subject, X, plan, outcome)
         rows.append({"protected": name} | row)
-        pairs = campaign.found_pairs(model, outcome, protected, schema)
+        pairs = campaign.found_pairs(subject, outcome, schema)
         pairs.insert(0, "protected", name)
-        shares = campaign.changed_attributes(outcome, domain, protected)
+        shares = campaign.changed_attributes(subject, outcome)
         shares.insert(0, "protected", name)
         found.append(pairs)
         changed.append(shares)

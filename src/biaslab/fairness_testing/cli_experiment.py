@@ -58,10 +58,11 @@ def search(
     import pandas as pd
 
     from biaslab.classifiers.schema import load_schema
-    from biaslab.core.io import write_npz, write_tsv
+    from biaslab.core.io import write_tsv
     from biaslab.core.jit import set_threads
     from biaslab.fairness_testing import experiment as science
     from biaslab.fairness_testing.cases import load_cases
+    from biaslab.fairness_testing.found import save_found
 
     set_threads(threads)
     effort = science.Effort(
@@ -69,13 +70,12 @@ def search(
     )
     described, searched, found = load_schema(schema), [], {}
     for case in load_cases(results, schema, published_bounds):
-        tables, samples = science.search_case(case, described, effort)
+        tables, found[case.attribute] = science.search_case(case, described, effort)
         searched.append(tables)
-        found |= {f"{case.attribute}:{tester}": X for tester, X in samples.items()}
     for name in searched[0]:
         together = pd.concat([tables[name] for tables in searched], ignore_index=True)
         write_tsv(results / f"{name}.tsv", together)
-    write_npz(results / "found.npz", **found)
+    save_found(results, found)
 
 
 @app.command("retrain")
@@ -91,14 +91,16 @@ def retrain(
     """Retrain with what each tester found, and measure fairness and accuracy after it: retraining.tsv."""
     import pandas as pd
 
-    from biaslab.core.io import read_npz, write_tsv
+    from biaslab.core.io import write_tsv
     from biaslab.core.jit import set_threads
     from biaslab.fairness_testing import retraining_experiment as science
     from biaslab.fairness_testing.cases import load_cases, load_labels
+    from biaslab.fairness_testing.found import load_found
 
     set_threads(threads)
-    found, y = read_npz(results / "found.npz"), load_labels(results)
-    effort = science.Effort(retrainings, retraining_share, uniform_samples, seed)
-    cases = load_cases(results, schema)
-    tables = [science.retrain_case(case, y, found, effort) for case in cases]
+    y, effort = load_labels(results), science.Effort(retrainings, retraining_share, uniform_samples, seed)
+    tables = [
+        science.retrain_case(case, y, load_found(results, case.attribute), effort)
+        for case in load_cases(results, schema)
+    ]
     write_tsv(results / "retraining.tsv", pd.concat(tables, ignore_index=True))

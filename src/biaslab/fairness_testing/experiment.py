@@ -1,72 +1,26 @@
 """The experiment on one classifier and one protected attribute: every tester, every mode, repeated."""
 
 import dataclasses
-import itertools
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from biaslab.classifiers.domain import Domain, Protected
 from biaslab.classifiers.encoding import decode
-from biaslab.classifiers.models import Model
 from biaslab.classifiers.schema import Schema
-from biaslab.core.errors import InputError
-from biaslab.fairness_testing.names import (
-    ADF,
-    AEQUITAS,
-    COLUMNS,
-    INFERRED,
-    MODES,
-    PAPER,
-    PUBLISHED,
-    RANDOM,
-    SYMBOLIC,
-    TESTERS,
-)
-from biaslab.fairness_testing.testers import adf, aequitas, random_search, symbolic, trails
+from biaslab.fairness_testing.cases import Case
+from biaslab.fairness_testing.names import COLUMNS, PAPER, PUBLISHED
+from biaslab.fairness_testing.testers import random_search, trails
+from biaslab.fairness_testing.testers.contract import Task, Tester, collect
 from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share, find_partners
+from biaslab.fairness_testing.testers.registry import TESTERS, runs
 from biaslab.fairness_testing.testers.trails import Phases, Trail
 
-SETTINGS = {ADF: adf, AEQUITAS: aequitas, SYMBOLIC: symbolic}
-"""The module of each tester that has switches, with its settings ``PUBLISHED`` and ``PAPER``."""
 N_POINTS = 50
 """Points of a curve."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A classifier and what may vary within a pair of samples.
-
-    Attributes
-    ----------
-    classifier, attribute : str
-        Their names; the attribute is the protected one.
-    model : Model
-    X : (N, d) int32
-        The data.
-    domain : Domain
-    seeds : (n, d) int32
-        Rows of the data that searches start from.
-    enumerated : tuple of two int, optional
-        First and last value of the protected attribute that the authors' code of ADF enumerates, where they
-        are not those of its domain.
-    """
-
-    classifier: str
-    attribute: str
-    model: Model
-    X: np.ndarray
-    domain: Domain
-    seeds: np.ndarray
-    enumerated: tuple[int, int] | None = None
-
-    @property
-    def protected(self) -> Protected:
-        """The protected attribute with its values."""
-        return Protected.of(self.domain, self.domain.columns([self.attribute]))
 
 
 @dataclass(frozen=True)
@@ -80,43 +34,6 @@ class Effort:
     uniform_samples: int
     local_seeds: int
     seed: int
-
-
-def search(case: Case, tester: str, settings: object, effort: Effort, repetition: int) -> Phases:
-    """Let one tester search a case once.
-
-    Parameters
-    ----------
-    case : Case
-    tester : str
-        One of `TESTERS`.
-    settings : object
-        The tester's settings; random search has none.
-    effort : Effort
-    repetition : int
-        Which stream of random numbers.
-
-    Raises
-    ------
-    InputError
-        For an unknown tester.
-    """
-    seed, protected = effort.seed + repetition, case.protected
-    match tester:
-        case "adf":
-            options = {"hops": effort.hops, "seed": seed, "settings": settings}
-            return adf.search(case.model, case.seeds, case.domain, protected, **options)
-        case "aequitas":
-            options = {"n_global": len(case.seeds), "hops": effort.hops, "seed": seed, "settings": settings}
-            return aequitas.search(case.model, case.domain, protected, **options)
-        case "symbolic":
-            options = {"limit": effort.explanations, "seed": seed, "settings": settings}
-            return symbolic.search(case.model, case.X, case.seeds, case.domain, protected, **options)
-        case "random":
-            n = effort.uniform_samples
-            trail = random_search.search(case.model, case.domain, protected, n=n, seed=seed)
-            return Phases(trail.part(slice(len(case.seeds))), trail.part(slice(len(case.seeds), None)))
-    raise InputError(f"there is no tester '{tester}'; choose of {', '.join(TESTERS)}")
 
 
 def search_case(
@@ -157,8 +74,8 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
     -------
     counts : pandas.DataFrame
         Columns classifier, protected, tester, mode, repetition, n_seeds, global_discriminatory (different
-        discriminatory samples of the global phase; of symbolic generation, which mixes its phases, in the
-        published mode alone, by a search of its own), n_samples, n_discriminatory, n_queries, n_outside
+        discriminatory samples of the global phase; of a tester that mixes its phases, in the published mode
+        alone, by a search of its own), n_samples, n_discriminatory, n_queries, n_outside
         (discriminatory ones outside the domain).
     curves : pandas.DataFrame
         Columns classifier, protected, tester, mode, n_seeds (explored so far), n_samples, n_discriminatory,
@@ -166,33 +83,34 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
     found : dict of str to (n, d) int32
         The discriminatory samples of each tester, of the first repetition in the mode ``published``.
     """
+    protected = case.subject.protected
     counts, curves, found = [], [], {}
-    for tester, mode in _runs():
-        settings = settings_of(case, tester, mode)
+    for tester, mode in runs():
+        run, settings = {"tester": tester.name, "mode": mode}, tester.settings(mode, case.published_bounds)
         for repetition in range(effort.repetitions):
-            phases = search(case, tester, settings, effort, repetition)
-            row = {"tester": tester, "mode": mode, "repetition": repetition} | _count(case, phases)
-            if tester == SYMBOLIC:
+            task = _task(case, effort, repetition)
+            phases = collect(tester.search(task, settings))
+            row = run | {"repetition": repetition} | _count(case, phases)
+            if tester.search_globally:
+                alone = tester.search_globally(task, settings) if mode == PUBLISHED else None
                 row["global_discriminatory"] = (
-                    _search_globally(case, settings, effort, repetition) if mode == PUBLISHED else math.nan
+                    trails.count(alone, protected).n_discriminatory if alone is not None else math.nan
                 )
             counts.append(row)
             if repetition == 0:
-                curves.append(_curve(case, phases).assign(tester=tester, mode=mode))
+                curves.append(_curve(case, phases).assign(**run))
                 if mode == PUBLISHED:
-                    found[tester] = trails.distinct_discriminatory(_joined(phases), case.protected)
+                    found[tester.name] = trails.distinct_discriminatory(phases.joined(), protected)
     return _named(case, pd.DataFrame(counts)), _named(case, pd.concat(curves, ignore_index=True)), found
 
 
-def ablate(case: Case, effort: Effort, tester: str = ADF) -> pd.DataFrame:
-    """Repair the quirks of a tester's published code one at a time.
+def ablate(case: Case, effort: Effort) -> pd.DataFrame:
+    """Repair the quirks of the published code of the paper's own tester one at a time.
 
     Parameters
     ----------
     case : Case
     effort : Effort
-    tester : str
-        One that has settings.
 
     Returns
     -------
@@ -200,33 +118,40 @@ def ablate(case: Case, effort: Effort, tester: str = ADF) -> pd.DataFrame:
         Columns classifier, protected, tester, switch (the setting that has its value of the mode ``paper``,
         or a mode for all), repetition, global_discriminatory, n_samples, n_discriminatory.
     """
-    effort = dataclasses.replace(effort, hops=effort.ablation_hops)
-    published, paper = settings_of(case, tester, PUBLISHED), settings_of(case, tester, PAPER)
-    variants = {PUBLISHED: published, **switched(published, paper), PAPER: paper}
+    effort = replace(effort, hops=effort.ablation_hops)
     rows = [
-        {"tester": tester, "switch": name, "repetition": repetition}
-        | _count(case, search(case, tester, settings, effort, repetition))
-        for name, settings in variants.items()
+        {"tester": tester.name, "switch": name, "repetition": repetition}
+        | _count(case, collect(tester.search(_task(case, effort, repetition), settings)))
+        for tester in TESTERS.values()
+        if tester.is_proposed
+        for name, settings in variants(case, tester).items()
         for repetition in range(effort.repetitions)
     ]
     return _named(case, pd.DataFrame(rows)).reindex(columns=COLUMNS["ablation"])
 
 
-def switched(published: object, paper: object) -> dict[str, object]:
-    """Return the published settings with each field in turn as in the paper's, by the name of the field."""
-    names = [field.name for field in dataclasses.fields(published)]
-    return {
-        name: dataclasses.replace(published, **{name: getattr(paper, name)})
-        for name in names
-        if getattr(published, name) != getattr(paper, name)
+def variants(case: Case, tester: Tester) -> dict[str, Any]:
+    """Return the published settings, those with each field in turn as in the paper's, and the paper's.
+
+    Returns
+    -------
+    dict of str to settings
+        By the mode, or the name of the field where the two differ.
+    """
+    published, paper = (tester.settings(mode, case.published_bounds) for mode in (PUBLISHED, PAPER))
+    switched = {
+        field.name: replace(published, **{field.name: getattr(paper, field.name)})
+        for field in dataclasses.fields(published)
+        if getattr(published, field.name) != getattr(paper, field.name)
     }
+    return {PUBLISHED: published, **switched, PAPER: paper}
 
 
 def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
     """Let the local phases of all testers start from the same discriminatory seeds (Table VII).
 
-    Symbolic generation explains a sample at every hop: it has fewer seeds (`Effort.repetitions`), which share
-    its hops (`Effort.explanations`).
+    A tester that is costly has fewer seeds (`Effort.repetitions`), which share its samples
+    (`Effort.explanations`), and one repetition.
 
     Parameters
     ----------
@@ -240,28 +165,21 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
         mean_discriminatory (different ones around a seed, on average over the seeds). Without rows when no
         seed is discriminatory.
     """
-    protected, seeds = case.protected, discriminatory_rows(case, effort.local_seeds)
+    seeds = discriminatory_rows(case, effort.local_seeds)
     rows = []
-    for tester, mode in _runs():
-        if tester == RANDOM or not len(seeds):
+    for tester, mode in runs():
+        if tester.search_around is None or not len(seeds):
             continue
-        settings = settings_of(case, tester, mode)
-        is_symbolic = tester == SYMBOLIC
-        starts = seeds[: effort.repetitions] if is_symbolic else seeds
-        hops = max(1, effort.explanations // len(starts)) if is_symbolic else effort.hops
-        for repetition in range(1 if is_symbolic else effort.repetitions):
-            trail = _search_around(case, tester, settings, starts, hops, effort.seed + repetition)
-            around = [trails.count(trail.of_seed(number), protected) for number in range(len(starts))]
-            row = {
-                "tester": tester,
-                "mode": mode,
-                "repetition": repetition,
-                "n_seeds": len(starts),
-                "hops": hops,
-            }
-            row["mean_samples"] = np.mean([counts.n_samples for counts in around])
-            row["mean_discriminatory"] = np.mean([counts.n_discriminatory for counts in around])
-            rows.append(row)
+        settings = tester.settings(mode, case.published_bounds)
+        starts, hops, repetitions = seeds, effort.hops, effort.repetitions
+        if tester.is_costly:
+            starts, repetitions = seeds[: effort.repetitions], 1
+            hops = max(1, effort.explanations // len(starts))
+        for repetition in range(repetitions):
+            task = replace(_task(case, effort, repetition), seeds=starts, n_seeds=len(starts), hops=hops)
+            trail = tester.search_around(task, settings)
+            row = {"tester": tester.name, "mode": mode, "repetition": repetition, "hops": hops}
+            rows.append(row | _count_around(case, trail, len(starts)))
     return _named(case, pd.DataFrame(rows)).reindex(columns=COLUMNS["local"])
 
 
@@ -279,12 +197,10 @@ def estimate_fairness(case: Case, effort: Effort) -> pd.DataFrame:
         One row: classifier, protected, n_uniform, share, ci_low, ci_high (Clopper and Pearson, 95%),
         data_share (exact, of all rows of the data).
     """
-    n, protected = effort.uniform_samples, case.protected
-    share, low, high = random_search.uniform_fairness(
-        case.model, case.domain, protected, n=n, seed=effort.seed
-    )
+    n = effort.uniform_samples
+    share, low, high = random_search.uniform_fairness(case.subject, n=n, seed=effort.seed)
     row = {"n_uniform": n, "share": share, "ci_low": low, "ci_high": high}
-    row["data_share"] = discriminatory_share(case.model, case.X, protected)
+    row["data_share"] = discriminatory_share(case.subject, case.X)
     return _named(case, pd.DataFrame([row]))
 
 
@@ -311,7 +227,7 @@ def show_pairs(case: Case, schema: Schema, found: Mapping[str, np.ndarray], n: i
         chosen = (
             samples[np.unique(np.linspace(0, len(samples) - 1, n).astype(int))] if len(samples) else samples
         )
-        others, labels, other_labels = find_partners(case.model, chosen, case.protected)
+        others, labels, other_labels = find_partners(case.subject, chosen)
         for member, (X, of_X) in enumerate([(chosen, labels), (others, other_labels)], start=1):
             words = decode(X, schema).assign(label=[schema.classes[label] for label in of_X])
             words = words.assign(example=range(1, len(X) + 1)).melt(
@@ -326,47 +242,27 @@ def show_pairs(case: Case, schema: Schema, found: Mapping[str, np.ndarray], n: i
 
 def discriminatory_rows(case: Case, n: int) -> np.ndarray:
     """Return the first `n` seeds that are discriminatory as they are, (n, d) int32, perhaps fewer."""
-    return case.seeds[check(case.model, case.seeds, case.protected).discriminatory][:n]
+    return case.seeds[check(case.subject, case.seeds).discriminatory][:n]
 
 
-def _search_around(
-    case: Case, tester: str, settings: object, seeds: np.ndarray, hops: int, seed: int
-) -> Trail:
-    """Return what the local phase of a tester visits from given seeds, which the trail numbers from 0 on."""
-    places = {"domain": case.domain, "protected": case.protected}
-    options = {"hops": hops, "seed": seed, "settings": settings}
-    if tester == ADF:
-        return adf.search(case.model, seeds, **places, **options).local
-    if tester == AEQUITAS:
-        return aequitas.local_search(case.model, seeds, **places, **options)
-    return symbolic.local_search(case.model, case.X, seeds, **places, **options)
-
-
-def settings_of(case: Case, tester: str, mode: str) -> object:
-    """Return the settings of a tester in a mode; None for random search, which has none."""
-    if tester == RANDOM:
-        return None
-    settings = getattr(SETTINGS[tester], mode.upper())
-    if (tester, mode) == (ADF, PUBLISHED):
-        return dataclasses.replace(settings, enumerated=case.enumerated)
-    return settings
-
-
-def _runs() -> Iterator[tuple[str, str]]:
-    """Yield testers with their modes. AEQUITAS has a third; random search is the same in all."""
-    yield from itertools.product(SETTINGS, MODES)
-    yield AEQUITAS, INFERRED
-    yield RANDOM, PUBLISHED
-
-
-def _joined(phases: Phases) -> Trail:
-    return trails.join([phases.global_, phases.local])
+def _task(case: Case, effort: Effort, repetition: int) -> Task:
+    """Return what every tester is to search in a repetition."""
+    return Task(
+        subject=case.subject,
+        data=case.X,
+        seeds=case.seeds,
+        n_seeds=len(case.seeds),
+        hops=effort.hops,
+        n_explored=effort.explanations,
+        n_drawn=effort.uniform_samples,
+        seed=effort.seed + repetition,
+    )
 
 
 def _count(case: Case, phases: Phases) -> dict[str, int]:
-    protected, both = case.protected, _joined(phases)
+    protected, both = case.subject.protected, phases.joined()
     counts = trails.count(both, protected)
-    outside = ~case.domain.contains(trails.distinct_discriminatory(both, protected))
+    outside = ~case.subject.domain.contains(trails.distinct_discriminatory(both, protected))
     return {
         "n_seeds": len(case.seeds),
         "global_discriminatory": trails.count(phases.global_, protected).n_discriminatory,
@@ -377,18 +273,19 @@ def _count(case: Case, phases: Phases) -> dict[str, int]:
     }
 
 
-def _search_globally(case: Case, settings: object, effort: Effort, repetition: int) -> int:
-    """Return what symbolic generation finds globally alone; together, its local search crowds that out."""
-    options = {"limit": len(case.seeds), "seed": effort.seed + repetition, "settings": settings}
-    places = case.domain, case.protected
-    trail = symbolic.global_search(case.model, case.X, case.seeds, *places, **options)
-    return trails.count(trail, case.protected).n_discriminatory
+def _count_around(case: Case, trail: Trail, n_seeds: int) -> dict[str, float]:
+    around = [trails.count(trail.of_seed(number), case.subject.protected) for number in range(n_seeds)]
+    return {
+        "n_seeds": n_seeds,
+        "mean_samples": np.mean([counts.n_samples for counts in around]),
+        "mean_discriminatory": np.mean([counts.n_discriminatory for counts in around]),
+    }
 
 
 def _curve(case: Case, phases: Phases) -> pd.DataFrame:
     """Return what both phases together have found after equal steps along the trail."""
-    both = _joined(phases)
-    new, new_discriminatory = trails.first_visits(both, case.protected)
+    both = phases.joined()
+    new, new_discriminatory = trails.first_visits(both, case.subject.protected)
     places = np.unique(np.linspace(0, len(both) - 1, N_POINTS + 1).astype(int)) if len(both) else []
     # The global phase takes all seeds before the local one begins with the first of them.
     explored = np.concatenate([np.zeros(len(phases.global_), np.int64), _explored(phases.local.seed)])

@@ -1,6 +1,5 @@
-"""What writers and readers of the area's results call things: testers, modes, files and columns."""
+"""What writers and readers of the area's results call things: modes, files and columns."""
 
-ADF, AEQUITAS, SYMBOLIC, RANDOM = TESTERS = ("adf", "aequitas", "symbolic", "random")
 PUBLISHED, PAPER = MODES = ("published", "paper")
 """A tester as the authors' code does it, and as the paper prints it."""
 INFERRED = "inferred"

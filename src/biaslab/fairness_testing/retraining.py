@@ -12,14 +12,13 @@ which label they get, whether both members of a pair are added, or how long trai
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from biaslab.classifiers.domain import Protected
 from biaslab.classifiers.networks import Network
 from biaslab.classifiers.training import (
     BATCH,
@@ -32,6 +31,7 @@ from biaslab.classifiers.training import (
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
+from biaslab.fairness_testing.testers.subject import Subject
 
 MAJORITY, MODEL, ENSEMBLE = LABEL_RULES = ("majority", "model", "ensemble")
 """Who labels an added sample: see `added_labels`."""
@@ -100,7 +100,7 @@ class Ensemble:
 
 
 def added_labels(
-    rule: str, network: Network, samples: np.ndarray, protected: Protected, ensemble: Ensemble | None = None
+    rule: str, subject: Subject, samples: np.ndarray, ensemble: Ensemble | None = None
 ) -> np.ndarray:
     """Return the labels that samples are added with.
 
@@ -110,10 +110,9 @@ def added_labels(
         ``majority``: the network's most frequent label over all protected values; among equally frequent ones
         that of the highest mean probability over these values. ``model``: the network's label of the sample.
         ``ensemble``: the label that the ensemble gives the sample.
-    network : Network
-        The tested one.
+    subject : Subject
+        Its model is the tested network.
     samples : (n, d) int32
-    protected : Protected
     ensemble : Ensemble, optional
         Needed by its rule alone.
 
@@ -128,9 +127,9 @@ def added_labels(
     """
     match rule:
         case "majority":
-            return _majority_labels(network, samples, protected)
+            return _majority_labels(subject, samples)
         case "model":
-            return network.labels(samples)
+            return subject.model.labels(samples)
         case "ensemble" if ensemble:
             return ensemble.labels(samples)
         case "ensemble":
@@ -141,11 +140,10 @@ def added_labels(
 
 
 def retrain(
-    network: Network,
+    subject: Subject,
     X: np.ndarray,
     y: np.ndarray,
     found: np.ndarray,
-    protected: Protected,
     *,
     label_rule: str,
     repetition: int,
@@ -157,13 +155,12 @@ def retrain(
 
     Parameters
     ----------
-    network : Network
-        The tested one; it is not changed.
+    subject : Subject
+        Its model is the tested network, which is not changed.
     X, y : (n, d) int32, (n,) int64
         Its data.
     found : (f, d) int32
         Different discriminatory samples (`trails.distinct_discriminatory`).
-    protected : Protected
     label_rule : str
         One of `LABEL_RULES`.
     repetition, seed : int
@@ -176,12 +173,13 @@ def retrain(
     InputError
         When nothing was found, the data do not fit the network, or as `added_labels`.
     """
+    network = subject.model
     check_training_data(X, y, network.n_classes)
     rng = stream(seed, "retraining", repetition)
     samples = found[np.sort(rng.choice(len(found), n_added(found, settings), replace=False))]
-    labels = added_labels(label_rule, network, samples, protected, ensemble)
+    labels = added_labels(label_rule, subject, samples, ensemble)
     if settings.pairs:
-        samples, labels = _with_partners(network, samples, labels, protected)
+        samples, labels = with_partners(subject, samples, labels)
     standard = Standardisation.of(X)
     if settings.from_scratch:
         start = initial_network(network.n_attributes, network.n_classes, rng)
@@ -190,7 +188,7 @@ def retrain(
     training = Training(start)
     inputs = standard.inputs(np.concatenate([X, samples]))
     targets = np.concatenate([y, labels]).astype(np.int64)
-    batches = _mixed_batches(len(X), len(samples), settings.steps, rng)
+    batches = mixed_batches(len(X), len(samples), settings.steps, rng)
     for stage, part in enumerate(np.array_split(batches, STAGES)):
         training.run(inputs, targets, part.ravel(), settings.learning_rate * (1 - stage / STAGES))
     return standard.fold(training.network)
@@ -210,12 +208,11 @@ def n_added(found: np.ndarray, settings: Settings) -> int:
 
 
 def retraining_table(
-    network: Network,
+    subject: Subject,
     X: np.ndarray,
     y: np.ndarray,
     found: np.ndarray,
     uniform: np.ndarray,
-    protected: Protected,
     *,
     label_rules: Sequence[str],
     repetitions: int,
@@ -227,7 +224,7 @@ def retraining_table(
 
     Parameters
     ----------
-    network, X, y, found, protected, seed, settings, ensemble
+    subject, X, y, found, seed, settings, ensemble
         As in `retrain`.
     uniform : (u, d) int32
         Samples drawn uniformly from the domain, on which discrimination is measured.
@@ -240,23 +237,22 @@ def retraining_table(
         label_rule, repetition, n_added, and as parts of one before and after: accuracy, share (of the uniform
         samples that are discriminatory) and data_share (of the rows of the data).
     """
-    before = _quality(network, X, y, uniform, protected)
+    before = _quality(subject, X, y, uniform)
     rows = []
     for rule in label_rules:
         for repetition in range(repetitions):
             retrained = retrain(
-                network,
+                subject,
                 X,
                 y,
                 found,
-                protected,
                 label_rule=rule,
                 repetition=repetition,
                 seed=seed,
                 settings=settings,
                 ensemble=ensemble,
             )
-            after = _quality(retrained, X, y, uniform, protected)
+            after = _quality(replace(subject, model=retrained), X, y, uniform)
             row = {"label_rule": rule, "repetition": repetition, "n_added": n_added(found, settings)}
             for measure in before:
                 row |= {f"{measure}_before": before[measure], f"{measure}_after": after[measure]}
@@ -264,19 +260,17 @@ def retraining_table(
     return pd.DataFrame(rows)
 
 
-def _quality(
-    network: Network, X: np.ndarray, y: np.ndarray, uniform: np.ndarray, protected: Protected
-) -> dict[str, float]:
+def _quality(subject: Subject, X: np.ndarray, y: np.ndarray, uniform: np.ndarray) -> dict[str, float]:
     return {
-        "accuracy": network.accuracy(X, y),
-        "share": discriminatory_share(network, uniform, protected),
-        "data_share": discriminatory_share(network, X, protected),
+        "accuracy": subject.model.accuracy(X, y),
+        "share": discriminatory_share(subject, uniform),
+        "data_share": discriminatory_share(subject, X),
     }
 
 
-def _majority_labels(network: Network, samples: np.ndarray, protected: Protected) -> np.ndarray:
+def _majority_labels(subject: Subject, samples: np.ndarray) -> np.ndarray:
     """Return the most frequent label over all protected values; see `added_labels`."""
-    variants = protected.variants(samples)
+    network, variants = subject.model, subject.protected.variants(samples)
     n, m, d = variants.shape
     probabilities = network.probabilities(variants.reshape(n * m, d)).reshape(n, m, -1)
     counts = _label_counts(probabilities.argmax(axis=2), network.n_classes)
@@ -289,22 +283,37 @@ def _label_counts(labels: np.ndarray, n_classes: int) -> np.ndarray:
     return (labels[:, :, None] == np.arange(n_classes)).sum(axis=1)
 
 
-def _with_partners(
-    network: Network, samples: np.ndarray, labels: np.ndarray, protected: Protected
-) -> tuple[np.ndarray, np.ndarray]:
+def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return samples and labels, followed by the samples' partners with the same labels.
 
-    A sample that was found with values outside the domain may have no partner inside.
+    Parameters
+    ----------
+    subject : Subject
+    samples : (n, d) int32
+        One that was found with values outside the domain may have no partner inside.
+    labels : (n,) int64
+
+    Returns
+    -------
+    samples : (n + k, d) int32
+    labels : (n + k,) int64
     """
-    partners = check(network, samples, protected).partners
+    protected, partners = subject.protected, check(subject, samples).partners
     has_partner = partners >= 0
     others = samples[has_partner]
     others[:, protected.columns] = protected.values[partners[has_partner]]
     return np.concatenate([samples, others]), np.concatenate([labels, labels[has_partner]])
 
 
-def _mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Generator) -> np.ndarray:
+def mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Generator) -> np.ndarray:
     """Return rows for batches, half of each from the data and half from the rows that follow them.
+
+    Parameters
+    ----------
+    n_data, n_added : int
+        Rows of the data, and added ones.
+    n_batches : int
+    rng : numpy.random.Generator
 
     Returns
     -------

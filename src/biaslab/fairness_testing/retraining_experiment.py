@@ -1,15 +1,16 @@
 """Retraining with what each tester found, and what it does to fairness and accuracy (Table XII)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.experiment import Case
-from biaslab.fairness_testing.names import ADF, AEQUITAS, COLUMNS, SYMBOLIC
+from biaslab.fairness_testing.cases import Case
+from biaslab.fairness_testing.names import COLUMNS
 from biaslab.fairness_testing.retraining import DEFAULT, ENSEMBLE, LABEL_RULES, Ensemble, retraining_table
+from biaslab.fairness_testing.testers.registry import TESTERS
 
 N_OTHER_RULES = 2
 """Retrainings by each rule for labels but the first, which show what the rule does."""
@@ -26,7 +27,7 @@ class Effort:
 
 
 def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], effort: Effort) -> pd.DataFrame:
-    """Retrain with the finds of every tester; with those of ADF by every rule for their labels.
+    """Retrain with the finds of every tester; with those of the paper's own by every rule for their labels.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], eff
     y : (N,) int64
         Labels of the data.
     found : mapping of str to (n, d) int32
-        Discriminatory samples by ``ATTRIBUTE:TESTER``.
+        Discriminatory samples by the name of the tester.
     effort : Effort
 
     Returns
@@ -43,21 +44,19 @@ def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], eff
         Columns `names.COLUMNS`. A tester that found nothing has no row.
     """
     rng = stream(effort.seed, "retraining", "uniform", case.attribute)
-    uniform = case.domain.draw(effort.uniform_samples, rng)
+    uniform = case.subject.domain.draw(effort.uniform_samples, rng)
     settings = replace(DEFAULT, share=effort.share)
     tables = []
-    runs = [(tester, LABEL_RULES[:1], effort.retrainings) for tester in (AEQUITAS, SYMBOLIC, ADF)]
-    for tester, rules, repetitions in [*runs, (ADF, LABEL_RULES[1:], min(N_OTHER_RULES, effort.retrainings))]:
-        samples = found[f"{case.attribute}:{tester}"]
+    for tester, rules, repetitions in _runs(effort.retrainings):
+        samples = found[tester]
         if not len(samples):
             continue
         table = retraining_table(
-            case.model,
+            case.subject,
             case.X,
             y,
             samples,
             uniform,
-            case.protected,
             label_rules=rules,
             repetitions=repetitions,
             seed=effort.seed,
@@ -68,3 +67,12 @@ def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], eff
     table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
     named = table.assign(classifier=case.classifier, protected=case.attribute)
     return named.reindex(columns=COLUMNS["retraining"])
+
+
+def _runs(retrainings: int) -> list[tuple[str, Sequence[str], int]]:
+    """Return testers, the paper's own last, each with rules for labels and how often is retrained by each."""
+    testers = sorted(TESTERS.values(), key=lambda tester: tester.is_proposed)
+    first = [(tester.name, LABEL_RULES[:1], retrainings) for tester in testers if tester.is_retrained]
+    n_others = min(N_OTHER_RULES, retrainings)
+    others = [(tester.name, LABEL_RULES[1:], n_others) for tester in testers if tester.is_proposed]
+    return first + others

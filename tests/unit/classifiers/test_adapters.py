@@ -10,10 +10,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from biaslab.classifiers.adapters import CallableModel, TorchModel, adapt, from_sklearn, import_object
-from biaslab.classifiers.domain import Protected
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.testers.discrimination import check
-from fairness_data import random_network, small_domain
+from fairness_data import make_subject, random_network, small_domain
 
 RTOL, ATOL = 1e-5, 1e-7
 
@@ -59,9 +58,8 @@ def test_a_function_is_a_model():
     model = CallableModel(lambda X: network.probabilities(X.astype(np.int32)), 5, 2)
     X = small_domain().draw(200, np.random.default_rng(0))
     np.testing.assert_array_equal(model.labels(X), network.labels(X))
-    protected = Protected.of(small_domain(), [4])
-    found = check(model, X, protected).discriminatory
-    np.testing.assert_array_equal(found, check(network, X, protected).discriminatory)
+    found = check(make_subject(model, (4,)), X).discriminatory
+    np.testing.assert_array_equal(found, check(make_subject(network, (4,)), X).discriminatory)
     assert found.any()
 
 

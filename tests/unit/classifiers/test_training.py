@@ -34,10 +34,12 @@ def test_weight_gradients_equal_finite_differences(sizes):
     rng = np.random.default_rng(2)
     X = (small_domain().draw(15, rng) / 4).astype(np.float32)
     y = rng.integers(0, sizes[-1], 15)
-    training = Training(network, batch=15)
-    training.run(X, y, np.arange(15), 0.01)
-    gradients = [means / np.float32(1 - BETA1) for means in training._means[::2]]  # after one step
-    packed_sizes = training._sizes
+    packed_sizes, weights, biases = (a.copy() for a in network.packed)
+    means = tuple(np.zeros_like(a) for a in (weights, weights, biases, biases))
+    packed = (packed_sizes, weights, biases, means)
+    adam = (0.01, BETA1, BETA2, EPSILON)
+    _training_kernels.train_batches(X, y, np.arange(15), 15, sizes[-1], *packed, 0, *adam)
+    gradients = [mean / np.float32(1 - BETA1) for mean in means[::2]]  # after one step
     layers = [[w.astype(float) for w in network.weights], [b.astype(float) for b in network.biases]]
     first_w = first_b = 0
     for layer, w in enumerate(layers[0]):

@@ -5,29 +5,31 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from biaslab.classifiers.domain import Domain, Protected
+from biaslab.classifiers.domain import Domain
 from biaslab.classifiers.networks import Network
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import adf, trails
-from fairness_data import blind, random_network, small_domain
+from biaslab.fairness_testing.testers.adf_settings import PAPER, PUBLISHED
+from biaslab.fairness_testing.testers.contract import collect
+from fairness_data import blind, make_subject, make_task, random_network, small_domain
 from naive import classifiers as naive_classifiers
 from naive import fairness_testing as naive_fairness_testing
 
 SEED, HOPS = 3, 30
 ALWAYS, METROPOLIS = 1.0, float(np.exp(-1))
 VARIANTS = {
-    "published": replace(adf.PUBLISHED, negative_neighbours=False),
-    "paper": adf.PAPER,
-    "always": replace(adf.PAPER, acceptance=ALWAYS),
-    "metropolis": replace(adf.PAPER, acceptance=METROPOLIS),
-    "own labels": replace(adf.PAPER, own_labels=True, acceptance=METROPOLIS),
-    "fixed": replace(adf.PAPER, fixed_partner=True, acceptance=METROPOLIS),
-    "subnormal": replace(adf.PAPER, subnormal_is_zero=True),
-    "raw seeds": replace(adf.PAPER, clip_seeds=False),
-    "repaired signs": replace(adf.PUBLISHED, signs_twice=False, negative_neighbours=False),
-    "one step": replace(adf.PAPER, max_iter=1),
+    "published": replace(PUBLISHED, negative_neighbours=False),
+    "paper": PAPER,
+    "always": replace(PAPER, acceptance=ALWAYS),
+    "metropolis": replace(PAPER, acceptance=METROPOLIS),
+    "own labels": replace(PAPER, own_labels=True, acceptance=METROPOLIS),
+    "fixed": replace(PAPER, fixed_partner=True, acceptance=METROPOLIS),
+    "subnormal": replace(PAPER, subnormal_is_zero=True),
+    "raw seeds": replace(PAPER, clip_seeds=False),
+    "repaired signs": replace(PUBLISHED, signs_twice=False, negative_neighbours=False),
+    "one step": replace(PAPER, max_iter=1),
 }
 
 
@@ -48,15 +50,23 @@ def saturated_network(seed):
 
 
 def search(network, seeds, columns, settings, domain=None, **arguments):
-    domain = domain or small_domain()
-    protected = Protected.of(domain, columns)
-    return adf.search(
-        network, seeds, domain, protected, **{"hops": HOPS, "seed": SEED, **arguments}, settings=settings
-    )
+    subject = make_subject(network, columns, domain)
+    task = make_task(subject, seeds, **{"hops": HOPS, "seed": SEED, **arguments})
+    return collect(adf.search(task, settings))
 
 
 def rows(trail):
     return [(x, f) for x, f in zip(trail.samples.tolist(), trail.discriminatory.tolist(), strict=True)]
+
+
+def literal_start(network, x, number, domain, columns, settings):
+    """The oracle's global phase from one seed."""
+    draws = stream(SEED, "adf", number, "global").random((settings.max_iter, 2))
+    return naive_fairness_testing.adf_global(network, x, domain, columns, draws, settings)
+
+
+def local_draws(number, hops):
+    return stream(SEED, "adf", number, "local").random((hops, 3))
 
 
 def assert_equal(a, b):
@@ -77,15 +87,11 @@ def test_trails_equal_one_sample_at_a_time(network, columns, name):
     phases = search(network, seeds, columns, settings)
     expected_global, expected_local = [], []
     for i, x in enumerate(seeds):
-        draws = stream(SEED, "adf", i, "global").random((settings.max_iter, 2))
-        checked, is_found, partner = naive_fairness_testing.adf_global(
-            network, x, domain, columns, draws, settings
-        )
+        checked, is_found, partner = literal_start(network, x, i, domain, columns, settings)
         expected_global += [(v, False) for v in checked[:-1]] + [(checked[-1], is_found)]
         if is_found:
-            draws = stream(SEED, "adf", i, "local").random((HOPS, 3))
             expected_local += naive_fairness_testing.adf_local(
-                network, checked[-1], partner, domain, columns, draws, settings
+                network, checked[-1], partner, domain, columns, local_draws(i, HOPS), settings
             )
     assert rows(phases.global_) == expected_global
     assert rows(phases.local) == expected_local
@@ -110,15 +116,11 @@ def test_published_walks_equal_basin_hopping_by_scipy(domain, seed):
     network = random_network(seed)
     seeds = domain.draw(6, np.random.default_rng(seed))
     hops = 25
-    phases = search(network, seeds, (1,), adf.PUBLISHED, domain, hops=hops)
+    phases = search(network, seeds, (1,), PUBLISHED, domain, hops=hops)
     for i in np.unique(phases.local.seed):
-        draws = stream(SEED, "adf", i, "global").random((adf.PUBLISHED.max_iter, 2))
-        checked, _, partner = naive_fairness_testing.adf_global(
-            network, seeds[i], domain, (1,), draws, adf.PUBLISHED
-        )
-        draws = stream(SEED, "adf", i, "local").random((hops, 3))
+        checked, _, partner = literal_start(network, seeds[i], i, domain, (1,), PUBLISHED)
         asked = naive_fairness_testing.adf_basinhopping(
-            network, checked[-1], partner, domain, (1,), draws, adf.PUBLISHED
+            network, checked[-1], partner, domain, (1,), local_draws(i, hops), PUBLISHED
         )
         mine = phases.local.seed == i
         samples, found = phases.local.samples[mine].tolist(), phases.local.discriminatory[mine].tolist()
@@ -128,7 +130,7 @@ def test_published_walks_equal_basin_hopping_by_scipy(domain, seed):
         assert visited == asked if (domain.low < 0).sum() == 1 else visited <= asked
 
 
-@pytest.mark.parametrize("settings", [adf.PUBLISHED, adf.PAPER])
+@pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
 def test_trails_do_not_depend_on_calls_or_threads(settings):
     network, seeds = random_network(25), draw_seeds(small_domain(), 31, 26)
     set_threads(1)
@@ -139,17 +141,19 @@ def test_trails_do_not_depend_on_calls_or_threads(settings):
     parts = [search(network, seeds[a:b], (1,), settings, first=a) for a, b in itertools.pairwise(cuts)]
     joined = (trails.join([getattr(part, phase) for part in parts]) for phase in ("global_", "local"))
     assert_equal(whole, trails.Phases(*joined))
+    for size in (1, 7, 31, 100):
+        assert_equal(whole, search(network, seeds, (1,), settings, part_seeds=size))
 
 
 def test_longer_walks_begin_like_shorter_ones():
     network, seeds = random_network(25), small_domain().draw(5, np.random.default_rng(27))
-    short = search(network, seeds, (4,), adf.PAPER, hops=10).local
-    long = search(network, seeds, (4,), adf.PAPER, hops=20).local
+    short = search(network, seeds, (4,), PAPER, hops=10).local
+    long = search(network, seeds, (4,), PAPER, hops=20).local
     for seed in np.unique(short.seed):
         assert np.array_equal(short.samples[short.seed == seed], long.samples[long.seed == seed][:11])
 
 
-@pytest.mark.parametrize("settings", [adf.PUBLISHED, adf.PAPER])
+@pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
 @pytest.mark.parametrize("columns", [(1,), (1, 4)])
 def test_network_blind_to_protected_attributes_is_never_accused(settings, columns):
     seeds = draw_seeds(small_domain(), 20, 28)
@@ -159,13 +163,12 @@ def test_network_blind_to_protected_attributes_is_never_accused(settings, column
     assert len(phases.local) == 0
 
 
-@pytest.mark.parametrize("settings", [adf.PUBLISHED, adf.PAPER])
+@pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
 def test_finds_are_pairs_by_an_independent_forward_pass(settings):
     domain, network = small_domain(), random_network(25)
     seeds = draw_seeds(domain, 10, 30)
     phases = search(network, seeds, (1,), settings, hops=15)
-    protected = Protected.of(domain, (1,))
-    finds = trails.distinct_discriminatory(trails.join([phases.global_, phases.local]), protected)
+    finds = trails.distinct_discriminatory(phases.joined(), make_subject(network, (1,)).protected)
     assert len(finds) > 10
 
     def label(x):
@@ -179,14 +182,13 @@ def test_paper_stays_in_the_domain_and_published_need_not():
     domain, network = wide_domain(), random_network(33)
     seeds = domain.draw(40, np.random.default_rng(34))
     seeds[::2, 4] = 100
-    for settings, is_inside in ((adf.PAPER, True), (adf.PUBLISHED, False)):
+    for settings, is_inside in ((PAPER, True), (PUBLISHED, False)):
         phases = search(network, seeds, (1,), settings, domain)
-        both = trails.join([phases.global_, phases.local])
-        assert domain.contains(both.samples).all() == is_inside
+        assert domain.contains(phases.joined().samples).all() == is_inside
 
 
 def test_local_trail_begins_with_the_finds():
-    phases = search(random_network(25), draw_seeds(small_domain(), 30, 26), (1,), adf.PAPER, hops=0)
+    phases = search(random_network(25), draw_seeds(small_domain(), 30, 26), (1,), PAPER, hops=0)
     found = phases.global_.discriminatory
     assert np.array_equal(phases.local.samples, phases.global_.samples[found])
     assert np.array_equal(phases.local.seed, phases.global_.seed[found])
@@ -201,18 +203,14 @@ def test_wrongly_enumerated_values_find_pairs_outside_the_domain():
     wide = search(network, seeds, (1,), settings)
     assert (
         wide.global_.discriminatory.sum()
-        > search(network, seeds, (1,), adf.PUBLISHED).global_.discriminatory.sum()
+        > search(network, seeds, (1,), PUBLISHED).global_.discriminatory.sum()
     )
     starts = np.flatnonzero(np.diff(wide.local.seed, prepend=-1))
     assert 0 < wide.local.discriminatory[starts].sum() < len(starts)
     for i in np.unique(wide.local.seed)[:8]:
-        draws = stream(SEED, "adf", i, "global").random((10, 2))
-        checked, _, partner = naive_fairness_testing.adf_global(
-            network, seeds[i], domain, (1,), draws, settings
-        )
-        draws = stream(SEED, "adf", i, "local").random((HOPS, 3))
+        checked, _, partner = literal_start(network, seeds[i], i, domain, (1,), settings)
         expected = naive_fairness_testing.adf_local(
-            network, checked[-1], partner, domain, (1,), draws, settings
+            network, checked[-1], partner, domain, (1,), local_draws(i, HOPS), settings
         )
         mine = wide.local.seed == i
         assert wide.local.samples[mine].tolist() == [x for x, _ in expected]
@@ -222,7 +220,7 @@ def test_wrongly_enumerated_values_find_pairs_outside_the_domain():
 def test_repaired_signs_free_seeds_with_zero_gradients():
     network, seeds = saturated_network(23), small_domain().draw(60, np.random.default_rng(36))
     stuck, free = (
-        search(network, seeds, (1,), replace(adf.PAPER, signs_twice=twice), hops=0) for twice in (True, False)
+        search(network, seeds, (1,), replace(PAPER, signs_twice=twice), hops=0) for twice in (True, False)
     )
     moved = [
         {int(i) for i in np.unique(t.seed) if len(np.unique(t.samples[t.seed == i], axis=0)) > 1}
@@ -243,9 +241,9 @@ def test_subnormal_gradients_are_zero_for_the_code_alone():
     tiny = SimpleNamespace(
         probabilities=network.probabilities, labels=network.labels, input_gradients=input_gradients
     )
-    normal = search(network, seeds, (1,), adf.PAPER, hops=0).global_
-    assert np.array_equal(search(tiny, seeds, (1,), adf.PAPER, hops=0).global_.samples, normal.samples)
-    stuck = search(tiny, seeds, (1,), adf.PUBLISHED, hops=0).global_
+    normal = search(network, seeds, (1,), PAPER, hops=0).global_
+    assert np.array_equal(search(tiny, seeds, (1,), PAPER, hops=0).global_.samples, normal.samples)
+    stuck = search(tiny, seeds, (1,), PUBLISHED, hops=0).global_
     for seed in range(len(seeds)):
         assert (stuck.samples[stuck.seed == seed] == seeds[seed]).all()
 
@@ -264,13 +262,13 @@ def test_partner_below_the_domain_only_where_all_outputs_coincide():
         spy = SimpleNamespace(
             probabilities=network.probabilities, labels=network.labels, input_gradients=input_gradients
         )
-        search(spy, seeds, (1,), replace(adf.PAPER, value_below_domain=below))
+        search(spy, seeds, (1,), replace(PAPER, value_below_domain=below))
         assert min(seen) == expected
 
 
 def test_queries_count_checks_and_gradients():
     domain, network = small_domain(), random_network(25)
-    phases = search(network, draw_seeds(domain, 30, 26), (1,), replace(adf.PAPER, acceptance=ALWAYS))
+    phases = search(network, draw_seeds(domain, 30, 26), (1,), replace(PAPER, acceptance=ALWAYS))
     first = np.diff(phases.global_.seed, prepend=-1) > 0
     assert set(phases.global_.queries[first]) == {3}
     assert set(phases.global_.queries[~first]) == {5}
@@ -282,15 +280,15 @@ def test_queries_count_checks_and_gradients():
 def test_wrong_arguments_are_refused():
     network, seeds = random_network(25), small_domain().draw(3, np.random.default_rng(1))
     with pytest.raises(InputError, match="the domain has 5 attributes, the seeds 4"):
-        search(network, seeds[:, :4], (1,), adf.PAPER)
+        search(network, seeds[:, :4], (1,), PAPER)
     with pytest.raises(InputError, match="all attributes are protected"):
-        search(network, seeds, (0, 1, 2, 3, 4), adf.PAPER)
+        search(network, seeds, (0, 1, 2, 3, 4), PAPER)
     with pytest.raises(InputError, match="cannot walk -1 hops"):
-        search(network, seeds, (1,), adf.PAPER, hops=-1)
+        search(network, seeds, (1,), PAPER, hops=-1)
     with pytest.raises(InputError, match="one protected attribute only"):
-        search(network, seeds, (1, 4), replace(adf.PUBLISHED, enumerated=(0, 39)))
+        search(network, seeds, (1, 4), replace(PUBLISHED, enumerated=(0, 39)))
 
 
 def test_no_seeds_leave_no_trail():
-    phases = search(random_network(25), np.empty((0, 5), np.int32), (1,), adf.PAPER)
+    phases = search(random_network(25), np.empty((0, 5), np.int32), (1,), PAPER)
     assert len(phases.global_) == len(phases.local) == 0

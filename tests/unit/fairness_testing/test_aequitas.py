@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from biaslab.classifiers._kernels import BLOCK
-from biaslab.classifiers.domain import Protected
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import aequitas, trails
-from fairness_data import blind, random_network, small_domain
+from biaslab.fairness_testing.testers.contract import collect
+from fairness_data import blind, make_subject, make_task, random_network, small_domain
 from naive import fairness_testing as naive
 
 SWITCHES = [field.name for field in dataclasses.fields(aequitas.Settings)]
@@ -39,10 +39,13 @@ def label_of(network):
 
 
 def search(network, columns, settings=aequitas.PUBLISHED, n_global=60, hops=40, seed=3):
-    domain = small_domain()
-    protected = Protected.of(domain, columns)
-    options = {"n_global": n_global, "hops": hops, "seed": seed, "settings": settings}
-    return aequitas.search(network, domain, protected, **options)
+    task = make_task(make_subject(network, columns), n_seeds=n_global, hops=hops, seed=seed)
+    return collect(aequitas.search(task, settings))
+
+
+def walks(model, columns, starts, settings, hops, seed):
+    task = make_task(make_subject(model, columns), starts, hops=hops, seed=seed)
+    return aequitas.search_around(task, settings)
 
 
 def equal(a, b):
@@ -56,9 +59,8 @@ def test_walks_equal_the_literal_ones(name, columns):
     starts = domain.draw(4, np.random.default_rng(6))
     draws = [stream(7, "aequitas", "local", number).random((60, 4)) for number in range(len(starts))]
     expected = naive.aequitas_walks(label_of(network), starts, domain, columns, draws, settings)
-    protected = Protected.of(domain, columns)
     for model in (network, Wrapped(network)):
-        trail = aequitas.local_search(model, starts, domain, protected, hops=60, seed=7, settings=settings)
+        trail = walks(model, columns, starts, settings, hops=60, seed=7)
         visits = zip(trail.seed.tolist(), trail.samples.tolist(), trail.discriminatory.tolist(), strict=True)
         assert list(visits) == expected
     assert any(found for *_, found in expected)
@@ -66,12 +68,14 @@ def test_walks_equal_the_literal_ones(name, columns):
 
 
 def test_more_protected_values_than_a_block_of_samples():
-    domain, network = small_domain(), random_network(5)
-    protected, starts = Protected.of(domain, (0, 3)), domain.draw(3, np.random.default_rng(6))
-    assert len(protected.values) > 2 * BLOCK
-    options = {"hops": 200, "seed": 7, "settings": aequitas.PUBLISHED}
-    trail = aequitas.local_search(network, starts, domain, protected, **options)
-    assert equal(trail, aequitas.local_search(Wrapped(network), starts, domain, protected, **options))
+    network, columns = random_network(5), (0, 3)
+    starts = small_domain().draw(3, np.random.default_rng(6))
+    assert len(make_subject(network, columns).protected.values) > 2 * BLOCK
+    compiled, called = (
+        walks(model, columns, starts, aequitas.PUBLISHED, hops=200, seed=7)
+        for model in (network, Wrapped(network))
+    )
+    assert equal(compiled, called)
 
 
 def test_every_switch_changes_the_walks():
@@ -89,9 +93,9 @@ def test_every_switch_changes_the_walks():
 def test_reported_samples_are_discriminatory_distinct_and_in_the_domain(settings):
     domain, network, columns = small_domain(), random_network(8), (1,)
     phases = search(network, columns, settings)
-    trail = trails.join([phases.global_, phases.local])
+    trail = phases.joined()
     assert domain.contains(trail.samples).all()
-    found = trails.distinct_discriminatory(trail, Protected.of(domain, columns))
+    found = trails.distinct_discriminatory(trail, make_subject(network, columns).protected)
     keys = {tuple(np.delete(x, columns)) for x in found}
     assert len(found) == len(keys) > 20
     assert all(naive.is_discriminatory(label_of(network), x, domain, columns) for x in found)
@@ -145,11 +149,8 @@ def test_repetitions_differ():
 
 
 def test_a_start_outside_the_domain_is_moved_into_it_where_it_is_perturbed():
-    domain, network = small_domain(), random_network(8)
     start = np.array([[30, 7, 1, 0, 0]], np.int32)
-    protected = Protected.of(domain, (1,))
-    options = {"hops": 200, "seed": 1, "settings": aequitas.PUBLISHED}
-    trail = aequitas.local_search(network, start, domain, protected, **options)
+    trail = walks(random_network(8), (1,), start, aequitas.PUBLISHED, hops=200, seed=1)
     assert trail.samples[0].tolist() == start[0].tolist()
     assert set(trail.samples[:, 0].tolist()) <= {*range(10), 30}
     assert set(trail.samples[:, 1].tolist()) <= {0, 1, 2, 7}

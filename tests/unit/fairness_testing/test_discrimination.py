@@ -3,8 +3,8 @@ import pytest
 
 from biaslab.classifiers.domain import Protected
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
-from fairness_data import blind, random_network, small_domain
+from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share, find_partners
+from fairness_data import blind, make_subject, random_network, small_domain
 from naive import fairness_testing as naive
 
 
@@ -13,7 +13,7 @@ def test_check_equals_the_definition(columns):
     domain, network = small_domain(), random_network(11)
     X = domain.draw(200, np.random.default_rng(12))
     X[::5, 1] = 7  # outside the domain, as in the census file
-    found = check(network, X, Protected.of(domain, columns))
+    found = check(make_subject(network, columns), X)
     expected = [
         naive.is_discriminatory(lambda v: int(network.labels(np.array([v], np.int32))[0]), x, domain, columns)
         for x in X
@@ -30,18 +30,35 @@ def test_check_equals_the_definition(columns):
 
 @pytest.mark.parametrize("columns", [(1,), (1, 4)])
 def test_network_blind_to_protected_attributes_never_discriminates(columns):
-    domain = small_domain()
-    network = blind(random_network(13), columns)
-    X = domain.draw(500, np.random.default_rng(14))
-    protected = Protected.of(domain, columns)
-    assert not check(network, X, protected).discriminatory.any()
-    assert discriminatory_share(network, X, protected) == 0
+    subject = make_subject(blind(random_network(13), columns), columns)
+    X = subject.domain.draw(500, np.random.default_rng(14))
+    assert not check(subject, X).discriminatory.any()
+    assert discriminatory_share(subject, X) == 0
 
 
-def test_share_does_not_depend_on_the_batch():
-    domain, network = small_domain(), random_network(15)
-    X, protected = domain.draw(777, np.random.default_rng(16)), Protected.of(domain, (1,))
-    shares = {discriminatory_share(network, X, protected, batch) for batch in (1, 100, 8192)}
-    assert shares == {check(network, X, protected).discriminatory.mean()}
+def test_answers_do_not_depend_on_the_batch(monkeypatch):
+    subject = make_subject(random_network(15), (1,))
+    X = subject.domain.draw(777, np.random.default_rng(16))
+    found = check(subject, X)
+    finds = X[found.discriminatory]
+    others = finds.copy()
+    others[:, 1] = subject.protected.values[found.partners[found.discriminatory], 0]
+    for batch in (1, 100, 8192):
+        monkeypatch.setattr("biaslab.fairness_testing.testers.discrimination.BATCH", batch)
+        assert discriminatory_share(subject, X) == found.discriminatory.mean()
+        partners, labels, other_labels = find_partners(subject, finds)
+        assert (partners == others).all()
+        assert (labels == subject.model.labels(finds)).all()
+        assert (other_labels == subject.model.labels(others)).all()
+
+
+def test_a_share_of_no_samples_is_refused():
+    subject = make_subject(random_network(15), (1,))
     with pytest.raises(InputError, match="no sample"):
-        discriminatory_share(network, X[:0], protected)
+        discriminatory_share(subject, np.empty((0, 5), np.int32))
+
+
+def test_queries_are_the_samples_asked():
+    subject = make_subject(random_network(15), (1,))
+    X = np.array([[0, 0, 1, 0, 0], [0, 7, 1, 0, 0]], np.int32)  # the second's value is none of the three
+    assert check(subject, X).queries.tolist() == [3, 4]

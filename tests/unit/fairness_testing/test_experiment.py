@@ -1,23 +1,26 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from biaslab.core.errors import InputError
 from biaslab.fairness_testing import experiment, names
-from biaslab.fairness_testing.experiment import Case, Effort
+from biaslab.fairness_testing.cases import Case
+from biaslab.fairness_testing.experiment import Effort
 from biaslab.fairness_testing.testers import trails
 from biaslab.fairness_testing.testers.discrimination import check
-from fairness_data import blind, random_network, small_domain
+from biaslab.fairness_testing.testers.registry import TESTERS
+from fairness_data import blind, make_subject, random_network
 
 EFFORT = Effort(
     hops=15, ablation_hops=5, repetitions=2, explanations=4, uniform_samples=300, local_seeds=3, seed=1
 )
 
 
-def make_case(attribute="group", network=None):
-    domain = small_domain()
-    X = domain.draw(200, np.random.default_rng(1))
-    return Case("made", attribute, network or random_network(2), X, domain, X[:25])
+def make_case(network=None):
+    subject = make_subject(network or random_network(2), (1,))
+    X = subject.domain.draw(200, np.random.default_rng(1))
+    return Case("made", "group", subject, X, X[:25])
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +32,7 @@ def test_every_tester_is_counted_in_every_mode(finds):
     counts, curves, found = finds
     runs = counts.groupby(["tester", "mode"]).size()
     assert runs.to_dict() == {
-        **{(tester, mode): 2 for tester in experiment.SETTINGS for mode in names.MODES},
+        **{(tester, mode): 2 for tester in ("adf", "aequitas", "symbolic") for mode in names.MODES},
         ("aequitas", "inferred"): 2,
         ("random", "published"): 2,
     }
@@ -39,9 +42,9 @@ def test_every_tester_is_counted_in_every_mode(finds):
     assert (alone["global_discriminatory"].notna() == (alone["mode"] == "published")).all()
     assert (together["global_discriminatory"] <= together["n_discriminatory"]).all()
     assert (counts[["classifier", "protected"]].drop_duplicates().to_numpy() == ["made", "group"]).all()
-    assert set(found) == set(names.TESTERS)
+    assert set(found) == set(TESTERS)
     assert counts["n_discriminatory"].max() > 0
-    assert set(curves["tester"]) == set(names.TESTERS)
+    assert set(curves["tester"]) == set(TESTERS)
 
 
 def test_nothing_outside_the_domain_is_reported_as_the_paper_prints(finds):
@@ -55,8 +58,8 @@ def test_found_samples_are_those_that_are_counted_and_discriminatory(finds):
     first = counts[(counts["repetition"] == 0) & (counts["mode"] == "published")].set_index("tester")
     for tester, samples in found.items():
         assert len(samples) == first.loc[tester, "n_discriminatory"]
-        assert check(case.model, samples, case.protected).discriminatory.all()
-        assert len(np.unique(trails.classes(samples, case.protected))) == len(samples)
+        assert check(case.subject, samples).discriminatory.all()
+        assert len(np.unique(trails.classes(samples, case.subject.protected))) == len(samples)
 
 
 def test_curves_end_with_the_counts(finds):
@@ -87,11 +90,12 @@ def test_network_blind_to_the_protected_attribute_yields_nothing():
 def test_ablation_repairs_one_switch_at_a_time():
     case = make_case()
     table = experiment.ablate(case, EFFORT)
-    published, paper = (experiment.settings_of(case, "adf", mode) for mode in names.MODES)
-    switches = experiment.switched(published, paper)
-    assert list(table["switch"].unique()) == ["published", *switches, "paper"]
+    variants = experiment.variants(case, TESTERS["adf"])
+    assert list(table["switch"].unique()) == list(variants)
     assert (table.groupby("switch").size() == 2).all()
-    for name, settings in switches.items():
+    published, paper = variants.pop("published"), variants.pop("paper")
+    assert variants
+    for name, settings in variants.items():
         changed = [key for key, value in vars(settings).items() if value != getattr(published, key)]
         assert changed == [name]
         assert getattr(settings, name) == getattr(paper, name)
@@ -99,17 +103,25 @@ def test_ablation_repairs_one_switch_at_a_time():
 
 def test_published_bounds_reach_the_tester():
     case = make_case()
-    wider = Case(**{**vars(case), "enumerated": (0, 9)})
-    assert experiment.settings_of(wider, "adf", "published").enumerated == (0, 9)
-    assert experiment.settings_of(wider, "adf", "paper").enumerated is None
+    wider = replace(case, published_bounds=(0, 9))
+    variants = experiment.variants(wider, TESTERS["adf"])
+    assert variants["published"].enumerated == (0, 9)
+    assert variants["enumerated"] == replace(variants["published"], enumerated=None)
+    assert variants["paper"].enumerated is None
+    counts = [
+        experiment.count_finds(c, EFFORT)[0].set_index(["tester", "mode", "repetition"])
+        for c in (case, wider)
+    ]
+    changed = (counts[0] != counts[1])["n_queries"]
+    assert set(changed[changed].index) == {("adf", "published", 0), ("adf", "published", 1)}
 
 
 def test_local_phases_start_from_discriminatory_seeds():
     case = make_case()
     seeds = experiment.discriminatory_rows(case, 3)
-    assert check(case.model, seeds, case.protected).discriminatory.all()
+    assert check(case.subject, seeds).discriminatory.all()
     table = experiment.compare_local(case, EFFORT)
-    assert set(table["tester"]) == set(experiment.SETTINGS)
+    assert set(table["tester"]) == {"adf", "aequitas", "symbolic"}
     assert (table.loc[table["tester"] != "symbolic", "n_seeds"] == len(seeds)).all()
     assert (table["mean_discriminatory"] <= table["mean_samples"]).all()
 
@@ -118,9 +130,4 @@ def test_shares_are_estimated_and_measured():
     case = make_case()
     row = experiment.estimate_fairness(case, EFFORT).iloc[0]
     assert row["ci_low"] < row["share"] < row["ci_high"]
-    assert row["data_share"] == check(case.model, case.X, case.protected).discriminatory.mean()
-
-
-def test_unknown_tester_is_refused():
-    with pytest.raises(InputError, match="there is no tester 'luck'"):
-        experiment.search(make_case(), "luck", None, EFFORT, 0)
+    assert row["data_share"] == check(case.subject, case.X).discriminatory.mean()

@@ -2,18 +2,24 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from biaslab.classifiers.domain import Protected
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.fairness_testing.testers import random_search, trails
-from fairness_data import blind, random_network, small_domain
+from biaslab.fairness_testing.testers.contract import collect
+from fairness_data import blind, make_subject, make_task, random_network, small_domain
 from naive import fairness_testing as naive
+
+
+def draw(subject, n, seed=1, n_seeds=1, **changes):
+    task = make_task(subject, n_seeds=n_seeds, n_drawn=n, seed=seed, **changes)
+    return collect(random_search.search(task))
 
 
 @pytest.mark.parametrize("columns", [(1,), (1, 4)])
 def test_every_sample_is_checked(columns):
     domain, network = small_domain(), random_network(8)
-    trail = random_search.search(network, domain, Protected.of(domain, columns), n=300, seed=1)
+    subject = make_subject(network, columns)
+    trail = draw(subject, 300).joined()
 
     def label_of(x):
         return int(network.labels(np.array([x], np.int32))[0])
@@ -23,23 +29,33 @@ def test_every_sample_is_checked(columns):
     assert trail.discriminatory.tolist() == expected
     assert any(expected)
     assert trail.seed.tolist() == list(range(300))
-    assert (trail.queries == len(Protected.of(domain, columns).values)).all()
+    assert (trail.queries == len(subject.protected.values)).all()
 
 
 def test_fewer_samples_are_the_first_ones_at_any_number_of_threads():
-    domain, network = small_domain(), random_network(8)
-    protected = Protected.of(domain, (1,))
-    many = random_search.search(network, domain, protected, n=20_000, seed=1)
+    subject = make_subject(random_network(8), (1,))
+    many = draw(subject, 20_000).joined()
     set_threads(1)
-    few = random_search.search(network, domain, protected, n=9_000, seed=1)
+    few = draw(subject, 9_000).joined()
     set_threads(64)
     assert (many.samples[:9_000] == few.samples).all()
     assert (many.discriminatory[:9_000] == few.discriminatory).all()
 
 
+@pytest.mark.parametrize("size", [1, 3, 10, 99])
+def test_parts_are_those_of_the_whole(size):
+    subject = make_subject(random_network(8), (1,))
+    whole = draw(subject, 110, n_seeds=10)
+    parts = draw(subject, 110, n_seeds=10, part_seeds=size)
+    assert len(whole.global_) == 10
+    for one, other in ((whole.global_, parts.global_), (whole.local, parts.local)):
+        for name, column in vars(one).items():
+            assert (column == getattr(other, name)).all()
+
+
 def test_samples_are_uniform():
-    domain, network = small_domain(), random_network(8)
-    trail = random_search.search(network, domain, Protected.of(domain, (1,)), n=50_000, seed=2)
+    domain = small_domain()
+    trail = draw(make_subject(random_network(8), (1,)), 50_000, seed=2).joined()
     for column, low, high in zip(trail.samples.T, domain.low, domain.high, strict=True):
         counts = np.bincount(column - low, minlength=high - low + 1)
         assert scipy.stats.chisquare(counts).pvalue > 1e-4
@@ -47,12 +63,12 @@ def test_samples_are_uniform():
 
 def test_fairness_is_the_share_of_the_whole_domain():
     domain, network = small_domain(), random_network(8)
-    protected, n = Protected.of(domain, (1,)), 20_000
+    n = 20_000
     ranges = [np.arange(low, high + 1) for low, high in zip(domain.low, domain.high, strict=True)]
     everything = np.stack(np.meshgrid(*ranges, indexing="ij"), axis=-1).reshape(-1, 5).astype(np.int32)
     labels = network.labels(everything).reshape([len(r) for r in ranges])
     exact = (labels != labels[:, :1]).any(axis=1).mean()
-    share, low, high = random_search.uniform_fairness(network, domain, protected, n=n, seed=3)
+    share, low, high = random_search.uniform_fairness(make_subject(network, (1,)), n=n, seed=3)
     assert low < share < high
     assert low < exact < high
     k = round(share * n)
@@ -61,20 +77,17 @@ def test_fairness_is_the_share_of_the_whole_domain():
 
 
 def test_a_blind_network_is_fair():
-    domain, network = small_domain(), blind(random_network(8), (1,))
-    protected = Protected.of(domain, (1,))
-    share, low, high = random_search.uniform_fairness(network, domain, protected, n=100, seed=3)
+    subject = make_subject(blind(random_network(8), (1,)), (1,))
+    share, low, high = random_search.uniform_fairness(subject, n=100, seed=3)
     assert (share, low) == (0, 0)
     assert high == pytest.approx(1 - 0.025 ** (1 / 100))
-    trail = random_search.search(network, domain, protected, n=100, seed=3)
-    assert not trails.count(trail, protected).n_discriminatory
+    assert not trails.count(draw(subject, 100, seed=3).joined(), subject.protected).n_discriminatory
 
 
-@pytest.mark.parametrize("measure", [random_search.search, random_search.uniform_fairness])
+@pytest.mark.parametrize("measure", [draw, random_search.uniform_fairness])
 @pytest.mark.parametrize(
     ("n", "sizes", "message"), [(0, (5, 3, 2), "at least one"), (10, (4, 3, 2), "attributes")]
 )
 def test_bad_input(measure, n, sizes, message):
-    domain = small_domain()
     with pytest.raises(InputError, match=message):
-        measure(random_network(1, sizes), domain, Protected.of(domain, (1,)), n=n, seed=1)
+        measure(make_subject(random_network(1, sizes), (1,)), n=n, seed=1)

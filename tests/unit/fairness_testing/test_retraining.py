@@ -3,22 +3,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from biaslab.classifiers.domain import Protected
 from biaslab.classifiers.training import train
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
-from biaslab.fairness_testing import retraining
+from biaslab.fairness_testing.names import COLUMNS
 from biaslab.fairness_testing.retraining import (
     DEFAULT,
     LABEL_RULES,
     Ensemble,
     added_labels,
+    mixed_batches,
     n_added,
     retrain,
     retraining_table,
+    with_partners,
 )
 from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
-from fairness_data import random_network, small_domain
+from fairness_data import make_subject, random_network, small_domain
 from naive import fairness_testing as naive
 
 DOMAIN = small_domain()
@@ -26,15 +27,15 @@ QUICK = replace(DEFAULT, share=0.5, steps=600)
 
 
 def unfair_case(columns):
-    """A network trained on labels that look at a protected attribute, its data and what is found."""
+    """A subject whose network learned labels that look at a protected attribute, its data and finds."""
     rng = np.random.default_rng(1)
     X = DOMAIN.draw(1500, rng)
     y = (X[:, 0] + 2 * X[:, columns[0]] > X[:, 2]).astype(np.int64)
     network = train(X, y, 2, epochs=15, seed=2)
-    protected = Protected.of(DOMAIN, columns)
+    subject = make_subject(network, columns)
     uniform = DOMAIN.draw(3000, rng)
-    found = uniform[check(network, uniform, protected).discriminatory]
-    return network, X, y, np.unique(found[:1000], axis=0), uniform[1000:], protected
+    found = uniform[check(subject, uniform).discriminatory]
+    return subject, X, y, np.unique(found[:1000], axis=0), uniform[1000:]
 
 
 @pytest.mark.parametrize("columns", [(1,), (4,), (1, 4)])
@@ -42,7 +43,8 @@ def unfair_case(columns):
 def test_majority_labels_equal_votes_one_by_one(columns, n_classes):
     network = random_network(3, (5, 8, 6, n_classes))
     X = DOMAIN.draw(300, np.random.default_rng(4))
-    labels = added_labels("majority", network, X, Protected.of(DOMAIN, columns))
+    subject = make_subject(network, columns)
+    labels = added_labels("majority", subject, X)
     expected = [
         naive.majority_label(
             lambda v: network.probabilities(np.array([v], np.int32))[0], x, DOMAIN, columns, n_classes
@@ -50,11 +52,11 @@ def test_majority_labels_equal_votes_one_by_one(columns, n_classes):
         for x in X.tolist()
     ]
     assert labels.tolist() == expected
-    assert (added_labels("model", network, X, Protected.of(DOMAIN, columns)) == network.labels(X)).all()
+    assert (added_labels("model", subject, X) == network.labels(X)).all()
 
 
 def test_ensemble_votes():
-    network, X, y, *_ = unfair_case((4,))
+    subject, X, y, *_ = unfair_case((4,))
     ensemble = Ensemble(X, y, 5)
     assert np.mean(ensemble.labels(X) == y) > 0.9
     votes = ensemble.votes(X)
@@ -65,40 +67,29 @@ def test_ensemble_votes():
     of_three = Ensemble(X, y + (X[:, 0] == 9), 5)
     assert of_three.labels(X).tolist() == [naive.most_votes(v) for v in of_three.votes(X).tolist()]
     assert set(of_three.labels(X)) == {0, 1, 2}
-    labels = added_labels("ensemble", network, X[:50], Protected.of(DOMAIN, (4,)), ensemble)
+    labels = added_labels("ensemble", subject, X[:50], ensemble)
     assert (labels == ensemble.labels(X[:50])).all()
 
 
 @pytest.mark.parametrize("rule", LABEL_RULES)
 def test_retraining_makes_an_unfair_network_fairer(rule):
-    network, X, y, found, uniform, protected = unfair_case((1,))
+    subject, X, y, found, uniform = unfair_case((1,))
     ensemble = Ensemble(X, y, 6) if rule == "ensemble" else None
-    fairer = retrain(
-        network,
-        X,
-        y,
-        found,
-        protected,
-        label_rule=rule,
-        repetition=0,
-        seed=7,
-        settings=QUICK,
-        ensemble=ensemble,
-    )
-    assert discriminatory_share(fairer, uniform, protected) < 0.9 * discriminatory_share(
-        network, uniform, protected
-    )
+    options = {"repetition": 0, "seed": 7, "settings": QUICK}
+    fairer = retrain(subject, X, y, found, label_rule=rule, ensemble=ensemble, **options)
+    before = discriminatory_share(subject, uniform)
+    assert discriminatory_share(replace(subject, model=fairer), uniform) < 0.9 * before
     assert fairer.accuracy(X, y) > 0.75
 
 
 def test_retraining_repeats_byte_for_byte_and_differs_by_repetition():
-    network, X, y, found, _, protected = unfair_case((4,))
-    settings = replace(QUICK, steps=20)
+    subject, X, y, found, _ = unfair_case((4,))
+    network, settings = subject.model, replace(QUICK, steps=20)
     networks, kept = [], network.weights[0].copy()
     for threads, repetition in ((1, 0), (2, 0), (2, 1)):
         set_threads(threads)
         arguments = {"label_rule": "majority", "repetition": repetition, "seed": 8, "settings": settings}
-        networks.append(retrain(network, X, y, found, protected, **arguments))
+        networks.append(retrain(subject, X, y, found, **arguments))
     equal = [
         [a.tobytes() == b.tobytes() for a, b in zip(networks[0].weights, other.weights, strict=True)]
         for other in networks[1:]
@@ -106,33 +97,30 @@ def test_retraining_repeats_byte_for_byte_and_differs_by_repetition():
     assert all(equal[0])
     assert not any(equal[1])
     scratch = replace(settings, from_scratch=True, pairs=False)
-    fresh = retrain(
-        network, X, y, found, protected, label_rule="model", repetition=0, seed=8, settings=scratch
-    )
+    fresh = retrain(subject, X, y, found, label_rule="model", repetition=0, seed=8, settings=scratch)
     assert np.array_equal(network.weights[0], kept)
     assert np.linalg.norm(fresh.weights[1] - kept.mean()) > 0
     assert fresh.accuracy(X, y) < network.accuracy(X, y)
 
 
 def test_partners_differ_in_protected_attributes_and_label():
-    network, *_, found, _, protected = unfair_case((1,))
-    found = found.copy()
+    subject, *_, found, _ = unfair_case((1,))
+    network, found = subject.model, found.copy()
     found[0] = np.array([0, 1, 9, 0, 0])  # clearly one label: no partner
-    assert check(network, found[:1], protected).partners[0] == -1
+    assert check(subject, found[:1]).partners[0] == -1
     labels = np.arange(len(found)) % 2
-    samples, both = retraining._with_partners(network, found, labels, protected)
+    samples, both = with_partners(subject, found, labels)
     n = len(found)
     assert len(samples) == len(both) == 2 * n - 1
     assert np.array_equal(samples[:n], found)
     assert np.array_equal(both, np.concatenate([labels, labels[1:]]))
-    others = protected.others(5)
-    assert np.array_equal(samples[n:][:, others], found[1:][:, others])
+    assert np.array_equal(samples[n:][:, subject.free], found[1:][:, subject.free])
     assert (network.labels(samples[n:]) != network.labels(found[1:])).all()
 
 
 @pytest.mark.parametrize(("n_data", "n_found"), [(1000, 7), (3, 5000), (640, 640)])
 def test_batches_are_half_data_and_half_added(n_data, n_found):
-    batches = retraining._mixed_batches(n_data, n_found, 20, np.random.default_rng(9))
+    batches = mixed_batches(n_data, n_found, 20, np.random.default_rng(9))
     assert batches.shape == (20, 128)
     assert (batches[:, :64] < n_data).all()
     assert (batches[:, 64:] >= n_data).all()
@@ -143,54 +131,42 @@ def test_batches_are_half_data_and_half_added(n_data, n_found):
 
 
 def test_table_has_before_and_after():
-    network, X, y, found, uniform, protected = unfair_case((4,))
+    subject, X, y, found, uniform = unfair_case((4,))
     settings = replace(QUICK, steps=50, share=0.1)
     table = retraining_table(
-        network,
+        subject,
         X,
         y,
         found,
         uniform,
-        protected,
         label_rules=("model", "majority"),
         repetitions=2,
         seed=10,
         settings=settings,
     )
-    assert table.columns.tolist() == [
-        "label_rule",
-        "repetition",
-        "n_added",
-        "accuracy_before",
-        "accuracy_after",
-        "share_before",
-        "share_after",
-        "data_share_before",
-        "data_share_after",
-    ]
+    assert tuple(table.columns) == COLUMNS["retraining"][3:]
     assert table["label_rule"].tolist() == ["model", "model", "majority", "majority"]
     assert table["repetition"].tolist() == [0, 1, 0, 1]
     assert set(table["n_added"]) == {round(0.1 * len(found))}
-    assert set(table["accuracy_before"]) == {network.accuracy(X, y)}
-    assert set(table["share_before"]) == {discriminatory_share(network, uniform, protected)}
-    assert set(table["data_share_before"]) == {discriminatory_share(network, X, protected)}
-    last = retrain(
-        network, X, y, found, protected, label_rule="majority", repetition=1, seed=10, settings=settings
-    )
-    assert table["share_after"].iloc[-1] == discriminatory_share(last, uniform, protected)
+    assert set(table["accuracy_before"]) == {subject.model.accuracy(X, y)}
+    assert set(table["share_before"]) == {discriminatory_share(subject, uniform)}
+    assert set(table["data_share_before"]) == {discriminatory_share(subject, X)}
+    last = retrain(subject, X, y, found, label_rule="majority", repetition=1, seed=10, settings=settings)
+    retrained = replace(subject, model=last)
+    assert table["share_after"].iloc[-1] == discriminatory_share(retrained, uniform)
     assert table["accuracy_after"].iloc[-1] == last.accuracy(X, y)
-    assert table["data_share_after"].iloc[-1] == discriminatory_share(last, X, protected)
+    assert table["data_share_after"].iloc[-1] == discriminatory_share(retrained, X)
 
 
 def test_wrong_requests_are_refused():
-    network, X, y, found, _, protected = unfair_case((4,))
+    subject, X, y, found, _ = unfair_case((4,))
     arguments = {"repetition": 0, "seed": 1, "settings": QUICK}
     with pytest.raises(InputError, match="no label rule is called 'majorty'; did you mean 'majority'"):
-        retrain(network, X, y, found, protected, label_rule="majorty", **arguments)
+        retrain(subject, X, y, found, label_rule="majorty", **arguments)
     with pytest.raises(InputError, match="needs an ensemble"):
-        retrain(network, X, y, found, protected, label_rule="ensemble", **arguments)
+        retrain(subject, X, y, found, label_rule="ensemble", **arguments)
     with pytest.raises(InputError, match="nothing to retrain with"):
-        retrain(network, X, y, found[:0], protected, label_rule="model", **arguments)
+        retrain(subject, X, y, found[:0], label_rule="model", **arguments)
     with pytest.raises(InputError, match="one label a sample"):
-        retrain(network, X, y[1:], found, protected, label_rule="model", **arguments)
+        retrain(subject, X, y[1:], found, label_rule="model", **arguments)
     assert n_added(found[:3], DEFAULT) == 1

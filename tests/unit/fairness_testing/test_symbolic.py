@@ -3,16 +3,17 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from biaslab.classifiers.domain import Domain, Protected
+from biaslab.classifiers.domain import Domain
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import symbolic
+from biaslab.fairness_testing.testers.contract import collect
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.explanation_trees import Explainer
 from biaslab.fairness_testing.testers.path_constraints import Choice
 from biaslab.fairness_testing.testers.trails import count, join
-from fairness_data import blind, random_network
+from fairness_data import blind, make_subject, make_task, random_network
 from naive import classifiers as naive_classifiers
 from naive import fairness_testing as naive_fairness_testing
 
@@ -24,10 +25,21 @@ PAPER = replace(symbolic.PAPER, n_neighbours=N_NEIGHBOURS)
 MIXED = replace(PAPER, lexicographic_ties=True, choice=Choice.LEAST, counts_seeds=True)
 
 
-def case(seed=50, columns=(1,), n_seeds=12, scale=2.0):
-    data = DOMAIN.draw(300, np.random.default_rng(seed))
+def make(case_seed=50, columns=(1,), model=lambda network: network, **changes):
+    """A task on a random network, or on what a function makes of it, with 12 seeds."""
+    data = DOMAIN.draw(300, np.random.default_rng(case_seed))
     data[::7, 2] = 100  # outside the domain, as in the census file
-    return random_network(seed, scale=scale), data, data[:n_seeds], DOMAIN, Protected.of(DOMAIN, columns)
+    network = model(random_network(case_seed, scale=2.0))
+    return make_task(make_subject(network, columns, DOMAIN), data[:12], data=data, **changes)
+
+
+def search(task, settings):
+    return collect(symbolic.search(task, settings))
+
+
+def finds(task, n):
+    """Seeds that are discriminatory."""
+    return task.seeds[check(task.subject, task.seeds).discriminatory][:n]
 
 
 def same(one, other):
@@ -48,9 +60,10 @@ class Counting:
 
 def literal(settings, limit, columns, ids, seeds, local=True, global_=True):
     """The oracle's visits, with explanations of the streams that the search draws from."""
-    network, data, _, domain, _ = case(columns=columns)
+    task = make(columns=columns)
+    network, domain = task.subject.model, task.subject.domain
     seeds = [naive_fairness_testing.adf_clip(x, domain) for x in seeds] if settings.clip_seeds else seeds
-    explainer = Explainer(network, data, N_NEIGHBOURS)
+    explainer = Explainer(network, task.data, N_NEIGHBOURS)
 
     def explain(x, step):
         path = explainer.explain(np.array(x, np.int32), stream(*ids, step))
@@ -74,9 +87,9 @@ def literal(settings, limit, columns, ids, seeds, local=True, global_=True):
 @pytest.mark.parametrize("settings", [PUBLISHED, PAPER, MIXED])
 @pytest.mark.parametrize("columns", [(1,), (4,)])
 def test_search_equals_the_literal_queue(settings, columns):
-    network, data, seeds, domain, protected = case(columns=columns)
-    phases = symbolic.search(network, data, seeds, domain, protected, limit=60, seed=5, settings=settings)
-    taken = literal(settings, 60, columns, (5, "symbolic", "search"), seeds.tolist())
+    task = make(columns=columns, n_explored=60, seed=5)
+    phases = search(task, settings)
+    taken = literal(settings, 60, columns, (5, "symbolic", "search"), task.seeds.tolist())
     global_ = [(x, found) for x, found, rank in taken if rank > 2 and (settings.counts_seeds or rank != 5)]
     local = [(x, found) for x, found, rank in taken if rank <= 2]
     for trail, expected in ((phases.global_, global_), (phases.local, local)):
@@ -88,16 +101,15 @@ def test_search_equals_the_literal_queue(settings, columns):
 
 @pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
 def test_one_search_alone_equals_the_literal_queue(settings):
-    network, data, seeds, domain, protected = case()
-    options = {"seed": 6, "settings": settings}
-    trail = symbolic.global_search(network, data, seeds, domain, protected, limit=40, **options)
-    taken = literal(settings, 40, (1,), (6, "symbolic", "global"), seeds.tolist(), local=False)
+    task = make(n_seeds=40, hops=15, seed=6)
+    trail = symbolic.search_globally(task, settings)
+    taken = literal(settings, 40, (1,), (6, "symbolic", "global"), task.seeds.tolist(), local=False)
     counted = [x for x, _, rank in taken if settings.counts_seeds or rank != 5]
     assert trail.samples.tolist() == counted
     assert len(trail) >= 40
 
-    starts = seeds[check(network, seeds, protected).discriminatory][:2]
-    trail = symbolic.local_search(network, data, starts, domain, protected, hops=15, **options)
+    starts = finds(task, 2)
+    trail = symbolic.search_around(replace(task, seeds=starts), settings)
     without_seeds = replace(settings, counts_seeds=False)
     for number, x in enumerate(starts.tolist()):
         ids = (6, "symbolic", "local", number)
@@ -107,9 +119,9 @@ def test_one_search_alone_equals_the_literal_queue(settings):
 
 @pytest.mark.parametrize("settings", [PUBLISHED, PAPER, replace(PAPER, choice=Choice.RANDOM)])
 def test_independent_forward_passes_confirm_every_sample(settings):
-    network, data, seeds, domain, protected = case(seed=42)
-    phases = symbolic.search(network, data, seeds, domain, protected, limit=80, seed=7, settings=settings)
-    trail = join([phases.global_, phases.local])
+    task = make(42, n_explored=80, seed=7)
+    network, domain = task.subject.model, task.subject.domain
+    trail = search(task, settings).joined()
 
     def label(x):
         logits = naive_classifiers.network_logits(network.weights, network.biases, x)
@@ -123,11 +135,10 @@ def test_independent_forward_passes_confirm_every_sample(settings):
 
 
 def test_generated_attributes_lie_in_the_domain_or_are_the_seeds():
-    network, data, seeds, domain, protected = case(seed=43)
+    domain = DOMAIN
     as_they_are = replace(PAPER, clip_seeds=False, counts_seeds=True)
     for settings, is_all_inside in ((PAPER, True), (as_they_are, False)):
-        phases = symbolic.search(network, data, seeds, domain, protected, limit=80, seed=8, settings=settings)
-        trail = join([phases.global_, phases.local])
+        trail = search(make(43, n_explored=80, seed=8), settings).joined()
         inside = (trail.samples >= domain.low) & (trail.samples <= domain.high)
         assert inside[:, [0, 1, 3, 4]].all()
         assert (trail.samples[~inside[:, 2], 2] == 100).all()
@@ -136,100 +147,82 @@ def test_generated_attributes_lie_in_the_domain_or_are_the_seeds():
 
 @pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
 def test_blind_network_yields_nothing_and_has_no_local_search(settings):
-    network, data, seeds, domain, protected = case(seed=44)
-    network = blind(network, (1,))
-    phases = symbolic.search(network, data, seeds, domain, protected, limit=30, seed=9, settings=settings)
+    task = make(44, model=lambda network: blind(network, (1,)), n_explored=30, hops=5, seed=9)
+    phases = search(task, settings)
     assert len(phases.global_) >= 30
     assert len(phases.local) == 0
     assert not phases.global_.discriminatory.any()
-    trail = symbolic.local_search(network, data, seeds, domain, protected, hops=5, seed=9, settings=settings)
-    assert trail.samples.shape == (0, 5)
+    assert symbolic.search_around(task, settings).samples.shape == (0, 5)
 
 
 def test_network_with_one_label_leaves_the_seeds_alone():
-    network, data, seeds, domain, protected = case()
-    network.biases[-1][0] += 1e6
-    for settings, n in ((PUBLISHED, len(seeds)), (PAPER, 0)):
-        phases = symbolic.search(
-            network, data, seeds, domain, protected, limit=50, seed=10, settings=settings
-        )
+    task = make(n_explored=50, seed=10)
+    task.subject.model.biases[-1][0] += 1e6
+    for settings, n in ((PUBLISHED, len(task.seeds)), (PAPER, 0)):
+        phases = search(task, settings)
         assert (len(phases.global_), len(phases.local)) == (n, 0)
 
 
 @pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
 def test_queries_are_the_samples_asked_and_the_limit_counts_different_ones(settings):
-    network, data, seeds, domain, protected = case(columns=(4,))
-    model = Counting(network)
-    phases = symbolic.search(model, data, seeds, domain, protected, limit=70, seed=11, settings=settings)
-    counts = count(join([phases.global_, phases.local]), protected)
+    task = make(columns=(4,), model=Counting, n_explored=70, seed=11)
+    counts = count(search(task, settings).joined(), task.subject.protected)
     assert counts.n_samples == 70
-    assert counts.n_queries == model.asked
+    assert counts.n_queries == task.subject.model.asked
 
 
 def test_same_seed_gives_the_same_trails_at_any_number_of_threads():
-    arguments = case(seed=45)
     trails = []
     for threads, seed in ((1, 12), (2, 12), (1, 13)):
         set_threads(threads)
-        phases = symbolic.search(*arguments, limit=60, seed=seed, settings=PAPER)
-        trails.append(join([phases.global_, phases.local]))
+        trails.append(search(make(45, n_explored=60, seed=seed), PAPER).joined())
     assert same(trails[0], trails[1])
     assert not same(trails[0], trails[2])
 
 
 def test_local_search_in_parts_equals_the_whole():
-    network, data, seeds, domain, protected = case(seed=57)
-    starts = seeds[check(network, seeds, protected).discriminatory][:4]
+    task = make(57, hops=8, seed=14)
+    starts = finds(task, 4)
     assert len(starts) == 4
 
-    def search(part, first):
-        return symbolic.local_search(
-            network, data, part, domain, protected, hops=8, seed=14, settings=PAPER, first=first
-        )
+    def around(part, first):
+        return symbolic.search_around(replace(task, seeds=part, first=first), PAPER)
 
-    assert same(search(starts, 0), join([search(starts[:1], 0), search(starts[1:], 1)]))
+    assert same(around(starts, 0), join([around(starts[:1], 0), around(starts[1:], 1)]))
 
 
 def test_published_seeds_come_in_lexicographic_order_and_before_global_results():
-    network, data, seeds, domain, protected = case(seed=47)
-    options = {"limit": 30, "seed": 15, "settings": PUBLISHED}
-    trail = symbolic.global_search(network, data, seeds, domain, protected, **options)
+    task = make(47, n_seeds=30, seed=15)
+    seeds = task.seeds
+    trail = symbolic.search_globally(task, PUBLISHED)
     assert trail.samples[: len(seeds)].tolist() == sorted(seeds.tolist())
     assert trail.seed[: len(seeds)].tolist() == list(range(len(seeds)))
 
 
 def test_paper_takes_seeds_in_their_order_and_in_turn_with_global_results():
-    network, data, seeds, domain, protected = case(seed=52)
-    settings = replace(PAPER, counts_seeds=True, repeats=True)
-    options = {"limit": 9, "seed": 15, "settings": settings}
-    trail = symbolic.global_search(network, data, seeds, domain, protected, **options)
-    assert trail.samples[::2].tolist() == domain.clip(seeds)[: (len(trail) + 1) // 2].tolist()
-    uncounted = symbolic.global_search(
-        network, data, seeds, domain, protected, **options | {"settings": replace(PAPER, repeats=True)}
-    )
+    task = make(52, n_seeds=9, seed=15)
+    trail = symbolic.search_globally(task, replace(PAPER, counts_seeds=True, repeats=True))
+    assert trail.samples[::2].tolist() == DOMAIN.clip(task.seeds)[: (len(trail) + 1) // 2].tolist()
+    uncounted = symbolic.search_globally(task, replace(PAPER, repeats=True))
     shared = trail.samples[1::2].tolist()
     assert uncounted.samples.tolist()[: len(shared)] == shared
     assert uncounted.queries[0] == trail.queries[:2].sum()
 
 
 def test_search_ends_when_all_samples_are_explored():
-    network, data, seeds, domain, protected = case(columns=(1, 2, 3))  # leaves 20 different samples
+    task = make(columns=(1, 2, 3), n_explored=100, seed=16)  # leaves 20 different samples
     for settings in (PUBLISHED, PAPER):
-        phases = symbolic.search(
-            network, data, seeds, domain, protected, limit=100, seed=16, settings=settings
-        )
-        trail = join([phases.global_, phases.local])
-        assert count(trail, protected).n_samples <= 20
+        trail = search(task, settings).joined()
+        assert count(trail, task.subject.protected).n_samples <= 20
         assert settings.repeats == (len(trail) > 20)
-    assert len(join([*vars(symbolic.search(*case(), limit=0, seed=1, settings=PAPER)).values()])) == 0
+    assert len(search(make(), PAPER).joined()) == 0
 
 
 def test_bad_input_is_refused():
-    network, data, seeds, domain, protected = case()
-    options = {"limit": 5, "seed": 1, "settings": PAPER}
+    task = make(n_explored=5)
     with pytest.raises(InputError, match="cannot explore -1 samples"):
-        symbolic.search(network, data, seeds, domain, protected, **options | {"limit": -1})
+        search(replace(task, n_explored=-1), PAPER)
     with pytest.raises(InputError, match="seeds have 5 attributes"):
-        symbolic.search(network, data, seeds[:, :4], domain, protected, **options)
+        search(replace(task, seeds=task.seeds[:, :4]), PAPER)
     with pytest.raises(InputError, match="at least one row"):
-        symbolic.search(network, data[:0], seeds, domain, protected, **options)
+        search(replace(task, data=task.data[:0]), PAPER)

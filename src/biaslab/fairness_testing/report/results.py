@@ -7,12 +7,15 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.stats import mean_interval
 from biaslab.fairness_testing.names import COLUMNS
+from biaslab.fairness_testing.testers.registry import TESTERS
 from biaslab.run.reports import CLAIMS, Results
 
 AUTHORS_DATA = ("census", "bank", "credit")
 """Classifiers whose data and weights are the authors', in the order of the paper's tables."""
 
-TESTER_NAMES = {"random": "THEMIS", "aequitas": "AEQUITAS", "symbolic": "SG", "adf": "ADF"}
+_TESTERS = sorted(TESTERS.values(), key=lambda tester: (tester.is_proposed, tester.is_retrained))
+TESTER_NAMES = {tester.name: tester.title for tester in _TESTERS}
+"""What people call the testers, in the order of the tables: the baseline first, the paper's own last."""
 RIVALS = ("aequitas", "symbolic")
 """The testers that the paper compares ADF with."""
 

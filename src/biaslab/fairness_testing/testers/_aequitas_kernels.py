@@ -4,6 +4,8 @@ A hop takes four numbers drawn from [0, 1): for the attribute, its direction, it
 whether the walk goes on from the new sample.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from biaslab.classifiers._kernels import BLOCK, forward_block
@@ -11,6 +13,73 @@ from biaslab.core.jit import kernel
 
 CHANGE = 0.001
 """How much one hop raises or lowers a probability."""
+
+
+class Walk(NamedTuple):
+    """One walk of h hops and what it learns; filled and changed in place.
+
+    Attributes
+    ----------
+    samples : (h + 1, d) int32
+        What is visited; the first one is the start.
+    discriminatory : (h + 1,) bool
+    draws : (h, 4) float64
+    probabilities : (d,) float64
+        How likely each attribute is perturbed; every hop changes it.
+    directions : (d,) float64
+        How likely it is lowered then; every hop changes it.
+    """
+
+    samples: np.ndarray
+    discriminatory: np.ndarray
+    draws: np.ndarray
+    probabilities: np.ndarray
+    directions: np.ndarray
+
+
+class Rules(NamedTuple):
+    """What is the same for all walks.
+
+    Attributes
+    ----------
+    low, high : (d,) int32
+        Bounds of the domain.
+    columns : (p,) int64
+        The protected attributes.
+    values : (m, p) int32
+        The combinations of their values.
+    metropolis, falsy_energy, falsy_success : bool
+        As in `aequitas.Settings`.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    metropolis: bool
+    falsy_energy: bool
+    falsy_success: bool
+
+
+class Stand(NamedTuple):
+    """Where a walk stands.
+
+    Attributes
+    ----------
+    visit : int
+        The next one; those before it are over.
+    here : int
+        The visit whose sample the next hop begins at.
+    energy : bool
+        That of this sample.
+    success : bool
+        Whether the last hop was one.
+    """
+
+    visit: int
+    here: int
+    energy: bool
+    success: bool
 
 
 @kernel
@@ -75,16 +144,62 @@ def accepts(new, old, draw):
 
 
 @kernel
-def guess_visits(samples, first, end, here, draws, success, low, high, probabilities, directions):
-    """Fill ``samples[first:end]`` as if the walk went on from each, and hops were all successful, or none."""
-    for visit in range(first, end):
+def guess_visits(walk, stand, end, rules):
+    """Fill the samples up to `end` as if the walk went on from each, and hops went on as the last one did."""
+    samples, _, draws, probabilities, directions = walk
+    low, high = rules.low, rules.high
+    probabilities, directions, here = probabilities.copy(), directions.copy(), stand.here
+    for visit in range(stand.visit, end):
         if visit > 0:
             samples[visit] = samples[here]
             attribute, direction = perturb(
                 samples[visit], low, high, draws[visit - 1], probabilities, directions
             )
-            learn(attribute, direction, success, probabilities, directions)
+            learn(attribute, direction, stand.success, probabilities, directions)
         here = visit
+
+
+@kernel
+def take_visits(walk, stand, end, labels, rules):
+    """Go through guessed visits up to `end`, or to the first wrong guess, and learn from each.
+
+    Parameters
+    ----------
+    walk : Walk
+    stand : Stand
+    end : int
+    labels : (n, m + 1) int64
+        For the visits from that of `stand` on, the labels with each combination of protected values, and the
+        own one.
+    rules : Rules
+
+    Returns
+    -------
+    Stand
+    """
+    samples, discriminatory, draws, probabilities, directions = walk
+    low, high, columns, values, metropolis, falsy_energy, falsy_success = rules
+    first, here, here_energy, success = stand
+    visit = first
+    x = np.empty(samples.shape[1], np.int32)
+    while visit < end:
+        attribute, direction = 0, 0
+        if visit > 0:
+            x[:] = samples[here]
+            attribute, direction = perturb(x, low, high, draws[visit - 1], probabilities, directions)
+            if np.any(x != samples[visit]):
+                break
+        partner = first_partner(labels[visit - first])
+        falsy = is_falsy(samples[visit], partner, columns, values)
+        discriminatory[visit] = partner >= 0
+        if visit > 0:
+            success = not falsy if falsy_success else partner >= 0
+            learn(attribute, direction, success, probabilities, directions)
+        energy = falsy if falsy_energy else partner < 0
+        if visit == 0 or not metropolis or accepts(energy, here_energy, draws[visit - 1, 3]):
+            here, here_energy = visit, energy
+        visit += 1
+    return Stand(visit, here, here_energy, success)
 
 
 @kernel
@@ -109,59 +224,34 @@ def label_variants(X, columns, values, n_classes, sizes, weights, biases, varian
 
 
 @kernel
-def walk_network(
-    samples,
-    discriminatory,
-    draws,
-    probabilities,
-    directions,
-    low,
-    high,
-    columns,
-    values,
-    metropolis,
-    falsy_energy,
-    falsy_success,
-    n_classes,
-    sizes,
-    weights,
-    biases,
-):
-    """Walk from ``samples[0]``; fill the rest of `samples`, (hops + 1, d) int32, and `discriminatory`.
+def walk_network(walk, stand, rules, n_classes, sizes, weights, biases):
+    """Walk to the end with a network.
 
     As the probabilities change slowly, the next visits can be guessed: as many as fill a block are labelled
     at once, and those after the first wrong guess are guessed anew. The walk is the one that asks hop by hop.
 
     Parameters
     ----------
-    draws : (hops, 4) float64
-    probabilities, directions : (d,) float64
-        Updated by every hop.
-    low, high : (d,) int32
-    columns : (p,) int64
-    values : (m, p) int32
-    metropolis, falsy_energy, falsy_success : bool
-        As in `aequitas.Settings`.
+    walk : Walk
+    stand : Stand
+        The start.
+    rules : Rules
     n_classes : int
     sizes, weights, biases
         As in `_kernels.forward_block`.
     """
-    n_visits, d = samples.shape
-    n_variants = values.shape[0] + 1
+    n_visits, d = walk.samples.shape
+    n_variants = rules.values.shape[0] + 1
     labels = np.empty((max(1, BLOCK // n_variants), n_variants), np.int64)
     variants = np.empty((labels.size, d), np.int32)
     activations = np.empty((np.sum(sizes), BLOCK), np.float32)
-    x = np.empty(d, np.int32)
-    visit, here, here_energy, success = 0, 0, True, True
-    while visit < n_visits:
-        first, end = visit, min(visit + labels.shape[0], n_visits)
-        guess_visits(
-            samples, first, end, here, draws, success, low, high, probabilities.copy(), directions.copy()
-        )
+    while stand.visit < n_visits:
+        end = min(stand.visit + labels.shape[0], n_visits)
+        guess_visits(walk, stand, end, rules)
         label_variants(
-            samples[first:end],
-            columns,
-            values,
+            walk.samples[stand.visit : end],
+            rules.columns,
+            rules.values,
             n_classes,
             sizes,
             weights,
@@ -170,20 +260,4 @@ def walk_network(
             activations,
             labels,
         )
-        while visit < end:
-            attribute, direction = 0, 0
-            if visit > 0:
-                x[:] = samples[here]
-                attribute, direction = perturb(x, low, high, draws[visit - 1], probabilities, directions)
-                if np.any(x != samples[visit]):
-                    break
-            partner = first_partner(labels[visit - first])
-            falsy = is_falsy(samples[visit], partner, columns, values)
-            discriminatory[visit] = partner >= 0
-            if visit > 0:
-                success = not falsy if falsy_success else partner >= 0
-                learn(attribute, direction, success, probabilities, directions)
-            energy = falsy if falsy_energy else partner < 0
-            if visit == 0 or not metropolis or accepts(energy, here_energy, draws[visit - 1, 3]):
-                here, here_energy = visit, energy
-            visit += 1
+        stand = take_visits(walk, stand, end, labels, rules)

@@ -1,14 +1,11 @@
 """What SciPy's L-BFGS-B does at integer samples: nothing, except where a value is negative."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from biaslab.fairness_testing.testers.adf_local import Explorer, Walks
+from biaslab.fairness_testing.testers.adf_walks import Explorer, Walks
 
 
-def descend(explorer: "Explorer", walks: "Walks", seeds: np.ndarray) -> "Walks":
+def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
     """Return where minimisation ends (the authors' published code runs it after each hop).
 
     The code truncates real values towards zero, so that a finite difference of 1e-8 sees the same sample, and
@@ -42,7 +39,7 @@ def descend(explorer: "Explorer", walks: "Walks", seeds: np.ndarray) -> "Walks":
     return walks
 
 
-def _visit_neighbours(explorer: "Explorer", walks: "Walks", seeds: np.ndarray) -> np.ndarray:
+def _visit_neighbours(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> np.ndarray:
     """Visit the neighbours one unit above negative values; return which ones differ, (g, d) bool."""
     rows, columns = np.nonzero(walks.samples < 0)
     differs = np.zeros(walks.samples.shape, bool)

@@ -1,20 +1,17 @@
 """ADF's global phase in lock-step: every iteration moves all seeds that are not yet discriminatory."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from biaslab.classifiers.domain import Domain, Protected
-from biaslab.classifiers.models import Model
+from biaslab.classifiers.domain import Protected
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.testers.adf_gradients import pair_gradients
+from biaslab.fairness_testing.testers.adf_settings import Settings
 from biaslab.fairness_testing.testers.discrimination import check
+from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Trail
 from biaslab.fairness_testing.testers.visits import Visits
-
-if TYPE_CHECKING:
-    from biaslab.fairness_testing.testers.adf import Settings
 
 
 @dataclass(frozen=True)
@@ -36,21 +33,14 @@ class Finds:
 
 
 def generate(
-    model: Model,
-    seeds: np.ndarray,
-    domain: Domain,
-    protected: Protected,
-    draws: np.ndarray,
-    settings: "Settings",
+    subject: Subject, seeds: np.ndarray, draws: np.ndarray, settings: Settings
 ) -> tuple[Trail, Finds]:
     """Perturb seeds until they are discriminatory, or `max_iter` times (Algorithm 1).
 
     Parameters
     ----------
-    model : Model
+    subject : Subject
     seeds : (n, d) int32
-    domain : Domain
-    protected : Protected
     draws : (n, max_iter, 2) float64
         Uniform numbers for each perturbation of each seed: which attribute, and which way, where gradients
         say nothing.
@@ -63,22 +53,22 @@ def generate(
         All samples that were checked, seed by seed.
     Finds
     """
-    protected = _enumerated(protected, settings.enumerated)
+    subject = replace(subject, protected=_enumerated(subject.protected, settings.enumerated))
+    domain, protected = subject.domain, subject.protected
     X = domain.clip(seeds) if settings.clip_seeds else seeds.copy()
     partners = np.zeros((len(X), len(protected.columns)), np.int32)
     is_found = np.zeros(len(X), bool)
     visits = Visits(domain.n_attributes)
     left = np.arange(len(X))
     for iteration in range(settings.max_iter + 1):
-        found = check(model, X[left], protected)
-        asked = len(protected.values) + (protected.positions(X[left]) < 0) + 2 * (iteration > 0)
-        visits.add(X[left], found.discriminatory, left, asked)
+        found = check(subject, X[left])
+        visits.add(X[left], found.discriminatory, left, found.queries + 2 * (iteration > 0))
         partners[left] = protected.values[found.partners]
         is_found[left] = found.discriminatory
         labels, left = found.labels[~found.discriminatory], left[~found.discriminatory]
         if iteration == settings.max_iter or not len(left):
             break
-        X[left] = _perturb(model, X[left], labels, domain, protected, draws[left, iteration], settings)
+        X[left] = _perturb(subject, X[left], labels, draws[left, iteration], settings)
     finds = np.flatnonzero(is_found)
     return visits.trail(), Finds(X[finds], finds, partners[finds])
 
@@ -94,29 +84,22 @@ def _enumerated(protected: Protected, bounds: tuple[int, int] | None) -> Protect
 
 
 def _perturb(
-    model: Model,
-    X: np.ndarray,
-    labels: np.ndarray,
-    domain: Domain,
-    protected: Protected,
-    draws: np.ndarray,
-    settings: "Settings",
+    subject: Subject, X: np.ndarray, labels: np.ndarray, draws: np.ndarray, settings: Settings
 ) -> np.ndarray:
     """Move samples by one unit in every attribute whose gradients agree (Algorithms 3 and 4)."""
     pair = X.copy()
-    pair[:, protected.columns] = _farthest(model, X, labels, protected, settings.value_below_domain)
-    g, h = pair_gradients(model, X, pair, labels, labels, settings.subnormal_is_zero)
-    directions = _directions(np.sign(g), np.sign(h), protected, draws, settings.signs_twice)
-    return domain.clip(X + directions.astype(np.int32))
+    pair[:, subject.protected.columns] = _farthest(subject, X, labels, settings.value_below_domain)
+    g, h = pair_gradients(subject.model, X, pair, labels, labels, settings.subnormal_is_zero)
+    directions = _directions(np.sign(g), np.sign(h), subject, draws, settings.signs_twice)
+    return subject.domain.clip(X + directions.astype(np.int32))
 
 
-def _farthest(
-    model: Model, X: np.ndarray, labels: np.ndarray, protected: Protected, value_below_domain: bool
-) -> np.ndarray:
+def _farthest(subject: Subject, X: np.ndarray, labels: np.ndarray, value_below_domain: bool) -> np.ndarray:
     """Return the protected values whose output differs most from the sample's (Equation 3), (n, p) int32."""
+    protected = subject.protected
     n, m = len(X), len(protected.values)
     variants = protected.variants(X).reshape(n * m, -1)
-    outputs = model.probabilities(np.concatenate([X, variants]))
+    outputs = subject.model.probabilities(np.concatenate([X, variants]))
     outputs = outputs[np.arange(n + n * m), np.r_[labels, labels.repeat(m)]]
     differences = np.abs(outputs[n:].reshape(n, m) - outputs[:n, None])
     own = protected.positions(X)
@@ -128,14 +111,14 @@ def _farthest(
 
 
 def _directions(
-    s: np.ndarray, t: np.ndarray, protected: Protected, draws: np.ndarray, signs_twice: bool
+    s: np.ndarray, t: np.ndarray, subject: Subject, draws: np.ndarray, signs_twice: bool
 ) -> np.ndarray:
     """Return the steps, (n, d), for the signs `s` of gradients and `t` of the partners' (Algorithm 3)."""
     agreeing = (s == t) if signs_twice else np.where(s == t, s, 0)
     s_is_zero, t_is_zero = (~signs.any(axis=1, keepdims=True) for signs in (s, t))
     steps = np.where(s_is_zero, t, np.where(t_is_zero, s, agreeing))
-    steps[:, protected.columns] = 0
-    others = protected.others(s.shape[1])
+    steps[:, subject.protected.columns] = 0
+    others = subject.free
     lost = np.flatnonzero(~steps.any(axis=1))
     column = others[(draws[lost, 0] * len(others)).astype(int)]
     steps[lost, column] = 1 if signs_twice else np.where(draws[lost, 1] < 0.5, 1, -1)

@@ -7,19 +7,24 @@ discriminatory sample makes the attribute, and the direction, likelier by 0.001 
 walk; another hop makes them less likely.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from biaslab.classifiers.domain import Domain, Protected
-from biaslab.classifiers.models import Model
 from biaslab.classifiers.networks import Network
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
+from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import _aequitas_kernels as kernels
 from biaslab.fairness_testing.testers import random_search
+from biaslab.fairness_testing.testers.contract import Part, Task, Tester
 from biaslab.fairness_testing.testers.discrimination import check
-from biaslab.fairness_testing.testers.trails import Phases, Trail, join
+from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.testers.trails import Phases, Trail, empty, join
+
+_GUESSED = 4  # visits asked about in one call of a model that is not compiled; the walk is the same for any
+_START = kernels.Stand(visit=0, here=0, energy=True, success=True)
 
 
 @dataclass(frozen=True)
@@ -74,77 +79,46 @@ INFERRED = replace(PUBLISHED, falsy_success=True)
 """The published code with its mistake about the energy made about success, too: nearer to Table IV."""
 
 
-def search(
-    model: Model,
-    domain: Domain,
-    protected: Protected,
-    *,
-    n_global: int,
-    hops: int,
-    seed: int,
-    settings: Settings,
-) -> Phases:
+def search(task: Task, settings: Settings) -> Iterator[Part]:
     """Search for discriminatory samples: among uniform ones, then around those found.
 
-    The code of the authors starts no walk from a find that an earlier walk has met. In a domain worth
-    sampling, uniform samples hardly ever are; here all finds are walked from.
+    It cannot be cut, as the walks learn from each other. The code of the authors starts no walk from a find
+    that an earlier walk has met. In a domain worth sampling, uniform samples hardly ever are; here all finds
+    are walked from.
 
     Parameters
     ----------
-    model : Model
-        The classifier. The walks of a `Network` are compiled; others take one call a hop.
-    domain : Domain
-        Where the samples come from, and which the walks do not leave.
-    protected : Protected
-        What may vary within a pair.
-    n_global : int
-        Uniform samples, at least one.
-    hops : int
-        Hops of each walk.
-    seed : int
-        Seed of the run.
+    task : Task
+        As many uniform samples are drawn, at least one, as it has seeds. The walks of a `Network` are
+        compiled; other models are asked about a few guessed hops at a time.
     settings : Settings
 
-    Returns
-    -------
-    Phases
-        In both trails, seeds are numbered by the uniform samples.
+    Yields
+    ------
+    Part
+        All; in both trails, seeds are numbered by the uniform samples.
 
     Raises
     ------
     InputError
-        When `n_global` is below one, `hops` is negative, the classifier takes other samples than the domain
+        When there are no seeds, the hops are negative, the classifier takes other samples than the domain
         has, or no attribute is left to perturb.
     """
-    X = random_search.draw(model, domain, n_global, stream(seed, "aequitas", "global"))
-    global_ = random_search.visit(model, X, protected)
+    X = random_search.draw(task.subject, task.n_seeds, stream(task.seed, "aequitas", "global"))
+    global_ = random_search.visit(task.subject, X)
     numbers = np.flatnonzero(global_.discriminatory).astype(np.int32)
-    local = local_search(model, X[numbers], domain, protected, hops=hops, seed=seed, settings=settings)
-    return Phases(global_, replace(local, seed=numbers[local.seed]))
+    local = search_around(replace(task, seeds=X[numbers]), settings)
+    yield Part(Phases(global_, replace(local, seed=numbers[local.seed])), task.n_seeds, X)
 
 
-def local_search(
-    model: Model,
-    seeds: np.ndarray,
-    domain: Domain,
-    protected: Protected,
-    *,
-    hops: int,
-    seed: int,
-    settings: Settings,
-) -> Trail:
+def search_around(task: Task, settings: Settings) -> Trail:
     """Walk from given seeds, one after the other; what a walk has learned is passed on to the next.
 
     Parameters
     ----------
-    model : Model
-    seeds : (n, d) int32
-        Where the walks start. A value outside the domain is moved into it when its attribute is perturbed.
-    domain : Domain
-    protected : Protected
-    hops : int
-    seed : int
-        Seed of the run; each walk has a random stream of its own.
+    task : Task
+        The walks start at its seeds. A value outside the domain is moved into it when its attribute is
+        perturbed. Each walk has a random stream of its own.
     settings : Settings
 
     Returns
@@ -155,156 +129,74 @@ def local_search(
     Raises
     ------
     InputError
-        When `hops` is negative or no attribute is left to perturb.
+        When the hops are negative or no attribute is left to perturb.
     """
-    if hops < 0:
-        raise InputError(f"walks of {hops} hops: give a number that is not negative")
-    learned = _nothing_learned(domain, protected, settings)
-    walk = _walk_network if isinstance(model, Network) else _walk
-    trails = [_no_visits(domain)]
-    for number, start in enumerate(seeds):
-        draws = stream(seed, "aequitas", "local", number).random((hops, 4))
-        samples, discriminatory = walk(model, start, domain, protected, draws, learned, settings)
-        trails.append(_trail(model, samples, discriminatory, number, protected, settings))
+    if task.hops < 0:
+        raise InputError(f"walks of {task.hops} hops: give a number that is not negative")
+    subject, n_attributes = task.subject, task.subject.domain.n_attributes
+    probabilities, directions = _perturbed_evenly(subject, settings), np.full(n_attributes, 0.5)
+    rules = _rules(subject, settings)
+    trails = [empty(n_attributes)]
+    for number, start in enumerate(task.seeds):
+        draws = stream(task.seed, "aequitas", "local", number).random((task.hops, 4))
+        samples = np.empty((task.hops + 1, n_attributes), np.int32)
+        samples[0] = start
+        walk = kernels.Walk(samples, np.empty(len(samples), bool), draws, probabilities, directions)
+        _go(subject, walk, rules)
+        trails.append(_trail(subject, walk, number, settings))
     return join(trails)
 
 
-@dataclass(frozen=True)
-class _Learned:
-    """What walks have learned; every hop changes it in place.
-
-    Attributes
-    ----------
-    probabilities : (d,) float64
-        How likely each attribute is perturbed.
-    directions : (d,) float64
-        How likely it is lowered then.
-    """
-
-    probabilities: np.ndarray
-    directions: np.ndarray
+TESTER = Tester(
+    name="aequitas",
+    title="AEQUITAS",
+    modes={names.PUBLISHED: PUBLISHED, names.PAPER: PAPER, names.INFERRED: INFERRED},
+    search=search,
+    search_around=search_around,
+    draws_seeds=True,
+)
 
 
-def _nothing_learned(domain: Domain, protected: Protected, settings: Settings) -> _Learned:
-    allowed = np.ones(domain.n_attributes)
+def _perturbed_evenly(subject: Subject, settings: Settings) -> np.ndarray:
+    """Return how likely each attribute is perturbed before anything is learned, (d,) float64."""
+    allowed = np.ones(subject.domain.n_attributes)
     if not settings.perturb_protected:
-        allowed[list(protected.columns)] = 0
+        allowed[list(subject.protected.columns)] = 0
     if not allowed.any():
         raise InputError("all attributes are protected, so that none is left to perturb; protect fewer")
-    return _Learned(allowed / allowed.sum(), np.full(domain.n_attributes, 0.5))
+    return allowed / allowed.sum()
 
 
-def _walk_network(
-    network: Network,
-    start: np.ndarray,
-    domain: Domain,
-    protected: Protected,
-    draws: np.ndarray,
-    learned: _Learned,
-    settings: Settings,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Do what `_walk` does in one compiled call."""
-    samples, discriminatory = _places(start, len(draws))
-    kernels.walk_network(
-        samples,
-        discriminatory,
-        draws,
-        learned.probabilities,
-        learned.directions,
-        domain.low,
-        domain.high,
-        np.array(protected.columns),
-        protected.values,
-        settings.metropolis,
-        settings.falsy_energy,
-        settings.falsy_success,
-        network.n_classes,
-        *network.packed,
-    )
-    return samples, discriminatory
+def _rules(subject: Subject, settings: Settings) -> kernels.Rules:
+    domain, protected = subject.domain, subject.protected
+    switches = settings.metropolis, settings.falsy_energy, settings.falsy_success
+    return kernels.Rules(domain.low, domain.high, np.array(protected.columns), protected.values, *switches)
 
 
-def _walk(
-    model: Model,
-    start: np.ndarray,
-    domain: Domain,
-    protected: Protected,
-    draws: np.ndarray,
-    learned: _Learned,
-    settings: Settings,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Walk from one sample with any model.
-
-    Parameters
-    ----------
-    model : Model
-    start : (d,) int32
-    domain : Domain
-    protected : Protected
-    draws : (hops, 4) float64
-        Uniform numbers.
-    learned : _Learned
-    settings : Settings
-
-    Returns
-    -------
-    samples : (hops + 1, d) int32
-        The start and what each hop tried.
-    discriminatory : (hops + 1,) bool
-    """
-    samples, discriminatory = _places(start, len(draws))
-    columns = np.array(protected.columns)
-    both = (learned.probabilities, learned.directions)
-
-    def examine(x: np.ndarray) -> tuple[bool, bool]:
-        """Return whether a sample is discriminatory and whether the check returns 0."""
-        labels = model.labels(np.concatenate([protected.variants(x[None])[0], x[None]]))
-        partner = kernels.first_partner(labels)
-        return partner >= 0, kernels.is_falsy(x, partner, columns, protected.values)
-
-    here = 0
-    discriminatory[0], falsy = examine(samples[0])
-    here_energy = falsy if settings.falsy_energy else not discriminatory[0]
-    for hop, u in enumerate(draws, start=1):
-        x = samples[hop]
-        x[:] = samples[here]
-        attribute, direction = kernels.perturb(x, domain.low, domain.high, u, *both)
-        discriminatory[hop], falsy = examine(x)
-        success = not falsy if settings.falsy_success else discriminatory[hop]
-        kernels.learn(attribute, direction, success, *both)
-        energy = falsy if settings.falsy_energy else not discriminatory[hop]
-        if not settings.metropolis or kernels.accepts(energy, here_energy, u[3]):
-            here, here_energy = hop, energy
-    return samples, discriminatory
+def _go(subject: Subject, walk: kernels.Walk, rules: kernels.Rules) -> None:
+    """Walk to the end."""
+    model, protected, stand = subject.model, subject.protected, _START
+    if isinstance(model, Network):
+        kernels.walk_network(walk, stand, rules, model.n_classes, *model.packed)
+        return
+    while stand.visit < len(walk.samples):
+        end = min(stand.visit + _GUESSED, len(walk.samples))
+        kernels.guess_visits(walk, stand, end, rules)
+        x = walk.samples[stand.visit : end]
+        asked = np.concatenate([protected.variants(x), x[:, None]], axis=1)
+        labels = model.labels(asked.reshape(-1, x.shape[1])).reshape(asked.shape[:2])
+        stand = kernels.take_visits(walk, stand, end, labels, rules)
 
 
-def _places(start: np.ndarray, hops: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the visits of a walk go: samples, the first one filled, and what checks say of them."""
-    samples = np.empty((hops + 1, len(start)), np.int32)
-    samples[0] = start
-    return samples, np.empty(hops + 1, bool)
-
-
-def _trail(
-    model: Model,
-    samples: np.ndarray,
-    discriminatory: np.ndarray,
-    number: int,
-    protected: Protected,
-    settings: Settings,
-) -> Trail:
+def _trail(subject: Subject, walk: kernels.Walk, number: int, settings: Settings) -> Trail:
     """Return the trail of one walk, each visit followed by those to its neighbours."""
-    visits, columns = np.nonzero((samples < 0) & settings.negative_neighbours)
-    neighbours = samples[visits]
+    protected = subject.protected
+    visits, columns = np.nonzero((walk.samples < 0) & settings.negative_neighbours)
+    neighbours = walk.samples[visits]
     neighbours[np.arange(len(visits)), columns] += 1
-    order = np.argsort(np.concatenate([np.arange(len(samples)), visits]), kind="stable")
-    samples = np.concatenate([samples, neighbours])[order]
-    found = check(model, neighbours, protected).discriminatory
-    discriminatory = np.concatenate([discriminatory, found])[order]
+    order = np.argsort(np.concatenate([np.arange(len(walk.samples)), visits]), kind="stable")
+    samples = np.concatenate([walk.samples, neighbours])[order]
+    found = check(subject, neighbours).discriminatory
+    discriminatory = np.concatenate([walk.discriminatory, found])[order]
     queries = len(protected.values) + (protected.positions(samples) < 0)
     return Trail(samples, discriminatory, np.full(len(order), number, np.int32), queries)
-
-
-def _no_visits(domain: Domain) -> Trail:
-    samples = np.empty((0, domain.n_attributes), np.int32)
-    return Trail(samples, np.empty(0, bool), np.empty(0, np.int32), np.empty(0, np.int64))

@@ -1,12 +1,15 @@
 """The one check of all testers: samples that differ in protected attributes alone must get one label."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from biaslab.classifiers.domain import Protected
-from biaslab.classifiers.models import Model
 from biaslab.core.errors import InputError
+from biaslab.fairness_testing.testers.subject import Subject
+
+BATCH = 8192
+"""Samples checked at a time; no answer depends on it."""
 
 
 @dataclass(frozen=True)
@@ -19,10 +22,13 @@ class Check:
         The samples' own labels.
     variant_labels : (n, m) int64
         Their labels with each combination.
+    queries : (n,) int64
+        Samples that the model was asked about for each.
     """
 
     labels: np.ndarray
     variant_labels: np.ndarray
+    queries: np.ndarray
 
     @property
     def discriminatory(self) -> np.ndarray:
@@ -36,41 +42,42 @@ class Check:
         return np.where(differs.any(axis=1), differs.argmax(axis=1), -1)
 
 
-def check(model: Model, X: np.ndarray, protected: Protected) -> Check:
+def check(subject: Subject, X: np.ndarray) -> Check:
     """Check samples for discrimination (Definition 2.1, Algorithm 2).
 
     Parameters
     ----------
-    model : Model
-        The classifier.
+    subject : Subject
     X : (n, d) int32
         Samples. Their own protected values need not be among the combinations.
-    protected : Protected
-        What may vary within a pair.
     """
+    protected = subject.protected
     n, m = len(X), len(protected.values)
     variants = protected.variants(X)
     own = protected.positions(X)
     is_variant = own >= 0
     asked = np.concatenate([variants.reshape(n * m, X.shape[1]), X[~is_variant]])
-    answers = model.labels(asked)
+    answers = subject.model.labels(asked)
     variant_labels = answers[: n * m].reshape(n, m)
     labels = variant_labels[np.arange(n), own]
     labels[~is_variant] = answers[n * m :]
-    return Check(labels, variant_labels)
+    return Check(labels, variant_labels, m + (~is_variant).astype(np.int64))
 
 
-def discriminatory_share(model: Model, X: np.ndarray, protected: Protected, batch: int = 8192) -> float:
+def are_discriminatory(subject: Subject, X: np.ndarray) -> np.ndarray:
+    """Return which of perhaps many samples, (n, d) int32, are discriminatory, (n,) bool."""
+    found = [check(subject, X[part]).discriminatory for part in _batches(len(X))]
+    return np.concatenate([np.empty(0, bool), *found])
+
+
+def discriminatory_share(subject: Subject, X: np.ndarray) -> float:
     """Return the share of samples that are discriminatory; of uniform ones, AEQUITAS' estimate of fairness.
 
     Parameters
     ----------
-    model : Model
+    subject : Subject
     X : (n, d) int32
         At least one sample.
-    protected : Protected
-    batch : int
-        Samples checked at a time; the share does not depend on it.
 
     Raises
     ------
@@ -79,25 +86,17 @@ def discriminatory_share(model: Model, X: np.ndarray, protected: Protected, batc
     """
     if not len(X):
         raise InputError("no sample to check; give at least one")
-    found = sum(
-        int(check(model, X[i : i + batch], protected).discriminatory.sum()) for i in range(0, len(X), batch)
-    )
-    return found / len(X)
+    return int(are_discriminatory(subject, X).sum()) / len(X)
 
 
-def find_partners(
-    model: Model, X: np.ndarray, protected: Protected, batch: int = 8192
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def find_partners(subject: Subject, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the other members of discriminatory pairs, and the labels of both.
 
     Parameters
     ----------
-    model : Model
+    subject : Subject
     X : (n, d) int32
         Discriminatory samples.
-    protected : Protected
-    batch : int
-        Samples checked at a time; the answer does not depend on it.
 
     Returns
     -------
@@ -105,11 +104,15 @@ def find_partners(
         Each with the first combination of protected values that gets another label.
     labels, other_labels : (n,) int64
     """
+    protected = subject.protected
     others, labels, other_labels = X.copy(), np.empty(len(X), np.int64), np.empty(len(X), np.int64)
-    for begin in range(0, len(X), batch):
-        part = slice(begin, begin + batch)
-        found = check(model, X[part], protected)
+    for part in _batches(len(X)):
+        found = check(subject, X[part])
         others[part, protected.columns] = protected.values[found.partners]
         labels[part] = found.labels
         other_labels[part] = found.variant_labels[np.arange(len(found.labels)), found.partners]
     return others, labels, other_labels
+
+
+def _batches(n: int) -> Iterator[slice]:
+    return (slice(begin, begin + BATCH) for begin in range(0, n, BATCH))

@@ -1,58 +1,71 @@
 """Uniform sampling of the domain: THEMIS (Zhang et al. 2021, Section 4.3), and the fairness it estimates."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 import scipy  # loads its parts when they are used
 
-from biaslab.classifiers.domain import Domain, Protected
-from biaslab.classifiers.models import Model
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.testers.discrimination import check
-from biaslab.fairness_testing.testers.trails import Trail
+from biaslab.fairness_testing import names
+from biaslab.fairness_testing.testers.contract import Part, Task, Tester
+from biaslab.fairness_testing.testers.discrimination import are_discriminatory
+from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.testers.trails import Phases, Trail
 
 LEVEL = 0.95
-_BATCH = 8192
 
 
-def search(model: Model, domain: Domain, protected: Protected, *, n: int, seed: int) -> Trail:
+def search(task: Task, settings: None = None) -> Iterator[Part]:
     """Check samples drawn uniformly from the domain, with replacement.
 
     Parameters
     ----------
-    model : Model
-        The classifier.
-    domain : Domain
-        Where the samples come from.
-    protected : Protected
-        What may vary within a pair.
-    n : int
-        How many samples, at least one; the samples of fewer are the first of those of more.
-    seed : int
-        Seed of the run.
+    task : Task
+        So many samples are drawn, at least one; the samples of fewer are the first of those of more. A part
+        of its seeds gets the same part of them.
+    settings : None
+        There are none.
 
-    Returns
-    -------
-    Trail
-        Every sample is a seed of its own.
+    Yields
+    ------
+    Part
+        Every sample has a number of its own. As many as there are seeds count as the global phase.
 
     Raises
     ------
     InputError
-        When `n` is below one, or the classifier takes other samples than the domain has.
+        When no sample shall be drawn, or the classifier takes other samples than the domain has.
     """
-    return visit(model, draw(model, domain, n, stream(seed, "random search")), protected)
+    rng = stream(task.seed, "random search")
+    size, n_before = task.part_seeds or task.n_seeds, 0
+    for begin in range(0, task.n_seeds, size):
+        end = min(begin + size, task.n_seeds)
+        n = end * task.n_drawn // task.n_seeds - n_before
+        trail = visit(task.subject, draw(task.subject, n, rng))
+        trail = replace(trail, seed=trail.seed + np.int32(n_before))
+        n_global = max(0, task.n_seeds - n_before)
+        yield Part(Phases(trail.part(slice(n_global)), trail.part(slice(n_global, None))), end - begin, None)
+        n_before += n
 
 
-def uniform_fairness(
-    model: Model, domain: Domain, protected: Protected, *, n: int, seed: int
-) -> tuple[float, float, float]:
+TESTER = Tester(
+    name="random",
+    title="THEMIS",
+    modes={names.PUBLISHED: None},
+    search=search,
+    draws_seeds=True,
+    is_retrained=False,
+)
+
+
+def uniform_fairness(subject: Subject, *, n: int, seed: int) -> tuple[float, float, float]:
     """Estimate which share of the domain is discriminatory (AEQUITAS' fairness; Table XII, "Before").
 
     Parameters
     ----------
-    model : Model
-    domain : Domain
-    protected : Protected
+    subject : Subject
     n : int
         How many uniform samples, at least one.
     seed : int
@@ -68,14 +81,14 @@ def uniform_fairness(
     InputError
         As in `search`.
     """
-    X = draw(model, domain, n, stream(seed, "uniform fairness"))
-    k = int(_discriminatory(model, X, protected).sum())
+    X = draw(subject, n, stream(seed, "uniform fairness"))
+    k = int(are_discriminatory(subject, X).sum())
     interval = scipy.stats.binomtest(k, n).proportion_ci(LEVEL, method="exact")
     return k / n, float(interval.low), float(interval.high)
 
 
-def draw(model: Model, domain: Domain, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw `n` uniform samples for a classifier, (n, d) int32.
+def draw(subject: Subject, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw `n` uniform samples, (n, d) int32.
 
     Raises
     ------
@@ -84,20 +97,16 @@ def draw(model: Model, domain: Domain, n: int, rng: np.random.Generator) -> np.n
     """
     if n < 1:
         raise InputError(f"{n} uniform samples: draw at least one")
-    if model.n_attributes != domain.n_attributes:
+    takes, has = subject.model.n_attributes, subject.domain.n_attributes
+    if takes != has:
         raise InputError(
-            f"the classifier takes samples of {model.n_attributes} attributes, but the domain has"
-            f" {domain.n_attributes}; give the domain of its data"
+            f"the classifier takes samples of {takes} attributes, but the domain has {has};"
+            " give the domain of its data"
         )
-    return domain.draw(n, rng)
+    return subject.domain.draw(n, rng)
 
 
-def visit(model: Model, X: np.ndarray, protected: Protected) -> Trail:
+def visit(subject: Subject, X: np.ndarray) -> Trail:
     """Check samples, (n, d) int32, each a seed of its own, for the combinations of protected values."""
-    queries = np.full(len(X), len(protected.values), np.int64)
-    return Trail(X, _discriminatory(model, X, protected), np.arange(len(X), dtype=np.int32), queries)
-
-
-def _discriminatory(model: Model, X: np.ndarray, protected: Protected) -> np.ndarray:
-    parts = [check(model, X[i : i + _BATCH], protected).discriminatory for i in range(0, len(X), _BATCH)]
-    return np.concatenate(parts)
+    queries = np.full(len(X), len(subject.protected.values), np.int64)
+    return Trail(X, are_discriminatory(subject, X), np.arange(len(X), dtype=np.int32), queries)

@@ -15,14 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from biaslab.classifiers.domain import Domain, Protected
-from biaslab.classifiers.models import Model
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
+from biaslab.fairness_testing import names
+from biaslab.fairness_testing.testers.contract import Part, Task, Tester
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.explanation_trees import Explainer, Path
 from biaslab.fairness_testing.testers.path_constraints import Choice, global_problems, local_problems, solve
-from biaslab.fairness_testing.testers.trails import Phases, Trail, join
+from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.testers.trails import Phases, Trail, empty, join
 
 LOCAL, SEED, GLOBAL = range(3)
 """Where a sample comes from. The queues are served in this order."""
@@ -83,38 +84,22 @@ PAPER = Settings(
 """As the paper describes."""
 
 
-def search(
-    model: Model,
-    data: np.ndarray,
-    seeds: np.ndarray,
-    domain: Domain,
-    protected: Protected,
-    *,
-    limit: int,
-    seed: int,
-    settings: Settings,
-) -> Phases:
+def search(task: Task, settings: Settings) -> Iterator[Part]:
     """Search globally and locally at a time (Table V).
+
+    It cannot be cut, as all results wait in one queue.
 
     Parameters
     ----------
-    model : Model
-    data : (N, d) int32
-        Rows from which the neighbourhoods of explanations are drawn.
-    seeds : (n, d) int32
-        Starting samples.
-    domain : Domain
-    protected : Protected
-    limit : int
-        Different samples to explore (classes of `trails.count`); fewer when nothing is left, or when as many
-        visits in a row were repetitions.
-    seed : int
-        Of the random numbers.
+    task : Task
+        Neighbourhoods of explanations are drawn from its data. It explores `Task.n_explored` different
+        samples (classes of `trails.count`); fewer when nothing is left, or when as many visits in a row were
+        repetitions.
     settings : Settings
 
-    Returns
-    -------
-    Phases
+    Yields
+    ------
+    Part
         The samples that the global search made, with the seeds if `Settings.counts_seeds`, and those that the
         local search made, each in order of exploration. Seeds are numbered in the order in which they are
         taken.
@@ -122,65 +107,69 @@ def search(
     Raises
     ------
     InputError
-        When the limit is negative, a neighbourhood is empty, there are no data, or samples do not fit the
-        domain.
+        When there are fewer than 0 samples to explore, a neighbourhood is empty, there are no data, or
+        samples do not fit the domain.
     """
-    explorer = _Explorer(Explainer(model, data, settings.n_neighbours), domain, protected, settings)
-    walk = explorer.walk(seeds, {LOCAL, GLOBAL}, (seed, "symbolic", "search"))
-    visits = explorer.collect(walk, limit, settings.counts_seeds)
+    explorer = _Explorer.of(task, settings)
+    walk = explorer.walk(task.seeds, {LOCAL, GLOBAL}, (task.seed, "symbolic", "search"))
+    visits = explorer.collect(walk, task.n_explored, settings.counts_seeds)
     local = [visit for visit in visits if visit.origin == LOCAL]
     global_ = [visit for visit in visits if visit.origin != LOCAL]
-    return Phases(_trail(global_, domain), _trail(local, domain))
+    yield Part(Phases(explorer.trail(global_), explorer.trail(local)), task.n_seeds, None)
 
 
-def global_search(
-    model: Model,
-    data: np.ndarray,
-    seeds: np.ndarray,
-    domain: Domain,
-    protected: Protected,
-    *,
-    limit: int,
-    seed: int,
-    settings: Settings,
-) -> Trail:
-    """Search globally alone (Table VI): as `search`, but not around discriminatory samples."""
-    explorer = _Explorer(Explainer(model, data, settings.n_neighbours), domain, protected, settings)
-    walk = explorer.walk(seeds, {GLOBAL}, (seed, "symbolic", "global"))
-    return _trail(explorer.collect(walk, limit, settings.counts_seeds), domain)
-
-
-def local_search(
-    model: Model,
-    data: np.ndarray,
-    seeds: np.ndarray,
-    domain: Domain,
-    protected: Protected,
-    *,
-    hops: int,
-    seed: int,
-    settings: Settings,
-    first: int = 0,
-) -> Trail:
-    """Search locally alone, around each seed by itself (Table VII).
+def search_globally(task: Task, settings: Settings) -> Trail:
+    """Search globally alone, for as many samples as there are seeds (Table VI).
 
     Parameters
     ----------
-    seeds : (n, d) int32
-        Discriminatory samples; around others there is no local search.
-    hops : int
-        Different samples to explore around each, itself not counted; see the limit of `search`.
-    first : int
-        Number of the first seed: seeds searched in parts give the same trail as all at once.
-    model, data, domain, protected, seed, settings
-        As for `search`.
+    task, settings
+        As for `search`, but there is no search around discriminatory samples.
+
+    Raises
+    ------
+    InputError
+        As `search`.
     """
-    explorer = _Explorer(Explainer(model, data, settings.n_neighbours), domain, protected, settings)
-    trails = [_trail([], domain)]
-    for number, x in enumerate(_rows(seeds, domain), start=first):
-        walk = explorer.walk(x[None], {LOCAL}, (seed, "symbolic", "local", number), number)
-        trails.append(_trail(explorer.collect(walk, hops, counts_seeds=False), domain))
+    explorer = _Explorer.of(task, settings)
+    walk = explorer.walk(task.seeds, {GLOBAL}, (task.seed, "symbolic", "global"))
+    return explorer.trail(explorer.collect(walk, task.n_seeds, settings.counts_seeds))
+
+
+def search_around(task: Task, settings: Settings) -> Trail:
+    """Search locally alone, around each seed by itself (Table VII).
+
+    Seeds searched in parts give the same trail as all at once.
+
+    Parameters
+    ----------
+    task : Task
+        Around a seed that is discriminatory (there is no search around others), so many different samples
+        are explored as it has hops, the seed not counted.
+    settings : Settings
+
+    Raises
+    ------
+    InputError
+        As `search`.
+    """
+    explorer = _Explorer.of(task, settings)
+    trails = [empty(task.subject.domain.n_attributes)]
+    for number, x in enumerate(explorer.rows(task.seeds), start=task.first):
+        walk = explorer.walk(x[None], {LOCAL}, (task.seed, "symbolic", "local", number), number)
+        trails.append(explorer.trail(explorer.collect(walk, task.hops, counts_seeds=False)))
     return join(trails)
+
+
+TESTER = Tester(
+    name="symbolic",
+    title="SG",
+    modes={names.PUBLISHED: PUBLISHED, names.PAPER: PAPER},
+    search=search,
+    search_around=search_around,
+    search_globally=search_globally,
+    is_costly=True,
+)
 
 
 class _Candidate(NamedTuple):
@@ -229,18 +218,28 @@ class _Queues:
 class _Explorer:
     """Explores samples one after the other, each with its own random numbers."""
 
+    subject: Subject
     explainer: Explainer
-    domain: Domain
-    protected: Protected
     settings: Settings
+
+    @classmethod
+    def of(cls, task: Task, settings: Settings) -> "_Explorer":
+        return cls(task.subject, Explainer(task.subject.model, task.data, settings.n_neighbours), settings)
+
+    def rows(self, seeds: np.ndarray) -> np.ndarray:
+        """Return seeds, (n, d) int32, once they are checked."""
+        n_attributes = self.subject.domain.n_attributes
+        if seeds.ndim != 2 or seeds.shape[1] != n_attributes:
+            raise InputError(f"seeds have {n_attributes} attributes, but these are of shape {seeds.shape}")
+        return seeds.astype(np.int32)
 
     def walk(
         self, seeds: np.ndarray, searches: Collection[int], ids: tuple, first: int = 0
     ) -> Iterator[_Visit]:
         """Yield visits, from seeds on, which are numbered from `first` on; `ids` name the random numbers."""
         queues = _Queues(self.settings)
-        rows = _rows(seeds, self.domain)
-        for x in self.domain.clip(rows) if self.settings.clip_seeds else rows:
+        rows = self.rows(seeds)
+        for x in self.subject.domain.clip(rows) if self.settings.clip_seeds else rows:
             queues.put(0.0, _Candidate(tuple(x.tolist()), SEED, -1))
         numbers, steps = itertools.count(first), itertools.count()
         explored: set[tuple[int, ...]] = set()
@@ -274,17 +273,26 @@ class _Explorer:
             queries = 0
         return visits
 
+    def trail(self, visits: list[_Visit]) -> Trail:
+        """Return visits as a trail."""
+        return Trail(
+            np.array([visit.x for visit in visits], np.int32).reshape(-1, self.subject.domain.n_attributes),
+            np.array([visit.discriminatory for visit in visits], bool),
+            np.array([visit.seed for visit in visits], np.int32),
+            np.array([visit.queries for visit in visits], np.int64),
+        )
+
     def _kept(self, x: tuple[int, ...]) -> tuple[int, ...]:
         """Return a sample without its protected attributes."""
-        return tuple(value for a, value in enumerate(x) if a not in self.protected.columns)
+        return tuple(value for a, value in enumerate(x) if a not in self.subject.protected.columns)
 
     def _explore(self, candidate: _Candidate, number: int, rng: np.random.Generator) -> tuple[_Visit, Path]:
         """Check and explain a sample."""
         x = np.array(candidate.x, np.int32)
-        found = bool(check(self.explainer.model, x[None], self.protected).discriminatory[0])
-        is_variant = self.protected.positions(x[None])[0] >= 0
-        queries = len(self.protected.values) + (not is_variant) + self.explainer.n_neighbours
-        return _Visit(candidate.x, candidate.origin, found, number, queries), self.explainer.explain(x, rng)
+        found = check(self.subject, x[None])
+        queries = int(found.queries[0]) + self.explainer.n_neighbours
+        visit = _Visit(candidate.x, candidate.origin, bool(found.discriminatory[0]), number, queries)
+        return visit, self.explainer.explain(x, rng)
 
     def _children(
         self,
@@ -296,18 +304,19 @@ class _Explorer:
     ) -> Iterator[tuple[float, _Candidate]]:
         """Yield new samples with their ranks; paths join `solved` and are not solved again."""
         x = np.array(visit.x, np.int32)
+        columns = self.subject.protected.columns
         problems = []
         if visit.discriminatory and LOCAL in searches:
-            problems.append((LOCAL, local_problems(path, self.protected.columns)))
+            problems.append((LOCAL, local_problems(path, columns)))
         if GLOBAL in searches:
-            problems.append((GLOBAL, global_problems(path, self.protected.columns)))
+            problems.append((GLOBAL, global_problems(path, columns)))
         for origin, of_origin in problems:
             for problem in of_origin:
                 key = _digest(problem.path)
                 if key in solved:
                     continue
                 solved.add(key)
-                child = solve(problem.constraints, x, self.domain, self.settings.choice, rng)
+                child = solve(problem.constraints, x, self.subject.domain, self.settings.choice, rng)
                 if child is not None:
                     yield problem.rank, _Candidate(tuple(child.tolist()), origin, visit.seed)
 
@@ -316,18 +325,3 @@ def _digest(path: Path) -> bytes:
     """Return a short name of a path's constraints and confidences."""
     columns = (path.attributes, path.limits, path.left, path.confidences)
     return hashlib.blake2b(b"".join(column.tobytes() for column in columns), digest_size=16).digest()
-
-
-def _trail(visits: list[_Visit], domain: Domain) -> Trail:
-    return Trail(
-        np.array([visit.x for visit in visits], np.int32).reshape(-1, domain.n_attributes),
-        np.array([visit.discriminatory for visit in visits], bool),
-        np.array([visit.seed for visit in visits], np.int32),
-        np.array([visit.queries for visit in visits], np.int64),
-    )
-
-
-def _rows(seeds: np.ndarray, domain: Domain) -> np.ndarray:
-    if seeds.ndim != 2 or seeds.shape[1] != domain.n_attributes:
-        raise InputError(f"seeds have {domain.n_attributes} attributes, but these are of shape {seeds.shape}")
-    return seeds.astype(np.int32)

@@ -50,6 +50,10 @@ class Phases:
     global_: Trail
     local: Trail
 
+    def joined(self) -> Trail:
+        """Return the local trail after the global one."""
+        return join([self.global_, self.local])
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -68,6 +72,12 @@ class Counts:
     n_samples: int
     n_discriminatory: int
     n_queries: int
+
+
+def empty(n_attributes: int) -> Trail:
+    """Return the trail of a tester that tried nothing."""
+    samples = np.empty((0, n_attributes), np.int32)
+    return Trail(samples, np.empty(0, bool), np.empty(0, np.int32), np.empty(0, np.int64))
 
 
 def join(trails: Sequence[Trail]) -> Trail:

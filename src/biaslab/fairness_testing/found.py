@@ -1,0 +1,33 @@
+"""The discriminatory samples that testers found, in the one file of a classifier."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from biaslab.core.io import read_npz, write_npz
+from biaslab.fairness_testing.testers.registry import TESTERS
+
+FOUND = "found.npz"
+
+
+def save_found(folder: Path, found: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+    """Write samples, (n, d) int32 each, by protected attribute and tester."""
+    arrays = {_key(name, tester): X for name, of_name in found.items() for tester, X in of_name.items()}
+    write_npz(folder / FOUND, **arrays)
+
+
+def load_found(folder: Path, attribute: str) -> dict[str, np.ndarray]:
+    """Read the samples of one protected attribute, by tester.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or damaged, or lacks a tester.
+    """
+    arrays = read_npz(folder / FOUND, tuple(_key(attribute, tester) for tester in TESTERS))
+    return {tester: arrays[_key(attribute, tester)] for tester in TESTERS}
+
+
+def _key(attribute: str, tester: str) -> str:
+    return f"{attribute}:{tester}"

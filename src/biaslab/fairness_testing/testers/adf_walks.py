@@ -1,0 +1,85 @@
+"""Where the walks of ADF's local phase stand, and the checks that tell them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaslab.fairness_testing.testers.discrimination import check
+from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.testers.visits import Visits
+
+
+@dataclass
+class Walks:
+    """Where g walks stand.
+
+    Attributes
+    ----------
+    samples : (g, d) int32
+    labels : (g,) int64
+    discriminatory : (g,) bool
+    partners : (g, p) int32
+        Protected values of the sample that each one is compared with.
+    """
+
+    samples: np.ndarray
+    labels: np.ndarray
+    discriminatory: np.ndarray
+    partners: np.ndarray
+
+    def take(self, rows: np.ndarray) -> "Walks":
+        """Return some of the walks."""
+        return Walks(self.samples[rows], self.labels[rows], self.discriminatory[rows], self.partners[rows])
+
+    def put(self, rows: np.ndarray, other: "Walks") -> None:
+        """Let some of the walks stand where others do."""
+        self.samples[rows] = other.samples
+        self.labels[rows] = other.labels
+        self.discriminatory[rows] = other.discriminatory
+        self.partners[rows] = other.partners
+
+
+class Explorer:
+    """Checks samples and notes the visits.
+
+    Parameters
+    ----------
+    subject : Subject
+    fixed_partner : bool
+        Whether a walk's partner stays what it is.
+    visits : Visits
+        Filled.
+    """
+
+    def __init__(self, subject: Subject, fixed_partner: bool, visits: Visits) -> None:
+        self.subject = subject
+        self.fixed_partner = fixed_partner
+        self.visits = visits
+
+    def visit(
+        self, samples: np.ndarray, partners: np.ndarray, seeds: np.ndarray, queries: np.ndarray | int
+    ) -> Walks:
+        """Check samples and note them.
+
+        Parameters
+        ----------
+        samples : (n, d) int32
+        partners : (n, p) int32
+            The walks' partners before.
+        seeds : (n,) int
+            The numbers of the walks' seeds.
+        queries : (n,) int or int
+            Samples that the model was asked about before, other than for the check.
+
+        Returns
+        -------
+        Walks
+            What they are where they stand now.
+        """
+        found = check(self.subject, samples)
+        discriminatory = found.discriminatory
+        self.visits.add(samples, discriminatory, seeds, queries + found.queries)
+        if not self.fixed_partner:
+            values = self.subject.protected.values[found.partners]
+            partners = np.where(discriminatory[:, None], values, partners)
+        return Walks(samples, found.labels, discriminatory, partners)

@@ -1,0 +1,31 @@
+"""What is tested: a classifier, the domain of its samples, and the attributes that may vary within a pair."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaslab.classifiers.domain import Domain, Protected
+from biaslab.classifiers.models import Model
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A classifier under test.
+
+    Attributes
+    ----------
+    model : Model
+    domain : Domain
+        Of its samples.
+    protected : Protected
+        What may vary within a pair of samples.
+    """
+
+    model: Model
+    domain: Domain
+    protected: Protected
+
+    @property
+    def free(self) -> np.ndarray:
+        """The columns that are not protected, (d - p,) int64, in rising order."""
+        return self.protected.others(self.domain.n_attributes)

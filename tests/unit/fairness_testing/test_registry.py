@@ -1,0 +1,191 @@
+"""A new tester needs a module and a row: a made one is searched, counted and retrained with as others are."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from biaslab.classifiers.schema import load_schema
+from biaslab.core.errors import InputError
+from biaslab.fairness_testing import campaign, experiment, names, retraining_experiment
+from biaslab.fairness_testing.cases import Case
+from biaslab.fairness_testing.found import load_found, save_found
+from biaslab.fairness_testing.testers import contract, registry
+from biaslab.fairness_testing.testers.contract import Part, Task, collect
+from biaslab.fairness_testing.testers.discrimination import check
+from biaslab.fairness_testing.testers.trails import Phases, Trail, distinct_discriminatory, empty
+from fairness_data import make_subject, make_task, random_network
+
+EFFORT = experiment.Effort(
+    hops=3, ablation_hops=2, repetitions=2, explanations=20, uniform_samples=100, local_seeds=3, seed=1
+)
+SCHEMA = """
+title: made
+protected: [group]
+attributes:
+  - {name: income, kind: integer, low: 0, high: 9}
+  - {name: group, kind: integer, low: 0, high: 2}
+  - {name: age, kind: integer, low: 1, high: 9}
+  - {name: balance, kind: integer, low: -4, high: 12}
+  - {name: sex, kind: integer, low: 0, high: 1}
+label: {column: label, classes: ["no", "yes"]}
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """The one switch of the made tester."""
+
+    upwards: bool
+
+
+def look(task: Task, X: np.ndarray, numbers: np.ndarray) -> Trail:
+    found = check(task.subject, X)
+    return Trail(X, found.discriminatory, numbers.astype(np.int32), found.queries)
+
+
+def climb(task: Task, settings: Step) -> Iterator[Part]:
+    """Look at the seeds, and at their neighbours with more or less income."""
+    for part in task.parts():
+        numbers = np.arange(part.first, part.first + part.n_seeds)
+        around = climb_around(part, settings)
+        local = replace(around, seed=around.seed + np.int32(part.first))
+        yield Part(Phases(look(part, part.seeds, numbers), local), part.n_seeds, part.seeds)
+
+
+def climb_around(task: Task, settings: Step) -> Trail:
+    step = np.zeros(task.subject.domain.n_attributes, np.int32)
+    step[0] = 1 if settings.upwards else -1
+    hops = np.arange(1, task.hops + 1, dtype=np.int32)[:, None] * step
+    X = task.subject.domain.clip((task.seeds[:, None] + hops).reshape(-1, len(step)))
+    return look(task, X, np.repeat(np.arange(task.n_seeds), task.hops)) if len(X) else empty(len(step))
+
+
+TOY = contract.Tester(
+    name="toy",
+    title="TOY",
+    modes={names.PUBLISHED: Step(upwards=True), names.PAPER: Step(upwards=False)},
+    search=climb,
+    search_around=climb_around,
+)
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """The made tester in the registry."""
+    monkeypatch.setitem(registry.TESTERS, "toy", TOY)
+    return TOY
+
+
+@pytest.fixture
+def schema(tmp_path):
+    (tmp_path / "schema.yaml").write_text(SCHEMA)
+    return load_schema(tmp_path / "schema.yaml")
+
+
+def make_case():
+    subject = make_subject(random_network(2), (1,))
+    X = subject.domain.draw(200, np.random.default_rng(1))
+    return Case("made", "group", subject, X, X[:25])
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_row_is_all_that_an_experiment_needs(schema, tmp_path):
+    case = make_case()
+    tables, found = experiment.search_case(case, schema, EFFORT)
+    for name in ("counts", "curves", "local"):
+        rows = tables[name][tables[name]["tester"] == "toy"]
+        assert set(rows["mode"]) == {"published", "paper"}
+    first = tables["counts"].query("tester == 'toy' and mode == 'published' and repetition == 0").iloc[0]
+    task = make_task(case.subject, case.seeds, hops=EFFORT.hops)
+    trail = collect(climb(task, Step(upwards=True))).joined()
+    assert first["n_discriminatory"] == len(found["toy"]) > 0
+    assert (found["toy"] == distinct_discriminatory(trail, case.subject.protected)).all()
+    assert "toy" in set(tables["pairs"]["tester"])
+    assert set(tables["ablation"]["tester"]) == {"adf"}
+
+    save_found(tmp_path, {"group": found})
+    effort = retraining_experiment.Effort(retrainings=2, share=0.1, uniform_samples=200, seed=1)
+    y = case.subject.model.labels(case.X)
+    table = retraining_experiment.retrain_case(case, y, load_found(tmp_path, "group"), effort)
+    runs = table.groupby(["tester", "label_rule"], sort=False).size()
+    assert runs.to_dict() == {
+        ("aequitas", "majority"): 2,
+        ("symbolic", "majority"): 2,
+        ("toy", "majority"): 2,
+        ("adf", "majority"): 2,
+        ("adf", "model"): 2,
+        ("adf", "ensemble"): 2,
+    }
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_row_is_all_that_a_campaign_needs(monkeypatch):
+    case = make_case()
+    whole, cut = [], []
+    for size, kept in ((100, whole), (7, cut)):
+        monkeypatch.setattr(campaign, "CHUNK_SEEDS", size)
+        plan = campaign.Plan("toy", "paper", n_seeds=30, hops=4, seed=1)
+        outcome = campaign.search(case.subject, case.X, plan)
+        row = campaign.summarize(case.subject, case.X, plan, outcome)
+        kept += [row, outcome.trail.samples.tolist(), campaign.changed_attributes(case.subject, outcome)]
+    assert (whole[0]["tester"], whole[0]["mode"], whole[0]["n_seeds"]) == ("toy", "paper", 30)
+    assert whole[:2] == cut[:2]
+    assert whole[2].equals(cut[2])
+    assert whole[2]["attribute"].iloc[0] == "income"  # nothing else changes
+    assert (whole[2]["share"].iloc[1:] == 0).all()
+
+
+@pytest.mark.usefixtures("toy")
+def test_names_that_are_not_known():
+    message = r"there is no tester 'toi' \(known: adf, aequitas, symbolic, random, toy\); did you mean 'toy'"
+    with pytest.raises(InputError, match=message):
+        campaign.Plan("toi", "paper", n_seeds=30, hops=4, seed=1)
+    with pytest.raises(InputError, match="there is no mode 'papr'"):
+        campaign.Plan("toy", "papr", n_seeds=30, hops=4, seed=1)
+
+
+def test_every_tester_keeps_the_contract():
+    """It finds what it says, from the seeds that it says, and around given ones."""
+    case = make_case()
+    seeds = case.seeds[check(case.subject, case.seeds).discriminatory][:3]
+    task = make_task(case.subject, case.seeds, data=case.X, hops=5, n_explored=10, n_drawn=50)
+    for tester, mode in registry.runs():
+        settings = tester.settings(mode)
+        parts = list(tester.search(task, settings))
+        trail = collect(parts).joined()
+        assert sum(part.n_seeds for part in parts) == task.n_seeds
+        assert (trail.discriminatory == check(case.subject, trail.samples).discriminatory).all()
+        for part in parts:
+            assert part.starts is None or part.starts.shape == (part.n_seeds, 5)
+        if tester.search_around:
+            around = tester.search_around(replace(task, seeds=seeds, n_seeds=len(seeds)), settings)
+            assert 0 in around.seed
+            assert set(around.seed) <= {0, 1, 2}
+        else:
+            assert tester.name == "random"
+
+
+def test_runs_begin_with_what_code_and_paper_do():
+    assert [(tester.name, mode) for tester, mode in registry.runs()] == [
+        ("adf", "published"),
+        ("adf", "paper"),
+        ("aequitas", "published"),
+        ("aequitas", "paper"),
+        ("symbolic", "published"),
+        ("symbolic", "paper"),
+        ("aequitas", "inferred"),
+        ("random", "published"),
+    ]
+
+
+def test_found_samples_of_one_attribute_are_read(tmp_path):
+    arrays = {tester: np.full((k, 2), k, np.int32) for k, tester in enumerate(registry.TESTERS)}
+    save_found(tmp_path, {"age": arrays, "sex": {tester: X + 10 for tester, X in arrays.items()}})
+    for attribute, more in (("age", 0), ("sex", 10)):
+        found = load_found(tmp_path, attribute)
+        assert list(found) == list(registry.TESTERS)
+        assert all((found[tester] == X + more).all() for tester, X in arrays.items())
+    with pytest.raises(InputError, match=r"found.npz: array 'race:adf' is missing"):
+        load_found(tmp_path, "race")
