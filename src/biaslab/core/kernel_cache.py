@@ -21,16 +21,15 @@ import functools
 import hashlib
 import os
 import shutil
-import stat
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from biaslab.core.cache import VARIABLE, cache_folder, is_only_ours, is_private, make_private
 from biaslab.core.errors import InputError
 
-VARIABLE = "BIASLAB_CACHE"
 _PACKAGE = Path(__file__).parents[1]
 _DECORATORS = (Path(__file__), Path(__file__).with_name("jit.py"))
 _SUFFIX = ".kernel"
@@ -70,15 +69,13 @@ class KernelCache:
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled code for some types of arguments, or None."""
-        with contextlib.suppress(
-            Exception
-        ):  # an unusable cache is as good as none, whatever is wrong with it
+        with contextlib.suppress(Exception):  # an unusable cache is as good as none, whatever is wrong
             from numba.core import serialize
             from numba.core.compiler import CompileResult
 
             target_context.refresh()  # as numba does: the code may call what is not registered yet
             path = self._path(signature, target_context.codegen())
-            if path and _is_private(path.parent):
+            if path and is_private(path.parent):
                 return CompileResult._rebuild(target_context, *serialize.loads(_read_checked(path)))
         return None
 
@@ -89,8 +86,8 @@ class KernelCache:
 
             path = self._path(signature, result.library.codegen)
             if path and not result.lifted and not result.library.has_dynamic_globals:
-                _make_private(path.parents[1])
-                _make_private(path.parent)
+                make_private(path.parents[1])
+                make_private(path.parent)
                 _write_checked(path, serialize.dumps(result._reduce()))
 
     def flush(self) -> None:
@@ -132,13 +129,7 @@ def attach(dispatcher: Any) -> Any:
 
 def kernel_folder() -> Path | None:
     """Return the folder of the compiled kernels, whether it exists or not; None when there is no home."""
-    if os.environ.get(VARIABLE):
-        return Path(os.environ[VARIABLE]).absolute() / "kernels"
-    from platformdirs import user_cache_path
-
-    if not os.environ.get("XDG_CACHE_HOME") and not os.path.isdir(os.path.expanduser("~")):
-        return None  # a home that is missing is not to be made
-    return user_cache_path("biaslab").absolute() / "kernels"
+    return cache_folder("kernels")
 
 
 def usage(folder: Path) -> Usage:
@@ -218,29 +209,10 @@ def _in_order(option: Any) -> Any:
     return sorted(option) if isinstance(option, set | frozenset) else option
 
 
-def _make_private(folder: Path) -> None:
-    """Make a folder for the user alone; raise OSError when it is there and others can write into it."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not _is_private(folder):
-        raise PermissionError(folder)
-
-
-def _is_private(folder: Path) -> bool:
-    """Tell whether a folder, and the one around it, are the user's and nobody else can write into them."""
-    return all(
-        stat.S_ISDIR(place.lstat().st_mode) and _is_only_ours(place.lstat())
-        for place in (folder, folder.parent)
-    )
-
-
-def _is_only_ours(status: os.stat_result) -> bool:
-    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-
-
 def _read_checked(path: Path) -> bytes:
     """Return what `_write_checked` wrote; raise OSError for a file that is damaged or not the user's."""
     with path.open("rb") as file:
-        if not _is_only_ours(os.fstat(file.fileno())):
+        if not is_only_ours(os.fstat(file.fileno())):
             raise PermissionError(path)
         checksum, content = file.read(_CHECKSUM), file.read()
     if hashlib.sha256(content).digest() != checksum:

@@ -15,7 +15,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from biaslab.core.cache import cache_folder
+from biaslab.core.cache import cache_folder, is_only_ours, make_private
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
 from biaslab.run import code
@@ -98,7 +98,8 @@ def digests(verbs: Iterable[str]) -> dict[str, str]:
     known = _read(kept)
     missing = {verb: step_digest(verb) for verb in verbs if verb not in known}
     if missing and kept is not None:
-        with contextlib.suppress(InputError):  # the cache only saves time
+        with contextlib.suppress(InputError, OSError):  # the cache only saves time
+            make_private(kept.parent)
             write_text(kept, json.dumps(known | missing))
     return {verb: (known | missing)[verb] for verb in verbs}
 
@@ -237,7 +238,9 @@ def _command(rule: Any) -> str:
 
 
 def _read(kept: Path | None) -> dict[str, str]:
+    """Return the digests that were kept; none where nothing was, or somebody else could have written it."""
     try:
-        return json.loads(kept.read_text(encoding="utf-8")) if kept else {}
+        is_usable = kept is not None and is_only_ours(kept.stat())
+        return json.loads(kept.read_text(encoding="utf-8")) if is_usable else {}
     except (OSError, ValueError):
         return {}

@@ -18,7 +18,14 @@ from biaslab.core import kernel_cache
 from biaslab.core.errors import InputError
 
 PACKAGE = Path(biaslab.__file__).parent
-COPIED = ["__init__.py", "core/__init__.py", "core/errors.py", "core/jit.py", "core/kernel_cache.py"]
+COPIED = [
+    "__init__.py",
+    "core/__init__.py",
+    "core/cache.py",
+    "core/errors.py",
+    "core/jit.py",
+    "core/kernel_cache.py",
+]
 CALLEE = """
 from biaslab.core.jit import kernel
 
