@@ -23,7 +23,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -101,7 +101,8 @@ class KernelCache:
         folder = kernel_folder()
         if folder is None or _digest_of_sources() != self._sources:
             return None
-        description = repr((self._kernel, signature, codegen.magic_tuple()))
+        arguments = getattr(signature, "args", signature)
+        description = repr((self._kernel, signature, _named_tuples(arguments), codegen.magic_tuple()))
         name = hashlib.sha256(description.encode()).hexdigest()
         return folder / _key(self._sources, codegen.magic_tuple()) / (name + _SUFFIX)
 
@@ -202,6 +203,17 @@ def _key(sources: str, processor: tuple) -> str:
     }
     description = repr((sources, versions, processor, sorted(settings.items())))
     return hashlib.sha256(description.encode()).hexdigest()[:_KEY_DIGITS]
+
+
+def _named_tuples(arguments: Iterable[Any]) -> list[tuple]:
+    """Return the class and the fields of all named tuples; their types, written down, lack these."""
+    found = []
+    for argument in arguments:
+        if hasattr(argument, "instance_class"):
+            own = argument.instance_class
+            found.append((own.__module__, own.__qualname__, argument.fields))
+        found += _named_tuples(getattr(argument, "types", ()))
+    return found
 
 
 def _in_order(option: Any) -> Any:

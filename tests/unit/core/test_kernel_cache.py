@@ -190,6 +190,26 @@ def test_other_versions_have_code_of_their_own(place):
     assert run(place, f"import numba; numba.__version__ = '0'\n{RUN}").hits == 0
 
 
+@pytest.mark.parametrize(("argument", "pair"), [("Pair(1.0, 2.0)", "x"), ("(Pair(1.0, 2.0), 0)", "x[0]")])
+def test_fields_of_named_tuples_from_other_files_are_kept_apart(place, argument, pair):
+    """Their class may be edited, and no file of kernels with it."""
+    path = place / "src/biaslab/area/pair.py"
+    path.write_text("import typing\nPair = typing.NamedTuple('Pair', [('a', float), ('b', float)])\n")
+    (place / "src/biaslab/area/_pair_kernels.py").write_text(
+        f"from biaslab.core.jit import kernel\n@kernel\ndef difference(x):\n    return {pair}.a - {pair}.b\n"
+    )
+    script = f"""
+import json
+from biaslab.area._pair_kernels import difference
+from biaslab.area.pair import Pair
+found = difference({argument})
+print(json.dumps([found, [], sum(difference.stats.cache_hits.values()), 0]))
+"""
+    assert [run(place, script).bytes, run(place, script).hits] == [-1.0, 1]
+    edit(path, "[('a', float), ('b', float)]", "[('b', float), ('a', float)]")
+    assert run(place, script).bytes == 1.0
+
+
 def test_number_of_threads_is_no_part_of_the_key(place, cold):
     warm = run(place, NUMBA_NUM_THREADS="1")
     assert (warm.misses, warm.bytes) == (0, cold.bytes)
