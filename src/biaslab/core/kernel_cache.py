@@ -76,7 +76,11 @@ class KernelCache:
             target_context.refresh()  # as numba does: the code may call what is not registered yet
             path = self._path(signature, target_context.codegen())
             if path and is_private(path.parent):
-                return CompileResult._rebuild(target_context, *serialize.loads(_read_checked(path)))
+                called, compiled = serialize.loads(_read_checked(path))
+                libraries = [_load_library(library, target_context.codegen()) for library in called]
+                result = CompileResult._rebuild(target_context, *compiled)
+                result.library._linking_libraries += libraries  # so that its callers keep them, too
+                return result
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -88,7 +92,7 @@ class KernelCache:
             if path and not result.lifted and not result.library.has_dynamic_globals:
                 make_private(path.parents[1])
                 make_private(path.parent)
-                _write_checked(path, serialize.dumps(result._reduce()))
+                _write_checked(path, serialize.dumps((_called(result.library), result._reduce())))
 
     def flush(self) -> None:
         """Do nothing: no kernel is compiled a second time on purpose."""
@@ -161,6 +165,42 @@ def clear(folder: Path) -> None:
             shutil.rmtree(key)
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}; delete it by hand") from error
+
+
+def _called(library: Any) -> list[tuple]:
+    """Return the libraries, serialized, whose functions a library calls, each after those that it calls.
+
+    A process that compiled a kernel runs the functions that it calls as these were compiled by themselves.
+    The copies of them in the kernel's own code have been optimized once more: where sums may be regrouped,
+    they give other last bits. So whoever loads the kernel loads the functions first, as they were.
+    """
+    found: dict[int, Any] = {}
+
+    def visit(caller: Any) -> None:
+        for called in caller._linking_libraries:
+            if id(called) not in found:
+                visit(called)
+                found[id(called)] = called
+
+    visit(library)
+    serialized = []
+    for called in found.values():
+        with contextlib.suppress(ValueError, RuntimeError):  # one without an object of its own
+            serialized.append(called.serialize_using_object_code())
+    return serialized
+
+
+_loaded: dict[str, Any] = {}  # kept as long as the process: code that is loaded may refer to them
+
+
+def _load_library(serialized: tuple, codegen: Any) -> Any:
+    """Return a serialized library, loaded unless it has been."""
+    from numba.core import serialize
+
+    digest = hashlib.sha256(serialize.dumps(serialized)).hexdigest()
+    if digest not in _loaded:
+        _loaded[digest] = codegen.unserialize_library(serialized)
+    return _loaded[digest]
 
 
 def _keys(folder: Path) -> list[Path]:

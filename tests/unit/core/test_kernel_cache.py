@@ -358,6 +358,45 @@ print(json.dumps(["", [], other.three(1), sum(other.three.stats.cache_misses.val
     assert len(files(place)) == N_OVERLOADS
 
 
+TRAIN = """
+import hashlib
+import numpy as np
+from biaslab.classifiers.networks import Network
+from biaslab.classifiers.training import train
+rng = np.random.default_rng(0)
+X, y = rng.integers(0, 9, (400, 7)).astype(np.int32), rng.integers(0, 2, 400)
+parts = %r
+digest = hashlib.sha256()
+if "predict" in parts:
+    weights = [rng.normal(size=shape) for shape in ((7, 12), (12, 2))]
+    digest.update(Network(weights, [np.zeros(12), np.zeros(2)]).probabilities(X).tobytes())
+if "train" in parts:
+    network = train(X, y, 2, epochs=3, seed=1)
+    for array in (*network.weights, *network.biases):
+        digest.update(array.tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_sums_that_may_be_regrouped_are_so_alike_with_and_without_the_cache(tmp_path):
+    """Kernels call kernels: the code that runs must be the same whichever of them were loaded."""
+
+    def digest(cache: str, *parts: str) -> str:
+        environment = os.environ | {"BIASLAB_CACHE": str(tmp_path / cache)}
+        command = [sys.executable, "-c", TRAIN % (parts,)]
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    (tmp_path / "unusable").write_text("a file")
+    without = digest("unusable", "train")
+    assert digest("all", "train") == without, "compiled and kept"
+    assert digest("all", "train") == without, "loaded"
+    digest("some", "predict")
+    assert digest("some", "train") == without, "some loaded, others compiled"
+    assert digest("some", "train") == without, "all loaded, of two processes"
+
+
 @pytest.mark.parametrize(
     "path", sorted(PACKAGE.rglob("_*kernels.py")), ids=lambda path: f"{path.parent.name}/{path.name}"
 )
