@@ -12,6 +12,7 @@ from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
+from biaslab.core.stats import N_RESAMPLES, rank_correlation
 from biaslab.embeddings.batches import read_trainings
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import row_sums
@@ -24,9 +25,6 @@ from biaslab.origins.ppmi_scan import ppmi_effect_size
 
 REPRESENTATIONS = ("glove", "ppmi", "word2vec")
 """What the bias is measured in, the one that chose the sets first."""
-
-N_RESAMPLES = 2000
-"""Bootstrap samples of the perturbation sets."""
 
 _SET = ["weat", "set", "kind", "size", "replicate"]
 
@@ -207,7 +205,7 @@ def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
                 "n_sets": len(both),
                 "baseline_mean": part["baseline_mean"].iloc[0],
                 "baseline_sd": part["baseline_sd"].iloc[0],
-                "spearman": _rank_correlation(both["change"], both["change_glove"]),
+                "spearman": rank_correlation(c, g),
                 "n_same_sign": int(np.sum(np.sign(c) == np.sign(g))),
                 "response": _response(c, g),
                 "response_ci_low": low,
@@ -247,11 +245,6 @@ def _check_sets(summary: pd.DataFrame, representation: str, wanted: Sequence[str
             raise InputError(
                 f"{representation}: the set '{name}' was not measured{suggest(name, known)}; measure it"
             )
-
-
-def _rank_correlation(a: pd.Series, b: pd.Series) -> float:
-    """Return Spearman's ρ, NaN when one is constant."""
-    return float(a.corr(b, method="spearman")) if min(a.nunique(), b.nunique()) > 1 else np.nan
 
 
 def _response(c: np.ndarray, g: np.ndarray) -> float:
