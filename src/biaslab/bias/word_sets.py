@@ -9,12 +9,13 @@ import jsonschema
 import numpy as np
 import yaml
 
+from biaslab.bias.names import RESERVED
 from biaslab.core.errors import InputError, suggest
 
 _WORDS = {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 2}
 _TWO_SETS = {"type": "object", "additionalProperties": _WORDS, "minProperties": 2, "maxProperties": 2}
 # A test's name becomes part of file names and of names of perturbation sets, which hyphens divide.
-_NAME = {"type": "string", "pattern": "^[A-Za-z0-9_]+$", "not": {"enum": ["baseline", "random"]}}
+_NAME = {"type": "string", "pattern": "^[A-Za-z0-9_]+$", "not": {"enum": list(RESERVED)}}
 _KEYS = {
     "name": _NAME,
     "title": {"type": "string", "minLength": 1},

@@ -14,7 +14,7 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import bootstrap_fit, linear_fit
 from biaslab.embeddings.batches import Training, read_trainings
 from biaslab.embeddings.vocabulary import Vocabulary
-from biaslab.origins.grid import BASELINE, TARGETED_KINDS
+from biaslab.origins.sets import BASELINE, TARGETED_KINDS, weat_and_kind
 
 
 def project_words(
@@ -134,8 +134,8 @@ def _tests_of(set_name: str, tests: Mapping[str, WeatIndices]) -> list[tuple[Wea
     """Return the tests that embeddings of a set are measured with, and as which kind."""
     if set_name == BASELINE:
         return [(weat, BASELINE) for weat in tests.values()]
-    name, *kind = set_name.split("-")[:2]
-    return [(tests[name], kind[0])] if name in tests and kind and kind[0] in TARGETED_KINDS else []
+    name, kind = weat_and_kind(set_name) or ("", "")
+    return [(tests[name], kind)] if name in tests else []
 
 
 def _projected(training: Training, weat: WeatIndices, kind: str, vocabulary: Vocabulary) -> pd.DataFrame:

@@ -449,7 +449,7 @@ def compare_transfer(
 
     from biaslab.core.io import read_parquet, read_tsv, write_tsv
     from biaslab.origins import transfer
-    from biaslab.origins.grid import BASELINE
+    from biaslab.origins.sets import BASELINE
 
     columns = ("set", "weat", "effect_size")
     samples = {"ppmi": read_tsv(ppmi, columns), "word2vec": read_tsv(word2vec, columns)}

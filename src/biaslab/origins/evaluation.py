@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import bootstrap_fit, linear_fit, welch
+from biaslab.origins.sets import RANDOM
 
 _SET = ["weat", "set", "kind", "size", "replicate", "estimator"]
 
@@ -77,7 +78,7 @@ def correlate(perturbations: pd.DataFrame, seed: int) -> pd.DataFrame:
         Columns weat, estimator, n_sets, r2, r2_ci_low, r2_ci_high, slope, slope_ci_low, slope_ci_high,
         intercept; 95 percent intervals.
     """
-    targeted = perturbations[perturbations["kind"] != "random"]
+    targeted = perturbations[perturbations["kind"] != RANDOM]
     rows = []
     for (weat, estimator), group in targeted.groupby(["weat", "estimator"], sort=False):
         rng = stream(seed, "bootstrap", weat, estimator)

@@ -14,7 +14,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
 from biaslab.origins.evaluation import fit_columns
-from biaslab.origins.grid import ESTIMATORS, RANDOM, SINGLE, TARGETED_KINDS
+from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.sets import DECREASE, INCREASE, RANDOM, TARGETED_KINDS, single_set
 
 _COLUMNS = ["weat", "set", "kind", "rank", "document", "id", "title", "n_trainings"]
 _OBSERVED = ["observed", "observed_ci_low", "observed_ci_high", "observed_sd", "unpaired_sd"]
@@ -57,12 +58,12 @@ def select_documents(
     order = np.argsort(differential_bias, kind="stable")
     middle = np.sort(order[tails : n - tails])
     chosen = {
-        "increase": order[:tails],
-        "decrease": order[::-1][:tails],
+        INCREASE: order[:tails],
+        DECREASE: order[::-1][:tails],
         RANDOM: stream(seed, "single documents", weat).choice(middle, random, replace=False),
     }
     rows = [
-        (f"{SINGLE}-{weat}-{kind}-{rank}", weat, kind, 1, rank, int(document))
+        (single_set(weat, kind, rank), weat, kind, 1, rank, int(document))
         for kind in (*TARGETED_KINDS, RANDOM)
         for rank, document in enumerate(chosen[kind])
     ]

@@ -19,9 +19,9 @@ from biaslab.embeddings.ppmi import row_sums
 from biaslab.embeddings.retraining import without_documents
 from biaslab.embeddings.vocabulary import Vocabulary
 from biaslab.origins.evaluation import fit_columns
-from biaslab.origins.grid import BASELINE, RANDOM
 from biaslab.origins.perturbation import members
 from biaslab.origins.ppmi_scan import ppmi_effect_size
+from biaslab.origins.sets import BASELINE, RANDOM
 
 REPRESENTATIONS = ("glove", "ppmi", "word2vec")
 """What the bias is measured in, the one that chose the sets first."""
