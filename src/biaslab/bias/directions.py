@@ -21,10 +21,8 @@ def bias_axis(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
     Parameters
     ----------
-    vectors : (V, D) array of any float dtype
-        Word vectors; computed with in float64.
-    weat : WeatIndices
-        The words of the test.
+    vectors, weat : (V, D) array of any float dtype, WeatIndices
+        Word vectors, computed with in float64, and the words of the test.
 
     Returns
     -------
@@ -50,10 +48,8 @@ def project_targets(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
     Parameters
     ----------
-    vectors : (V, D) array of any float dtype
-        Word vectors.
-    weat : WeatIndices
-        The words of the test.
+    vectors, weat
+        As for `bias_axis`.
 
     Returns
     -------

@@ -11,9 +11,9 @@ from biaslab.bias.directions import project_targets
 from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.core.stats import bootstrap_fit, linear_fit
 from biaslab.embeddings.batches import Training, read_trainings
 from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.origins.evaluation import fit_columns
 from biaslab.origins.sets import BASELINE, TARGETED_KINDS, weat_and_kind
 
 
@@ -107,26 +107,14 @@ def fit_frequency(projections: pd.DataFrame, seed: int) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns weat, n_words, r2, r2_ci_low, r2_ci_high, slope, slope_ci_low, slope_ci_high, intercept. A
-        negative slope says that rare words move further.
+        Columns weat, n_words, and those of `biaslab.origins.evaluation.fit_columns`. A negative slope says
+        that rare words move further.
     """
     rows = []
     for weat, part in word_shifts(projections).groupby("weat"):
         x, y = np.log10(part["count"].to_numpy()), part["shift"].to_numpy()
-        fit, interval = linear_fit(x, y), bootstrap_fit(x, y, stream(seed, "axis", str(weat)))
-        rows.append(
-            {
-                "weat": weat,
-                "n_words": len(part),
-                "r2": fit.r2,
-                "r2_ci_low": interval.r2_low,
-                "r2_ci_high": interval.r2_high,
-                "slope": fit.slope,
-                "slope_ci_low": interval.slope_low,
-                "slope_ci_high": interval.slope_high,
-                "intercept": fit.intercept,
-            }
-        )
+        fit = fit_columns(x, y, stream(seed, "axis", str(weat)))
+        rows.append({"weat": weat, "n_words": len(part), **fit})
     return pd.DataFrame(rows)
 
 
