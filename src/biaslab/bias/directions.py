@@ -21,8 +21,8 @@ def bias_axis(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
     Parameters
     ----------
-    vectors, weat : (V, D) array of any float dtype, WeatIndices
-        Word vectors, computed with in float64, and the words of the test.
+    vectors, weat
+        Word vectors and a test, as for `biaslab.bias.weat.effect_size`.
 
     Returns
     -------
@@ -44,22 +44,12 @@ def bias_axis(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
 
 def project_targets(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
-    """Return the unit vectors of the target words projected onto the axis of the test.
-
-    Parameters
-    ----------
-    vectors, weat
-        As for `bias_axis`.
+    """Return the unit vectors of the target words projected onto the axis; arguments as of `bias_axis`.
 
     Returns
     -------
     (|S| + |T|,) float64
         Cosines with the axis, the words of S first, then those of T; positive towards A.
-
-    Raises
-    ------
-    InputError
-        See `bias_axis`.
     """
     targets = np.concatenate([weat.S, weat.T])
     return unit_vectors(vectors, targets, weat.name)[1] @ bias_axis(vectors, weat)

@@ -81,10 +81,8 @@ def sd_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float, float
 
     Parameters
     ----------
-    x : array-like of float, one-dimensional
-        The sample.
-    level : float
-        Confidence level, between 0 and 1.
+    x, level
+        As for `mean_interval`.
 
     Returns
     -------
@@ -149,8 +147,8 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> tuple[float, float, f
 
     Parameters
     ----------
-    after, before : array-like of float, one-dimensional
-        Two independent samples.
+    after, before
+        Two independent samples, as for `mean_difference`.
 
     Returns
     -------
@@ -195,8 +193,8 @@ def bootstrap_fit(
 
     Parameters
     ----------
-    x, y : array-like of float, one-dimensional, equally long
-        The points.
+    x, y
+        As for `linear_fit`.
     rng : numpy.random.Generator
         Draws the resamples, with replacement.
     n_resamples : int

@@ -55,28 +55,6 @@ class Lists:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How to measure.
-
-    Attributes
-    ----------
-    components : int
-        Dimensions k of the bias subspace.
-    strictness : float
-        The exponent c of DirectBias.
-    permutations : int
-        Up to this number of partitions a WEAT's p-value is exact, beyond it is estimated from as many.
-    seed : int
-        Of the random partitions.
-    """
-
-    components: int = 1
-    strictness: float = 1.0
-    permutations: int = 100_000
-    seed: int = 1
-
-
-@dataclass(frozen=True)
 class Measurement:
     """What was measured.
 
@@ -113,6 +91,20 @@ class Measurement:
         for test in tests.itertuples():
             numbers |= {f"{test.weat}_effect_size": test.effect_size, f"{test.weat}_p_value": test.p_value}
         return pd.DataFrame({"measure": list(numbers), "value": list(numbers.values())})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to measure.
+
+    The bias subspace has `components` dimensions, DirectBias the exponent `strictness`. Up to `permutations`
+    partitions the p-value of a WEAT is exact; beyond, it is estimated from as many that `seed` draws.
+    """
+
+    components: int = 1
+    strictness: float = 1.0
+    permutations: int = 100_000
+    seed: int = 1
 
 
 def read_lists(
@@ -162,12 +154,8 @@ def measure(
 
     Parameters
     ----------
-    vectors : (V, d) float32 or float64
-        Word vectors of unit length.
-    words : sequence of str
-        The words of the rows.
-    lists : Lists
-        Word lists of this embedding.
+    vectors, words, lists : (V, d) float32 or float64, sequence of str, Lists
+        Word vectors of unit length, the words of the rows, and the word lists of this embedding.
     tests : sequence of WordSets
         Association tests; one whose words the embedding lacks is not measured.
     settings : Settings

@@ -128,8 +128,11 @@ def correlate_documents(documents: pd.DataFrame, seed: int) -> pd.DataFrame:
 
     Parameters
     ----------
-    documents, seed : pandas.DataFrame, int
-        What :func:`compare_documents` returned, and the seed of the run, for the bootstrap over documents.
+    documents : pandas.DataFrame
+        What :func:`compare_documents` returned: columns weat, observed, observed_sd, unpaired_sd, and one of
+        each estimator.
+    seed : int
+        Of the run; the bootstrap draws documents.
 
     Returns
     -------
