@@ -60,8 +60,8 @@ class Measurement:
 
     Attributes
     ----------
-    subspace : BiasSubspace
-        Found in this embedding.
+    subspace, axis : BiasSubspace, tuple of str
+        The bias subspace of this embedding, and the two words whose difference is the axis.
     values : dict of str to float
         DirectBias of the occupations (``direct_bias``) and of those that are not specific by definition
         (``direct_bias_neutral``), along the subspace given, or else that of this embedding; the latter along
@@ -69,8 +69,6 @@ class Measurement:
         similarity to the two ends of the equality sets (``pair_bias``).
     occupations : pandas.DataFrame
         Columns word, projection: the neutral occupations on the axis, by falling projection.
-    axis : tuple of str
-        The two words whose difference is the axis.
     weats : pandas.DataFrame
         Columns weat, title, effect_size, p_value, exact, permutations, lost (comma separated), problem (why a
         test was not measured, else empty).
