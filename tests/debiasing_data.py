@@ -8,6 +8,15 @@ import pandas as pd
 from biaslab.core.io import write_tsv
 from biaslab.debiasing.document_ranking import COLUMNS
 
+JOBS = {
+    "name": "jobs",
+    "title": "Care and law",
+    "source": "a test",
+    "targets": {"care": ["nurse", "doctor"], "law": ["judge", "pilot", "lawyer"]},
+    "attributes": {"female": ["she", "her"], "male": ["he", "his"]},
+}
+"""Word sets of a test as a file holds them."""
+
 STAGES = ("before", "soft", "hard")
 N_OCCUPATIONS = 60
 N_ANALOGIES = 8

@@ -14,12 +14,12 @@ from biaslab.core.stats import linear_fit
 from biaslab.origins.axis import fit_frequency
 from biaslab.origins.grid import ESTIMATORS, SETS
 from biaslab.origins.perturbation import select_targeted
-from biaslab.origins.ppmi_comparison import correlate
+from biaslab.origins.ppmi_comparison import correlate_word_sets
 from biaslab.origins.ppmi_sets import select_ppmi_sets
 from biaslab.origins.report.results import Setup
 from biaslab.origins.seed_stability import stability
 from biaslab.origins.single_documents import compare_documents, correlate_documents, select_documents
-from biaslab.origins.transfer import REPRESENTATIONS, compare_responses, correlate_word2vec, set_changes
+from biaslab.origins.transfer import REPRESENTATIONS, compare_responses, set_changes
 from biaslab.run.area import Unit
 
 WORD_SETS = {
@@ -192,7 +192,7 @@ def _write_ppmi(folder: Path, rng: np.random.Generator, weats: tuple[str, ...]) 
     glove = 0.7 * ppmi + rng.normal(0, 0.3, 200)
     table = pd.DataFrame({"word_set": range(200), "ppmi": ppmi, "glove_mean": glove, "glove_sd": 0.2})
     write_tsv(folder / "ppmi" / "word_sets.tsv", table)
-    write_tsv(folder / "ppmi" / "correlation.tsv", correlate(table, 1))
+    write_tsv(folder / "ppmi" / "correlation.tsv", correlate_word_sets(table, "ppmi", 1))
 
 
 def _write_ppmi_sets(folder: Path, rng: np.random.Generator, weat: str, size: int) -> None:
@@ -247,7 +247,7 @@ def _write_transfer(folder: Path, perturbations: pd.DataFrame) -> None:
     columns = {"word_set": range(200), "word2vec_mean": word2vec, "word2vec_sd": 0.2, "glove_sd": 0.2}
     word_sets = pd.DataFrame(columns | {"glove_mean": word2vec + rng.normal(0, 0.3, 200)})
     write_tsv(folder / "word2vec" / "word_sets.tsv", word_sets)
-    write_tsv(folder / "word2vec" / "correlation.tsv", correlate_word2vec(word_sets, 1))
+    write_tsv(folder / "word2vec" / "correlation.tsv", correlate_word_sets(word_sets, "word2vec", 1))
     largest = rows.loc[rows["kind"] != "random", "set"].unique()[-1:]
     analogies = [_analogies(rng, name, 3) for name in ("baseline", *largest)]
     write_tsv(folder / "word2vec" / "analogies.tsv", pd.concat(analogies, ignore_index=True))

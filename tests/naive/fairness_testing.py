@@ -12,14 +12,17 @@ import scipy.optimize
 
 def is_discriminatory(label_of, x, domain, columns):
     """Definition 2.1: some other combination of protected values gets another label."""
+    return any(label_of(other) != label_of(x) for other in protected_variants(x, domain, columns))
+
+
+def protected_variants(x, domain, columns):
+    """The sample with every combination of protected values, the last column's values running fastest."""
     ranges = [range(domain.low[c], domain.high[c] + 1) for c in columns]
     for values in itertools.product(*ranges):
         other = list(x)
         for column, value in zip(columns, values, strict=True):
             other[column] = value
-        if label_of(other) != label_of(x):
-            return True
-    return False
+        yield other
 
 
 def count_trail(samples, discriminatory, columns):
@@ -339,13 +342,9 @@ def symbolic_search(seeds, limit, protected, settings, is_found, explain, solve,
 
 def aequitas_check(label_of, x, domain, columns):
     """The first protected values that get another label; the sample's own where none do."""
-    ranges = [range(domain.low[c], domain.high[c] + 1) for c in columns]
-    for values in itertools.product(*ranges):
-        other = list(x)
-        for column, value in zip(columns, values, strict=True):
-            other[column] = value
+    for other in protected_variants(x, domain, columns):
         if label_of(other) != label_of(x):
-            return list(values)
+            return [other[c] for c in columns]
     return [x[c] for c in columns]
 
 

@@ -1,4 +1,4 @@
-from biaslab.origins import grid
+from biaslab.origins import grid, sets
 from biaslab.origins.inputs import Inputs as OriginsInputs
 
 ORIGINS = OriginsInputs(PLAN)
@@ -7,7 +7,7 @@ ORIGINS = OriginsInputs(PLAN)
 wildcard_constraints:
     setup="|".join(ORIGINS.setups),
     weat="|".join(config["weats"]),
-    set=grid.SET_PATTERN,
+    set=sets.PATTERN,
     batch=r"\d+",
 
 
@@ -144,7 +144,7 @@ rule highlight_documents:
                 caption="../report/context.rst",
                 labels={"item": f"Removal: {kind}", "setup": "{setup}", "weat": "{weat}"},
             )
-            for kind in grid.TARGETED_KINDS
+            for kind in sets.TARGETED_KINDS
         },
     log:
         "results/logs/origins/{setup}/highlight_documents/{weat}.log",

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-CONFIDENCE = 0.95
+from biaslab.core import stats
 
 _BINARY = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 _COMPARE = {
@@ -228,66 +228,30 @@ def _plain(reduce: Callable[[np.ndarray], float]) -> Callable[[pd.Series], Estim
 
 def _mean(x: pd.Series) -> Estimate:
     """Mean with Student's t interval."""
-    x = x.dropna()
-    if len(x) < 2:
-        return Estimate(float(x.mean()))
-    mean, half = float(x.mean()), float(_student(len(x) - 1) * x.std(ddof=1) / math.sqrt(len(x)))
-    return Estimate(mean, mean - half, mean + half)
-
-
-def _sd(x: pd.Series) -> Estimate:
-    """Sample standard deviation (ddof 1) with the chi-square interval."""
-    from scipy import stats
-
-    x = x.dropna()
-    if len(x) < 2:
-        return Estimate(math.nan)
-    sd, df = float(x.std(ddof=1)), len(x) - 1
-    tail = (1 - CONFIDENCE) / 2
-    return Estimate(sd, *(sd * math.sqrt(df / stats.chi2.ppf(q, df)) for q in (1 - tail, tail)))
+    present = x.dropna().to_numpy()
+    return Estimate(float(np.mean(present)) if len(present) else math.nan, *stats.mean_interval(present))
 
 
 def _fraction(c: pd.Series) -> Estimate:
     """Share of rows that meet a condition, with Clopper and Pearson's interval."""
-    from scipy import stats
-
-    if not len(c):
-        return Estimate(math.nan)
-    hits = int(c.sum())
-    low, high = stats.binomtest(hits, len(c)).proportion_ci(CONFIDENCE)
-    return Estimate(hits / len(c), float(low), float(high))
+    hits, n = int(c.sum()), len(c)
+    return Estimate(hits / n if n else math.nan, *stats.share_interval(hits, n))
 
 
-def _difference(x: pd.Series, a: pd.Series, b: pd.Series) -> Estimate:
-    """Mean over a minus mean over b, with Welch's interval."""
-    from biaslab.core.stats import combined_half_width
-
-    first, second = x[a].dropna(), x[b].dropna()
-    value, half = float(first.mean() - second.mean()), combined_half_width([first, second], [1.0, 1.0])
-    return Estimate(value, value - half, value + half)
-
-
-def _change(x: pd.Series, a: pd.Series, b: pd.Series) -> Estimate:
-    """Mean over a relative to the mean over b, in percent; the interval by the delta method."""
-    from biaslab.core.stats import percent_change
-
-    return Estimate(*percent_change(x[a].dropna(), x[b].dropna()))
+def _between(compare: Callable[..., tuple[float, float, float]]) -> Callable[..., Estimate]:
+    """Return a reduction that compares the values over the rows a with those over the rows b."""
+    return lambda x, a, b: Estimate(*compare(x[a].dropna(), x[b].dropna()))
 
 
 def _spearman(x: pd.Series, y: pd.Series) -> Estimate:
     """Spearman's rank correlation; missing for fewer than two rows or a constant column."""
-    return Estimate(float(x.rank().corr(y.rank())) if min(x.nunique(), y.nunique()) > 1 else math.nan)
-
-
-def _student(df: float) -> float:
-    from scipy import stats
-
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, df))
+    present = x.notna() & y.notna()
+    return Estimate(stats.rank_correlation(x[present], y[present]))
 
 
 _REDUCTIONS: dict[str, tuple[Callable[..., Estimate] | None, str]] = {
     "mean": (_mean, "x"),
-    "sd": (_sd, "x"),
+    "sd": (lambda x: Estimate(*stats.sd_interval(x.dropna())), "x"),
     "median": (_plain(np.median), "x"),
     "min": (_plain(np.min), "x"),
     "max": (_plain(np.max), "x"),
@@ -295,7 +259,7 @@ _REDUCTIONS: dict[str, tuple[Callable[..., Estimate] | None, str]] = {
     "distinct": (lambda v: Estimate(float(v.nunique())), "v"),
     "count": (None, ""),
     "fraction": (_fraction, "c"),
-    "difference": (_difference, "xcc"),
-    "change": (_change, "xcc"),
+    "difference": (_between(stats.mean_difference), "xcc"),
+    "change": (_between(stats.percent_change), "xcc"),
     "spearman": (_spearman, "xx"),
 }

@@ -11,8 +11,9 @@ from urllib.parse import quote
 from biaslab.audit.measure import COLUMNS, NOT_ATTEMPTED, VERDICTS, format_number
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table, write_text
+from biaslab.core.pages import render
 
-TEMPLATE = "audit.html.j2"
+TEMPLATE = Path(__file__).parent / "audit.html.j2"
 
 PLOT_WIDTH = 150.0
 _PLOT_MARGIN = 0.08
@@ -58,18 +59,9 @@ def write_html(claims: str | os.PathLike, out: str | os.PathLike) -> None:
     InputError
         When the table cannot be read, lacks a column, or has a verdict or number that is none.
     """
-    import jinja2
-
     rows = [_row(fields, f"{claims}, line {line}") for line, fields in read_text_table(claims, COLUMNS)]
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    page = environment.get_template(TEMPLATE).render(
+    page = render(
+        TEMPLATE,
         verdicts=VERDICTS,
         counts=_counts(rows),
         total=Counter(row.fields["verdict"] for row in rows),

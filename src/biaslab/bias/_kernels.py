@@ -48,12 +48,8 @@ def count_random_subsets(values, size, threshold, draws, rng):
 
     Parameters
     ----------
-    values : (n,) float64
-        The values.
-    size : int64
-        Values in a subset, 1 to n.
-    threshold : float64
-        Least sum that counts.
+    values, size, threshold
+        As for `count_subsets`.
     draws : int64
         Subsets to draw, independently.
     rng : numpy.random.Generator

@@ -21,10 +21,8 @@ def bias_axis(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
     Parameters
     ----------
-    vectors : (V, D) array of any float dtype
-        Word vectors; computed with in float64.
-    weat : WeatIndices
-        The words of the test.
+    vectors, weat
+        Word vectors and a test, as for `biaslab.bias.weat.effect_size`.
 
     Returns
     -------
@@ -46,24 +44,12 @@ def bias_axis(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
 
 def project_targets(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
-    """Return the unit vectors of the target words projected onto the axis of the test.
-
-    Parameters
-    ----------
-    vectors : (V, D) array of any float dtype
-        Word vectors.
-    weat : WeatIndices
-        The words of the test.
+    """Return the unit vectors of the target words projected onto the axis; arguments as of `bias_axis`.
 
     Returns
     -------
     (|S| + |T|,) float64
         Cosines with the axis, the words of S first, then those of T; positive towards A.
-
-    Raises
-    ------
-    InputError
-        See `bias_axis`.
     """
     targets = np.concatenate([weat.S, weat.T])
     return unit_vectors(vectors, targets, weat.name)[1] @ bias_axis(vectors, weat)

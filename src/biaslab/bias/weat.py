@@ -46,10 +46,8 @@ def differential_associations(vectors: np.ndarray, weat: WeatIndices) -> np.ndar
 
     Parameters
     ----------
-    vectors : (V, D) array of any float dtype
-        Word vectors.
-    weat : WeatIndices
-        The words of the test.
+    vectors, weat
+        As for `effect_size`.
 
     Returns
     -------
@@ -103,10 +101,8 @@ def effect_size_gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
     Parameters
     ----------
-    vectors : (V, D) array of any float dtype
-        Word vectors; computed with in float64.
-    weat : WeatIndices
-        The words of the test. A word may be both a target and an attribute: its terms add up.
+    vectors, weat
+        As for `effect_size`. A word may be both a target and an attribute: its terms add up.
 
     Returns
     -------
@@ -147,10 +143,8 @@ def permutation_p_value(
 
     Parameters
     ----------
-    vectors : (V, D) array of any float dtype
-        Word vectors.
-    weat : WeatIndices
-        The words of the test.
+    vectors, weat
+        As for `effect_size`.
     max_permutations : int
         Up to this number of partitions, all are enumerated, the observed one among them, and p is exact.
         Beyond, this number n of random partitions is drawn, r of them reach the observed statistic, and

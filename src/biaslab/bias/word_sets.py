@@ -7,14 +7,15 @@ from pathlib import Path
 
 import jsonschema
 import numpy as np
-import yaml
 
+from biaslab.bias.names import RESERVED
 from biaslab.core.errors import InputError, suggest
+from biaslab.core.files import read_yaml
 
 _WORDS = {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 2}
 _TWO_SETS = {"type": "object", "additionalProperties": _WORDS, "minProperties": 2, "maxProperties": 2}
 # A test's name becomes part of file names and of names of perturbation sets, which hyphens divide.
-_NAME = {"type": "string", "pattern": "^[A-Za-z0-9_]+$", "not": {"enum": ["baseline", "random"]}}
+_NAME = {"type": "string", "pattern": "^[A-Za-z0-9_]+$", "not": {"enum": list(RESERVED)}}
 _KEYS = {
     "name": _NAME,
     "title": {"type": "string", "minLength": 1},
@@ -66,12 +67,10 @@ class WeatIndices:
 
     Attributes
     ----------
-    name : str
-        Name of the test.
     S, T, A, B : numpy.ndarray of int64
         Word ids of the two target and the two attribute sets, in the order of the word sets.
-    set_names : tuple of str
-        Names of S, T, A and B.
+    name, set_names : str, tuple of str
+        Names of the test, and of S, T, A and B.
     lost : dict of str to tuple of str
         The words of each set that the vocabulary lacks, by the name of the set.
     """
@@ -110,7 +109,7 @@ def read_word_sets(path: str | os.PathLike) -> WordSets:
         When the file is missing or no such mapping, a word stands twice in a set, or two opposite sets share
         a word.
     """
-    value = _parse(path)
+    value = read_yaml(Path(path))
     _check_keys(path, value)
     word_sets = WordSets(**value)
     if len(word_sets.sets) < 4:
@@ -160,27 +159,9 @@ def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int]) -> WeatInd
     return WeatIndices(word_sets.name, *ids, set_names=tuple(lost), lost=lost)
 
 
-def _parse(path: str | os.PathLike) -> object:
-    """Return what the YAML file holds."""
-    try:
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file of word sets; check the path") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a readable text file ({error})") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
-        raise InputError(
-            f"{path}{where}: not YAML ({getattr(error, 'problem', None) or 'unreadable'})"
-        ) from error
-
-
-def _check_keys(path: str | os.PathLike, value: object) -> None:
+def _check_keys(path: str | os.PathLike, value: Mapping) -> None:
     """Raise InputError unless `value` has the form of word sets."""
     known = ", ".join(_KEYS)
-    if not isinstance(value, dict):
-        raise InputError(f"{path}: holds no word sets; give the keys {known}")
     if unknown := [str(key) for key in value if key not in _KEYS]:
         raise InputError(f"{path}: unknown key '{unknown[0]}'{suggest(unknown[0], _KEYS)} (known: {known})")
     problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_SCHEMA).iter_errors(value))

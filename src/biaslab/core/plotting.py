@@ -108,21 +108,6 @@ def save(figure: "Figure", stem: str | os.PathLike) -> None:
 
 
 def save_with_data(figure: "Figure", stem: str | os.PathLike, data: pd.DataFrame) -> None:
-    """Save a figure as `save` does, and what it draws as ``stem.tsv``.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        What to save.
-    stem : path-like
-        Path of the files without suffix.
-    data : pandas.DataFrame
-        Every number the figure shows.
-
-    Raises
-    ------
-    InputError
-        When a file cannot be written.
-    """
+    """Save a figure as `save` does, and every number that it shows, `data`, as ``stem.tsv``."""
     write_tsv(f"{os.fspath(stem)}.tsv", data)
     save(figure, stem)

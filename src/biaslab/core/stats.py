@@ -8,6 +8,12 @@ import numpy as np
 import scipy  # loads its parts when they are used
 from numpy.typing import ArrayLike
 
+LEVEL = 0.95
+"""The confidence level of every interval, unless another is asked for."""
+
+N_RESAMPLES = 2000
+"""How often a bootstrap draws the points anew."""
+
 
 class LinearFit(NamedTuple):
     """Ordinary least squares of y on x: ``y ≈ slope * x + intercept``."""
@@ -47,7 +53,7 @@ def welch(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
     return float(result.statistic), float(result.pvalue)
 
 
-def mean_interval(x: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+def mean_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
     """Return the confidence interval of a mean by Student's t distribution.
 
     Parameters
@@ -70,13 +76,79 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> tuple[float, float]:
     return float(mean - half), float(mean + half)
 
 
+def sd_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float, float]:
+    """Return the sample standard deviation (divisor n - 1) and its confidence interval by chi-square.
+
+    Parameters
+    ----------
+    x, level
+        As for `mean_interval`.
+
+    Returns
+    -------
+    sd, low, high : float
+        All are NaN for fewer than two values, and 0 for a constant sample.
+    """
+    x = np.asarray(x, dtype=np.float64)
+    if len(x) < 2:
+        return math.nan, math.nan, math.nan
+    _, sd, n = _summary(x)
+    low, high = (
+        float(sd * math.sqrt((n - 1) / scipy.stats.chi2.ppf(quantile, n - 1)))
+        for quantile in ((1 + level) / 2, (1 - level) / 2)
+    )
+    return float(sd), low, high
+
+
+def share_interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, float]:
+    """Return Clopper and Pearson's exact interval of a share.
+
+    Parameters
+    ----------
+    hits, n : int
+        How many of `n` independent trials hit.
+    level : float
+        Confidence level, between 0 and 1.
+
+    Returns
+    -------
+    low, high : float
+        Both are NaN without a trial.
+    """
+    if n == 0:
+        return math.nan, math.nan
+    low, high = scipy.stats.binomtest(hits, n).proportion_ci(level, method="exact")
+    return float(low), float(high)
+
+
+def mean_difference(a: ArrayLike, b: ArrayLike) -> tuple[float, float, float]:
+    """Return the mean of one sample minus that of another, with its 95% confidence interval.
+
+    Parameters
+    ----------
+    a, b : array-like of float, one-dimensional
+        Two independent samples.
+
+    Returns
+    -------
+    difference, low, high : float
+        The interval by Welch. All are NaN when a sample is empty, the bounds for fewer than two values in a
+        sample.
+    """
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if not len(a) or not len(b):
+        return math.nan, math.nan, math.nan
+    difference, half = float(a.mean() - b.mean()), _half_width([a, b], [1.0, 1.0])
+    return difference, difference - half, difference + half
+
+
 def percent_change(after: ArrayLike, before: ArrayLike) -> tuple[float, float, float]:
     """Return how far a mean moved in percent of the mean before, with its 95% confidence interval.
 
     Parameters
     ----------
-    after, before : array-like of float, one-dimensional
-        Two independent samples.
+    after, before
+        Two independent samples, as for `mean_difference`.
 
     Returns
     -------
@@ -90,38 +162,8 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> tuple[float, float, f
         return math.nan, math.nan, math.nan
     base = before.mean()
     change = 100 * (after.mean() / base - 1)
-    half = combined_half_width([after, before], [100 / base, 100 * after.mean() / base**2])
+    half = _half_width([after, before], [100 / base, 100 * after.mean() / base**2])
     return float(change), float(change - half), float(change + half)
-
-
-def combined_half_width(samples: Sequence[ArrayLike], scales: Sequence[float], level: float = 0.95) -> float:
-    """Return half the confidence interval of a sum of scaled means of independent samples.
-
-    Parameters
-    ----------
-    samples : sequence of array-like of float
-        The samples, whose variances may differ.
-    scales : sequence of float
-        The factor of each mean; its sign does not matter.
-    level : float
-        Confidence level, between 0 and 1.
-
-    Returns
-    -------
-    float
-        By Student's t with Welch's and Satterthwaite's degrees of freedom; NaN when a sample has fewer than
-        two values, 0 when all are constant.
-    """
-    if min(map(len, samples)) < 2:
-        return math.nan
-    parts = [
-        (scale * _summary(np.asarray(s, np.float64))[1]) ** 2 / len(s)
-        for scale, s in zip(scales, samples, strict=True)
-    ]
-    if sum(parts) == 0:
-        return 0.0
-    df = sum(parts) ** 2 / sum(p**2 / (len(s) - 1) for p, s in zip(parts, samples, strict=True))
-    return float(scipy.stats.t.ppf((1 + level) / 2, df) * math.sqrt(sum(parts)))
 
 
 def linear_fit(x: ArrayLike, y: ArrayLike) -> LinearFit:
@@ -145,14 +187,14 @@ def linear_fit(x: ArrayLike, y: ArrayLike) -> LinearFit:
 
 
 def bootstrap_fit(
-    x: ArrayLike, y: ArrayLike, rng: np.random.Generator, n_resamples: int = 2000, level: float = 0.95
+    x: ArrayLike, y: ArrayLike, rng: np.random.Generator, n_resamples: int = N_RESAMPLES, level: float = LEVEL
 ) -> FitIntervals:
     """Return percentile bootstrap intervals of r² and slope of `linear_fit`, by resampling the points.
 
     Parameters
     ----------
-    x, y : array-like of float, one-dimensional, equally long
-        The points.
+    x, y
+        As for `linear_fit`.
     rng : numpy.random.Generator
         Draws the resamples, with replacement.
     n_resamples : int
@@ -176,21 +218,28 @@ def bootstrap_fit(
 
 
 def rank_correlation(x: ArrayLike, y: ArrayLike) -> float:
-    """Return Spearman's rank correlation, equal values at their mean rank.
+    """Return Spearman's rank correlation of the points of `linear_fit`, equal values at their mean rank.
 
-    Parameters
-    ----------
-    x, y : array-like of float, one-dimensional, equally long
-        The points.
-
-    Returns
-    -------
-    float
-        NaN for fewer than two points, and when x or y is constant.
+    NaN for fewer than two points, and when x or y is constant.
     """
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])
+
+
+def _half_width(samples: Sequence[np.ndarray], scales: Sequence[float]) -> float:
+    """Return half the interval of a sum of scaled means of independent samples, whose variances may differ.
+
+    By Student's t with Welch's and Satterthwaite's degrees of freedom; NaN when a sample has fewer than two
+    values, 0 when all are constant. The sign of a scale does not matter.
+    """
+    if min(map(len, samples)) < 2:
+        return math.nan
+    parts = [(scale * _summary(s)[1]) ** 2 / len(s) for scale, s in zip(scales, samples, strict=True)]
+    if sum(parts) == 0:
+        return 0.0
+    df = sum(parts) ** 2 / sum(p**2 / (len(s) - 1) for p, s in zip(parts, samples, strict=True))
+    return float(scipy.stats.t.ppf((1 + LEVEL) / 2, df) * math.sqrt(sum(parts)))
 
 
 def _summary(x: np.ndarray) -> tuple[float, float, int]:

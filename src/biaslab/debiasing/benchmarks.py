@@ -22,7 +22,6 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -30,7 +29,7 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.stats import rank_correlation
 from biaslab.debiasing.analogies import Method, solve_analogies
-from biaslab.embeddings.analogies import count_questions
+from biaslab.embeddings.analogies import count_questions, read_lines
 
 _METHODS: tuple[Method, ...] = ("add", "multiply")
 
@@ -53,15 +52,9 @@ def read_pairs(path: str | os.PathLike) -> pd.DataFrame:
     InputError
         When the file is missing or unreadable, a line is malformed, or there are fewer than three pairs.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file of rated word pairs; check the path") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a readable text file ({error})") from error
     rows = [
         _parse_pair(f"{path}, line {number}", line)
-        for number, line in enumerate(lines, 1)
+        for number, line in enumerate(read_lines(path, "rated word pairs"), 1)
         if line.strip() and not line.startswith("#")
     ]
     if len(rows) < 3:
@@ -88,8 +81,8 @@ def read_questions(path: str | os.PathLike) -> list[list[str]]:
         When the file is missing or malformed.
     """
     count_questions(path)
-    lines = Path(path).read_text(encoding="utf-8").lower().splitlines()
-    return [line.split() for line in lines if line.strip() and not line.startswith(": ")]
+    lines = read_lines(path, "analogy questions")
+    return [line.lower().split() for line in lines if line.strip() and not line.startswith(": ")]
 
 
 def score_pairs(vectors: np.ndarray, index: Mapping[str, int], pairs: pd.DataFrame) -> pd.DataFrame:
@@ -136,10 +129,8 @@ def score_questions(
 
     Parameters
     ----------
-    vectors : (V, d) float32 or float64
-        Word vectors of unit length.
-    index : mapping of str to int
-        The row of each word.
+    vectors, index
+        As for `score_pairs`.
     questions : sequence of sequences of four str
         See `read_questions`.
 

@@ -349,10 +349,8 @@ def trace_penalties(
 
     Parameters
     ----------
-    experiment : Experiment
-        The embedding.
-    penalties : sequence of float
-        Rising values of λ; that of the experiment is one of them.
+    experiment, penalties : Experiment, sequence of float
+        The embedding, and rising values of λ; that of the experiment is one of them.
     tests : sequence of WordSets
         Association tests.
     pairs, questions : mapping

@@ -110,10 +110,8 @@ def equalize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> np
     ----------
     vectors : (n, d) float
         Unit vectors of the words of the set.
-    basis : (k, d) float64
-        Orthonormal basis of the bias subspace.
-    words : sequence of str
-        The words, for messages.
+    basis, words
+        As for `neutralize`.
 
     Returns
     -------

@@ -55,35 +55,13 @@ class Lists:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How to measure.
-
-    Attributes
-    ----------
-    components : int
-        Dimensions k of the bias subspace.
-    strictness : float
-        The exponent c of DirectBias.
-    permutations : int
-        Up to this number of partitions a WEAT's p-value is exact, beyond it is estimated from as many.
-    seed : int
-        Of the random partitions.
-    """
-
-    components: int = 1
-    strictness: float = 1.0
-    permutations: int = 100_000
-    seed: int = 1
-
-
-@dataclass(frozen=True)
 class Measurement:
     """What was measured.
 
     Attributes
     ----------
-    subspace : BiasSubspace
-        Found in this embedding.
+    subspace, axis : BiasSubspace, tuple of str
+        The bias subspace of this embedding, and the two words whose difference is the axis.
     values : dict of str to float
         DirectBias of the occupations (``direct_bias``) and of those that are not specific by definition
         (``direct_bias_neutral``), along the subspace given, or else that of this embedding; the latter along
@@ -91,8 +69,6 @@ class Measurement:
         similarity to the two ends of the equality sets (``pair_bias``).
     occupations : pandas.DataFrame
         Columns word, projection: the neutral occupations on the axis, by falling projection.
-    axis : tuple of str
-        The two words whose difference is the axis.
     weats : pandas.DataFrame
         Columns weat, title, effect_size, p_value, exact, permutations, lost (comma separated), problem (why a
         test was not measured, else empty).
@@ -113,6 +89,20 @@ class Measurement:
         for test in tests.itertuples():
             numbers |= {f"{test.weat}_effect_size": test.effect_size, f"{test.weat}_p_value": test.p_value}
         return pd.DataFrame({"measure": list(numbers), "value": list(numbers.values())})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to measure.
+
+    The bias subspace has `components` dimensions, DirectBias the exponent `strictness`. Up to `permutations`
+    partitions the p-value of a WEAT is exact; beyond, it is estimated from as many that `seed` draws.
+    """
+
+    components: int = 1
+    strictness: float = 1.0
+    permutations: int = 100_000
+    seed: int = 1
 
 
 def read_lists(
@@ -162,12 +152,8 @@ def measure(
 
     Parameters
     ----------
-    vectors : (V, d) float32 or float64
-        Word vectors of unit length.
-    words : sequence of str
-        The words of the rows.
-    lists : Lists
-        Word lists of this embedding.
+    vectors, words, lists : (V, d) float32 or float64, sequence of str, Lists
+        Word vectors of unit length, the words of the rows, and the word lists of this embedding.
     tests : sequence of WordSets
         Association tests; one whose words the embedding lacks is not measured.
     settings : Settings

@@ -57,10 +57,8 @@ class SetList:
 
     Attributes
     ----------
-    name : str
-        Short name, for messages and tables.
-    sets : tuple of tuples of str
-        At least one; no word is twice in a set or in two sets.
+    name, sets : str, tuple of tuples of str
+        Short name, for messages and tables; at least one set, and no word is twice in a set or in two sets.
     """
 
     name: str
@@ -195,10 +193,8 @@ def known_sets(sets: SetList, ids: Mapping[str, int]) -> KnownSets:
 
     Parameters
     ----------
-    sets : SetList
-        The list.
-    ids : mapping of str to int
-        Row of every word of the embedding.
+    sets, ids : SetList, mapping of str to int
+        The list, and the row of every word of the embedding.
 
     Returns
     -------

@@ -122,6 +122,22 @@ def evaluate_trainings(
     return pd.DataFrame(rows).sort_values(["set", "seed"], ignore_index=True)
 
 
+def read_lines(path: str | os.PathLike, content: str) -> list[str]:
+    """Return the lines of a text file.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, which the message calls a file of `content`, or is no UTF-8 text.
+    """
+    try:
+        return Path(path).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file of {content}; check the path") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a readable text file ({error})") from error
+
+
 def count_questions(path: str | os.PathLike) -> int:
     """Check a file of analogy questions and count them.
 
@@ -140,14 +156,8 @@ def count_questions(path: str | os.PathLike) -> int:
     InputError
         When the file is missing, a line has not four words, or there is no section or no question.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file of analogy questions; check the path") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a readable text file ({error})") from error
     count, in_section = 0, False
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_lines(path, "analogy questions"), 1):
         if line.startswith(": "):
             in_section = True
         elif not in_section:

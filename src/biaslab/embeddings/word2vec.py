@@ -76,10 +76,9 @@ def leave_out(
 
     Parameters
     ----------
-    tokens, offsets : numpy.ndarray
-        The whole corpus, (n,) int32 and (n_documents + 1,) int64.
-    documents : numpy.ndarray
-        (k,) int64, the documents to leave out.
+    tokens, offsets, documents
+        The whole corpus, and which of its documents to leave out; arrays as for
+        `biaslab.embeddings.cooccurrence.select_documents`.
 
     Returns
     -------

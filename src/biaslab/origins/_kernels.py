@@ -11,7 +11,9 @@ import numpy as np
 from biaslab.core.jit import kernel, parallel_reassociating_kernel, prange, reassociating_kernel
 
 INFLUENCE, NEWTON, GRADIENT = range(3)
-_LEAST_PIVOT = 1e-9  # relative to 1: below, a perturbed Hessian counts as singular
+# Below its least pivot, relative to its largest diagonal entry, a Hessian counts as singular.
+_LEAST_PIVOT = 1e-10
+_LEAST_PIVOT_PERTURBED = 1e-9
 
 
 @kernel
@@ -142,18 +144,15 @@ def solve_cholesky(L, n, x):
 
 
 @parallel_reassociating_kernel
-def inverses(H, least, inverse, regular):
-    """Invert every H[i] (m, D, D) into `inverse`; `regular` (m,) bool says which are positive definite.
-
-    least : float, the smallest pivot that counts, relative to the largest diagonal entry.
-    """
+def inverses(H, inverse, regular):
+    """Invert every H[i] (m, D, D) into `inverse`; `regular` (m,) bool says which are positive definite."""
     dimension = H.shape[1]
     for i in prange(H.shape[0]):
         L = H[i].copy()
         largest = 0.0
         for a in range(dimension):
             largest = max(largest, L[a, a])
-        regular[i] = cholesky(L, dimension, least * largest)
+        regular[i] = cholesky(L, dimension, _LEAST_PIVOT * largest)
         if regular[i]:
             for a in range(dimension):
                 inverse[i, a] = 0.0
@@ -235,7 +234,7 @@ def newton_step_wide(entries, drops, columns, U, H, change, step):
     for d in range(dimension):
         largest = max(largest, A[d, d])
     add_outer_products(-drops, columns[entries], U, A)
-    if not cholesky(A, dimension, _LEAST_PIVOT * largest):
+    if not cholesky(A, dimension, _LEAST_PIVOT_PERTURBED * largest):
         return False
     for d in range(dimension):
         step[d] = -change[d]
@@ -273,7 +272,7 @@ def newton_step_narrow(entries, drops, columns, U, Z, step):
         for g in range(e + 1):
             A[e, g] *= -root[e] * root[g]
         A[e, e] += 1.0
-    if not cholesky(A, k, _LEAST_PIVOT):
+    if not cholesky(A, k, _LEAST_PIVOT_PERTURBED):
         return False
     solve_cholesky(A, k, right)
     for e in range(k):

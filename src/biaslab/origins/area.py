@@ -6,7 +6,7 @@ from typing import Any
 
 from biaslab.core.errors import suggest
 from biaslab.core.files import locate, not_found, read_yaml
-from biaslab.origins import grid
+from biaslab.origins import grid, sets
 from biaslab.origins.items import ITEMS
 from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.areas import AREAS
@@ -87,7 +87,7 @@ def _unit(name: str, given: Given) -> Unit:
         tests=tuple(setup["bias"]["weats"]),
         options={section: {key: setup[section][key] for key in keys} for section, keys in _SHOWN.items()},
         files={weat: str(locate(given.config["weats"][weat], given.root)) for weat in setup["bias"]["weats"]},
-        embedding=grid.embedding_files(f"results/{AREA.name}/{name}", [grid.BASELINE], setup)[0],
+        embedding=grid.embedding_files(f"results/{AREA.name}/{name}", [sets.BASELINE], setup)[0],
     )
 
 

@@ -11,10 +11,10 @@ from biaslab.bias.directions import project_targets
 from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.core.stats import bootstrap_fit, linear_fit
 from biaslab.embeddings.batches import Training, read_trainings
 from biaslab.embeddings.vocabulary import Vocabulary
-from biaslab.origins.grid import BASELINE, TARGETED_KINDS
+from biaslab.origins.evaluation import fit_columns
+from biaslab.origins.sets import BASELINE, TARGETED_KINDS, weat_and_kind
 
 
 def project_words(
@@ -107,26 +107,14 @@ def fit_frequency(projections: pd.DataFrame, seed: int) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns weat, n_words, r2, r2_ci_low, r2_ci_high, slope, slope_ci_low, slope_ci_high, intercept. A
-        negative slope says that rare words move further.
+        Columns weat, n_words, and those of `biaslab.origins.evaluation.fit_columns`. A negative slope says
+        that rare words move further.
     """
     rows = []
     for weat, part in word_shifts(projections).groupby("weat"):
         x, y = np.log10(part["count"].to_numpy()), part["shift"].to_numpy()
-        fit, interval = linear_fit(x, y), bootstrap_fit(x, y, stream(seed, "axis", str(weat)))
-        rows.append(
-            {
-                "weat": weat,
-                "n_words": len(part),
-                "r2": fit.r2,
-                "r2_ci_low": interval.r2_low,
-                "r2_ci_high": interval.r2_high,
-                "slope": fit.slope,
-                "slope_ci_low": interval.slope_low,
-                "slope_ci_high": interval.slope_high,
-                "intercept": fit.intercept,
-            }
-        )
+        fit = fit_columns(x, y, stream(seed, "axis", str(weat)))
+        rows.append({"weat": weat, "n_words": len(part), **fit})
     return pd.DataFrame(rows)
 
 
@@ -134,8 +122,8 @@ def _tests_of(set_name: str, tests: Mapping[str, WeatIndices]) -> list[tuple[Wea
     """Return the tests that embeddings of a set are measured with, and as which kind."""
     if set_name == BASELINE:
         return [(weat, BASELINE) for weat in tests.values()]
-    name, *kind = set_name.split("-")[:2]
-    return [(tests[name], kind[0])] if name in tests and kind and kind[0] in TARGETED_KINDS else []
+    name, kind = weat_and_kind(set_name) or ("", "")
+    return [(tests[name], kind)] if name in tests else []
 
 
 def _projected(training: Training, weat: WeatIndices, kind: str, vocabulary: Vocabulary) -> pd.DataFrame:

@@ -345,7 +345,7 @@ def compare_ppmi(
     table = comparison.compare_word_sets(batches, x, drawn, words.words)
     write_tsv(baseline, comparison.measure_ppmi(x, [in_vocabulary(test, words.ids) for test in tests]))
     write_tsv(out.word_sets, table)
-    write_tsv(out.correlation, comparison.correlate(table, seed))
+    write_tsv(out.correlation, comparison.correlate_word_sets(table, "ppmi", seed))
 
 
 @app.command("highlight")
@@ -425,12 +425,13 @@ def compare_word2vec(
     from biaslab.core.io import read_tsv, write_tsv
     from biaslab.embeddings.vocabulary import read_vocabulary
     from biaslab.origins import transfer
+    from biaslab.origins.ppmi_comparison import correlate_word_sets
 
     columns = ("word_set", "glove_mean", "glove_sd", "S", "T", "A", "B")
     drawn = read_tsv(glove, columns, text=columns[3:])
     table = transfer.compare_word2vec(batches, read_vocabulary(vocabulary), drawn)
     write_tsv(out.word_sets, table)
-    write_tsv(out.correlation, transfer.correlate_word2vec(table, seed))
+    write_tsv(out.correlation, correlate_word_sets(table, "word2vec", seed))
 
 
 @app.command("compare-transfer")
@@ -449,7 +450,7 @@ def compare_transfer(
 
     from biaslab.core.io import read_parquet, read_tsv, write_tsv
     from biaslab.origins import transfer
-    from biaslab.origins.grid import BASELINE
+    from biaslab.origins.sets import BASELINE
 
     columns = ("set", "weat", "effect_size")
     samples = {"ppmi": read_tsv(ppmi, columns), "word2vec": read_tsv(word2vec, columns)}

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import bootstrap_fit, linear_fit, welch
+from biaslab.origins.sets import RANDOM
 
 _SET = ["weat", "set", "kind", "size", "replicate", "estimator"]
 
@@ -69,28 +70,32 @@ def correlate(perturbations: pd.DataFrame, seed: int) -> pd.DataFrame:
     perturbations : pandas.DataFrame
         What :func:`compare_sets` returned.
     seed : int
-        Seed of the run, for the bootstrap over the sets.
+        Of the run; the bootstrap draws sets.
 
     Returns
     -------
     pandas.DataFrame
-        Columns weat, estimator, n_sets, r2, r2_ci_low, r2_ci_high, slope, slope_ci_low, slope_ci_high,
-        intercept; 95 percent intervals.
+        Columns weat, estimator, n_sets, and those of :func:`fit_columns`.
     """
-    targeted = perturbations[perturbations["kind"] != "random"]
+    targeted = perturbations[perturbations["kind"] != RANDOM]
     rows = []
     for (weat, estimator), group in targeted.groupby(["weat", "estimator"], sort=False):
         rng = stream(seed, "bootstrap", weat, estimator)
         fit = fit_columns(group["predicted_mean"], group["observed_mean"], rng)
-        rows.append({"weat": weat, "estimator": estimator, **fit})
+        rows.append({"weat": weat, "estimator": estimator, "n_sets": len(group), **fit})
     return pd.DataFrame(rows)
 
 
 def fit_columns(x: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> dict[str, float]:
-    """Fit y to x, a point a set: n_sets, then r2 and slope with 95 percent bootstrap intervals, intercept."""
+    """Fit y to x, and resample the points.
+
+    Returns
+    -------
+    dict of str to float
+        ``r2, r2_ci_low, r2_ci_high, slope, slope_ci_low, slope_ci_high, intercept``; 95 percent intervals.
+    """
     fit, interval = linear_fit(x, y), bootstrap_fit(x, y, rng)
     return {
-        "n_sets": len(x),
         "r2": fit.r2,
         "r2_ci_low": interval.r2_low,
         "r2_ci_high": interval.r2_high,

@@ -124,10 +124,8 @@ def token_contributions(found: pd.DataFrame, n_tokens: int) -> np.ndarray:
 
     Parameters
     ----------
-    found : pandas.DataFrame
-        What :func:`contributions` returned.
-    n_tokens : int
-        Tokens in the document.
+    found, n_tokens : pandas.DataFrame, int
+        What :func:`contributions` returned, and the number of tokens in the document.
 
     Returns
     -------

@@ -6,20 +6,24 @@ Brunet et al. 2019, Appendix C: baselines, targeted sets per test and size, rand
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from biaslab.embeddings import BASELINE
-
-TARGETED_KINDS = ("increase", "decrease")
-RANDOM = "random"
-PPMI = "ppmi"
-SINGLE = "single"
-
-SET_PATTERN = r"(ppmi-|single-)?[a-z][a-z0-9_]*-(increase|decrease|random)-\d+|random-\d+-\d+"
-"""What the names of sets look like."""
+from biaslab.bias.names import PERTURBATION_SETS
+from biaslab.origins.sets import (
+    BASELINE,
+    PPMI,
+    RANDOM,
+    TARGETED_KINDS,
+    by_ppmi,
+    is_by_ppmi,
+    is_single,
+    random_sets,
+    single_set,
+    targeted_sets,
+)
 
 ESTIMATORS = ("influence", "newton", "gradient")
 """The three approximations of a retrained embedding, the paper's own (its Equation 8) first."""
 
-SETS = "perturbation_sets.parquet"
+SETS = f"{PERTURBATION_SETS}.parquet"
 """Which documents are in which set."""
 
 RESULTS = (
@@ -28,7 +32,7 @@ RESULTS = (
     "training.tsv",
     "analogies.tsv",
     "baseline.tsv",
-    "perturbation_sets.parquet",
+    SETS,
     "predictions.tsv",
     "observed.tsv",
     "perturbations.tsv",
@@ -44,7 +48,7 @@ RESULTS = (
     "word2vec/correlation.tsv",
     "transfer/changes.tsv",
     "transfer/responses.tsv",
-    "ppmi/perturbation_sets.parquet",
+    f"{PPMI}/{SETS}",
     "ppmi/observed.tsv",
     "single_documents/documents.tsv",
     "single_documents/correlation.tsv",
@@ -60,16 +64,6 @@ class Batch(NamedTuple):
     index: int
     first: int
     count: int
-
-
-def targeted_sets(weats: Sequence[str], sizes: Sequence[int]) -> list[str]:
-    """Return the names of the targeted sets: an increase and a decrease set per test and size."""
-    return [f"{weat}-{kind}-{size}" for weat in weats for kind in TARGETED_KINDS for size in sizes]
-
-
-def random_sets(sizes: Sequence[int], replicates: int) -> list[str]:
-    """Return the names of the random sets: `replicates` per size."""
-    return [f"{RANDOM}-{size}-{replicate}" for size in sizes for replicate in range(replicates)]
 
 
 def baseline_sets(setup: Mapping) -> list[str]:
@@ -97,20 +91,14 @@ def largest_sets(setup: Mapping) -> list[str]:
 
 def ppmi_sets(setup: Mapping) -> list[str]:
     """Return the names of the sets that the PPMI baseline finds, of a setup's first test (Table 5)."""
-    own = targeted_sets(setup["bias"]["weats"][:1], setup["ppmi_sets"]["sizes"])
-    return [f"{PPMI}-{name}" for name in own]
+    return targeted_sets([by_ppmi(setup["bias"]["weats"][0])], setup["ppmi_sets"]["sizes"])
 
 
 def single_sets(setup: Mapping) -> list[str]:
     """Return the names of the sets of one document each, of a setup's first test."""
     single, weat = setup["single_documents"], setup["bias"]["weats"][0]
     counts = {**dict.fromkeys(TARGETED_KINDS, single["tails"]), RANDOM: single["random"]}
-    return [f"{SINGLE}-{weat}-{kind}-{rank}" for kind, count in counts.items() for rank in range(count)]
-
-
-def is_single(set_name: str) -> bool:
-    """Tell whether a set is one document, whose trainings are the baselines' partners."""
-    return set_name.startswith(f"{SINGLE}-")
+    return [single_set(weat, kind, rank) for kind, count in counts.items() for rank in range(count)]
 
 
 def retrained_sets(setup: Mapping) -> list[str]:
@@ -122,7 +110,7 @@ def sets_file(set_name: str) -> str:
     """Return the file with the documents of a set, relative to the setup's folder."""
     if is_single(set_name):
         return "single_documents/sets.parquet"
-    return f"{PPMI}/{SETS}" if set_name.startswith(f"{PPMI}-") else SETS
+    return f"{PPMI}/{SETS}" if is_by_ppmi(set_name) else SETS
 
 
 def batches(trainings: int, per_job: int) -> list[Batch]:
@@ -141,9 +129,9 @@ def trainings_of(set_name: str, setup: Mapping) -> int:
     if is_single(set_name):
         return setup["single_documents"]["trainings"]
     own, compared = setup["perturbations"]["retrainings"], setup["ppmi_sets"]["retrainings"]
-    if set_name.startswith(f"{PPMI}-"):
+    if is_by_ppmi(set_name):
         return compared
-    return max(own, compared) if f"{PPMI}-{set_name}" in ppmi_sets(setup) else own
+    return max(own, compared) if by_ppmi(set_name) in ppmi_sets(setup) else own
 
 
 def batches_of(set_name: str, setup: Mapping) -> list[Batch]:

@@ -28,8 +28,6 @@ from biaslab.embeddings.word_maps import TrainingMaps
 from biaslab.origins import _kernels
 from biaslab.origins.grid import ESTIMATORS
 
-_LEAST_PIVOT = 1e-10  # of a Hessian, relative to its largest diagonal entry: below, it counts as singular
-
 
 @dataclass(frozen=True)
 class WeatRows:
@@ -354,7 +352,7 @@ def _hessians(rows, U, damping, test, words):
     H, inverse = np.empty((2, len(rows.words), dimension, dimension))
     regular = np.empty(len(rows.words), bool)
     _kernels.hessians(rows.starts, rows.columns, rows.f, U, damping, H)
-    _kernels.inverses(H, _LEAST_PIVOT, inverse, regular)
+    _kernels.inverses(H, inverse, regular)
     contexts = np.diff(rows.starts)
     for i in np.flatnonzero(~regular | ((contexts < dimension) & (damping == 0))):
         name = words[rows.words[i]] if words is not None else f"with id {rows.words[i]}"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from biaslab.core.files import locate
-from biaslab.origins import grid
+from biaslab.origins import grid, sets
 from biaslab.run.command import options, repeated
 from biaslab.run.plan import Plan
 
@@ -61,12 +61,12 @@ class Inputs:
 
     def batch_options(self, wildcards: Any) -> list[str]:
         """Return first replicate and number of replicates of a batch of trainings."""
-        batches = grid.batches_of(wildcards.get("set", grid.BASELINE), self.setups[wildcards.setup])
+        batches = grid.batches_of(wildcards.get("set", sets.BASELINE), self.setups[wildcards.setup])
         return options(batches[int(wildcards.batch)]._asdict() | {"index": None})
 
     def paired_option(self, wildcards: Any) -> str:
         """Return the option that makes a training the partner of a baseline."""
-        return "--paired" if grid.is_single(wildcards.set) else ""
+        return "--paired" if sets.is_single(wildcards.set) else ""
 
     def embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function that gives the files of the embeddings of some kinds of sets.
@@ -102,7 +102,7 @@ class Inputs:
 
     def left_out(self, wildcards: Any) -> list[str]:
         """Return the table of sets, for any set but the baseline."""
-        is_whole = wildcards.trained == grid.BASELINE
+        is_whole = wildcards.trained == sets.BASELINE
         return [] if is_whole else [f"{FOLDER}/{wildcards.setup}/{grid.SETS}"]
 
     def left_out_options(self, wildcards: Any, input: Any) -> str:
@@ -167,7 +167,7 @@ class Inputs:
             f"{FOLDER}/{name}/context_{weat}_{kind}.html"
             for name, setup in self.setups.items()
             for weat in setup["bias"]["weats"]
-            for kind in grid.TARGETED_KINDS
+            for kind in sets.TARGETED_KINDS
         ]
 
     def _tests(self, wildcards: Any) -> list[str]:

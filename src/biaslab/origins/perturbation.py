@@ -7,6 +7,7 @@ import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
+from biaslab.origins.sets import DECREASE, INCREASE, RANDOM, random_set, targeted_set
 
 
 def select_sets(
@@ -66,17 +67,17 @@ def select_sets(
         for replicate in range(random_sets):
             rng = stream(seed, "random set", size, replicate)
             chosen = rng.choice(n_documents, size, replace=False)
-            frames.append(_frame(f"random-{size}-{replicate}", "", "random", size, replicate, chosen))
+            frames.append(_frame(random_set(size, replicate), "", RANDOM, size, replicate, chosen))
     return pd.concat(frames, ignore_index=True)
 
 
-def select_targeted(name: str, weat: str, values: np.ndarray, sizes: Sequence[int]) -> pd.DataFrame:
+def select_targeted(ranking: str, weat: str, values: np.ndarray, sizes: Sequence[int]) -> pd.DataFrame:
     """Select the documents at both ends of an order: those of the increase and decrease sets.
 
     Parameters
     ----------
-    name : str
-        The sets are called ``<name>-<kind>-<size>``.
+    ranking : str
+        What the order is called, for `biaslab.origins.sets.targeted_set`: the test, or that by PPMI.
     weat : str
         The bias test.
     values : numpy.ndarray
@@ -90,9 +91,9 @@ def select_targeted(name: str, weat: str, values: np.ndarray, sizes: Sequence[in
         As of :func:`select_sets`.
     """
     frames = [_frame("", weat, "", 0, 0, [])]
-    for kind, scores in (("increase", values), ("decrease", -values)):
+    for kind, scores in ((INCREASE, values), (DECREASE, -values)):
         order = np.argsort(scores, kind="stable")
-        frames += [_frame(f"{name}-{kind}-{n}", weat, kind, n, 0, order[:n]) for n in sizes]
+        frames += [_frame(targeted_set(ranking, kind, n), weat, kind, n, 0, order[:n]) for n in sizes]
     return pd.concat(frames, ignore_index=True)
 
 

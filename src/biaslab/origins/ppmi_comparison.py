@@ -112,8 +112,7 @@ def compare_word_sets(
     check_vocabulary(x, len(words))
     sums = row_sums(x)
     ppmi = [ppmi_effect_size(x, sums, test) for test in tests]
-    trainings = tqdm(read_trainings(batches, len(words)), desc="random tests", unit="embedding", disable=None)
-    glove = np.array([[effect_size(training.W, test) for test in tests] for training in trainings])
+    glove = effect_sizes(batches, len(words), tests)
     table = {"word_set": np.arange(len(tests)), "ppmi": ppmi, "glove_mean": glove.mean(axis=0)}
     table["glove_sd"] = glove.std(axis=0, ddof=1) if len(glove) > 1 else np.nan
     for name in ("S", "T", "A", "B"):
@@ -121,21 +120,32 @@ def compare_word_sets(
     return pd.DataFrame(table)
 
 
-def correlate(word_sets: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Fit GloVe's effect sizes to those in the PPMI representation.
+def effect_sizes(
+    batches: Sequence[str | os.PathLike], n_words: int, tests: Sequence[WeatIndices]
+) -> np.ndarray:
+    """Measure random tests in every embedding of batch files: (n_embeddings, n_tests) float64."""
+    trainings = tqdm(read_trainings(batches, n_words), desc="random tests", unit="embedding", disable=None)
+    return np.array([[effect_size(training.W, test) for test in tests] for training in trainings])
+
+
+def correlate_word_sets(word_sets: pd.DataFrame, representation: str, seed: int) -> pd.DataFrame:
+    """Fit GloVe's effect sizes of random tests to those in another representation.
 
     Parameters
     ----------
     word_sets : pandas.DataFrame
-        What :func:`compare_word_sets` returned.
+        Columns glove_mean and, of the other representation, its name or its name with ``_mean``: what
+        :func:`compare_word_sets` or :func:`biaslab.origins.transfer.compare_word2vec` returned.
+    representation : {"ppmi", "word2vec"}
+        The other one, which also selects the random numbers of the bootstrap over the tests.
     seed : int
-        Seed of the run, for the bootstrap over the tests.
+        Seed of the run.
 
     Returns
     -------
     pandas.DataFrame
-        One row: n_sets, r2, r2_ci_low, r2_ci_high, slope, slope_ci_low, slope_ci_high, intercept, of
-        glove_mean on ppmi; 95 percent intervals.
+        One row: n_sets, and the fit of glove_mean (:func:`biaslab.origins.evaluation.fit_columns`).
     """
-    rng = stream(seed, "bootstrap", "ppmi")
-    return pd.DataFrame([fit_columns(word_sets["ppmi"], word_sets["glove_mean"], rng)])
+    x = word_sets[representation if representation in word_sets else f"{representation}_mean"]
+    fit = fit_columns(x, word_sets["glove_mean"], stream(seed, "bootstrap", representation))
+    return pd.DataFrame([{"n_sets": len(word_sets), **fit}])

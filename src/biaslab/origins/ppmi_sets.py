@@ -7,6 +7,7 @@ import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.origins.perturbation import select_targeted
+from biaslab.origins.sets import by_ppmi
 
 
 def select_ppmi_sets(ppmi: np.ndarray, weat: str, sizes: Sequence[int]) -> pd.DataFrame:
@@ -38,4 +39,4 @@ def select_ppmi_sets(ppmi: np.ndarray, weat: str, sizes: Sequence[int]) -> pd.Da
             f"a set of {max(sizes)} documents from {n_ranked} with a differential bias by PPMI; choose"
             " smaller ppmi_sets.sizes"
         )
-    return select_targeted(f"ppmi-{weat}", weat, ppmi, sizes)
+    return select_targeted(by_ppmi(weat), weat, ppmi, sizes)

@@ -14,9 +14,13 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
 from biaslab.origins.evaluation import fit_columns
-from biaslab.origins.grid import ESTIMATORS, RANDOM, SINGLE, TARGETED_KINDS
+from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.sets import DECREASE, INCREASE, RANDOM, TARGETED_KINDS, single_set
 
 _COLUMNS = ["weat", "set", "kind", "rank", "document", "id", "title", "n_trainings"]
+_CORRELATIONS = ["weat", "estimator", "n_documents", "r", "r_ci_low", "r_ci_high"]
+_CORRELATIONS += ["r2", "r2_ci_low", "r2_ci_high", "slope", "slope_ci_low", "slope_ci_high", "intercept"]
+_CORRELATIONS += ["variance_ratio"]
 _OBSERVED = ["observed", "observed_ci_low", "observed_ci_high", "observed_sd", "unpaired_sd"]
 
 
@@ -57,12 +61,12 @@ def select_documents(
     order = np.argsort(differential_bias, kind="stable")
     middle = np.sort(order[tails : n - tails])
     chosen = {
-        "increase": order[:tails],
-        "decrease": order[::-1][:tails],
+        INCREASE: order[:tails],
+        DECREASE: order[::-1][:tails],
         RANDOM: stream(seed, "single documents", weat).choice(middle, random, replace=False),
     }
     rows = [
-        (f"{SINGLE}-{weat}-{kind}-{rank}", weat, kind, 1, rank, int(document))
+        (single_set(weat, kind, rank), weat, kind, 1, rank, int(document))
         for kind in (*TARGETED_KINDS, RANDOM)
         for rank, document in enumerate(chosen[kind])
     ]
@@ -125,39 +129,27 @@ def correlate_documents(documents: pd.DataFrame, seed: int) -> pd.DataFrame:
     Parameters
     ----------
     documents : pandas.DataFrame
-        What :func:`compare_documents` returned.
+        What :func:`compare_documents` returned: columns weat, observed, observed_sd, unpaired_sd, and one of
+        each estimator.
     seed : int
-        Seed of the run, for the bootstrap over the documents.
+        Of the run; the bootstrap draws documents.
 
     Returns
     -------
     pandas.DataFrame
         A row an estimator: weat, estimator, n_documents; Pearson's r with its 95% interval (Fisher's z, for
-        four documents or more); r2, slope and intercept of the observed on the estimate with bootstrap
-        intervals; ``variance_ratio``, the mean variance of an unpaired difference over that of a paired one.
+        four documents or more); the fit of the observed on the estimate (`fit_columns`); ``variance_ratio``,
+        the mean variance of an unpaired difference over that of a paired one.
     """
     rows = []
     for weat, part in documents.groupby("weat", sort=False):
         ratio = (part["unpaired_sd"] ** 2).mean() / (part["observed_sd"] ** 2).mean()
         for estimator in ESTIMATORS:
-            fit = fit_columns(
-                part[estimator], part["observed"], stream(seed, "bootstrap", "single", weat, estimator)
-            )
-            row = {"weat": weat, "estimator": estimator, "n_documents": fit.pop("n_sets")}
-            rows.append(row | _pearson(part[estimator], part["observed"]) | fit | {"variance_ratio": ratio})
-    columns = [
-        "weat",
-        "estimator",
-        "n_documents",
-        "r",
-        "r_ci_low",
-        "r_ci_high",
-        "r2",
-        "r2_ci_low",
-        "r2_ci_high",
-    ]
-    columns += ["slope", "slope_ci_low", "slope_ci_high", "intercept", "variance_ratio"]
-    return pd.DataFrame(rows, columns=columns)
+            x, y = part[estimator], part["observed"]
+            fit = fit_columns(x, y, stream(seed, "bootstrap", "single", weat, estimator))
+            row = {"weat": weat, "estimator": estimator, "n_documents": len(part)}
+            rows.append(row | _pearson(x, y) | fit | {"variance_ratio": ratio})
+    return pd.DataFrame(rows, columns=_CORRELATIONS)
 
 
 def _pearson(x: pd.Series, y: pd.Series) -> dict[str, float]:

@@ -8,25 +8,21 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
-from biaslab.embeddings.batches import read_trainings
+from biaslab.core.stats import N_RESAMPLES, rank_correlation
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import row_sums
 from biaslab.embeddings.retraining import without_documents
 from biaslab.embeddings.vocabulary import Vocabulary
-from biaslab.origins.evaluation import fit_columns
-from biaslab.origins.grid import BASELINE, RANDOM
 from biaslab.origins.perturbation import members
+from biaslab.origins.ppmi_comparison import effect_sizes
 from biaslab.origins.ppmi_scan import ppmi_effect_size
+from biaslab.origins.sets import BASELINE, RANDOM
 
 REPRESENTATIONS = ("glove", "ppmi", "word2vec")
 """What the bias is measured in, the one that chose the sets first."""
-
-N_RESAMPLES = 2000
-"""Bootstrap samples of the perturbation sets."""
 
 _SET = ["weat", "set", "kind", "size", "replicate"]
 
@@ -45,8 +41,8 @@ def measure_ppmi_sets(
     ----------
     x : Cooccurrence
         The counts of the whole corpus.
-    tokens, offsets : numpy.ndarray
-        The whole corpus, (n,) int32 and (n_documents + 1,) int64.
+    tokens, offsets : (n,) int32, (n_documents + 1,) int64
+        The whole corpus.
     sets : pandas.DataFrame
         Columns set and document, a row for each document of each set.
     weats : sequence of WeatIndices
@@ -100,33 +96,11 @@ def compare_word2vec(
         When a file is no batch of this vocabulary, or a word is outside it.
     """
     tests = [_random_test(row, vocabulary.ids) for row in word_sets.to_dict("records")]
-    trainings = read_trainings(batches, len(vocabulary))
-    trainings = tqdm(trainings, desc="random tests", unit="embedding", disable=None)
-    values = np.array([[effect_size(training.W, test) for test in tests] for training in trainings])
+    values = effect_sizes(batches, len(vocabulary), tests)
     table = word_sets[["word_set", "glove_mean", "glove_sd"]].copy()
     table.insert(1, "word2vec_mean", values.mean(axis=0))
     table.insert(2, "word2vec_sd", values.std(axis=0, ddof=1) if len(values) > 1 else np.nan)
     return table
-
-
-def correlate_word2vec(word_sets: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Fit GloVe's effect sizes to those in word2vec.
-
-    Parameters
-    ----------
-    word_sets : pandas.DataFrame
-        What :func:`compare_word2vec` returned.
-    seed : int
-        Seed of the run, for the bootstrap over the tests.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row: n_sets, r2, r2_ci_low, r2_ci_high, slope, slope_ci_low, slope_ci_high, intercept, of
-        glove_mean on word2vec_mean; 95 percent intervals.
-    """
-    rng = stream(seed, "bootstrap", "word2vec")
-    return pd.DataFrame([fit_columns(word_sets["word2vec_mean"], word_sets["glove_mean"], rng)])
 
 
 def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.DataFrame:
@@ -176,10 +150,8 @@ def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
 
     Parameters
     ----------
-    table : pandas.DataFrame
-        What :func:`set_changes` returned.
-    seed : int
-        Seed of the run, for the bootstrap over the sets.
+    table, seed : pandas.DataFrame, int
+        What :func:`set_changes` returned, and the seed of the run, for the bootstrap over sets.
 
     Returns
     -------
@@ -207,7 +179,7 @@ def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
                 "n_sets": len(both),
                 "baseline_mean": part["baseline_mean"].iloc[0],
                 "baseline_sd": part["baseline_sd"].iloc[0],
-                "spearman": _rank_correlation(both["change"], both["change_glove"]),
+                "spearman": rank_correlation(c, g),
                 "n_same_sign": int(np.sum(np.sign(c) == np.sign(g))),
                 "response": _response(c, g),
                 "response_ci_low": low,
@@ -247,11 +219,6 @@ def _check_sets(summary: pd.DataFrame, representation: str, wanted: Sequence[str
             raise InputError(
                 f"{representation}: the set '{name}' was not measured{suggest(name, known)}; measure it"
             )
-
-
-def _rank_correlation(a: pd.Series, b: pd.Series) -> float:
-    """Return Spearman's ρ, NaN when one is constant."""
-    return float(a.corr(b, method="spearman")) if min(a.nunique(), b.nunique()) > 1 else np.nan
 
 
 def _response(c: np.ndarray, g: np.ndarray) -> float:

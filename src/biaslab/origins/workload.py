@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from biaslab.origins import grid
+from biaslab.origins import grid, sets
 from biaslab.run.resources import ONCE, Work, size_of
 
 TEST, CORPUS, BASELINE, SET = "test", "corpus", "baseline training", "retraining"
@@ -35,10 +35,10 @@ def work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:
     if not parts[-1].startswith(_BATCH):
         is_test, is_corpus = parts[0] in setup["bias"]["weats"], parts[0] in _corpora(setup)
         return Work(TEST, 1) if is_test else Work(CORPUS, 1) if is_corpus else ONCE
-    name = parts[0] if len(parts) > 1 else grid.BASELINE
+    name = parts[0] if len(parts) > 1 else sets.BASELINE
     batches, index = grid.batches_of(name, setup), int(parts[-1].removeprefix(_BATCH))
     count = batches[index].count if index < len(batches) else setup["trainings_per_job"]
-    return Work(BASELINE if name == grid.BASELINE else SET, count)
+    return Work(BASELINE if name == sets.BASELINE else SET, count)
 
 
 def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
@@ -51,7 +51,7 @@ def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     """
     n_tests, n_corpora = len(setup["bias"]["weats"]), len(_corpora(setup))
     counts = {ONCE.kind: (1, 1), TEST: (n_tests, n_tests), CORPUS: (n_corpora, n_corpora)}
-    for kind, names in ((BASELINE, [grid.BASELINE]), (SET, grid.retrained_sets(setup))):
+    for kind, names in ((BASELINE, [sets.BASELINE]), (SET, grid.retrained_sets(setup))):
         trainings = sum(grid.trainings_of(name, setup) for name in names)
         counts[kind] = (trainings, sum(len(grid.batches_of(name, setup)) for name in names))
     return counts
@@ -73,9 +73,9 @@ def disk_bytes(rule: str, folder: Path) -> float:
     """
     if rule not in _GLOVE_RULES:
         return float("nan")
-    baselines = size_of(folder / "embeddings" / grid.BASELINE)
+    baselines = size_of(folder / "embeddings" / sets.BASELINE)
     return baselines if rule == _BASELINES else size_of(folder / "embeddings") - baselines
 
 
 def _corpora(setup: Mapping[str, Any]) -> list[str]:
-    return [grid.BASELINE, *grid.perturbation_sets(setup)]
+    return [sets.BASELINE, *grid.perturbation_sets(setup)]

@@ -69,6 +69,7 @@ def skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> np.ndarray:
     Returns
     -------
     (m,) float64
+        Minus infinity where a desired value is absent, infinity where an undesired one is there, else finite.
 
     Raises
     ------

@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
+from biaslab.core.stats import LEVEL, share_interval
 from biaslab.ranking.algorithms import ALGORITHMS
 from biaslab.ranking.batches import measure_batch
 from biaslab.ranking.measures import MEASURES
@@ -27,7 +28,6 @@ QUANTITIES = (*MEASURES, RATIO)
 COMPARED = ("min_skew", "max_skew", "ndkl", "ndcg")
 PAIRS = tuple(itertools.combinations(range(len(ALGORITHMS)), 2))
 
-LEVEL = 0.95
 _CHUNK = 2_000_000  # scores drawn at once; part of what decides the random numbers
 
 
@@ -211,7 +211,7 @@ def _measure_table(m: int, n_lists: int, candidates: int, top: int, moments: Mom
 
 
 def _feasibility_table(m: int, n_lists: int, infeasible: np.ndarray) -> pd.DataFrame:
-    exact = [scipy.stats.binomtest(int(k), n_lists).proportion_ci(LEVEL, method="exact") for k in infeasible]
+    low, high = zip(*(share_interval(int(k), n_lists) for k in infeasible), strict=True)
     return pd.DataFrame(
         {
             "n_values": m,
@@ -219,8 +219,8 @@ def _feasibility_table(m: int, n_lists: int, infeasible: np.ndarray) -> pd.DataF
             "n_lists": n_lists,
             "n_infeasible": infeasible,
             "share": infeasible / n_lists,
-            "ci_low": [interval.low for interval in exact],
-            "ci_high": [interval.high for interval in exact],
+            "ci_low": low,
+            "ci_high": high,
         }
     )
 

@@ -53,10 +53,8 @@ def targets(desired: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
     Parameters
     ----------
-    desired : (m,) array-like
-        A desired distribution.
-    k : int
-        The longest prefix.
+    desired, k : (m,) array-like, int
+        A desired distribution, and the longest prefix.
 
     Returns
     -------

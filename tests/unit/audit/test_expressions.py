@@ -193,6 +193,11 @@ def test_equal_numbers_have_an_interval_of_no_width():
     assert estimate("difference(v, g == 'b', g == 'a')", table) == Estimate(2, 2, 2)
 
 
+def test_rows_without_one_of_the_two_values_have_no_rank():
+    table = pd.DataFrame({"x": [1.0, math.nan, 2.0, 3.0], "y": [10.0, 15.0, 20.0, 19.0]})
+    assert estimate("spearman(x, y)", table).value == pytest.approx(0.5)  # of ranks 1, 2, 3 and 1, 3, 2
+
+
 def test_one_row_has_no_interval():
     found = estimate("mean(x, y == 2)", TABLE)
     assert found.value == 1

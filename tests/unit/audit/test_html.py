@@ -1,5 +1,4 @@
 import re
-from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
@@ -10,31 +9,7 @@ from biaslab.audit.measure import measure_claims
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
 from biaslab.core.io import write_tsv
-
-VOID = {"meta", "input", "line", "rect", "circle", "link", "br"}
-
-
-class Page(HTMLParser):
-    """Collects links and texts, and checks that every element is closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.links, self.tags, self.text = [], [], [], []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.links += [value for name, value in attrs if name in ("href", "src")]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        if tag not in VOID:
-            assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
+from pages import Page
 
 
 @pytest.fixture
@@ -67,7 +42,7 @@ def test_the_page_is_well_formed_and_needs_nothing_else(audit):
 
 
 def test_every_claim_is_shown_with_number_interval_verdict_and_reason(audit):
-    text = " ".join(" ".join(Page(render(audit)).text).split())
+    text = " ".join(" ".join(Page(render(audit)).texts).split())
     for part in ("t1-mean", "−0.4841 to 4.484", "✓ Reproduced", "≈ Direction only", "✗ Not reproduced"):
         assert part in text
     assert "off by 7, more than the tolerance of 0.5, but still > 0" in text

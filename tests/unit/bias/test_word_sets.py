@@ -130,7 +130,7 @@ def test_a_word_may_be_target_and_attribute(write):
         ({"targets": "{cats: [cat, pet], dogs: [dog, pet]}"}, "'pet' is in both 'cats' and 'dogs'"),
         ({"attributes": "{good: [x, y], bad: [x, z]}"}, "'x' is in both 'good' and 'bad'"),
         ({"attributes": "{cats: [x, y], bad: [w, z]}"}, "have the same name"),
-        ({"targets": "{cats: [cat"}, "line [0-9]+: not YAML"),
+        ({"targets": "{cats: [cat"}, "line [0-9]+: not valid YAML"),
     ],
 )
 def test_malformed_files_are_refused(write, changes, problem):
@@ -149,5 +149,5 @@ def test_files_of_something_else_are_refused(tmp_path, content):
 
 
 def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="No such file"):
         read_word_sets(tmp_path / "absent.yaml")

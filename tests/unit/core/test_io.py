@@ -62,7 +62,7 @@ def test_no_room_for_a_new_file(tmp_path, monkeypatch):
     def full(**_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(io.tempfile, "mkstemp", full)
+    monkeypatch.setattr(files.tempfile, "mkstemp", full)
     with pytest.raises(InputError, match=r"cannot write .*x.txt: No space left on device"):
         files.write_text(tmp_path / "x.txt", "x")
 

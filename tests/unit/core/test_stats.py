@@ -9,7 +9,16 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biaslab.core.stats import bootstrap_fit, linear_fit, mean_interval, rank_correlation, welch
+from biaslab.core.stats import (
+    bootstrap_fit,
+    linear_fit,
+    mean_difference,
+    mean_interval,
+    rank_correlation,
+    sd_interval,
+    share_interval,
+    welch,
+)
 from naive import bias as naive
 
 RTOL = 1e-8
@@ -66,6 +75,44 @@ def test_mean_interval_is_students():
 def test_mean_interval_of_too_little():
     assert np.isnan(mean_interval([1.0])).all()
     assert mean_interval([0.1, 0.1, 0.1]) == pytest.approx((0.1, 0.1), rel=1e-15)
+
+
+def test_sd_intervals_cover_the_standard_deviation():
+    samples = np.random.default_rng(2).normal(3, 2, size=(2000, 5))
+    found = np.array([sd_interval(sample) for sample in samples])
+    np.testing.assert_allclose(found[:, 0], samples.std(axis=1, ddof=1))
+    assert ((found[:, 1] <= 2) & (found[:, 2] >= 2)).mean() == pytest.approx(0.95, abs=0.02)
+    assert sd_interval(samples[0], level=0.5)[2] < found[0, 2]
+
+
+def test_sd_interval_of_too_little():
+    assert np.isnan(sd_interval([1.0])).all()
+    assert sd_interval([0.1, 0.1, 0.1]) == (0, 0, 0)
+
+
+@given(st.integers(0, 12), st.integers(1, 12), st.sampled_from([0.5, 0.95]))
+def test_share_interval_is_clopper_and_pearsons(hits, n, level):
+    hits, tail = min(hits, n), (1 - level) / 2
+    low = scipy.stats.beta.ppf(tail, hits, n - hits + 1) if hits else 0
+    high = scipy.stats.beta.ppf(1 - tail, hits + 1, n - hits) if hits < n else 1
+    assert share_interval(hits, n, level) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_share_interval_without_a_trial():
+    assert np.isnan(share_interval(0, 0)).all()
+
+
+@given(seeds, st.integers(2, 12), st.integers(2, 12))
+def test_mean_difference_has_welchs_interval(seed, n, m):
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(0, rng.uniform(0.1, 5), n), rng.normal(1, rng.uniform(0.1, 5), m)
+    expected = scipy.stats.ttest_ind(a, b, equal_var=False).confidence_interval()
+    assert mean_difference(a, b) == pytest.approx((a.mean() - b.mean(), *expected), rel=RTOL)
+
+
+def test_mean_difference_of_too_little():
+    assert np.isnan(mean_difference([], [1.0, 2.0])).all()
+    assert mean_difference([3.0], [1.0, 2.0]) == pytest.approx((1.5, math.nan, math.nan), nan_ok=True)
 
 
 @given(seeds, st.integers(3, 30), st.floats(0.1, 10))

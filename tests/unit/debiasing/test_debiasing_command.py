@@ -13,20 +13,14 @@ from biaslab.cli import app, main
 from biaslab.core.io import read_tsv, write_npz
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
+from debiasing_data import JOBS
 
 REPOSITORY = Path(__file__).parents[3]
 PAIRS = [["she", "he"], ["her", "his"], ["woman", "man"], ["Mary", "John"]]
 EQUALIZE = [["she", "he"], ["her", "his"], ["queen", "king"]]
 OCCUPATIONS = ["nurse", "doctor", "pilot", "cook", "judge", "actress", "astronaut"]
 SPECIFIC = ["she", "he", "actress", "mother"]
-WEAT = {
-    "name": "jobs",
-    "title": "Care and law",
-    "source": "a test",
-    "targets": {"care": ["nurse", "doctor"], "law": ["judge", "pilot", "lawyer"]},
-    "attributes": {"female": ["she", "her"], "male": ["he", "his"]},
-}
-ABSENT = WEAT | {"name": "absent", "targets": {"care": ["carer", "nurse"], "law": ["judge", "pilot"]}}
+ABSENT = JOBS | {"name": "absent", "targets": {"care": ["carer", "nurse"], "law": ["judge", "pilot"]}}
 WORDS = [
     "she",
     "he",
@@ -68,7 +62,7 @@ def options(tmp_path):
         "occupations": {"words": OCCUPATIONS},
         "gender-specific": {"words": SPECIFIC},
     }
-    files = {name: head | content for name, content in lists.items()} | {"weat": WEAT}
+    files = {name: head | content for name, content in lists.items()} | {"weat": JOBS}
     arguments = []
     for name, content in files.items():
         path = tmp_path / f"{name}.yaml"

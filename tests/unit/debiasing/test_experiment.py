@@ -14,6 +14,7 @@ from biaslab.debiasing import experiment as science
 from biaslab.debiasing.measurement import Settings, read_lists
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
+from debiasing_data import JOBS
 
 PAIRS = [
     ("she", "he"),
@@ -32,13 +33,7 @@ LISTS = {
     "occupations": {"words": [*OCCUPATIONS, "astronaut"]},
     "gender_specific": {"words": [word for pair in PAIRS for word in pair]},
 }
-TEST = {
-    "name": "jobs",
-    "title": "Care and law",
-    "source": "a test",
-    "targets": {"care": ["nurse", "cook"], "law": ["judge", "pilot", "lawyer"]},
-    "attributes": {"female": ["she", "her"], "male": ["he", "his"]},
-}
+TEST = JOBS | {"targets": {"care": ["nurse", "cook"], "law": ["judge", "pilot", "lawyer"]}}
 RATED = "nurse doctor 3\npilot cook 1\njudge poet 2\nnurse lawyer 4\n"
 QUESTIONS = ": all\nhe she king queen\nhe she man woman\nhe she lawyer nurse\n"
 

@@ -10,6 +10,7 @@ from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz
 from biaslab.embeddings.analogies import count_questions, default_questions, evaluate
+from refusals import assert_file_refused
 
 # Royals, and capitals and countries, as sums of features; the last word disturbs.
 WORDS = ["man", "woman", "king", "queen", "paris", "france", "rome", "italy", "noise"]
@@ -95,11 +96,9 @@ def test_a_vector_without_a_cosine_is_refused(questions, value):
     ],
 )
 def test_malformed_questions_are_refused(tmp_path, content, problem):
-    path = tmp_path / "questions.txt"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=problem) as error:
-        evaluate(WORDS, VECTORS, path)
-    assert "questions.txt" in str(error.value)
+    assert_file_refused(
+        tmp_path / "questions.txt", content, problem, lambda path: evaluate(WORDS, VECTORS, path)
+    )
 
 
 def test_missing_questions_are_refused(tmp_path):

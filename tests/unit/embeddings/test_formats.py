@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from biaslab.core.errors import InputError
 from biaslab.embeddings.formats import FORMATS, read_embedding, write_embedding
+from refusals import assert_file_refused
 
 WORDS = ["the", "2004", "été", "北京"]
 VECTORS = np.array([[1, -2.5, 0], [0.1, 1e-30, -3e30], [np.pi, 0, -0.0], [1 / 3, 2 / 3, 7]], dtype=np.float32)
@@ -114,12 +115,7 @@ def test_compressed_files_are_read(tmp_path, format):
     ],
 )
 def test_malformed_text_is_refused(tmp_path, content, problem):
-    path = tmp_path / "vectors.txt"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=problem) as error:
-        read_embedding(path)
-    assert "vectors.txt" in str(error.value)
-    assert "\n" not in str(error.value)
+    assert_file_refused(tmp_path / "vectors.txt", content, problem, read_embedding)
 
 
 def binary(header, *rows):
@@ -144,11 +140,7 @@ def binary(header, *rows):
     ],
 )
 def test_malformed_binary_files_are_refused(tmp_path, content, problem):
-    path = tmp_path / "vectors.bin"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=problem) as error:
-        read_embedding(path)
-    assert "vectors.bin" in str(error.value)
+    assert_file_refused(tmp_path / "vectors.bin", content, problem, read_embedding)
 
 
 def test_a_named_format_is_not_guessed(tmp_path):

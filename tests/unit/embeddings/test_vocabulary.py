@@ -7,6 +7,7 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.embeddings.vocabulary import read_vocabulary
+from refusals import assert_file_refused
 
 
 def test_words_get_their_rows_as_ids(tmp_path):
@@ -43,11 +44,7 @@ def test_words_that_are_all_digits_stay_text(tmp_path):
     ],
 )
 def test_malformed_tables_are_refused(tmp_path, text, problem):
-    path = tmp_path / "vocabulary.tsv"
-    path.write_text(text)
-    with pytest.raises(InputError, match=problem) as error:
-        read_vocabulary(path)
-    assert "vocabulary.tsv" in str(error.value)
+    assert_file_refused(tmp_path / "vocabulary.tsv", text.encode(), problem, read_vocabulary)
 
 
 def test_a_missing_table_is_refused(tmp_path):

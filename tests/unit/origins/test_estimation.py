@@ -34,11 +34,8 @@ FILES = {
 }
 
 
-def ids(*numbers):
-    return np.array(numbers, np.int64)
-
-
-WEAT = WeatIndices("w", ids(3, 10), ids(7, 11), ids(0, 2), ids(1, 5), ("S", "T", "A", "B"), {})
+NO_IDS = np.empty(0, np.int64)
+WEAT = WeatIndices("w", *np.array([[3, 10], [7, 11], [0, 2], [1, 5]]), ("S", "T", "A", "B"), {})
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +99,7 @@ def test_mapped_document_table_has_a_stage_for_each_map(scanner):
     scan, trained = scanner
     linear = np.tile(np.stack([np.eye(D), np.diag([3.0, 1, 1, 0])])[:, None, None], (1, 3, 1, 1, 1))
     same, other = (
-        WordMaps(np.arange(3), k, np.zeros(N_WORDS, np.int64), ids(), np.empty((3, 0, D))) for k in linear
+        WordMaps(np.arange(3), k, np.zeros(N_WORDS, np.int64), NO_IDS, np.empty((3, 0, D))) for k in linear
     )
     table = mapped_document_table(scan, WEAT, {"same": same, "other": other}, documents())
     plain = document_table(scan.documents(WEAT), documents())
@@ -117,7 +114,11 @@ def test_mapped_document_table_has_a_stage_for_each_map(scanner):
 
 def test_maps_of_other_trainings(scanner):
     maps = WordMaps(
-        ids(0, 1), np.tile(np.eye(D), (2, 1, 1, 1)), np.zeros(N_WORDS, int), ids(), np.empty((2, 0, D))
+        np.array([0, 1]),
+        np.tile(np.eye(D), (2, 1, 1, 1)),
+        np.zeros(N_WORDS, int),
+        NO_IDS,
+        np.empty((2, 0, D)),
     )
     with pytest.raises(InputError, match="no maps of words for training 2"):
         scanner[0].documents(WEAT, maps)
@@ -129,7 +130,7 @@ def test_command_measures_the_bias_in_mapped_words(scanner, corpus, tmp_path):
         np.arange(3),
         np.full((3, 1, D, D), 0.1) + np.eye(D),
         np.zeros(N_WORDS, int),
-        ids(),
+        NO_IDS,
         np.empty((3, 0, D)),
     )
     write_word_maps(tmp_path / "hard.npz", maps)

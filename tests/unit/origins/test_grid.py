@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.origins import grid
+from biaslab.origins.sets import BASELINE
 from biaslab.run.config import PRESETS, load_files
 
 ROOT = Path(__file__).parents[3]
@@ -39,7 +40,7 @@ def test_setups_have_the_papers_counts(name, n_targeted, n_random, n_ppmi, n_sin
     every = grid.retrained_sets(setup)
     assert every == [*sets, *by_ppmi, *single]
     assert sum(batch.count for s in every for batch in grid.batches_of(s, setup)) == n_retrainings
-    assert sum(batch.count for batch in grid.batches_of(grid.BASELINE, setup)) == 10
+    assert sum(batch.count for batch in grid.batches_of(BASELINE, setup)) == 10
     parts = ["10 baselines", f"{n_targeted} targeted and {n_random} random sets"]
     parts += [f"{n_ppmi} sets by PPMI"] * bool(n_ppmi)
     parts += [f"{n_single} single documents"] * bool(n_single)
@@ -60,17 +61,6 @@ def test_sets_by_ppmi_and_single_documents_have_files_of_their_own():
     assert grid.sets_file("single-weat1-random-0") == "single_documents/sets.parquet"
     assert grid.sets_file("ppmi-weat1-decrease-30") == "ppmi/perturbation_sets.parquet"
     assert {grid.sets_file(s) for s in ("weat1-decrease-30", "random-5-0")} == {"perturbation_sets.parquet"}
-
-
-def test_names_of_sets():
-    assert grid.targeted_sets(["weat1"], [10, 30]) == [
-        "weat1-increase-10",
-        "weat1-increase-30",
-        "weat1-decrease-10",
-        "weat1-decrease-30",
-    ]
-    assert grid.random_sets([10, 30], 2) == ["random-10-0", "random-10-1", "random-30-0", "random-30-1"]
-    assert grid.random_sets([], 2) == []
 
 
 def test_the_largest_sets_are_of_the_largest_size_in_any_order():
@@ -94,7 +84,7 @@ def test_batches_hold_every_replicate_once(trainings, per_job):
 
 def test_files_of_embeddings_and_results():
     setup = setup_of("sample") | {"baselines": 3, "trainings_per_job": 2}
-    assert grid.embedding_files("out", [grid.BASELINE, "random-10-0"], setup) == [
+    assert grid.embedding_files("out", [BASELINE, "random-10-0"], setup) == [
         "out/embeddings/baseline/batch-0.npz",
         "out/embeddings/baseline/batch-1.npz",
         "out/embeddings/random-10-0/batch-0.npz",

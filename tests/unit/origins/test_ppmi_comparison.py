@@ -12,7 +12,12 @@ from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, wr
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
-from biaslab.origins.ppmi_comparison import compare_word_sets, correlate, measure_ppmi, random_word_sets
+from biaslab.origins.ppmi_comparison import (
+    compare_word_sets,
+    correlate_word_sets,
+    measure_ppmi,
+    random_word_sets,
+)
 from biaslab.origins.ppmi_scan import differential_bias
 from naive import bias as naive_bias
 from naive import embeddings as naive_embeddings
@@ -69,7 +74,7 @@ def test_random_tests_are_measured_in_both(x, corpus, batches):
         assert table["glove_mean"][k] == pytest.approx(np.mean(glove))
         assert table["glove_sd"][k] == pytest.approx(np.std(glove, ddof=1))
         assert table["A"][k] == ",".join(WORDS[i] for i in test.A)
-    fit = correlate(table, 1).iloc[0]
+    fit = correlate_word_sets(table, "ppmi", 1).iloc[0]
     assert fit["n_sets"] == 6
     assert fit["r2"] == pytest.approx(naive_bias.r_squared(table["ppmi"], table["glove_mean"]))
     assert fit["r2_ci_low"] <= fit["r2_ci_high"]

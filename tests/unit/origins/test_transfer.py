@@ -13,10 +13,10 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.origins.ppmi_comparison import correlate_word_sets
 from biaslab.origins.transfer import (
     compare_responses,
     compare_word2vec,
-    correlate_word2vec,
     measure_ppmi_sets,
     set_changes,
 )
@@ -168,7 +168,7 @@ def test_random_tests_in_word2vec_are_those_of_glove(word2vec):
         assert table["word2vec_mean"][k] == pytest.approx(np.mean(values))
         assert table["word2vec_sd"][k] == pytest.approx(np.std(values, ddof=1))
     assert table["glove_mean"].tolist() == glove["glove_mean"].tolist()
-    fit = correlate_word2vec(table, 1).iloc[0]
+    fit = correlate_word_sets(table, "word2vec", 1).iloc[0]
     assert fit["r2"] == pytest.approx(naive_bias.r_squared(table["word2vec_mean"], table["glove_mean"]))
     assert fit["n_sets"] == 7
     with pytest.raises(InputError, match="random test 0: 'x' is not in the vocabulary"):
@@ -216,7 +216,7 @@ def test_the_commands_write_what_the_functions_return(word2vec, x, corpus, sets,
     )
     table = compare_word2vec([path], Vocabulary(WORDS, np.ones(N_WORDS, np.int64)), glove)
     assert read_tsv(tmp_path / "c.tsv")["r2"].item() == pytest.approx(
-        correlate_word2vec(table, 1)["r2"].item()
+        correlate_word_sets(table, "word2vec", 1)["r2"].item()
     )
     bias = {name: f"{name}.tsv" for name in ("baseline", "observed", "ppmi", "word2vec")}
     run("compare-transfer", **bias, sets="sets.parquet", seed="1", changes="changes.tsv", responses="r.tsv")

@@ -4,17 +4,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import scipy  # loads its parts when they are used
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
+from biaslab.core.stats import share_interval
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers.contract import Part, Task, Tester
 from biaslab.fairness_testing.testers.discrimination import are_discriminatory
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail
-
-LEVEL = 0.95
 
 
 def search(task: Task, settings: None = None) -> Iterator[Part]:
@@ -83,8 +81,7 @@ def uniform_fairness(subject: Subject, *, n: int, seed: int) -> tuple[float, flo
     """
     X = draw(subject, n, stream(seed, "uniform fairness"))
     k = int(are_discriminatory(subject, X).sum())
-    interval = scipy.stats.binomtest(k, n).proportion_ci(LEVEL, method="exact")
-    return k / n, float(interval.low), float(interval.high)
+    return k / n, *share_interval(k, n)
 
 
 def draw(subject: Subject, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -10,9 +10,9 @@ import pandas as pd
 from biaslab.core.plotting import BLACK, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.axis import word_shifts
-from biaslab.origins.grid import BASELINE, TARGETED_KINDS
 from biaslab.origins.report.panels import KIND_COLOURS
 from biaslab.origins.report.results import FIT_COLUMNS, FIT_SHOWN, Setup, rows_of_tests
+from biaslab.origins.sets import BASELINE, TARGETED_KINDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

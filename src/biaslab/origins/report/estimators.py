@@ -8,6 +8,7 @@ import pandas as pd
 from biaslab.core.stats import linear_fit, rank_correlation
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.results import FIT_COLUMNS, FIT_SHOWN, Setup, rows_of_tests
+from biaslab.origins.sets import RANDOM
 
 _CORRELATION_NOTE = (
     "Least squares of the observed on the predicted mean effect size, a point a targeted set; intervals "
@@ -107,7 +108,7 @@ def agreement(perturbations: pd.DataFrame) -> pd.DataFrame:
         baseline have the same sign; ``mean_absolute_error`` of the predicted mean.
     """
     rows = []
-    targeted = perturbations[perturbations["kind"] != "random"].dropna(subset="predicted_mean")
+    targeted = perturbations[perturbations["kind"] != RANDOM].dropna(subset="predicted_mean")
     for estimator, sets in targeted.groupby("estimator", sort=False):
         predicted, observed = sets["predicted_mean"].to_numpy(), sets["observed_mean"].to_numpy()
         before, fit = sets["baseline_mean"].to_numpy(), linear_fit(predicted, observed)

@@ -18,6 +18,7 @@ from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.gradient import contributions, token_contributions
 from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.report.results import Setup
+from biaslab.origins.sets import DECREASE, INCREASE
 from biaslab.run.area import Unit
 
 
@@ -223,4 +224,4 @@ def _look_up(config: Path, *keys: str) -> Any:
 def extremes(setup: Setup, weat: str) -> dict[str, int]:
     """Return the document whose removal raises the bias most (``increase``), and lowers it (``decrease``)."""
     means = setup.differential_bias(weat)["influence_mean"]
-    return {"increase": int(means.idxmin()), "decrease": int(means.idxmax())}
+    return {INCREASE: int(means.idxmin()), DECREASE: int(means.idxmax())}

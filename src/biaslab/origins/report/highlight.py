@@ -9,9 +9,10 @@ import numpy as np
 
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.files import write_text
+from biaslab.core.pages import render
 from biaslab.origins.report.explanation import Document, Explanation
 
-TEMPLATE = "context.html.j2"
+TEMPLATE = Path(__file__).parent / "context.html.j2"
 
 LEVELS = 5
 """Shades of each colour."""
@@ -65,16 +66,6 @@ def write_page(
     InputError
         When the page cannot be written.
     """
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
     sections = [
         {
             "test": word_sets,
@@ -88,9 +79,7 @@ def write_page(
         }
         for word_sets, baseline, explanation in parts
     ]
-    page = environment.get_template(TEMPLATE).render(
-        setup=setup, document=document, sections=sections, levels=LEVELS, typeset=typeset
-    )
+    page = render(TEMPLATE, setup=setup, document=document, sections=sections, levels=LEVELS, typeset=typeset)
     write_text(path, page)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from biaslab.core.plotting import BLUE, GREY, SINGLE_COLUMN, VERMILLION, figure
-from biaslab.origins.grid import RANDOM
 from biaslab.origins.report.results import Setup, pairs
+from biaslab.origins.sets import RANDOM
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -7,13 +7,11 @@ from pathlib import Path
 import pandas as pd
 
 from biaslab.core.plotting import GREY, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
+from biaslab.core.rankings import TOP
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.grid import TARGETED_KINDS
 from biaslab.origins.report.panels import KIND_COLOURS, TITLE_WIDTH, draw_points
 from biaslab.origins.report.results import Setup, pairs, percent_scale
-
-OVERLAP_SIZES = (10, 30, 100)
-"""Sizes of the sets of most influential documents that are compared."""
+from biaslab.origins.sets import TARGETED_KINDS
 
 _NOTE = (
     "Rank correlation: Spearman's, over all documents, of the differential bias in the PPMI representation,"
@@ -41,7 +39,7 @@ def document_rankings(setups: Sequence[Setup]) -> Table:
         "Rank correlation": "{spearman:.3f}",
     }
     for kind in TARGETED_KINDS:
-        shown |= {f"Shared, {kind}-{size}": f"{{overlap_{kind}_{size}}}" for size in OVERLAP_SIZES}
+        shown |= {f"Shared, {kind}-{size}": f"{{overlap_{kind}_{size}}}" for size in TOP}
     return Table(data, text_columns(data, shown), "Documents ranked by PPMI and by influence", _NOTE)
 
 
@@ -91,7 +89,7 @@ def _ranking(setup: Setup, weat: str) -> dict:
         "spearman": _rank_correlation(data),
     }
     for kind in TARGETED_KINDS:
-        for size in OVERLAP_SIZES:
+        for size in TOP:
             chosen = [set(_most(data[column], kind, size)) for column in ("ppmi", "influence_mean")]
             row[f"overlap_{kind}_{size}"] = len(chosen[0] & chosen[1])
     return row

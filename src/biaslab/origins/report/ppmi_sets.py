@@ -6,6 +6,7 @@ from biaslab.core.stats import percent_change
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.perturbation import members
 from biaslab.origins.report.results import Setup
+from biaslab.origins.sets import by_estimator
 
 _OBJECTIVES = {"decrease": "correct", "increase": "aggravate"}
 _NOTE = (
@@ -26,7 +27,7 @@ def compare_identification(setup: Setup) -> Table:
     weat = setup.weats[0]
     by_ppmi, ours = setup.parquet("ppmi/perturbation_sets"), setup.parquet("perturbation_sets")
     rows = [
-        _row(setup, weat, (name, name.removeprefix("ppmi-")), key, (by_ppmi, ours))
+        _row(setup, weat, (name, by_estimator(name)), key, (by_ppmi, ours))
         for key, name in by_ppmi.groupby(["kind", "size"])["set"].first().items()
     ]
     data = pd.DataFrame(rows, columns=_columns())

@@ -4,9 +4,9 @@ import pandas as pd
 
 from biaslab.core.stats import welch
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.grid import BASELINE
 from biaslab.origins.report.results import Setup
 from biaslab.origins.report.significance import SIGNIFICANT
+from biaslab.origins.sets import BASELINE
 
 _NOTE = (
     "TOP-1 analogies in percent of the questions whose words are all in the vocabulary, mean ± standard "

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from biaslab.core.tables import MISSING, Table
-from biaslab.origins.grid import BASELINE
 from biaslab.origins.report.results import Setup
+from biaslab.origins.sets import BASELINE
 
 _NOTE = (
     "Lengths count the tokens of an article before the vocabulary is applied, the number of tokens those "

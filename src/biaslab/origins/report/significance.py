@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.grid import RANDOM
 from biaslab.origins.report.results import Setup, pairs
+from biaslab.origins.sets import RANDOM
 
 SIGNIFICANT = 0.05
 """Level of Welch's test."""

@@ -7,9 +7,10 @@ import pandas as pd
 
 from biaslab.core.plotting import BLACK, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.grid import ESTIMATORS, RANDOM
+from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.report.panels import KIND_COLOURS
 from biaslab.origins.report.results import Setup
+from biaslab.origins.sets import RANDOM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,9 @@ import pandas as pd
 
 from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREEN, LIGHT_GREY, VERMILLION, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.grid import RANDOM
 from biaslab.origins.report.panels import set_order
 from biaslab.origins.report.results import Setup
+from biaslab.origins.sets import RANDOM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

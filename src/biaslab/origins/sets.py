@@ -1,0 +1,78 @@
+"""The names of the sets of documents whose removal is measured: how they are built, and how they are read.
+
+===================================  =================================================================
+``baseline``                         removes nothing
+``<weat>-<kind>-<size>``             documents that an estimator ranks at an end; kind: `TARGETED_KINDS`
+``random-<size>-<replicate>``        random documents
+``ppmi-<weat>-<kind>-<size>``        as the second, but documents that the PPMI representation ranks
+``single-<weat>-<kind>-<rank>``      one document: from an end of the ranking, or random of the rest
+===================================  =================================================================
+
+No test is called as one of the words is (`biaslab.bias.names.RESERVED`).
+"""
+
+from collections.abc import Sequence
+
+from biaslab.bias.names import PPMI, RANDOM, SINGLE
+from biaslab.embeddings import BASELINE
+
+__all__ = ["BASELINE", "DECREASE", "INCREASE", "PATTERN", "PPMI", "RANDOM", "SINGLE", "TARGETED_KINDS"]
+
+INCREASE, DECREASE = TARGETED_KINDS = ("increase", "decrease")
+"""Sets whose removal raises the bias, and sets whose removal lowers it."""
+
+PATTERN = rf"({PPMI}-|{SINGLE}-)?[a-z][a-z0-9_]*-({INCREASE}|{DECREASE}|{RANDOM})-\d+|{RANDOM}-\d+-\d+"
+"""Regular expression of every name but `BASELINE`."""
+
+
+def targeted_set(ranking: str, kind: str, size: int) -> str:
+    """Return the name of a targeted set; `ranking` is the test, or that by PPMI (`by_ppmi`)."""
+    return f"{ranking}-{kind}-{size}"
+
+
+def targeted_sets(rankings: Sequence[str], sizes: Sequence[int]) -> list[str]:
+    """Return the names of the targeted sets: an increase and a decrease set per ranking and size."""
+    return [targeted_set(name, kind, size) for name in rankings for kind in TARGETED_KINDS for size in sizes]
+
+
+def random_set(size: int, replicate: int) -> str:
+    """Return the name of a random set."""
+    return f"{RANDOM}-{size}-{replicate}"
+
+
+def random_sets(sizes: Sequence[int], replicates: int) -> list[str]:
+    """Return the names of the random sets: `replicates` per size."""
+    return [random_set(size, replicate) for size in sizes for replicate in range(replicates)]
+
+
+def single_set(weat: str, kind: str, rank: int) -> str:
+    """Return the name of a set of one document; `kind` is one of `TARGETED_KINDS` or `RANDOM`."""
+    return f"{SINGLE}-{weat}-{kind}-{rank}"
+
+
+def by_ppmi(name: str) -> str:
+    """Return what PPMI has instead of an estimator's: the name of a ranking, or of a targeted set."""
+    return f"{PPMI}-{name}"
+
+
+def by_estimator(name: str) -> str:
+    """Return what an estimator has instead of PPMI's: the reverse of `by_ppmi`."""
+    return name.removeprefix(f"{PPMI}-")
+
+
+def is_by_ppmi(set_name: str) -> bool:
+    """Tell whether PPMI found the documents of a set."""
+    return set_name.startswith(f"{PPMI}-")
+
+
+def is_single(set_name: str) -> bool:
+    """Tell whether a set is one document, whose trainings are the baselines' partners."""
+    return set_name.startswith(f"{SINGLE}-")
+
+
+def weat_and_kind(set_name: str) -> tuple[str, str] | None:
+    """Return test and kind of a set that an estimator found for a test, None of any other set."""
+    match set_name.split("-"):
+        case weat, kind, _ if kind in TARGETED_KINDS:
+            return weat, kind
+    return None

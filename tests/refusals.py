@@ -1,0 +1,17 @@
+"""What every refusal of bad input has in common."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from biaslab.core.errors import InputError
+
+
+def assert_file_refused(path: Path, content: bytes, problem: str, read: Callable[[Path], object]) -> None:
+    """Write a file and assert that reading it ends with one line that names the file and the problem."""
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=problem) as error:
+        read(path)
+    assert path.name in str(error.value)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,87 @@
+"""Names of sets of documents."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from biaslab.bias.names import RESERVED
+from biaslab.bias.word_sets import read_word_sets
+from biaslab.core.errors import InputError
+from biaslab.origins import grid, sets
+from biaslab.run import config as configuration
+
+ROOT = Path(__file__).parents[3]
+SETUP = {
+    "bias": {"weats": ["weat1", "a_2"]},
+    "perturbations": {"sizes": [10, 30], "random_sizes": [5], "random_sets": 2},
+    "ppmi_sets": {"sizes": [10]},
+    "single_documents": {"tails": 2, "random": 1},
+}
+
+
+def test_lists_of_sets():
+    assert sets.targeted_sets(["weat1"], [10, 30]) == [
+        "weat1-increase-10",
+        "weat1-increase-30",
+        "weat1-decrease-10",
+        "weat1-decrease-30",
+    ]
+    assert sets.random_sets([10, 30], 2) == ["random-10-0", "random-10-1", "random-30-0", "random-30-1"]
+    assert sets.random_sets([], 2) == []
+    assert sets.single_set("weat1", "random", 0) == "single-weat1-random-0"
+
+
+def test_the_pattern_knows_every_set_but_the_baseline():
+    assert all(re.fullmatch(sets.PATTERN, name) for name in grid.retrained_sets(SETUP))
+    for name in (sets.BASELINE, "weat1", "weat1-increase", "weat1-random", "ppmi-increase", "random-10"):
+        assert not re.fullmatch(sets.PATTERN, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "weat_and_kind", "is_by_ppmi", "is_single"),
+    [
+        ("baseline", None, False, False),
+        ("a_2-increase-10", ("a_2", "increase"), False, False),
+        ("weat1-decrease-30", ("weat1", "decrease"), False, False),
+        ("random-10-0", None, False, False),
+        ("ppmi-weat1-decrease-30", None, True, False),
+        ("single-weat1-increase-0", None, False, True),
+        ("single-weat1-random-0", None, False, True),
+    ],
+)
+def test_a_name_tells_what_the_set_is(name, weat_and_kind, is_by_ppmi, is_single):
+    assert sets.weat_and_kind(name) == weat_and_kind
+    assert sets.is_by_ppmi(name) is is_by_ppmi
+    assert sets.is_single(name) is is_single
+
+
+def test_an_estimators_set_for_one_by_ppmi():
+    assert sets.by_estimator(sets.by_ppmi("weat1-increase-10")) == "weat1-increase-10"
+    assert sets.by_ppmi("weat1-increase-10") == sets.targeted_set(sets.by_ppmi("weat1"), "increase", 10)
+
+
+def word_sets(folder: Path, name: str) -> Path:
+    """Write the word sets of a test of some name."""
+    content = yaml.safe_load((ROOT / "workflow/resources/word_sets/smoke.yaml").read_text(encoding="utf-8"))
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(content | {"name": name}, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def test_no_test_is_called_as_the_whole_corpus_is():
+    assert sets.BASELINE in RESERVED
+
+
+@pytest.mark.parametrize("name", [*RESERVED, "baselines", "ppmi_2", "increase"])
+def test_configuration_and_word_sets_reserve_the_same_names(tmp_path, name):
+    path = word_sets(tmp_path, name)
+    if name in RESERVED:
+        with pytest.raises(InputError, match="name: this name is taken"):
+            read_word_sets(path)
+        with pytest.raises(InputError, match=f"weats.{name}: not a usable name"):
+            configuration.load({"weats": {name: str(path)}}, ROOT)
+    else:
+        assert read_word_sets(path).name == name
+        assert name in configuration.load({"weats": {name: str(path)}}, ROOT)["weats"]
