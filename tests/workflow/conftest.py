@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 def snakemake():
     """Return a function that runs Snakemake in a folder and gives the finished process."""
 
-    def run(folder: Path, *arguments: object, snakefile: str = "Snakefile") -> subprocess.CompletedProcess:
+    def run(
+        folder: Path, *arguments: object, snakefile: str = "Snakefile", **environment: str
+    ) -> subprocess.CompletedProcess:
         command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / snakefile, "--directory", folder]
         return subprocess.run(
             list(map(str, [*command, *arguments])),
@@ -22,7 +24,7 @@ def snakemake():
             text=True,
             check=False,
             cwd=folder,
-            env=os.environ | {"PIP_NO_INDEX": "1"},
+            env=os.environ | {"PIP_NO_INDEX": "1"} | environment,
         )
 
     return run

@@ -1,5 +1,6 @@
 """The whole workflow on a small corpus: killed and resumed, with other threads, it writes the same bytes."""
 
+import contextlib
 import json
 import os
 import re
@@ -7,10 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
+
+from biaslab.run.areas import AREAS
+from biaslab.run.code import closure
+from biaslab.run.plan import Plan, make_plan
+from biaslab.run.steps import verb_code, verb_of
 
 ROOT = Path(__file__).parents[2]
 SMOKE = ROOT / "workflow/presets/smoke.yaml"
@@ -21,11 +29,84 @@ DEADLINE = 300  # seconds
 pytestmark = pytest.mark.slow
 
 
+README = (ROOT / "results/README.md").read_text(encoding="utf-8")
+IMPORTED = re.compile(r"^import time: +\d+ \| +\d+ \| +(biaslab[\w.]*)$", flags=re.M)
+PLACEHOLDERS = {
+    "SETUP": "smoke",
+    "EMBEDDING": "smoke",
+    "CLASSIFIER": "example",
+    "TEST": "smoke",
+    "SET": "[a-z0-9-]+",
+    "LAMBDA": r"[\d.]+",
+    "B": r"\d+",
+}
+"""What stands for what in the page that describes the results, in this run."""
+
+
+def plan_of(folder: Path) -> Plan:
+    """Return what a run of the preset does."""
+    with contextlib.chdir(folder):
+        return make_plan(yaml.safe_load(SMOKE.read_text(encoding="utf-8")), ROOT)
+
+
+def recorded(folder: Path) -> list[dict]:
+    """Return what Snakemake notes of each job, once."""
+    records = {}
+    for path in (folder / ".snakemake/metadata").rglob("*"):
+        if path.is_file():
+            record = json.loads(path.read_text(encoding="utf-8"))
+            records[record["shellcmd"]] = record
+    return list(records.values())
+
+
+def imported_by(*arguments: str) -> set[str]:
+    """Return the modules of the package that a Python process imports."""
+    command = [sys.executable, "-X", "importtime", *arguments]
+    return set(IMPORTED.findall(subprocess.run(command, capture_output=True, text=True, check=True).stderr))
+
+
+def descriptions() -> dict[str, str]:
+    """Return the text about each file that the page describes, by its path with placeholders.
+
+    A heading ``## `FOLDER/` `` names a place; headings ``### `FILE` `` below it, and rows of tables that
+    begin with a file, name files there. What stands above these counts for each of them, too, and the whole
+    place where one says "as above".
+    """
+    described = {}
+    beginning, *sections = re.split(r"^## ", README, flags=re.M)
+    for section in [f"\n{beginning}", *sections]:
+        heading, _, text = section.partition("\n")
+        folder = next(iter(re.findall(r"`([^`]+/)`", heading)), "")
+        above, *parts = re.split(r"^### ", text, flags=re.M)
+        for part in [f"\n{above}", *parts]:
+            names, _, body = part.partition("\n")
+            named = re.findall(r"`([^`]+)`", names)
+            inner = next((name for name in named if name.endswith("/") and not name.startswith(folder)), "")
+            about = {name: body for name in named if not name.endswith("/")}
+            for first, rest in re.findall(r"^\| (`[^|]*) \|(.*)$", body, flags=re.M):
+                for file in re.findall(r"`([^`]+\.(?:tsv|parquet|npz|json|html))`", first):
+                    about.setdefault(f"{inner}{file}", rest)
+            for name, said in about.items():
+                described[f"{folder}{name}"] = said + (text if "above" in said else above)
+    return described
+
+
+def words_in(texts: Iterable[str]) -> set[str]:
+    """Return what stands in backticks; a column of one seed stands for those of all."""
+    return {re.sub(r"_seed0$", r"_seedB", word) for word in re.findall(r"`([^`]+)`", " ".join(texts))}
+
+
+def as_regex(pattern: str) -> str:
+    """Return the regular expression of a path with placeholders."""
+    escaped = re.escape(pattern)
+    return re.sub("|".join(PLACEHOLDERS), lambda found: PLACEHOLDERS[found[0]], escaped)
+
+
 @pytest.fixture(scope="module")
 def finished_run(snakemake, tmp_path_factory) -> Path:
     """Return the folder of an undisturbed run."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    finished = snakemake(folder, *OPTIONS)
+    finished = snakemake(folder, *OPTIONS, PYTHONPROFILEIMPORTTIME="1")  # logs name what steps import
     assert finished.returncode == 0, finished.stdout + finished.stderr
     return folder
 
@@ -78,52 +159,76 @@ def test_report_shows_every_item(snakemake, finished_run):
     finished = snakemake(finished_run, "--configfile", SMOKE, "--report", "report.html")
     assert finished.returncode == 0, finished.stdout + finished.stderr
     page = (finished_run / "report.html").read_text(encoding="utf-8")
-    for item in (
-        "Table 1",
-        "Table 4",
-        "Appendix E",
-        "Figure 1",
-        "Figure 8",
-        "Origins of bias (Brunet et al. 2019)",
-        "Fairness-aware ranking (Geyik et al. 2019)",
-        "Worked example of the skew",
-        "Adversarial fairness testing (Zhang et al. 2021)",
-        "Table 6: global generation",
-    ):
-        assert item in page
+    plan = plan_of(finished_run)
+    for area in plan.areas:
+        assert area.paper in page
+        made = plan.made(area)
+        assert made
+        for one in made:
+            assert f'"results/{area.name}/{one.files[0]}"' in page, one.stem
+            assert one.item.label in page
+    assert '"results/origins/smoke/tables/never_made.tsv"' not in page
 
 
-def test_every_column_is_described(finished_run):
-    described = set(re.findall(r"`([^`]+)`", (ROOT / "results/README.md").read_text(encoding="utf-8")))
-    results = finished_run / "results"
-    for path in sorted(
-        path
-        for pattern in (
-            "origins/**/*.tsv",
-            "ranking/**/*.tsv",
-            "fairness_testing/example/*.tsv",
-            "audit/*.tsv",
-            "**/*.parquet",
-        )
-        for path in results.glob(pattern)
-    ):
-        table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, sep="\t", nrows=1)
-        columns = {
-            re.sub(r"_seed\d+$", "_seed0", c).replace("lost_smoke", "lost_SETUP") for c in table.columns
-        }
-        assert columns <= described, path
+def test_a_step_imports_nothing_that_its_digest_leaves_out(finished_run):
+    started = imported_by("-m", "biaslab", "--help")
+    load = "from biaslab.run.area import load_area; load_area"
+    plugged = {area: imported_by("-c", f"{load}({area!r})") for area in AREAS}
+    steps = 0
+    for record in recorded(finished_run):
+        verb = verb_of(record["shellcmd"])
+        if verb and record["log"]:
+            log = (finished_run / record["log"][0]).read_text(encoding="utf-8")
+            imported = set(IMPORTED.findall(log))
+            assert "biaslab.core.errors" in imported, "the log tells what was imported"
+            allowed = started | closure(verb_code(verb)[0])
+            if verb.endswith(" report"):
+                allowed |= plugged[verb.split()[0].replace("-", "_")]
+            assert imported <= allowed, f"{verb}: {imported - allowed}"
+            steps += 1
+    assert steps > 60
 
 
-def test_every_file_is_described(finished_run):
-    described = (ROOT / "results/README.md").read_text(encoding="utf-8")
-    for path in (finished_run / "results").rglob("*"):
-        parts = path.relative_to(finished_run / "results").parts
-        if (
-            path.is_file()
-            and parts[0] not in {"logs", "benchmarks", "datasets"}
-            and "embeddings" not in parts
-        ):
-            assert path.stem.removesuffix("_smoke").replace("smoke", "TEST") in described, path
+def test_every_file_is_described_and_every_description_has_a_file(finished_run):
+    results, plan = finished_run / "results", plan_of(finished_run)
+    described = descriptions()
+    items = {
+        f"{area.name}/{file}": f"{one.item.stem}_TEST" if one.test else one.item.stem
+        for area in plan.areas
+        for one in plan.made(area)
+        for file in one.files
+    }
+    found = set()
+    for path in sorted(results.rglob("*")):
+        name = path.relative_to(results).as_posix()
+        if path.is_dir() or name.split("/")[0] in {"logs", "benchmarks", "datasets"}:
+            continue
+        if name in items:
+            assert f"`{items[name]}`" in README, name
+        else:
+            matching = {pattern for pattern in described if re.fullmatch(as_regex(pattern), name)}
+            assert matching, f"{name}: no row or heading of results/README.md describes this file"
+            found |= matching
+    assert set(described) - found == set()
+
+
+def test_every_column_is_described_where_its_file_is(finished_run):
+    results, described = finished_run / "results", descriptions()
+    ends = {p: {"/".join(p.split("/")[-n:]) for n in range(1, 5)} for p in described}
+    checked = 0
+    for path in sorted([*results.rglob("*.tsv"), *results.rglob("*.parquet")]):
+        name = path.relative_to(results).as_posix()
+        texts = [text for pattern, text in described.items() if re.fullmatch(as_regex(pattern), name)]
+        if texts:
+            is_parquet = path.suffix == ".parquet"
+            columns = pd.read_parquet(path) if is_parquet else pd.read_csv(path, sep="\t", nrows=1)
+            known = words_in(texts)
+            known |= words_in(text for pattern, text in described.items() if known & ends[pattern])
+            patterns = "|".join(map(as_regex, known))
+            unknown = [c for c in columns if c not in known and not re.fullmatch(patterns, c)]
+            assert not unknown, f"{name}: {unknown}"
+            checked += 1
+    assert checked > 40
 
 
 def test_no_result_names_this_folder(finished_run):
