@@ -80,13 +80,5 @@ def check(given: Given) -> Iterator[str]:
         yield f"debiasing.lambdas: {path} does not rise or lacks lambda, {weight}; write {rising}"
 
 
-AREA = Area(
-    name="debiasing",
-    paper="Debiasing word embeddings (Bolukbasi et al. 2016)",
-    check=check,
-    wanted=wanted,
-    choose=choose,
-    summaries=summaries,
-    items=ITEMS,
-    labels=("embedding", "test"),
-)
+PAPER = "Debiasing word embeddings (Bolukbasi et al. 2016)"
+AREA = Area("debiasing", PAPER, check, wanted, choose, summaries, ITEMS, ("embedding", "test"))

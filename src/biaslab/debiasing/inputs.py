@@ -15,13 +15,7 @@ _OWN_BENCHMARKS = "workflow/resources/benchmarks"
 
 
 class Inputs:
-    """Functions of wildcards for the rules; the wildcard ``embedding`` names one that is debiased.
-
-    Parameters
-    ----------
-    plan : Plan
-        The run.
-    """
+    """Functions of wildcards for the rules of a run; ``embedding`` names one that is debiased."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

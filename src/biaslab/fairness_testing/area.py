@@ -114,12 +114,5 @@ def _datasets(classifier: Mapping[str, str | None]) -> list[str]:
     return [name for name in (dataset_name(classifier[key]) for key in _FILES) if name]
 
 
-AREA = Area(
-    name="fairness_testing",
-    paper="Adversarial fairness testing (Zhang et al. 2021)",
-    check=check,
-    wanted=wanted,
-    choose=choose,
-    summaries=summaries,
-    items=ITEMS,
-)
+PAPER = "Adversarial fairness testing (Zhang et al. 2021)"
+AREA = Area("fairness_testing", PAPER, check, wanted, choose, summaries, ITEMS)

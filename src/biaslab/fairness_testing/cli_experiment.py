@@ -13,6 +13,10 @@ Results = Annotated[Path, typer.Argument(help="The folder of the classifier, nam
 Schema = Annotated[Path, typer.Option(help="What the columns of the data mean (.yaml).")]
 Hops = Annotated[int, typer.Option(help="Steps of a walk of the local phase.", min=1)]
 Uniform = Annotated[int, typer.Option(help="Uniform samples of the domain.", min=100)]
+Weights = Annotated[Path | None, typer.Option(help="Weights (.npz); without, a network is trained.")]
+Clusters = Annotated[
+    Path | None, typer.Option(help="The cluster of each row; without, the rows are clustered.")
+]
 
 
 @app.command("prepare")
@@ -23,12 +27,8 @@ def prepare(
     seeds: Annotated[int, typer.Option(help="Rows that searches start from.", min=1)],
     training_epochs: Annotated[int, typer.Option(help="Passes over the data, to train a network.", min=1)],
     seed: Seed,
-    network: Annotated[
-        Path | None, typer.Option(help="Weights (.npz); without, a network is trained.")
-    ] = None,
-    clusters: Annotated[
-        Path | None, typer.Option(help="The cluster of each row; without, the rows are clustered.")
-    ] = None,
+    network: Weights = None,
+    clusters: Clusters = None,
 ) -> None:
     """Encode data, choose seeds, and read or train a network: network.npz, data.npz, classifiers.tsv."""
     from biaslab.fairness_testing import cases

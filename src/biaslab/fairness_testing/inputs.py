@@ -9,13 +9,7 @@ from biaslab.run.plan import Plan
 
 
 class Inputs:
-    """Functions of wildcards for the rules; the wildcard ``classifier`` names one that is tested.
-
-    Parameters
-    ----------
-    plan : Plan
-        The run.
-    """
+    """Functions of wildcards for the rules of a run; the wildcard ``classifier`` names one that is tested."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

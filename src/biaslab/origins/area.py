@@ -145,15 +145,7 @@ def _check_source(source: str, where: str, given: Given) -> Iterator[str]:
         )
 
 
-AREA = Area(
-    name="origins",
-    paper="Origins of bias (Brunet et al. 2019)",
-    check=check,
-    wanted=wanted,
-    choose=choose,
-    summaries=summaries,
-    items=ITEMS,
-    labels=("setup", "weat"),
-    reader="biaslab.origins.report.results:Setup",
-    workload="biaslab.origins.workload",
-)
+PAPER = "Origins of bias (Brunet et al. 2019)"
+READER, WORKLOAD = "biaslab.origins.report.results:Setup", "biaslab.origins.workload"
+NAMES = ("setup", "weat")
+AREA = Area("origins", PAPER, check, wanted, choose, summaries, ITEMS, NAMES, READER, WORKLOAD)

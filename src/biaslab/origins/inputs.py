@@ -13,13 +13,7 @@ FOLDER = "results/origins"
 
 
 class Inputs:
-    """Functions of wildcards for the rules; the wildcard ``setup`` names a setup that is run.
-
-    Parameters
-    ----------
-    plan : Plan
-        The run.
-    """
+    """Functions of wildcards for the rules of a run; the wildcard ``setup`` names a setup that is run."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

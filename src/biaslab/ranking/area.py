@@ -41,12 +41,5 @@ def check(given: Given) -> Iterator[str]:
         yield f"ranking.top: {limits}, so that a value could run out of candidates; lower it"
 
 
-AREA = Area(
-    name="ranking",
-    paper="Fairness-aware ranking (Geyik et al. 2019)",
-    check=check,
-    wanted=wanted,
-    choose=choose,
-    summaries=summaries,
-    items=ITEMS,
-)
+PAPER = "Fairness-aware ranking (Geyik et al. 2019)"
+AREA = Area("ranking", PAPER, check, wanted, choose, summaries, ITEMS)

@@ -129,10 +129,8 @@ def projected_resources(
 
     Parameters
     ----------
-    jobs : pandas.DataFrame
-        What `read_jobs` returned.
-    results : path
-        The results folder, for the sizes of its files.
+    jobs, results
+        As for `measured_resources`.
     areas : sequence of Area
         Those to project; areas without a workload are left out.
     run, full : mapping
