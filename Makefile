@@ -39,7 +39,7 @@ report: $(READY)
 	@$(RUN) --report build/report.html
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,0 +1,9 @@
+"""The order of the tests: runs of the workflow first, so that no process is left with a long one."""
+
+import pytest
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files with slow tests before the others, and of these the runs of the workflow first."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.path not in slow, item.path.parent.name != "workflow"))
