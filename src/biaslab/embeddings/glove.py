@@ -70,7 +70,7 @@ class GloveEmbedding:
 
 
 @dataclass
-class _Records:
+class Records:
     """The entries of X, sorted by block and shuffled inside, and where each word's parameters lie."""
 
     row_place: np.ndarray  # (V,) int32: row group by row group
@@ -137,8 +137,8 @@ def train(
     _check(x, parameters)
     set_threads(threads)
     width = -(-(parameters.dimension + 2) // CACHE_LINE) * CACHE_LINE
-    initial = _initial(x.n_words, parameters.dimension, width, rng)
-    records = _sort_records(x, parameters, _n_groups(x.n_words, width), rng)
+    initial = initial_parameters(x.n_words, parameters.dimension, width, rng)
+    records = sort_records(x, parameters, count_groups(x.n_words, width), rng)
     state = _State(
         _placed(initial[0], records.row_place),
         _placed(initial[1], records.column_place),
@@ -175,7 +175,7 @@ class _State:
         return int(np.isfinite(self.loss).sum())
 
 
-def _train_epoch(state: _State, records: _Records, rates: np.ndarray) -> None:
+def _train_epoch(state: _State, records: Records, rates: np.ndarray) -> None:
     losses = np.zeros(len(records.starts) - 1)
     train_epoch(
         state.rows, state.columns, records.rows, records.columns, records.log_x, records.f_x, records.starts,
@@ -197,7 +197,7 @@ def _resume(checkpoint: Path, identity: str) -> _State | None:
     return _State(**arrays)
 
 
-def _embedding(state: _State, records: _Records, dimension: int) -> GloveEmbedding:
+def _embedding(state: _State, records: Records, dimension: int) -> GloveEmbedding:
     w, u = state.rows[records.row_place], state.columns[records.column_place]
     return GloveEmbedding(
         W=w[:, :dimension].copy(),
@@ -219,14 +219,38 @@ def _check(x: Cooccurrence, parameters: GloveParameters) -> None:
             raise InputError(f"{name}: {getattr(parameters, name)} is not positive; choose a positive number")
 
 
-def _n_groups(n_words: int, width: int) -> int:
-    """Return B, a function of the problem alone: the schedule never depends on the number of threads."""
+def count_groups(n_words: int, width: int) -> int:
+    """Return B, the groups of words that the schedule deals with, whatever the number of threads.
+
+    Parameters
+    ----------
+    n_words : int
+        V.
+    width : int
+        Length of a row of parameters, padded.
+    """
     wanted = -(-n_words * 2 * width * 4 // _GROUP_BYTES)
     return max(1, min(n_words, max(_MIN_GROUPS, min(wanted, _MAX_GROUPS))))
 
 
-def _initial(n_words, dimension, width, rng):
-    """Return the parameter rows ``[w, b, 1 | sums]`` and ``[u, 1, c | sums]`` of all words, in word order."""
+def initial_parameters(
+    n_words: int, dimension: int, width: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the parameters that a training begins with.
+
+    Parameters
+    ----------
+    n_words, dimension : int
+        V and D.
+    width : int
+        Length of a row of parameters, padded.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    rows, columns : (V, 2 * width) float32
+        ``[w, b, 1 | sums]`` and ``[u, 1, c | sums]`` of all words, in word order.
+    """
     values = ((rng.random((2, n_words, dimension + 1)) - 0.5) / dimension).astype(np.float32)
     rows_of, columns_of = np.zeros((2, n_words, 2 * width), np.float32)
     rows_of[:, :dimension], columns_of[:, :dimension] = values[:, :, :dimension]
@@ -263,7 +287,19 @@ def _places(groups):
     return place
 
 
-def _sort_records(x, parameters, n_groups, rng):
+def sort_records(
+    x: Cooccurrence, parameters: GloveParameters, n_groups: int, rng: np.random.Generator
+) -> "Records":
+    """Deal words into groups at random, and sort the co-occurrences, shuffled, into blocks of two groups.
+
+    Parameters
+    ----------
+    x : Cooccurrence
+    parameters : GloveParameters
+    n_groups : int
+        B.
+    rng : numpy.random.Generator
+    """
     row_group, column_group = _deal(x.n_words, n_groups, rng), _deal(x.n_words, n_groups, rng)
     row_place, column_place = _places(row_group), _places(column_group)
     shuffle = rng.permutation(len(x.indices))
@@ -273,7 +309,7 @@ def _sort_records(x, parameters, n_groups, rng):
     starts = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=n_groups**2))])
     values = x.counts[shuffle[order]] / x.unit
     groups = np.arange(n_groups)
-    return _Records(
+    return Records(
         row_place, column_place, row_place[rows[order]], column_place[columns[order]],
         np.log(np.where(values > 0, values, 1)).astype(np.float32), weighting(values, parameters.x_max,
         parameters.alpha).astype(np.float32), starts, groups * n_groups + (groups + groups[:, None]) %

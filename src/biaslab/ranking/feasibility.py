@@ -169,7 +169,9 @@ def _counterexample(numerators: tuple[int, ...], ranking: tuple[int, ...]) -> tu
     return (len(numerators), b, k, *texts, value, ranking.count(value), k * numerators[value] // b)
 
 
-def _qualified(counts: tuple[int, ...], k: int, numerators: tuple[int, ...], algorithm: str) -> list[int]:
+def qualified_values(
+    counts: tuple[int, ...], k: int, numerators: tuple[int, ...], algorithm: str
+) -> list[int]:
     """Return the values of which the best next candidate takes place k; counts of the places before."""
     b = sum(numerators)
     short = [a for a, n in enumerate(numerators) if counts[a] < k * n // b]
@@ -191,7 +193,7 @@ def _search_greedy(numerators: tuple[int, ...], algorithm: str) -> Search:
     for k in range(1, b + 1):
         following = {}
         for counts, ranking in rankings.items():
-            for a in _qualified(counts, k, numerators, algorithm):
+            for a in qualified_values(counts, k, numerators, algorithm):
                 after = (*counts[:a], counts[a] + 1, *counts[a + 1 :])
                 following.setdefault(after, (*ranking, a))
         rankings = following
@@ -210,22 +212,22 @@ def _search_constrained_sort(numerators: tuple[int, ...]) -> Search:
         risen = [a for a, n in enumerate(numerators) if k * n // b > (k - 1) * n // b]
         following = {}
         for order, before in itertools.product(itertools.permutations(risen), lists.values()):
-            for placed in _insert_all(before, order, k):
-                length = _first_infeasible(placed, numerators)
+            for placed in insert_all(before, order, k):
+                length = first_infeasible(placed, numerators)
                 if length:
                     return Search(n_states, tuple(a for a, _ in placed[:length]))
-                following.setdefault(placed[_n_fixed(placed) :], placed)
+                following.setdefault(placed[n_fixed(placed) :], placed)
         lists = following
         n_states += len(lists)
     return Search(n_states, ())
 
 
-def _n_fixed(placed: tuple[tuple[int, int], ...]) -> int:
+def n_fixed(placed: tuple[tuple[int, int], ...]) -> int:
     """Return how many places can never change: those up to the last candidate that is at its last place."""
     return max((i for i, (_, last) in enumerate(placed, start=1) if last == i), default=0)
 
 
-def _first_infeasible(placed: tuple[tuple[int, int], ...], numerators: tuple[int, ...]) -> int:
+def first_infeasible(placed: tuple[tuple[int, int], ...], numerators: tuple[int, ...]) -> int:
     """Return the length of the shortest infeasible prefix, 0 if there is none."""
     b = sum(numerators)
     counts = [0] * len(numerators)
@@ -236,7 +238,7 @@ def _first_infeasible(placed: tuple[tuple[int, int], ...], numerators: tuple[int
     return 0
 
 
-def _insert_all(placed: tuple, order: tuple[int, ...], k: int) -> set[tuple]:
+def insert_all(placed: tuple, order: tuple[int, ...], k: int) -> set[tuple]:
     """Return all lists that can come of appending a candidate of each value in `order`, due at place k."""
     lists = {placed}
     for a in order:

@@ -58,7 +58,7 @@ def environment() -> dict[str, object]:
         "cpus": os.cpu_count(),
         "packages": _package_versions(),
         "threads": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
-        "git": _git_state(_PACKAGE),
+        "git": git_state(_PACKAGE),
     }
 
 
@@ -88,7 +88,7 @@ def _package_versions() -> dict[str, str]:
     return versions
 
 
-def _git_state(folder: Path) -> dict[str, object] | None:
+def git_state(folder: Path) -> dict[str, object] | None:
     """Return the commit of the checkout around `folder`, and whether tracked files were changed."""
     try:
         commit = _git(folder, "rev-parse", "HEAD")

@@ -39,8 +39,8 @@ def test_training_equals_the_oracle(zeros):
 
     rng = stream(3)
     width = 16
-    rows, columns = glove._initial(x.n_words, D, width, rng)
-    records = glove._sort_records(x, PARAMETERS, glove._n_groups(x.n_words, width), rng)
+    rows, columns = glove.initial_parameters(x.n_words, D, width, rng)
+    records = glove.sort_records(x, PARAMETERS, glove.count_groups(x.n_words, width), rng)
     word_at_row, word_at_column = np.argsort(records.row_place), np.argsort(records.column_place)
     dense = {
         (i, int(x.indices[k])): x.counts[k] / x.unit
@@ -67,7 +67,7 @@ def test_training_equals_the_oracle(zeros):
 
 def test_no_block_of_a_round_shares_a_row_or_a_column():
     x = small_x()
-    records = glove._sort_records(x, PARAMETERS, 16, stream(0))
+    records = glove.sort_records(x, PARAMETERS, 16, stream(0))
     for round_ in records.schedule:
         for places in (records.rows, records.columns):
             seen = [set(places[records.starts[b] : records.starts[b + 1]].tolist()) for b in round_]

@@ -43,7 +43,7 @@ def test_rankings_take_the_values_that_the_search_follows(algorithm):
             order = rerank(rng.random(m * k), attributes, shares(numerators), k, algorithm)
             counts = [0] * m
             for place, value in enumerate(attributes[order], start=1):
-                assert value in feasibility._qualified(tuple(counts), place, numerators, algorithm)
+                assert value in feasibility.qualified_values(tuple(counts), place, numerators, algorithm)
                 counts[value] += 1
 
 
@@ -51,14 +51,14 @@ def test_lists_of_det_const_sort_are_among_those_that_the_search_follows(monkeyp
     numerators = (2, 3, 4)
     b = sum(numerators)
     checked = set()
-    original = feasibility._first_infeasible
+    original = feasibility.first_infeasible
 
     def check(placed, numerators):
         checked.add(tuple(value for value, _ in placed))
         return original(placed, numerators)
 
-    monkeypatch.setattr(feasibility, "_first_infeasible", check)
-    monkeypatch.setattr(feasibility, "_n_fixed", lambda placed: 0)  # keep whole lists apart
+    monkeypatch.setattr(feasibility, "first_infeasible", check)
+    monkeypatch.setattr(feasibility, "n_fixed", lambda placed: 0)  # keep whole lists apart
     assert search(numerators, "det_const_sort").violation == ()
     rng = np.random.default_rng(3)
     attributes = np.repeat(np.arange(3), b)
@@ -102,8 +102,8 @@ def test_the_others_are_feasible_for_all_small_distributions_and_all_scores(algo
 
 def test_search_sees_a_list_that_moves_a_candidate_too_far_back(monkeypatch):
     """With last places one too late, DetConstSort is infeasible; the search must find it."""
-    original = feasibility._insert_all
-    monkeypatch.setattr(feasibility, "_insert_all", lambda placed, order, k: original(placed, order, k + 1))
+    original = feasibility.insert_all
+    monkeypatch.setattr(feasibility, "insert_all", lambda placed, order, k: original(placed, order, k + 1))
     violation = search((1, 2, 3), "det_const_sort").violation
     assert violation
     assert infeasible_index(violation, shares((1, 2, 3)), len(violation)) == 1

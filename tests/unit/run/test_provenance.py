@@ -34,17 +34,17 @@ def test_git_state_tells_a_changed_checkout(tmp_path):
         identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
         subprocess.run(["git", "-C", tmp_path, *identity, *arguments], check=True, capture_output=True)
 
-    assert provenance._git_state(tmp_path / "nowhere") is None
+    assert provenance.git_state(tmp_path / "nowhere") is None
     git("init", "-q")
     (tmp_path / "a").write_text("1")
     git("add", "a")
     git("commit", "-q", "-m", "first")
     (tmp_path / "untracked").write_text("1")
-    clean = provenance._git_state(tmp_path)
+    clean = provenance.git_state(tmp_path)
     assert len(clean["commit"]) == 40
     assert clean["dirty"] is False
     (tmp_path / "a").write_text("2")
-    assert provenance._git_state(tmp_path) == {"commit": clean["commit"], "dirty": True}
+    assert provenance.git_state(tmp_path) == {"commit": clean["commit"], "dirty": True}
 
 
 def test_git_may_be_absent(tmp_path, monkeypatch):
