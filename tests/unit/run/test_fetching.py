@@ -9,7 +9,7 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.run import datasets, fetching
 from biaslab.run.datasets import Dataset, verified_copy
-from biaslab.run.fetching import ABSENT, PENDING, THERE, fetch_copy, fetch_wanted, source_file, status
+from biaslab.run.fetching import ABSENT, PENDING, THERE, download_wanted, fetch_copy, source_file, status
 
 DATA = b"registered"
 NOWHERE = {"mirror": None, "paths": {}}
@@ -67,7 +67,7 @@ def test_what_a_mirror_has_is_there():
 
 def test_what_cannot_be_had_is_remembered_with_the_reason(net):
     said = []
-    absent = fetch_wanted(REGISTRY, REGISTRY, NOWHERE, said.append)
+    absent = download_wanted(REGISTRY, REGISTRY, NOWHERE, said.append)
     assert set(absent) == set(REGISTRY)
     assert net == ["some==1", "web"], "one wheel is asked for once"
     assert [line.split()[1] for line in said] == ["other", "packed", "web"]
@@ -78,38 +78,34 @@ def test_what_cannot_be_had_is_remembered_with_the_reason(net):
         assert name in found.reason
 
 
+def test_what_is_on_this_machine_is_left_to_the_steps(net):
+    said = []
+    assert download_wanted(REGISTRY, REGISTRY, mirror(), said.append) == {}
+    assert (net, said) == ([], [])
+    assert not Path("results").exists()
+
+
 def test_a_memory_of_another_file_does_not_count(net):
-    fetch_wanted(["web"], REGISTRY, NOWHERE, print)
+    download_wanted(["web"], REGISTRY, NOWHERE, print)
     renewed = replace(WEB, sha256="0" * 64)
     assert status(renewed, {"web": renewed}, NOWHERE).state == PENDING
 
 
-def test_what_is_fetched_is_there_and_forgotten_as_absent(net, monkeypatch):
-    fetch_wanted(["web"], REGISTRY, NOWHERE, print)
+def test_what_is_downloaded_is_there_copied_and_forgotten_as_absent(net, monkeypatch):
+    download_wanted(["web"], REGISTRY, NOWHERE, print)
     monkeypatch.setattr(datasets, "_download", lambda name, url, target: target.write_bytes(DATA))
-    assert fetch_wanted(["web"], REGISTRY, NOWHERE, print) == {}
-    assert status(WEB, REGISTRY, NOWHERE) == fetching.Status(THERE, f"copy: {verified_copy(WEB)}")
-    Path(verified_copy(WEB)).unlink()
-    assert status(WEB, REGISTRY, NOWHERE).state == PENDING
+    assert download_wanted(["web"], REGISTRY, NOWHERE, print) == {}
+    assert status(WEB, REGISTRY, NOWHERE).state == THERE
+    monkeypatch.setattr(datasets, "_download", None)  # the copy is made of what was downloaded
+    fetch_copy(WEB, REGISTRY)
+    assert Path(verified_copy(WEB)).read_bytes() == DATA
+    assert status(WEB, REGISTRY, NOWHERE).reason == f"copy: {verified_copy(WEB)}"
 
 
-def test_a_verified_copy_is_not_fetched_again():
-    places = mirror()
-    said = []
-    fetch_wanted(["mine"], REGISTRY, places, said.append)
-    before = Path(verified_copy(LOCAL)).stat().st_mtime_ns
-    fetch_wanted(["mine"], REGISTRY, places, said.append)
-    assert len(said) == 1
-    assert Path(verified_copy(LOCAL)).stat().st_mtime_ns == before
-
-
-def test_a_copy_of_another_version_is_fetched_anew():
-    places = mirror()
-    fetch_wanted(["mine"], REGISTRY, places, print)
-    renewed = replace(LOCAL, sha256=hashlib.sha256(b"newer").hexdigest())
-    Path("mirror/mine.txt").write_bytes(b"newer")
-    fetch_wanted(["mine"], {"mine": renewed}, places, print)
-    assert Path(verified_copy(renewed)).read_bytes() == b"newer"
+def test_a_damaged_download_is_not_kept(net, monkeypatch):
+    monkeypatch.setattr(datasets, "_download", lambda name, url, target: target.write_bytes(DATA[:-1]))
+    assert "wrong checksum" in download_wanted(["web"], REGISTRY, NOWHERE, print)["web"]
+    assert "wrong checksum" in status(WEB, REGISTRY, NOWHERE).reason
 
 
 def test_a_wrong_file_in_the_mirror_is_an_error_and_not_absent():
@@ -129,4 +125,3 @@ def test_a_source_is_read_from_a_path_a_verified_copy_or_in_place(tmp_path):
     assert source_file("dataset:licensed", registry, NOWHERE).startswith("results/datasets/")
     named = {"mirror": None, "paths": {"licensed": str(tmp_path)}}
     assert source_file("dataset:licensed", registry, named) == str(tmp_path)
-    assert fetch_wanted(["licensed"], registry, named, print) == {}, "nobody can verify it: it stays in place"
