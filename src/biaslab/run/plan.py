@@ -2,13 +2,14 @@
 
 import importlib.metadata
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from biaslab.run import config as configuration
 from biaslab.run.area import Area, Given, Made, Unit, Units, expand, load_area
+from biaslab.run.areas import AREAS
 from biaslab.run.command import options, repeated
 from biaslab.run.datasets import Dataset, dataset_name, load_registry, places, verified_copy
 from biaslab.run.fetching import ABSENT, PENDING, Status, source_file, status
@@ -134,7 +135,7 @@ def make_plan(raw: Mapping, root: Path) -> Plan:
     config = configuration.load(raw, root)
     registry = load_registry(root / configuration.REGISTRY)
     areas, notices = [], []
-    for area in map(load_area, config["areas"]):
+    for area in chosen_areas(config):
         if reason := _missing_extra(area):
             notices.append(f"the area {area.name} is left out: {reason}")
         else:
@@ -151,7 +152,7 @@ def make_plan(raw: Mapping, root: Path) -> Plan:
     return Plan(config, root, registry, tuple(areas), units, absent, tuple(notices))
 
 
-def wanted(config: Mapping, areas: tuple[Area, ...] | list[Area] | None = None) -> list[str]:
+def wanted(config: Mapping, areas: Sequence[Area] | None = None) -> list[str]:
     """Return the registered datasets that a run would use, sorted.
 
     Parameters
@@ -161,8 +162,13 @@ def wanted(config: Mapping, areas: tuple[Area, ...] | list[Area] | None = None) 
     areas : sequence of Area, optional
         Those that run; by default all of the configuration.
     """
-    chosen = [load_area(name) for name in config["areas"]] if areas is None else areas
+    chosen = chosen_areas(config) if areas is None else areas
     return sorted(set().union(*(area.wanted(config) for area in chosen)))
+
+
+def chosen_areas(config: Mapping) -> list[Area]:
+    """Return the areas of a configuration in the order of the list of areas, however they are written."""
+    return [load_area(name) for name in AREAS if name in config["areas"]]
 
 
 def _to_download(states: Mapping[str, Status]) -> list[str]:

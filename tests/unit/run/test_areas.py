@@ -91,6 +91,12 @@ def test_a_setup_that_is_not_run_is_not_debiased(plan):
     assert units.left_out == {"sample": "the setup sample is not run"}
 
 
+def test_areas_choose_in_one_order_however_they_are_written(plan):
+    found = plan("areas: [debiasing, origins]")
+    assert [area.name for area in found.areas] == ["origins", "debiasing"]
+    assert found.units["debiasing"].names == ["w2vnews", "sample"]
+
+
 # --- fairness testing
 
 
