@@ -155,6 +155,18 @@ def test_nothing_is_left_to_do(snakemake, finished_run):
     assert "Nothing to be done" in finished.stdout + finished.stderr
 
 
+def test_a_key_of_one_area_reruns_nothing_of_another(snakemake, finished_run, tmp_path):
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("fairness_testing: {hops: 21}\n")
+    finished = snakemake(finished_run, "--configfile", SMOKE, mine, "--dry-run", "--quiet", "rules")
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    rules = set(re.findall(r"^(\w+) +\d+$", finished.stdout + finished.stderr, flags=re.M))
+    own = {"search_discrimination", "retrain_classifier", "report_fairness_testing"}
+    audit = {"record_config", "measure_claims", "write_audit_page", "write_manifest"}
+    assert own <= rules
+    assert rules <= own | audit | {"all", "total"}
+
+
 def test_report_shows_every_item(snakemake, finished_run):
     finished = snakemake(finished_run, "--configfile", SMOKE, "--report", "report.html")
     assert finished.returncode == 0, finished.stdout + finished.stderr
