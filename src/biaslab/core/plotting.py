@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FIGURE_SUFFIXES = (".svg", ".pdf", ".png", ".tsv")
-"""The files of one figure."""
-
 SINGLE_COLUMN, DOUBLE_COLUMN = 3.35, 6.9
 """Widths of a paper's single and double column, in inches."""
 

@@ -15,9 +15,6 @@ from biaslab.core.io import write_tsv
 MISSING = "–"
 """What a table shows where there is no value."""
 
-TABLE_SUFFIXES = (".tsv", ".md", ".tex")
-"""The files of one table."""
-
 _LONG_TABLE = 40  # rows; a longer table must break over pages
 _LONG_TEXT = 45  # characters; longer cells wrap
 _NUMBER = re.compile(r"[-+−<≥≤]?\d[\d.,]*(e[-+]?\d+)?\b")

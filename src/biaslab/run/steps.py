@@ -91,7 +91,7 @@ def digests(verbs: Iterable[str]) -> dict[str, str]:
     """Return the digests of verbs, kept in the user's cache as long as no file of the package changes."""
     state = hashlib.sha256()
     for file in sorted(code.PACKAGE.rglob("*")):
-        if file.suffix in (".py", ".j2", ".mplstyle"):
+        if file.is_file() and file.parent.name != "__pycache__":
             state.update(f"{file.relative_to(code.PACKAGE)}\0".encode() + file.read_bytes() + b"\0")
     folder = cache_folder("steps")
     kept = folder / f"{state.hexdigest()}.json" if folder else None

@@ -10,12 +10,14 @@ import pytest
 from biaslab.core import plotting
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
+from biaslab.run.area import FIGURE, SUFFIXES
 
 # One drawing with everything that has ever made files differ: clip paths, markers, hatches, fonts, legends.
 SCRIPT = """
 import sys
 import pandas as pd
 from biaslab.core import plotting
+from biaslab.run.area import FIGURE, SUFFIXES
 with plotting.figure() as figure:
     ax = figure.subplots()
     ax.plot([1, 2, 3], [1, 5, 2], "o-", label="ΔB, r²")
@@ -49,7 +51,7 @@ def test_two_processes_save_equal_bytes_in_every_format(tmp_path):
     for number, name in enumerate(("a", "b")):
         environment = os.environ | {"PYTHONHASHSEED": str(number), "MPLBACKEND": "agg", "TZ": f"UTC{number}"}
         subprocess.run([sys.executable, "-c", SCRIPT, tmp_path / name], check=True, env=environment)
-    for suffix in plotting.FIGURE_SUFFIXES:
+    for suffix in SUFFIXES[FIGURE]:
         assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes(), suffix
 
 
@@ -65,9 +67,7 @@ def test_files_hold_the_format_and_neither_dates_nor_paths(tmp_path, suffix, sta
 def test_data_lie_beside_the_figure(tmp_path):
     draw(tmp_path / "figure")
     assert read_tsv(tmp_path / "figure.tsv")["x"].tolist()[0] == 1.5
-    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(
-        f"figure{s}" for s in plotting.FIGURE_SUFFIXES
-    )
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(f"figure{s}" for s in SUFFIXES[FIGURE])
 
 
 def test_the_style_ends_with_the_context_and_ignores_the_users_own():

@@ -5,7 +5,8 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
-from biaslab.core.tables import TABLE_SUFFIXES, Table, text_columns, write_table
+from biaslab.core.tables import Table, text_columns, write_table
+from biaslab.run.area import SUFFIXES, TABLE
 
 DATA = pd.DataFrame(
     {
@@ -19,7 +20,7 @@ TEMPLATES = {"Name": "{name}", "Effect": "{mean:.2f} ± {sd:.2f}", "r²": "{mean
 
 def write(folder, data=DATA, templates=TEMPLATES, title="Effects of x_y", note="Mean ± sd, p < 0.05."):
     write_table(folder / "table9_effects", Table(data, text_columns(data, templates), title, note))
-    return {suffix: (folder / f"table9_effects{suffix}").read_text() for suffix in TABLE_SUFFIXES}
+    return {suffix: (folder / f"table9_effects{suffix}").read_text() for suffix in SUFFIXES[TABLE]}
 
 
 def unescaped(latex):

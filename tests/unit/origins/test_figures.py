@@ -5,7 +5,6 @@ import pytest
 
 from biaslab.core import plotting
 from biaslab.core.io import read_tsv
-from biaslab.core.plotting import FIGURE_SUFFIXES
 from biaslab.origins.report.histograms import draw_histogram, draw_histograms
 from biaslab.origins.report.predictions import (
     draw_estimators,
@@ -14,6 +13,7 @@ from biaslab.origins.report.predictions import (
     draw_targeted_sets,
 )
 from biaslab.origins.report.training import draw_loss
+from biaslab.run.area import FIGURE, SUFFIXES
 from origins_data import copy_setup, make_setups, save_svg
 
 
@@ -109,7 +109,7 @@ def test_losses_are_those_of_the_baselines(drawn, setups):
 def test_drawing_twice_gives_equal_bytes_in_every_format(setups, tmp_path):
     for name in "ab":
         draw_predictions(setups[1:], tmp_path / name)
-    for suffix in FIGURE_SUFFIXES:
+    for suffix in SUFFIXES[FIGURE]:
         assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes(), suffix
 
 

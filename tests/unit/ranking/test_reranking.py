@@ -13,7 +13,6 @@ from numpy.testing import assert_allclose
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv
-from biaslab.core.plotting import FIGURE_SUFFIXES
 from biaslab.ranking.algorithms import ALGORITHMS, rerank_report
 from biaslab.ranking.desired import KINDS
 from biaslab.ranking.lists import Columns, ListFile
@@ -26,6 +25,7 @@ from biaslab.ranking.report.lists import (
     write_figure,
 )
 from biaslab.ranking.reranking import rerank_file
+from biaslab.run.area import FIGURE, SUFFIXES
 from naive import ranking as naive
 
 COLUMNS = Columns("score", ("sex", "age"), "query", "fit")
@@ -216,7 +216,7 @@ def test_figures_repeat_byte_for_byte(tmp_path, n_lists):
     _, part = reranked(tmp_path, table.assign(score=-table["score"]), k=3)
     for name in "ab":
         write_figure(part, tmp_path / name)
-    for suffix in FIGURE_SUFFIXES:
+    for suffix in SUFFIXES[FIGURE]:
         assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
 
 
@@ -266,7 +266,7 @@ def test_command_writes_everything(tmp_path, biaslab):
     assert code == 0
     assert pd.read_csv(tmp_path / "fair.csv")["who"].tolist() == list("aebfcd")
     assert read_tsv(tmp_path / "measures.tsv")["n_exhausted"].tolist() == [0, 1]
-    assert all((tmp_path / f"fair{suffix}").exists() for suffix in FIGURE_SUFFIXES)
+    assert all((tmp_path / f"fair{suffix}").exists() for suffix in SUFFIXES[FIGURE])
     assert [line.split()[0] for line in out.splitlines()][-1] == "ndcg"
     assert err == (
         "biaslab: in the list a value ran out of candidates: 1 places went to the best remaining candidates"

@@ -1,0 +1,103 @@
+"""The one writer of tables and figures: what it opens, what it writes, and what it refuses."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+import pytest
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
+from biaslab.core.tables import Table
+from biaslab.run.area import FIGURE, SUFFIXES, TABLE, TEST, UNIT, Item, Unit, load_area
+from biaslab.run.reports import units_from_json, units_to_json, write_report
+
+UNITS = [Unit("one", ("t",), {"depth": {"epochs": 3}}, {"claims": "claims.tsv"}), Unit("two")]
+
+
+def shares(units):
+    data = pd.concat([unit.table("shares", "x").assign(unit=unit.name) for unit in units])
+    return Table(data, data.astype(str), "Shares")
+
+
+def draw(unit, test, stem):
+    for suffix in SUFFIXES[FIGURE]:
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        Path(f"{stem}{suffix}").write_text(f"{unit.name} {test} {unit.option('depth', 'epochs')}")
+
+
+def draw_nothing(unit, stem):
+    """Make no file."""
+
+
+ITEMS = (
+    Item("shares", TABLE, "Table 1", "made_for_a_test:shares", ("shares.tsv",)),
+    Item("line", FIGURE, "Figure 1", "made_for_a_test:draw", ("shares.tsv",), TEST),
+)
+AREA = replace(load_area("origins"), name="made", items=ITEMS, reader="biaslab.run.reports:Results")
+
+
+@pytest.fixture(autouse=True)
+def _makers(monkeypatch):
+    module = ModuleType("made_for_a_test")
+    vars(module).update(shares=shares, draw=draw, draw_nothing=draw_nothing)
+    monkeypatch.setitem(sys.modules, "made_for_a_test", module)
+
+
+@pytest.fixture
+def results(tmp_path):
+    for number, name in enumerate(("one", "two", "of_an_earlier_run")):
+        write_tsv(tmp_path / f"made/{name}/shares.tsv", pd.DataFrame({"x": [number]}))
+    return tmp_path
+
+
+def refusal(*arguments, **options):
+    with pytest.raises(InputError) as caught:
+        write_report(*arguments, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_items_are_made_of_the_units_of_the_run_alone(results):
+    said = []
+    written = write_report(AREA, UNITS, results, say=said.append)
+    assert written == ["tables/shares", "one/figures/line_t"]
+    table = pd.read_csv(results / "made/tables/shares.tsv", sep="\t")
+    assert table["unit"].tolist() == ["one", "two"]
+    assert (results / "made/one/figures/line_t.svg").read_text() == "one t 3"
+    assert [line.split(" (")[0] for line in said] == ["1 of 2: tables/shares", "2 of 2: one/figures/line_t"]
+
+
+def test_single_items_can_be_written(results):
+    assert write_report(AREA, UNITS, results, only=["line"]) == ["one/figures/line_t"]
+    assert not (results / "made/tables").exists()
+    assert "no item 'lin' (known: shares, line); did you mean" in refusal(AREA, UNITS, results, only=["lin"])
+
+
+def test_a_figure_whose_function_writes_nothing_is_an_error(results):
+    empty = Item("empty", FIGURE, "Figure 2", "made_for_a_test:draw_nothing", (), UNIT)
+    message = refusal(replace(AREA, items=(empty,)), UNITS, results)
+    assert message.startswith("made_for_a_test:draw_nothing did not write one/figures/empty.svg")
+
+
+def test_what_is_missing_is_refused(results):
+    assert "no unit to report on" in refusal(AREA, [], results)
+    nobody = Item("x", TABLE, "x", "made_for_a_test:nobody", ())
+    assert "made_for_a_test has no 'nobody'" in refusal(replace(AREA, items=(nobody,)), UNITS, results)
+    without = [replace(UNITS[0], options={})]
+    assert "one: the option depth.epochs is missing" in refusal(AREA, without, results)
+    (results / "made/two/shares.tsv").unlink()
+    assert "two/shares.tsv: no such file" in refusal(AREA, UNITS, results)
+
+
+def test_units_survive_the_command_line():
+    assert units_from_json(units_to_json(UNITS)) == UNITS
+
+
+@pytest.mark.parametrize("text", ["", "{", "3", '["one"]', json.dumps([{"tests": []}])])
+def test_what_is_no_list_of_units_is_refused(text):
+    with pytest.raises(InputError, match="--units: not a list of units in JSON"):
+        units_from_json(text)
