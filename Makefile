@@ -8,7 +8,9 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3,$(
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-RUN = $(BIN)/biaslab run --cores $(CORES) $(addprefix --preset ,$(PRESET)) $(addprefix --configfile ,$(CONFIG)) $(ARGS)
+OVERLAYS = $(addprefix --preset ,$(PRESET)) $(addprefix --configfile ,$(CONFIG))
+RUN = $(BIN)/biaslab run --cores $(CORES) $(OVERLAYS) $(ARGS)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BENCHMARKS := $(filter-out benchmarks/bench_%.py,$(sort $(wildcard benchmarks/*.py)))
 BIASLAB_MIRROR ?= $(wildcard ../shared/data)
 MIRROR := $(addprefix BIASLAB_MIRROR=,$(BIASLAB_MIRROR))
@@ -20,7 +22,7 @@ MIRROR := $(addprefix BIASLAB_MIRROR=,$(BIASLAB_MIRROR))
 
 help:
 	@echo 'make reproduce      run the workflow; goes on where the last run ended'
-	@echo '                    PRESET=NAME      a preset of workflow/presets (simplewiki, nyt, smoke)'
+	@echo '                    PRESET=NAME      a preset of workflow/presets (simplewiki, nyt, hate-speech, smoke)'
 	@echo '                    CONFIG=FILE      your own settings, laid over config.yaml and the preset'
 	@echo '                    CORES=N          cores to use, all by default'
 	@echo '                    ARGS="..."       further options of Snakemake, e.g. ARGS=-n for a dry run'
@@ -31,7 +33,9 @@ help:
 	@echo 'make clean          delete caches, compiled kernels and builds'
 	@echo 'make clean-results  delete results/ and what Snakemake knows about it'
 
-reproduce: $(READY)
+reproduce: $(READY) $(wildcard $(VENV)/.neural)
+	@for extra in $$($(BIN)/biaslab extras $(OVERLAYS) -- $(ARGS)); do \
+	    $(MAKE) --no-print-directory $(VENV)/.$$extra || echo "biaslab: goes on without '$$extra'" >&2; done
 	@$(RUN)
 
 report: $(READY)
@@ -39,6 +43,7 @@ report: $(READY)
 	@$(RUN) --report build/report.html
 
 test: $(READY)
+	@$(MAKE) --no-print-directory $(VENV)/.neural || echo 'The tests of networks that read texts are skipped.' >&2
 	$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 lint: $(READY)
@@ -65,9 +70,15 @@ $(VENV)/.requirements: requirements.lock
 	    || { echo 'biaslab needs Python 3.11 or newer; name one: make $(MAKECMDGOALS) PYTHON=...' >&2; exit 2; }
 	@echo 'Setting up $(VENV) from requirements.lock (once, a few minutes) ...'
 	@"$(PYTHON)" -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(PIP) --require-hashes --requirement requirements.lock
 	@touch $@
 
 $(READY): $(VENV)/.requirements pyproject.toml
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# torch's CPU build and what reads texts with it. README says where pip finds that build, and how to take a GPU's.
+$(VENV)/.neural: requirements-neural.lock | $(READY)
+	@echo 'Installing requirements-neural.lock: torch (CPU) and transformers (once, 1 GB, a few minutes) ...'
+	@$(PIP) --require-hashes --requirement requirements-neural.lock
 	@touch $@

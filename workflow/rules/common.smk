@@ -12,9 +12,10 @@ from biaslab.run.steps import mark_rules
 
 ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
 ENVIRONMENT = "../../envs/biaslab.yaml"
+NEURAL = "../../envs/neural.yaml"
 
 # The steps' `biaslab` is the one beside this Python, also where snakemake is called by its path; and
-# envs/biaslab.post-deploy.sh installs from this repository.
+# envs/*.post-deploy.sh install from this repository.
 os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]),
     BIASLAB_REPOSITORY=str(ROOT.resolve()),

@@ -7,14 +7,16 @@ import typer
 
 from biaslab.cli import audit, cache, datasets, embeddings
 from biaslab.cli.report import add_report
-from biaslab.cli.run import run
+from biaslab.cli.run import extras, run
 from biaslab.core.errors import InputError
 from biaslab.run.areas import AREAS
 
 app = typer.Typer(
     name="biaslab", help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run)
+_SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}  # further arguments are Snakemake's
+app.command(context_settings=_SNAKEMAKE)(run)
+app.command(context_settings=_SNAKEMAKE)(extras)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(embeddings.app, name="embeddings")
 for area in AREAS:

@@ -57,3 +57,27 @@ def run(
 
 def _say(line: str) -> None:
     typer.echo(line, err=True)
+
+
+def extras(
+    context: typer.Context,
+    preset: Annotated[str | None, typer.Option(help="A preset of workflow/presets, without .yaml.")] = None,
+    configfile: Annotated[
+        list[Path] | None, typer.Option(help="Your own configuration, laid over config.yaml and the preset.")
+    ] = None,
+) -> None:
+    """Print the extras (optional dependencies) that areas of a configuration need and that are missing.
+
+    Arguments after ``--`` are those of Snakemake: where they run nothing, nothing is needed.
+    """
+    from biaslab.run.config import load_files, overlays
+    from biaslab.run.extras import missing_extra
+    from biaslab.run.plan import chosen_areas
+
+    if any(map(_LOOKS_ONLY.fullmatch, context.args)):
+        return
+    root = Path()
+    config = load_files([Path("config.yaml"), *overlays(preset, configfile, root)], root)
+    for extra in dict.fromkeys(area.extra for area in chosen_areas(config)):
+        if missing_extra(extra):
+            typer.echo(extra)

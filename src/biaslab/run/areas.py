@@ -1,4 +1,4 @@
 """The list of areas."""
 
-AREAS = ("origins", "ranking", "debiasing", "fairness_testing")
+AREAS = ("origins", "ranking", "debiasing", "fairness_testing", "hate_speech")
 """Every area, in the order in which they choose, run and report: one line adds one."""

@@ -1,7 +1,5 @@
 """What a run will do, decided from the configuration and the data that are there; nothing is fetched here."""
 
-import importlib.metadata
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +10,7 @@ from biaslab.run.area import Area, Given, Made, Unit, Units, expand, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.command import options, repeated
 from biaslab.run.datasets import Dataset, dataset_name, load_registry, places, verified_copy
+from biaslab.run.extras import missing_extra
 from biaslab.run.fetching import ABSENT, PENDING, Status, source_file, status
 
 CLAIMS = Path("workflow/resources/claims")
@@ -136,7 +135,7 @@ def make_plan(raw: Mapping, root: Path) -> Plan:
     registry = load_registry(root / configuration.REGISTRY)
     areas, notices = [], []
     for area in chosen_areas(config):
-        if reason := _missing_extra(area):
+        if reason := missing_extra(area.extra):
             notices.append(f"the area {area.name} is left out: {reason}")
         else:
             areas.append(area)
@@ -177,17 +176,3 @@ def _to_download(states: Mapping[str, Status]) -> list[str]:
         for name, state in states.items()
         if state.state == PENDING
     ]
-
-
-def _missing_extra(area: Area) -> str:
-    """Return why the optional dependencies of an area are not there; empty where none is missing."""
-    if not area.extra:
-        return ""
-    for requirement in importlib.metadata.requires("biaslab") or []:
-        if f'extra == "{area.extra}"' in requirement.replace("'", '"'):
-            name = re.match(r"[\w.-]+", requirement)[0]
-            try:
-                importlib.metadata.version(name)
-            except importlib.metadata.PackageNotFoundError:
-                return f"{name} is not installed; pip install 'biaslab[{area.extra}]'"
-    return ""

@@ -1,0 +1,172 @@
+"""Hate speech classifiers regularized by explanations (Kennedy et al. 2020), as the workflow sees it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.files import locate, not_found
+from biaslab.hate_speech.items import ITEMS
+from biaslab.hate_speech.methods import VANILLA, parse_method
+from biaslab.run.area import Area, Given, Unit, Units, claims_of
+from biaslab.run.areas import AREAS
+from biaslab.run.datasets import dataset_name, unregistered, verified_copy
+
+RANDOM = "random"
+"""Instead of a file with the weights of the encoder: draw them."""
+PROBES = ("hatecheck", "fuzzed", "nonfuzzed")
+"""Test sets that are the same for every corpus."""
+_TEXTS = ("source", "validation", "test")
+_ENCODER = ("config", "vocabulary", "weights")
+
+
+def wanted(config: Mapping[str, Any]) -> set[str]:
+    """Return the registered datasets that a run would use."""
+    section = config["hate_speech"]
+    corpora = [section["corpora"][name] for name in _named(section)]
+    sources = [corpus[key] for corpus in corpora for key in (*_TEXTS, "news")]
+    return _datasets([*sources, *(section[probe] for probe in PROBES), *_encoder_sources(section)])
+
+
+def choose(given: Given) -> Units:
+    """Return what is there of the corpora in ``run``, or else of those in ``otherwise``.
+
+    Parameters
+    ----------
+    given : Given
+    """
+    section = given.config["hate_speech"]
+    if lost := sorted(_datasets(_encoder_sources(section)) & given.absent.keys()):
+        return Units((), dict.fromkeys(section["run"], f"its encoder: {given.absent[lost[0]]}"))
+    chosen, left_out = _available(section, section["run"], given.absent)
+    if not chosen:
+        chosen, further = _available(section, section["otherwise"], given.absent)
+        left_out |= further
+    data = {
+        f"{name}-{key}": file_of(section["corpora"][name][key], given)
+        for name in chosen
+        for key in _TEXTS
+        if section["corpora"][name][key]
+    }
+    options = {"unmask": section["unmask"], "explained": section["explained"]}
+    files = claims_of(AREA.name, given.root) | {"masked_words": str(locate(section["masked_words"], given.root))}
+    units = tuple(Unit(name, options=options, files=files) for name in chosen)
+    return Units(units, left_out, data, {AREA.name: {**section, "run": chosen}})
+
+
+def file_of(source: str, given: Given) -> str:
+    """Return the file that a source is read from: a verified copy, or the user's own."""
+    dataset = dataset_name(source)
+    return verified_copy(given.registry[dataset]) if dataset else str(locate(source, given.root))
+
+
+def encoder_files(section: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the sources of the encoder's config, vocabulary and weights; None for random weights."""
+    encoder = section["encoder"]
+    if folder := encoder["folder"]:
+        names = zip(_ENCODER, ("config.json", "vocab.txt", "model.safetensors"), strict=True)
+        return {part: str(Path(folder) / name) for part, name in names}
+    return {part: None if encoder[part] == RANDOM else encoder[part] for part in _ENCODER}
+
+
+def summaries(config: Mapping[str, Any]) -> list[str]:
+    """Say in one line what will be trained."""
+    section = config["hate_speech"]
+    otherwise = f" (or else {', '.join(section['otherwise'])})" if section["otherwise"] else ""
+    n, layers = section["limits"]["train"], section["encoder"]["layers"]
+    sentences = "all sentences" if n is None else f"{n:,} sentences"
+    depth = "all layers" if layers is None else f"{layers} layer{'s' * (layers > 1)}"
+    return [
+        f"{', '.join(section['methods'])} on {', '.join(section['run'])}{otherwise}: {section['seeds']:,}"
+        f" seeds, encoders with {depth} on {sentences}, {section['training']['epochs']:,} epochs"
+    ]
+
+
+def check(given: Given) -> Iterator[str]:
+    """Yield corpora that are nowhere defined, files that are not there, methods that do not fit together."""
+    section = given.config["hate_speech"]
+    known = section["corpora"]
+    for key, name in [(of, each) for of in ("run", "otherwise", "transfer") for each in section[of]]:
+        if name not in known:
+            listed = f"(defined: {', '.join(known)}){suggest(name, known)}"
+            yield f"hate_speech.{key}: there is no corpus '{name}' {listed}"
+        elif name in AREAS:
+            yield f"hate_speech.{key}: '{name}' is the name of an area; rename the corpus"
+    for name in _named(section):
+        for part in (*_TEXTS, "identifiers", "news", "sentences"):
+            if problem := _problem(known.get(name, {}).get(part), given):
+                yield f"hate_speech.corpora.{name}.{part}: {problem}"
+    for key in (*PROBES, "masked_words"):
+        if problem := _problem(section[key], given):
+            yield f"hate_speech.{key}: {problem}"
+    for part, source in encoder_files(section).items():
+        if problem := _problem(source, given):
+            yield f"hate_speech.encoder.{part}: {problem}"
+    yield from _check_methods(section)
+
+
+def _check_methods(section: Mapping[str, Any]) -> Iterator[str]:
+    for name in section["methods"]:
+        try:
+            parse_method(name)
+        except InputError as error:
+            yield f"hate_speech.methods: {error}"
+    explained, methods = section["explained"], section["methods"]
+    if VANILLA not in methods or explained not in methods:
+        needed = f"{VANILLA} and {explained}"
+        yield f"hate_speech.explained: {needed} must both be among methods; add them there, or name another"
+    elif not explained.startswith(("soc-", "oc-")):
+        yield f"hate_speech.explained: {explained} regularizes no explanation; name an oc or soc method"
+
+
+def _problem(source: str | None, given: Given) -> str:
+    """Return what is wrong with a source; "" for nothing."""
+    if source == "":
+        return "is missing; name the file"
+    if source is None:
+        return ""
+    dataset = dataset_name(source)
+    return unregistered(dataset, given.registry) if dataset else not_found(source, given.root)
+
+
+def _named(section: Mapping[str, Any]) -> list[str]:
+    """Return the corpora that a run may read."""
+    names = dict.fromkeys([*section["run"], *section["otherwise"], *section["transfer"]])
+    return [name for name in names if name in section["corpora"]]
+
+
+def _encoder_sources(section: Mapping[str, Any]) -> list[str | None]:
+    return list(encoder_files(section).values())
+
+
+def _datasets(sources: Iterable[str | None]) -> set[str]:
+    return {name for name in map(dataset_name, sources) if name}
+
+
+def _available(
+    section: Mapping[str, Any], names: Iterable[str], absent: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """Return those of some corpora that can be had, and why the others cannot."""
+    chosen, left_out = [], {}
+    for name in names:
+        lost = sorted(_datasets(section["corpora"][name][key] for key in _TEXTS) & absent.keys())
+        if lost:
+            left_out[name] = absent[lost[0]]
+        else:
+            chosen.append(name)
+    return chosen, left_out
+
+
+PAPER = "Hate speech classifiers regularized by explanations (Kennedy et al. 2020)"
+AREA = Area(
+    "hate_speech",
+    PAPER,
+    check,
+    wanted,
+    choose,
+    summaries,
+    ITEMS,
+    labels=("corpus", "test"),
+    extra="neural",
+)
+"""The area."""

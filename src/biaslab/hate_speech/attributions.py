@@ -1,0 +1,98 @@
+"""The importance of identifiers in texts that a classifier was not trained on."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import torch
+
+from biaslab.hate_speech.contexts import ContextSettings, fill_contexts
+from biaslab.hate_speech.explanations import MAX_TOKENS, find_occurrences, importance
+from biaslab.hate_speech.identity_metrics import holding
+from biaslab.text.devices import generator
+from biaslab.text.encoder import batches_by_length, evaluating, score
+from biaslab.text.language_model import BiGRU
+from biaslab.text.tokens import Tokenizer, Tokens
+
+
+def identifier_importance(
+    model: torch.nn.Module,
+    tokens: Tokens,
+    ids: Mapping[str, int],
+    settings: ContextSettings,
+    tokenizer: Tokenizer,
+    language_model: BiGRU | None,
+    seed: int,
+    max_tokens: int = MAX_TOKENS,
+) -> pd.DataFrame:
+    """Return φ (Kennedy et al. 2020, Eq. 1) of every occurrence of an identifier.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        The classifier; it is explained without dropout.
+    tokens : Tokens
+        n texts.
+    ids : mapping of str to int
+        The word piece of each identifier.
+    settings : ContextSettings
+        OC or SOC.
+    tokenizer : Tokenizer
+    language_model : BiGRU, optional
+        Needed for a radius above 0.
+    seed : int
+        Of the sampled contexts; equal seeds draw equal contexts for every model.
+    max_tokens : int
+        Tokens of a forward pass, but for a text that alone needs more.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns row (of the text), identifier and phi (float64), by row and position.
+    """
+    rows = np.flatnonzero(holding(tokens, list(ids.values())).any(axis=1))
+    names = {piece: name for name, piece in ids.items()}
+    tables = []
+    with evaluating(model), torch.no_grad():
+        for number, some in enumerate(
+            batches_by_length(tokens.lengths[rows], max_tokens // (2 * settings.n_contexts))
+        ):
+            batch, mask = (torch.from_numpy(a).to(model.device) for a in tokens.padded(rows[some], tokenizer.pad))
+            found = find_occurrences(batch.cpu().numpy(), ids.values())
+            random = generator(seed, "identifiers", number, device=model.device)
+            filled = fill_contexts(batch, mask, found, settings, language_model, tokenizer, random)
+            phi = importance(partial(score, model), batch, mask, found, filled, tokenizer.pad)
+            pieces = batch.cpu().numpy()[found.row, found.start]
+            tables.append(
+                pd.DataFrame(
+                    {
+                        "row": rows[some][found.row],
+                        "identifier": [names[piece] for piece in pieces.tolist()],
+                        "phi": phi.double().cpu().numpy(),
+                    }
+                )
+            )
+    if not tables:
+        return pd.DataFrame({"row": [], "identifier": [], "phi": []})
+    return pd.concat(tables, ignore_index=True).sort_values("row", kind="stable", ignore_index=True)
+
+
+def summarize(occurrences: pd.DataFrame, ids: Mapping[str, int]) -> pd.DataFrame:
+    """Return how important each identifier is: columns identifier, n, mean_phi, mean_abs_phi.
+
+    Parameters
+    ----------
+    occurrences : pandas.DataFrame
+        As `identifier_importance` returns them.
+    ids : mapping of str to int
+        The identifiers; one that occurs in no text has n = 0 and missing values.
+    """
+    phi = occurrences.groupby("identifier")["phi"]
+    table = pd.DataFrame({"n": phi.size(), "mean_phi": phi.mean(), "mean_abs_phi": phi.agg(_mean_absolute)})
+    table = table.reindex(list(ids)).rename_axis("identifier").reset_index()
+    return table.assign(n=table["n"].fillna(0).astype(np.int64))
+
+
+def _mean_absolute(phi: pd.Series) -> float:
+    return float(phi.abs().mean())

@@ -1,0 +1,178 @@
+"""The labelled corpus of an experiment: read, split, cut, tokenised; and the further sets it is tested on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz, write_npz
+from biaslab.core.rng import stream
+from biaslab.text import corpora, splits
+from biaslab.text.labelled import read_labelled
+from biaslab.text.tokens import Tokenizer, Tokens
+
+TRAIN, VALIDATION, TEST = "train", "validation", "test"
+SPLITS = (TRAIN, VALIDATION, TEST)
+NEWS = "news"
+RANDOM, GROUPED, RELEASE = "random", "grouped", "release"
+NOT_NOHATE, HATE = "not-nohate", "hate"
+"""What is positive in Stormfront: all but noHate (most probably the paper's reading), or hate alone."""
+
+STORMFRONT, GHC, TABLE = "stormfront", "ghc", "table"
+STORMFRONT_SIZES = ((7896, 1059), (979, 122), (1998, 246))
+"""Sentences, and positive ones among them, of each split (Section 3)."""
+SHARES = (0.726, 0.09, 0.184)
+"""The same as shares, for what cannot be split into exactly these."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a corpus is read from, and how it is split.
+
+    Attributes
+    ----------
+    format : str
+        `STORMFRONT`, `GHC` or `TABLE`.
+    train : pathlib.Path
+        All texts, or those for training where the other two are named.
+    validation, test : pathlib.Path, optional
+    positive : str, optional
+        The positive label of a table; of Stormfront `NOT_NOHATE` (the default) or `HATE`.
+    split : str
+        `RANDOM` (the paper) or `GROUPED` (no post in two parts); of no account where all files are named.
+    """
+
+    format: str
+    train: Path
+    validation: Path | None = None
+    test: Path | None = None
+    positive: str | None = None
+    split: str = RANDOM
+
+    @property
+    def is_released_split(self) -> bool:
+        """Whether the split is that of the files."""
+        return self.validation is not None and self.test is not None
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Tokenised texts with labels.
+
+    Attributes
+    ----------
+    tokens : Tokens
+    labels : (n,) int8
+    rows : (n,) int64
+        Row of each text in its source.
+    """
+
+    tokens: Tokens
+    labels: np.ndarray
+    rows: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, rows: np.ndarray) -> "Texts":
+        """Return some of the texts."""
+        return Texts(self.tokens.take(rows), self.labels[rows], self.rows[rows])
+
+
+def read_splits(source: Source, seed: int, number: int = 0) -> dict[str, pd.DataFrame]:
+    """Read a corpus and split it.
+
+    Parameters
+    ----------
+    source : Source
+    seed : int
+        The seed of the run.
+    number : int
+        Which of the random splits; 0 is the one that all classifiers of a run share.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        Train, validation and test: columns text, label, row, and group where there is one.
+
+    Raises
+    ------
+    InputError
+        When a file is wrong, one of the two further files is missing, or posts are asked for and unknown.
+    """
+    if (source.validation is None) != (source.test is None):
+        raise InputError(f"{source.train}: name both validation and test, or neither")
+    if source.is_released_split:
+        files = (source.train, source.validation, source.test)
+        return {name: _read(source, file) for name, file in zip(SPLITS, files, strict=True)}
+    table = _read(source, source.train)
+    parts = _split(table, source, stream(seed, "split", source.split, number))
+    return {name: table.iloc[part] for name, part in zip(SPLITS, parts, strict=True)}
+
+
+def tokenize(table: pd.DataFrame, tokenizer: Tokenizer, max_length: int) -> Texts:
+    """Return the texts of a table as tokens.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns text, label and perhaps row.
+    tokenizer : Tokenizer
+    max_length : int
+        Pieces of a text, [CLS] and [SEP] among them; what is longer is cut.
+    """
+    tokens = tokenizer.encode(list(table["text"]), max_length)
+    rows = table["row"] if "row" in table else np.arange(len(table))
+    return Texts(tokens, table["label"].to_numpy(np.int8), np.asarray(rows, np.int64))
+
+
+def cut(texts: Texts, limit: int | None, seed: int, name: str) -> np.ndarray:
+    """Return the rows, sorted, of at most `limit` texts, drawn with the share of positive ones kept."""
+    if limit is None or limit >= len(texts):
+        return np.arange(len(texts))
+    return splits.cut(texts.labels, limit, stream(seed, "cut", name))
+
+
+def save_sets(path: Path, sets: Mapping[str, Texts], **more: np.ndarray) -> None:
+    """Write named sets of texts, and further arrays, to one file (.npz)."""
+    arrays: dict[str, np.ndarray] = {}
+    for name, texts in sets.items():
+        arrays |= texts.tokens.arrays(name)
+        arrays |= {f"{name}_labels": texts.labels, f"{name}_rows": texts.rows}
+    write_npz(path, **arrays, **more)
+
+
+def load_sets(path: Path) -> dict[str, Texts]:
+    """Read the sets of texts that `save_sets` wrote, in their order.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or wrong.
+    """
+    arrays = read_npz(path)
+    names = [key.removesuffix("_labels") for key in arrays if key.endswith("_labels")]
+    return {
+        name: Texts(Tokens.of_arrays(arrays, name), arrays[f"{name}_labels"], arrays[f"{name}_rows"])
+        for name in names
+    }
+
+
+def _read(source: Source, file: Path) -> pd.DataFrame:
+    if source.format == STORMFRONT:
+        return corpora.read_stormfront(file, source.positive or NOT_NOHATE)
+    if source.format == GHC:
+        return corpora.read_ghc(file)
+    return read_labelled(file, group="group" if source.split == GROUPED else None, positive=source.positive)
+
+
+def _split(table: pd.DataFrame, source: Source, rng: np.random.Generator) -> list[np.ndarray]:
+    labels = table["label"].to_numpy()
+    if source.split == GROUPED:
+        return splits.split_grouped(table["group"].to_numpy(), SHARES, rng)
+    if source.format == STORMFRONT and (source.positive or NOT_NOHATE) == NOT_NOHATE:
+        return splits.split_random(labels, STORMFRONT_SIZES, rng)
+    return splits.split_shares(labels, SHARES, rng)

@@ -1,0 +1,190 @@
+"""The experiment on one corpus: train a method, test it, and measure what it makes of identifiers."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+from biaslab.core.io import write_parquet, write_tsv
+from biaslab.core.rng import stream
+from biaslab.hate_speech.attributions import identifier_importance, summarize
+from biaslab.hate_speech.contexts import OC, ContextSettings
+from biaslab.hate_speech.corpus import TEST, VALIDATION
+from biaslab.hate_speech.explanations import explain_words
+from biaslab.hate_speech.faithfulness import faithfulness
+from biaslab.hate_speech.folder import ENCODER_VOCABULARY, Folder
+from biaslab.hate_speech.linear_experiment import prediction_table
+from biaslab.hate_speech.methods import Method
+from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
+from biaslab.text.encoder import load_classifier, predict, save_classifier, score
+from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
+
+LANGUAGE_MODEL = "language_model.safetensors"
+N_FAITHFUL = 40
+"""Test sentences on which the faithfulness of explanations is measured."""
+
+Progress = Callable[[str], None]
+
+
+def model_folder(folder: Path, method: str, seed: int) -> Path:
+    """Return where a trained classifier lies."""
+    return folder / "models" / method / str(seed)
+
+
+def fit_language_model(
+    folder: Folder, settings: LanguageModelSettings, seed: int, say: Progress = lambda _: None
+) -> None:
+    """Train the language model that samples contexts, on the texts that encoders are trained on.
+
+    Writes ``language_model.safetensors`` and ``language_model.tsv``.
+    """
+    validation = folder.splits[VALIDATION].tokens
+    n_steps = -(-len(folder.used) // settings.batch_size) * settings.epochs
+    model, history = train_language_model(
+        folder.train.tokens,
+        validation,
+        folder.tokenizer,
+        settings,
+        seed,
+        progress=lambda done, n: say(f"language model: {done} of {n or n_steps} steps"),
+    )
+    model.save(folder.path / LANGUAGE_MODEL)
+    write_tsv(folder.path / "language_model.tsv", history)
+
+
+def train_method(
+    folder: Folder,
+    method: Method,
+    settings: TrainingSettings,
+    contexts: ContextSettings,
+    number: int,
+    seed: int,
+    device: torch.device,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Train one classifier; a training that was killed goes on from its last validation.
+
+    Writes ``models/METHOD/NUMBER/``: ``config.json``, ``vocab.txt``, ``model.safetensors`` and ``history.tsv``.
+
+    Parameters
+    ----------
+    folder : Folder
+    method : Method
+    settings : TrainingSettings
+    contexts : ContextSettings
+        Of SOC; OC replaces no context.
+    number : int
+        Which of the trainings of the method; all methods share their streams at equal numbers.
+    seed : int
+        Of the run.
+    device : torch.device
+    progress : callable, optional
+        Takes the steps that are done and how many there are at most.
+    """
+    out = model_folder(folder.path, method.name, number)
+    training_seed = int(stream(seed, "classifier", number).integers(2**31))
+    model = load_classifier(folder.encoder, training_seed)
+    language_model = BiGRU.load(folder.path / LANGUAGE_MODEL) if method.kind == "soc" else None
+    validation = folder.splits[VALIDATION]
+    used = folder.train
+    data = TrainingData(used.tokens, used.labels, validation.tokens, validation.labels, folder.tokenizer)
+    regularization = Regularization(method, folder.ids, contexts, language_model)
+    checkpoint = out / "checkpoint.safetensors"
+    history = train(
+        model, data, method, settings, regularization, training_seed, device, checkpoint, progress
+    )
+    save_classifier(model.to("cpu"), out, folder.encoder / ENCODER_VOCABULARY)
+    write_tsv(out / "history.tsv", history)
+    for file in out.glob("checkpoint*"):
+        file.unlink()
+
+
+def evaluate_method(
+    folder: Folder,
+    method: Method,
+    numbers: Sequence[int],
+    contexts: ContextSettings,
+    seed: int,
+    device: torch.device,
+    say: Progress = lambda _: None,
+) -> None:
+    """Test the classifiers of a method.
+
+    Writes ``predictions/METHOD.parquet``, ``attributions/METHOD.tsv`` and ``faithfulness/METHOD.tsv``.
+
+    Parameters
+    ----------
+    folder : Folder
+    method : Method
+    numbers : sequence of int
+        Its trainings.
+    contexts : ContextSettings
+        Of SOC in the analysis.
+    seed : int
+        Of the run: contexts and random rankings are the same for every classifier.
+    device : torch.device
+    say : callable
+        Is told about each classifier.
+    """
+    language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device)
+    predictions, attributions, faithful = [], [], []
+    for done, number in enumerate(numbers, start=1):
+        model = load_classifier(model_folder(folder.path, method.name, number)).to(device)
+        for name, texts in folder.tested.items():
+            tokens = texts.tokens.without(list(folder.ids.values())) if method.removes_words else texts.tokens
+            scores = predict(model, tokens, folder.tokenizer.pad, device=device)
+            predictions.append(prediction_table(number, name, scores))
+        names = {"method": method.name, "seed": number}
+        attributions += [
+            table.assign(**names, explanation=kind)
+            for kind, table in _attributed(folder, method, model, contexts, language_model, seed)
+        ]
+        faithful += [
+            {**names, "explanation": kind, **means}
+            for kind, means in _faithful(folder, model, contexts, language_model, seed)
+        ]
+        say(f"{method.name}: tested {done} of {len(numbers)}")
+    columns = ["method", "seed", "explanation", "identifier", "n", "mean_phi", "mean_abs_phi"]
+    table = pd.concat(attributions, ignore_index=True) if attributions else pd.DataFrame()
+    path = folder.path
+    write_parquet(path / f"predictions/{method.name}.parquet", pd.concat(predictions, ignore_index=True))
+    write_tsv(path / f"attributions/{method.name}.tsv", table.reindex(columns=columns))
+    write_tsv(path / f"faithfulness/{method.name}.tsv", pd.DataFrame(faithful))
+
+
+def _attributed(folder, method, model, contexts, language_model, seed):
+    """Yield OC's and SOC's importance of the identifiers in the test set; none for words that are removed."""
+    if method.removes_words:
+        return
+    tokens = folder.splits[TEST].tokens
+    for kind, settings in (("oc", OC), ("soc", contexts)):
+        found = identifier_importance(
+            model, tokens, folder.ids, settings, folder.tokenizer, language_model, seed
+        )
+        yield kind, summarize(found, folder.ids)
+
+
+def _faithful(folder, model, contexts, language_model, seed):
+    """Yield how faithful OC and SOC are to a classifier, on average over some test sentences."""
+    tokens = folder.splits[TEST].tokens
+    for kind, settings in (("oc", OC), ("soc", contexts)):
+        rows = drawn_rows(folder, N_FAITHFUL, seed)
+        words = explain_words(
+            model, tokens, rows, settings, folder.tokenizer, language_model=language_model, seed=seed
+        )
+        table = faithfulness(
+            partial(score, model), tokens, words, folder.tokenizer.pad, seed=seed, device=model.device
+        )
+        measures = table.drop(columns=["row", "n_words"]).mean()
+        yield kind, {"n": len(table), **measures.to_dict()}
+
+
+def drawn_rows(folder: Folder, n: int, seed: int) -> np.ndarray:
+    """Return rows of test sentences with two words or more, drawn once for all classifiers, sorted."""
+    tokens = folder.splits[TEST].tokens
+    long = np.flatnonzero(np.maximum.reduceat(tokens.words, tokens.offsets[:-1]) >= 1)
+    chosen = stream(seed, "explained").permutation(long)[:n]
+    return np.sort(chosen)

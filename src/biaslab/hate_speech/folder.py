@@ -1,0 +1,80 @@
+"""The folder of a corpus: what is in it, opened by the steps of the experiment."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.io import read_npz, read_tsv
+from biaslab.hate_speech.corpus import TEST, TRAIN, Texts, load_sets
+from biaslab.text.identifiers import Identifiers, identifier_ids, read_identifiers
+from biaslab.text.tokens import Tokenizer
+
+ENCODER_VOCABULARY = "vocab.txt"
+PROBE_TEXT = ("set", "identifier", "functionality", "target")
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A corpus as the step ``texts`` has prepared it.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+        The folder of the corpus.
+    encoder : pathlib.Path
+        The folder of the encoder.
+    identifiers_file : pathlib.Path
+        The identity terms.
+    """
+
+    path: Path
+    encoder: Path
+    identifiers_file: Path
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer of the encoder."""
+        return Tokenizer.load(self.encoder / ENCODER_VOCABULARY)
+
+    @cached_property
+    def identifiers(self) -> Identifiers:
+        """The identity terms."""
+        return read_identifiers(self.identifiers_file)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The word piece of each identity term."""
+        return identifier_ids(self.identifiers, self.tokenizer)
+
+    @cached_property
+    def splits(self) -> dict[str, Texts]:
+        """Train (all of it), validation and test."""
+        return load_sets(self.path / "texts.npz")
+
+    @cached_property
+    def used(self) -> np.ndarray:
+        """Rows of the training texts that encoders are trained on, (n,) int64."""
+        return read_npz(self.path / "texts.npz", ("train_used",))["train_used"]
+
+    @property
+    def train(self) -> Texts:
+        """The texts that encoders are trained on."""
+        return self.splits[TRAIN].take(self.used)
+
+    @cached_property
+    def tested(self) -> dict[str, Texts]:
+        """The sets that classifiers are tested on: the test set first, then the probes."""
+        return {TEST: self.splits[TEST]} | load_sets(self.path / "probes.npz")
+
+    @cached_property
+    def probes(self) -> pd.DataFrame:
+        """What is known of the texts of each probe: columns `PROBE_TEXT`, "" for nothing; in their order."""
+        table = read_tsv(self.path / "probes.tsv", PROBE_TEXT, text=PROBE_TEXT)
+        return table.fillna(dict.fromkeys(PROBE_TEXT, ""))
+
+    def column(self, name: str, of: str) -> np.ndarray:
+        """Return a column of the texts of a probe, (n,) object."""
+        return self.probes.loc[self.probes["set"] == of, name].to_numpy()

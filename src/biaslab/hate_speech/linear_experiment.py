@@ -1,0 +1,177 @@
+"""Linear models on one corpus: Table 1's rows of BoW, Tables 3 and 4, Figure 2, and what the split is worth."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.io import write_parquet, write_tsv
+from biaslab.hate_speech.corpus import (
+    GROUPED,
+    HATE,
+    NEWS,
+    NOT_NOHATE,
+    RANDOM,
+    RELEASE,
+    STORMFRONT,
+    TEST,
+    TRAIN,
+    Source,
+    Texts,
+    read_splits,
+    tokenize,
+)
+from biaslab.hate_speech.folder import Folder
+from biaslab.hate_speech.linear import BINARY, TFIDF, documents, fit_linear, weights_table
+from biaslab.hate_speech.metrics import measure
+from biaslab.hate_speech.preparation import MAX_LENGTH
+from biaslab.hate_speech.removal import Part, removal_curve
+
+BOW, BOW_WR = "bow", "bow-wr"
+N_WEIGHTS = 500
+"""Features whose weights are kept, beside the identifiers."""
+
+
+@dataclass(frozen=True)
+class LinearEffort:
+    """How linear models are measured.
+
+    Attributes
+    ----------
+    negative_weight : float
+        Weight of a negative text in the loss.
+    n_splits : int
+        Random splits of each kind.
+    n_subsets : int
+        Random subsets of identifiers of each size (Figure 2).
+    seed : int
+    """
+
+    negative_weight: float
+    n_splits: int
+    n_subsets: int
+    seed: int
+
+
+def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]) -> None:
+    """Write the predictions, weights, removals and splits of the linear models of a corpus.
+
+    The files are ``predictions/{bow,bow-wr}.parquet``, ``linear_weights.tsv``, ``removal.tsv``, ``linear.tsv``.
+
+    Parameters
+    ----------
+    folder : Folder
+    source : Source
+        The corpus, which is split anew for ``linear.tsv``.
+    effort : LinearEffort
+    say : callable
+        Is told about each part.
+    """
+    for model in (BOW, BOW_WR):
+        linear = _fit(folder, folder.splits[TRAIN], model, BINARY, effort)
+        write_parquet(folder.path / f"predictions/{model}.parquet", _predictions(folder, linear, model))
+        if model == BOW:
+            weights = weights_table(linear, list(folder.ids), N_WEIGHTS)
+            write_tsv(folder.path / "linear_weights.tsv", weights)
+    say("trained on the split that all classifiers share")
+    write_tsv(folder.path / "removal.tsv", _removal(folder, effort))
+    say("removed identifiers")
+    write_tsv(folder.path / "linear.tsv", pd.DataFrame(_variants(folder, source, effort, say)))
+
+
+def _fit(folder: Folder, train: Texts, model: str, features: str, effort: LinearEffort):
+    texts = documents(_removed(folder, train.tokens, model), folder.tokenizer.vocabulary)
+    return fit_linear(texts, train.labels, features, effort.negative_weight)
+
+
+def _removed(folder: Folder, tokens, model: str):
+    return tokens.without(list(folder.ids.values())) if model == BOW_WR else tokens
+
+
+def _scores(folder: Folder, linear, texts: Texts, model: str) -> np.ndarray:
+    return linear.scores(documents(_removed(folder, texts.tokens, model), folder.tokenizer.vocabulary))
+
+
+def _predictions(folder: Folder, linear, model: str) -> pd.DataFrame:
+    tables = [
+        prediction_table(0, name, _scores(folder, linear, texts, model)) for name, texts in folder.tested.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def prediction_table(seed: int, name: str, scores: np.ndarray) -> pd.DataFrame:
+    """Return the scores of one classifier on one set: columns seed, set, row, score (float32)."""
+    rows = np.arange(len(scores))
+    return pd.DataFrame({"seed": seed, "set": name, "row": rows, "score": scores.astype(np.float32)})
+
+
+def _removal(folder: Folder, effort: LinearEffort) -> pd.DataFrame:
+    """Return Figure 2's curve; without rows where there are no news."""
+    if NEWS not in folder.tested:
+        columns = ("n_removed", "subset", "precision", "recall", "f1", "news_accuracy", "news_macro_accuracy")
+        return pd.DataFrame(columns=list(columns))
+    train, test, news = (
+        Part(texts.tokens, texts.labels)
+        for texts in (folder.splits[TRAIN], folder.splits[TEST], folder.tested[NEWS])
+    )
+    return removal_curve(
+        train,
+        test,
+        news._replace(identifiers=folder.column("identifier", NEWS)),
+        folder.tokenizer.vocabulary,
+        folder.ids,
+        effort.negative_weight,
+        effort.seed,
+        effort.n_subsets,
+    )
+
+
+def _variants(
+    folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]
+) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of ``linear.tsv``: every label rule and kind of split, features, with and without WR."""
+    given = with_rule(source)
+    for rule, kind, variant in _sources(given):
+        for number in range(1 if source.is_released_split else effort.n_splits):
+            tables = read_splits(variant, effort.seed, number)
+            splits = {
+                name: tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()
+            }
+            for features in (BINARY, TFIDF) if variant == given else (BINARY,):
+                for model in (BOW, BOW_WR):
+                    names = {"model": model, "features": features, "label_rule": rule, "split_kind": kind}
+                    yield from _measured(folder, splits, names | {"split": number}, effort)
+        say(f"label rule {rule}, split {kind}")
+
+
+def with_rule(source: Source) -> Source:
+    """Return a source that says what is positive in Stormfront."""
+    is_open = source.format == STORMFRONT and source.positive is None
+    return replace(source, positive=NOT_NOHATE) if is_open else source
+
+
+def _sources(source: Source) -> Iterator[tuple[str, str, Source]]:
+    """Yield label rule, kind of split and source of each variant of a corpus."""
+    if source.is_released_split:
+        yield source.positive or "released", RELEASE, source
+        return
+    rules = (NOT_NOHATE, HATE) if source.format == STORMFRONT else (source.positive,)
+    kinds = (RANDOM, GROUPED) if source.format == STORMFRONT else (source.split,)
+    for rule in rules:
+        for kind in kinds:
+            yield rule or "given", kind, replace(source, positive=rule, split=kind)
+
+
+def _measured(
+    folder: Folder, splits: Mapping[str, Texts], names: Mapping[str, object], effort: LinearEffort
+) -> Iterator[Mapping[str, object]]:
+    model = str(names["model"])
+    linear = _fit(folder, splits[TRAIN], model, str(names["features"]), effort)
+    sets = {TEST: (splits[TEST], None)}
+    if NEWS in folder.tested:
+        sets[NEWS] = (folder.tested[NEWS], folder.column("identifier", NEWS))
+    for name, (texts, identifiers) in sets.items():
+        found = measure(_scores(folder, linear, texts, model), texts.labels, identifiers)._asdict()
+        shown = {key: value for key, value in found.items() if key not in ("n", "n_positive")}
+        yield {**names, "set": name, "n_train": len(splits[TRAIN]), **shown}

@@ -1,0 +1,122 @@
+"""From the predictions of all methods to the tables of results of a corpus."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.io import read_parquet, read_tsv, write_tsv
+from biaslab.hate_speech.comparisons import paired_differences
+from biaslab.hate_speech.corpus import NEWS, TRAIN
+from biaslab.hate_speech.folder import Folder
+from biaslab.hate_speech.identity_metrics import functionality_table, holding, identity_table
+from biaslab.hate_speech.linear_experiment import BOW, BOW_WR
+from biaslab.hate_speech.methods import VANILLA, parse_method
+from biaslab.hate_speech.metrics import measure
+from biaslab.hate_speech.probes import HATECHECK
+
+_HELD_OUT = ("identifier", "seed", "method", "is_regularized", "n", "news_accuracy", "mean_abs_phi")
+
+
+def measure_corpus(folder: Folder, methods: Sequence[str]) -> None:
+    """Measure all methods of a corpus on all sets.
+
+    Writes ``metrics.tsv``, ``identity.tsv``, ``functionalities.tsv``, ``differences.tsv``,
+    ``attributions.tsv``, ``faithfulness.tsv`` and ``held_out.tsv``.
+
+    Parameters
+    ----------
+    folder : Folder
+    methods : sequence of str
+        In the order in which tables show them.
+    """
+    predictions = {name: read_parquet(folder.path / f"predictions/{name}.parquet") for name in methods}
+    metrics = pd.DataFrame(_metrics(folder, predictions))
+    neural = [name for name in methods if name not in (BOW, BOW_WR)]
+    attributions = _together(folder.path, "attributions", neural)
+    identity = _identity(folder, predictions)
+    write_tsv(folder.path / "metrics.tsv", metrics)
+    write_tsv(folder.path / "identity.tsv", identity)
+    write_tsv(folder.path / "functionalities.tsv", _functionalities(folder, predictions))
+    differences = [paired_differences(metrics, name) for name in (VANILLA, BOW) if name in methods]
+    write_tsv(folder.path / "differences.tsv", pd.concat(differences, ignore_index=True))
+    write_tsv(folder.path / "attributions.tsv", attributions)
+    write_tsv(folder.path / "faithfulness.tsv", _together(folder.path, "faithfulness", neural))
+    write_tsv(folder.path / "held_out.tsv", _held_out(folder, neural, identity, attributions))
+
+
+def _scores(predictions: pd.DataFrame) -> Iterator[tuple[int, str, np.ndarray]]:
+    """Yield seed, set and the scores of its texts in their order."""
+    for (seed, name), table in predictions.groupby(["seed", "set"], sort=False):
+        yield seed, name, table.sort_values("row")["score"].to_numpy()
+
+
+def _metrics(folder: Folder, predictions: dict[str, pd.DataFrame]) -> Iterator[dict[str, object]]:
+    sizes = {True: len(folder.splits[TRAIN]), False: len(folder.used)}
+    for method, table in predictions.items():
+        for seed, name, scores in _scores(table):
+            identifiers = folder.column("identifier", NEWS) if name == NEWS else None
+            found = measure(scores, folder.tested[name].labels, identifiers)._asdict()
+            n_train = sizes[method in (BOW, BOW_WR)]
+            yield {"method": method, "seed": seed, "set": name, "n_train": n_train, **found}
+
+
+def _identity(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    pieces = list(folder.ids.values())
+    held = {name: holding(texts.tokens, pieces) for name, texts in folder.tested.items()}
+    tables = [
+        identity_table(scores, folder.tested[name].labels, held[name], list(folder.ids)).assign(
+            method=method, seed=seed, set=name
+        )
+        for method, predicted in predictions.items()
+        for seed, name, scores in _scores(predicted)
+    ]
+    table = pd.concat(tables, ignore_index=True)
+    names = ["method", "seed", "set"]
+    return table[[*names, *(column for column in table if column not in names)]]
+
+
+def _functionalities(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    columns = ["method", "seed", "functionality", "is_hateful", "n", "passed", "rate", "ci_low", "ci_high"]
+    tables = [pd.DataFrame(columns=columns)]
+    for method, predicted in predictions.items():
+        for seed, name, scores in _scores(predicted):
+            if name == HATECHECK:
+                found = functionality_table(
+                    scores, folder.tested[name].labels, folder.column("functionality", name)
+                )
+                tables.append(found.assign(method=method, seed=seed))
+    return pd.concat(tables[1:] or tables, ignore_index=True)[columns]
+
+
+def _together(path: Path, kind: str, methods: Sequence[str]) -> pd.DataFrame:
+    tables = [read_tsv(path / f"{kind}/{name}.tsv") for name in methods]
+    filled = [table for table in tables if len(table)]
+    return pd.concat(filled or tables[:1], ignore_index=True)
+
+
+def _held_out(
+    folder: Folder, methods: Sequence[str], identity: pd.DataFrame, attributions: pd.DataFrame
+) -> pd.DataFrame:
+    """Return how each identifier fares that was, or was not, regularized, next to the method that has them all."""
+    parsed = {name: parse_method(name) for name in methods}
+    folds = [name for name, method in parsed.items() if method.fold is not None]
+    bases = dict.fromkeys(name.partition("@")[0] for name in folds)
+    rows = []
+    for name in [*bases, *folds]:
+        fold = parsed[name].fold if name in parsed else None
+        for place, identifier in enumerate(folder.ids):
+            is_regularized = fold is None or place % fold[1] != fold[0]
+            rows.append({"identifier": identifier, "method": name, "is_regularized": is_regularized})
+    table = pd.DataFrame(rows, columns=["identifier", "method", "is_regularized"])
+    news = identity[identity["set"] == NEWS]
+    news = news.assign(news_accuracy=1 - news["false_positive_rate"])
+    table = table.merge(
+        news[["method", "seed", "identifier", "n", "news_accuracy"]], on=["method", "identifier"]
+    )
+    phi = attributions[attributions["explanation"] == "soc"]
+    table = table.merge(
+        phi[["method", "seed", "identifier", "mean_abs_phi"]], on=["method", "seed", "identifier"], how="left"
+    )
+    return table[list(_HELD_OUT)]

@@ -1,0 +1,103 @@
+"""The first step of the experiment: the texts of a corpus and of its further test sets, as tokens."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.io import write_tsv
+from biaslab.hate_speech.corpus import (
+    SPLITS,
+    TEST,
+    TRAIN,
+    VALIDATION,
+    Source,
+    Texts,
+    cut,
+    read_splits,
+    save_sets,
+    tokenize,
+)
+from biaslab.hate_speech.folder import PROBE_TEXT, Folder
+from biaslab.hate_speech.identity_metrics import holding
+from biaslab.hate_speech.probes import read_probes
+
+MAX_LENGTH = 128
+"""Word pieces of a text, [CLS] and [SEP] among them (published code)."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many texts of each set are used; None for all."""
+
+    train: int | None = None
+    validation: int | None = None
+    test: int | None = None
+    probes: int | None = None
+
+
+def prepare(
+    folder: Folder,
+    source: Source,
+    probes: Mapping[str, Path],
+    others: Mapping[str, Source],
+    limits: Limits,
+    seed: int,
+) -> None:
+    """Write ``texts.npz``, ``probes.npz``, ``probes.tsv`` and ``corpus.tsv`` of a corpus.
+
+    Parameters
+    ----------
+    folder : Folder
+    source : Source
+        The corpus.
+    probes : mapping of str to path
+        Further test sets, as `read_probes` takes them.
+    others : mapping of str to Source
+        Corpora whose test sets are further test sets.
+    limits : Limits
+        Linear models are trained on all texts whatever the limit for training.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        When a file is wrong, or an identifier is no word piece.
+    """
+    tables = read_splits(source, seed)
+    splits = {name: tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}
+    sizes = {name: len(texts) for name, texts in splits.items()}
+    used = cut(splits[TRAIN], limits.train, seed, TRAIN)
+    for name, limit in ((VALIDATION, limits.validation), (TEST, limits.test)):
+        splits[name] = splits[name].take(cut(splits[name], limit, seed, name))
+    save_sets(folder.path / "texts.npz", splits, train_used=used)
+    trained = splits | {TRAIN: splits[TRAIN].take(used)}
+    write_tsv(folder.path / "corpus.tsv", _counts(trained, sizes, folder.ids))
+
+    further = read_probes(probes, others, folder.ids, limits.probes, seed)
+    tested = {name: tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in further.items()}
+    save_sets(folder.path / "probes.npz", tested)
+    known = [table.assign(set=name)[list(PROBE_TEXT)] for name, table in further.items()]
+    write_tsv(folder.path / "probes.tsv", pd.concat(known) if known else pd.DataFrame(columns=PROBE_TEXT))
+
+
+def _counts(splits: Mapping[str, Texts], sizes: Mapping[str, int], ids: Mapping[str, int]) -> pd.DataFrame:
+    """Return the table of the corpus: what is used of each split."""
+    rows = []
+    for name in SPLITS:
+        texts = splits[name]
+        rows.append(
+            {
+                "split": name,
+                "n": len(texts),
+                "n_positive": int(texts.labels.sum()),
+                "n_with_identifier": int(holding(texts.tokens, list(ids.values())).any(axis=1).sum()),
+                "n_occurrences": int(np.isin(texts.tokens.ids, list(ids.values())).sum()),
+                "n_before_cut": sizes[name],
+            }
+        )
+    return pd.DataFrame(rows)
+
+

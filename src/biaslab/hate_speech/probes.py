@@ -1,0 +1,75 @@
+"""Further sets of texts that classifiers are tested on: news, HateCheck, comments, other corpora."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from biaslab.core.rng import stream
+from biaslab.hate_speech.corpus import NEWS, TEST, Source, read_splits
+from biaslab.text import corpora, splits
+
+HATECHECK, FUZZED, NONFUZZED = "hatecheck", "fuzzed", "nonfuzzed"
+_READERS = {
+    HATECHECK: corpora.read_hatecheck,
+    FUZZED: corpora.read_toxicity,
+    NONFUZZED: corpora.read_toxicity,
+}
+COLUMNS = ("text", "label", "row", "identifier", "functionality", "target")
+
+
+def read_probes(
+    files: Mapping[str, Path],
+    others: Mapping[str, Source],
+    terms: Collection[str],
+    limit: int | None,
+    seed: int,
+) -> dict[str, pd.DataFrame]:
+    """Read the further sets of texts.
+
+    Parameters
+    ----------
+    files : mapping of str to path
+        Any of `NEWS`, `HATECHECK`, `FUZZED`, `NONFUZZED`.
+    others : mapping of str to Source
+        Other corpora, whose test sets are taken.
+    terms : collection of str
+        The identifiers: news that hold another one are left out, as the paper does (Section 6.1).
+    limit : int, optional
+        Texts of a set; more are drawn with the share of positive ones, in news of every identifier, kept.
+    seed : int
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        Columns `COLUMNS`; identifier, functionality and target are "" where a set has none.
+
+    Raises
+    ------
+    InputError
+        When a file is wrong.
+    """
+    tables = {name: _read(name, file, terms) for name, file in files.items()}
+    tables |= {name: read_splits(source, seed)[TEST] for name, source in others.items()}
+    return {name: _cut(_complete(table), name, limit, seed) for name, table in tables.items()}
+
+
+def _read(name: str, file: Path, terms: Collection[str]) -> pd.DataFrame:
+    if name != NEWS:
+        return _READERS[name](file)
+    table = corpora.read_news(file)
+    return table[table["identifier"].isin(list(terms))]
+
+
+def _complete(table: pd.DataFrame) -> pd.DataFrame:
+    table = table.reset_index(drop=True)
+    texts = {column: table.get(column, "") for column in ("identifier", "functionality", "target")}
+    return table.assign(row=table.get("row", table.index), **texts)[list(COLUMNS)]
+
+
+def _cut(table: pd.DataFrame, name: str, limit: int | None, seed: int) -> pd.DataFrame:
+    if limit is None or limit >= len(table):
+        return table
+    strata = table["identifier"] if name == NEWS else table["functionality"] + table["label"].astype(str)
+    rows = splits.cut(strata.to_numpy(), limit, stream(seed, "cut", name))
+    return table.iloc[rows].reset_index(drop=True)
