@@ -1,0 +1,114 @@
+"""Differences between methods, paired over seeds.
+
+The paper prints means and standard deviations over ten seeds and tests no difference. Methods share a seed's
+data and initial weights, so the differences within a seed are what is tested.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy
+from numpy.typing import ArrayLike
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.stats import mean_interval
+from biaslab.hate_speech.metrics import MEASURES
+
+_ROUNDING = 1e-12  # of the largest value: differences that vary less are equal
+
+
+class Difference(NamedTuple):
+    """A mean difference over seeds, its 95% confidence interval and its two-sided p-value."""
+
+    n_seeds: int
+    mean_difference: float
+    ci_low: float
+    ci_high: float
+    p_value: float
+    n_higher: int
+
+
+def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Difference:
+    """Return by how much values are higher than those of a baseline, by the paired t-test.
+
+    Parameters
+    ----------
+    values, baseline : (n,) float
+        One value a seed each, in the same order. Pairs with a NaN are left out.
+
+    Returns
+    -------
+    Difference
+        ``n_higher`` counts the seeds with the higher value. Interval and p-value are NaN for fewer than two
+        pairs and when all differences are equal: what does not vary over seeds, as between methods without
+        chance, cannot be tested by them.
+    """
+    pairs = np.array([values, baseline], dtype=np.float64)
+    pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
+    differences = pairs[0] - pairs[1]
+    n = len(differences)
+    if not n:
+        return Difference(0, math.nan, math.nan, math.nan, math.nan, 0)
+    mean, n_higher = float(differences.mean()), int((differences > 0).sum())
+    if n < 2 or np.ptp(differences) <= _ROUNDING * np.abs(pairs).max():
+        return Difference(n, mean, math.nan, math.nan, math.nan, n_higher)
+    p_value = float(scipy.stats.ttest_1samp(differences, 0.0).pvalue)
+    return Difference(n, mean, *mean_interval(differences), p_value, n_higher)
+
+
+def paired_differences(
+    metrics: pd.DataFrame, baseline: str, measures: Sequence[str] = MEASURES
+) -> pd.DataFrame:
+    """Return the differences of all methods from one, on every set of texts and in every measure.
+
+    Parameters
+    ----------
+    metrics : pandas.DataFrame
+        ``method``, ``seed``, ``set`` and a column for each of `measures`; one row for each method, seed and
+        set.
+    baseline : str
+        The method that the others are compared with.
+    measures : sequence of str
+        Names of columns.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``method``, ``baseline``, ``set``, ``measure`` and the fields of `Difference`, in the order in which
+        methods and sets first appear. Measures that no seed has for both methods are left out.
+
+    Raises
+    ------
+    InputError
+        When the baseline has no row, or a method, seed and set have more than one.
+    """
+    methods = metrics["method"].unique()
+    if baseline not in methods:
+        raise InputError(f"baseline '{baseline}' has no results; run it as well{suggest(baseline, methods)}")
+    keys = ["method", "set", "seed"]
+    twice = metrics[metrics.duplicated(keys)]
+    if len(twice):
+        names = ", ".join(f"{key} {twice.iloc[0][key]}" for key in keys)
+        raise InputError(f"two rows of metrics for {names}; leave one")
+    by_seed = metrics.set_index(keys)[list(measures)].unstack("seed")
+    rows = [
+        (method, baseline, texts, name, *difference)
+        for method in methods[methods != baseline]
+        for texts in metrics["set"].unique()
+        for name, difference in _differences(by_seed, method, baseline, texts, measures)
+        if difference.n_seeds
+    ]
+    return pd.DataFrame(rows, columns=["method", "baseline", "set", "measure", *Difference._fields])
+
+
+def _differences(
+    by_seed: pd.DataFrame, method: str, baseline: str, texts: str, measures: Sequence[str]
+) -> list[tuple[str, Difference]]:
+    """Return the differences on one set in every measure; none where a method was not measured on it."""
+    if not {(method, texts), (baseline, texts)} <= set(by_seed.index):
+        return []
+    one, other = by_seed.loc[(method, texts)], by_seed.loc[(baseline, texts)]
+    return [(name, paired_difference(one[name], other[name])) for name in measures]

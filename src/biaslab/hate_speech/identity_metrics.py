@@ -1,0 +1,168 @@
+"""How a classifier treats texts that hold a group identifier.
+
+The paper has one number, the accuracy on news that holds identifiers (Kennedy et al. 2020, Section 4.3). Here
+are, for every identifier, the false positive rate and the three areas under the ROC curve of Borkan et al.
+(2019, "Nuanced metrics for measuring unintended bias with real data for text classification"), and the pass
+rates of HateCheck (Röttger et al. 2021) by functionality.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import scipy
+from numpy.typing import ArrayLike
+
+from biaslab.core.errors import InputError
+from biaslab.core.stats import share_interval
+from biaslab.hate_speech.metrics import check_scored
+
+if TYPE_CHECKING:
+    from biaslab.text.tokens import Tokens
+
+
+def holding(tokens: "Tokens", ids: Sequence[int]) -> np.ndarray:
+    """Return which texts hold which tokens.
+
+    Parameters
+    ----------
+    tokens : biaslab.text.tokens.Tokens
+        n texts.
+    ids : sequence of int
+        k token ids, those of the identifiers.
+
+    Returns
+    -------
+    (n, k) bool
+    """
+    holds = np.zeros((len(tokens), len(ids)), dtype=bool)
+    for column, i in enumerate(ids):
+        places = np.flatnonzero(tokens.ids == i)
+        holds[np.searchsorted(tokens.offsets, places, side="right") - 1, column] = True
+    return holds
+
+
+def identity_table(
+    scores: ArrayLike, labels: ArrayLike, holds: np.ndarray, identifiers: Sequence[str]
+) -> pd.DataFrame:
+    """Return the measures of every identifier.
+
+    With D⁺ and D⁻ the positive and negative texts, those with index g hold the identifier and those with b
+    (the background) do not (Borkan et al. 2019, Section 3):
+
+    - false positive rate: share of D⁻_g that is classified positive, with Clopper and Pearson's interval;
+    - subgroup AUC(D⁻_g ∪ D⁺_g): are the texts with the identifier told apart;
+    - BPSN AUC(D⁺_b ∪ D⁻_g), background positive, subgroup negative: low when the identifier alone raises
+      scores, so that harmless texts with it pass hateful ones without;
+    - BNSP AUC(D⁻_b ∪ D⁺_g), background negative, subgroup positive: low when the identifier lowers scores.
+
+    Parameters
+    ----------
+    scores : (n,) float
+        Logits; a text is classified positive when above 0.
+    labels : (n,) int
+        1 for a positive text, else 0.
+    holds : (n, k) bool
+        Which texts hold which identifier, by `holding`.
+    identifiers : sequence of str
+        Their k names.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``identifier``, ``n`` (texts that hold it), ``n_negative`` (those among them that are negative),
+        ``false_positive_rate``, ``ci_low``, ``ci_high``, ``subgroup_auc``, ``bpsn_auc``, ``bnsp_auc``; NaN
+        where a text of a kind that a measure needs is missing.
+
+    Raises
+    ------
+    InputError
+        As `biaslab.hate_speech.metrics.check_scored`.
+    """
+    scores, labels = check_scored(scores, labels)
+    return pd.DataFrame(
+        {"identifier": name, **_identity(scores, labels, holds[:, column])}
+        for column, name in enumerate(identifiers)
+    )
+
+
+def auc(scores: ArrayLike, labels: ArrayLike) -> float:
+    """Return the area under the ROC curve.
+
+    Parameters
+    ----------
+    scores : (n,) float
+    labels : (n,) bool or int
+
+    Returns
+    -------
+    float
+        Share of the pairs of a positive and a negative text in which the positive one has the higher score,
+        where equal scores count half; by the rank sum of Mann and Whitney. NaN without a pair.
+    """
+    labels = np.asarray(labels, dtype=bool)
+    n_positive = int(labels.sum())
+    n_pairs = n_positive * (labels.size - n_positive)
+    if not n_pairs:
+        return math.nan
+    ranks = scipy.stats.rankdata(scores)
+    return float((ranks[labels].sum() - n_positive * (n_positive + 1) / 2) / n_pairs)
+
+
+def functionality_table(scores: ArrayLike, labels: ArrayLike, functionalities: Sequence[str]) -> pd.DataFrame:
+    """Return how many cases of each functionality of HateCheck a classifier passes.
+
+    Parameters
+    ----------
+    scores, labels
+        As for `identity_table`.
+    functionalities : sequence of str
+        The functionality that each of the n texts tests.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``functionality`` (in the order of the texts), ``is_hateful`` (its label), ``n``, ``passed`` (texts
+        classified as they are labelled), ``rate``, ``ci_low``, ``ci_high`` (Clopper and Pearson).
+
+    Raises
+    ------
+    InputError
+        As `biaslab.hate_speech.metrics.check_scored`, and for a functionality with texts of both labels.
+    """
+    scores, labels = check_scored(scores, labels)
+    cases = pd.DataFrame(
+        {"functionality": list(functionalities), "label": labels, "is_right": (scores > 0) == labels}
+    )
+    return pd.DataFrame(
+        _functionality(name, group) for name, group in cases.groupby("functionality", sort=False)
+    )
+
+
+def _identity(scores: np.ndarray, labels: np.ndarray, holds: np.ndarray) -> dict[str, float]:
+    """Return the measures of one identifier, which the texts `holds` (n,) bool hold."""
+    harmless = holds & ~labels
+    n_negative = int(harmless.sum())
+    parts = {
+        "subgroup_auc": holds,
+        "bpsn_auc": np.where(labels, ~holds, holds),
+        "bnsp_auc": np.where(labels, holds, ~holds),
+    }
+    rates = _rate("false_positive_rate", int((scores[harmless] > 0).sum()), n_negative)
+    areas = {name: auc(scores[part], labels[part]) for name, part in parts.items()}
+    return {"n": int(holds.sum()), "n_negative": n_negative, **rates, **areas}
+
+
+def _functionality(name: str, cases: pd.DataFrame) -> dict[str, object]:
+    if cases["label"].nunique() > 1:
+        raise InputError(f"functionality '{name}' has texts of both labels; give each label one of its own")
+    n, passed = len(cases), int(cases["is_right"].sum())
+    kind = {"functionality": name, "is_hateful": bool(cases["label"].iloc[0])}
+    return {**kind, "n": n, "passed": passed, **_rate("rate", passed, n)}
+
+
+def _rate(name: str, hits: int, n: int) -> dict[str, float]:
+    low, high = share_interval(hits, n)
+    return {name: hits / n if n else math.nan, "ci_low": low, "ci_high": high}

@@ -1,0 +1,165 @@
+"""Linear classifiers: a bag of WordPieces and logistic regression (Kennedy et al. 2020, Section 4.1, A.1).
+
+As the authors' published code reads a text: its WordPieces, [CLS] and [SEP] among them, joined by blanks, go
+through scikit-learn's vectorizers with their own pattern of a word. That pattern drops pieces of one
+character, strips the ``##`` of a piece that continues a word, and keeps "cls" and "sep" as features of every
+text. Word removal (WR) is `Tokens.without` beforehand, in training and in test.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
+
+from biaslab.core.errors import InputError, suggest
+
+if TYPE_CHECKING:
+    from biaslab.text.tokens import Tokens
+
+BINARY, TFIDF = FEATURES = ("binary", "tfidf")
+"""Which pieces a text has (the authors' published code) or how often, by TF-IDF (the paper, A.1)."""
+
+_SOLVER = {"solver": "newton-cg", "tol": 1e-8, "max_iter": 1000}
+# The objective is scikit-learn's default (l2, C = 1, free intercept). Its default solver stops while scores
+# are still some 0.05 from the optimum; this one reaches it in the same time.
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear classifier of texts.
+
+    Attributes
+    ----------
+    vectorizer : sklearn.feature_extraction.text.CountVectorizer or TfidfVectorizer
+    model : sklearn.linear_model.LogisticRegression
+    """
+
+    vectorizer: CountVectorizer
+    model: LogisticRegression
+
+    @property
+    def terms(self) -> np.ndarray:
+        """The features, (f,) str, in the order of their names."""
+        return self.vectorizer.get_feature_names_out()
+
+    @property
+    def weights(self) -> np.ndarray:
+        """What each feature adds to a score, (f,) float64."""
+        return self.model.coef_[0]
+
+    def scores(self, documents: Sequence[str]) -> np.ndarray:
+        """Return the logit of every document, (n,) float64: it is classified positive when above 0."""
+        return self.model.decision_function(self.vectorizer.transform(documents))
+
+
+def documents(tokens: "Tokens", vocabulary: Sequence[str]) -> list[str]:
+    """Return the texts as the authors' code hands them to a vectorizer: WordPieces joined by blanks.
+
+    Parameters
+    ----------
+    tokens : biaslab.text.tokens.Tokens
+        The n texts; those of WR without the identifiers.
+    vocabulary : sequence of str
+        The tokenizer's WordPieces, by id.
+
+    Returns
+    -------
+    list of str
+        n documents.
+    """
+    pieces = np.asarray(vocabulary, dtype=object)[tokens.ids].tolist()
+    ends = tokens.offsets.tolist()
+    return [" ".join(pieces[start:end]) for start, end in pairwise(ends)]
+
+
+def fit_linear(
+    documents: Sequence[str], labels: np.ndarray, features: str = BINARY, negative_weight: float = 1.0
+) -> Linear:
+    """Fit logistic regression to a bag of words.
+
+    Parameters
+    ----------
+    documents : sequence of str
+        n documents of `documents`.
+    labels : (n,) int
+        1 for a positive text, else 0.
+    features : str
+        One of `FEATURES`.
+    negative_weight : float
+        Weight of a negative text in the loss, where a positive one has 1; 0.1 for GHC and 0.125 for
+        Stormfront (Section A.3).
+
+    Returns
+    -------
+    Linear
+        Equal arguments give the same one at any number of threads.
+
+    Raises
+    ------
+    InputError
+        For unknown features, texts of one class, and texts without a word.
+    """
+    vectorizer = _vectorizer(features)
+    try:
+        X = vectorizer.fit_transform(documents)
+    except ValueError as error:  # of no text, or of an empty vocabulary
+        raise InputError("no training text has a word of two or more letters; give more texts") from error
+    return Linear(vectorizer, fit_logistic(X, labels, negative_weight))
+
+
+def fit_logistic(X: scipy.sparse.csr_array, labels: np.ndarray, negative_weight: float) -> LogisticRegression:
+    """Fit the logistic regression of `fit_linear` to features, (n, f) sparse."""
+    labels = np.asarray(labels)
+    for label, name in enumerate(("negative", "positive")):
+        if not np.any(labels == label):
+            raise InputError(f"no training text is {name}; give texts of both classes")
+    model = LogisticRegression(class_weight={0: negative_weight, 1: 1.0}, **_SOLVER)
+    with threadpool_limits(1):  # sums are regrouped among threads
+        return model.fit(X, labels)
+
+
+def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | None = None) -> pd.DataFrame:
+    """Return the features that speak most for the positive class, and where the identifiers are among them.
+
+    The paper chose its identifiers from the top of this list (Section 4.2, Tables 3 and 4).
+
+    Parameters
+    ----------
+    linear : Linear
+    identifiers : collection of str
+        Terms of one WordPiece.
+    n_top : int, optional
+        How many features to list beside the identifiers; all by default.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``term``, ``is_identifier``, ``weight``, ``rank`` (1 for the largest weight; of equal weights the
+        first term in the order of the alphabet) and ``n_features``, by rank. Identifiers that no training
+        text holds come last, with missing weight and rank.
+    """
+    order = np.argsort(-linear.weights, kind="stable")
+    table = pd.DataFrame({"term": linear.terms[order], "weight": linear.weights[order]})
+    table["rank"] = pd.array(np.arange(1, len(table) + 1), "Int64")
+    absent = sorted(set(identifiers) - set(table["term"]))
+    table = pd.concat([table, pd.DataFrame({"term": absent})], ignore_index=True)
+    table["is_identifier"] = table["term"].isin(identifiers)
+    table["n_features"] = len(linear.terms)
+    if n_top is not None:
+        table = table[table["is_identifier"] | (table["rank"] <= n_top).fillna(False)]
+    return table[["term", "is_identifier", "weight", "rank", "n_features"]].reset_index(drop=True)
+
+
+def _vectorizer(features: str) -> CountVectorizer:
+    if features == BINARY:
+        return CountVectorizer(binary=True)
+    if features == TFIDF:
+        return TfidfVectorizer()
+    raise InputError(f"features '{features}' are unknown{suggest(features, FEATURES)} (binary or tfidf)")

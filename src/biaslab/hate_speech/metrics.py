@@ -1,0 +1,100 @@
+"""How well scores tell positive texts from negative ones (Kennedy et al. 2020, Tables 1 and 5, Figure 2).
+
+A score is the logit of the positive class, s(x) = logit₁ − logit₀; a text is classified positive when it is
+above 0.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.metrics import precision_recall_fscore_support
+
+from biaslab.core.errors import InputError
+
+
+class Metrics(NamedTuple):
+    """Measures of one classifier on one set of texts, as shares of 1."""
+
+    n: int
+    n_positive: int
+    precision: float
+    recall: float
+    f1: float
+    accuracy: float
+    macro_accuracy: float
+
+
+MEASURES = Metrics._fields[2:]
+"""The measures among the fields of `Metrics`."""
+
+
+def measure(scores: ArrayLike, labels: ArrayLike, identifiers: ArrayLike | None = None) -> Metrics:
+    """Return the measures of one classifier on one set of texts.
+
+    Parameters
+    ----------
+    scores : (n,) float
+        Logits.
+    labels : (n,) int
+        1 for a positive text, else 0.
+    identifiers : (n,) str, optional
+        The group identifier that a text was drawn for.
+
+    Returns
+    -------
+    Metrics
+        Without a text classified positive, precision and F1 are 0 (scikit-learn's ``zero_division=0``);
+        without a positive text there is nothing to find, and precision, recall and F1 are NaN. The macro
+        accuracy is the mean of the identifiers' accuracies, whatever their numbers of texts; NaN without
+        identifiers.
+
+    Raises
+    ------
+    InputError
+        As `check_scored`.
+    """
+    scores, labels = check_scored(scores, labels)
+    predicted = scores > 0
+    is_right = predicted == labels
+    found = (math.nan,) * 3
+    if labels.any():
+        found = precision_recall_fscore_support(labels, predicted, average="binary", zero_division=0.0)[:3]
+    return Metrics(
+        len(labels),
+        int(labels.sum()),
+        *map(float, found),
+        float(is_right.mean()),
+        math.nan if identifiers is None else _macro_accuracy(is_right, identifiers),
+    )
+
+
+def check_scored(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores as float64 and labels as bool, (n,) each.
+
+    Raises
+    ------
+    InputError
+        When there are no texts, scores and labels are not equally many, a score is NaN, or a label neither 0
+        nor 1. Texts are counted from 1.
+    """
+    scores, labels = np.asarray(scores, dtype=np.float64), np.asarray(labels)
+    if scores.shape != labels.shape or scores.ndim != 1:
+        raise InputError(
+            f"scores of shape {scores.shape} for labels of shape {labels.shape}: give one score for each text"
+        )
+    if not len(scores):
+        raise InputError("there are no texts to measure on; give some")
+    for is_bad, what in (
+        (np.isnan(scores), "its score is not a number; the classifier must score every text"),
+        (~np.isin(labels, (0, 1)), "its label is neither 0 nor 1"),
+    ):
+        if is_bad.any():
+            raise InputError(f"text {np.flatnonzero(is_bad)[0] + 1}: {what}")
+    return scores, labels.astype(bool)
+
+
+def _macro_accuracy(is_right: np.ndarray, identifiers: ArrayLike) -> float:
+    return float(pd.Series(is_right, dtype=np.float64).groupby(np.asarray(identifiers)).mean().mean())

@@ -1,0 +1,116 @@
+"""Differences between methods, paired over seeds."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from biaslab.core.errors import InputError
+from biaslab.hate_speech.comparisons import paired_difference, paired_differences
+from naive import hate_speech_measures as naive
+
+
+def metrics_table(values):
+    """One row for each method, seed and set of {(method, set): values by seed}."""
+    rows = [
+        {"method": method, "seed": seed, "set": texts, "f1": value, "accuracy": value / 2}
+        for (method, texts), by_seed in values.items()
+        for seed, value in enumerate(by_seed)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_paired_difference_equals_the_formula(n):
+    rng = np.random.default_rng(n)
+    baseline = rng.normal(0.5, 0.1, n)
+    values = baseline + rng.normal(0.03, 0.02, n)
+    found = paired_difference(values, baseline)
+    mean, error, p_value = naive.paired_t(values, baseline)
+    assert found.n_seeds == n
+    assert found.n_higher == sum(v > b for v, b in zip(values, baseline, strict=True))
+    assert_allclose(found.mean_difference, mean, rtol=1e-12)
+    assert_allclose(found.p_value, p_value, rtol=1e-6)
+    assert_allclose((found.ci_low + found.ci_high) / 2, mean, rtol=1e-12)
+    # The bound of the interval is where a test of the mean against it has p = 0.05.
+    assert_allclose(2 * naive.student_tail((mean - found.ci_low) / error, n - 1), 0.05, rtol=1e-6)
+
+
+def test_pairing_takes_away_what_seeds_share():
+    seeds = np.array([0.1, 0.5, 0.9])
+    assert paired_difference(seeds + np.array([0.020, 0.021, 0.022]), seeds).p_value < 0.01
+
+
+def test_what_does_not_vary_is_not_tested():
+    values = np.array([0.2, 0.5, 0.7])
+    same = paired_difference(values, values)
+    assert (same.n_seeds, same.mean_difference, same.n_higher) == (3, 0.0, 0)
+    shifted = paired_difference(values + 0.1, values)  # equal but for rounding
+    assert (shifted.n_seeds, shifted.n_higher) == (3, 3)
+    assert_allclose(shifted.mean_difference, 0.1)
+    for found in (same, shifted, paired_difference([0.3], [0.2])):
+        assert np.isnan([found.ci_low, found.ci_high, found.p_value]).all()
+
+
+def test_no_pair():
+    found = paired_difference([math.nan, 0.2], [0.1, math.nan])
+    assert (found.n_seeds, found.n_higher) == (0, 0)
+    assert math.isnan(found.mean_difference)
+
+
+def test_p_values_of_equal_methods_are_uniform():
+    rng = np.random.default_rng(0)
+    p = [paired_difference(*rng.normal(size=(2, 5))).p_value for _ in range(2000)]
+    assert abs(np.mean(np.array(p) < 0.05) - 0.05) < 4 * math.sqrt(0.05 * 0.95 / 2000)
+
+
+def test_table_has_every_method_set_and_measure():
+    table = metrics_table(
+        {
+            ("vanilla", "test"): [0.50, 0.52, 0.54],
+            ("vanilla", "news"): [0.90, 0.80, 0.70],
+            ("oc-0.1", "test"): [0.51, 0.52, 0.58],
+            ("oc-0.1", "news"): [0.95, 0.90, 0.85],
+            ("wr", "test"): [0.40, 0.45],  # one seed is missing, and the news
+        }
+    ).sample(frac=1, random_state=3)
+    table = table.sort_values("method", kind="stable")  # oc-0.1, vanilla, wr
+    found = paired_differences(table, "vanilla", ("f1", "accuracy"))
+    names = "method, baseline, set, measure, n_seeds, mean_difference, ci_low, ci_high, p_value, n_higher"
+    assert ", ".join(found.columns) == names
+    assert (found["baseline"] == "vanilla").all()
+    keys = set(found[["method", "set", "measure"]].itertuples(index=False, name=None))
+    oc = {("oc-0.1", texts, name) for texts in ("test", "news") for name in ("f1", "accuracy")}
+    assert keys == oc | {("wr", "test", "f1"), ("wr", "test", "accuracy")}
+    rows = found.set_index(["method", "set", "measure"])
+    assert_allclose(rows.loc[("oc-0.1", "news", "f1"), "mean_difference"], 0.10)
+    assert_allclose(rows.loc[("oc-0.1", "news", "accuracy"), "mean_difference"], 0.05)
+    assert rows.loc[("oc-0.1", "test", "f1"), "n_higher"] == 2
+    assert rows.loc[("wr", "test", "f1"), "n_seeds"] == 2
+    expected = paired_difference([0.40, 0.45], [0.50, 0.52])
+    assert_allclose(rows.loc[("wr", "test", "f1")].drop("baseline").astype(float), expected)
+
+
+def test_measures_without_values_are_left_out():
+    table = metrics_table({("vanilla", "news"): [0.9, 0.8], ("wr", "news"): [0.7, 0.8]})
+    table["f1"] = math.nan
+    assert paired_differences(table, "vanilla", ("f1", "accuracy"))["measure"].tolist() == ["accuracy"]
+
+
+def test_baseline_alone_has_no_differences():
+    table = metrics_table({("vanilla", "test"): [0.5, 0.6]})
+    found = paired_differences(table, "vanilla", ("f1",))
+    assert not len(found)
+    assert "p_value" in found.columns
+
+
+def test_bad_input():
+    table = metrics_table({("vanilla", "test"): [0.5, 0.6], ("wr", "test"): [0.4, 0.5]})
+    with pytest.raises(
+        InputError, match="baseline 'vanila' has no results; run it as well; did you mean 'vanilla'"
+    ):
+        paired_differences(table, "vanila", ("f1",))
+    with pytest.raises(InputError, match="two rows of metrics for method wr, set test, seed 1"):
+        paired_differences(pd.concat([table, table.tail(1)]), "vanilla", ("f1",))
