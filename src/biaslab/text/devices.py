@@ -1,0 +1,73 @@
+"""Where torch computes, with how many threads, and its random numbers."""
+
+import contextlib
+import os
+
+import torch
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.rng import stream
+
+DEVICES = ("auto", "cpu", "cuda")
+
+
+def choose_device(name: str) -> torch.device:
+    """Return the device that a configuration asks for.
+
+    Parameters
+    ----------
+    name : {"auto", "cpu", "cuda"}
+        "auto" is CUDA where torch finds it, else the CPU.
+
+    Raises
+    ------
+    InputError
+        When the name is another, or when CUDA is asked for and torch finds none.
+    """
+    if name not in DEVICES:
+        raise InputError(
+            f"device '{name}' is unknown{suggest(name, DEVICES)}; write one of {', '.join(DEVICES)}"
+        )
+    if name == "cuda" and not torch.cuda.is_available():
+        raise InputError("device 'cuda': torch finds no CUDA device; write 'cpu' or 'auto'")
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(name)
+
+
+def make_deterministic(threads: int) -> None:
+    """Fix the threads of this process and let torch choose only algorithms that repeat bit for bit.
+
+    Parameters
+    ----------
+    threads : int
+        Threads of one operation; operations do not run beside each other.
+    """
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when CUDA starts
+    torch.set_num_threads(threads)
+    if torch.get_num_interop_threads() != 1:
+        with contextlib.suppress(RuntimeError):  # too late in this process: harmless, nothing uses them
+            torch.set_num_interop_threads(1)
+    torch.use_deterministic_algorithms(True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # costs time and hides nothing we read
+    torch.backends.cudnn.benchmark = False
+    torch.backends.cudnn.allow_tf32 = False
+
+
+def step_seed(seed: int, *ids: int | str) -> int:
+    """Return the seed of torch that belongs to `seed` and a path of stable identifiers, in [0, 2^63)."""
+    return int(stream(seed, *ids).integers(2**63))
+
+
+def generator(seed: int, *ids: int | str, device: torch.device | str = "cpu") -> torch.Generator:
+    """Return torch's random numbers that belong to `seed` and a path of stable identifiers.
+
+    Parameters
+    ----------
+    seed : int
+    *ids : int or str
+        As in `biaslab.core.rng.stream`.
+    device : torch.device or str
+        Where they are drawn; the numbers of two kinds of device differ.
+    """
+    return torch.Generator(device).manual_seed(step_seed(seed, *ids))

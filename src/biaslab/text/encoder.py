@@ -1,0 +1,430 @@
+"""BERT encoders: folders of them cut to size, loaded strictly as classifiers of two labels, and saved.
+
+A folder has the Hugging Face layout: ``config.json``, ``vocab.txt`` and ``model.safetensors``. Nothing
+comes from a hub and nothing is unpickled. transformers' own loading draws what a file lacks and goes on;
+here a tensor that is missing, of another shape or left over ends the loading.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import atomic_path, write_json
+from biaslab.core.rng import stream
+from biaslab.text.tokens import Tokenizer, Tokens
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when transformers is imported
+
+from transformers.models.bert.configuration_bert import BertConfig
+from transformers.models.bert.modeling_bert import BertForSequenceClassification
+from transformers.utils.logging import set_verbosity_error
+
+set_verbosity_error()
+
+NEEDED = "config.json, vocab.txt and model.safetensors"
+SIZES = (
+    "vocab_size",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "intermediate_size",
+    "max_position_embeddings",
+)
+"""Keys of a configuration without which weights cannot be placed."""
+OTHERS = (
+    "type_vocab_size",
+    "hidden_act",
+    "hidden_dropout_prob",
+    "attention_probs_dropout_prob",
+    "classifier_dropout",
+    "initializer_range",
+    "layer_norm_eps",
+    "pad_token_id",
+)
+"""Keys of a configuration that are kept; for a missing one BERT's value stands."""
+N_LABELS = 2
+
+
+@dataclass(frozen=True)
+class EncoderFiles:
+    """The three files of an encoder, wherever each lies.
+
+    Attributes
+    ----------
+    config, vocabulary : path
+    weights : path or None
+        None: there are none, only a random encoder can be made.
+    """
+
+    config: Path
+    vocabulary: Path
+    weights: Path | None
+
+    @classmethod
+    def of_folder(cls, folder: str | os.PathLike) -> "EncoderFiles":
+        """Return the files of a folder in the Hugging Face layout.
+
+        Raises
+        ------
+        InputError
+            When there is no such folder, or it lacks ``config.json`` or ``vocab.txt``.
+        """
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise InputError(f"{folder}: no such folder; name the folder of a BERT with {NEEDED}")
+        for name in ("config.json", "vocab.txt"):
+            if not (folder / name).is_file():
+                raise InputError(f"{folder}: {name} is missing; name the folder of a BERT with {NEEDED}")
+        weights = folder / "model.safetensors"
+        return cls(folder / "config.json", folder / "vocab.txt", weights if weights.is_file() else None)
+
+
+def prepare_encoder(
+    files: EncoderFiles,
+    out_folder: str | os.PathLike,
+    layers: int | None = None,
+    weights: str = "pretrained",
+    seed: int = 1,
+) -> None:
+    """Write an encoder folder that has the first layers of another encoder, or random weights of its shape.
+
+    Parameters
+    ----------
+    files : EncoderFiles
+        The other encoder.
+    out_folder : path-like
+        Gets ``config.json``, ``vocab.txt`` and ``model.safetensors`` (float32).
+    layers : int, optional
+        How many layers to keep, by default all.
+    weights : {"pretrained", "random"}
+        "random": matrices from a normal distribution of standard deviation ``initializer_range``, zero
+        biases, as BERT begins (Devlin et al. 2019).
+    seed : int
+        Of the random weights.
+
+    Raises
+    ------
+    InputError
+        As `load_classifier`, or when the encoder has fewer than `layers` layers.
+    """
+    out_folder = Path(out_folder)
+    settings = _read_settings(files)
+    n = settings["num_hidden_layers"]
+    if layers is not None and not 1 <= layers <= n:
+        raise InputError(f"layers: {layers}: {files.config} has {n}; write a number from 1 to {n}")
+    cut = settings | {"num_hidden_layers": layers or n}
+    expected = _shapes(_blank(cut, files.config))
+    if weights == "random":
+        tensors = {
+            name: _initial(name, shape, cut, stream(seed, "encoder", name))
+            for name, shape in expected.items()
+            if not name.startswith("classifier.")
+        }
+    elif weights == "pretrained":
+        tensors = {k: v for k, v in _read_weights(files, settings).items() if k in expected}
+    else:
+        raise InputError(f"weights '{weights}' are unknown; write pretrained or random")
+    _write_folder(out_folder, cut, files.vocabulary, tensors)
+
+
+def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertForSequenceClassification:
+    """Load an encoder with a classification head of two labels.
+
+    Parameters
+    ----------
+    folder : path-like
+        An encoder folder. Tensors may be named with or without the prefix ``bert.``; heads of other tasks
+        are left out.
+    seed : int, optional
+        Draws the head, and the pooler, where the file has none: normal with standard deviation
+        ``initializer_range`` from the streams ``seed, "classifier"`` and ``seed, "pooler"``, zero biases.
+
+    Returns
+    -------
+    transformers.BertForSequenceClassification
+        float32, on the CPU, in evaluation mode, with scaled dot product attention. torch's global random
+        numbers are neither used nor changed.
+
+    Raises
+    ------
+    InputError
+        When the folder or one of its files is missing, the weights are pickled or damaged, the encoder is
+        no BERT, tensors are missing, left over or of another shape, the vocabulary has another size than
+        the embedding, or there is no head and no seed.
+    """
+    files = EncoderFiles.of_folder(folder)
+    settings = _read_settings(files)
+    tensors = _read_weights(files, settings)
+    model = _blank(settings, files.config)
+    for name, shape in _shapes(model).items():
+        if name not in tensors:
+            if seed is None:
+                raise InputError(f"{files.weights}: {name} is missing; train the classifier first")
+            tensors[name] = _initial(name, shape, settings, stream(seed, name.split(".")[0]))
+    model.load_state_dict({_full_name(k): v for k, v in tensors.items()}, strict=True, assign=True)
+    embeddings = model.bert.embeddings
+    embeddings.position_ids = torch.arange(settings["max_position_embeddings"])[None]
+    embeddings.token_type_ids = torch.zeros_like(embeddings.position_ids)
+    for parameter in model.parameters():
+        parameter.requires_grad_(True)
+    return model.eval()
+
+
+def save_classifier(
+    model: BertForSequenceClassification, folder: str | os.PathLike, vocabulary_file: str | os.PathLike
+) -> None:
+    """Write a classifier as a folder that `load_classifier` and transformers read.
+
+    Parameters
+    ----------
+    model : transformers.BertForSequenceClassification
+    folder : path-like
+    vocabulary_file : path-like
+        The ``vocab.txt`` of the encoder that the classifier was trained from.
+    """
+    settings = {key: getattr(model.config, key) for key in (*SIZES, *OTHERS)}
+    tensors = {_plain_name(k): v.detach().cpu().contiguous() for k, v in model.state_dict().items()}
+    _write_folder(Path(folder), settings, Path(vocabulary_file), tensors)
+
+
+def score(model: BertForSequenceClassification, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Return s(x), by how much the logit of label 1 exceeds that of label 0 (Kennedy et al. 2020, Sec. 4).
+
+    Parameters
+    ----------
+    model : transformers.BertForSequenceClassification
+    ids : (n, L) int64
+        Token ids.
+    mask : (n, L) bool
+        What is read. A position that is not read keeps its place, and its token has no influence on the
+        score whatsoever; [CLS] must be read.
+
+    Returns
+    -------
+    (n,) float
+        Differentiable in the parameters of the model.
+
+    Raises
+    ------
+    InputError
+        When a text has more tokens than the encoder has positions.
+    """
+    limit = model.config.max_position_embeddings
+    if ids.shape[1] > limit:
+        raise InputError(f"a text has {ids.shape[1]} tokens, the encoder reads {limit}; cut texts to that")
+    logits = model(input_ids=ids, attention_mask=mask).logits
+    return logits[:, 1] - logits[:, 0]
+
+
+def predict(
+    model: BertForSequenceClassification,
+    tokens: Tokens,
+    pad: int,
+    batch_tokens: int = 4096,
+    device: torch.device | str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> np.ndarray:
+    """Return the scores of texts, without dropout.
+
+    Texts are read by length, so that little is padded. Another `batch_tokens` changes scores by rounding
+    in float32 only, since sums are then added up in another order.
+
+    Parameters
+    ----------
+    model : transformers.BertForSequenceClassification
+        Its mode (training or evaluation) is the same afterwards.
+    tokens : Tokens
+        n texts.
+    pad : int
+        The id of [PAD].
+    batch_tokens : int
+        Tokens of a batch at most, padding included; one text at least.
+    device : torch.device or str, optional
+        Where to compute; the model is moved there. By default where it is.
+    progress : callable, optional
+        Called after every batch with the texts that are done and n.
+
+    Returns
+    -------
+    (n,) float32
+        s(x) of each text, in the order of the texts.
+    """
+    if device is not None:
+        model.to(device)
+    scores = np.empty(len(tokens), np.float32)
+    done = 0
+    with evaluating(model), torch.no_grad():
+        for rows in batches_by_length(tokens.lengths, batch_tokens):
+            ids, mask = (torch.from_numpy(a).to(model.device) for a in tokens.padded(rows, pad))
+            scores[rows] = score(model, ids, mask).float().cpu().numpy()
+            done += len(rows)
+            if progress is not None:
+                progress(done, len(tokens))
+    return scores
+
+
+@contextmanager
+def evaluating(model: torch.nn.Module) -> Iterator[None]:
+    """Switch dropout off inside the block; afterwards the model is in the mode in which it was."""
+    training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(training)
+
+
+def batches_by_length(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
+    """Yield rows of similar length, longest first, so many that with padding they fit in `batch_tokens`.
+
+    Parameters
+    ----------
+    lengths : (n,) int64
+    batch_tokens : int
+
+    Yields
+    ------
+    (k,) int64
+        Indexes; every row is in one batch.
+    """
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        stop = start + max(1, batch_tokens // max(1, int(lengths[order[start]])))
+        yield order[start:stop]
+        start = stop
+
+
+def _read_settings(files: EncoderFiles) -> dict[str, Any]:
+    """Return the keys of a configuration that matter, checked against the vocabulary."""
+    path = files.config
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name the configuration of a BERT") from error
+    except ValueError as error:
+        raise InputError(f"{path}: not valid JSON ({error}); name the configuration of a BERT") from error
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    if kind != "bert":
+        raise InputError(f"{path}: model_type is {kind!r}, not 'bert'; choose the folder of a BERT")
+    if config.get("position_embedding_type", "absolute") != "absolute" or config.get("is_decoder"):
+        raise InputError(
+            f"{path}: relative positions or a decoder; choose the folder of a plain BERT encoder"
+        )
+    for key in SIZES:
+        value = config.get(key)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise InputError(f"{path}: {key} is {value!r}; write the positive whole number of the weights")
+    n_tokens = len(Tokenizer.load(files.vocabulary).vocabulary)
+    if n_tokens != config["vocab_size"]:
+        raise InputError(
+            f"{files.vocabulary}: {n_tokens} tokens, but vocab_size in {path.name} is {config['vocab_size']};"
+            " take both from one encoder"
+        )
+    return {key: config[key] for key in (*SIZES, *OTHERS) if key in config}
+
+
+def _blank(settings: dict[str, Any], path: Path) -> BertForSequenceClassification:
+    """Return a classifier whose tensors have shapes but no values; `path` is named in an error."""
+    try:
+        config = BertConfig(**settings, num_labels=N_LABELS, attn_implementation="sdpa")
+        with torch.device("meta"):
+            return BertForSequenceClassification(config)
+    except (TypeError, ValueError, KeyError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path}: no configuration of a BERT ({reason}); correct it") from error
+
+
+def _shapes(model: BertForSequenceClassification) -> dict[str, tuple[int, ...]]:
+    return {_plain_name(name): tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+
+
+def _plain_name(name: str) -> str:
+    """Return a tensor's name without prefix and, where it is from the first BERTs, gamma and beta."""
+    name = name.removeprefix("bert.")
+    if name.endswith(("LayerNorm.gamma", "LayerNorm.beta")):
+        name = name.replace("gamma", "weight").replace("beta", "bias")
+    return name
+
+
+def _full_name(name: str) -> str:
+    return name if name.startswith("classifier.") else f"bert.{name}"
+
+
+def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, torch.Tensor]:
+    """Return those tensors of a classifier that a file has, float32, by their plain names."""
+    path = _weights_file(files)
+    expected = _shapes(_blank(settings, files.config))
+    try:
+        with safe_open(path, framework="pt") as file:
+            names = {_plain_name(name): name for name in file.keys()}  # noqa: SIM118 (it is no dictionary)
+            _check_names(path, names, expected)
+            tensors = {plain: file.get_tensor(name) for plain, name in names.items() if plain in expected}
+    except (SafetensorError, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path}: no readable safetensors file ({reason}); fetch it again") from error
+    for name, tensor in tensors.items():
+        if tuple(tensor.shape) != expected[name] or not tensor.is_floating_point():
+            raise InputError(
+                f"{path}: {name} is {tensor.dtype} of shape {tuple(tensor.shape)}, {files.config.name} asks"
+                f" for floats of shape {expected[name]}; take both from one encoder of {N_LABELS} labels"
+            )
+    # A copy, since a file that is mapped into memory may change under a long training.
+    return {name: tensor.to(torch.float32, copy=True) for name, tensor in tensors.items()}
+
+
+def _weights_file(files: EncoderFiles) -> Path:
+    if files.weights is not None:
+        return files.weights
+    folder = files.config.parent
+    pickled = next(iter(sorted(folder.glob("*.bin"))), None)
+    if pickled is not None:
+        raise InputError(f"{pickled}: pickled weights are not read; convert them to model.safetensors")
+    raise InputError(f"{folder}: model.safetensors is missing; name the folder of a BERT with {NEEDED}")
+
+
+def _check_names(path: Path, names: dict[str, str], expected: dict[str, tuple[int, ...]]) -> None:
+    """Refuse a file whose encoder has tensors too few or too many; pooler and head may be absent together."""
+    for name in expected:
+        if name not in names and not name.startswith(("pooler.", "classifier.")):
+            raise InputError(f"{path}: {name} is missing; take weights and config.json from one encoder")
+    for name in names:
+        is_left_over = name.startswith(("embeddings.", "encoder.")) and name not in expected
+        if is_left_over and name != "embeddings.position_ids":  # saved by earlier releases of transformers
+            raise InputError(f"{path}: {name} has no place; take weights and config.json from one encoder")
+
+
+def _initial(
+    name: str, shape: tuple[int, ...], settings: dict[str, Any], rng: np.random.Generator
+) -> torch.Tensor:
+    """Return a tensor as BERT begins: ones for scales, zeros for biases and [PAD], else small and normal."""
+    if name.endswith("LayerNorm.weight"):
+        return torch.ones(shape)
+    if name.endswith(".bias"):
+        return torch.zeros(shape)
+    values = rng.standard_normal(shape, np.float32) * np.float32(settings.get("initializer_range", 0.02))
+    if name.endswith("word_embeddings.weight"):
+        values[settings.get("pad_token_id", 0)] = 0
+    return torch.from_numpy(values)
+
+
+def _write_folder(
+    folder: Path, settings: dict[str, Any], vocabulary: Path, tensors: dict[str, torch.Tensor]
+) -> None:
+    kind = {"model_type": "bert", "architectures": ["BertForSequenceClassification"]}
+    write_json(folder / "config.json", settings | kind)
+    with atomic_path(folder / "vocab.txt") as temporary:
+        shutil.copyfile(vocabulary, temporary)
+    with atomic_path(folder / "model.safetensors") as temporary:
+        save_file({_full_name(k): v for k, v in tensors.items()}, temporary, metadata={"format": "pt"})

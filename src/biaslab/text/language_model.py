@@ -1,0 +1,480 @@
+"""A recurrent language model that draws the words beside a phrase (Kennedy et al. 2020; published code).
+
+Two GRUs of one layer with a softmax each: one reads a text from its beginning and predicts the next token,
+one reads it from its end and predicts the token before. Texts are rows of `Tokens`, [CLS] and [SEP] among
+them. Each direction begins with a token of its own, GO, which is never predicted.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+from torch.nn.functional import cross_entropy, linear, pad
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import atomic_path
+from biaslab.core.rng import stream
+from biaslab.text.tokens import SPECIAL, Tokenizer, Tokens
+
+VOCABULARIES = ("texts", "encoder")
+LOGITS_AT_ONCE = 1 << 24
+"""Logits that are held in memory while texts are scored or tokens are drawn (64 megabytes)."""
+BLOCK = 64
+"""Tokens of a block, see `_draw_token`."""
+
+
+@dataclass(frozen=True)
+class LanguageModelSettings:
+    """How a language model is made; the defaults are the published ones, but for the vocabulary.
+
+    Attributes
+    ----------
+    epochs : int
+        Passes over the texts; the best one on validation texts is kept.
+    learning_rate : float
+        Adam's.
+    batch_size : int
+        Texts a step.
+    embedding, hidden : int
+        Width of the embedding and of a GRU's state.
+    vocabulary : {"texts", "encoder"}
+        Tokens that the model knows: those of its training texts and the special ones, or all of the encoder
+        (as published; the softmax then costs as much more as the vocabulary is larger).
+    """
+
+    epochs: int = 20
+    learning_rate: float = 2e-4
+    batch_size: int = 32
+    embedding: int = 300
+    hidden: int = 300
+    vocabulary: str = "texts"
+
+
+class Direction(nn.Module):
+    """One direction: a GRU and its softmax over the known tokens.
+
+    Parameters
+    ----------
+    go : int
+        The row of the embedding with which this direction begins.
+    embedding, hidden, n_tokens : int
+        Widths of input, state and output.
+    """
+
+    def __init__(self, go: int, embedding: int, hidden: int, n_tokens: int) -> None:
+        super().__init__()
+        self.go = go
+        self.gru = nn.GRU(embedding, hidden, batch_first=True)
+        self.softmax = nn.Linear(hidden, n_tokens)
+
+
+class BiGRU(nn.Module):
+    """A forward and a backward GRU over one embedding; its values are those of `initialize` or of a file.
+
+    Parameters
+    ----------
+    token_ids : (V',) int64
+        The encoder's ids of the tokens that the model knows, ascending.
+    n_encoder : int
+        Tokens of the encoder, V.
+    unk : int
+        The encoder's id of [UNK], for which every other token is read; one of `token_ids`.
+    embedding, hidden : int
+        Widths.
+    """
+
+    def __init__(
+        self, token_ids: np.ndarray, n_encoder: int, unk: int, embedding: int = 300, hidden: int = 300
+    ) -> None:
+        super().__init__()
+        known = np.asarray(token_ids, np.int64)
+        index = np.full(n_encoder, np.searchsorted(known, unk))
+        index[known] = np.arange(len(known))
+        self.register_buffer("token_ids", torch.from_numpy(known.copy()))
+        self.register_buffer("index", torch.from_numpy(index))
+        with torch.device("meta"):  # no values yet, so that torch's global random numbers stay as they are
+            self.embedding = nn.Embedding(len(known) + 2, embedding)
+            self.forwards = Direction(len(known), embedding, hidden, len(known))
+            self.backwards = Direction(len(known) + 1, embedding, hidden, len(known))
+        for module in (self.embedding, self.forwards, self.backwards):
+            module.to_empty(device="cpu")
+
+    @property
+    def device(self) -> torch.device:
+        """Where the parameters are."""
+        return self.token_ids.device
+
+    def initialize(self, seed: int) -> "BiGRU":
+        """Draw all parameters as torch does: embeddings normal, others uniform in ±1/√hidden; return self."""
+        bound = self.forwards.gru.hidden_size**-0.5
+        with torch.no_grad():
+            for name, parameter in self.named_parameters():
+                rng = stream(seed, "language_model", name)
+                if name == "embedding.weight":
+                    values = rng.standard_normal(parameter.shape, np.float32)
+                else:
+                    values = rng.uniform(-bound, bound, parameter.shape).astype(np.float32)
+                parameter.copy_(torch.from_numpy(values))
+        return self
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the model as one safetensors file, atomically."""
+        tensors = {name: tensor.detach().cpu() for name, tensor in self.state_dict().items()}
+        with atomic_path(path) as temporary:
+            save_file(tensors, temporary, metadata={"format": "pt"})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "BiGRU":
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        InputError
+            When the file is missing, damaged, or holds something else.
+        """
+        try:
+            tensors = load_file(path)
+        except (SafetensorError, OSError) as error:
+            reason = " ".join(str(error).split())
+            raise InputError(
+                f"{path}: no readable safetensors file ({reason}); train the language model"
+            ) from error
+        try:
+            model = cls(
+                tensors["token_ids"].numpy(),
+                len(tensors["index"]),
+                0,
+                tensors["embedding.weight"].shape[1],
+                tensors["forwards.gru.weight_hh_l0"].shape[1],
+            )
+            model.load_state_dict(tensors, strict=True)
+        except (KeyError, IndexError, RuntimeError, ValueError) as error:
+            raise InputError(f"{path}: no language model; train one and name its file") from error
+        return model.eval()
+
+
+def train_language_model(
+    tokens: Tokens,
+    validation: Tokens,
+    tokenizer: Tokenizer,
+    settings: LanguageModelSettings,
+    seed: int,
+    progress: Callable[[int, int], None] | None = None,
+    device: torch.device | str = "cpu",
+) -> tuple[BiGRU, pd.DataFrame]:
+    """Train a language model and keep it as it was after its best epoch.
+
+    Parameters
+    ----------
+    tokens, validation : Tokens
+        Texts to learn from, and texts by which the best epoch is chosen.
+    tokenizer : Tokenizer
+        The one that made the tokens.
+    settings : LanguageModelSettings
+    seed : int
+    progress : callable, optional
+        Called after every epoch with the epochs that are done and all.
+    device : torch.device or str
+
+    Returns
+    -------
+    model : BiGRU
+    history : DataFrame
+        epoch (from 1), train_nll (mean over the epoch's steps, as parameters change), validation_nll:
+        negative log-likelihood of a token in nats, mean of both directions.
+
+    Raises
+    ------
+    InputError
+        When there are no texts, or the vocabulary is neither "texts" nor "encoder".
+    """
+    if not len(tokens) or not len(validation):
+        raise InputError(
+            "a language model needs texts to learn from and to validate on; give at least one of each"
+        )
+    model = BiGRU(
+        known_tokens(tokens, tokenizer, settings.vocabulary),
+        len(tokenizer.vocabulary),
+        tokenizer.unk,
+        settings.embedding,
+        settings.hidden,
+    ).initialize(seed)
+    model.to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=settings.learning_rate, fused=True)
+    rows, best, best_state = [], np.inf, {}
+    for epoch in range(1, settings.epochs + 1):
+        order = stream(seed, "language_model", "order", epoch).permutation(len(tokens))
+        train_nll = _epoch(model, optimizer, tokens, order, settings.batch_size)
+        validation_nll = _mean_nll(model, validation)
+        rows.append((epoch, train_nll, validation_nll))
+        if validation_nll < best:
+            best = validation_nll
+            best_state = {k: v.detach().clone() for k, v in model.state_dict().items()}
+        if progress is not None:
+            progress(epoch, settings.epochs)
+    model.load_state_dict(best_state)
+    return model.eval(), pd.DataFrame(rows, columns=["epoch", "train_nll", "validation_nll"])
+
+
+def known_tokens(tokens: Tokens, tokenizer: Tokenizer, vocabulary: str) -> np.ndarray:
+    """Return the ids of the tokens that a language model of these texts knows, ascending, int64.
+
+    Raises
+    ------
+    InputError
+        When `vocabulary` is neither "texts" nor "encoder".
+    """
+    if vocabulary == "encoder":
+        return np.arange(len(tokenizer.vocabulary))
+    if vocabulary != "texts":
+        raise InputError(f"vocabulary '{vocabulary}' is unknown; write one of {', '.join(VOCABULARIES)}")
+    special = [tokenizer.vocabulary.index(token) for token in SPECIAL]
+    return np.union1d(tokens.ids, special).astype(np.int64)
+
+
+def negative_log_likelihood(model: BiGRU, tokens: Tokens) -> np.ndarray:
+    """Return the negative log-likelihood of a token of each text in nats, (n,) float64.
+
+    It is the mean over all tokens of a text, [CLS] and [SEP] among them, and over both directions:
+    -1/(2n) Σᵢ [ln p(xᵢ | x₁ … xᵢ₋₁) + ln p(xᵢ | xᵢ₊₁ … xₙ)].
+    """
+    nll = np.empty(len(tokens))
+    n_known = len(model.token_ids)
+    with torch.no_grad():
+        for rows in _batches(tokens.lengths, max(1, LOGITS_AT_ONCE // n_known)):
+            ids, lengths = _matrix(model, tokens, rows)
+            total = sum(
+                _by_text(_token_nll(model, direction, texts, lengths))
+                for direction, texts in _directions(model, ids, lengths)
+            )
+            nll[rows] = (total.double().cpu() / (2 * lengths)).numpy()
+    return nll
+
+
+def perplexity(model: BiGRU, tokens: Tokens) -> float:
+    """Return the exponential of the mean negative log-likelihood of all tokens, both directions."""
+    return float(np.exp(_mean_nll(model, tokens)))
+
+
+def sample_right(
+    model: BiGRU,
+    prefixes: Sequence[np.ndarray] | torch.Tensor,
+    n_tokens: int,
+    samples: int,
+    generator: torch.Generator,
+    exclude: np.ndarray | torch.Tensor | None = None,
+    lengths: np.ndarray | torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Draw what follows texts, token by token from the forward model at temperature 1.
+
+    Every prefix is read once; its samples go on from copies of one state.
+
+    Parameters
+    ----------
+    model : BiGRU
+    prefixes : list of (length,) int arrays, or (k, L) int64 tensor with `lengths`
+        Encoder ids of what comes before, from the beginning of the text; may be empty.
+    n_tokens, samples : int
+        Tokens to draw, and how often.
+    generator : torch.Generator
+        On the device of the model.
+    exclude : (V,) bool, optional
+        Encoder ids that have probability zero (the others share it in proportion).
+    lengths : (k,) int64, optional
+        Tokens of each row of a matrix; what stands beyond has no influence.
+
+    Returns
+    -------
+    (k, samples, n_tokens) int64 tensor
+        Encoder ids, on the device of the model.
+
+    Raises
+    ------
+    ValueError
+        When every token that the model knows is excluded.
+    """
+    ids, lengths = _contexts(model, prefixes, lengths)
+    return _draw(model, model.forwards, ids, lengths, n_tokens, samples, generator, exclude)
+
+
+def sample_left(
+    model: BiGRU,
+    suffixes: Sequence[np.ndarray] | torch.Tensor,
+    n_tokens: int,
+    samples: int,
+    generator: torch.Generator,
+    exclude: np.ndarray | torch.Tensor | None = None,
+    lengths: np.ndarray | torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Draw what comes before texts, from the backward model, the token beside the text first.
+
+    Parameters and result are those of `sample_right`: suffixes reach to the end of the text, and suffixes as
+    well as the tokens drawn stand in the order of reading.
+    """
+    ids, lengths = _contexts(model, suffixes, lengths)
+    drawn = _draw(
+        model, model.backwards, _reverse(ids, lengths), lengths, n_tokens, samples, generator, exclude
+    )
+    return drawn.flip(2)
+
+
+def _epoch(
+    model: BiGRU, optimizer: torch.optim.Optimizer, tokens: Tokens, order: np.ndarray, batch_size: int
+) -> float:
+    """Take one step for each batch of rows; return the mean loss of a token."""
+    total = 0.0
+    for start in range(0, len(order), batch_size):
+        rows = order[start : start + batch_size]
+        ids, lengths = _matrix(model, tokens, rows)
+        loss = torch.stack(
+            [
+                _token_nll(model, direction, texts, lengths).data.mean()
+                for direction, texts in _directions(model, ids, lengths)
+            ]
+        ).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += float(loss.detach()) * int(lengths.sum())
+    return total / len(tokens.ids)
+
+
+def _mean_nll(model: BiGRU, tokens: Tokens) -> float:
+    return float(np.average(negative_log_likelihood(model, tokens), weights=tokens.lengths))
+
+
+def _batches(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
+    """Yield rows, the longest first, with so many tokens as fit; packed texts need no padding."""
+    order = np.argsort(-lengths, kind="stable")
+    batch = np.cumsum(lengths[order]) // batch_tokens
+    yield from np.split(order, np.flatnonzero(np.diff(batch)) + 1)
+
+
+def _matrix(model: BiGRU, tokens: Tokens, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return rows as indexes of known tokens, (k, L) on the model's device, and their lengths on the CPU."""
+    ids, mask = tokens.padded(rows, 0)
+    return model.index[torch.from_numpy(ids).to(model.device)], torch.from_numpy(mask.sum(axis=1))
+
+
+def _directions(
+    model: BiGRU, ids: torch.Tensor, lengths: torch.Tensor
+) -> tuple[tuple[Direction, torch.Tensor], tuple[Direction, torch.Tensor]]:
+    """Return each direction with the texts as it reads them."""
+    return (model.forwards, ids), (model.backwards, _reverse(ids, lengths))
+
+
+def _reverse(ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    """Turn every row around within its length; what stands beyond stays anything."""
+    place = lengths.to(ids.device)[:, None] - 1 - torch.arange(ids.shape[1], device=ids.device)
+    return ids.gather(1, place.clamp(min=0))
+
+
+def _token_nll(
+    model: BiGRU, direction: Direction, ids: torch.Tensor, lengths: torch.Tensor
+) -> PackedSequence:
+    """Return -ln p of every token given those that the direction has read before; padding takes no part."""
+    begin = torch.full((len(ids), 1), direction.go, device=ids.device)
+    states, _ = direction.gru(_embedded(model, torch.cat([begin, ids[:, :-1]], 1), lengths))
+    targets = pack_padded_sequence(ids, lengths, batch_first=True, enforce_sorted=False)
+    nll = cross_entropy(direction.softmax(states.data), targets.data, reduction="none")
+    return targets._replace(data=nll)
+
+
+def _embedded(model: BiGRU, ids: torch.Tensor, lengths: torch.Tensor) -> PackedSequence:
+    packed = pack_padded_sequence(ids, lengths, batch_first=True, enforce_sorted=False)
+    return packed._replace(data=model.embedding(packed.data))
+
+
+def _by_text(values: PackedSequence) -> torch.Tensor:
+    return pad_packed_sequence(values, batch_first=True)[0].sum(1)
+
+
+def _contexts(
+    model: BiGRU, contexts: Sequence[np.ndarray] | torch.Tensor, lengths: np.ndarray | torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return contexts as indexes of known tokens, (k, L) on the model's device, and lengths on the CPU."""
+    if lengths is None:
+        rows = [torch.as_tensor(np.asarray(c, np.int64)) for c in contexts]
+        lengths = torch.tensor([len(row) for row in rows], dtype=torch.int64)
+        contexts = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    ids = torch.as_tensor(contexts, dtype=torch.int64).to(model.device)
+    return model.index[ids], torch.as_tensor(lengths, dtype=torch.int64).cpu()
+
+
+@torch.no_grad()
+def _draw(
+    model: BiGRU,
+    direction: Direction,
+    ids: torch.Tensor,
+    lengths: torch.Tensor,
+    n_tokens: int,
+    samples: int,
+    generator: torch.Generator,
+    exclude: np.ndarray | torch.Tensor | None,
+) -> torch.Tensor:
+    """Return tokens in the order in which the direction draws them, (k, samples, n_tokens)."""
+    k = len(ids)
+    chosen = _allowed(model, exclude)
+    # Rows of probability zero fill the last block, see _draw_token.
+    filling = -len(chosen) % BLOCK
+    weight = pad(direction.softmax.weight[chosen], (0, 0, 0, filling))
+    bias = pad(direction.softmax.bias[chosen], (0, filling), value=-torch.inf)
+    drawn = torch.empty((k * samples, n_tokens), dtype=torch.int64, device=model.device)
+    if drawn.numel() == 0:
+        return drawn.view(k, samples, n_tokens)
+    begin = torch.full((k, 1), direction.go, device=model.device)
+    _, state = direction.gru(_embedded(model, torch.cat([begin, ids], 1), lengths + 1))
+    state = state.repeat_interleave(samples, 1)
+    for i in range(n_tokens):
+        if i:
+            _, state = direction.gru(model.embedding(drawn[:, i - 1 : i]), state)
+        drawn[:, i] = chosen[_draw_token(state[0], weight, bias, generator)]
+    return model.token_ids[drawn].view(k, samples, n_tokens)
+
+
+def _allowed(model: BiGRU, exclude: np.ndarray | torch.Tensor | None) -> torch.Tensor:
+    """Return the indexes of the known tokens that may be drawn."""
+    excluded = torch.zeros(len(model.index), dtype=torch.bool) if exclude is None else exclude
+    chosen = torch.nonzero(~torch.as_tensor(excluded, device=model.device)[model.token_ids])[:, 0]
+    if not len(chosen):
+        raise ValueError("every token that the language model knows is excluded")
+    return chosen
+
+
+def _draw_token(
+    states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, generator: torch.Generator
+) -> torch.Tensor:
+    """Draw a row of the softmax's weight for each state, (rows,): first its block, then the row in it.
+
+    A running total over blocks costs far less than one over all tokens. All uniform numbers are drawn first,
+    so that the states worked on at once do not change the outcome.
+    """
+    u = torch.rand(len(states), generator=generator, dtype=torch.float64, device=states.device)
+    rows = max(1, LOGITS_AT_ONCE // len(weight))
+    drawn = []
+    for some, share in zip(states.split(rows), u.split(rows), strict=True):
+        p = linear(some, weight, bias).softmax(1).view(len(some), -1, BLOCK)
+        block, share = _invert(p.sum(2), share)
+        within, _ = _invert(p[torch.arange(len(p), device=p.device), block], share)
+        drawn.append(block * BLOCK + within)
+    return torch.cat(drawn)
+
+
+def _invert(p: torch.Tensor, u: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return where the running total of each row of `p` exceeds the share `u` of all, and the share in there.
+
+    What is found has p > 0: the point stays below the total even after rounding.
+    """
+    total = p.cumsum(1, dtype=torch.float64)
+    point = u.clamp(max=1 - 2**-40)[:, None] * total[:, -1:]
+    found = torch.searchsorted(total, point, right=True)
+    size = p.gather(1, found).double()
+    share = (point - total.gather(1, found) + size) / size
+    return found[:, 0], share[:, 0].clamp(min=0)

@@ -1,0 +1,195 @@
+"""WordPiece tokens of texts, as BERT's uncased models read them, in flat arrays."""
+
+import os
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import tokenizers
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+
+from biaslab.core.errors import InputError
+
+# The library's own threads would survive neither a fork nor a limit on threads.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+MAX_LENGTH = 128
+"""Tokens of a text, [CLS] and [SEP] among them (Kennedy et al. 2020, published code)."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of n texts, one text after the other.
+
+    Attributes
+    ----------
+    ids : (total,) int32
+        Token ids; every text begins with [CLS] and ends with [SEP].
+    offsets : (n + 1,) int64
+        Text i has the tokens ``offsets[i]`` to ``offsets[i + 1] - 1``.
+    words : (total,) int32
+        Index of the word that a token is a piece of, in ``Tokenizer.words`` of the text; -1 for [CLS] and
+        [SEP].
+    """
+
+    ids: np.ndarray
+    offsets: np.ndarray
+    words: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each text, (n,) int64."""
+        return np.diff(self.offsets)
+
+    def row(self, i: int) -> np.ndarray:
+        """Return the token ids of text `i`, (length,) int32."""
+        return self.ids[self.offsets[i] : self.offsets[i + 1]]
+
+    def take(self, rows: Sequence[int] | np.ndarray) -> "Tokens":
+        """Return the texts `rows` (indexes), in this order; an index may occur twice."""
+        where, offsets = self._positions(np.asarray(rows, np.int64))
+        return Tokens(self.ids[where], offsets, self.words[where])
+
+    def padded(self, rows: Sequence[int] | np.ndarray, pad: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return texts as a matrix that is as wide as the longest of them.
+
+        Parameters
+        ----------
+        rows : (k,) int
+            Indexes of texts.
+        pad : int
+            The id of [PAD].
+
+        Returns
+        -------
+        ids : (k, L) int64
+            Token ids, then [PAD].
+        mask : (k, L) bool
+            True at tokens, False at padding.
+        """
+        where, offsets = self._positions(np.asarray(rows, np.int64))
+        lengths = np.diff(offsets)
+        mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
+        ids = np.full(mask.shape, pad, np.int64)
+        ids[mask] = self.ids[where]
+        return ids, mask
+
+    def without(self, ids: Collection[int]) -> "Tokens":
+        """Return the texts less all tokens with one of these ids (word removal, after texts were cut)."""
+        kept = ~np.isin(self.ids, np.fromiter(ids, np.int32, len(ids)))
+        offsets = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
+        return Tokens(self.ids[kept], offsets, self.words[kept])
+
+    def arrays(self, prefix: str) -> dict[str, np.ndarray]:
+        """Return the arrays by the names that they have in a file of several tokenised sets."""
+        return {f"{prefix}_ids": self.ids, f"{prefix}_offsets": self.offsets, f"{prefix}_words": self.words}
+
+    @classmethod
+    def of_arrays(cls, arrays: dict[str, np.ndarray], prefix: str) -> "Tokens":
+        """Return what `arrays` was made from."""
+        return cls(*(arrays[f"{prefix}_{name}"] for name in ("ids", "offsets", "words")))
+
+    def _positions(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the tokens of `rows` stand in the flat arrays, and their offsets once gathered."""
+        lengths = self.lengths[rows]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        shift = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
+        return np.arange(offsets[-1]) + shift, offsets
+
+
+class Tokenizer:
+    """BERT's uncased WordPiece: lower case, accents off, split at blanks and punctuation, longest pieces.
+
+    A text never yields a special token: "[SEP]" within a text is four or more ordinary tokens.
+
+    Parameters
+    ----------
+    vocabulary : sequence of str
+        The tokens, each at its id; `load` reads and checks a file of them.
+    """
+
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        self.vocabulary = list(vocabulary)
+        index = {token: i for i, token in enumerate(self.vocabulary)}
+        self.pad, self.unk, self.cls, self.sep, self.mask = (index[token] for token in SPECIAL)
+        self._pieces = tokenizers.Tokenizer(WordPiece(index, unk_token="[UNK]", max_input_chars_per_word=100))
+        self._pieces.normalizer = BertNormalizer(lowercase=True)
+        self._pieces.pre_tokenizer = BertPreTokenizer()
+
+    @classmethod
+    def load(cls, vocab_file: str | os.PathLike) -> "Tokenizer":
+        """Read a vocabulary, one token a line.
+
+        Raises
+        ------
+        InputError
+            When the file is missing, is not UTF-8, has an empty line or a token twice, lacks a special
+            token, or is the vocabulary of a model that distinguishes capitals.
+        """
+        return cls(_read_vocabulary(Path(vocab_file)))
+
+    @cached_property
+    def is_special(self) -> np.ndarray:
+        """Which ids are no text: the five special tokens and the unused ones, (V,) bool."""
+        return np.array([t in SPECIAL or t.startswith("[unused") for t in self.vocabulary])
+
+    def encode(self, texts: Iterable[str], max_length: int = MAX_LENGTH) -> Tokens:
+        """Return the tokens of texts.
+
+        Parameters
+        ----------
+        texts : iterable of str
+        max_length : int
+            Tokens a text may have, [CLS] and [SEP] among them; the end of a longer one is cut off.
+        """
+        encodings = self._pieces.encode_batch(list(texts), add_special_tokens=False)
+        kept = max_length - 2
+        ids = [[self.cls, *e.ids[:kept], self.sep] for e in encodings]
+        words = [[-1, *e.word_ids[:kept], -1] for e in encodings]
+        offsets = np.concatenate([[0], np.cumsum([len(row) for row in ids], dtype=np.int64)])
+        return Tokens(_flat(ids, offsets[-1]), offsets, _flat(words, offsets[-1]))
+
+    def pieces(self, text: str) -> list[str]:
+        """Return the WordPieces of a text, without [CLS] and [SEP]."""
+        return self._pieces.encode(text, add_special_tokens=False).tokens
+
+    def words(self, text: str) -> list[str]:
+        """Return the words that a text's pieces are pieces of: lower case, punctuation apart."""
+        normal = self._pieces.normalizer.normalize_str(text)
+        return [word for word, _ in self._pieces.pre_tokenizer.pre_tokenize_str(normal)]
+
+
+def _flat(rows: list[list[int]], total: int) -> np.ndarray:
+    return np.fromiter((x for row in rows for x in row), np.int32, total)
+
+
+def _read_vocabulary(path: Path) -> list[str]:
+    try:
+        vocabulary = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name a vocab.txt with one token a line") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text; name a vocab.txt with one token a line") from error
+    seen: dict[str, int] = {}
+    for line, token in enumerate(vocabulary, 1):
+        if not token.strip():
+            raise InputError(f"{path}, line {line}: empty; write one token a line")
+        if token in seen:
+            raise InputError(f"{path}, line {line}: '{token}' stands on line {seen[token]} too; remove one")
+        if token != token.lower() and not token.startswith("["):
+            raise InputError(
+                f"{path}, line {line}: '{token}' has a capital; choose an encoder that is uncased"
+            )
+        seen[token] = line
+    missing = [token for token in SPECIAL if token not in seen]
+    if missing:
+        raise InputError(f"{path}: token {missing[0]} is missing; name the vocab.txt of a BERT")
+    return vocabulary
