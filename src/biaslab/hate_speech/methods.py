@@ -1,0 +1,138 @@
+"""What a method's name says: a classifier, its regularization, and quirks of the published code.
+
+A name is ``KIND[-ALPHA][@QUIRK[+QUIRK...]]``, such as ``vanilla``, ``soc-0.1`` or ``oc-0.1@dropout+sum``. One
+method has one name, since results lie in folders that are called by it.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from biaslab.core.errors import InputError, suggest
+
+PLAIN = ("bow", "bow-wr", "vanilla", "wr")
+"""Classifiers without regularization: bag of words and encoder, each without and with word removal (WR)."""
+OC, SOC, EAR = REGULARIZED = ("oc", "soc", "ear")
+"""Encoders regularized by input occlusion, by sampling and occlusion, and by the entropy of attention."""
+
+DROPOUT, INDEPENDENT, PAD, SUM = QUIRKS = ("dropout", "independent", "pad", "sum")
+"""What the published code does: fresh dropout in the passes with and without a word; left and right contexts
+sampled independently; sampled special tokens become [PAD]; the regularizer is summed over the sentences of a
+batch. Without these quirks there is no dropout in these passes, the left context is sampled given the right
+one, special tokens are never sampled, and the regularizer is a mean over sentences, as the loss is."""
+PUBLISHED = "published"
+"""Stands for all quirks that a kind can have."""
+QUIRKS_OF = {OC: (DROPOUT, SUM), SOC: QUIRKS}
+"""OC samples nothing, so that two of the quirks have no meaning there."""
+
+FOLD = re.compile(r"fold(\d+)\.(\d+)")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A classifier and how it is trained.
+
+    Attributes
+    ----------
+    name : str
+        The one name of the method.
+    kind : str
+        One of `PLAIN` or `REGULARIZED`.
+    alpha : float
+        Strength of the regularization (Kennedy et al. 2020, Eq. 2); 0 for kinds without.
+    removes_words : bool
+        Whether identifiers are removed from all texts, in training and in use.
+    quirks : frozenset of str
+        Those of `QUIRKS` that hold.
+    fold : (int, int) or None
+        K and N: identifiers whose index modulo N is K are left out of the regularization.
+    """
+
+    name: str
+    kind: str
+    alpha: float = 0.0
+    removes_words: bool = False
+    quirks: frozenset[str] = frozenset()
+    fold: tuple[int, int] | None = None
+
+    @property
+    def is_encoder(self) -> bool:
+        """Whether it is an encoder, and not a bag of words."""
+        return not self.kind.startswith("bow")
+
+    @property
+    def explains(self) -> bool:
+        """Whether explanations of identifiers are regularized."""
+        return self.kind in (OC, SOC)
+
+    def regularized(self, identifier_ids: Mapping[str, int]) -> dict[str, int]:
+        """Return the identifiers whose explanations are regularized, out of all, in their order."""
+        if not self.explains:
+            return {}
+        return {
+            term: token
+            for i, (term, token) in enumerate(identifier_ids.items())
+            if self.fold is None or i % self.fold[1] != self.fold[0]
+        }
+
+
+def parse_method(name: str) -> Method:
+    """Return the method that a name says.
+
+    Raises
+    ------
+    InputError
+        For a kind or quirk that is not known or does not fit the other parts, for a strength that is missing,
+        negative or not needed, and for a second spelling of a method.
+    """
+    base, at, tail = name.partition("@")
+    kind, alpha = _kind(name, base)
+    words = tail.split("+") if at else []
+    quirks, fold = _quirks(name, kind, words), _fold(name, words)
+    spelled = _spell(kind, alpha, quirks, fold)
+    if name != spelled:
+        raise InputError(f"method '{name}' is written '{spelled}'; write it so, for one method has one name")
+    return Method(name, kind, alpha, kind in ("bow-wr", "wr"), frozenset(quirks), fold)
+
+
+def _kind(name: str, base: str) -> tuple[str, float]:
+    """Return the kind and the strength that the part before the quirks says."""
+    if base in PLAIN:
+        return base, 0.0
+    kind, _, number = base.partition("-")
+    if kind not in REGULARIZED:
+        known = (*PLAIN, *(f"{k}-0.1" for k in REGULARIZED))
+        raise InputError(f"no method is called '{name}'{suggest(base, known)} (there are {', '.join(known)})")
+    if not re.fullmatch(r"\d+(\.\d+)?|\.\d+|\d+(\.\d+)?e-?\d+", number):
+        raise InputError(f"method '{name}': {kind} needs its strength; write for instance '{kind}-0.1'")
+    return kind, float(number)
+
+
+def _quirks(name: str, kind: str, words: list[str]) -> list[str]:
+    """Return the quirks that hold, in the order of `QUIRKS`."""
+    possible = QUIRKS_OF.get(kind, ())
+    for word in words:
+        known = (*possible, PUBLISHED) if possible else ()
+        if word not in known and not (FOLD.fullmatch(word) and possible):
+            has = f"{kind} has {', '.join((*known, 'foldK.N'))}" if known else f"{kind} has none"
+            raise InputError(f"method '{name}': no quirk '{word}'{suggest(word, known)} ({has})")
+    return [q for q in possible if PUBLISHED in words or q in words]
+
+
+def _fold(name: str, words: list[str]) -> tuple[int, int] | None:
+    """Return the fold of identifiers that is left out, if one is."""
+    folds = [(int(m[1]), int(m[2])) for m in map(FOLD.fullmatch, words) if m]
+    if len(folds) > 1:
+        raise InputError(f"method '{name}': names {len(folds)} folds; name one")
+    if folds and not folds[0][0] < folds[0][1] >= 2:
+        raise InputError(f"method '{name}': write foldK.N with N of at least 2 and K from 0 to N - 1")
+    return folds[0] if folds else None
+
+
+def _spell(kind: str, alpha: float, quirks: list[str], fold: tuple[int, int] | None) -> str:
+    """Return the one name of a method."""
+    base = kind if kind in PLAIN else f"{kind}-{alpha:g}"
+    is_published = bool(quirks) and quirks == list(QUIRKS_OF[kind])
+    words = [PUBLISHED] if is_published else list(quirks)
+    words += [f"fold{fold[0]}.{fold[1]}"] if fold else []
+    return base + ("@" + "+".join(words) if words else "")

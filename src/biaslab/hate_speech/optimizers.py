@@ -1,0 +1,139 @@
+"""Adam as it was published with BERT, and AdamW: clipped gradients, decoupled decay, plain tensors."""
+
+import itertools
+from collections.abc import Iterable
+
+import torch
+
+DECAY = 0.01
+"""Decoupled weight decay, of all parameters but biases and those of layer norms."""
+CLIP = 1.0
+"""Largest norm of a gradient."""
+_CONVERGED = 2.0**20
+"""A number of steps after which Adam's bias corrections are 1 exactly, in float64: 1 - 0.999^n."""
+
+
+class Optimizer:
+    """Adam with decoupled weight decay, in one fused pass over parameters, gradients and means.
+
+    Parameters
+    ----------
+    named_parameters : iterable of (str, Parameter)
+        What is trained. Names that hold ``bias`` or ``LayerNorm`` do not decay.
+    per_tensor : bool
+        Clip the gradient of each parameter tensor, and not that of all together.
+    bias_correction : bool
+        Correct the means for their start at zero, as Adam does.
+    epsilon : float
+        What keeps Adam's divisor from zero.
+    weight_decay : float
+    """
+
+    def __init__(
+        self,
+        named_parameters: Iterable[tuple[str, torch.nn.Parameter]],
+        *,
+        per_tensor: bool,
+        bias_correction: bool,
+        epsilon: float,
+        weight_decay: float = DECAY,
+    ) -> None:
+        self._parameters = {name: p for name, p in named_parameters if p.requires_grad}
+        self._per_tensor = per_tensor
+        groups = [
+            {
+                "params": [p for name, p in self._parameters.items() if _decays(name) == decays],
+                "weight_decay": w,
+            }
+            for decays, w in ((True, weight_decay), (False, 0.0))
+        ]
+        self._adam = torch.optim.AdamW([g for g in groups if g["params"]], eps=epsilon, fused=True)
+        for p in self._parameters.values():
+            # Beyond `_CONVERGED` steps nothing is left to correct: there, the fused kernel is BERT's Adam.
+            start = 0.0 if bias_correction else _CONVERGED
+            self._adam.state[p] = {
+                "step": torch.tensor(start, dtype=torch.float32, device=p.device),
+                "exp_avg": torch.zeros_like(p),
+                "exp_avg_sq": torch.zeros_like(p),
+            }
+
+    def step(self, learning_rate: float) -> None:
+        """Take one step against the gradients, which are clipped in place and then dropped."""
+        gradients = [p.grad for p in self._parameters.values() if p.grad is not None]
+        clip_per_tensor(gradients) if self._per_tensor else clip_together(gradients)
+        for group in self._adam.param_groups:
+            group["lr"] = learning_rate
+        self._adam.step()
+        self._adam.zero_grad(set_to_none=True)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the means and step counts by name, which share memory with the optimizer."""
+        return {
+            f"{key}.{name}": tensor
+            for name, p in self._parameters.items()
+            for key, tensor in self._adam.state[p].items()
+        }
+
+    def load(self, state: dict[str, torch.Tensor]) -> None:
+        """Take over a state of parameters with the same names and shapes."""
+        for name, tensor in self.state().items():
+            tensor.copy_(state[name])
+
+
+def bert_adam(
+    named_parameters: Iterable[tuple[str, torch.nn.Parameter]], weight_decay: float = DECAY
+) -> Optimizer:
+    """Return BertAdam, with which BERT was published and Kennedy et al. train.
+
+    m := .9 m + .1 g, v := .999 v + .001 g², θ := θ − rate (m / (√v + 10⁻⁶) + decay θ), g clipped per tensor.
+    """
+    return Optimizer(
+        named_parameters, per_tensor=True, bias_correction=False, epsilon=1e-6, weight_decay=weight_decay
+    )
+
+
+def adamw(
+    named_parameters: Iterable[tuple[str, torch.nn.Parameter]], weight_decay: float = DECAY
+) -> Optimizer:
+    """Return AdamW (Loshchilov and Hutter 2019), the gradient of all parameters clipped together."""
+    return Optimizer(
+        named_parameters, per_tensor=False, bias_correction=True, epsilon=1e-8, weight_decay=weight_decay
+    )
+
+
+def clip_per_tensor(gradients: list[torch.Tensor]) -> None:
+    """Scale each gradient in place to a norm of at most `CLIP`."""
+    _scale(gradients, [_coefficient(norm) for norm in _norms(gradients)])
+
+
+def clip_together(gradients: list[torch.Tensor]) -> None:
+    """Scale all gradients in place to a norm of at most `CLIP` of all of them together."""
+    total = sum(norm**2 for norm in _norms(gradients)) ** 0.5
+    _scale(gradients, itertools.repeat(_coefficient(total), len(gradients)))
+
+
+def _decays(name: str) -> bool:
+    return "bias" not in name and "LayerNorm" not in name
+
+
+def _norms(gradients: list[torch.Tensor]) -> list[float]:
+    """Return the norm of each gradient.
+
+    Norms of rows are added in float64, so that neither the number of threads nor rows of zeros (see
+    `compact`) change it.
+    """
+    rows = [torch.linalg.vector_norm(g.flatten(1) if g.ndim > 1 else g, dim=-1).double() for g in gradients]
+    norms = [torch.linalg.vector_norm(r) for r in rows]
+    return torch.stack(norms).tolist() if norms else []
+
+
+def _coefficient(norm: float) -> float:
+    """Return the factor that torch's ``clip_grad_norm_`` has for a norm."""
+    return min(CLIP / (norm + 1e-6), 1.0)
+
+
+def _scale(gradients: list[torch.Tensor], factors: Iterable[float]) -> None:
+    """Multiply in place by factors; those of 1 cost nothing."""
+    scaled = [(g, f) for g, f in zip(gradients, factors, strict=True) if f < 1]
+    if scaled:
+        torch._foreach_mul_([g for g, _ in scaled], [f for _, f in scaled])

@@ -1,0 +1,64 @@
+"""Learning rates: warm-up and decay over a budget of steps, halved while the validation gets no better."""
+
+import dataclasses
+from dataclasses import dataclass
+
+WARM_UP = 0.1
+"""Share of the budget over which the learning rate rises from zero."""
+PAPER, CODE = STOPS = ("paper", "code")
+"""When training stops: at as many halvings as are allowed (Kennedy et al. 2020, A.3), or at the next one, as
+in the authors' code."""
+
+
+def warmup_linear(step: int, budget: int) -> float:
+    """Return the factor of the learning rate at a step: up to 1 over `WARM_UP` of the budget, then down to 0.
+
+    Parameters
+    ----------
+    step : int
+        Counted from 0, as published: the first step has a rate of zero.
+    budget : int
+        Steps that are planned. The published code plans those of all epochs and usually stops long before.
+    """
+    progress = step / budget
+    if progress < WARM_UP:
+        return progress / WARM_UP
+    return max((1 - progress) / (1 - WARM_UP), 0.0)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How the validations have gone: the best F1, and how often none was better than the best.
+
+    Attributes
+    ----------
+    best : float
+        Before the first validation -1, as published: its F1 is the best so far even when it is 0.
+    halvings : int
+    """
+
+    best: float = -1.0
+    halvings: int = 0
+
+    @property
+    def factor(self) -> float:
+        """What the halvings leave of the learning rate."""
+        return 0.5**self.halvings
+
+    def after(self, f1: float, halves: bool = True) -> "Patience":
+        """Return what a validation makes of it: a better best, or else one halving more where it halves."""
+        if f1 > self.best:
+            return dataclasses.replace(self, best=f1)
+        return dataclasses.replace(self, halvings=self.halvings + halves)
+
+    def is_over(self, halvings: int, stop: str) -> bool:
+        """Return whether training stops.
+
+        Parameters
+        ----------
+        halvings : int
+            How many are allowed.
+        stop : str
+            One of `STOPS`.
+        """
+        return self.halvings >= halvings + (stop == CODE)

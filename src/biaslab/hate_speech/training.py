@@ -1,0 +1,330 @@
+"""Training of encoders as hate speech classifiers (Kennedy et al. 2020, Section 5 and A.3).
+
+``published``: BertAdam, warm-up and decay over all planned epochs; a validation by F1 every so many steps,
+which halves the learning rate when it is not better than the best; training stops after so many halvings.
+``modern``: AdamW, warm-up and decay over the steps that are taken. Both keep the weights of the best
+validation.
+
+Every random number follows from the seed and the number of an epoch or a step, so that a killed training
+goes on from its last checkpoint to the same bytes.
+"""
+
+import dataclasses
+import hashlib
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.metrics import precision_recall_fscore_support
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.hate_speech import optimizers
+from biaslab.hate_speech.checkpoints import load_checkpoint, save_checkpoint
+from biaslab.hate_speech.compact import compact_embeddings
+from biaslab.hate_speech.methods import Method
+from biaslab.hate_speech.objective import Objective, Regularization
+from biaslab.hate_speech.schedules import Patience, warmup_linear
+from biaslab.hate_speech.settings import PUBLISHED, Plan, TrainingSettings
+from biaslab.text import packing
+from biaslab.text.encoder import batches_by_length, evaluating
+from biaslab.text.tokens import Tokenizer, Tokens
+
+__all__ = ["Regularization", "TrainingData", "TrainingSettings", "train"]
+
+VALIDATION_TOKENS = 4096
+"""Tokens of a batch of a validation, with padding."""
+COLUMNS = (
+    "step",
+    "epoch",
+    "learning_rate",
+    "loss",
+    "regularizer",
+    "precision",
+    "recall",
+    "f1",
+    "halvings",
+    "is_best",
+)
+"""Columns of a history, one row for each validation."""
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Sentences and their labels, 0 or 1.
+
+    Attributes
+    ----------
+    train, validation : Tokens
+    train_labels, validation_labels : (n,) int8
+    tokenizer : Tokenizer
+        The one that made the tokens.
+    """
+
+    train: Tokens
+    train_labels: np.ndarray
+    validation: Tokens
+    validation_labels: np.ndarray
+    tokenizer: Tokenizer
+
+    def without(self, ids: Iterable[int]) -> "TrainingData":
+        """Return the same sentences without some tokens."""
+        ids = set(ids)
+        return dataclasses.replace(
+            self, train=self.train.without(ids), validation=self.validation.without(ids)
+        )
+
+
+def train(
+    model: torch.nn.Module,
+    data: TrainingData,
+    method: Method,
+    settings: TrainingSettings,
+    regularization: Regularization | None,
+    seed: int,
+    device: torch.device | str,
+    checkpoint: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> pd.DataFrame:
+    """Train a classifier; it has the weights of its best validation afterwards.
+
+    Parameters
+    ----------
+    model : BertForSequenceClassification
+        Where to start; trained in place.
+    data : TrainingData
+    method : Method
+        Of an encoder.
+    settings : TrainingSettings
+    regularization : Regularization or None
+        Needed by methods that remove words or explain them.
+    seed : int
+        Orders the sentences, and draws dropout and contexts. Equal seeds give equal weights on one type of
+        machine with one number of threads.
+    device : torch.device or str
+    checkpoint : path, optional
+        A file that is written at every validation, and that training goes on from when it is there. It stays:
+        who asked for it may remove it once the model is saved.
+    progress : callable, optional
+        Called after every step with the steps that are done and all that may follow.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS`, a row for each validation: steps taken, epoch (from 1), learning rate of the last step,
+        means since the last validation of the classification loss and of the regularizer without its factor
+        α, precision, recall and F1 of the positive class, halvings so far, and whether the model has the
+        weights of this validation. It has those of none, but its last ones, where no F1 is above zero.
+
+    Raises
+    ------
+    InputError
+        When the method needs what is not given, when the checkpoint is damaged or belongs to another
+        training, or when the loss is no finite number.
+    """
+    _check(method, regularization)
+    model.to(device)
+    if method.removes_words:
+        data = data.without(regularization.identifier_ids.values())
+    used = tokens_in_use(data, method, regularization)
+    identity = _identity(model, data, method, settings, regularization, seed) if checkpoint else {}
+    with compact_embeddings(model, used):
+        run = _Run(model, data, method, settings, regularization, seed)
+        found = load_checkpoint(checkpoint, identity) if checkpoint else None
+        if found:
+            run.restore(*found)
+        while not run.is_over:
+            run.take_step()
+            if run.plan.validates_after(run.step):
+                run.validate()
+                if checkpoint:
+                    save_checkpoint(checkpoint, identity, run.state(), run.tensors())
+            if progress is not None:
+                progress(run.step, run.plan.n_steps)
+        run.take_best()
+    model.eval()
+    return pd.DataFrame(run.history, columns=list(COLUMNS))
+
+
+def tokens_in_use(data: TrainingData, method: Method, regularization: Regularization | None) -> np.ndarray:
+    """Return the ids of all tokens that a training can come across, (u,) int64, ascending."""
+    tokenizer = data.tokenizer
+    special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
+    parts = [data.train.ids, data.validation.ids, special]
+    if method.alpha and method.explains and regularization.language_model is not None:
+        parts.append(regularization.language_model.token_ids.cpu().numpy())
+    return np.unique(np.concatenate(parts)).astype(np.int64)
+
+
+class _Run:
+    """A training on its way: the model, its optimizer, and how the validations have gone."""
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        data: TrainingData,
+        method: Method,
+        settings: TrainingSettings,
+        regularization: Regularization | None,
+        seed: int,
+    ) -> None:
+        self.plan = Plan(len(data.train), settings)
+        self.step = 0
+        self.history: list[list] = []
+        self._model, self._data, self._name, self._settings = model, data, method.name, settings
+        is_published = settings.schedule == PUBLISHED
+        self._optimizer = (optimizers.bert_adam if is_published else optimizers.adamw)(
+            model.named_parameters()
+        )
+        self._objective = Objective(
+            model, data.tokenizer, method, regularization, settings.negative_weight, seed
+        )
+        self._order = lru_cache(maxsize=1)(
+            lambda epoch: stream(seed, "order", epoch).permutation(self.plan.n)
+        )
+        self._patience = Patience()
+        self._best: dict[str, torch.Tensor] = {}
+        self._rate, self._losses = 0.0, []
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no step is left, or the learning rate has been halved often enough."""
+        stops = self._patience.is_over(self._settings.halvings, self._settings.stop)
+        return stops or self.step >= self.plan.n_steps
+
+    def take_step(self) -> None:
+        """Take one step against the gradient of the next batch."""
+        epoch, number = divmod(self.step, self.plan.steps_per_epoch)
+        size = self._settings.batch_size
+        rows = self._order(epoch)[number * size : (number + 1) * size]
+        ids, mask = self._data.train.padded(rows, self._data.tokenizer.pad)
+        losses = self._objective.backward(ids, mask, self._data.train_labels[rows], self.step)
+        factor = self._patience.factor * warmup_linear(self.step, self.plan.budget)
+        self._rate = self._settings.learning_rate * factor
+        self._optimizer.step(self._rate)
+        self._losses.append(losses)
+        self.step += 1
+
+    def validate(self) -> None:
+        """Score the validation sentences; keep the weights when they are the best so far."""
+        loss, regularizer = self._mean_losses()
+        precision, recall, f1 = _scores(self._model, self._data)
+        is_best = f1 > max(self._patience.best, 0)
+        if is_best:
+            self._best = {name: p.detach().clone() for name, p in self._model.named_parameters()}
+            for row in self.history:
+                row[-1] = False
+        self._patience = self._patience.after(f1, halves=self._settings.schedule == PUBLISHED)
+        epoch = math.ceil(self.step / self.plan.steps_per_epoch)
+        how = [self.step, epoch, self._rate, loss, regularizer]
+        self.history.append([*how, precision, recall, f1, self._patience.halvings, is_best])
+
+    def take_best(self) -> None:
+        """Give the model the weights of the best validation, if there is one."""
+        with torch.no_grad():
+            for name, p in self._model.named_parameters():
+                p.copy_(self._best.get(name, p))
+
+    def state(self) -> dict[str, Any]:
+        """Return where the training is after a validation, in JSON's types."""
+        return {"step": self.step, "patience": dataclasses.asdict(self._patience), "history": self.history}
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return all tensors of the training by name."""
+        parts = {
+            "model": dict(self._model.named_parameters()),
+            "optimizer": self._optimizer.state(),
+            "best": self._best,
+        }
+        return {f"{part}.{name}": t for part, named in parts.items() for name, t in named.items()}
+
+    def restore(self, state: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
+        """Go on from where `state` and `tensors` were taken."""
+        self.step, self.history = state["step"], state["history"]
+        self._patience = Patience(**state["patience"])
+        device = self._model.device
+        self._best = {
+            name.removeprefix("best."): t.to(device)
+            for name, t in tensors.items()
+            if name.startswith("best.")
+        }
+        self._optimizer.load(
+            {n.removeprefix("optimizer."): t for n, t in tensors.items() if n.startswith("optimizer.")}
+        )
+        with torch.no_grad():
+            for name, p in self._model.named_parameters():
+                p.copy_(tensors[f"model.{name}"])
+
+    def _mean_losses(self) -> tuple[float, float]:
+        """Return the means of both losses since the last validation."""
+        loss, regularizer = np.mean(self._losses, axis=0).tolist()
+        self._losses = []
+        if not math.isfinite(loss + regularizer):
+            raise InputError(
+                f"{self._name}: the loss is no finite number before step {self.step};"
+                f" lower the learning rate ({self._settings.learning_rate:g}) or the strength"
+            )
+        return loss, regularizer
+
+
+def _scores(model: torch.nn.Module, data: TrainingData) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of the positive class on the validation sentences."""
+    predicted = np.zeros(len(data.validation), bool)
+    with evaluating(model), torch.no_grad():
+        for rows in batches_by_length(data.validation.lengths, VALIDATION_TOKENS):
+            ids, mask = data.validation.padded(rows, data.tokenizer.pad)
+            predicted[rows] = (packing.score(model, ids, mask) > 0).cpu().numpy()
+    precision, recall, f1, _ = precision_recall_fscore_support(
+        data.validation_labels, predicted, average="binary", zero_division=0
+    )
+    return float(precision), float(recall), float(f1)
+
+
+def _check(method: Method, regularization: Regularization | None) -> None:
+    """Refuse a method that is no encoder's or lacks what it needs."""
+    if not method.is_encoder:
+        raise InputError(f"method '{method.name}' is a linear model; name an encoder's, such as vanilla")
+    if (method.removes_words or method.explains) and not (regularization and regularization.identifier_ids):
+        raise InputError(f"method '{method.name}' needs identifiers; name a list of them")
+
+
+def _identity(
+    model: torch.nn.Module,
+    data: TrainingData,
+    method: Method,
+    settings: TrainingSettings,
+    regularization: Regularization | None,
+    seed: int,
+) -> dict[str, Any]:
+    """Return all that determines a training, by name, in JSON's types."""
+    explained = regularization if method.explains else None
+    language_model = explained.language_model if explained else None
+    return {
+        "method": method.name,
+        "seed": seed,
+        **dataclasses.asdict(settings),
+        "device": model.device.type,
+        "encoder": _digest(p.detach().cpu().numpy() for _, p in model.named_parameters()),
+        "train": _digest((data.train.ids, data.train.offsets, data.train_labels)),
+        "validation": _digest((data.validation.ids, data.validation.offsets, data.validation_labels)),
+        "identifiers": method.regularized(explained.identifier_ids) if explained else None,
+        "contexts": dataclasses.asdict(explained.contexts) if explained else None,
+        "language_model": _digest(t.cpu().numpy() for t in language_model.state_dict().values())
+        if language_model
+        else None,
+    }
+
+
+def _digest(arrays: Iterable[np.ndarray]) -> str:
+    """Return the beginning of the SHA-256 of arrays."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.dtype}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array))
+    return digest.hexdigest()[:16]
