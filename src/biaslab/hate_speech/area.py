@@ -106,7 +106,8 @@ def check(given: Given) -> Iterator[str]:
 
 
 def _check_methods(section: Mapping[str, Any]) -> Iterator[str]:
-    for name in section["methods"]:
+    ablations = [f"{section['explained']}@{quirk}" for quirk in section["ablation"]]
+    for name in [*section["methods"], *(ablations if section["ablation_seeds"] else [])]:
         try:
             parse_method(name)
         except InputError as error:

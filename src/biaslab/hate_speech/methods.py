@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from biaslab.core.errors import InputError, suggest
 
-PLAIN = ("bow", "bow-wr", "vanilla", "wr")
+VANILLA = "vanilla"
+PLAIN = ("bow", "bow-wr", VANILLA, "wr")
 """Classifiers without regularization: bag of words and encoder, each without and with word removal (WR)."""
 OC, SOC, EAR = REGULARIZED = ("oc", "soc", "ear")
 """Encoders regularized by input occlusion, by sampling and occlusion, and by the entropy of attention."""
