@@ -1,5 +1,6 @@
 """The experiment on one corpus: train a method, test it, and measure what it makes of identifiers."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from biaslab.hate_speech.explanations import explain_words
 from biaslab.hate_speech.faithfulness import faithfulness
 from biaslab.hate_speech.folder import ENCODER_VOCABULARY, Folder
 from biaslab.hate_speech.linear_experiment import prediction_table
-from biaslab.hate_speech.methods import Method
+from biaslab.hate_speech.methods import INDEPENDENT, PAD, SOC, Method
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
 from biaslab.text.encoder import load_classifier, predict, save_classifier, score
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
@@ -87,11 +88,14 @@ def train_method(
     out = model_folder(folder.path, method.name, number)
     training_seed = int(stream(seed, "classifier", number).integers(2**31))
     model = load_classifier(folder.encoder, training_seed)
-    language_model = BiGRU.load(folder.path / LANGUAGE_MODEL) if method.kind == "soc" else None
+    language_model = BiGRU.load(folder.path / LANGUAGE_MODEL) if method.kind == SOC else None
     validation = folder.splits[VALIDATION]
     used = folder.train
     data = TrainingData(used.tokens, used.labels, validation.tokens, validation.labels, folder.tokenizer)
-    regularization = Regularization(method, folder.ids, contexts, language_model)
+    contexts = dataclasses.replace(
+        contexts, chained=INDEPENDENT not in method.quirks, exclude_specials=PAD not in method.quirks
+    )
+    regularization = Regularization(method, folder.ids, contexts if method.kind == SOC else None, language_model)
     checkpoint = out / "checkpoint.safetensors"
     history = train(
         model, data, method, settings, regularization, training_seed, device, checkpoint, progress

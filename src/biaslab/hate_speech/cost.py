@@ -1,0 +1,52 @@
+"""What a method costs, counted: tokens that an encoder reads in a step of training (Table 6 counts minutes).
+
+Minutes differ from machine to machine and from run to run; ``benchmarks/hate_speech.py`` measures them.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from biaslab.hate_speech.contexts import ContextSettings
+from biaslab.hate_speech.methods import OC, SOC, Method
+from biaslab.text.tokens import Tokens
+
+
+def count_work(
+    tokens: Tokens, ids: Sequence[int], methods: Sequence[Method], contexts: ContextSettings, batch_size: int
+) -> pd.DataFrame:
+    """Return how many tokens each method reads in a step, on average over a pass over the sentences.
+
+    A sentence is read once for the classification loss, and for each regularized identifier in it twice in
+    every context: with the identifier and without. Equal sentences count each time, padding does not.
+
+    Parameters
+    ----------
+    tokens : Tokens
+        The training sentences.
+    ids : sequence of int
+        Word pieces of the identifiers.
+    methods : sequence of Method
+        Those of encoders; the first is the one that others are compared with.
+    contexts : ContextSettings
+        Of SOC.
+    batch_size : int
+        Sentences of a step.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns method, n_steps (of a pass), tokens_per_step, ratio (to the first method).
+    """
+    n_steps = -(-len(tokens) // batch_size)
+    rows = []
+    for method in methods:
+        read = tokens.without(ids) if method.removes_words else tokens
+        wanted = list(method.regularized(dict(zip(map(str, ids), ids, strict=True))).values())
+        n_contexts = {OC: 1, SOC: contexts.n_contexts}.get(method.kind, 0)
+        occurrences = np.add.reduceat(np.isin(tokens.ids, wanted).astype(np.int64), tokens.offsets[:-1])
+        total = read.lengths.sum() + (2 * n_contexts * occurrences * tokens.lengths).sum()
+        rows.append({"method": method.name, "n_steps": n_steps, "tokens_per_step": total / n_steps})
+    table = pd.DataFrame(rows)
+    return table.assign(ratio=table["tokens_per_step"] / table["tokens_per_step"].iloc[0])
