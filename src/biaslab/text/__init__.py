@@ -1,0 +1,1 @@
+"""Labelled texts, public corpora, identity terms, WordPieces and encoders. Knows no paper."""
