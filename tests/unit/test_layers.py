@@ -12,7 +12,7 @@ from biaslab.run.areas import AREAS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/biaslab"
-LIBRARIES = {"embeddings", "bias", "classifiers"}
+LIBRARIES = {"embeddings", "bias", "classifiers", "text"}
 BELOW = {
     "core": set(),
     **{library: {"core"} for library in LIBRARIES},

@@ -1,0 +1,146 @@
+"""Group identifiers: lists of words that name groups of people, and their WordPieces."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import read_yaml
+from biaslab.core.schema import check_schema
+
+SINGLE, LONGEST = "single", "longest"
+"""What stands for an identifier: its only WordPiece, or the longest of several."""
+
+_SCHEMA = {
+    "type": "object",
+    "additionalProperties": False,
+    "description": "terms, pieces",
+    "properties": {
+        "title": {"type": "string", "description": "what the list is"},
+        "source": {"type": "string", "description": "where it comes from"},
+        "terms": {
+            "type": "array",
+            "description": "the identifiers in lower case; yes, no, true and false in quotes",
+            "items": {"type": "string", "description": "an identifier in lower case, in quotes if need be"},
+        },
+        "pieces": {"enum": [SINGLE, LONGEST], "description": "what stands for an identifier"},
+    },
+}
+
+
+class Pieces(Protocol):
+    """What is asked of a WordPiece tokeniser."""
+
+    vocabulary: list[str]
+
+    def pieces(self, text: str) -> list[str]:
+        """Return the WordPieces of a text."""
+
+
+@dataclass(frozen=True)
+class Identifiers:
+    """A list of group identifiers.
+
+    Attributes
+    ----------
+    terms : tuple of str
+        Lower case, each once.
+    pieces : {"single", "longest"}
+        Whether a term must be one WordPiece, or the longest of its pieces stands for it.
+    """
+
+    terms: tuple[str, ...]
+    pieces: Literal["single", "longest"] = SINGLE
+
+
+def read_identifiers(path: str | os.PathLike) -> Identifiers:
+    """Read a list of identifiers.
+
+    Parameters
+    ----------
+    path : path-like
+        ``.yaml`` with ``terms`` and perhaps ``pieces``, ``title`` and ``source``; or ``.txt``, one term a
+        line, where empty lines and lines that begin with ``#`` are skipped.
+
+    Raises
+    ------
+    InputError
+        Naming file and term or line: no such file, unknown key or suffix, no term, an empty term, one that is
+        there twice, one with capital letters.
+    """
+    path = Path(path)
+    if path.suffix in (".yaml", ".yml"):
+        value = read_yaml(path)
+        check_schema(value, _SCHEMA, str(path))
+        places = {i: f"{path}: terms[{i}]" for i in range(len(value.get("terms", [])))}
+        return Identifiers(_checked(value.get("terms", []), places, path), value.get("pieces", SINGLE))
+    if path.suffix == ".txt":
+        lines = {i: line.strip() for i, line in enumerate(_read_lines(path), 1)}
+        kept = {i: line for i, line in lines.items() if line and not line.startswith("#")}
+        places = {k: f"{path}:{i}" for k, i in enumerate(kept)}
+        return Identifiers(_checked(list(kept.values()), places, path))
+    raise InputError(f"{path}: unknown kind of word list; use a file .yaml or .txt")
+
+
+def identifier_ids(identifiers: Identifiers, tokenizer: Pieces) -> dict[str, int]:
+    """Return the id of the WordPiece that stands for each identifier.
+
+    Parameters
+    ----------
+    identifiers : Identifiers
+    tokenizer : Tokenizer
+        Of the encoder: its ``vocabulary`` and ``pieces``.
+
+    Returns
+    -------
+    dict of str to int
+        In the order of the terms.
+
+    Raises
+    ------
+    InputError
+        For a term that is several WordPieces, unless the longest of them may stand for it, and for one that
+        the vocabulary does not have.
+    """
+    ids = {piece: i for i, piece in enumerate(tokenizer.vocabulary)}
+    return {term: ids[_piece(term, identifiers.pieces, tokenizer)] for term in identifiers.terms}
+
+
+def _piece(term: str, rule: str, tokenizer: Pieces) -> str:
+    pieces = tokenizer.pieces(term)
+    if not pieces or "[UNK]" in pieces:
+        raise InputError(
+            f"the identifier '{term}' is not in the encoder's vocabulary; remove it or choose another encoder"
+        )
+    if len(pieces) > 1 and rule != LONGEST:
+        raise InputError(
+            f"the identifier '{term}' is {len(pieces)} WordPieces ({' '.join(pieces)}); remove it, or write "
+            "pieces: longest to regularize its longest piece, as the published code does"
+        )
+    # The published code counts the '##' of a piece in, and takes the first of several equally long ones.
+    return max(pieces, key=len)
+
+
+def _read_lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name an existing word list") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text; save it as UTF-8") from error
+
+
+def _checked(terms: list[str], places: dict[int, str], path: Path) -> tuple[str, ...]:
+    if not terms:
+        raise InputError(f"{path}: has no terms; write at least one identifier")
+    for i, term in enumerate(terms):
+        if not term.strip() or term != term.strip():
+            raise InputError(f"{places[i]}: '{term}' is empty or has blanks around it; write a word")
+        if term != term.lower():
+            raise InputError(
+                f"{places[i]}: '{term}' has capital letters; write '{term.lower()}', for an uncased encoder"
+            )
+        if term in terms[:i]:
+            raise InputError(f"{places[i]}: '{term}' is there twice; remove one")
+    return tuple(terms)

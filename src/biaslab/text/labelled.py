@@ -1,0 +1,332 @@
+"""Labelled texts in files: CSV, TSV, JSON lines or plain lines, each perhaps compressed by gzip."""
+
+import csv
+import gzip
+import itertools
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError, suggest
+
+MAX_LINE_BYTES = 2**24
+"""The longest line that is read."""
+
+MIN_EXAMPLES = 2
+"""The fewest examples of a label with which a classifier can be trained and tested."""
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_JSON_LINES = ".jsonl"
+_PLAIN = ".txt"
+_GZIP = ".gz"
+_BINARY = ("0", "1")
+
+Record = tuple[int, dict[str, Any]]
+"""The line on which a row begins, and its fields by column."""
+
+
+def read_labelled(
+    path: str | os.PathLike,
+    text: str = "text",
+    label: str = "label",
+    group: str | None = None,
+    positive: str | None = None,
+    limit: int | None = None,
+) -> pd.DataFrame:
+    """Read a table of texts with one of two labels each.
+
+    Parameters
+    ----------
+    path : path-like
+        A UTF-8 file ``.csv``, ``.tsv`` or ``.jsonl`` (one object a line), or the same with ``.gz``.
+    text, label : str
+        The columns of the text and of its label.
+    group : str, optional
+        The column that says which texts belong together, e.g. the post that a sentence is from.
+    positive : str, optional
+        The label that is the positive one. Without it labels are 0 and 1.
+    limit : int, optional
+        Read no more than so many rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``text`` (str), ``label`` (int8, 1 = positive), ``group`` (str, where `group` is given) and ``row``
+        (int64, from 0), in the order of the file.
+
+    Raises
+    ------
+    InputError
+        Naming file and line: no such file, an unknown suffix, a missing column, an empty text, bytes that are
+        not UTF-8, a missing label, a third label, a label with fewer than two examples.
+    """
+    columns = (text, label) if group is None else (text, label, group)
+    lines, texts, labels, groups = [], [], [], []
+    for line, fields in read_records(path, columns, limit):
+        where = f"{path}:{line}"
+        lines.append(line)
+        texts.append(checked_text(fields[text], where))
+        labels.append(_name(fields[label], f"{where}: the label"))
+        if group is not None:
+            groups.append(_name(fields[group], f"{where}: the {group}"))
+    table = {"text": _some(texts, path), "label": _codes(labels, positive, path, lines)}
+    if group is not None:
+        table["group"] = groups
+    return _numbered(table)
+
+
+def read_texts(path: str | os.PathLike, text: str = "text") -> pd.DataFrame:
+    """Read texts whose labels are not known.
+
+    Parameters
+    ----------
+    path : path-like
+        A UTF-8 file ``.csv``, ``.tsv``, ``.jsonl`` or ``.txt`` (one text a line, empty lines are skipped), or
+        the same with ``.gz``.
+    text : str
+        The column of the text; a ``.txt`` has none.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``text`` (str) and ``row`` (int64, from 0), in the order of the file.
+
+    Raises
+    ------
+    InputError
+        Naming file and line: no such file, an unknown suffix, a missing column, an empty text, bytes that are
+        not UTF-8, no text at all.
+    """
+    if _suffix(path) == _PLAIN:
+        texts = [line.strip() for _, line in _lines(Path(path)) if line.strip()]
+    else:
+        records = read_records(path, (text,))
+        texts = [checked_text(fields[text], f"{path}:{line}") for line, fields in records]
+    return _numbered({"text": _some(texts, path)})
+
+
+def read_records(
+    path: str | os.PathLike, columns: Sequence[str], limit: int | None = None
+) -> Iterator[Record]:
+    """Yield the rows of a table of texts.
+
+    Parameters
+    ----------
+    path : path-like
+        A UTF-8 file ``.csv``, ``.tsv`` or ``.jsonl``, or the same with ``.gz``.
+    columns : sequence of str
+        The columns that must be there.
+    limit : int, optional
+        Yield no more than so many rows.
+
+    Yields
+    ------
+    line : int
+        Where the row begins, from 1.
+    fields : dict
+        Its fields by column: text, or any JSON value.
+
+    Raises
+    ------
+    InputError
+        Naming file and line, when the file or a line of it cannot be read, or a column is missing.
+    """
+    suffix, lines = _suffix(path), _lines(Path(path))
+    if suffix == _JSON_LINES:
+        records = _objects(lines, path, columns)
+    elif suffix in _DELIMITERS:
+        records = delimited(lines, _DELIMITERS[suffix], path, columns)
+    else:
+        known = ", ".join([*_DELIMITERS, _JSON_LINES])
+        raise InputError(f"{path}: unknown kind of table; use a file {known}, or one of these with {_GZIP}")
+    return itertools.islice(records, limit)
+
+
+def delimited(
+    lines: Iterable[tuple[int, str]], delimiter: str, name: str | os.PathLike, columns: Sequence[str]
+) -> Iterator[Record]:
+    """Yield the rows of a table with a header, whose fields are quoted as in CSV; blank lines are skipped.
+
+    Parameters
+    ----------
+    lines : iterable of (int, str)
+        The lines and their numbers from 1.
+    delimiter : str
+        What stands between fields.
+    name : path-like
+        What to call the table in messages.
+    columns : sequence of str
+        The columns that must be there.
+
+    Raises
+    ------
+    InputError
+        Naming table and line: a missing column or one that is there twice, a row with more or fewer fields
+        than columns, quotes that are not closed.
+    """
+    # strict: a quote that is not closed is refused, where the rows up to the next one would become one text
+    reader = csv.reader((line for _, line in lines), delimiter=delimiter, strict=True)
+    header: list[str] = []
+    while True:
+        begin = reader.line_num + 1
+        try:
+            fields = next(reader, None)
+        except csv.Error as error:
+            raise InputError(
+                f"{name}:{begin}: not a row of fields ({error}); quote a field with quotes, doubling them"
+            ) from error
+        if fields is None:
+            break
+        if not fields:
+            continue
+        if not header:
+            header = [field.strip() for field in fields]
+            _check_header(header, columns, name)
+        elif len(fields) != len(header):
+            raise InputError(
+                f"{name}:{begin}: {len(fields)} fields for {len(header)} columns; quote fields that have a "
+                "delimiter in them"
+            )
+        else:
+            yield begin, dict(zip(header, fields, strict=True))
+    if not header:
+        raise InputError(f"{name}: is empty; write a header and one text a line")
+
+
+def checked_text(value: Any, where: str) -> str:
+    """Return a text after making sure that it is one.
+
+    Parameters
+    ----------
+    value : object
+        What the file has.
+    where : str
+        File and line, for the message.
+
+    Raises
+    ------
+    InputError
+        When it is no text, is empty or blank, or cannot be written as UTF-8.
+    """
+    if not isinstance(value, str):
+        raise InputError(f"{where}: the text is {json.dumps(value)[:40]}, not a text; put it in quotes")
+    if not value.strip():
+        raise InputError(f"{where}: the text is empty; write one or delete the row")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:  # JSON may escape one half of a pair of surrogates
+        raise InputError(f"{where}: the text has half a character (a lone surrogate); mend it") from error
+    return value
+
+
+def _suffix(path: str | os.PathLike) -> str:
+    path = Path(path)
+    return (path.with_suffix("") if path.suffix == _GZIP else path).suffix
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file with their numbers from 1."""
+    number = 0
+    try:
+        with (gzip.open if path.suffix == _GZIP else open)(path, "rb") as file:
+            while line := file.readline(MAX_LINE_BYTES + 1):
+                number += 1
+                if len(line) > MAX_LINE_BYTES:
+                    raise InputError(
+                        f"{path}:{number}: the line is longer than {MAX_LINE_BYTES} bytes; break it"
+                    )
+                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}:{number}: not UTF-8 text; save the file as UTF-8") from error
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; check the path") from error
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise InputError(f"{path}: cannot be read ({reason}); check the file") from error
+
+
+def _objects(
+    lines: Iterable[tuple[int, str]], path: str | os.PathLike, columns: Sequence[str]
+) -> Iterator[Record]:
+    """Yield the objects of JSON lines."""
+    for number, line in lines:
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{where}: not JSON ({error}); write one object a line") from error
+        if not isinstance(record, dict):
+            raise InputError(f"{where}: not a JSON object; write one object a line")
+        _check_header(record, columns, where)
+        yield number, record
+
+
+def _check_header(header: Iterable[str], columns: Sequence[str], where: str | os.PathLike) -> None:
+    names = list(header)
+    for name in columns:
+        if name not in names:
+            near = suggest(name, names) or f" (it has {', '.join(names) or 'none'})"
+            raise InputError(f"{where}: column '{name}' is missing{near}")
+        if names.count(name) > 1:
+            raise InputError(f"{where}: column '{name}' is there twice; rename one")
+
+
+def _name(value: Any, what: str) -> str:
+    """Return a label or a group as text."""
+    if value is None or isinstance(value, dict | list):
+        value = ""
+    name = value.strip() if isinstance(value, str) else json.dumps(value)
+    if not name:
+        raise InputError(f"{what} is missing; write one or delete the row")
+    return name
+
+
+def _codes(
+    labels: Sequence[str], positive: str | None, path: str | os.PathLike, lines: Sequence[int]
+) -> np.ndarray:
+    """Return labels as (n,) int8, 1 for the positive one."""
+    seen = list(dict.fromkeys(labels))
+    if len(seen) > 2:
+        raise InputError(
+            f"{path}:{lines[labels.index(seen[2])]}: '{seen[2]}' is a third label beside '{seen[0]}' and "
+            f"'{seen[1]}'; keep two"
+        )
+    if positive is None:
+        for name in seen:
+            if name not in _BINARY:
+                raise InputError(
+                    f"{path}:{lines[labels.index(name)]}: the label '{name}' is neither 0 nor 1; write "
+                    "these, or name the positive label"
+                )
+        positive = _BINARY[1]
+    elif positive not in seen:
+        near = suggest(positive, seen) or f" (there are {', '.join(seen)})"
+        raise InputError(f"{path}: no label is '{positive}'{near}; name the positive label")
+    codes = np.array([name == positive for name in labels], np.int8)
+    for code, what in ((1, "positive"), (0, "negative")):
+        n = int((codes == code).sum())
+        if n < MIN_EXAMPLES:
+            raise InputError(
+                f"{path}: {n} of {len(codes)} examples {'is' if n == 1 else 'are'} {what}; add some, "
+                f"{MIN_EXAMPLES} of each label are needed"
+            )
+    return codes
+
+
+def _some(texts: list[str], path: str | os.PathLike) -> list[str]:
+    if not texts:
+        raise InputError(f"{path}: has no texts; write one a line")
+    return texts
+
+
+def _numbered(columns: dict[str, Any]) -> pd.DataFrame:
+    """Return columns of equal length and the number of each row."""
+    return pd.DataFrame({**columns, "row": np.arange(len(columns["text"]), dtype=np.int64)})

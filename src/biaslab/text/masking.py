@@ -1,0 +1,81 @@
+"""Slurs masked in what is published: words known only by their digests are written as ``k**e``."""
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from biaslab.core.errors import InputError
+
+SHORT = 3
+"""Of a word with so many letters, or fewer, none is kept."""
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_HISSING = re.compile(r"(s|x|z|ch|sh|o)$")
+_CONSONANT_Y = re.compile(r"[^aeiou]y$")
+
+
+@dataclass(frozen=True)
+class Masker:
+    """Masks the words of a list, their singulars and plurals, whatever their case; leaves all others alone.
+
+    Attributes
+    ----------
+    digests : frozenset of str
+        SHA-256 of each word in lower case, as UTF-8, in hexadecimal.
+    """
+
+    digests: frozenset[str]
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "Masker":
+        """Read a list of digests, one a line; empty lines and lines that begin with ``#`` are skipped.
+
+        Raises
+        ------
+        InputError
+            Naming file and line: no such file, a line that is no digest, no digest at all.
+        """
+        path = Path(path)
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}; name an existing list of digests") from error
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: not UTF-8 text; write SHA-256 digests, one a line") from error
+        digests = {i: line for i, line in enumerate(lines, 1) if line and not line.startswith("#")}
+        for number, line in digests.items():
+            if not _DIGEST.fullmatch(line):  # the line itself may be a word that must not be shown
+                raise InputError(
+                    f"{path}:{number}: not a SHA-256 digest of 64 lower-case digits; mend the line"
+                )
+        if not digests:
+            raise InputError(f"{path}: has no digests; write one a line")
+        return cls(frozenset(digests.values()))
+
+    def __call__(self, word: str) -> str:
+        """Return the word, or what stands for it: ``k**e``, or stars alone for one of up to three letters."""
+        lower = word.lower()
+        if not any(digest(form) in self.digests for form in {lower, *variants(lower)}):
+            return word
+        if len(word) <= SHORT:
+            return "*" * len(word)
+        return word[0] + "*" * (len(word) - 2) + word[-1]
+
+
+def digest(word: str) -> str:
+    """Return the SHA-256 digest of a word, as the list has it."""
+    return hashlib.sha256(word.lower().encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def variants(word: str) -> set[str]:
+    """Return what the singular and the plural of an English word in lower case may be, by the plain rules."""
+    if _CONSONANT_Y.search(word):
+        plurals = {word[:-1] + "ies"}
+    else:
+        plurals = {word + "s"} | ({word + "es"} if _HISSING.search(word) else set())
+    singulars = {word[: -len(end)] + new for end, new in (("s", ""), ("ies", "y")) if word.endswith(end)}
+    if word.endswith("es") and _HISSING.search(word[:-2]):
+        singulars.add(word[:-2])
+    return (plurals | singulars) - {"", word}

@@ -1,0 +1,272 @@
+"""The published files of every corpus: made ones in their format, bad ones, and the real counts."""
+
+import gzip
+import io
+import json
+import os
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from biaslab.core.errors import InputError
+from biaslab.run import datasets
+from biaslab.text import corpora
+from biaslab.text.labelled import read_labelled
+from refusals import assert_file_refused
+
+ROOT = Path(__file__).parents[3]
+HATE_SPEECH = ROOT / "workflow/resources/hate_speech"
+REGISTRY = datasets.load_registry(ROOT / "workflow/resources/datasets.tsv")
+MIRROR = Path(os.environ.get("BIASLAB_MIRROR", ROOT / "../shared/data"))
+TOP = "hate-speech-dataset-0123456"
+LABELS = {"10_1": "noHate", "10_2": "hate", "11_1": "relation", "12_1": "idk/skip", "12_2": "noHate"}
+
+
+def registered(name):
+    """Return the path of a registered dataset; skip the test where the mirror does not have it."""
+    path = MIRROR / REGISTRY[name].filename
+    if not path.is_file():
+        pytest.skip(f"needs {name} in a mirror folder (BIASLAB_MIRROR)")
+    return path
+
+
+def annotations(labels):
+    rows = [f"{name},1,2,0,{label}" for name, label in labels.items()]
+    return "\n".join(["file_id,user_id,subforum_id,num_contexts,label", *rows, ""]).encode()
+
+
+def files(labels=LABELS):
+    texts = {
+        f"{TOP}/all_files/{name}.txt": f"Sentence {name} on bakers".encode() for name in reversed(labels)
+    }
+    return {f"{TOP}/README.md": b"about", **texts, f"{TOP}/annotations_metadata.csv": annotations(labels)}
+
+
+def packed(members, *more):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        for info in more:
+            archive.addfile(info)
+    return buffer.getvalue()
+
+
+def link(kind, name, target):
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info
+
+
+@pytest.mark.parametrize(
+    ("positive", "labels", "rows"),
+    [("not-nohate", [0, 1, 1, 1, 0], [0, 1, 2, 3, 4]), ("hate", [0, 1, 0], [0, 1, 4])],
+)
+def test_stormfront_labels_follow_the_rule(tmp_path, positive, labels, rows):
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(packed(files()))
+    table = corpora.read_stormfront(path, positive)
+    names = [list(LABELS)[row] for row in rows]
+    assert table["label"].tolist() == labels
+    assert table["row"].tolist() == rows
+    assert table["text"].tolist() == [f"Sentence {name} on bakers" for name in names]
+    assert table["group"].tolist() == [name.split("_")[0] for name in names]
+    assert (table["label"].dtype, table["row"].dtype) == (np.int8, np.int64)
+
+
+def test_members_with_evil_names_are_never_written(tmp_path, monkeypatch):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    path = tmp_path / "a.tar.gz"
+    outside = {"../evil.txt": b"x", f"{tmp_path}/evil.txt": b"x", f"{TOP}/all_files/../../../evil.txt": b"x"}
+    path.write_bytes(packed({**outside, **files()}))
+    assert len(corpora.read_stormfront(path)) == 5
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["a.tar.gz", "here"]
+
+
+WHOLE = packed(files())
+NO_TEXT = {name: data for name, data in files().items() if "11_1" not in name}
+NO_ANNOTATIONS = {name: data for name, data in files().items() if "annotations" not in name}
+EVIL_LINKS = [
+    link(tarfile.SYMTYPE, f"{TOP}/all_files/x.txt", "/etc/hostname"),
+    link(tarfile.LNKTYPE, f"{TOP}/all_files/x.txt", f"{TOP}/README.md"),
+    link(tarfile.CHRTYPE, f"{TOP}/device", ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        *((packed(files(), evil), "has a link or a device") for evil in EVIL_LINKS),
+        (WHOLE[: len(WHOLE) // 2], "not a readable .tar.gz"),
+        (b"no archive", "not a readable .tar.gz"),
+        (gzip.compress(b"no archive" * 100), "not a readable .tar.gz"),
+        (packed(NO_TEXT), "annotations_metadata.csv:4: the archive has no all_files/11_1.txt"),
+        (packed(NO_ANNOTATIONS), "has no annotations_metadata.csv"),
+        (packed(files({"1_1": "maybe"})), "annotations_metadata.csv:2: the label 'maybe' is not hate"),
+        (packed(files({})), "has no texts"),
+        (packed({**files(), f"{TOP}/all_files/10_2.txt": b"\xff"}), "10_2.txt': not UTF-8"),
+        (packed({**files(), f"{TOP}/all_files/10_2.txt": b" "}), "10_2.txt: the text is empty"),
+        (packed({**files(), "other/all_files/10_2.txt": b"x"}), "'all_files/10_2.txt' twice"),
+    ],
+)
+def test_bad_archive_is_refused(tmp_path, content, problem):
+    assert_file_refused(tmp_path / "a.tar.gz", content, problem, corpora.read_stormfront)
+
+
+def test_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(corpora, "MAX_ARCHIVE_BYTES", 50_000)
+    bomb = packed({**files(), f"{TOP}/zeros": bytes(100_000)})
+    assert len(bomb) < 5_000
+    assert_file_refused(tmp_path / "a.tar.gz", bomb, "unpacks to more than 50000", corpora.read_stormfront)
+
+
+def test_unknown_label_rule_and_missing_archive_are_refused(tmp_path):
+    with pytest.raises(InputError, match="no label rule is called 'nonohate'; did you mean 'not-nohate'"):
+        corpora.read_stormfront(tmp_path / "a.tar.gz", "nonohate")
+    with pytest.raises(InputError, match="no such file"):
+        corpora.read_stormfront(tmp_path / "a.tar.gz")
+
+
+def json_lines(*records):
+    return "".join(json.dumps(record) + "\n" for record in records).encode()
+
+
+def test_ghc_is_hateful_by_either_of_two_labels(tmp_path):
+    records = [{"text": f"Bakers {i}", "hd": i & 1, "cv": str(i >> 1), "vo": "1"} for i in range(4)]
+    path = tmp_path / "train.jsonl.gz"
+    path.write_bytes(gzip.compress(json_lines(*records)))
+    table = corpora.read_ghc(path)
+    assert table["label"].tolist() == [0, 1, 1, 1]
+    assert list(table) == ["text", "label", "row"]
+
+
+def test_news_holds_no_positive(tmp_path):
+    path = tmp_path / "news.jsonl"
+    path.write_bytes(
+        json_lines({"identifier": "bakers", "text": "Two bakers", "article": "x", "source": "y"})
+    )
+    assert corpora.read_news(path).to_dict("records") == [
+        {"text": "Two bakers", "identifier": "bakers", "label": 0, "group": "x", "row": 0}
+    ]
+
+
+def test_hatecheck_keeps_functionality_and_target(tmp_path):
+    path = tmp_path / "cases.csv"
+    path.write_text(
+        ",functionality,case_id,test_case,label_gold,target_ident\n"
+        '0,praise_nh,1,"Bakers, I like them",non-hateful,bakers\n'
+        "1,dislike_h,2,I dislike it,hateful,\n"
+    )
+    assert corpora.read_hatecheck(path).drop(columns="row").to_numpy().tolist() == [
+        ["Bakers, I like them", 0, "praise_nh", "bakers"],
+        ["I dislike it", 1, "dislike_h", ""],
+    ]
+
+
+def test_toxicity_and_madlibs_have_their_own_words_for_labels(tmp_path):
+    comments, templates = tmp_path / "t.csv", tmp_path / "m.csv.gz"
+    comments.write_text("rev_id,comment,toxic\n1,Bakers bake,False\n2,A rude word,True\n")
+    templates.write_bytes(gzip.compress(b"Text,Label,Template\nkind baker,NOT_BAD,adj\nbad baker,BAD,adj\n"))
+    assert corpora.read_toxicity(comments)["label"].tolist() == [0, 1]
+    table = corpora.read_madlibs(templates)
+    assert table["label"].tolist() == [0, 1]
+    assert table["group"].tolist() == ["adj", "adj"]
+
+
+@pytest.mark.parametrize(
+    ("read", "name", "content", "problem"),
+    [
+        (
+            corpora.read_ghc,
+            "g.jsonl",
+            json_lines({"text": "a", "hd": "2", "cv": "0"}),
+            "g.jsonl:1: hd is '2'",
+        ),
+        (corpora.read_ghc, "g.jsonl", json_lines({"text": "a", "hd": "1"}), "column 'cv' is missing"),
+        (corpora.read_ghc, "g.jsonl", b"", "has no texts"),
+        (
+            corpora.read_news,
+            "n.jsonl",
+            json_lines({"text": "a", "identifier": "", "article": "b"}),
+            "identifier is",
+        ),
+        (corpora.read_toxicity, "t.csv", b"comment,toxic\na,maybe\n", "t.csv:2: toxic is 'maybe'"),
+        (corpora.read_toxicity, "t.csv", b"comment,toxic\n,True\n", "t.csv:2: the text is empty"),
+        (corpora.read_madlibs, "m.csv", b"Text,Label,Template\na,GOOD,b\n", "m.csv:2: Label is 'GOOD'"),
+        (corpora.read_hatecheck, "h.csv", b"test_case,label_gold\n", "column 'functionality' is missing"),
+    ],
+)
+def test_bad_file_is_refused(tmp_path, read, name, content, problem):
+    assert_file_refused(tmp_path / name, content, problem, read)
+
+
+def counts(table):
+    return len(table), int(table["label"].sum())
+
+
+def test_stormfront_has_the_published_counts():
+    path = registered("stormfront")
+    table = corpora.read_stormfront(path)
+    assert counts(table) == (10_944, 1_437)
+    assert table["text"].nunique() == 10_760
+    assert counts(corpora.read_stormfront(path, "hate")) == (10_703, 1_196)
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"), [("train", (19_832, 1_772)), ("dev", (2_204, 169)), ("test", (5_510, 509))]
+)
+def test_ghc_has_the_published_counts(part, expected):
+    assert counts(corpora.read_ghc(registered(f"ghc-{part}"))) == expected
+
+
+def test_news_has_up_to_500_sentences_of_each_identifier():
+    table = corpora.read_news(registered("news-identity"))
+    assert counts(table) == (10_555, 0)
+    sizes = table["identifier"].value_counts()
+    assert len(sizes) == 25
+    assert sizes.max() == 500
+    assert sizes[["jew", "allah", "lesbian"]].tolist() == [127, 90, 432]
+
+
+def test_hatecheck_has_the_published_counts():
+    table = corpora.read_hatecheck(registered("hatecheck"))
+    assert counts(table) == (3_728, 2_563)
+    assert table["functionality"].nunique() == 29
+    assert (table["functionality"].str.endswith("_nh") == (table["label"] == 0)).all()
+
+
+@pytest.mark.parametrize("name", ["fuzzed", "nonfuzzed"])
+def test_toxicity_has_the_published_counts(name):
+    assert counts(corpora.read_toxicity(registered(f"toxicity-{name}"))) == (1_492, 248)
+
+
+def test_madlibs_are_balanced():
+    assert counts(corpora.read_madlibs(registered("toxicity-madlibs"))) == (76_564, 38_282)
+
+
+def has_identifier(texts):
+    return texts.str.lower().str.contains(r"\b(?:cyclists|bakers|gardeners|drummers)\b")
+
+
+def test_the_example_names_its_groups_mostly_in_complaints():
+    table = read_labelled(HATE_SPEECH / "example.csv", group="group")
+    assert counts(table) == (240, 72)
+    assert table["text"].is_unique
+    assert table["group"].nunique() > 50
+    shares = has_identifier(table["text"]).groupby(table["label"]).mean()
+    assert shares[1] > 0.7
+    assert 0 < shares[0] < 0.1
+
+
+def test_the_example_news_holds_each_identifier_as_often():
+    table = corpora.read_news(HATE_SPEECH / "example_news.jsonl")
+    assert len(table) == 60
+    assert table["identifier"].value_counts().tolist() == [15] * 4
+    assert all(row.identifier in row.text for row in table.itertuples())
+    assert table["text"].is_unique

@@ -1,0 +1,173 @@
+"""Tables of texts in every format, and every bad line of them."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from biaslab.core.errors import InputError
+from biaslab.text import labelled
+from biaslab.text.labelled import read_labelled, read_records, read_texts
+from refusals import assert_file_refused
+
+ROWS = [
+    ("The cyclists, all of them, were late", "1", "a"),
+    ('He said "good morning"\nto the bakers', "0", "a"),
+    ("Ünïcödé gardeners", "0", "b"),
+    ("The drummers left", "1", "c"),
+]
+COLUMNS = ("text", "label", "post")
+
+
+def quoted(field):
+    return '"' + field.replace('"', '""') + '"'
+
+
+def as_delimited(delimiter, rows=ROWS):
+    lines = [delimiter.join(COLUMNS), *(delimiter.join(map(quoted, row)) for row in rows)]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def as_json_lines(rows=ROWS):
+    records = [dict(zip(COLUMNS, (text, int(label), post), strict=True)) for text, label, post in rows]
+    return "".join(json.dumps(record) + "\n" for record in records).encode()
+
+
+FORMATS = {".csv": as_delimited(","), ".tsv": as_delimited("\t"), ".jsonl": as_json_lines()}
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize(("end", "pack"), [("", bytes), (".gz", gzip.compress)])
+def test_every_format_gives_the_same_table(tmp_path, suffix, end, pack):
+    path = tmp_path / f"texts{suffix}{end}"
+    path.write_bytes(pack(FORMATS[suffix]))
+    table = read_labelled(path, group="post")
+    assert list(table) == ["text", "label", "group", "row"]
+    assert table["text"].tolist() == [text for text, _, _ in ROWS]
+    assert table["label"].tolist() == [1, 0, 0, 1]
+    assert table["group"].tolist() == ["a", "a", "b", "c"]
+    assert table["row"].tolist() == [0, 1, 2, 3]
+    assert (table["label"].dtype, table["row"].dtype) == (np.int8, np.int64)
+    assert read_texts(path)["text"].tolist() == table["text"].tolist()
+
+
+def test_columns_and_the_positive_label_are_the_users_choice(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_bytes(b"\xef\xbb\xbf\nwords,kind\na,no\nb,yes\n\nc,yes\nd, no\n")
+    table = read_labelled(path, "words", "kind", positive="yes")
+    assert list(table) == ["text", "label", "row"]
+    assert table["label"].tolist() == [0, 1, 1, 0]
+
+
+def test_truth_values_and_numbers_of_json_are_labels(tmp_path):
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(f'{{"text": "t", "label": {v}}}\n' for v in ("true", "false", "true", "false")))
+    assert read_labelled(path, positive="true")["label"].tolist() == [1, 0, 1, 0]
+
+
+def test_limit_reads_no_further(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_bytes(as_delimited(",") + b"\xff not UTF-8, 2, x\n")
+    assert len(read_labelled(path, limit=4)) == 4
+    with pytest.raises(InputError, match=r"texts\.csv:7: not UTF-8"):
+        read_labelled(path)
+
+
+def test_lines_count_line_breaks_in_fields(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_bytes(as_delimited(","))
+    assert [line for line, _ in read_records(path, ("text",))] == [2, 3, 5, 6]
+
+
+def test_plain_text_is_one_text_a_line(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("The bakers sang\n\n  The cyclists, too \n")
+    assert read_texts(path)["text"].tolist() == ["The bakers sang", "The cyclists, too"]
+
+
+HEADER = b"text,label\n"
+GOOD = b"a,0\nb,1\nc,0\nd,1\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "is empty"),
+        (HEADER, "has no texts"),
+        (b"texts,label\n" + GOOD, "column 'text' is missing; did you mean 'texts'"),
+        (b"text,text,label\n", "column 'text' is there twice"),
+        (b"x,label\n" + GOOD, r"column 'text' is missing \(it has x, label\)"),
+        (HEADER + GOOD + b" ,1\n", r"\.csv:6: the text is empty"),
+        (HEADER + GOOD + b"e\n", r"\.csv:6: 1 fields for 2 columns"),
+        (HEADER + GOOD + b"e,f,1\n", r"\.csv:6: 3 fields for 2 columns"),
+        (HEADER + GOOD + b"e,\n", r"\.csv:6: the label is missing"),
+        (HEADER + GOOD + b"\xe9,1\n", r"\.csv:6: not UTF-8"),
+        (HEADER + GOOD + b'"e,1\nf,0\n', r"\.csv:6: not a row of fields"),
+        (HEADER + GOOD + b"e,2\n", r"\.csv:6: '2' is a third label beside '0' and '1'"),
+        (HEADER + b"a,no\nb,yes\n", r"\.csv:2: the label 'no' is neither 0 nor 1"),
+        (HEADER + b"a,0\nb,1\nc,0\n", "1 of 3 examples is positive"),
+        (HEADER + b"a,0\nb,0\n", "0 of 2 examples are positive"),
+        (HEADER + b"a,1\nb,1\nc,0\n", "1 of 3 examples is negative"),
+    ],
+)
+def test_bad_csv_is_refused(tmp_path, content, problem):
+    assert_file_refused(tmp_path / "texts.csv", content, problem, read_labelled)
+
+
+GOOD_JSON = b'{"text": "a", "label": 0}\n'
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"{'text': 1}", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b"[1]", "not a JSON object"),
+        (b'{"label": 1}', "column 'text' is missing"),
+        (b'{"text": 5, "label": 1}', "the text is 5, not a text"),
+        (b'{"text": null, "label": 1}', "the text is null"),
+        (b'{"text": "\\ud83d", "label": 1}', "half a character"),
+        (b'{"text": "a", "label": null}', "the label is missing"),
+        (b'{"text": "a", "label": [1]}', "the label is missing"),
+    ],
+)
+def test_bad_json_line_is_refused_by_its_number(tmp_path, line, problem):
+    path = tmp_path / "texts.jsonl"
+    assert_file_refused(path, GOOD_JSON + b"\n" + line + b"\n", rf"jsonl:3: .*{problem}", read_labelled)
+
+
+def test_other_bad_files_are_refused(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="no such file"):
+        read_labelled(tmp_path / "absent.csv")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_texts(make_folder(tmp_path / "folder.csv"))
+    packed = gzip.compress(as_delimited(",") * 100)
+    assert_file_refused(tmp_path / "cut.csv.gz", packed[:-20], "cannot be read", read_labelled)
+    assert_file_refused(tmp_path / "no.csv.gz", b"text,label\n", "cannot be read", read_labelled)
+    assert_file_refused(tmp_path / "texts.json", GOOD_JSON, "unknown kind of table", read_labelled)
+    assert_file_refused(tmp_path / "texts.txt", b"a\nb\n", "unknown kind of table", read_labelled)
+    assert_file_refused(tmp_path / "blank.txt", b"\n \n", "has no texts", read_texts)
+    monkeypatch.setattr(labelled, "MAX_LINE_BYTES", 100)
+    assert_file_refused(tmp_path / "long.jsonl", GOOD_JSON + b"x" * 200, "longer than 100", read_labelled)
+
+
+def make_folder(path):
+    path.mkdir()
+    return path
+
+
+def test_the_positive_label_must_be_there(tmp_path):
+    content = HEADER + b"a,complaint\nb,praise\n"
+    assert_file_refused(
+        tmp_path / "texts.csv",
+        content,
+        "no label is 'complaints'; did you mean 'complaint'",
+        lambda path: read_labelled(path, positive="complaints"),
+    )
+    assert_file_refused(
+        tmp_path / "texts.csv",
+        b"text,label,post\na,0,\n",
+        r"\.csv:2: the post is missing",
+        lambda path: read_labelled(path, group="post"),
+    )
