@@ -401,9 +401,11 @@ def _contexts(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return contexts as indexes of known tokens, (k, L) on the model's device, and lengths on the CPU."""
     if lengths is None:
-        rows = [torch.as_tensor(np.asarray(c, np.int64)) for c in contexts]
-        lengths = torch.tensor([len(row) for row in rows], dtype=torch.int64)
-        contexts = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        lengths = np.array([len(context) for context in contexts], np.int64)
+        is_token = np.arange(lengths.max(initial=0)) < lengths[:, None]
+        matrix = np.zeros(is_token.shape, np.int64)
+        matrix[is_token] = np.concatenate([[], *contexts])
+        contexts = matrix
     ids = torch.as_tensor(contexts, dtype=torch.int64).to(model.device)
     return model.index[ids], torch.as_tensor(lengths, dtype=torch.int64).cpu()
 
