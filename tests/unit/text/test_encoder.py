@@ -322,8 +322,8 @@ def test_threads_change_training_and_predictions_by_rounding_at_most(tmp_path):
     words = [*WORDS, *(f"word{i}" for i in range(500))]
     model = load_classifier(tiny_classifier(tmp_path, words, width=128)).train()
     rng = np.random.default_rng(1)
-    ids = torch.from_numpy(rng.integers(6, 500, (32, 30)))
-    mask = torch.from_numpy(np.arange(30) < rng.integers(5, 31, 32)[:, None])
+    ids = torch.from_numpy(rng.integers(6, 500, (16, 30)))
+    mask = torch.from_numpy(np.arange(30) < rng.integers(5, 31, 16)[:, None])
     n, gradients, scores = torch.get_num_threads(), [], []
     try:
         for threads in (1, 2):
