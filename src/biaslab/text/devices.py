@@ -38,6 +38,13 @@ def choose_device(name: str) -> torch.device:
 def make_deterministic(threads: int) -> None:
     """Fix the threads of this process and let torch choose only algorithms that repeat bit for bit.
 
+    With the same number of threads, everything has the same bytes every time. With another number, torch and
+    its matrix library add up gradients in another order, and no setting of theirs prevents it. Measured with
+    1 and 2 threads and two layers of MiniLM: predictions of given weights have the same bytes; a gradient
+    differs by 3e-7 of the largest entry at most (tests allow 1e-6); after 5 training steps weights differ by
+    2e-7 and scores by 5e-8. Who wants the same bytes on every machine of a kind trains with one thread, and
+    runs trainings beside each other.
+
     Parameters
     ----------
     threads : int

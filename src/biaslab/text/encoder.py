@@ -42,17 +42,17 @@ SIZES = (
     "max_position_embeddings",
 )
 """Keys of a configuration without which weights cannot be placed."""
-OTHERS = (
-    "type_vocab_size",
-    "hidden_act",
-    "hidden_dropout_prob",
-    "attention_probs_dropout_prob",
-    "classifier_dropout",
-    "initializer_range",
-    "layer_norm_eps",
-    "pad_token_id",
-)
-"""Keys of a configuration that are kept; for a missing one BERT's value stands."""
+OTHERS = {
+    "type_vocab_size": int,
+    "hidden_act": str,
+    "hidden_dropout_prob": float,
+    "attention_probs_dropout_prob": float,
+    "classifier_dropout": float,
+    "initializer_range": float,
+    "layer_norm_eps": float,
+    "pad_token_id": int,
+}
+"""Keys of a configuration that are kept, and what they are; for a missing one BERT's value stands."""
 N_LABELS = 2
 
 
@@ -323,16 +323,29 @@ def _read_settings(files: EncoderFiles) -> dict[str, Any]:
             f"{path}: relative positions or a decoder; choose the folder of a plain BERT encoder"
         )
     for key in SIZES:
-        value = config.get(key)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise InputError(f"{path}: {key} is {value!r}; write the positive whole number of the weights")
+        if type(config.get(key)) is not int or config[key] < 1:
+            raise InputError(
+                f"{path}: {key} is {config.get(key)!r}; write the positive whole number of the weights"
+            )
     n_tokens = len(Tokenizer.load(files.vocabulary).vocabulary)
     if n_tokens != config["vocab_size"]:
         raise InputError(
             f"{files.vocabulary}: {n_tokens} tokens, but vocab_size in {path.name} is {config['vocab_size']};"
             " take both from one encoder"
         )
-    return {key: config[key] for key in (*SIZES, *OTHERS) if key in config}
+    others = {key: _value(path, key, config[key]) for key in OTHERS if config.get(key) is not None}
+    if not 0 <= others.get("pad_token_id", 0) < n_tokens:
+        raise InputError(
+            f"{path}: pad_token_id is {others['pad_token_id']}; write a line of vocab.txt, from 0"
+        )
+    return {key: config[key] for key in SIZES} | others
+
+
+def _value(path: Path, key: str, value: Any) -> Any:
+    kind = OTHERS[key]
+    if type(value) is kind or (kind is float and type(value) is int):
+        return kind(value)
+    raise InputError(f"{path}: {key} is {value!r}; write {'text' if kind is str else 'a number'}")
 
 
 def _blank(settings: dict[str, Any], path: Path) -> BertForSequenceClassification:

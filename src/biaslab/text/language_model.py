@@ -21,7 +21,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path
 from biaslab.core.rng import stream
-from biaslab.text.tokens import SPECIAL, Tokenizer, Tokens
+from biaslab.text.tokens import Tokenizer, Tokens
 
 VOCABULARIES = ("texts", "encoder")
 LOGITS_AT_ONCE = 1 << 24
@@ -193,7 +193,8 @@ def train_language_model(
     Raises
     ------
     InputError
-        When there are no texts, or the vocabulary is neither "texts" nor "encoder".
+        When there are no texts, the vocabulary is neither "texts" nor "encoder", or no epoch ends with a
+        finite likelihood.
     """
     if not len(tokens) or not len(validation):
         raise InputError(
@@ -219,6 +220,11 @@ def train_language_model(
             best_state = {k: v.detach().clone() for k, v in model.state_dict().items()}
         if progress is not None:
             progress(epoch, settings.epochs)
+    if not best_state:
+        raise InputError(
+            f"the language model did not learn in {settings.epochs} epochs at learning_rate"
+            f" {settings.learning_rate:g}; raise epochs above 0 or lower the learning rate"
+        )
     model.load_state_dict(best_state)
     return model.eval(), pd.DataFrame(rows, columns=["epoch", "train_nll", "validation_nll"])
 
@@ -235,7 +241,7 @@ def known_tokens(tokens: Tokens, tokenizer: Tokenizer, vocabulary: str) -> np.nd
         return np.arange(len(tokenizer.vocabulary))
     if vocabulary != "texts":
         raise InputError(f"vocabulary '{vocabulary}' is unknown; write one of {', '.join(VOCABULARIES)}")
-    special = [tokenizer.vocabulary.index(token) for token in SPECIAL]
+    special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
     return np.union1d(tokens.ids, special).astype(np.int64)
 
 
@@ -401,9 +407,11 @@ def _contexts(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return contexts as indexes of known tokens, (k, L) on the model's device, and lengths on the CPU."""
     if lengths is None:
-        rows = [torch.as_tensor(np.asarray(c, np.int64)) for c in contexts]
-        lengths = torch.tensor([len(row) for row in rows], dtype=torch.int64)
-        contexts = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        lengths = np.array([len(context) for context in contexts], np.int64)
+        is_token = np.arange(lengths.max(initial=0)) < lengths[:, None]
+        matrix = np.zeros(is_token.shape, np.int64)
+        matrix[is_token] = np.concatenate([[], *contexts])
+        contexts = matrix
     ids = torch.as_tensor(contexts, dtype=torch.int64).to(model.device)
     return model.index[ids], torch.as_tensor(lengths, dtype=torch.int64).cpu()
 

@@ -1,0 +1,433 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from biaslab.core.errors import InputError
+from biaslab.text.encoder import (
+    EncoderFiles,
+    batches_by_length,
+    load_classifier,
+    predict,
+    prepare_encoder,
+    save_classifier,
+    score,
+)
+from biaslab.text.tokens import Tokenizer, Tokens
+from text_data import POSITIONS, tiny_classifier
+
+WORDS = ["the", "a", "baker", "gardener", "bakes", "plants", "bread", "roses", "early", "##s"]
+TEXTS = ["The baker bakes bread.", "early", "A gardener plants roses, roses, roses!", "", "the gardeners"]
+WEIGHTS = "model.safetensors"
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    return tiny_classifier(tmp_path / "encoder", WORDS)
+
+
+@pytest.fixture
+def tokenizer(folder) -> Tokenizer:
+    return Tokenizer.load(folder / "vocab.txt")
+
+
+@pytest.fixture
+def tokens(tokenizer) -> Tokens:
+    return tokenizer.encode(TEXTS)
+
+
+def matrices(tokens: Tokens, rows) -> tuple[torch.Tensor, torch.Tensor]:
+    ids, mask = tokens.padded(rows, 0)
+    return torch.from_numpy(ids), torch.from_numpy(mask)
+
+
+def change_weights(folder: Path, change) -> None:
+    tensors = load_file(folder / WEIGHTS)
+    change(tensors)
+    save_file(tensors, folder / WEIGHTS)
+
+
+def change_config(folder: Path, **keys: object) -> None:
+    config = json.loads((folder / "config.json").read_text()) | keys
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+def without_head(folder: Path) -> Path:
+    """Take away what a mere encoder lacks, and the prefix of its names."""
+    tensors = load_file(folder / WEIGHTS)
+    kept = {
+        k.removeprefix("bert."): v for k, v in tensors.items() if "pooler" not in k and "classifier" not in k
+    }
+    kept["embeddings.position_ids"] = torch.arange(POSITIONS)[
+        None
+    ]  # saved by earlier releases of transformers
+    save_file(kept, folder / WEIGHTS)
+    return folder
+
+
+# Loading
+
+
+def test_scores_are_what_transformers_computes(folder, tokens):
+    from transformers import BertForSequenceClassification
+
+    ids, mask = matrices(tokens, range(5))
+    model = BertForSequenceClassification.from_pretrained(folder, attn_implementation="eager").eval()
+    logits = model(input_ids=ids, attention_mask=mask.long()).logits
+    found = score(load_classifier(folder), ids, mask)
+    assert torch.allclose(found, logits[:, 1] - logits[:, 0], atol=1e-6)
+    assert found.std() > 0.01
+
+
+def test_an_encoder_without_prefix_pooler_and_head_gets_those_of_its_seed(folder):
+    complete = load_classifier(folder)
+    without_head(folder)
+    state = torch.get_rng_state()
+    first, same, other = (load_classifier(folder, seed) for seed in (1, 1, 2))
+    assert torch.equal(state, torch.get_rng_state())
+    query = "bert.encoder.layer.1.attention.self.query.weight"
+    assert torch.equal(first.state_dict()[query], complete.state_dict()[query])
+    for name in ("classifier.weight", "bert.pooler.dense.weight"):
+        a, b, c = (model.state_dict()[name] for model in (first, same, other))
+        assert torch.equal(a, b)
+        assert not torch.equal(a, c)
+        assert a.std() == pytest.approx(0.02, rel=0.25)
+    assert not first.classifier.bias.any()
+    with pytest.raises(InputError, match="is missing; train the classifier first"):
+        load_classifier(folder)
+
+
+def test_a_head_that_is_there_stays_whatever_the_seed(folder):
+    assert torch.equal(
+        load_classifier(folder, 7).classifier.weight, load_classifier(folder).classifier.weight
+    )
+
+
+def test_names_of_the_first_published_berts_are_read(folder, tokens):
+    ids, mask = matrices(tokens, range(5))
+    expected = score(load_classifier(folder), ids, mask)
+
+    def rename(tensors):
+        for name in [n for n in tensors if "LayerNorm" in n]:
+            old = name.replace("weight", "gamma").replace("bias", "beta")
+            tensors[old] = tensors.pop(name)
+        tensors["cls.predictions.bias"] = torch.zeros(4)  # a head of another task
+
+    change_weights(folder, rename)
+    assert torch.equal(score(load_classifier(folder), ids, mask), expected)
+
+
+def test_half_precision_is_read_as_single(folder):
+    change_weights(folder, lambda tensors: tensors.update({k: v.half() for k, v in tensors.items()}))
+    model = load_classifier(folder)
+    assert {p.dtype for p in model.parameters()} == {torch.float32}
+    assert all(p.requires_grad for p in model.parameters())
+
+
+def test_weights_do_not_follow_their_file(folder):
+    model = load_classifier(folder)
+    before = model.classifier.weight.clone()
+    path = folder / WEIGHTS
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(b"\0" * (path.stat().st_size // 2))
+    assert torch.equal(model.classifier.weight, before)
+
+
+def test_a_saved_classifier_is_read_by_us_and_by_transformers(folder, tokenizer, tokens, tmp_path):
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    model = load_classifier(folder)
+    with torch.no_grad():
+        model.classifier.weight.mul_(2)
+    for name in ("saved", "again"):
+        save_classifier(model, tmp_path / name, folder / "vocab.txt")
+    saved = tmp_path / "saved"
+    assert sorted(p.name for p in saved.iterdir()) == ["config.json", WEIGHTS, "vocab.txt"]
+    assert all(p.read_bytes() == (tmp_path / "again" / p.name).read_bytes() for p in saved.iterdir())
+    ids, mask = matrices(tokens, range(5))
+    expected = score(model, ids, mask)
+    assert torch.equal(score(load_classifier(saved), ids, mask), expected)
+    theirs = AutoModelForSequenceClassification.from_pretrained(saved).eval()
+    assert torch.allclose(score(theirs, ids, mask), expected, atol=1e-6)
+    encoded = AutoTokenizer.from_pretrained(saved)(TEXTS)["input_ids"]
+    assert encoded == [tokens.row(i).tolist() for i in range(5)]
+
+
+# Preparing
+
+
+def test_the_first_layers_are_kept(folder, tmp_path):
+    prepare_encoder(EncoderFiles.of_folder(folder), tmp_path / "cut", layers=1)
+    whole, cut = load_classifier(folder).state_dict(), load_classifier(tmp_path / "cut").state_dict()
+    assert set(whole) - set(cut) == {name for name in whole if ".layer.1." in name}
+    assert all(torch.equal(cut[name], whole[name]) for name in cut)
+    assert (tmp_path / "cut/vocab.txt").read_bytes() == (folder / "vocab.txt").read_bytes()
+
+
+def test_all_layers_are_kept_by_default(folder, tmp_path):
+    prepare_encoder(EncoderFiles.of_folder(without_head(folder)), tmp_path / "cut")
+    assert load_classifier(tmp_path / "cut", 1).config.num_hidden_layers == 2
+
+
+def test_random_weights_are_those_of_the_seed_and_need_no_file(folder, tmp_path):
+    (folder / WEIGHTS).unlink()
+    files = EncoderFiles.of_folder(folder)
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        prepare_encoder(files, tmp_path / name, layers=1, weights="random", seed=seed)
+    a, b, c = ((tmp_path / name / WEIGHTS).read_bytes() for name in "abc")
+    assert a == b != c
+    state = load_classifier(tmp_path / "a", 1).state_dict()
+    assert not state["bert.embeddings.word_embeddings.weight"][0].any()
+    for name, tensor in state.items():
+        if name.endswith("LayerNorm.weight"):
+            assert (tensor == 1).all()
+        elif name.endswith("bias"):
+            assert not tensor.any()
+        else:
+            assert tensor.std() == pytest.approx(0.02, rel=0.3), name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"layers": 3}, "layers: 3: .*config.json has 2; write a number from 1 to 2"),
+        ({"layers": 0}, "layers: 0: "),
+        ({"weights": "pickled"}, "weights 'pickled' are unknown; write pretrained or random"),
+    ],
+)
+def test_what_cannot_be_prepared_is_refused(folder, tmp_path, arguments, problem):
+    with pytest.raises(InputError, match=problem):
+        prepare_encoder(EncoderFiles.of_folder(folder), tmp_path / "cut", **arguments)
+    assert not (tmp_path / "cut").exists()
+
+
+# Scores
+
+
+def test_what_is_not_read_has_no_influence_whatsoever(folder, tokens, tokenizer):
+    model = load_classifier(folder)
+    ids, mask = matrices(tokens, [0, 2])
+    mask[1, 4:6] = False  # within the sentence
+    expected = score(model, ids, mask)
+    for token in range(len(tokenizer.vocabulary)):
+        assert torch.equal(score(model, ids.masked_fill(~mask, token), mask), expected)
+    assert not torch.equal(score(model, ids.masked_fill(mask, 9), mask), expected)
+
+
+def test_padding_only_costs_time(folder, tokens):
+    model = load_classifier(folder).double()
+    ids, mask = matrices(tokens, range(5))
+    together = score(model, ids, mask)
+    for i in range(5):
+        assert torch.allclose(score(model, *matrices(tokens, [i])), together[i : i + 1], atol=1e-12)
+
+
+def test_occlusion_keeps_positions_and_equals_attention_with_the_formula(folder, tokens):
+    from transformers import BertForSequenceClassification
+
+    ids, mask = matrices(tokens, [2])
+    hidden = mask.clone()
+    hidden[0, 3:5] = False
+    model = load_classifier(folder)
+    literal = BertForSequenceClassification.from_pretrained(folder, attn_implementation="eager").eval()
+    expected = literal(input_ids=ids, attention_mask=hidden.long()).logits
+    assert score(model, ids, hidden).item() == pytest.approx(
+        (expected[0, 1] - expected[0, 0]).item(), abs=1e-6
+    )
+    removed = hidden[0].nonzero()[:, 0]
+    shifted = score(model, ids[:, removed], hidden[:, removed])
+    assert score(model, ids, hidden).item() != pytest.approx(shifted.item(), abs=1e-4)
+
+
+def test_gradients_are_those_of_finite_differences(folder, tokens):
+    model = load_classifier(folder).double()
+    ids, mask = matrices(tokens, [0, 2])
+    mask[1, 4:6] = False
+    weight = model.bert.encoder.layer[0].attention.self.value.weight
+    score(model, ids, mask).square().sum().backward()
+    rng = np.random.default_rng(1)
+    step = torch.from_numpy(rng.normal(size=tuple(weight.shape)))
+    values = []
+    for sign in (1, -1):
+        with torch.no_grad():
+            weight.add_(step, alpha=sign * 1e-5)
+            values.append(score(model, ids, mask).square().sum().item())
+            weight.add_(step, alpha=-sign * 1e-5)
+    slope = (values[0] - values[1]) / 2e-5
+    assert (weight.grad * step).sum().item() == pytest.approx(slope, rel=1e-6)
+    assert abs(slope) > 1e-3
+
+
+def test_predictions_are_in_the_order_of_the_texts(folder, tokens):
+    model = load_classifier(folder)
+    expected = [score(model, *matrices(tokens, [i])).item() for i in range(5)]
+    done = []
+    for batch_tokens in (1, 12, 4096):
+        scores = predict(model, tokens, 0, batch_tokens, progress=lambda *step: done.append(step))
+        assert scores.dtype == np.float32
+        assert scores == pytest.approx(expected, abs=1e-6)
+    assert len(set(expected)) == 5
+    assert done[:5] == [(i, 5) for i in range(1, 6)]
+    assert done[-1] == (5, 5)
+
+
+def test_predicting_knows_no_dropout_and_leaves_the_mode_of_the_model(folder, tokens):
+    model = load_classifier(folder)
+    expected = predict(model, tokens, 0)
+    model.train()
+    assert np.array_equal(predict(model, tokens, 0), expected)
+    assert model.training
+    ids, mask = matrices(tokens, range(5))
+    torch.manual_seed(1)
+    assert not np.allclose(score(model, ids, mask).detach(), expected, atol=1e-3)
+
+
+def test_no_texts_have_no_scores(folder, tokens):
+    assert predict(load_classifier(folder), tokens.take([]), 0).shape == (0,)
+
+
+def test_keys_without_a_value_are_berts(folder, tmp_path):
+    change_config(folder, pad_token_id=None, classifier_dropout=None, layer_norm_eps=1)
+    prepare_encoder(EncoderFiles.of_folder(folder), tmp_path / "random", weights="random")
+    embedding = load_classifier(tmp_path / "random", 1).bert.embeddings.word_embeddings
+    assert embedding.padding_idx == 0
+    assert embedding.weight[1:].any(1).all()
+
+
+def test_a_text_longer_than_the_encoder_is_refused(folder, tokenizer):
+    long = tokenizer.encode(["the baker " * 200], max_length=POSITIONS + 1)
+    with pytest.raises(
+        InputError, match=r"^a text has 129 tokens, the encoder reads 128; cut texts to that$"
+    ):
+        predict(load_classifier(folder), long, 0)
+
+
+def test_batches_hold_every_row_once_and_fit():
+    lengths = np.random.default_rng(1).integers(0, 60, 500)
+    batches = list(batches_by_length(lengths, 256))
+    assert sorted(np.concatenate(batches)) == list(range(500))
+    assert all(lengths[rows].max() * len(rows) <= 256 or len(rows) == 1 for rows in batches)
+    assert sum(lengths[rows].max() * len(rows) for rows in batches) < 1.1 * lengths.sum()
+
+
+def test_threads_change_training_and_predictions_by_rounding_at_most(tmp_path):
+    words = [*WORDS, *(f"word{i}" for i in range(500))]
+    model = load_classifier(tiny_classifier(tmp_path, words, width=128)).train()
+    rng = np.random.default_rng(1)
+    ids = torch.from_numpy(rng.integers(6, 500, (16, 30)))
+    mask = torch.from_numpy(np.arange(30) < rng.integers(5, 31, 16)[:, None])
+    n, gradients, scores = torch.get_num_threads(), [], []
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            torch.manual_seed(1)
+            model.zero_grad()
+            score(model, ids, mask).square().mean().backward()
+            gradients.append([p.grad.clone() for p in model.parameters()])
+            scores.append(score(model.eval(), ids, mask).detach())
+            model.train()
+    finally:
+        torch.set_num_threads(n)
+    largest = max(float(gradient.abs().max()) for gradient in gradients[0])
+    furthest = max(float((one - two).abs().max()) for one, two in zip(*gradients, strict=True))
+    print("RATIO", furthest / largest, torch.equal(*scores))
+    assert furthest <= 1e-6 * largest
+    assert largest > 0.01
+    assert torch.allclose(*scores, rtol=0, atol=1e-6 * float(scores[0].abs().max()))
+
+
+# Refusals
+
+
+def assert_refused(folder: Path, problem: str, seed: int | None = 1) -> None:
+    with pytest.raises(InputError, match=problem) as error:
+        load_classifier(folder, seed)
+    assert "\n" not in str(error.value)
+    assert str(folder) in str(error.value)
+
+
+def test_an_absent_folder_is_refused(tmp_path):
+    assert_refused(tmp_path / "absent", "no such folder; name the folder of a BERT")
+
+
+@pytest.mark.parametrize("name", ["config.json", "vocab.txt", WEIGHTS])
+def test_an_absent_file_is_refused(folder, name):
+    (folder / name).unlink()
+    assert_refused(folder, f"{name} is missing; name the folder of a BERT")
+
+
+def test_pickled_weights_are_refused_by_name(folder):
+    (folder / WEIGHTS).rename(folder / "pytorch_model.bin")
+    assert_refused(folder, r"pytorch_model\.bin: pickled weights are not read; convert them")
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ({"model_type": "roberta"}, r"config\.json: model_type is 'roberta', not 'bert'"),
+        ({"model_type": None}, "model_type is None, not 'bert'"),
+        ({"position_embedding_type": "relative_key"}, "relative positions"),
+        ({"is_decoder": True}, "a decoder"),
+        ({"hidden_size": "16"}, "hidden_size is '16'; write the positive whole number"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers is 0"),
+        ({"num_attention_heads": 3}, "not a multiple of the number of attention heads"),
+        ({"hidden_act": "glue"}, r"config\.json: no configuration of a BERT"),
+        ({"hidden_dropout_prob": 2}, r"config\.json: no configuration of a BERT"),
+        ({"layer_norm_eps": "small"}, r"config\.json: layer_norm_eps is 'small'; write a number"),
+        ({"hidden_act": 1}, r"config\.json: hidden_act is 1; write text"),
+        ({"pad_token_id": 21}, r"config\.json: pad_token_id is 21; write a line of vocab\.txt"),
+        ({"vocab_size": 30522}, r"vocab\.txt: 21 tokens, but vocab_size in config\.json is 30522"),
+        ({"hidden_size": 32}, r"model\.safetensors: .* of shape .*take both from one encoder"),
+        ({"num_hidden_layers": 3}, r"encoder\.layer\.2\..* is missing; take weights and config\.json"),
+        ({"num_hidden_layers": 1}, r"encoder\.layer\.1\..* has no place; take weights and config\.json"),
+    ],
+)
+def test_a_configuration_that_does_not_fit_is_refused(folder, keys, problem):
+    change_config(folder, **keys)
+    assert_refused(folder, problem)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "\udcff"])
+def test_a_configuration_that_is_no_mapping_is_refused(folder, content):
+    (folder / "config.json").write_text(content, errors="surrogateescape")
+    assert_refused(folder, r"config\.json: (not valid JSON|model_type is None)")
+
+
+def test_a_vocabulary_of_another_size_is_refused(folder):
+    with (folder / "vocab.txt").open("a") as file:
+        file.write("rye\n")
+    assert_refused(folder, r"vocab\.txt: 22 tokens, but vocab_size in config\.json is 21; take both from one")
+
+
+def test_a_head_of_three_labels_is_refused(folder):
+    change_weights(folder, lambda tensors: tensors.update({"classifier.weight": torch.zeros(3, 16)}))
+    assert_refused(folder, r"classifier\.weight is torch\.float32 of shape \(3, 16\).*encoder of 2 labels")
+
+
+def test_weights_that_are_whole_numbers_are_refused(folder):
+    change_weights(
+        folder, lambda tensors: tensors.update({"classifier.bias": torch.zeros(2, dtype=torch.int8)})
+    )
+    assert_refused(folder, r"classifier\.bias is torch\.int8")
+
+
+def test_a_tensor_too_few_is_refused(folder):
+    change_weights(folder, lambda tensors: tensors.pop("bert.embeddings.LayerNorm.bias"))
+    assert_refused(folder, r"embeddings\.LayerNorm\.bias is missing")
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda b: b"", lambda b: b"\xff" * 8 + b[8:], lambda b: b[:8] + b"x" + b[9:], lambda b: b[:-4]]
+)
+def test_a_damaged_file_is_refused(folder, damage):
+    path = folder / WEIGHTS
+    path.write_bytes(damage(path.read_bytes()))
+    assert_refused(folder, r"model\.safetensors: no readable safetensors file .*; fetch it again")

@@ -1,0 +1,281 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+pytest.importorskip("torch")
+pytest.importorskip("safetensors")
+pytest.importorskip("tokenizers")
+
+import torch
+
+from biaslab.core.errors import InputError
+from biaslab.text.devices import generator
+from biaslab.text.language_model import (
+    BiGRU,
+    LanguageModelSettings,
+    known_tokens,
+    negative_log_likelihood,
+    perplexity,
+    sample_left,
+    sample_right,
+    train_language_model,
+)
+from biaslab.text.tokens import SPECIAL, Tokenizer, Tokens
+from naive import text as naive
+from refusals import assert_file_refused
+
+KNOWN = [1, 2, 4, 7, 8]
+"""What the five-token model knows, of an encoder of ten tokens."""
+SMALL = LanguageModelSettings(epochs=3, learning_rate=0.02, batch_size=4, embedding=8, hidden=8)
+
+
+def tokens_of(*rows) -> Tokens:
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    flat = np.array([i for row in rows for i in row], np.int32)
+    return Tokens(flat, offsets, np.zeros_like(flat))
+
+
+def weights_of(model: BiGRU, name: str) -> dict:
+    """Return one direction's parameters as the oracle wants them."""
+    direction = getattr(model, name)
+    gru, out = direction.gru, direction.softmax
+    tensors = {
+        "embedding": model.embedding.weight, "w_ih": gru.weight_ih_l0, "w_hh": gru.weight_hh_l0,
+        "b_ih": gru.bias_ih_l0, "b_hh": gru.bias_hh_l0, "w_out": out.weight, "b_out": out.bias,
+    }  # fmt: skip
+    return {"go": direction.go, **{k: v.detach().double().tolist() for k, v in tensors.items()}}
+
+
+@pytest.fixture
+def model() -> BiGRU:
+    """A model whose predictions depend on what it has read: parameters ten times their initial size."""
+    model = BiGRU(np.array(KNOWN), 10, unk=1, embedding=3, hidden=4).initialize(seed=1)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(3)
+    return model.double()
+
+
+@pytest.fixture
+def tokenizer() -> Tokenizer:
+    return Tokenizer([*SPECIAL, ".", "the", "a", "baker", "gardener", "bakes", "plants", "bread", "roses"])
+
+
+@pytest.fixture
+def texts(tokenizer) -> Tokens:
+    return tokenizer.encode(["The baker bakes bread.", "A gardener plants roses.", "the baker bakes"] * 8)
+
+
+def test_likelihood_is_that_of_the_loop_for_every_sequence_of_three(model):
+    forwards, backwards = weights_of(model, "forwards"), weights_of(model, "backwards")
+    sequences = naive.all_sequences(5, 3)
+    expected = [naive.negative_log_likelihood(forwards, backwards, s) for s in sequences]
+    found = negative_log_likelihood(model, tokens_of(*([KNOWN[i] for i in s] for s in sequences)))
+    assert found == pytest.approx(expected, rel=1e-10)
+    assert np.ptp(found) > 1
+    for direction in (forwards, backwards):  # the oracle is a distribution
+        assert sum(naive.sequence_probability(direction, s) for s in sequences) == pytest.approx(1)
+
+
+def test_likelihood_of_texts_of_any_length_is_that_of_the_loop(model):
+    rows = [[4, 7], [8, 2, 4, 4, 7, 1, 2], [2], [7, 7, 8, 1]]
+    forwards, backwards = weights_of(model, "forwards"), weights_of(model, "backwards")
+    expected = [
+        naive.negative_log_likelihood(forwards, backwards, [KNOWN.index(i) for i in row]) for row in rows
+    ]
+    assert negative_log_likelihood(model, tokens_of(*rows)) == pytest.approx(expected, rel=1e-10)
+    mean = sum(e * len(row) for e, row in zip(expected, rows, strict=True)) / sum(map(len, rows))
+    assert perplexity(model, tokens_of(*rows)) == pytest.approx(math.exp(mean), rel=1e-10)
+
+
+def test_texts_scored_in_several_batches_score_the_same(model, monkeypatch):
+    tokens = tokens_of([4, 7], [8, 2, 4, 4, 7, 1, 2], [2], [7, 7, 8, 1])
+    together = negative_log_likelihood(model, tokens)
+    monkeypatch.setattr("biaslab.text.language_model.LOGITS_AT_ONCE", 20)
+    assert negative_log_likelihood(model, tokens) == pytest.approx(together, rel=1e-12)
+
+
+def test_an_unknown_token_is_read_as_unk(model):
+    unknown, unk = tokens_of([4, 9, 7, 0]), tokens_of([4, 1, 7, 1])
+    assert negative_log_likelihood(model, unknown) == negative_log_likelihood(model, unk)
+    assert negative_log_likelihood(model, unk) != negative_log_likelihood(model, tokens_of([4, 2, 7, 1]))
+
+
+def pair_frequencies(drawn: torch.Tensor) -> np.ndarray:
+    """Return how often each pair of known tokens was drawn, (25,)."""
+    index = np.searchsorted(KNOWN, drawn.numpy())
+    return np.bincount(index[:, 0] * 5 + index[:, 1], minlength=25)
+
+
+def expected_right(model, prefix, excluded=()):
+    weights, before = weights_of(model, "forwards"), [KNOWN.index(i) for i in prefix]
+    return [naive.sequence_probability(weights, pair, before, excluded) for pair in naive.all_sequences(5, 2)]
+
+
+def expected_left(model, suffix, excluded=()):
+    weights, before = weights_of(model, "backwards"), [KNOWN.index(i) for i in reversed(suffix)]
+    pairs = naive.all_sequences(5, 2)
+    return [naive.sequence_probability(weights, pair[::-1], before, excluded) for pair in pairs]
+
+
+def p_of(counts: np.ndarray, probabilities: list[float]) -> float:
+    """Return the p-value of counts under exact probabilities; what must not occur must not have occurred."""
+    probabilities = np.array(probabilities)
+    possible = probabilities > 0
+    assert not counts[~possible].any()
+    return chisquare(counts[possible], probabilities[possible] * counts.sum()).pvalue
+
+
+@pytest.mark.parametrize(
+    ("sample", "expected"), [(sample_right, expected_right), (sample_left, expected_left)]
+)
+def test_samples_have_the_exact_conditional_distribution(model, sample, expected):
+    contexts = [[4, 7, 2], [8], []]
+    drawn = sample(model, contexts, 2, 4000, generator(1, "samples"))
+    assert drawn.shape == (3, 4000, 2)
+    for i, context in enumerate(contexts):
+        assert p_of(pair_frequencies(drawn[i]), expected(model, context)) > 0.001
+    # The check can fail: samples beside one context do not fit another.
+    assert p_of(pair_frequencies(drawn[0]), expected(model, contexts[1])) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("sample", "expected"), [(sample_right, expected_right), (sample_left, expected_left)]
+)
+def test_excluded_tokens_are_never_drawn_and_others_share_their_probability(model, sample, expected):
+    exclude = np.isin(np.arange(10), [4, 8, 9])
+    drawn = sample(model, [[4, 7]], 2, 4000, generator(2, "samples"), exclude)[0]
+    assert set(drawn.unique().tolist()) == {1, 2, 7}
+    excluded = [KNOWN.index(4), KNOWN.index(8)]
+    assert p_of(pair_frequencies(drawn), expected(model, [4, 7], excluded)) > 0.001
+    assert p_of(pair_frequencies(drawn) + 1, np.full(25, 1 / 25)) < 1e-6
+
+
+def test_the_distribution_holds_across_blocks_of_a_larger_vocabulary():
+    model = BiGRU(np.arange(150), 150, unk=0, embedding=4, hidden=5).initialize(seed=3)
+    with torch.no_grad():
+        model.forwards.softmax.weight.mul_(4)
+    weights = weights_of(model, "forwards")
+    excluded = [5, 70, 149]
+    drawn = sample_right(
+        model, [[9, 8]], 1, 60000, generator(1, "samples"), np.isin(np.arange(150), excluded)
+    )
+    counts = np.bincount(drawn.flatten().numpy(), minlength=150)
+    assert p_of(counts, naive.next_token(weights, [9, 8], excluded)) > 0.001
+    assert p_of(counts + 1, np.full(150, 1 / 150)) < 1e-6
+
+
+def test_a_matrix_with_lengths_is_the_same_as_a_list(model):
+    contexts = [[4, 7, 2], [8], [2, 2]]
+    padded = torch.tensor([[4, 7, 2, 0], [8, 7, 7, 7], [2, 2, 9, 9]])
+    for sample in (sample_right, sample_left):
+        a = sample(model, contexts, 3, 5, generator(1, "x"))
+        b = sample(model, padded, 3, 5, generator(1, "x"), lengths=np.array([3, 1, 2]))
+        assert torch.equal(a, b)
+
+
+def test_states_drawn_from_in_parts_draw_the_same(model, monkeypatch):
+    whole = sample_right(model, [[4], [8, 7]], 3, 50, generator(1, "x"))
+    monkeypatch.setattr("biaslab.text.language_model.LOGITS_AT_ONCE", 7 * 64)
+    assert torch.equal(sample_right(model, [[4], [8, 7]], 3, 50, generator(1, "x")), whole)
+
+
+def test_a_prefix_is_read_once_whatever_the_samples(model):
+    read = []
+    model.forwards.gru.register_forward_hook(lambda module, args, out: read.append(args[0]))
+    sample_right(model, [[4, 7, 2], [8]], 3, 50, generator(1, "x"))
+    assert len(read[0].data) == 3 + 1 + 2  # the tokens of both prefixes and a GO for each
+    assert [len(x) for x in read[1:]] == [100, 100]
+
+
+def test_nothing_to_draw(model):
+    assert sample_right(model, [], 3, 5, generator(1, "x")).shape == (0, 5, 3)
+    assert sample_left(model, [[4]], 0, 5, generator(1, "x")).shape == (1, 5, 0)
+
+
+def test_everything_excluded_is_refused(model):
+    with pytest.raises(ValueError, match="every token"):
+        sample_right(model, [[4]], 1, 1, generator(1, "x"), np.isin(np.arange(10), KNOWN))
+
+
+def test_the_vocabulary_is_that_of_the_texts_or_of_the_encoder(tokenizer):
+    tokens = tokenizer.encode(["roses."])
+    known = known_tokens(tokens, tokenizer, "texts")
+    assert [tokenizer.vocabulary[i] for i in known] == [*SPECIAL, ".", "roses"]
+    assert known_tokens(tokens, tokenizer, "encoder").tolist() == list(range(len(tokenizer.vocabulary)))
+    with pytest.raises(InputError, match=r"^vocabulary 'text' is unknown; write one of texts, encoder$"):
+        known_tokens(tokens, tokenizer, "text")
+
+
+def test_training_learns_and_keeps_the_best_epoch(texts, tokenizer):
+    unlike = tokenizer.encode(["The gardener bakes.", "a baker plants bread"])
+    settings = LanguageModelSettings(epochs=30, learning_rate=0.05, batch_size=4, embedding=8, hidden=8)
+    done = []
+    model, history = train_language_model(
+        texts, unlike, tokenizer, settings, 1, lambda *step: done.append(step)
+    )
+    assert history.epoch.tolist() == list(range(1, 31))
+    assert history.train_nll.iloc[-1] < 0.25 * history.train_nll.iloc[0]
+    best = history.validation_nll.idxmin()
+    assert best < 29  # later epochs know the texts by heart
+    assert math.log(perplexity(model, unlike)) == pytest.approx(history.validation_nll[best], rel=1e-6)
+    assert done[0] == (1, 30)
+    assert done[-1] == (30, 30)
+
+
+def test_the_model_draws_what_it_has_learnt(texts, tokenizer):
+    settings = LanguageModelSettings(epochs=30, learning_rate=0.05, batch_size=4, embedding=8, hidden=8)
+    model, _ = train_language_model(texts, texts, tokenizer, settings, 1)
+    left = [tokenizer.cls, *(tokenizer.vocabulary.index(w) for w in ("a", "gardener"))]
+    drawn = sample_right(model, [left], 2, 50, generator(1, "x"), tokenizer.is_special)
+    spelled = [" ".join(tokenizer.vocabulary[i] for i in row) for row in drawn[0].tolist()]
+    assert spelled.count("plants roses") > 40
+    assert not tokenizer.is_special[drawn.numpy()].any()
+
+
+def test_equal_seeds_give_equal_models_and_torchs_own_random_numbers_stay(texts, tokenizer):
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    runs = [train_language_model(texts, texts, tokenizer, SMALL, seed) for seed in (1, 1, 2)]
+    assert torch.equal(before, torch.get_rng_state())
+    weights = [torch.cat([p.flatten() for p in model.parameters()]) for model, _ in runs]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
+    assert runs[0][1].equals(runs[1][1])
+
+
+def test_no_texts_are_refused(texts, tokenizer):
+    for pair in [(texts.take([]), texts), (texts, texts.take([]))]:
+        with pytest.raises(InputError, match="needs texts to learn from and to validate on"):
+            train_language_model(*pair, tokenizer, SMALL, 1)
+
+
+@pytest.mark.parametrize("settings", [{"learning_rate": 1e38}, {"epochs": 0}])
+def test_a_model_that_learns_nothing_is_refused(texts, tokenizer, settings):
+    with pytest.raises(InputError, match=r"did not learn in \d epochs.*lower the learning rate"):
+        train_language_model(texts, texts, tokenizer, replace(SMALL, **settings), 1)
+
+
+def test_a_model_returns_from_its_file(texts, tokenizer, tmp_path):
+    model, _ = train_language_model(texts.take([0] * 8), texts, tokenizer, SMALL, 1)
+    for name in ("a", "b"):
+        model.save(tmp_path / f"{name}.safetensors")
+    assert (tmp_path / "a.safetensors").read_bytes() == (tmp_path / "b.safetensors").read_bytes()
+    read = BiGRU.load(tmp_path / "a.safetensors")
+    unknown = texts.take([1])  # in part: the model was trained on another text
+    assert np.array_equal(negative_log_likelihood(read, unknown), negative_log_likelihood(model, unknown))
+    a, b = (sample_left(m, [[6, 3]], 4, 9, generator(1, "x")) for m in (read, model))
+    assert torch.equal(a, b)
+
+
+def test_a_file_that_is_no_model_is_refused(tmp_path):
+    from safetensors.torch import save
+
+    path = tmp_path / "language_model.safetensors"
+    assert_file_refused(path, b"\xff" * 30, "no readable safetensors file", BiGRU.load)
+    assert_file_refused(path, save({"x": torch.zeros(2)}), "no language model", BiGRU.load)
+    with pytest.raises(InputError, match=r"absent\.safetensors.*train the language model"):
+        BiGRU.load(tmp_path / "absent.safetensors")
