@@ -255,6 +255,7 @@ rule measure_classifiers:
                 "attributions",
                 "faithfulness",
                 "held_out",
+                "cost",
             ],
         ),
     log:
@@ -268,12 +269,14 @@ rule measure_classifiers:
         runtime=30,
     params:
         methods=",".join(HATE.methods),
+        batch_size=HATE.keys("training", "batch_size"),
+        contexts=HATE.keys("regularization", "radius", "samples", "add_itself"),
     message:
         "{wildcards.corpus}: measure all classifiers"
     shell:
         "biaslab hate-speech experiment measure results/hate_speech/{wildcards.corpus}"
         " --encoder results/hate_speech/encoder --identifiers {input.identifiers:q} --methods {params.methods}"
-        " > {log} 2>&1"
+        " {params.batch_size} {params.contexts} > {log} 2>&1"
 
 
 rule hate_speech:

@@ -274,17 +274,21 @@ def explain(
 
 
 @app.command("measure")
+@grouped
 def measure(
     results: Results,
     encoder: Encoder,
     identifiers: Identifiers,
     methods: Annotated[str, typer.Option(help="All methods, separated by commas.")],
+    batch_size: Annotated[int, typer.Option(help="Texts of a step of training.", min=1)],
+    contexts: Contexts,
 ) -> None:
     """Measure all methods from their predictions: metrics, identity, functionalities, ... (.tsv)."""
     from biaslab.hate_speech.folder import Folder
     from biaslab.hate_speech.measurement import measure_corpus
 
-    measure_corpus(Folder(results, encoder, identifiers), methods.split(","))
+    folder = Folder(results, encoder, identifiers)
+    measure_corpus(folder, methods.split(","), _contexts(contexts), batch_size)
 
 
 def _source(corpus: Corpus) -> "Source":

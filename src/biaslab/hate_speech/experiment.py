@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,7 @@ from biaslab.hate_speech.folder import ENCODER_VOCABULARY, Folder
 from biaslab.hate_speech.linear_experiment import prediction_table
 from biaslab.hate_speech.methods import INDEPENDENT, PAD, SOC, Method
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
-from biaslab.text.encoder import load_classifier, predict, save_classifier, score
+from biaslab.text.encoder import load_classifier, predict, save_classifier
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
 
 LANGUAGE_MODEL = "language_model.safetensors"
@@ -179,9 +178,7 @@ def _faithful(folder, model, contexts, language_model, seed):
         words = explain_words(
             model, tokens, rows, settings, folder.tokenizer, language_model=language_model, seed=seed
         )
-        table = faithfulness(
-            partial(score, model), tokens, words, folder.tokenizer.pad, seed=seed, device=model.device
-        )
+        table = faithfulness(model, tokens, words, folder.tokenizer.pad, seed=seed)
         measures = table.drop(columns=["row", "n_words"]).mean()
         yield kind, {"n": len(table), **measures.to_dict()}
 

@@ -8,7 +8,9 @@ import pandas as pd
 
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.hate_speech.comparisons import paired_differences
+from biaslab.hate_speech.contexts import ContextSettings
 from biaslab.hate_speech.corpus import NEWS, TRAIN
+from biaslab.hate_speech.cost import count_work
 from biaslab.hate_speech.folder import Folder
 from biaslab.hate_speech.identity_metrics import functionality_table, holding, identity_table
 from biaslab.hate_speech.linear_experiment import BOW, BOW_WR
@@ -19,17 +21,23 @@ from biaslab.hate_speech.probes import HATECHECK
 _HELD_OUT = ("identifier", "seed", "method", "is_regularized", "n", "news_accuracy", "mean_abs_phi")
 
 
-def measure_corpus(folder: Folder, methods: Sequence[str]) -> None:
+def measure_corpus(
+    folder: Folder, methods: Sequence[str], contexts: ContextSettings, batch_size: int
+) -> None:
     """Measure all methods of a corpus on all sets.
 
     Writes ``metrics.tsv``, ``identity.tsv``, ``functionalities.tsv``, ``differences.tsv``,
-    ``attributions.tsv``, ``faithfulness.tsv`` and ``held_out.tsv``.
+    ``attributions.tsv``, ``faithfulness.tsv``, ``held_out.tsv`` and ``cost.tsv``.
 
     Parameters
     ----------
     folder : Folder
     methods : sequence of str
         In the order in which tables show them.
+    contexts : ContextSettings
+        Of SOC in training.
+    batch_size : int
+        Sentences of a step of training.
     """
     predictions = {name: read_parquet(folder.path / f"predictions/{name}.parquet") for name in methods}
     metrics = pd.DataFrame(_metrics(folder, predictions))
@@ -43,6 +51,9 @@ def measure_corpus(folder: Folder, methods: Sequence[str]) -> None:
     write_tsv(folder.path / "differences.tsv", pd.concat(differences, ignore_index=True))
     write_tsv(folder.path / "attributions.tsv", attributions)
     write_tsv(folder.path / "faithfulness.tsv", _together(folder.path, "faithfulness", neural))
+    parsed = [parse_method(name) for name in neural]
+    cost = count_work(folder.train.tokens, list(folder.ids.values()), parsed, contexts, batch_size)
+    write_tsv(folder.path / "cost.tsv", cost)
     write_tsv(folder.path / "held_out.tsv", _held_out(folder, neural, identity, attributions))
 
 
