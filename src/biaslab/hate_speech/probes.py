@@ -3,11 +3,12 @@
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from biaslab.core.rng import stream
 from biaslab.hate_speech.corpus import NEWS, TEST, Source, read_splits
-from biaslab.text import corpora, splits
+from biaslab.text import corpora
 
 HATECHECK, FUZZED, NONFUZZED = "hatecheck", "fuzzed", "nonfuzzed"
 _READERS = {
@@ -71,5 +72,27 @@ def _cut(table: pd.DataFrame, name: str, limit: int | None, seed: int) -> pd.Dat
     if limit is None or limit >= len(table):
         return table
     strata = table["identifier"] if name == NEWS else table["functionality"] + table["label"].astype(str)
-    rows = splits.cut(strata.to_numpy(), limit, stream(seed, "cut", name))
+    rows = draw_evenly(strata.to_numpy(), limit, stream(seed, "cut", name))
     return table.iloc[rows].reset_index(drop=True)
+
+
+def draw_evenly(strata: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw n rows so that every stratum keeps its share, to one row.
+
+    Parameters
+    ----------
+    strata : (m,) str
+        The stratum of each row.
+    n : int
+        At most m.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    (n,) int64
+        Rows, sorted.
+    """
+    order = pd.Series(rng.permutation(len(strata)))
+    by_stratum = order.groupby(strata)
+    place = (by_stratum.rank() - 0.5) / by_stratum.transform("size")
+    return np.sort(np.lexsort((order, place))[:n])
