@@ -12,6 +12,7 @@ import pytest
 
 import debiasing_data
 import fairness_report_data
+import hate_speech_data
 import ranking_data
 from biaslab.core.errors import InputError
 from biaslab.run.area import FIGURE, TEST, Unit, expand
@@ -20,10 +21,12 @@ from report_data import report_area
 
 CAPTIONS = Path(__file__).parents[2] / "workflow/report"
 CLASSIFIERS = {"census": ["race"], "adult": ["sex"]}
+CORPORA = ("forum", "talk")
 UNITS = {
     "debiasing": [Unit("news", marks=("setup",)), Unit("sample")],
     "ranking": [ranking_data.UNIT],
     "fairness_testing": fairness_report_data.units_of(CLASSIFIERS),
+    "hate_speech": hate_speech_data.units_of(CORPORA),
 }
 ITEMS = [
     pytest.param(replace(report_area(name), items=(item,)), item, id=f"{name}-{item.kind}-{item.stem}")
@@ -40,6 +43,7 @@ def results(tmp_path_factory) -> Path:
         debiasing_data.write_results(folder / "debiasing" / unit.name, seed)
     ranking_data.write_results(folder / "ranking")
     fairness_report_data.write_results(folder / "fairness_testing", CLASSIFIERS)
+    hate_speech_data.write_results(folder / "hate_speech", CORPORA, ("bow", "vanilla", "soc-0.1"), n_seeds=2)
     return folder
 
 

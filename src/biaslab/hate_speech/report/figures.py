@@ -1,0 +1,144 @@
+"""The figures of classifiers, of all corpora together (Kennedy et al. 2020).
+
+Each function takes the corpora, whose files it reads, and the path of the figure without suffix. It raises
+InputError when a file is missing, lacks a column or cannot be written.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from biaslab.core.plotting import (
+    BLACK,
+    BLUE,
+    DOUBLE_COLUMN,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    figure,
+    legend_below,
+    save_with_data,
+)
+from biaslab.hate_speech.methods import parse_method
+from biaslab.hate_speech.report.names import in_order, title
+from biaslab.hate_speech.report.panels import say_nothing
+from biaslab.hate_speech.report.results import read_all
+from biaslab.hate_speech.report.tables import by_seed
+from biaslab.run.reports import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_CORPORA = (VERMILLION, BLUE, GREEN, PURPLE, ORANGE, BLACK)
+_KINDS = {
+    "bow": GREY,
+    "vanilla": BLACK,
+    "bow-wr": SKY,
+    "wr": BLUE,
+    "oc": ORANGE,
+    "soc": VERMILLION,
+    "ear": GREEN,
+}
+_STRENGTHS = ("o", "s", "^", "D", "v")  # marks of one kind of method with several strengths
+_REMOVAL = {"f1": "F1 on the test set (%)", "news_accuracy": "Accuracy on news (%)"}
+
+
+def draw_removal(units: Sequence[Results], stem: Path) -> None:
+    """Draw F1 and news accuracy of the bag of words against the identifiers removed (Figure 2)."""
+    data = removal(read_all(units, "removal"))
+    colours = dict(zip(data["corpus"].unique(), cycle(_CORPORA), strict=False))
+    with figure(DOUBLE_COLUMN, 2.5) as fig:
+        panels = fig.subplots(1, 2)
+        for ax, (value, label) in zip(panels, _REMOVAL.items(), strict=True):
+            for corpus, part in data.groupby("corpus", sort=False):
+                x, colour = part["n_removed"], colours[corpus]
+                low, high = (100 * part[f"{value}_{end}"] for end in ("low", "high"))
+                ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+                ax.plot(x, 100 * part[value], marker="o", markersize=2.5, color=colour, label=corpus)
+            if data[value].isna().all():
+                say_nothing(ax)
+            ax.set_xlabel("Identifiers removed")
+            ax.xaxis.get_major_locator().set_params(integer=True)
+            ax.set_ylabel(label)
+            ax.grid(visible=True)
+        legend_below(fig, panels[0], max(len(colours), 1))
+        fig.legends[0].set_title("Mean and range over random subsets of equally many identifiers")
+        save_with_data(fig, stem, data)
+
+
+def removal(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return mean, lowest and highest value over the subsets of equally many identifiers.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        removal.tsv of several corpora.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns corpus, n_removed, n_subsets and, for each VALUE of f1 and news_accuracy, its mean ``VALUE``,
+        ``VALUE_low`` and ``VALUE_high``; n_removed rises within a corpus.
+    """
+    ends = {"": "mean", "_low": "min", "_high": "max"}
+    named = {f"{value}{end}": (value, how) for value in _REMOVAL for end, how in ends.items()}
+    groups = rows.groupby(["corpus", "n_removed"], sort=False)
+    found = groups.agg(n_subsets=("subset", "nunique"), **named).reset_index()
+    order = found["corpus"].map(list(rows["corpus"].unique()).index)
+    found = found.assign(order=order).sort_values(["order", "n_removed"], kind="stable")
+    return found.drop(columns="order").reset_index(drop=True)
+
+
+def draw_performance(units: Sequence[Results], stem: Path) -> None:
+    """Draw F1 on the test set against accuracy on news, a point a training, a panel a corpus (Table 1)."""
+    data = by_seed(read_all(units, "metrics"))
+    corpora, methods = list(data["corpus"].unique()), in_order(data["method"])
+    n_columns = max(1, min(len(corpora), 3))
+    n_rows = max(1, math.ceil(len(corpora) / n_columns))
+    with figure(DOUBLE_COLUMN, 2.6 * n_rows + 0.5) as fig:
+        panels = fig.subplots(n_rows, n_columns, squeeze=False).ravel()
+        for ax, corpus in zip(panels, corpora, strict=False):
+            _draw_methods(ax, data[data["corpus"] == corpus], methods)
+            ax.set_title(corpus)
+            ax.set_xlabel("Accuracy on news (%)")
+            ax.set_ylabel("F1 on the test set (%)")
+        for ax in panels[len(corpora) :]:
+            ax.set_axis_off()
+        legend_below(fig, panels[0], 4)
+        fig.legends[0].set_title("Small marks: single seeds; large marks: their means")
+        save_with_data(fig, stem, data)
+
+
+def _draw_methods(ax: "Axes", data: pd.DataFrame, methods: Sequence[str]) -> None:
+    """Draw every training of each method as a small mark, and their mean as a large one."""
+    if not len(data[["news", "f1"]].dropna()):
+        say_nothing(ax)
+    for method, (colour, marker) in _styles(methods).items():
+        part = 100 * data.loc[data["method"] == method, ["news", "f1"]].dropna()
+        ax.plot(
+            part["news"], part["f1"], linestyle="", marker=marker, color=colour, markersize=2.5, alpha=0.6,
+            markeredgewidth=0,
+        )  # fmt: skip
+        mean = part.mean()
+        ax.plot(
+            mean["news"], mean["f1"], linestyle="", marker=marker, color=colour, markersize=6.5, zorder=3,
+            markeredgecolor="white", markeredgewidth=0.6, label=title(method),
+        )  # fmt: skip
+    ax.grid(visible=True)
+
+
+def _styles(methods: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return colour (by kind) and mark (by strength) of each method."""
+    styles, seen = {}, dict.fromkeys(_KINDS, 0)
+    for method in methods:
+        kind = parse_method(method).kind
+        styles[method] = (_KINDS[kind], _STRENGTHS[seen[kind] % len(_STRENGTHS)])
+        seen[kind] += 1
+    return styles

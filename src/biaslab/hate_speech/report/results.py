@@ -1,0 +1,176 @@
+"""The result files of the area: reading those of one corpus or several, in the order of the tables."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from biaslab.hate_speech.report.names import in_order
+from biaslab.hate_speech.report.summaries import stacked
+from biaslab.run.reports import Results
+
+COLUMNS = {
+    "corpus": ("split", "n", "n_positive", "n_with_identifier", "n_occurrences", "n_before_cut"),
+    "linear": (
+        "model",
+        "features",
+        "label_rule",
+        "split_kind",
+        "split",
+        "set",
+        "n_train",
+        "precision",
+        "recall",
+        "f1",
+        "accuracy",
+        "macro_accuracy",
+    ),
+    "linear_weights": ("term", "is_identifier", "weight", "rank", "n_features"),
+    "removal": ("n_removed", "subset", "f1", "news_accuracy"),
+    "metrics": (
+        "method",
+        "seed",
+        "set",
+        "n_train",
+        "precision",
+        "recall",
+        "f1",
+        "accuracy",
+        "macro_accuracy",
+    ),
+    "identity": (
+        "method",
+        "seed",
+        "set",
+        "identifier",
+        "n",
+        "n_negative",
+        "false_positive_rate",
+        "ci_low",
+        "ci_high",
+        "subgroup_auc",
+        "bpsn_auc",
+        "bnsp_auc",
+    ),
+    "functionalities": (
+        "method",
+        "seed",
+        "functionality",
+        "is_hateful",
+        "n",
+        "passed",
+        "rate",
+        "ci_low",
+        "ci_high",
+    ),
+    "differences": (
+        "method",
+        "baseline",
+        "set",
+        "measure",
+        "n_seeds",
+        "mean_difference",
+        "ci_low",
+        "ci_high",
+        "p_value",
+        "n_higher",
+    ),
+    "attributions": ("method", "seed", "explanation", "identifier", "n", "mean_phi", "mean_abs_phi"),
+    "faithfulness": (
+        "method",
+        "seed",
+        "explanation",
+        "n",
+        "comprehensiveness",
+        "comprehensiveness_random",
+        "sufficiency",
+        "sufficiency_random",
+    ),
+    "importance": ("method", "word", "is_identifier", "n", "mean_phi", "rank"),
+    "held_out": (
+        "identifier",
+        "seed",
+        "method",
+        "is_regularized",
+        "n",
+        "news_accuracy",
+        "mean_abs_phi",
+    ),
+    "cost": ("method", "n_steps", "tokens_per_step", "seconds_per_step", "ratio", "peak_megabytes"),
+}
+"""The files of a corpus, and what tables and figures read of them."""
+
+_TEXT = (
+    "word",
+    "term",
+    "identifier",
+    "method",
+    "baseline",
+    "set",
+    "functionality",
+    "explanation",
+    "model",
+    "features",
+    "label_rule",
+    "split_kind",
+)
+_YES = {"true", "yes", "1"}
+
+
+def read(unit: Results, name: str) -> pd.DataFrame:
+    """Read one of the files `COLUMNS` of a corpus: methods in the order of the tables, ``is_…`` as bool.
+
+    Raises
+    ------
+    InputError
+        When it is missing, lacks a column or names a method that there is not.
+    """
+    table = unit.table(name, *COLUMNS[name], text=_TEXT)
+    flags = [column for column in table if column.startswith("is_")]
+    for flag in flags:
+        table[flag] = np.array([str(value).lower() in _YES for value in table[flag]], dtype=bool)
+    if table.empty:  # then nothing tells numbers from text
+        table = table.astype({column: float for column in table if column not in (*_TEXT, *flags)})
+    if "method" in table:
+        methods = in_order(table["method"])
+        table = table.sort_values("method", key=lambda x: x.map(methods.index), kind="stable")
+    return table.reset_index(drop=True)
+
+
+def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
+    """Read one of the files `COLUMNS` of several corpora, whose names become the first column, ``corpus``.
+
+    Raises
+    ------
+    InputError
+        As `read` does, for the first corpus at fault.
+    """
+    parts = [read(unit, name).assign(corpus=unit.name) for unit in units]
+    table = stacked(parts)
+    return table[["corpus", *table.columns.drop("corpus")]]
+
+
+def of_methods(table: pd.DataFrame, is_wanted: Callable[[str], bool]) -> pd.DataFrame:
+    """Return the rows of some methods."""
+    return table[np.array([is_wanted(method) for method in table["method"]], dtype=bool)]
+
+
+def printed_numbers(units: Sequence[Results], ids: pd.Series) -> pd.Series:
+    """Return what the paper prints, "mean ± sd" where it has both; missing where it prints nothing.
+
+    Parameters
+    ----------
+    units : sequence of Results
+        The first names the registry of claims.
+    ids : pandas.Series of str
+        Identifiers of claims; those of standard deviations end on ``-sd``. A dot is written as a hyphen.
+
+    Raises
+    ------
+    InputError
+        When the registry is not named or wrong.
+    """
+    # What stands in parentheses is what a claim compares its number with.
+    printed = {name: text.partition(" (")[0] for name, text in units[0].printed().items()}
+    ids = ids.astype(object).str.replace(".", "-")
+    return ids.map(printed) + (" " + ids.map(lambda name: printed.get(f"{name}-sd"))).fillna("")

@@ -1,0 +1,130 @@
+"""Means over seeds, with what tells how far they can be trusted; and the cells that show them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.stats import mean_interval
+from biaslab.core.tables import MISSING
+
+OVER_SEEDS, OVER_TEXTS = "seeds", "texts"
+"""What an interval is over: trainings with other seeds (Student's t), or the texts of a single training."""
+
+
+def over_seeds(
+    data: pd.DataFrame, keys: Sequence[str], values: Sequence[str], seed: str = "seed"
+) -> pd.DataFrame:
+    """Return means and standard deviations (ddof 1) over seeds.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        A row for each seed.
+    keys : sequence of str
+        Columns that tell what is repeated.
+    values : sequence of str
+        Columns to average; missing values do not count.
+    seed : str
+        The column that tells repetitions apart.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The keys, in the order of the data, ``n_seeds`` (called after `seed`), and for each value VALUE its
+        mean ``VALUE_mean`` and ``VALUE_sd`` (missing for fewer than two values).
+    """
+    columns = [*keys, f"n_{seed}s", *(f"{value}_{end}" for value in values for end in ("mean", "sd"))]
+    rows = []
+    for key, part in data.groupby(list(keys), sort=False):
+        numbers = [number for value in values for number in (part[value].mean(), part[value].std())]
+        rows.append([*key, part[seed].nunique(), *numbers])
+    return pd.DataFrame(rows, columns=columns)
+
+
+def rates(data: pd.DataFrame, keys: Sequence[str], rate: str) -> pd.DataFrame:
+    """Return mean rates over seeds with 95% intervals.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        A row for each seed: `keys`, ``seed``, the rate, and the bounds ``ci_low`` and ``ci_high`` of its
+        interval over the texts, which is all that a single seed has.
+    keys : sequence of str
+        Columns that tell what is repeated.
+    rate : str
+        The column with the rates, from 0 to 1. Missing ones do not count, and what has no other is left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The keys, in the order of the data, ``n_seeds``, the mean, ``ci_low``, ``ci_high`` and ``interval``:
+        `OVER_SEEDS`, by Student's t, cut at 0 and 1; or `OVER_TEXTS`, that of the only seed.
+    """
+    rows = []
+    for key, part in data.dropna(subset=rate).groupby(list(keys), sort=False):
+        if len(part) > 1:
+            ends, kind = np.clip(mean_interval(part[rate]), 0, 1), OVER_SEEDS
+        else:
+            ends, kind = part[["ci_low", "ci_high"]].iloc[0], OVER_TEXTS
+        rows.append([*key, len(part), part[rate].mean(), *ends, kind])
+    return pd.DataFrame(rows, columns=[*keys, "n_seeds", rate, "ci_low", "ci_high", "interval"])
+
+
+def paired(values: pd.DataFrame, baselines: pd.DataFrame, keys: Sequence[str], value: str) -> pd.DataFrame:
+    """Return the mean difference of a value from its baseline, seed by seed, with Student's 95% interval.
+
+    Parameters
+    ----------
+    values, baselines : pandas.DataFrame
+        Both with `keys`, ``seed`` and `value`; a row of the one names its ``baseline``, the
+        method of the row of the other that it is compared with.
+    keys : sequence of str
+        Columns that tell what is compared; ``method`` among them is the one of `values` alone.
+    value : str
+        The column that is compared.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The keys, ``n_pairs``, ``VALUE_difference``, ``VALUE_ci_low``, ``VALUE_ci_high`` (missing for fewer
+        than two pairs) and ``n_lower``, the seeds in which the value is lower than the baseline's.
+    """
+    shared = [key for key in keys if key != "method"]
+    of = baselines[[*shared, "method", "seed", value]].rename(columns={"method": "baseline"})
+    both = values.merge(of, on=[*shared, "baseline", "seed"], suffixes=("", "_baseline"))
+    both["difference"] = both[value] - both[f"{value}_baseline"]
+    rows = []
+    for key, part in both.dropna(subset="difference").groupby(list(keys), sort=False):
+        x = part["difference"]
+        rows.append([*key, len(x), x.mean(), *mean_interval(x), int((x < 0).sum())])
+    ends = [f"{value}_{end}" for end in ("difference", "ci_low", "ci_high")]
+    return pd.DataFrame(rows, columns=[*keys, "n_pairs", *ends, "n_lower"])
+
+
+def together(data: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Return the rows with equal keys below each other, in the order in which the keys appear."""
+    order = data.groupby(list(keys), sort=False).ngroup()
+    return data.iloc[order.argsort(kind="stable")].reset_index(drop=True)
+
+
+def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return tables below each other; those without rows, whose columns have no type, do not count."""
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+
+
+def with_sd(mean: pd.Series, sd: pd.Series, form: str) -> list[str]:
+    """Return cells "mean ± sd"; a dash for what is missing."""
+    plain = form.removeprefix("+")
+    return [
+        MISSING if pd.isna(m) else f"{m:{form}} ± {MISSING if pd.isna(s) else f'{s:{plain}}'}"
+        for m, s in zip(mean, sd, strict=True)
+    ]
+
+
+def with_interval(mean: pd.Series, low: pd.Series, high: pd.Series, form: str) -> list[str]:
+    """Return cells "mean (low to high)"; without bounds the mean alone, a dash for what is missing."""
+    return [
+        MISSING if pd.isna(m) else f"{m:{form}}" + ("" if pd.isna(a) else f" ({a:{form}} to {b:{form}})")
+        for m, a, b in zip(mean, low, high, strict=True)
+    ]

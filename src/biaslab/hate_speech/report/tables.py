@@ -1,0 +1,267 @@
+"""The tables of how well classifiers do, of all corpora together (Kennedy et al. 2020).
+
+Each function for a table takes the corpora, whose files it reads, and raises InputError when a file is
+missing, lacks a column or names a method that there is not.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.tables import Table, text_columns
+from biaslab.hate_speech.report.names import (
+    BOW,
+    HATECHECK,
+    NEWS,
+    SETS,
+    TEST,
+    VANILLA,
+    is_plain,
+    measure_title,
+    set_title,
+    split_name,
+    title,
+)
+from biaslab.hate_speech.report.results import of_methods, printed_numbers, read_all
+from biaslab.hate_speech.report.summaries import over_seeds, together, with_interval, with_sd
+from biaslab.run.reports import Results
+
+FEATURES = {"binary": "binary (code)", "tfidf": "TF-IDF (paper)"}
+LABEL_RULES = {"not-nohate": "all but noHate", "hate": "hate alone"}
+SPLIT_KINDS = {"random": "random (paper)", "grouped": "by post", "release": "as released"}
+SHOWN = {TEST: ("precision", "recall", "f1"), NEWS: ("accuracy", "macro_accuracy"), HATECHECK: ("accuracy",)}
+"""Measures of each set that people see the differences of; of all others F1."""
+
+_SEEDS = " Mean ± standard deviation over the seeds."
+_OWN = ("precision", "recall", "f1")
+_NEWS = {"accuracy": "news", "macro_accuracy": "news_macro"}
+_PRINTED = {"precision": "P", "recall": "R", "f1": "F1", "news": "news"}
+
+
+def performance(units: Sequence[Results]) -> Table:
+    """Return every method's performance on the test set and on news, beside what is printed (Table 1)."""
+    data = performances(read_all(units, "metrics"))
+    values = [*_OWN, *_NEWS.values()]
+    for value in _PRINTED:
+        ids = "t1-" + data["corpus"] + "-" + data["method"] + f"-{value}"
+        data[f"printed_{value}"] = printed_numbers(units, ids)
+    shown = {"Corpus": "{corpus}", "Method": "{title}", "Sentences": "{n_train:,}", "Seeds": "{n_seeds}"}
+    heads = {
+        "precision": "Precision (%)",
+        "recall": "Recall (%)",
+        "f1": "F1 (%)",
+        "news": "News accuracy (%)",
+        "news_macro": "News, mean over identifiers (%)",
+    }
+    for value in values:
+        shown[heads[value]] = f"{{{value}_text}}"
+        if value in _PRINTED:
+            shown[f"Printed {_PRINTED[value]}"] = f"{{printed_{value}}}"
+    note = (
+        "Precision, recall and F1 of the positive class on the corpus's test set; accuracy on news sentences"
+        " that hold a group identifier, none of which counts as hate speech, plain and averaged over the"
+        " identifiers. WR: identifiers removed; OC, SOC: explanations of identifiers regularized; EAR:"
+        " entropy of the attention regularized, without a list of identifiers. Sentences: trained on."
+        " Printed: the paper's, with BERT-base, its own splits and articles of the New York Times."
+    )
+    texts = _show(data, dict.fromkeys(values, ".1f"), shown)
+    return Table(data, texts, "Performance on test set and news", note + _SEEDS)
+
+
+def performances(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Put the numbers of test set and news side by side.
+
+    Parameters
+    ----------
+    metrics : pandas.DataFrame
+        metrics.tsv of several corpora.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns corpus, method (those without quirks), n_train, n_seeds and, for each VALUE of precision,
+        recall, f1, news and news_macro, ``VALUE_mean`` and ``VALUE_sd`` over the seeds.
+    """
+    return over_seeds(by_seed(metrics), ["corpus", "method", "n_train"], [*_OWN, *_NEWS.values()])
+
+
+def by_seed(metrics: pd.DataFrame, with_quirks: bool = False) -> pd.DataFrame:
+    """Return test and news performance of each training in one row.
+
+    Parameters
+    ----------
+    metrics : pandas.DataFrame
+        metrics.tsv of several corpora.
+    with_quirks : bool
+        Whether methods with quirks are among them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns corpus, method, seed, n_train, precision, recall, f1 (test set), news and news_macro
+        (accuracies); missing where a set was not there.
+    """
+    keys = ["corpus", "method", "seed", "n_train"]
+    chosen = metrics if with_quirks else of_methods(metrics, is_plain)
+    test = chosen.loc[chosen["set"] == TEST, [*keys, *_OWN]]
+    news = chosen.loc[chosen["set"] == NEWS, [*keys, *_NEWS]].rename(columns=_NEWS)
+    trainings = chosen[keys].drop_duplicates()
+    return trainings.merge(test, on=keys, how="left").merge(news, on=keys, how="left")
+
+
+def transfer(units: Sequence[Results]) -> Table:
+    """Return F1 on the test sets of other corpora (Table 5)."""
+    metrics = read_all(units, "metrics")
+    other = of_methods(metrics[~metrics["set"].isin(list(SETS))], is_plain)
+    data = over_seeds(other, ["corpus", "set", "method", "n_train"], ["f1"])
+    ids = "t5-" + data["corpus"] + "-" + data["set"] + "-" + data["method"] + "-f1"
+    data["printed_f1"] = printed_numbers(units, ids)
+    data = together(data, ["corpus", "set"])
+    shown = {
+        "Trained on": "{corpus}",
+        "Tested on": "{set}",
+        "Method": "{title}",
+        "Sentences": "{n_train:,}",
+        "Seeds": "{n_seeds}",
+        "F1 (%)": "{f1_text}",
+        "Printed F1": "{printed_f1}",
+    }
+    note = (
+        "F1 of the positive class on the test set of the other corpus. Sentences: trained on. Printed: the"
+        " paper's, with BERT-base and its own splits."
+    )
+    return Table(data, _show(data, {"f1": ".1f"}, shown), "Performance on other corpora", note + _SEEDS)
+
+
+def cost(units: Sequence[Results]) -> Table:
+    """Return what a training step of each method costs (Table 6)."""
+    data = read_all(units, "cost")
+    kinds = data["method"].map(lambda method: split_name(method)[0].partition("-")[0])
+    for value in ("time", "memory"):
+        ids = "t6-" + kinds.replace(VANILLA, "bert") + f"-{value}"
+        data[f"printed_{value}"] = printed_numbers(units, ids)
+    shown = {
+        "Corpus": "{corpus}",
+        "Method": "{title}",
+        "Steps timed": "{n_steps:,.0f}",
+        "Tokens a step": "{tokens_per_step:,.0f}",
+        "Seconds a step": "{seconds_per_step:.3f}",
+        "Times the encoder": "{ratio:.2f}",
+        "Printed, an epoch": "{printed_time}",
+        "Peak memory (MB)": "{peak_megabytes:,.0f}",
+        "Printed": "{printed_memory}",
+    }
+    note = (
+        "Measured on this machine: another run gives other seconds, the ratio is what compares. Times the"
+        " encoder: a step against one of the encoder without regularization, in one run. Printed: the"
+        " paper's, of an epoch on its corpus from Gab and of the memory of its GPU."
+    )
+    return Table(data, _show(data, {}, shown), "Cost of a training step", note)
+
+
+def differences(units: Sequence[Results]) -> Table:
+    """Return the paired tests of every method against the encoder and the bag of words."""
+    data = of_methods(read_all(units, "differences"), lambda method: is_plain(method) and method != BOW)
+    is_shown = [
+        measure in SHOWN.get(name, ("f1",))
+        for name, measure in zip(data["set"], data["measure"], strict=True)
+    ]
+    points = data[np.array(is_shown, dtype=bool)]
+    points = points.assign(
+        **{name: 100 * points[name] for name in ("mean_difference", "ci_low", "ci_high")},
+        base=points["baseline"].map(title),
+        set=points["set"].map(set_title),
+        measure=points["measure"].map(measure_title),
+    )
+    columns = (points[name] for name in ("mean_difference", "ci_low", "ci_high"))
+    points["text"] = with_interval(*columns, "+.2f")
+    shown = {
+        "Corpus": "{corpus}",
+        "Set": "{set}",
+        "Measure": "{measure}",
+        "Method": "{title}",
+        "Against": "{base}",
+        "Difference (points)": "{text}",
+        "p": "{p_value:.2g}",
+        "Higher in (seeds)": "{n_higher} of {n_seeds}",
+    }
+    note = (
+        "Mean difference of two classifiers with the same seed, in percentage points, with the 95% interval"
+        " and the two-sided p-value of the paired t-test over the seeds. P-values are not adjusted for the"
+        " number of tests. Linear models have one training, so that one seed alone is compared with them."
+    )
+    return Table(data, _show(points, {}, shown), "Differences between methods", note)
+
+
+def splits(units: Sequence[Results]) -> Table:
+    """Return the linear models by how the corpus is labelled, split and turned into features."""
+    keys = ["corpus", "model", "features", "label_rule", "split_kind"]
+    linear = read_all(units, "linear")
+    test = linear.loc[linear["set"] == TEST, [*keys, "split", "n_train", *_OWN]]
+    news = linear.loc[linear["set"] == NEWS, [*keys, "split", *_NEWS]].rename(columns=_NEWS)
+    values = ["n_train", *_OWN, *_NEWS.values()]
+    data = over_seeds(test.merge(news, on=[*keys, "split"], how="left"), keys, values, seed="split")
+    named = data.assign(
+        model=data["model"].map(title),
+        features=data["features"].map(lambda name: FEATURES.get(name, name)),
+        label_rule=data["label_rule"].map(lambda name: LABEL_RULES.get(name, name)),
+        split_kind=data["split_kind"].map(lambda name: SPLIT_KINDS.get(name, name)),
+    )
+    shown = {
+        "Corpus": "{corpus}",
+        "Model": "{model}",
+        "Features": "{features}",
+        "Positive": "{label_rule}",
+        "Split": "{split_kind}",
+        "Splits": "{n_splits}",
+        "Sentences": "{n_train_mean:,.0f}",
+        "Precision (%)": "{precision_text}",
+        "Recall (%)": "{recall_text}",
+        "F1 (%)": "{f1_text}",
+        "News accuracy (%)": "{news_text}",
+        "News, mean over identifiers (%)": "{news_macro_text}",
+    }
+    note = (
+        "Logistic regression on bags of word pieces, all training sentences. Positive: which labels count as"
+        " hate speech. By post: no post has sentences in two parts. Mean ± standard deviation over the"
+        " splits."
+    )
+    forms = dict.fromkeys([*_OWN, *_NEWS.values()], ".1f")
+    return Table(data, _texts(named, forms, shown), "Linear models by labels, split and features", note)
+
+
+def corpora(units: Sequence[Results]) -> Table:
+    """Return the sizes of the corpora, and what was cut."""
+    data = read_all(units, "corpus")
+    named = data.assign(share=100 * data["n_positive"] / data["n"].where(data["n"] > 0))
+    shown = {
+        "Corpus": "{corpus}",
+        "Split": "{split}",
+        "Sentences": "{n:,}",
+        "of": "{n_before_cut:,}",
+        "Positive": "{n_positive:,}",
+        "Positive (%)": "{share:.1f}",
+        "With identifier": "{n_with_identifier:,}",
+        "Occurrences": "{n_occurrences:,}",
+    }
+    note = (
+        "Sentences that encoders are trained and tested on, of those that the split has: the rest was cut to"
+        " save time, the share of positive ones kept. With identifier: sentences that hold one of the group"
+        " identifiers, with so many occurrences."
+    )
+    return Table(data, text_columns(named, shown), "Corpora", note)
+
+
+def _show(data: pd.DataFrame, forms: Mapping[str, str], templates: Mapping[str, str]) -> pd.DataFrame:
+    """Return the text of a table by method, as of `_texts`."""
+    return _texts(data.assign(title=data["method"].map(title)), forms, templates)
+
+
+def _texts(data: pd.DataFrame, forms: Mapping[str, str], templates: Mapping[str, str]) -> pd.DataFrame:
+    """Return the text of a table; VALUE_text in a template is mean ± sd of a share in percent."""
+    texts = {
+        f"{value}_text": with_sd(100 * data[f"{value}_mean"], 100 * data[f"{value}_sd"], form)
+        for value, form in forms.items()
+    }
+    return text_columns(data.assign(**texts), templates)
