@@ -336,7 +336,7 @@ def test_rates_of_identifiers_are_averaged_in_each_seed_first(folder, units):
     own = read_tsv(folder / "forum/identity.tsv").query("set == 'test' and method == 'soc-1'")
     by_seed = own.groupby("seed")["false_positive_rate"].mean()
     keys = "set == 'test' and method == 'soc-1' and measure == 'false_positive_rate'"
-    mean = found.query(keys).set_index("identifier").loc[probes.EVERY]
+    mean = found.query(keys).set_index("identifier").loc[names.EVERY]
     assert mean["value"] == pytest.approx(by_seed.mean())
     assert (mean["ci_low"], mean["ci_high"]) == pytest.approx(np.clip(mean_interval(by_seed), 0, 1))
     baker = own[own["identifier"] == "baker"]["false_positive_rate"]
@@ -363,7 +363,7 @@ def test_pass_rates_of_all_cases_are_pooled(folder, units):
     own = read_tsv(folder / "talk/functionalities.tsv").query("method == 'bow'")
     rates = found[found["method"] == "bow"].set_index("functionality")
     for name, part in (
-        (probes.EVERY, own),
+        (names.EVERY, own),
         (probes.EVERY_HATEFUL, own[own["is_hateful"]]),
         (probes.EVERY_OTHER, own[~own["is_hateful"]]),
     ):
@@ -422,7 +422,7 @@ def test_faithfulness_has_methods_without_quirks_alone(units):
 def test_identifiers_that_were_held_out_are_compared_in_the_same_seeds(folder, units):
     data = held_out.unseen(results.read_all(units, "held_out")).query("corpus == 'talk'")
     data = data.set_index("identifier")
-    assert set(data.index) == {*IDENTIFIERS, held_out.EVERY}
+    assert set(data.index) == {*IDENTIFIERS, names.EVERY}
     own = read_tsv(folder / "talk/held_out.tsv").query("seed == 0").set_index(["method", "identifier"])
     accuracy = own["news_accuracy"]
     fold = "soc-0.1@fold1.2"  # holds out the second, the fourth, ... identifier
@@ -431,8 +431,8 @@ def test_identifiers_that_were_held_out_are_compared_in_the_same_seeds(folder, u
     assert row["news_accuracy_held_out"] == pytest.approx(accuracy[fold, IDENTIFIERS[1]])
     assert row["news_accuracy_regularized"] == pytest.approx(accuracy["soc-0.1", IDENTIFIERS[1]])
     assert row["news_accuracy_without"] == pytest.approx(accuracy["vanilla", IDENTIFIERS[1]])
-    changes = data.drop(held_out.EVERY)["news_accuracy_change"]
-    mean = data.loc[held_out.EVERY]
+    changes = data.drop(names.EVERY)["news_accuracy_change"]
+    mean = data.loc[names.EVERY]
     assert mean["news_accuracy_change"] == pytest.approx(changes.mean())
     ends = mean[["news_accuracy_change_ci_low", "news_accuracy_change_ci_high"]].tolist()
     assert ends == pytest.approx(mean_interval(changes))

@@ -21,15 +21,24 @@ from biaslab.core.plotting import (
     legend_below,
     save_with_data,
 )
-from biaslab.hate_speech.report.names import NEWS, VANILLA, baseline, functionality_title, in_order, title
+from biaslab.hate_speech.report.names import (
+    EVERY,
+    NEWS,
+    VANILLA,
+    baseline,
+    functionality_title,
+    in_order,
+    title,
+)
 from biaslab.hate_speech.report.panels import say_nothing
-from biaslab.hate_speech.report.probes import EVERY, POOLED, RATE, identity_rates, pass_rates
+from biaslab.hate_speech.report.probes import POOLED, RATE, identity_rates, pass_rates
 from biaslab.hate_speech.report.results import read_all
 from biaslab.hate_speech.report.summaries import OVER_TEXTS
 from biaslab.run.reports import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _N_COLUMNS = 3
 _ROW, _PANEL = 0.12, 0.35  # heights in inches: of a row, and of what a panel has besides
@@ -48,9 +57,8 @@ def draw_false_positives(unit: Results, stem: Path) -> None:
 def draw_hatecheck(unit: Results, stem: Path) -> None:
     """Draw the pass rate of each functionality of HateCheck, a panel a method, beside its baseline."""
     rates = pass_rates(read_all([unit], "functionalities"))
-    data = (
-        rates[~rates["functionality"].isin(POOLED)].drop(columns="corpus").rename(columns={"rate": "value"})
-    )
+    single = rates[~rates["functionality"].isin(POOLED)]
+    data = single.drop(columns="corpus").rename(columns={"rate": "value"})
     data = data.sort_values("is_hateful", ascending=False, kind="stable").reset_index(drop=True)
     names = {name: functionality_title(name) for name in data["functionality"].unique()}
     hateful = data.loc[data["is_hateful"].eq(True), "functionality"].nunique()
@@ -106,17 +114,10 @@ def _draw(
             ax.set_axis_off()
         axes[0].set_yticks(range(len(names)), list(names.values()))
         axes[0].set_ylim(max(len(names), 1) - 0.4, -0.6)
-        if shown:
-            legend_below(fig, max(axes[: len(shown)], key=_n_labels), 2)
-            fig.legends[0].set_title(_uncertainty(data))
-        else:
+        _explain(fig, axes[: len(shown)], data)
+        if not shown:
             say_nothing(axes[0])
         save_with_data(fig, stem, data)
-
-
-def _n_labels(ax: "Axes") -> int:
-    """Return how many marks a legend of the panel explains."""
-    return len(ax.get_legend_handles_labels()[1])
 
 
 def _draw_rows(ax: "Axes", data: pd.DataFrame, column: str, rows: Sequence[str]) -> None:
@@ -157,6 +158,13 @@ def _set_off(ax: "Axes", n_hateful: int, n_rows: int, is_named: bool) -> None:
                 1.01, (first + last - 1) / 2, name, transform=ax.get_yaxis_transform(), rotation=270,
                 horizontalalignment="left", verticalalignment="center",
             )  # fmt: skip
+
+
+def _explain(fig: "Figure", axes: Sequence["Axes"], data: pd.DataFrame) -> None:
+    """Explain the marks below the panels; one may lack a baseline that others have."""
+    if len(axes):
+        legend_below(fig, max(axes, key=lambda ax: len(ax.get_legend_handles_labels()[1])), 2)
+        fig.legends[0].set_title(_uncertainty(data))
 
 
 def _uncertainty(data: pd.DataFrame) -> str:

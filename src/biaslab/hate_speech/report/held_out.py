@@ -6,13 +6,11 @@ import pandas as pd
 
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import Table, text_columns
-from biaslab.hate_speech.report.names import VANILLA, is_fold, title, without_folds
+from biaslab.hate_speech.report.names import EVERY, VANILLA, is_fold, title, without_folds
 from biaslab.hate_speech.report.results import of_methods, read_all
 from biaslab.hate_speech.report.summaries import stacked, together, with_interval
 from biaslab.run.reports import Results
 
-EVERY = "(all)"
-"""In place of an identifier: the mean over all."""
 WITHOUT, HELD_OUT, REGULARIZED = "without", "held_out", "regularized"
 """The classifier regularizes no identifier, all but this one and some others, or all."""
 MEASURES = ("news_accuracy", "mean_abs_phi")

@@ -60,6 +60,8 @@ FUNCTIONALITIES = {
 }
 """What HateCheck (Röttger et al. 2021) tests, in its order."""
 
+EVERY = "(all)"
+"""In place of an identifier: the mean over all; in place of a functionality: all cases."""
 KINDS = {
     BOW: "BoW",
     VANILLA: "Encoder",

@@ -7,6 +7,7 @@ import pandas as pd
 from biaslab.core.stats import share_interval
 from biaslab.core.tables import MISSING, Table
 from biaslab.hate_speech.report.names import (
+    EVERY,
     FUZZED,
     NEWS,
     TEST,
@@ -28,8 +29,8 @@ IDENTITY = {
     "bnsp_auc": "BNSP AUC",
 }
 """What is measured for each identifier."""
-EVERY, EVERY_HATEFUL, EVERY_OTHER = "(all)", "(all hateful)", "(all non-hateful)"
-"""In place of an identifier: their mean; in place of a functionality: the cases of all, or of these."""
+EVERY_HATEFUL, EVERY_OTHER = "(all hateful)", "(all non-hateful)"
+"""In place of a functionality: the cases of all these."""
 DETAILED = (NEWS, TEST, FUZZED)
 """Sets of which people see single identifiers; of the others, means over them."""
 POOLED = (EVERY, EVERY_HATEFUL, EVERY_OTHER)
@@ -55,7 +56,8 @@ def identity(units: Sequence[Results]) -> Table:
         "Of the sentences that hold an identifier. False positive rate: share of those that are not hate"
         " speech and are called so. AUC within them (subgroup), of their negatives against all other"
         " positives (BPSN), and of their positives against all other negatives (BNSP). A measure that no"
-        " identifier has in a set is left out." + _INTERVALS
+        " identifier has in a set is left out; of sets that are not shown in full, the mean over all."
+        + _INTERVALS
     )
     return Table(data, shown, "Single identifiers", note)
 
