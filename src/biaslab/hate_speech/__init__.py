@@ -1,0 +1,1 @@
+"""Hate speech classifiers regularized by explanations (Kennedy et al. 2020)."""
