@@ -1,0 +1,215 @@
+"""The contexts in which a phrase is explained: as it stands, or with sampled neighbours.
+
+Sampling and occlusion (SOC, Jin et al. 2020) averages over what a language model puts in the place of the
+words around the phrase, x_δ in Eq. 1. Occlusion alone (OC) is the same with no neighbours to replace.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from biaslab.core.errors import InputError
+from biaslab.text.language_model import BiGRU, sample_left, sample_right
+from biaslab.text.tokens import Tokenizer
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Phrases to explain, each the tokens [start, end) of one row of a batch.
+
+    Attributes
+    ----------
+    row, start, end : (k,) int64
+    """
+
+    row: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def part(self, which: slice) -> "Occurrences":
+        """Return some of the phrases."""
+        return Occurrences(self.row[which], self.start[which], self.end[which])
+
+
+@dataclass(frozen=True)
+class ContextSettings:
+    """How the neighbours of a phrase are drawn.
+
+    Attributes
+    ----------
+    radius : int
+        Tokens that are replaced on either side; 0 replaces none (OC).
+    samples : int
+        Contexts drawn.
+    add_itself : bool
+        Whether the original context is one more.
+    chained : bool
+        Whether the left neighbours are drawn given the right ones. The authors' code draws both given
+        the phrase alone, so that they need not fit together.
+    exclude_specials : bool
+        Whether special tokens have probability zero. In the authors' code they are drawn, and a drawn [CLS]
+        or [SEP] becomes a [PAD] that the classifier attends to.
+
+    Raises
+    ------
+    InputError
+        For a negative radius, or no sample.
+    """
+
+    radius: int
+    samples: int
+    add_itself: bool = False
+    chained: bool = True
+    exclude_specials: bool = True
+
+    def __post_init__(self) -> None:
+        if self.radius < 0:
+            raise InputError(f"radius: {self.radius} is negative; write 0 for OC or a number of tokens")
+        if self.samples < 1:
+            raise InputError(f"samples: {self.samples} is too few; draw at least one context")
+
+    @property
+    def n_contexts(self) -> int:
+        """Contexts of each phrase, m."""
+        return self.samples + self.add_itself
+
+
+OC = ContextSettings(radius=0, samples=1)
+"""Occlusion alone."""
+SOC_REGULARIZATION = ContextSettings(radius=5, samples=5, add_itself=True)
+"""SOC as the regularizer has it (A.3; the added original is the authors' script's)."""
+SOC_ANALYSIS = ContextSettings(radius=20, samples=20)
+"""SOC as the analysis has it (A.3)."""
+
+
+def fill_contexts(
+    ids: torch.Tensor,
+    mask: torch.Tensor,
+    occurrences: Occurrences,
+    settings: ContextSettings,
+    language_model: BiGRU | None,
+    tokenizer: Tokenizer,
+    generator: torch.Generator | None,
+) -> torch.Tensor:
+    """Replace the neighbours of every phrase by samples, all phrases and samples together.
+
+    The neighbourhood of the tokens i..j of a sentence of `len` tokens is [max(i - radius, 1),
+    min(j + radius, len - 2)]: [CLS] and [SEP] stay. The language model reads the sentence with [PAD] for the
+    neighbours not drawn yet, and draws outwards from the phrase.
+
+    Parameters
+    ----------
+    ids : (n, L) int64
+        Token ids of a batch.
+    mask : (n, L) bool
+        Where there is a token; every row a prefix.
+    occurrences : Occurrences
+        k phrases.
+    settings : ContextSettings
+    language_model : BiGRU or None
+        Needed for a radius above 0.
+    tokenizer : Tokenizer
+    generator : torch.Generator or None
+        The random stream, on the device of the language model; needed for a radius above 0.
+
+    Returns
+    -------
+    (k, m, L) int64
+        Sentences around the phrase, m = samples (+ 1 for the original, which comes last).
+
+    Raises
+    ------
+    InputError
+        When neighbours are to be drawn and there is no language model.
+    """
+    base, start, end = _gather(ids, occurrences)
+    if settings.radius == 0 or not len(occurrences):
+        return base[:, None].expand(-1, settings.n_contexts, -1)
+    if language_model is None:
+        raise InputError(
+            f"radius: {settings.radius} needs a language model that draws neighbours; train one, or write 0"
+        )
+    lengths = mask.sum(1)[torch.as_tensor(occurrences.row, device=ids.device)]
+    position = torch.arange(ids.shape[1], device=ids.device)
+    is_left = (position >= (start - settings.radius).clamp(min=1)[:, None]) & (position < start[:, None])
+    is_right = (position >= end[:, None]) & (
+        position < torch.minimum(end + settings.radius, lengths - 1)[:, None]
+    )
+    draw = _Draw(language_model, settings, tokenizer, generator)
+    masked = torch.where(is_left | is_right, tokenizer.pad, base)
+    right = draw.right(masked, end, _most(is_right))
+    filled = _put(base, right, position - end[:, None], is_right)
+    read = _put(masked, right, position - end[:, None], is_right) if settings.chained else masked[:, None]
+    left = draw.left(read, start, lengths, _most(is_left))
+    filled = _put(filled, left, position - start[:, None] + left.shape[2], is_left)
+    return torch.cat([filled, base[:, None]], dim=1) if settings.add_itself else filled
+
+
+def _gather(ids: torch.Tensor, occurrences: Occurrences) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return the sentence of every phrase, (k, L), and its bounds, (k,) each."""
+    row, start, end = (
+        torch.as_tensor(part, device=ids.device)
+        for part in (occurrences.row, occurrences.start, occurrences.end)
+    )
+    return ids[row], start, end
+
+
+def _most(neighbours: torch.Tensor) -> int:
+    """Return how many neighbours a phrase has at most, 1 at least so that there is something to gather."""
+    return max(1, int(neighbours.sum(1).max()))
+
+
+def _put(ids: torch.Tensor, drawn: torch.Tensor, place: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
+    """Return (k, samples, L) ids; `where` (k, L), those that are drawn, numbered by `place` (k, L)."""
+    index = place.clamp(0, drawn.shape[2] - 1)[:, None].expand(-1, drawn.shape[1], -1)
+    ids = ids if ids.dim() == 3 else ids[:, None]
+    return torch.where(where[:, None], drawn.gather(2, index), ids)
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """Draws neighbours outwards from phrases."""
+
+    language_model: BiGRU
+    settings: ContextSettings
+    tokenizer: Tokenizer
+    generator: torch.Generator | None
+
+    def right(self, ids: torch.Tensor, end: torch.Tensor, n: int) -> torch.Tensor:
+        """Return (k, samples, n) tokens that follow ids[:end] of each of k rows."""
+        how = (n, self.settings.samples, self.generator, self._excluded())
+        return self._clean(sample_right(self.language_model, ids, *how, lengths=end))
+
+    def left(self, ids: torch.Tensor, start: torch.Tensor, lengths: torch.Tensor, n: int) -> torch.Tensor:
+        """Return (k, samples, n) tokens, in reading order, that precede ids[start:length].
+
+        `ids` is (k, samples, L), or (k, 1, L) where all samples of a phrase have the same right side.
+        """
+        k, given, width = ids.shape
+        place = start[:, None] + torch.arange(width, device=ids.device)
+        suffixes = ids.gather(2, place.clamp(max=width - 1)[:, None].expand(-1, given, -1)).flatten(0, 1)
+        how = (n, self.settings.samples // given, self.generator, self._excluded())
+        n_read = (lengths - start).repeat_interleave(given)
+        drawn = sample_left(self.language_model, suffixes, *how, lengths=n_read)
+        return self._clean(drawn.view(k, self.settings.samples, n))
+
+    def _excluded(self) -> np.ndarray | None:
+        return self.tokenizer.is_special if self.settings.exclude_specials else None
+
+    def _clean(self, drawn: torch.Tensor) -> torch.Tensor:
+        """Make a drawn [CLS] or [SEP] a [PAD]."""
+        if self.settings.exclude_specials:
+            return drawn
+        is_bound = (drawn == self.tokenizer.cls) | (drawn == self.tokenizer.sep)
+        return torch.where(is_bound, self.tokenizer.pad, drawn)
+
+
+def concatenate(parts: Sequence[Occurrences], rows: Sequence[int]) -> Occurrences:
+    """Return the phrases of several sentences, each part those of the row of that number."""
+    row = np.repeat(np.asarray(rows, np.int64), [len(part) for part in parts])
+    return Occurrences(row, *(np.concatenate([getattr(p, b) for p in parts]) for b in ("start", "end")))

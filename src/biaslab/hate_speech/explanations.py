@@ -1,0 +1,364 @@
+r"""Post-hoc explanations by occlusion, OC and SOC (Kennedy et al. 2020, Section 4.2; Jin et al. 2020).
+
+The importance of a phrase p in a sentence x is how much the score s = logit₁ - logit₀ falls when p is
+occluded, averaged over contexts (Eq. 1)::
+
+    φ(p) = E over x_δ of [s(x) - s(x \ p)]
+
+Occluded tokens are [PAD] *and* not attended to; the positions of the others stay.
+
+The authors' code scores one phrase at a time, the sentences with it and those without it apart. Here all
+phrases x contexts x {with, without} of a batch are one forward pass, and rows that are equal are scored once.
+Their code also leaves dropout on, with masks of its own for each pass, so that φ is noise where the phrase
+has no effect; here it is for the caller to switch dropout off (`biaslab.text.encoder.evaluating`).
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import torch
+
+from biaslab.core.errors import InputError
+from biaslab.hate_speech.contexts import ContextSettings, Occurrences, concatenate, fill_contexts
+from biaslab.text.devices import generator
+from biaslab.text.encoder import evaluating
+from biaslab.text.encoder import score as score_of
+from biaslab.text.language_model import BiGRU
+from biaslab.text.tokens import Tokenizer, Tokens
+
+Score = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+"""s(x): token ids (n, L) int64 and mask (n, L) bool to (n,) scores, differentiable."""
+
+MAX_TOKENS = 16_384
+"""Tokens of one forward pass of an explanation."""
+
+
+def find_occurrences(ids: np.ndarray, identifier_ids: Collection[int]) -> Occurrences:
+    """Find the tokens that are regularized, w in x ∩ S (Eq. 2).
+
+    Parameters
+    ----------
+    ids : (n, L) int64
+        Token ids of a batch.
+    identifier_ids : collection of int
+        The token ids of the group identifiers, S.
+
+    Returns
+    -------
+    Occurrences
+        Phrases of one token, row by row from left to right.
+    """
+    wanted = np.fromiter(identifier_ids, np.int64, len(identifier_ids))
+    row, start = np.nonzero(np.isin(ids, wanted))
+    return Occurrences(row, start, start + 1)
+
+
+def importance(
+    score: Score,
+    ids: torch.Tensor,
+    mask: torch.Tensor,
+    occurrences: Occurrences,
+    filled: torch.Tensor,
+    pad: int,
+    share: bool = True,
+) -> torch.Tensor:
+    """Return φ of every phrase (Eq. 1), by one forward pass for all of them.
+
+    Parameters
+    ----------
+    score : callable
+        s.
+    ids : (n, L) int64
+        Token ids of a batch.
+    mask : (n, L) bool
+        Where there is a token; every row a prefix.
+    occurrences : Occurrences
+        k phrases.
+    filled : (k, m, L) int64
+        Contexts of the phrases, see `fill_contexts`.
+    pad : int
+        Id of [PAD].
+    share : bool
+        Score equal rows once. With dropout they then share its mask; False gives each a mask of its own.
+
+    Returns
+    -------
+    (k,) tensor
+        Of the score's type, differentiable; it depends neither on the padding of the batch nor on the other
+        phrases in it, up to rounding.
+    """
+    if not len(occurrences):
+        return torch.zeros(0, device=ids.device)
+    row, start, end = (
+        torch.as_tensor(part, device=ids.device)
+        for part in (occurrences.row, occurrences.start, occurrences.end)
+    )
+    present = mask[row]
+    present = present[:, : int(present.sum(1).max())]
+    position = torch.arange(present.shape[1], device=ids.device)
+    occluded = (position >= start[:, None]) & (position < end[:, None])
+    attended = torch.stack([present, present & ~occluded], dim=1)[:, :, None]  # (k, 2, 1, length)
+    rows = torch.where(attended, filled[:, None, :, : len(position)], _UNATTENDED).flatten(0, 2)
+    scores = _score_rows(score, rows, pad, share).view(len(occurrences), 2, -1)
+    falls = scores[:, 0] - scores[:, 1]
+    first = falls[:, :1]  # the mean of equal numbers is to be that number, whatever their count
+    return first[:, 0] + (falls - first).mean(1)
+
+
+def regularizer(phi: torch.Tensor, n_sentences: int, reduction: str = "mean") -> torch.Tensor:
+    """Return Σ φ(w)² of Eq. 2, without its α.
+
+    Parameters
+    ----------
+    phi : (k,) tensor
+        Importance of every identifier in a batch.
+    n_sentences : int
+        Sentences of the batch, with identifiers or without.
+    reduction : str
+        ``mean``: averaged over the sentences, as the classification loss of the batch is; ``sum``: summed
+        over them, as in the authors' code.
+
+    Returns
+    -------
+    () tensor
+
+    Raises
+    ------
+    InputError
+        For another reduction.
+    """
+    if reduction not in ("mean", "sum"):
+        raise InputError(f"reduction: '{reduction}' is unknown; write mean or sum")
+    total = phi.square().sum()
+    return total / n_sentences if reduction == "mean" else total
+
+
+def word_spans(tokens: Tokens, row: int) -> Occurrences:
+    """Return the words of a sentence, each all its pieces, as phrases of row 0.
+
+    Parameters
+    ----------
+    tokens : Tokens
+    row : int
+        Number of the sentence.
+    """
+    words = tokens.words[tokens.offsets[row] : tokens.offsets[row + 1]]
+    inner = np.flatnonzero(words >= 0)
+    is_first = np.diff(words[inner], prepend=-1) != 0
+    start = inner[is_first].astype(np.int64)
+    end = np.append(start[1:], inner[-1:] + 1)
+    return Occurrences(np.zeros(len(start), np.int64), start, end)
+
+
+def explain_words(
+    model: torch.nn.Module,
+    tokens: Tokens,
+    rows: Sequence[int],
+    settings: ContextSettings,
+    tokenizer: Tokenizer,
+    *,
+    language_model: BiGRU | None = None,
+    seed: int = 1,
+    max_tokens: int = MAX_TOKENS,
+    n_done: int = 0,
+    progress: Callable[[pd.DataFrame, int], None] = lambda part, n_done: None,
+) -> pd.DataFrame:
+    """Explain every whole word of many sentences.
+
+    Sentences are taken by length, in chunks that depend on `rows` and `max_tokens` alone, and every sentence
+    has a random stream of its own. So a run that was killed goes on to the same bytes: keep what `progress`
+    was given, and pass the last number of sentences as `n_done`.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        The classifier; it is explained without dropout, on the device where it is.
+    tokens : Tokens
+        The sentences.
+    rows : sequence of int
+        Which of them.
+    settings : ContextSettings
+        OC or SOC.
+    tokenizer : Tokenizer
+    language_model : BiGRU, optional
+        Needed for a radius above 0; on the device of the model.
+    seed : int
+        Of the sampled contexts.
+    max_tokens : int
+        Tokens of a forward pass at most, but for a phrase that alone has more.
+    n_done : int
+        Sentences finished before.
+    progress : callable
+        Takes the rows of a finished chunk and how many sentences are finished.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns row (as in `rows`), position (number of the word in its sentence), word (its pieces, joined)
+        and phi (float64), sorted by row and position; without the sentences finished before.
+    """
+    rows = np.asarray(rows, np.int64)
+    rows = rows[np.argsort(tokens.lengths[rows], kind="stable")]
+    per_token = 2 * settings.n_contexts
+    parts = [_table([], [], [])]
+    with evaluating(model), torch.no_grad():
+        for begin, stop in _chunks(tokens.lengths[rows], per_token, max_tokens):
+            if stop <= n_done:
+                continue
+            explainer = _Explainer(
+                partial(score_of, model), tokenizer, settings, language_model, _device(model), max_tokens
+            )
+            parts.append(_explain_chunk(explainer, tokens, rows[begin:stop], seed))
+            progress(parts[-1], stop)
+    table = pd.concat(parts, ignore_index=True)
+    return table.sort_values(["row", "position"], kind="stable", ignore_index=True)
+
+
+def phrase_importance(
+    model: torch.nn.Module,
+    tokens: Tokens,
+    row: int,
+    settings: ContextSettings,
+    tokenizer: Tokenizer,
+    *,
+    language_model: BiGRU | None = None,
+    seed: int = 1,
+    max_tokens: int = MAX_TOKENS,
+) -> Callable[[Sequence[tuple[int, int]]], np.ndarray]:
+    """Return the function by which `hierarchy.agglomerate` scores the phrases of a sentence.
+
+    Parameters
+    ----------
+    model, tokens, settings, tokenizer, language_model, seed, max_tokens
+        As in `explain_words`.
+    row : int
+        Number of the sentence.
+
+    Returns
+    -------
+    callable
+        Takes phrases, each the words [start, end), and returns their φ, float64. Every call draws on from one
+        random stream.
+    """
+    words, device = word_spans(tokens, row), _device(model)
+    explainer = _Explainer(partial(score_of, model), tokenizer, settings, language_model, device, max_tokens)
+    ids, mask = _padded(tokens, np.array([row]), tokenizer.pad, device)
+    random = generator(seed, "explanation", row, device=device)
+
+    def phi(spans: Sequence[tuple[int, int]]) -> np.ndarray:
+        first, last = np.array(spans, np.int64).reshape(-1, 2).T
+        phrases = Occurrences(np.zeros(len(first), np.int64), words.start[first], words.end[last - 1])
+        with evaluating(model), torch.no_grad():
+            return explainer.phi(ids, mask, phrases, explainer.fill(ids, mask, phrases, random))
+
+    return phi
+
+
+_UNATTENDED = -1  # in the place of a token's id, where the mask is 0
+
+
+def _score_rows(score: Score, rows: torch.Tensor, pad: int, share: bool) -> torch.Tensor:
+    """Return the scores of (n, L) rows of ids, by one forward pass over those that differ."""
+    place = None
+    if share:
+        rows, place = torch.unique(rows, dim=0, return_inverse=True)
+    attended = rows != _UNATTENDED
+    scores = score(torch.where(attended, rows, pad), attended)
+    return scores if place is None else scores[place]
+
+
+class _Explainer:
+    """Explains phrases by passes of a bounded number of tokens."""
+
+    def __init__(
+        self,
+        score: Score,
+        tokenizer: Tokenizer,
+        settings: ContextSettings,
+        language_model: BiGRU | None,
+        device: torch.device,
+        max_tokens: int,
+    ) -> None:
+        self.score, self.tokenizer, self.settings = score, tokenizer, settings
+        self.language_model, self.device, self.max_tokens = language_model, device, max_tokens
+
+    def fill(
+        self, ids: torch.Tensor, mask: torch.Tensor, phrases: Occurrences, random: torch.Generator
+    ) -> torch.Tensor:
+        return fill_contexts(ids, mask, phrases, self.settings, self.language_model, self.tokenizer, random)
+
+    def phi(
+        self, ids: torch.Tensor, mask: torch.Tensor, phrases: Occurrences, filled: torch.Tensor
+    ) -> np.ndarray:
+        """Return φ, (k,) float64."""
+        step = max(1, self.max_tokens // (2 * self.settings.n_contexts * ids.shape[1]))
+        parts = [slice(i, i + step) for i in range(0, len(phrases), step)]
+        found = [
+            importance(self.score, ids, mask, phrases.part(part), filled[part], self.tokenizer.pad)
+            for part in parts
+        ]
+        return torch.cat(found).double().cpu().numpy() if found else np.zeros(0)
+
+
+def _explain_chunk(explainer: _Explainer, tokens: Tokens, rows: np.ndarray, seed: int) -> pd.DataFrame:
+    """Explain the words of some sentences together; their contexts are drawn sentence by sentence."""
+    ids, mask = _padded(tokens, rows, explainer.tokenizer.pad, explainer.device)
+    words = [word_spans(tokens, row) for row in rows]
+    filled = [
+        explainer.fill(
+            ids[[i]],
+            mask[[i]],
+            words[i],
+            generator(seed, "explanation", int(row), device=explainer.device),
+        )
+        for i, row in enumerate(rows)
+    ]
+    phrases = concatenate(words, range(len(rows)))
+    phi = explainer.phi(ids, mask, phrases, torch.cat(filled))
+    vocabulary = explainer.tokenizer.vocabulary
+    numbers = ids.cpu().numpy()
+    texts = [
+        "".join(vocabulary[i].removeprefix("##") for i in numbers[row, start:end])
+        for row, start, end in zip(phrases.row, phrases.start, phrases.end, strict=True)
+    ]
+    position = tokens.words[tokens.offsets[rows][phrases.row] + phrases.start]
+    return _table(rows[phrases.row], position, texts, phi)
+
+
+def _table(
+    row: Sequence[int], position: Sequence[int], word: Sequence[str], phi: Sequence[float] = ()
+) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "row": np.asarray(row, np.int64),
+            "position": np.asarray(position, np.int64),
+            "word": pd.Series(word, dtype=str),
+            "phi": np.asarray(phi, np.float64),
+        }
+    )
+
+
+def _chunks(lengths: np.ndarray, per_token: int, max_tokens: int) -> Iterator[tuple[int, int]]:
+    """Yield [begin, stop) of consecutive sentences whose phrases need at most `max_tokens`, one at least."""
+    begin, tokens = 0, 0
+    for i, length in enumerate(lengths.tolist()):
+        needed = per_token * length * length  # every word is a phrase of its own
+        if i > begin and tokens + needed > max_tokens:
+            yield begin, i
+            begin, tokens = i, 0
+        tokens += needed
+    if len(lengths):
+        yield begin, len(lengths)
+
+
+def _padded(
+    tokens: Tokens, rows: np.ndarray, pad: int, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor]:
+    ids, mask = tokens.padded(rows, pad)
+    return torch.as_tensor(ids, device=device), torch.as_tensor(mask, device=device)
+
+
+def _device(model: torch.nn.Module) -> torch.device:
+    return next(model.parameters()).device

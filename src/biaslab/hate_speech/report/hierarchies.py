@@ -1,0 +1,210 @@
+"""Hierarchical explanations before and after regularization (Kennedy et al. 2020, Figures 3 to 5)."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, LIGHT_GREY, figure, save_with_data
+from biaslab.hate_speech.hierarchy import Hierarchy
+from biaslab.hate_speech.hierarchy_text import Explained, colours, scale_of
+from biaslab.run.reports import Results
+from biaslab.text.masking import Masker
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FILE = "hierarchies.json"
+_KEYS = ("sentence", "method", "score", "levels")
+_ROW, _TITLE, _SCALE, _BAR = 0.18, 0.3, 0.62, 0.07  # heights in inches
+_ROOM = 72 * (DOUBLE_COLUMN - 0.6)  # width beside the labels of the rows, in points
+_FONT = 6.5  # greatest size of the words, in points
+_PADDING, _GAP = 0.45, 0.35  # inside and between words, in sizes of the font
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """One sentence of a corpus, numbered from 1 in each, as one method explains it."""
+
+    corpus: str
+    number: int
+    method: str
+    explained: Explained
+
+
+def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
+    """Draw the phrases of each sentence, a panel a method, a row a level, coloured by importance.
+
+    The words are the first row and s(x) the last. All panels have one scale, which ends at the greatest
+    absolute importance of a phrase. Listed words are masked, unless the unit's option ``unmask`` is set.
+
+    Parameters
+    ----------
+    units : sequence of Results
+        The corpora. Each has the result file ``hierarchies.json``, the option ``unmask`` and, when that is
+        false, the file ``masked_words``.
+    stem : path
+        Path of the figure without suffix.
+
+    Raises
+    ------
+    InputError
+        When a file is missing or wrong, or no sentence is explained.
+    """
+    panels = [panel for unit in units for panel in _read(unit)]
+    if not panels:
+        raise InputError(f"{FILE}: no sentence is explained; name one at least in the configuration")
+    scale = scale_of([panel.explained for panel in panels])
+    several = len({panel.corpus for panel in panels}) > 1
+    heights = [_TITLE + _ROW * len(panel.explained.rows()) for panel in panels]
+    with figure(DOUBLE_COLUMN, sum(heights) + _SCALE) as fig:
+        axes = fig.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+        sizes = _font_sizes(panels)
+        for ax, panel, size in zip(axes, panels, sizes, strict=True):
+            _draw_tree(ax, panel.explained, scale, size)
+            place = f"{panel.corpus}, sentence" if several else "Sentence"
+            ax.set_title(f"{place} {panel.number}: {method_title(panel.method)}")
+        _add_scale(fig, axes, scale, any(abs(panel.explained.score) > scale for panel in panels))
+        save_with_data(fig, stem, pd.concat([_data(panel) for panel in panels], ignore_index=True))
+
+
+def method_title(method: str) -> str:
+    """Return a method's name as the figure shows it, e.g. ``SOC (α = 0.1)`` or ``SOC (α = 0.1), dropout``.
+
+    Parameters
+    ----------
+    method : str
+        A name as in the results, e.g. ``soc-0.1`` or ``soc-0.1@dropout``.
+    """
+    name, _, quirks = method.partition("@")
+    kind, _, alpha = name.partition("-")
+    title = "Vanilla" if kind == "vanilla" else kind.upper()
+    return title + (f" (α = {alpha})" if alpha else "") + (f", {quirks}" if quirks else "")
+
+
+def _read(unit: Results) -> list[_Panel]:
+    """Return the panels of a corpus, the methods of a sentence below each other."""
+    mask: Callable[[str], str] = str if unit.option("unmask") else Masker.load(unit.file("masked_words"))
+    path = unit.folder / FILE
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; run the step that makes it first") from error
+    except ValueError as error:
+        raise InputError(
+            f"{path}: not readable as JSON ({error}); run the step that makes it again"
+        ) from error
+    if not isinstance(rows, list) or not all(isinstance(r, dict) and set(_KEYS) <= set(r) for r in rows):
+        raise InputError(f"{path}: no list of explanations ({', '.join(_KEYS)}); run the step that makes it")
+    numbers: dict[tuple[str, ...], int] = {}
+    for row in rows:
+        numbers.setdefault(tuple(row["sentence"]), len(numbers) + 1)
+    panels = [_panel(unit.name, numbers[tuple(row["sentence"])], row, mask) for row in rows]
+    return sorted(panels, key=lambda panel: panel.number)
+
+
+def _panel(corpus: str, number: int, row: dict[str, Any], mask: Callable[[str], str]) -> _Panel:
+    hierarchy = Hierarchy(len(row["sentence"]), row["levels"])
+    explained = Explained.of(row["sentence"], hierarchy, float(row["score"]), mask=mask)
+    return _Panel(corpus, number, row["method"], explained)
+
+
+def _data(panel: _Panel) -> pd.DataFrame:
+    """Return the numbers of a panel; its last level is the sentence with s(x)."""
+    words = panel.explained.words
+    rows = [
+        (panel.corpus, panel.number, panel.method, level, start, end, " ".join(words[start:end]), phi)
+        for level, phrases in enumerate(panel.explained.rows())
+        for start, end, phi in phrases
+    ]
+    return pd.DataFrame(
+        rows, columns=["corpus", "sentence", "method", "level", "start", "end", "words", "phi"]
+    )
+
+
+def _font_sizes(panels: Sequence[_Panel]) -> list[float]:
+    """Return the size of each panel's words in points: such that the sentence fits, equal for its methods."""
+    widths = [_edges(panel.explained.words)[-1][1] for panel in panels]
+    return [min(_FONT, _ROOM / width) for width in widths]
+
+
+def _edges(words: Sequence[str]) -> list[tuple[float, float]]:
+    """Return where each word's cell begins and ends, in sizes of the font."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(family="DejaVu Sans", size=100)
+    edges, begin = [], 0.0
+    for word in words:
+        width, *_ = text_to_path.get_text_width_height_descent(_plain(word), font, ismath=False)
+        edges.append((begin, begin + width / 100 + 2 * _PADDING))
+        begin = edges[-1][1] + _GAP
+    return edges
+
+
+def _draw_tree(ax: "Axes", explained: Explained, scale: float, size: float) -> None:
+    """Draw the rows of a sentence; x is in points."""
+    from matplotlib.patches import Rectangle
+
+    edges = [(size * a, size * b) for a, b in _edges(explained.words)]
+    *levels, sentence = explained.rows()
+
+    def box(row: int, phrase: tuple[int, int, float]) -> str:
+        start, end, phi = phrase
+        background, text = colours(phi, scale)
+        left, right = edges[start][0], edges[end - 1][1]
+        line = {"edgecolor": BLACK, "linewidth": 0.5}
+        ax.add_patch(Rectangle((left, row - 0.42), right - left, 0.84, facecolor=background, **line))
+        return text
+
+    for row, level in enumerate(levels):
+        for phrase in level:
+            colour = box(row, phrase)
+            for word in range(*phrase[:2]):
+                _write(ax, sum(edges[word]) / 2, row, explained.words[word], colour, size)
+    colour = box(len(levels), sentence[0])
+    _write(ax, edges[-1][1] / 2, len(levels), f"s(x) = {explained.score:+.2f}", colour, size)
+    ax.set_xlim(-1, _ROOM + 1)
+    ax.set_ylim(len(levels) + 0.5, -0.5)
+    names = ["words", *(f"level {row}" for row in range(1, len(levels))), "sentence"]
+    ax.set_yticks(range(len(names)), names)
+    ax.set_xticks([])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    ax.hlines(np.arange(1, len(names)) - 0.5, 0, edges[-1][1], color=LIGHT_GREY, linewidth=0.3, zorder=0)
+
+
+def _write(ax: "Axes", x: float, row: int, text: str, colour: str, size: float) -> None:
+    ax.text(
+        x, row, _plain(text), color=colour, fontsize=size, ha="center", va="center_baseline", parse_math=False
+    )
+
+
+def _plain(text: str) -> str:
+    """Return the text with the sign of minus."""
+    return text.replace("-", "\N{MINUS SIGN}") if text.startswith("s(x)") else text
+
+
+def _add_scale(fig: "Figure", axes: np.ndarray, scale: float, is_exceeded: bool) -> None:
+    """Add the bar that explains the colours, with pointed ends when scores of sentences lie beyond."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    bar = fig.colorbar(
+        ScalarMappable(Normalize(-scale, scale), "coolwarm"),
+        ax=list(axes),
+        location="bottom",
+        fraction=_BAR / fig.get_figheight(),
+        pad=2 * _BAR / fig.get_figheight(),
+        shrink=0.5,
+        aspect=0.5 * DOUBLE_COLUMN / _BAR,
+        extend="both" if is_exceeded else "neither",
+    )
+    bar.set_label("Importance φ of a word or phrase (difference of logits), s(x) of a sentence")
+    bar.outline.set_linewidth(0.4)

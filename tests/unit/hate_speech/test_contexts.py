@@ -1,0 +1,181 @@
+# ruff: noqa: E402 (torch is optional)
+"""The neighbours that SOC draws, against the published loop."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from biaslab.core.errors import InputError
+from biaslab.hate_speech import contexts
+from biaslab.hate_speech.contexts import ContextSettings, Occurrences, fill_contexts
+from biaslab.hate_speech.explanations import find_occurrences
+from biaslab.text.devices import generator
+from biaslab.text.language_model import BiGRU
+from biaslab.text.tokens import Tokenizer
+from naive import hate_speech_explanations as naive
+from text_data import PUNCTUATION, SPECIAL
+
+WORDS = ["the", "baker", "bakers", "gardener", "likes", "bread", "and", "flowers", "today", "##s", "very"]
+TOKENIZER = Tokenizer([*SPECIAL, *PUNCTUATION, *WORDS])
+TEXTS = [
+    "the baker likes the baker",
+    "bakers likes bread and flowers today",
+    "baker",
+    "the gardener",
+    "the very very baker gardener likes bread and flowers and the bakers today",
+]
+IDENTIFIERS = [TOKENIZER.vocabulary.index(word) for word in ("baker", "bakers", "gardener")]
+
+
+@pytest.fixture
+def batch():
+    tokens = TOKENIZER.encode(TEXTS)
+    ids, mask = tokens.padded(np.arange(len(tokens)), TOKENIZER.pad)
+    found = find_occurrences(ids, IDENTIFIERS)
+    assert np.bincount(found.row).tolist() == [2, 1, 1, 1, 3]  # some adjacent, some at the edges
+    return torch.from_numpy(ids), torch.from_numpy(mask), found
+
+
+@pytest.fixture
+def language_model():
+    return BiGRU(np.arange(len(TOKENIZER.vocabulary)), len(TOKENIZER.vocabulary), TOKENIZER.unk, 8, 8)
+
+
+def scripted(side, context, sample, n):
+    """Return n tokens in reading order that depend on all that is read and on the number of the sample."""
+    digest = zlib.crc32(repr((side, [int(t) for t in context], int(sample))).encode())
+    outwards = np.random.default_rng(digest).integers(len(TOKENIZER.vocabulary), size=50)[:n]
+    return outwards if side == "right" else outwards[::-1]
+
+
+def script(monkeypatch):
+    """Put the scripted tokens in the place of the language model."""
+
+    def draw(side):
+        def sample(model, ids, n_tokens, samples, generator, exclude, lengths):
+            rows = [row[:length] for row, length in zip(ids.tolist(), lengths.tolist(), strict=True)]
+            return torch.tensor(
+                np.array([[scripted(side, row, j, n_tokens) for j in range(samples)] for row in rows])
+            )
+
+        return sample
+
+    monkeypatch.setattr(contexts, "sample_right", draw("right"))
+    monkeypatch.setattr(contexts, "sample_left", draw("left"))
+
+
+@pytest.mark.parametrize("radius", [0, 1, 3, 20])
+@pytest.mark.parametrize("add_itself", [False, True])
+@pytest.mark.parametrize("quirks", [(), ("independent",), ("pad",), ("independent", "pad")])
+def test_contexts_are_those_of_the_published_loop(monkeypatch, batch, radius, add_itself, quirks):
+    script(monkeypatch)
+    ids, mask, occurrences = batch
+    settings = ContextSettings(radius, 3, add_itself, "independent" not in quirks, "pad" not in quirks)
+    filled = fill_contexts(ids, mask, occurrences, settings, object(), TOKENIZER, None)
+    for i, (row, start, end) in enumerate(
+        zip(occurrences.row, occurrences.start, occurrences.end, strict=True)
+    ):
+        expected = naive.soc_contexts(
+            ids[row].tolist(),
+            mask[row].tolist(),
+            (start, end - 1),
+            radius=radius,
+            samples=3,
+            add_itself=add_itself,
+            draw_right=lambda context, sample: scripted("right", context, sample, radius).tolist(),
+            # Given the right side drawn, each context of a chain is one of its own.
+            draw_left=lambda context, sample: scripted(
+                "left", context, sample if "independent" in quirks else 0, radius
+            ).tolist(),
+            pad=TOKENIZER.pad,
+            bounds=(TOKENIZER.cls, TOKENIZER.sep),
+            quirks=quirks,
+        )
+        assert filled[i].tolist() == expected
+
+
+def test_a_long_phrase_keeps_its_words_and_the_bounds(monkeypatch, batch):
+    script(monkeypatch)
+    ids, mask, _ = batch
+    phrase = Occurrences(np.array([4]), np.array([3]), np.array([6]))
+    (filled,) = fill_contexts(ids, mask, phrase, ContextSettings(20, 4), object(), TOKENIZER, None)
+    length = int(mask[4].sum())
+    for kept in (slice(0, 1), slice(3, 6), slice(length - 1, None)):
+        assert (filled[:, kept] == ids[4, kept]).all()
+    assert (filled[:, 1:3] != ids[4, 1:3]).any()
+    assert (filled[:, 6 : length - 1] != ids[4, 6 : length - 1]).any()
+
+
+def test_no_special_token_is_drawn_unless_asked_for(batch, language_model):
+    ids, mask, occurrences = batch
+    model = language_model.initialize(1)
+    settings = ContextSettings(4, 200)
+    filled = fill_contexts(ids, mask, occurrences, settings, model, TOKENIZER, generator(1, "draw"))
+    base = ids[occurrences.row][:, None]
+    assert not TOKENIZER.is_special[filled[filled != base].numpy()].any()
+    quirk = ContextSettings(4, 200, exclude_specials=False)
+    drawn = fill_contexts(ids, mask, occurrences, quirk, model, TOKENIZER, generator(1, "draw"))
+    new = drawn[drawn != base]
+    assert (new == TOKENIZER.pad).any()
+    assert not ((new == TOKENIZER.cls) | (new == TOKENIZER.sep)).any()
+
+
+def test_left_neighbours_follow_from_the_right_ones_only_when_chained(batch, language_model):
+    """A language model that copies: the token to the left is the one two places to the right."""
+    ids, mask, _ = batch
+    phrase = Occurrences(np.array([4]), np.array([4]), np.array([5]))
+
+    def dependence(chained):
+        settings = ContextSettings(1, 4000, chained=chained)
+        model = language_model.initialize(3)
+        with torch.no_grad():
+            for parameter in model.backwards.parameters():
+                parameter.mul_(4)  # what is read last matters
+        (filled,) = fill_contexts(ids, mask, phrase, settings, model, TOKENIZER, generator(2, "draw"))
+        table = np.zeros((len(TOKENIZER.vocabulary),) * 2)
+        np.add.at(table, (filled[:, 3].numpy(), filled[:, 5].numpy()), 1)
+        table = table[table.sum(1) > 0][:, table.sum(0) > 0]
+        expected = np.outer(table.sum(1), table.sum(0)) / table.sum()
+        return float(((table - expected) ** 2 / expected).sum()) / (
+            (table.shape[0] - 1) * (table.shape[1] - 1)
+        )
+
+    assert dependence(chained=False) < 1.5  # chi-squared over its degrees of freedom
+    assert dependence(chained=True) > 3
+
+
+def test_equal_seeds_draw_equal_contexts(batch, language_model):
+    ids, mask, occurrences = batch
+    model = language_model.initialize(1)
+    settings = ContextSettings(5, 5, add_itself=True)
+
+    def fill(seed):
+        return fill_contexts(ids, mask, occurrences, settings, model, TOKENIZER, generator(seed, "draw"))
+
+    assert torch.equal(fill(1), fill(1))
+    assert not torch.equal(fill(1), fill(2))
+    assert torch.equal(fill(1)[:, -1], ids[occurrences.row])
+
+
+def test_nothing_to_explain_gives_nothing(batch, language_model):
+    ids, mask, _ = batch
+    nothing = find_occurrences(ids.numpy(), [])
+    filled = fill_contexts(ids, mask, nothing, ContextSettings(5, 5, True), language_model, TOKENIZER, None)
+    assert filled.shape == (0, 6, ids.shape[1])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"), [((-1, 1), "radius: -1 is negative"), ((1, 0), "samples: 0 is too few")]
+)
+def test_impossible_settings_are_refused(settings, message):
+    with pytest.raises(InputError, match=message):
+        ContextSettings(*settings)
+
+
+def test_neighbours_need_a_language_model(batch):
+    with pytest.raises(InputError, match="radius: 5 needs a language model"):
+        fill_contexts(*batch, ContextSettings(5, 5), None, TOKENIZER, None)
