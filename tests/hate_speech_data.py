@@ -100,7 +100,7 @@ class _Made:
             "importance": list(self.importance()),
             "held_out": list(self.held_out()),
             "cost": [
-                [method, 20, 900, 0.2 * ratio, ratio, 800 + 50 * ratio]
+                [method, 38, 900 * ratio, ratio]
                 for method, ratio in (("vanilla", 1.0), ("oc-0.1", 1.3), ("soc-0.1", 2.2), ("ear-0.01", 1.1))
                 if method in self.methods
             ],

@@ -96,7 +96,7 @@ COLUMNS = {
         "news_accuracy",
         "mean_abs_phi",
     ),
-    "cost": ("method", "n_steps", "tokens_per_step", "seconds_per_step", "ratio", "peak_megabytes"),
+    "cost": ("method", "n_steps", "tokens_per_step", "ratio"),
 }
 """The files of a corpus, and what tables and figures read of them."""
 
