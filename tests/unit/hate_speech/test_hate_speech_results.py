@@ -236,6 +236,7 @@ def test_table_6_shows_what_is_printed_beside_each_kind(units):
     shown = table.shown.set_index(["Corpus", "Method"])["Printed minutes an epoch"]
     assert shown["talk", "Encoder"] == "1 m 1 s"
     assert shown["talk", "Encoder + EAR (α = 0.01)"] == "–"
+    assert not table.data["method"].str.contains("@").any()
 
 
 def test_differences_are_shown_in_points(units):
