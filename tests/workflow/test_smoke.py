@@ -37,7 +37,7 @@ PLACEHOLDERS = {
     "CLASSIFIER": "example",
     "CORPUS": "example",
     "METHOD": "[a-z0-9.@-]+",
-    "NUMBER": r"\d+",
+    "SEED": r"\d+",
     "TEST": "smoke",
     "SET": "[a-z0-9-]+",
     "LAMBDA": r"[\d.]+",

@@ -41,7 +41,8 @@ rule prepare_texts:
         identifiers=HATE.file("identifiers"),
     output:
         expand(
-            "results/hate_speech/{{corpus}}/{name}", name=["texts.npz", "probes.npz", "probes.tsv", "corpus.tsv"]
+            "results/hate_speech/{{corpus}}/{name}",
+            name=["texts.npz", "probes.npz", "probes.tsv", "corpus.tsv"],
         ),
     log:
         "results/logs/hate_speech/{corpus}/prepare_texts.log",
@@ -72,9 +73,7 @@ rule train_linear:
         identifiers=HATE.file("identifiers"),
     output:
         expand("results/hate_speech/{{corpus}}/predictions/{method}.parquet", method=["bow", "bow-wr"]),
-        expand(
-            "results/hate_speech/{{corpus}}/{name}.tsv", name=["linear", "linear_weights", "removal"]
-        ),
+        expand("results/hate_speech/{{corpus}}/{name}.tsv", name=["linear", "linear_weights", "removal"]),
     log:
         "results/logs/hate_speech/{corpus}/train_linear.log",
     benchmark:
@@ -103,9 +102,7 @@ rule train_language_model:
         rules.prepare_texts.output,
         identifiers=HATE.file("identifiers"),
     output:
-        expand(
-            "results/hate_speech/{{corpus}}/language_model.{suffix}", suffix=["safetensors", "tsv"]
-        ),
+        expand("results/hate_speech/{{corpus}}/language_model.{suffix}", suffix=["safetensors", "tsv"]),
     log:
         "results/logs/hate_speech/{corpus}/train_language_model.log",
     benchmark:
@@ -150,7 +147,14 @@ rule train_classifier:
         runtime=720,
     params:
         options=HATE.keys(
-            "training", "schedule", "epochs", "batch_size", "learning_rate", "validate_every", "halvings", "stop"
+            "training",
+            "schedule",
+            "epochs",
+            "batch_size",
+            "learning_rate",
+            "validate_every",
+            "halvings",
+            "stop",
         ),
         contexts=HATE.keys("regularization", "radius", "samples", "add_itself"),
         weight=HATE.weight,
@@ -175,12 +179,12 @@ rule evaluate_classifiers:
         "results/hate_speech/{corpus}/predictions/{method}.parquet",
         "results/hate_speech/{corpus}/attributions/{method}.tsv",
         "results/hate_speech/{corpus}/faithfulness/{method}.tsv",
-    wildcard_constraints:
-        method=HATE.encoder_pattern,
     log:
         "results/logs/hate_speech/{corpus}/evaluate_classifiers/{method}.log",
     benchmark:
         "results/benchmarks/hate_speech/{corpus}/evaluate_classifiers/{method}.tsv"
+    wildcard_constraints:
+        method=HATE.encoder_pattern,
     conda:
         NEURAL
     resources:

@@ -38,6 +38,9 @@ _LATEX = str.maketrans(
         "²": "$^2$",
         "Δ": r"$\Delta$",
         "α": r"$\alpha$",
+        "φ": r"$\phi$",
+        "†": r"\dag{}",
+        "|": r"\textbar{}",
         "–": "--",
     }
 )

@@ -49,7 +49,9 @@ def choose(given: Given) -> Units:
         if section["corpora"][name][key]
     }
     options = {"unmask": section["unmask"], "explained": section["explained"]}
-    files = claims_of(AREA.name, given.root) | {"masked_words": str(locate(section["masked_words"], given.root))}
+    files = claims_of(AREA.name, given.root) | {
+        "masked_words": str(locate(section["masked_words"], given.root))
+    }
     units = tuple(Unit(name, options=options, files=files) for name in chosen)
     return Units(units, left_out, data, {AREA.name: {**section, "run": chosen}})
 

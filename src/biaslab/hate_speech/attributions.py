@@ -11,8 +11,9 @@ from biaslab.hate_speech.contexts import ContextSettings, fill_contexts
 from biaslab.hate_speech.explanations import MAX_TOKENS, find_occurrences, importance
 from biaslab.hate_speech.identity_metrics import holding
 from biaslab.text.devices import generator
-from biaslab.text.encoder import batches_by_length, evaluating, score
+from biaslab.text.encoder import batches_by_length, evaluating
 from biaslab.text.language_model import BiGRU
+from biaslab.text.packing import score
 from biaslab.text.tokens import Tokenizer, Tokens
 
 
@@ -58,7 +59,9 @@ def identifier_importance(
         for number, some in enumerate(
             batches_by_length(tokens.lengths[rows], max_tokens // (2 * settings.n_contexts))
         ):
-            batch, mask = (torch.from_numpy(a).to(model.device) for a in tokens.padded(rows[some], tokenizer.pad))
+            batch, mask = (
+                torch.from_numpy(a).to(model.device) for a in tokens.padded(rows[some], tokenizer.pad)
+            )
             found = find_occurrences(batch.cpu().numpy(), ids.values())
             random = generator(seed, "identifiers", number, device=model.device)
             filled = fill_contexts(batch, mask, found, settings, language_model, tokenizer, random)

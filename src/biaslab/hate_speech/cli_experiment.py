@@ -55,7 +55,8 @@ class Probes:
     fuzzed: Annotated[Path | None, typer.Option(help="Comments with swapped identity terms.")] = None
     nonfuzzed: Annotated[Path | None, typer.Option(help="The same comments as written.")] = None
     others: Annotated[
-        str, typer.Option(help="Other corpora, in JSON: name to the options of a corpus (source, format, ...).")
+        str,
+        typer.Option(help="Other corpora, in JSON: name to the options of a corpus (source, format, ...)."),
     ] = "{}"
 
 
@@ -294,9 +295,7 @@ def measure(
 def _source(corpus: Corpus) -> "Source":
     from biaslab.hate_speech.corpus import Source
 
-    return Source(
-        corpus.format, corpus.source, corpus.validation, corpus.test, corpus.positive, corpus.split
-    )
+    return Source(corpus.format, corpus.source, corpus.validation, corpus.test, corpus.positive, corpus.split)
 
 
 def _others(text: str) -> "dict[str, Source]":
@@ -309,7 +308,7 @@ def _others(text: str) -> "dict[str, Source]":
         }
     except (ValueError, TypeError, AttributeError) as error:
         raise InputError(
-            f'--others: no corpora in JSON ({error}); write for instance \'{{"mine": {{"source": "mine.csv"}}}}\''
+            f'--others: no corpora in JSON ({error}); write for instance {{"mine": {{"source": "mine.csv"}}}}'
         ) from error
     return {name: _source(corpus) for name, corpus in corpora.items()}
 

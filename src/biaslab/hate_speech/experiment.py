@@ -67,7 +67,7 @@ def train_method(
 ) -> None:
     """Train one classifier; a training that was killed goes on from its last validation.
 
-    Writes ``models/METHOD/NUMBER/``: ``config.json``, ``vocab.txt``, ``model.safetensors`` and ``history.tsv``.
+    Writes config.json, vocab.txt, model.safetensors and history.tsv into ``models/METHOD/NUMBER/``.
 
     Parameters
     ----------
@@ -94,7 +94,9 @@ def train_method(
     contexts = dataclasses.replace(
         contexts, chained=INDEPENDENT not in method.quirks, exclude_specials=PAD not in method.quirks
     )
-    regularization = Regularization(method, folder.ids, contexts if method.kind == SOC else None, language_model)
+    regularization = Regularization(
+        method, folder.ids, contexts if method.kind == SOC else None, language_model
+    )
     checkpoint = out / "checkpoint.safetensors"
     history = train(
         model, data, method, settings, regularization, training_seed, device, checkpoint, progress

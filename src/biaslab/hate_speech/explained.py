@@ -10,7 +10,7 @@ from biaslab.core.files import write_json
 from biaslab.core.io import write_tsv
 from biaslab.hate_speech.contexts import ContextSettings
 from biaslab.hate_speech.corpus import TEST
-from biaslab.hate_speech.experiment import LANGUAGE_MODEL, model_folder, drawn_rows
+from biaslab.hate_speech.experiment import LANGUAGE_MODEL, drawn_rows, model_folder
 from biaslab.hate_speech.explanations import explain_words, phrase_importance
 from biaslab.hate_speech.folder import Folder
 from biaslab.hate_speech.hierarchy import agglomerate

@@ -24,8 +24,8 @@ from biaslab.core.errors import InputError
 from biaslab.hate_speech.contexts import ContextSettings, Occurrences, concatenate, fill_contexts
 from biaslab.text.devices import generator
 from biaslab.text.encoder import evaluating
-from biaslab.text.encoder import score as score_of
 from biaslab.text.language_model import BiGRU
+from biaslab.text.packing import score as score_of
 from biaslab.text.tokens import Tokenizer, Tokens
 
 Score = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

@@ -23,7 +23,8 @@ from scipy.special import expit
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.hate_speech.explanations import MAX_TOKENS, word_spans
-from biaslab.text.encoder import batches_by_length, evaluating, score
+from biaslab.text.encoder import batches_by_length, evaluating
+from biaslab.text.packing import score
 from biaslab.text.tokens import Tokens
 
 SHARES = (0.1, 0.2, 0.5)

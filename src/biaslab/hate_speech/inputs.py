@@ -111,10 +111,13 @@ class Inputs:
         return options({**self._probes(wildcards.corpus), **described, **limits})
 
     def keys(self, part: str | None, *keys: str) -> list[str]:
-        """Return keys of a part of the section, or of the section itself; a switch without a value where true."""
+        """Return keys of a part of the section, or of the section itself; switches that are on by name."""
         section = self.section[part] if part else self.section
         switches = [f"--{key.replace('_', '-')}" for key in keys if section[key] is True]
-        return [*options({key: section[key] for key in keys if not isinstance(section[key], bool)}), *switches]
+        return [
+            *options({key: section[key] for key in keys if not isinstance(section[key], bool)}),
+            *switches,
+        ]
 
     def weight(self, wildcards: Any) -> list[str]:
         """Return the weight of a negative sentence in a corpus."""

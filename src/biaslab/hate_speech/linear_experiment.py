@@ -1,4 +1,4 @@
-"""Linear models on one corpus: Table 1's rows of BoW, Tables 3 and 4, Figure 2, and what the split is worth."""
+"""Linear models on one corpus: Table 1's rows of BoW, Tables 3 and 4, Figure 2, what the split is worth."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -57,7 +57,7 @@ class LinearEffort:
 def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]) -> None:
     """Write the predictions, weights, removals and splits of the linear models of a corpus.
 
-    The files are ``predictions/{bow,bow-wr}.parquet``, ``linear_weights.tsv``, ``removal.tsv``, ``linear.tsv``.
+    The files: ``predictions/{bow,bow-wr}.parquet``, ``linear_weights.tsv``, ``removal.tsv``, ``linear.tsv``.
 
     Parameters
     ----------
@@ -95,7 +95,8 @@ def _scores(folder: Folder, linear, texts: Texts, model: str) -> np.ndarray:
 
 def _predictions(folder: Folder, linear, model: str) -> pd.DataFrame:
     tables = [
-        prediction_table(0, name, _scores(folder, linear, texts, model)) for name, texts in folder.tested.items()
+        prediction_table(0, name, _scores(folder, linear, texts, model))
+        for name, texts in folder.tested.items()
     ]
     return pd.concat(tables, ignore_index=True)
 
@@ -135,9 +136,7 @@ def _variants(
     for rule, kind, variant in _sources(given):
         for number in range(1 if source.is_released_split else effort.n_splits):
             tables = read_splits(variant, effort.seed, number)
-            splits = {
-                name: tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()
-            }
+            splits = {name: tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}
             for features in (BINARY, TFIDF) if variant == given else (BINARY,):
                 for model in (BOW, BOW_WR):
                     names = {"model": model, "features": features, "label_rule": rule, "split_kind": kind}

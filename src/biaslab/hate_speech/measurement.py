@@ -110,15 +110,15 @@ def _together(path: Path, kind: str, methods: Sequence[str]) -> pd.DataFrame:
 def _held_out(
     folder: Folder, methods: Sequence[str], identity: pd.DataFrame, attributions: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return how each identifier fares that was, or was not, regularized, next to the method that has them all."""
+    """Return how each identifier fares where it is regularized, where others are, and where none is."""
     parsed = {name: parse_method(name) for name in methods}
     folds = [name for name, method in parsed.items() if method.fold is not None]
     bases = dict.fromkeys(name.partition("@")[0] for name in folds)
     rows = []
-    for name in [*bases, *folds]:
+    for name in [VANILLA, *bases, *folds] if folds else []:
         fold = parsed[name].fold if name in parsed else None
         for place, identifier in enumerate(folder.ids):
-            is_regularized = fold is None or place % fold[1] != fold[0]
+            is_regularized = name != VANILLA and (fold is None or place % fold[1] != fold[0])
             rows.append({"identifier": identifier, "method": name, "is_regularized": is_regularized})
     table = pd.DataFrame(rows, columns=["identifier", "method", "is_regularized"])
     news = identity[identity["set"] == NEWS]

@@ -99,5 +99,3 @@ def _counts(splits: Mapping[str, Texts], sizes: Mapping[str, int], ids: Mapping[
             }
         )
     return pd.DataFrame(rows)
-
-

@@ -22,6 +22,7 @@ from safetensors.torch import save_file
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path, write_json
 from biaslab.core.rng import stream
+from biaslab.text import packing
 from biaslab.text.tokens import Tokenizer, Tokens
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when transformers is imported
@@ -220,9 +221,7 @@ def score(model: BertForSequenceClassification, ids: torch.Tensor, mask: torch.T
     InputError
         When a text has more tokens than the encoder has positions.
     """
-    limit = model.config.max_position_embeddings
-    if ids.shape[1] > limit:
-        raise InputError(f"a text has {ids.shape[1]} tokens, the encoder reads {limit}; cut texts to that")
+    _check_length(model, ids.shape[1])
     logits = model(input_ids=ids, attention_mask=mask).logits
     return logits[:, 1] - logits[:, 0]
 
@@ -237,7 +236,7 @@ def predict(
 ) -> np.ndarray:
     """Return the scores of texts, without dropout.
 
-    Texts are read by length, so that little is padded. Another `batch_tokens` changes scores by rounding
+    Texts are read by length, without padding (`biaslab.text.packing`). Another `batch_tokens` changes scores by rounding
     in float32 only, since sums are then added up in another order.
 
     Parameters
@@ -262,12 +261,13 @@ def predict(
     """
     if device is not None:
         model.to(device)
+    _check_length(model, int(tokens.lengths.max(initial=0)))
     scores = np.empty(len(tokens), np.float32)
     done = 0
     with evaluating(model), torch.no_grad():
         for rows in batches_by_length(tokens.lengths, batch_tokens):
             ids, mask = (torch.from_numpy(a).to(model.device) for a in tokens.padded(rows, pad))
-            scores[rows] = score(model, ids, mask).float().cpu().numpy()
+            scores[rows] = packing.score(model, ids, mask).float().cpu().numpy()
             done += len(rows)
             if progress is not None:
                 progress(done, len(tokens))
@@ -283,6 +283,12 @@ def evaluating(model: torch.nn.Module) -> Iterator[None]:
         yield
     finally:
         model.train(training)
+
+
+def _check_length(model: BertForSequenceClassification, length: int) -> None:
+    limit = model.config.max_position_embeddings
+    if length > limit:
+        raise InputError(f"a text has {length} tokens, the encoder reads {limit}; cut texts to that")
 
 
 def batches_by_length(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
