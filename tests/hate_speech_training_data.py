@@ -1,49 +1,47 @@
-"""A tiny classifier, its tokenizer and neutral sentences for the tests of training."""
+"""A tiny classifier, a language model and neutral sentences for the tests of training."""
+
+from torch import nn
 
 from biaslab.core.rng import stream
 from biaslab.text.encoder import load_classifier
+from biaslab.text.language_model import BiGRU, known_tokens
 from biaslab.text.tokens import Tokenizer
 from text_data import tiny_classifier
 
 GROUPS = ("bakers", "cyclists", "gardeners", "sailors")
-WORDS = (
-    "the",
-    "a",
-    "some",
-    "met",
-    "saw",
-    "heard",
-    "like",
-    "near",
-    "park",
-    "harbour",
-    "oven",
-    "rose",
-    "slowly",
-)
+WORDS = ("the", "some", "met", "saw", "heard", "near", "park", "harbour", "oven", "rose", "then", "here")
 UNUSED = ("quince", "piano", "glacier")
 
 
-def tiny_encoder(folder, layers=2, width=16, seed=1):
-    """Write an encoder that knows more words than the sentences have; return its tokenizer and the folder."""
-    tiny_classifier(folder, (*GROUPS, *UNUSED, *WORDS), layers=layers, width=width, seed=seed)
-    return Tokenizer.load(folder / "vocab.txt"), folder
+def tiny_model(folder, dropout=True, **options):
+    """Write and load a classifier that knows more words than sentences have; return it and its tokenizer."""
+    tiny_classifier(folder, (*GROUPS, *UNUSED, *WORDS), **options)
+    model = load_classifier(folder, seed=1)
+    for module in model.modules():
+        if isinstance(module, nn.Dropout) and not dropout:
+            module.p = 0.0
+    return model, Tokenizer.load(folder / "vocab.txt")
 
 
-def tiny_model(folder, **options):
-    """Write and load a tiny classifier; return it and its tokenizer."""
-    tokenizer, folder = tiny_encoder(folder, **options)
-    return load_classifier(folder, seed=1), tokenizer
+def tiny_language_model(tokenizer, tokens):
+    """A language model that has not learned anything."""
+    known = known_tokens(tokens, tokenizer, "texts")
+    return BiGRU(known, len(tokenizer.vocabulary), tokenizer.unk, 4, 4).initialize(1)
 
 
-def sentences(n, seed):
-    """Neutral sentences of 3 to 12 words, every third one about a group, and labels that words give away."""
+def group_ids(tokenizer):
+    """The token of every group."""
+    return {group: tokenizer.vocabulary.index(group) for group in GROUPS}
+
+
+def sentences(n, seed, about=3):
+    """Neutral sentences of 3 to 12 words, one in `about` on a group; a word gives their labels away."""
     rng = stream(seed, "sentences")
     texts, labels = [], []
     for i in range(n):
         words = list(rng.choice(WORDS, size=int(rng.integers(3, 13))))
-        if i % 3 == 0:
+        if i % about == 0:
             words[int(rng.integers(len(words)))] = str(rng.choice(GROUPS))
         texts.append(" ".join(words))
-        labels.append(int("oven" in words or "rose" in words))
+        labels.append(int("oven" in words))
     return texts, labels

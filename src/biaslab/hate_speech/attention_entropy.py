@@ -12,9 +12,6 @@ authors' code, the softmax is taken of weights that are probabilities already, a
 those after dropout.
 """
 
-import contextlib
-from collections.abc import Iterator
-
 import numpy as np
 import torch
 from torch import nn
@@ -35,50 +32,27 @@ def logits_and_entropy(
     mask : (n, L) bool
         Tokens that are seen.
     """
-    packed = packing.pack(ids, mask)
-    sentences = torch.from_numpy(packed.sentences).to(model.device)
-    same = sentences[:, :, None] == sentences[:, None, :]
-    weight = _weights(sentences, len(ids), model.dtype)
-    hidden, total = packing.embed(model, packed), 0.0
-    with _eager(model):
-        bias = torch.zeros(same.shape, dtype=model.dtype, device=model.device)
-        bias.masked_fill_(~same, torch.finfo(model.dtype).min)
-        for layer in model.bert.encoder.layer:
-            attended, attention = layer.attention(hidden, bias[:, None])
-            hidden = layer.feed_forward_chunk(attended)
-            total = total + (token_entropies(attention, same) * weight).sum()
-    rows, columns = torch.from_numpy(packed.first).to(model.device).unbind(1)
-    return packing.classify(model, hidden[rows, columns]), total
+    entropies = []
+
+    def attend(
+        attention: nn.Module,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        groups: packing.Groups,
+    ) -> torch.Tensor:
+        contexts = []
+        for q, k, v in packing.split_heads(attention, query, key, value, groups):
+            weights = attention.dropout((q @ k.transpose(2, 3) * attention.scaling).softmax(dim=-1))
+            entropies.append(token_entropies(weights).mean(dim=1).sum())
+            contexts.append(weights @ v)
+        return packing.join_heads(contexts)
+
+    logits = packing.logits(model, ids, mask, attend=attend, whole=True)
+    return logits, torch.stack(entropies).sum() / len(ids)
 
 
-def token_entropies(attention: torch.Tensor, same: torch.Tensor) -> torch.Tensor:
-    """Return the entropy Hᵢ of every token, (r, w).
-
-    Parameters
-    ----------
-    attention : (r, heads, w, w)
-        Weights by which tokens attend to others.
-    same : (r, w, w) bool
-        Pairs of tokens of one sentence.
-    """
-    averaged = attention.mean(dim=1).masked_fill(~same, -torch.inf)
-    logarithms = averaged.log_softmax(dim=-1).masked_fill(~same, 0)
+def token_entropies(attention: torch.Tensor) -> torch.Tensor:
+    """Return the entropy Hᵢ of every token, (n, t), from the weights of attention, (n, heads, t, t)."""
+    logarithms = attention.mean(dim=1).log_softmax(dim=-1)
     return -(logarithms.exp() * logarithms).sum(dim=-1)
-
-
-def _weights(sentences: torch.Tensor, n: int, dtype: torch.dtype) -> torch.Tensor:
-    """Return what each token, (r, w), weighs in a mean over sentences of means over tokens; 0 in gaps."""
-    known = sentences >= 0
-    lengths = torch.bincount(sentences[known], minlength=n).to(dtype)
-    return torch.where(known, 1 / (n * lengths[sentences.clamp(min=0)]), 0)
-
-
-@contextlib.contextmanager
-def _eager(model: nn.Module) -> Iterator[None]:
-    """Let a model compute its attention in steps, for only so are the weights to be had."""
-    before = model.config._attn_implementation
-    model.set_attn_implementation("eager")
-    try:
-        yield
-    finally:
-        model.set_attn_implementation(before)

@@ -14,11 +14,12 @@ import torch
 
 from biaslab.hate_speech import methods
 from biaslab.hate_speech.attention_entropy import logits_and_entropy
-from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings, Occurrences, fill_contexts
-from biaslab.hate_speech.explanations import find_occurrences, importance, regularizer
+from biaslab.hate_speech.batches import Batches, Explained, ExplainedBatches
+from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings
+from biaslab.hate_speech.explanations import importance, regularizer
 from biaslab.hate_speech.methods import Method
 from biaslab.text import packing
-from biaslab.text.devices import generator, step_seed
+from biaslab.text.devices import step_seed
 from biaslab.text.language_model import BiGRU
 from biaslab.text.tokens import Tokenizer
 
@@ -70,6 +71,10 @@ class Objective:
     Parameters
     ----------
     model : BertForSequenceClassification
+    batches : Batches
+        Training sentences.
+    labels : (n,) int
+        Theirs, 0 or 1.
     tokenizer : Tokenizer
     method : Method
     regularization : Regularization or None
@@ -82,34 +87,32 @@ class Objective:
     def __init__(
         self,
         model: torch.nn.Module,
+        batches: Batches,
+        labels: np.ndarray,
         tokenizer: Tokenizer,
         method: Method,
         regularization: Regularization | None,
         negative_weight: float,
         seed: int,
     ) -> None:
-        self._model, self._tokenizer, self._method = model, tokenizer, method
-        self._regularization, self._seed = regularization, seed
+        self._model, self._batches, self._labels, self._pad = model, batches, labels, tokenizer.pad
+        self._method, self._seed = method, seed
         self._class_weights = torch.tensor([negative_weight, 1.0], dtype=model.dtype, device=model.device)
-        identifiers = regularization.identifier_ids if regularization else {}
-        self._regularized = set(method.regularized(identifiers).values())
+        if is_explained(method):
+            self._explained = ExplainedBatches(
+                batches,
+                set(method.regularized(regularization.identifier_ids).values()),
+                regularization.contexts,
+                regularization.language_model,
+                tokenizer,
+                seed,
+                model.device,
+            )
 
-    def backward(
-        self, ids: np.ndarray, mask: np.ndarray, labels: np.ndarray, step: int
-    ) -> tuple[float, float]:
-        """Add the gradient of a batch's loss to those of the parameters.
+    def backward(self, step: int) -> tuple[float, float]:
+        """Add the gradient of the loss of a step's batch to those of the parameters.
 
         All random numbers follow from the seed and the step: a step can be taken without those before.
-
-        Parameters
-        ----------
-        ids : (n, L) int64
-            Tokens of sentences, padded.
-        mask : (n, L) bool
-            Where there is a token.
-        labels : (n,) int
-            0 or 1.
-        step : int
 
         Returns
         -------
@@ -120,18 +123,17 @@ class Objective:
         """
         torch.manual_seed(step_seed(self._seed, "dropout", step))
         self._model.train()
-        if not self._method.alpha:
-            return self._classify(ids, mask, labels), 0.0
-        if self._method.kind == methods.EAR:
-            return self._attend(ids, mask, labels)
-        return self._classify(ids, mask, labels), self._explain(ids, mask, step)
-
-    def _classify(self, ids: np.ndarray, mask: np.ndarray, labels: np.ndarray) -> float:
-        loss = self._cross_entropy(packing.logits(self._model, ids, mask), labels)
+        rows = self._batches.rows(step)
+        ids, mask = self._batches.tokens.padded(rows, self._pad)
+        if self._method.kind == methods.EAR and self._method.alpha:
+            return self._attend(ids, mask, self._labels[rows])
+        loss = self._cross_entropy(packing.logits(self._model, ids, mask), self._labels[rows])
         loss.backward()
-        return loss.item()
+        explained = self._explained.at(step) if is_explained(self._method) else None
+        return loss.item(), self._explain(explained, len(rows)) if explained else 0.0
 
     def _attend(self, ids: np.ndarray, mask: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+        """Differentiate the classification loss less α times the entropy of attention; return both."""
         logits, entropy = logits_and_entropy(self._model, ids, mask)
         loss = self._cross_entropy(logits, labels)
         (loss - self._method.alpha * entropy).backward()
@@ -141,53 +143,34 @@ class Objective:
         target = torch.as_tensor(labels, dtype=torch.int64, device=logits.device)
         return torch.nn.functional.cross_entropy(logits, target, weight=self._class_weights)
 
-    def _explain(self, ids: np.ndarray, mask: np.ndarray, step: int) -> float:
-        """Differentiate the regularizer of all occurrences of identifiers in a batch; return it."""
-        found = find_occurrences(ids, self._regularized)
-        if not len(found):
-            return 0.0
-        rows, row = np.unique(found.row, return_inverse=True)
-        occurrences = Occurrences(row, found.start, found.end)
-        width = mask[rows].sum(axis=1).max()
-        device = self._model.device
-        ids_of, mask_of = (torch.from_numpy(a[rows, :width]).to(device) for a in (ids, mask))
-        filled = self._fill(ids_of, mask_of, occurrences, step)
+    def _explain(self, explained: Explained, n_sentences: int) -> float:
+        """Differentiate α times the regularizer of the identifiers in a batch; return the regularizer."""
         has_dropout = methods.DROPOUT in self._method.quirks
-        self._model.train(has_dropout)
         reduction = "sum" if methods.SUM in self._method.quirks else "mean"
-        total, score = 0.0, functools.partial(packing.score, self._model)
-        for part in _parts(len(occurrences), 2 * filled.shape[1] * int(width)):
+        self._model.train(has_dropout)
+        total = 0.0
+        for part in _parts(*explained.filled.shape):
             phi = importance(
-                score,
-                ids_of,
-                mask_of,
-                occurrences.part(part),
-                filled[part],
-                self._tokenizer.pad,
+                functools.partial(packing.score, self._model),
+                explained.ids,
+                explained.mask,
+                explained.occurrences.part(part),
+                explained.filled[part],
+                self._pad,
                 share=not has_dropout,
             )
-            value = regularizer(phi, len(ids), reduction)
+            value = regularizer(phi, n_sentences, reduction)
             (self._method.alpha * value).backward()
             total += value.item()
         return total
 
-    def _fill(
-        self, ids: torch.Tensor, mask: torch.Tensor, occurrences: Occurrences, step: int
-    ) -> torch.Tensor:
-        regularization = self._regularization
-        random = generator(self._seed, "contexts", step, device=ids.device)
-        return fill_contexts(
-            ids,
-            mask,
-            occurrences,
-            regularization.contexts,
-            regularization.language_model,
-            self._tokenizer,
-            random,
-        )
+
+def is_explained(method: Method) -> bool:
+    """Return whether explanations take part in a method's loss; with a strength of 0 they do not."""
+    return method.explains and method.alpha > 0
 
 
-def _parts(n: int, tokens_each: int) -> list[slice]:
+def _parts(n: int, contexts: int, width: int) -> list[slice]:
     """Split n occurrences into parts of at most `MAX_TOKENS` tokens, one occurrence at least."""
-    size = max(1, MAX_TOKENS // tokens_each)
+    size = max(1, MAX_TOKENS // (2 * contexts * width))
     return [slice(start, start + size) for start in range(0, n, size)]

@@ -14,7 +14,6 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,12 @@ import torch
 from sklearn.metrics import precision_recall_fscore_support
 
 from biaslab.core.errors import InputError
-from biaslab.core.rng import stream
 from biaslab.hate_speech import optimizers
+from biaslab.hate_speech.batches import Batches
 from biaslab.hate_speech.checkpoints import load_checkpoint, save_checkpoint
 from biaslab.hate_speech.compact import compact_embeddings
 from biaslab.hate_speech.methods import Method
-from biaslab.hate_speech.objective import Objective, Regularization
+from biaslab.hate_speech.objective import Objective, Regularization, is_explained
 from biaslab.hate_speech.schedules import Patience, warmup_linear
 from biaslab.hate_speech.settings import PUBLISHED, Plan, TrainingSettings
 from biaslab.text import packing
@@ -157,7 +156,7 @@ def tokens_in_use(data: TrainingData, method: Method, regularization: Regulariza
     tokenizer = data.tokenizer
     special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
     parts = [data.train.ids, data.validation.ids, special]
-    if method.alpha and method.explains and regularization.language_model is not None:
+    if is_explained(method) and regularization.language_model is not None:
         parts.append(regularization.language_model.token_ids.cpu().numpy())
     return np.unique(np.concatenate(parts)).astype(np.int64)
 
@@ -183,10 +182,14 @@ class _Run:
             model.named_parameters()
         )
         self._objective = Objective(
-            model, data.tokenizer, method, regularization, settings.negative_weight, seed
-        )
-        self._order = lru_cache(maxsize=1)(
-            lambda epoch: stream(seed, "order", epoch).permutation(self.plan.n)
+            model,
+            Batches(data.train, settings.batch_size, seed),
+            data.train_labels,
+            data.tokenizer,
+            method,
+            regularization,
+            settings.negative_weight,
+            seed,
         )
         self._patience = Patience()
         self._best: dict[str, torch.Tensor] = {}
@@ -200,11 +203,7 @@ class _Run:
 
     def take_step(self) -> None:
         """Take one step against the gradient of the next batch."""
-        epoch, number = divmod(self.step, self.plan.steps_per_epoch)
-        size = self._settings.batch_size
-        rows = self._order(epoch)[number * size : (number + 1) * size]
-        ids, mask = self._data.train.padded(rows, self._data.tokenizer.pad)
-        losses = self._objective.backward(ids, mask, self._data.train_labels[rows], self.step)
+        losses = self._objective.backward(self.step)
         factor = self._patience.factor * warmup_linear(self.step, self.plan.budget)
         self._rate = self._settings.learning_rate * factor
         self._optimizer.step(self._rate)

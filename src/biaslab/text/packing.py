@@ -1,44 +1,55 @@
-"""Scores of a BERT classifier without padding: several sentences in one row, and one token in the last layer.
+"""Scores of a BERT classifier without padding.
 
-In a batch of sentences most of the padded matrix is padding, and the classifier reads one token of the last
-layer alone. Here sentences are laid end to end in rows of one width; tokens attend to their own sentence
-only, and have the positions that they had. Masked tokens are left out, since nothing attends to them in the
-padded form either. The last layer is computed for the first token of every sentence. Scores equal those of
-the padded form up to rounding; with dropout they have the same distribution.
+In a batch of sentences most of the padded matrix is padding, and of the last layer the classifier reads one
+token alone. Here the tokens of all sentences lie end to end, sentences of one length beside each other;
+attention is computed length by length, and the last layer for the first token of every sentence. Masked
+tokens are left out, since nothing attends to them in the padded form either; the others keep their
+positions. Without dropout, tokens that have one id and position in several sentences pass the embedding and
+the first projections once.
+
+Scores equal those of the padded form up to rounding; with dropout they have the same distribution.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
 
-ROW = 64
-"""Least width of a row: what longer rows waste on attention between sentences, shorter ones waste on gaps."""
+Groups = tuple[tuple[int, int], ...]
+"""How many sentences there are of each length, and the length, in the order in which they lie."""
+Attend = Callable[[nn.Module, torch.Tensor, torch.Tensor, torch.Tensor, Groups], torch.Tensor]
+"""What computes the context of tokens, (q, d), from a layer's self-attention, queries (q, d), keys and values
+(t, d) of all sentences, and their groups. There is a query for every token, or one for every sentence."""
 
 
 @dataclass(frozen=True)
 class Packing:
-    """Sentences laid end to end in rows.
+    """Tokens of sentences, end to end.
 
     Attributes
     ----------
-    ids, positions : (r, w) int64
+    ids, positions : (t,) int64
         Tokens and their positions in their sentences.
-    sentences : (r, w) int64
-        The sentence of each token, -1 in gaps.
-    first : (n, 2) int64
-        Row and column of each sentence's first token.
+    groups : tuple of (int, int)
+        Sentences of each length, and the length.
+    first : (n,) int64
+        Where sentences begin, in the order in which they lie.
+    place : (n,) int64
+        The number that each sentence has in this order.
     """
 
     ids: np.ndarray
     positions: np.ndarray
-    sentences: np.ndarray
+    groups: Groups
     first: np.ndarray
+    place: np.ndarray
 
 
 def pack(ids: np.ndarray, mask: np.ndarray) -> Packing:
-    """Lay the tokens that are not masked end to end, the longest sentence first, each where it first fits.
+    """Lay the tokens that are not masked end to end, the longest sentences first.
 
     Parameters
     ----------
@@ -47,86 +58,135 @@ def pack(ids: np.ndarray, mask: np.ndarray) -> Packing:
         The first token of every sentence is not masked.
     """
     lengths = mask.sum(axis=1)
-    width = max(ROW, int(lengths.max()))
-    first = np.zeros((len(ids), 2), np.int64)
-    ends = np.zeros(len(ids), np.int64)
-    for i in np.argsort(-lengths, kind="stable"):
-        row = int(np.argmax(ends + lengths[i] <= width))  # rows that are not begun are empty: one always fits
-        first[i] = row, ends[row]
-        ends[row] += lengths[i]
-    sentence, position = np.nonzero(mask)
-    within = np.arange(len(sentence)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    row, column = first[sentence, 0], first[sentence, 1] + within
-    shape = (int(first[:, 0].max()) + 1, width)
-    packed = Packing(np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.full(shape, -1), first)
-    packed.ids[row, column] = ids[sentence, position]
-    packed.positions[row, column] = position
-    packed.sentences[row, column] = sentence
-    return packed
+    order = np.argsort(-lengths, kind="stable")
+    sentences, positions = np.nonzero(mask[order])
+    first = np.cumsum(lengths[order]) - lengths[order]
+    different, counts = np.unique(-lengths, return_counts=True)
+    groups = tuple((int(count), int(-length)) for length, count in zip(different, counts, strict=True))
+    return Packing(ids[order[sentences], positions], positions, groups, first, np.argsort(order))
 
 
-def logits(model: nn.Module, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def attend(
+    attention: nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, groups: Groups
+) -> torch.Tensor:
+    """Return the context of tokens, (q, d): see `Attend`."""
+    contexts = [
+        scaled_dot_product_attention(
+            *heads, dropout_p=attention.dropout.p if attention.training else 0.0, scale=attention.scaling
+        )
+        for heads in split_heads(attention, query, key, value, groups)
+    ]
+    return join_heads(contexts)
+
+
+def split_heads(
+    attention: nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, groups: Groups
+) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    """Return queries, keys and values of each group, (sentences, heads, tokens, size of a head)."""
+    per_sentence = len(query) == sum(count for count, _ in groups)
+    parts = []
+    for tensor, is_single in ((query, per_sentence), (key, False), (value, False)):
+        shapes = [(count, 1 if is_single else length) for count, length in groups]
+        split = tensor.split([count * length for count, length in shapes])
+        parts.append(
+            [
+                part.view(*shape, attention.num_attention_heads, -1).transpose(1, 2)
+                for part, shape in zip(split, shapes, strict=True)
+            ]
+        )
+    return list(zip(*parts, strict=True))
+
+
+def join_heads(contexts: list[torch.Tensor]) -> torch.Tensor:
+    """Return the contexts of all tokens, (q, d), from those of each group."""
+    return torch.cat([context.transpose(1, 2).flatten(2).flatten(0, 1) for context in contexts])
+
+
+def logits(
+    model: nn.Module,
+    ids: torch.Tensor | np.ndarray,
+    mask: torch.Tensor | np.ndarray,
+    attend: Attend = attend,
+    whole: bool = False,
+) -> torch.Tensor:
     """Return the logits of a classifier, (n, classes), as the model itself does for padded sentences.
 
     Parameters
     ----------
     model : BertForSequenceClassification
-        With ``sdpa`` attention.
     ids : (n, L) int64
         Tokens of sentences, padded.
     mask : (n, L) bool
         Tokens that are seen. The first of every sentence is.
+    attend : callable
+        What computes attention.
+    whole : bool
+        Let every token attend in the last layer, too.
     """
-    packing = pack(_array(ids), _array(mask).astype(bool))
-    device = model.device
-    sentences = torch.from_numpy(packing.sentences).to(device)
-    rows, columns = torch.from_numpy(packing.first).to(device).unbind(1)
-    hidden = embed(model, packing)
-    same = (sentences[:, :, None] == sentences[:, None, :])[:, None]
-    *layers, last = model.bert.encoder.layer
-    for layer in layers:
-        hidden = layer(hidden, same)
-    own = sentences[rows] == torch.arange(len(rows), device=device)[:, None]
-    return classify(model, _first_token(last, hidden[rows, columns], hidden, rows, own))
+    packed = pack(_array(ids), _array(mask).astype(bool))
+    first = torch.from_numpy(packed.first).to(model.device)
+    hidden, source = _embed(model, packed)
+    layers = model.bert.encoder.layer
+    for number, layer in enumerate(layers, 1):
+        is_last = number == len(layers) and not whole
+        hidden = _pass(layer, hidden, source, first if is_last else None, packed.groups, attend)
+        source = None
+    if whole:
+        hidden = _rows(hidden, first)
+    hidden = _rows(hidden, torch.from_numpy(packed.place).to(model.device))
+    return model.classifier(model.dropout(model.bert.pooler(hidden[:, None])))
 
 
-def score(model: nn.Module, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def score(model: nn.Module, ids: torch.Tensor | np.ndarray, mask: torch.Tensor | np.ndarray) -> torch.Tensor:
     """Return s(x), the second logit less the first one, (n,), of sentences given as for `logits`."""
     z = logits(model, ids, mask)
     return z[:, 1] - z[:, 0]
 
 
-def embed(model: nn.Module, packing: Packing) -> torch.Tensor:
-    """Return the embeddings of packed tokens, (r, w, d)."""
-    ids, positions = (torch.from_numpy(a).to(model.device) for a in (packing.ids, packing.positions))
-    return model.bert.embeddings(input_ids=ids, position_ids=positions)
+def _embed(model: nn.Module, packed: Packing) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Return the embeddings of the different tokens, (u, d), and which of them each token has, (t,).
+
+    With dropout all tokens differ: there are as many embeddings as tokens, and no second part.
+    """
+    ids, positions, source = packed.ids, packed.positions, None
+    if not model.training:
+        width = positions.max() + 1
+        different, source = np.unique(ids * width + positions, return_inverse=True)
+        ids, positions = np.divmod(different, width)
+        source = torch.from_numpy(source).to(model.device)
+    ids, positions = (torch.from_numpy(a).to(model.device)[None] for a in (ids, positions))
+    return model.bert.embeddings(input_ids=ids, position_ids=positions)[0], source
 
 
-def classify(model: nn.Module, first: torch.Tensor) -> torch.Tensor:
-    """Return logits, (n, classes), of the last hidden states of first tokens, (n, d)."""
-    return model.classifier(model.dropout(model.bert.pooler(first[:, None])))
-
-
-def _first_token(
-    layer: nn.Module, first: torch.Tensor, hidden: torch.Tensor, rows: torch.Tensor, own: torch.Tensor
+def _pass(
+    layer: nn.Module,
+    hidden: torch.Tensor,
+    source: torch.Tensor | None,
+    asked: torch.Tensor | None,
+    groups: Groups,
+    attend: Attend,
 ) -> torch.Tensor:
-    """Return what a layer makes of first tokens, (n, d), which attend to `own` ones, (n, w), of their rows."""
+    """Return what a layer makes of all tokens, (t, d), or of those that are asked for, (n, d).
+
+    `hidden` are the states of all tokens, or, with `source`, the different ones among them.
+    """
     attention = layer.attention.self
-    heads, size = attention.num_attention_heads, attention.attention_head_size
-    query = attention.query(first).view(len(first), heads, 1, size)
-    key, value = (
-        part(hidden).view(*hidden.shape[:2], heads, size).transpose(1, 2)[rows]
-        for part in (attention.key, attention.value)
-    )
-    context = nn.functional.scaled_dot_product_attention(
-        query,
-        key,
-        value,
-        attn_mask=own[:, None, None, :],
-        dropout_p=attention.dropout.p if layer.training else 0.0,
-        scale=attention.scaling,
-    )
-    return layer.feed_forward_chunk(layer.attention.output(context.flatten(1), first))
+    key, value = (_rows(part(hidden), source) for part in (attention.key, attention.value))
+    if asked is None:
+        query, hidden = _rows(attention.query(hidden), source), _rows(hidden, source)
+    else:
+        hidden = _rows(hidden, asked if source is None else source[asked])
+        query = attention.query(hidden)
+    context = attend(attention, query, key, value, groups)
+    return layer.feed_forward_chunk(layer.attention.output(context, hidden))
+
+
+def _rows(table: torch.Tensor, source: torch.Tensor | None) -> torch.Tensor:
+    """Return rows of a table; all of them where none are named.
+
+    As those of an embedding, whose gradient is added up in one order, and fast.
+    """
+    return table if source is None else nn.functional.embedding(source, table)
 
 
 def _array(values: torch.Tensor | np.ndarray) -> np.ndarray:

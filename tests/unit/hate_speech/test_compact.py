@@ -3,13 +3,15 @@ import copy
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from biaslab.hate_speech.compact import compact_embeddings  # noqa: E402
-from biaslab.hate_speech.optimizers import adamw, bert_adam  # noqa: E402
-from biaslab.text import packing  # noqa: E402
-from hate_speech_training_data import UNUSED, sentences, tiny_model  # noqa: E402
+import torch
+
+from biaslab.hate_speech.compact import compact_embeddings
+from biaslab.hate_speech.optimizers import adamw, bert_adam
+from biaslab.text import packing
+from hate_speech_training_data import UNUSED, sentences, tiny_model
 
 TABLE = "bert.embeddings.word_embeddings.weight"
 

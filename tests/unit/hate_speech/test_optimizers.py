@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
-from biaslab.core.rng import stream  # noqa: E402
-from biaslab.hate_speech import optimizers  # noqa: E402
-from biaslab.hate_speech.schedules import warmup_linear  # noqa: E402
-from naive import hate_speech_training as naive  # noqa: E402
+import torch
+
+from biaslab.core.rng import stream
+from biaslab.hate_speech import optimizers
+from biaslab.hate_speech.schedules import warmup_linear
+from naive import hate_speech_training as naive
 
 SHAPES = {
     "embeddings.weight": (7, 5),

@@ -1,13 +1,15 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from biaslab.core.rng import stream  # noqa: E402
-from biaslab.text import packing  # noqa: E402
-from biaslab.text.encoder import score  # noqa: E402
-from hate_speech_training_data import sentences, tiny_model  # noqa: E402
+import torch
+
+from biaslab.core.rng import stream
+from biaslab.text import packing
+from biaslab.text.encoder import score
+from hate_speech_training_data import sentences, tiny_model
 
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 layer", "3 layers"])
@@ -73,17 +75,26 @@ def test_every_token_that_is_not_masked_is_packed_once():
     mask = rng.random((40, 30)) < rng.random((40, 1))
     mask[:, 0] = True
     packed = packing.pack(ids, mask)
-    assert packed.ids.shape[1] == packing.ROW
-    for i in range(40):
-        row, column = packed.first[i]
-        n = mask[i].sum()
-        np.testing.assert_array_equal(packed.ids[row, column : column + n], ids[i, mask[i]])
-        np.testing.assert_array_equal(packed.positions[row, column : column + n], np.flatnonzero(mask[i]))
-        np.testing.assert_array_equal(packed.sentences[row, column : column + n], i)
-    assert (packed.sentences >= 0).sum() == mask.sum()
-    assert packed.ids.size < 1.3 * mask.sum() + packing.ROW
+    assert len(packed.ids) == mask.sum()
+    for i, begin in enumerate(packed.first[packed.place]):
+        tokens = slice(begin, begin + mask[i].sum())
+        np.testing.assert_array_equal(packed.ids[tokens], ids[i, mask[i]])
+        np.testing.assert_array_equal(packed.positions[tokens], np.flatnonzero(mask[i]))
+    lengths = [length for count, length in packed.groups for _ in range(count)]
+    assert lengths == sorted(mask.sum(axis=1), reverse=True)
+    np.testing.assert_array_equal(packed.first, np.cumsum([0, *lengths[:-1]]))
 
 
-def test_a_sentence_longer_than_a_row_widens_the_rows():
-    packed = packing.pack(np.full((2, 100), 7), np.ones((2, 100), bool))
-    assert packed.ids.shape == (2, 100)
+@pytest.mark.parametrize("is_training", [False, True])
+def test_tokens_in_common_are_embedded_once_unless_dropout_tells_them_apart(model_and_tokenizer, is_training):
+    model, tokenizer = model_and_tokenizer
+    ids, mask = batch(tokenizer, n=3, holes=False)
+    ids, mask = ids.repeat(4, 1), mask.repeat(4, 1)
+    embedded = []
+    hook = model.bert.embeddings.register_forward_hook(lambda *call: embedded.append(call[-1].shape[1]))
+    model.train(is_training)
+    packing.score(model, ids, mask)
+    model.eval()
+    hook.remove()
+    tokens = {(int(i), p) for row, seen in zip(ids, mask, strict=True) for p, i in enumerate(row[seen])}
+    assert embedded == [int(mask.sum()) if is_training else len(tokens)]

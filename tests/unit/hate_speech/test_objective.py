@@ -1,0 +1,207 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import torch
+
+from biaslab.hate_speech import objective as objective_module
+from biaslab.hate_speech.batches import Batches, ExplainedBatches
+from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION
+from biaslab.hate_speech.methods import parse_method
+from biaslab.hate_speech.objective import Objective, Regularization, contexts_of
+from biaslab.text.encoder import score
+from hate_speech_training_data import group_ids, sentences, tiny_language_model, tiny_model
+from naive import hate_speech_explanations as naive_explanations
+from naive import hate_speech_training as naive
+
+WEIGHT = 0.125
+STEP = 1
+
+
+@pytest.fixture(scope="module", params=[1, 2], ids=["1 layer", "2 layers"])
+def world(request, tmp_path_factory):
+    """A model in float64 without dropout, and what an objective needs."""
+    model, tokenizer = tiny_model(tmp_path_factory.mktemp("encoder"), dropout=False, layers=request.param)
+    return make_world(model.double(), tokenizer)
+
+
+@pytest.fixture(scope="module")
+def world_with_dropout(tmp_path_factory):
+    return make_world(*tiny_model(tmp_path_factory.mktemp("encoder")))
+
+
+def make_world(model, tokenizer):
+    texts, labels = sentences(40, 5)
+    tokens = tokenizer.encode(texts)
+    return model, tokenizer, tokens, np.array(labels, np.int8), tiny_language_model(tokenizer, tokens)
+
+
+def make_objective(world, name, seed=1):
+    model, tokenizer, tokens, labels, language_model = world
+    method = parse_method(name)
+    regularization = Regularization(method, group_ids(tokenizer), None, language_model)
+    return Objective(
+        model, Batches(tokens, 12, seed), labels, tokenizer, method, regularization, WEIGHT, seed
+    )
+
+
+def gradients(world, name, step=STEP):
+    """The losses of a step, and the gradient of every parameter."""
+    model = world[0]
+    model.zero_grad()
+    losses = make_objective(world, name).backward(step)
+    found = {key: p.grad.clone() for key, p in model.named_parameters()}
+    model.zero_grad()
+    return losses, found
+
+
+def literal_loss(world, name):
+    """Eq. 2 of the step's batch by the loops of the oracles, as a tensor: the loss, its two parts."""
+    model, tokenizer, tokens, labels, language_model = world
+    method = parse_method(name)
+    batches = Batches(tokens, 12, 1)
+    rows = batches.rows(STEP)
+    ids, mask = tokens.padded(rows, tokenizer.pad)
+    logits = model(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask)).logits
+    weights = torch.tensor([1.0 if label else WEIGHT for label in labels[rows]], dtype=torch.float64)
+    picked = logits.log_softmax(1)[range(len(rows)), labels[rows].astype(int)]
+    cross_entropy = -(weights * picked).sum() / weights.sum()
+    identifiers = set(method.regularized(group_ids(tokenizer)).values())
+    explained = ExplainedBatches(
+        batches, identifiers, contexts_of(method), language_model, tokenizer, 1, torch.device("cpu")
+    ).at(STEP)
+    filled = {
+        (int(row), int(start)): contexts.tolist()
+        for row, start, contexts in zip(
+            explained.occurrences.row, explained.occurrences.start, explained.filled, strict=True
+        )
+    }
+    penalty = naive_explanations.explanation_loss(
+        lambda x, m: score(model, torch.tensor([x]), torch.tensor([m]).bool())[0],
+        explained.ids.tolist(),
+        explained.mask.tolist(),
+        identifiers,
+        1.0,
+        lambda row, ids, mask, region: filled[row, region[0]],
+        tokenizer.pad,
+    )
+    penalty = penalty if "sum" in method.quirks else penalty / len(rows)
+    return cross_entropy + method.alpha * penalty, cross_entropy, penalty
+
+
+@pytest.mark.parametrize(
+    "name", ["oc-0.1", "oc-3@sum", "soc-0.1", "soc-3@sum", "soc-3@independent+pad", "soc-3@fold1.2"]
+)
+def test_loss_and_gradient_equal_those_of_the_loop_over_occurrences(world, name):
+    model = world[0].eval()
+    losses, found = gradients(world, name)
+    model.eval()
+    total, cross_entropy, penalty = literal_loss(world, name)
+    assert losses == pytest.approx((cross_entropy.item(), penalty.item()), rel=1e-10)
+    assert penalty > 1e-6
+    expected = torch.autograd.grad(total, model.parameters())
+    for (key, _), b in zip(model.named_parameters(), expected, strict=True):
+        torch.testing.assert_close(found[key], b, rtol=0, atol=1e-10, msg=key)
+
+
+@pytest.mark.parametrize("name", ["vanilla", "oc-30", "soc-30", "ear-0.5"])
+def test_the_gradient_agrees_with_finite_differences(world, name):
+    model = world[0]
+    alpha = parse_method(name).alpha
+    _, found = gradients(world, name)
+    parameters = dict(model.named_parameters())
+    rng = np.random.default_rng(1)
+    direction = {key: torch.from_numpy(rng.normal(size=p.shape)) for key, p in parameters.items()}
+
+    def total(shift):
+        with torch.no_grad():
+            for key, p in parameters.items():
+                p += shift * direction[key]
+        loss, regularizer = gradients(world, name)[0]
+        with torch.no_grad():
+            for key, p in parameters.items():
+                p -= shift * direction[key]
+        return loss + alpha * regularizer
+
+    slope = sum(float((found[key] * direction[key]).sum()) for key in parameters)
+    assert slope == pytest.approx((total(1e-6) - total(-1e-6)) / 2e-6, rel=1e-5)
+
+
+def test_the_classification_loss_is_a_weighted_mean(world):
+    model, tokenizer, tokens, labels, _ = world
+    rows = Batches(tokens, 12, 1).rows(STEP)
+    ids, mask = tokens.padded(rows, tokenizer.pad)
+    with torch.no_grad():
+        logits = model(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask)).logits.numpy()
+    expected = naive.weighted_cross_entropy(logits, labels[rows], WEIGHT)
+    assert gradients(world, "vanilla")[0] == (pytest.approx(expected, rel=1e-12), 0.0)
+    assert 0 < labels[rows].sum() < 12
+
+
+@pytest.mark.parametrize("name", ["oc-0", "soc-0", "ear-0"])
+def test_a_strength_of_zero_is_vanilla_bit_for_bit(world_with_dropout, name):
+    losses, found = gradients(world_with_dropout, name)
+    vanilla_losses, vanilla = gradients(world_with_dropout, "vanilla")
+    assert losses == vanilla_losses
+    for key, gradient in vanilla.items():
+        assert torch.equal(found[key], gradient), key
+
+
+@pytest.mark.parametrize("name", ["oc-0.1", "soc-0.1", "soc-0.1@published"])
+def test_regularization_leaves_the_classification_loss_and_its_dropout_alone(world_with_dropout, name):
+    losses, found = gradients(world_with_dropout, name)
+    vanilla_losses, vanilla = gradients(world_with_dropout, "vanilla")
+    assert losses[0] == vanilla_losses[0]
+    assert losses[1] > 0
+    assert any(not torch.equal(found[key], gradient) for key, gradient in vanilla.items())
+
+
+def test_quirks_change_the_regularizer(world_with_dropout):
+    of = {
+        quirk: gradients(world_with_dropout, f"soc-0.1{quirk}")[0][1]
+        for quirk in ("", "@dropout", "@independent", "@sum", "@fold0.4", "@published")
+    }
+    assert of["@sum"] == pytest.approx(12 * of[""])
+    assert len({round(value, 12) for value in of.values()}) == len(of)
+    assert gradients(world_with_dropout, "soc-0.1@dropout")[0][1] == of["@dropout"]
+    assert gradients(world_with_dropout, "soc-0.1@dropout", step=STEP + 7)[0][1] != of["@dropout"]
+
+
+def test_contexts_are_those_of_the_paper_and_its_code():
+    assert contexts_of(parse_method("oc-0.1@published")) == OC
+    assert contexts_of(parse_method("soc-0.1")) == SOC_REGULARIZATION
+    published = dataclasses.replace(SOC_REGULARIZATION, chained=False, exclude_specials=False)
+    assert contexts_of(parse_method("soc-0.1@published")) == published
+    assert (SOC_REGULARIZATION.radius, SOC_REGULARIZATION.samples, SOC_REGULARIZATION.add_itself) == (
+        5,
+        5,
+        True,
+    )
+
+
+@pytest.mark.parametrize("name", ["soc-1", "soc-1@dropout"])
+def test_many_occurrences_are_differentiated_part_by_part(world, monkeypatch, name):
+    losses, found = gradients(world, name)
+    calls = []
+    importance = objective_module.importance
+    monkeypatch.setattr(
+        objective_module, "importance", lambda *a, **k: calls.append(len(a[3])) or importance(*a, **k)
+    )
+    monkeypatch.setattr(objective_module, "MAX_TOKENS", 300)
+    parts, in_parts = gradients(world, name)
+    assert len(calls) > 1
+    assert parts == pytest.approx(losses, rel=1e-12)
+    for key, gradient in found.items():
+        torch.testing.assert_close(in_parts[key], gradient, rtol=0, atol=1e-12)
+
+
+def test_single_precision_stays_within_the_stated_tolerance(tmp_path):
+    world = make_world(*tiny_model(tmp_path, dropout=False))
+    losses, _ = gradients(world, "soc-1")
+    world[0].eval()
+    _, cross_entropy, penalty = literal_loss(world, "soc-1")
+    assert losses == pytest.approx((cross_entropy.item(), penalty.item()), abs=1e-5)

@@ -1,0 +1,347 @@
+import copy
+import dataclasses
+import functools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import torch
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
+from biaslab.hate_speech.contexts import OC, fill_contexts
+from biaslab.hate_speech.explanations import find_occurrences, importance
+from biaslab.hate_speech.methods import parse_method
+from biaslab.hate_speech.schedules import warmup_linear
+from biaslab.hate_speech.settings import Plan
+from biaslab.hate_speech.training import COLUMNS, Regularization, TrainingData, TrainingSettings, train
+from biaslab.text.encoder import predict, score
+from hate_speech_training_data import UNUSED, group_ids, sentences, tiny_language_model, tiny_model
+from naive import hate_speech_training as naive
+
+SHORT = TrainingSettings(epochs=3, batch_size=8, learning_rate=3e-3, negative_weight=0.5, validate_every=5)
+METHODS = ("vanilla", "wr", "oc-0.1", "soc-0.1", "soc-0.1@published", "ear-0.1")
+
+
+class KilledError(Exception):
+    """Stands for the end of a process."""
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """An untrained model, data and a language model; copy the model before use."""
+    model, tokenizer = tiny_model(tmp_path_factory.mktemp("encoder"))
+    return model, make_data(tokenizer, 72, 30)
+
+
+def make_data(tokenizer, n_train, n_validation):
+    train_texts, train_labels = sentences(n_train, 1)
+    texts, labels = sentences(n_validation, 2)
+    return TrainingData(
+        tokenizer.encode(train_texts),
+        np.array(train_labels, np.int8),
+        tokenizer.encode(texts),
+        np.array(labels, np.int8),
+        tokenizer,
+    )
+
+
+def run(world, name="vanilla", settings=SHORT, seed=1, data=None, **options):
+    """Train a copy of the model; return it and the history."""
+    model, given = copy.deepcopy(world[0]), data or world[1]
+    method = parse_method(name)
+    language_model = tiny_language_model(given.tokenizer, given.train)
+    regularization = Regularization(method, group_ids(given.tokenizer), None, language_model)
+    history = train(model, given, method, settings, regularization, seed, "cpu", **options)
+    return model, history
+
+
+def assert_equal(a, b):
+    """Bit for bit."""
+    for (name, p), (other, q) in zip(a.state_dict().items(), b.state_dict().items(), strict=True):
+        assert name == other
+        assert torch.equal(p, q), name
+
+
+def differ(a, b):
+    return any(not torch.equal(p, q) for p, q in zip(a.parameters(), b.parameters(), strict=True))
+
+
+def f1_of(model, data):
+    predicted = predict(model, data.validation, data.tokenizer.pad) > 0
+    hits = int((predicted & (data.validation_labels == 1)).sum())
+    return 2 * hits / (predicted.sum() + data.validation_labels.sum()) if hits else 0.0
+
+
+@pytest.mark.parametrize("schedule", ["published", "modern"])
+def test_a_classifier_learns(world, schedule):
+    settings = dataclasses.replace(SHORT, schedule=schedule, epochs=25, halvings=100, validate_every=30)
+    model, history = run(world, settings=settings)
+    assert history.f1.max() > 0.9
+    assert history.loss.iloc[-1] < 0.5 * history.loss.iloc[0]
+    assert not model.training
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_equal_seeds_give_equal_bytes_and_other_seeds_do_not(world, name):
+    one, history = run(world, name)
+    other, again = run(world, name)
+    assert_equal(one, other)
+    pd.testing.assert_frame_equal(history, again, check_exact=True)
+    assert differ(one, run(world, name, seed=2)[0])
+
+
+@pytest.mark.parametrize("name", ["oc-0", "soc-0", "ear-0"])
+def test_a_strength_of_zero_is_vanilla_training_bit_for_bit(world, name):
+    vanilla, history = run(world)
+    model, other = run(world, name)
+    assert_equal(model, vanilla)
+    pd.testing.assert_frame_equal(other, history, check_exact=True)
+
+
+@pytest.mark.parametrize("name", ["oc-1e-30", "soc-1e-30", "soc-1e-30@published"])
+def test_a_strength_that_underflows_is_vanilla_training_bit_for_bit(world, name):
+    """The regularizer is computed, and neither orders nor dropout depend on it."""
+    vanilla, history = run(world)
+    model, other = run(world, name)
+    assert_equal(model, vanilla)
+    assert (other.regularizer > 0).all()
+    pd.testing.assert_frame_equal(
+        other.drop(columns="regularizer"), history.drop(columns="regularizer"), check_exact=True
+    )
+    assert (history.regularizer == 0).all()
+
+
+@pytest.mark.parametrize("name", ["wr", "oc-0.1", "soc-0.1", "ear-0.1"])
+def test_methods_differ_from_vanilla(world, name):
+    assert differ(run(world)[0], run(world, name)[0])
+
+
+def test_word_removal_is_vanilla_training_on_sentences_without_identifiers(world):
+    data = world[1].without(group_ids(world[1].tokenizer).values())
+    assert len(data.train.ids) < len(world[1].train.ids)
+    removed, history = run(world, "wr")
+    model, other = run(world, data=data)
+    assert_equal(removed, model)
+    pd.testing.assert_frame_equal(history, other, check_exact=True)
+
+
+def test_embeddings_of_words_that_no_sentence_has_stay(world):
+    model, _ = run(world)
+    data = world[1]
+    unused = [data.tokenizer.vocabulary.index(word) for word in UNUSED]
+    before, after = (m.get_input_embeddings().weight for m in (world[0], model))
+    assert torch.equal(before[unused], after[unused])
+    assert differ(world[0], model)
+
+
+@pytest.mark.parametrize("schedule", ["published", "modern"])
+def test_the_history_follows_the_schedule(world, schedule):
+    settings = dataclasses.replace(SHORT, schedule=schedule, epochs=8, halvings=3, max_steps=60)
+    _, history = run(world, settings=settings)
+    assert tuple(history) == COLUMNS
+    rates, last, best = naive.early_stop(history.f1, 3, in_code=False)
+    budget = 8 * 9 if schedule == "published" else 60
+    if schedule == "modern":
+        rates, last, best = [1.0] * 12, 11, int(history.f1.argmax())
+    factors = [1.0, *rates[:-1]]
+    expected = [
+        3e-3 * factor * warmup_linear(step - 1, budget)
+        for factor, step in zip(factors, history.step, strict=True)
+    ]
+    assert history.learning_rate.tolist() == pytest.approx(expected, rel=1e-12)
+    assert len(history) == last + 1
+    assert history.step.tolist() == list(range(5, 5 * (last + 1) + 1, 5))
+    assert history.epoch.tolist() == [-(-step // 9) for step in history.step]
+    halvings = [round(-np.log2(rate)) for rate in rates]
+    assert history.halvings.tolist() == halvings
+    assert np.flatnonzero(history.is_best).tolist() == [best]
+    assert schedule == "modern" or history.halvings.iloc[-1] == 3
+
+
+def test_the_code_stops_one_halving_after_the_paper(world):
+    settings = dataclasses.replace(SHORT, epochs=20, halvings=2)
+    paper, code = (run(world, settings=dataclasses.replace(settings, stop=s))[1] for s in ("paper", "code"))
+    assert [history.halvings.iloc[-1] for history in (paper, code)] == [2, 3]
+    pd.testing.assert_frame_equal(
+        paper.drop(columns="is_best"), code[: len(paper)].drop(columns="is_best"), check_exact=True
+    )
+
+
+def test_the_model_has_the_weights_of_its_best_validation(world):
+    settings = dataclasses.replace(SHORT, epochs=6, halvings=4)
+    model, history = run(world, settings=settings)
+    best = history[history.is_best]
+    assert best.f1.item() == history.f1.max() > 0
+    assert best.index[0] < len(history) - 1
+    assert f1_of(model, world[1]) == pytest.approx(best.f1.item())
+    until, _ = run(world, settings=dataclasses.replace(settings, max_steps=int(best.step.item())))
+    assert_equal(model, until)
+
+
+def test_where_no_validation_beats_zero_the_last_weights_stay(world):
+    data = dataclasses.replace(world[1], validation_labels=np.zeros(30, np.int8))
+    settings = dataclasses.replace(SHORT, halvings=2)
+    model, history = run(world, data=data, settings=settings)
+    assert (history.f1 == 0).all()
+    assert not history.is_best.any()
+    assert history.halvings.tolist() == [0, 1, 2]
+    first, _ = run(world, data=data, settings=dataclasses.replace(settings, max_steps=5))
+    assert differ(model, first)
+    assert differ(first, world[0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "every", "last"),
+    [
+        (TrainingSettings(epochs=2, batch_size=10), 10, 20),
+        (TrainingSettings(epochs=4, batch_size=10, validate_every=7), 7, 40),
+        (TrainingSettings(epochs=4, batch_size=10, validate_every=7, max_steps=6), 10, 6),
+        (TrainingSettings(epochs=9, batch_size=10, validate_every=20, max_steps=20), 20, 20),
+    ],
+)
+def test_validations_come_every_so_many_steps_every_epoch_of_a_short_training_and_at_the_end(
+    settings, every, last
+):
+    plan = Plan(95, settings)
+    steps = [step for step in range(1, plan.n_steps + 1) if plan.validates_after(step)]
+    assert steps == sorted({*range(every, last + 1, every), last})
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("killed_after", [4, 5, 13])
+def test_a_killed_training_goes_on_to_the_same_bytes(world, tmp_path, name, killed_after):
+    whole, history = run(world, name)
+
+    def kill(step, n_steps):
+        assert n_steps == 27
+        if step == killed_after:
+            raise KilledError
+
+    checkpoint = tmp_path / "checkpoint.safetensors"
+    with pytest.raises(KilledError):
+        run(world, name, checkpoint=checkpoint, progress=kill)
+    assert checkpoint.exists() == (killed_after >= 5)
+    taken = []
+    resumed, again = run(world, name, checkpoint=checkpoint, progress=lambda step, n: taken.append(step))
+    assert taken[0] == killed_after // 5 * 5 + 1
+    assert_equal(resumed, whole)
+    for path, table in ((tmp_path / "a.tsv", history), (tmp_path / "b.tsv", again)):
+        write_tsv(path, table)
+    assert (tmp_path / "a.tsv").read_bytes() == (tmp_path / "b.tsv").read_bytes()
+    pd.testing.assert_frame_equal(history, again, check_exact=True)
+
+
+def test_a_training_that_is_over_takes_no_step_more(world, tmp_path):
+    checkpoint = tmp_path / "checkpoint.safetensors"
+    settings = dataclasses.replace(SHORT, halvings=2)
+    whole, history = run(world, settings=settings, checkpoint=checkpoint)
+    taken = []
+    again, other = run(
+        world, settings=settings, checkpoint=checkpoint, progress=lambda *step: taken.append(step)
+    )
+    assert taken == []
+    assert_equal(whole, again)
+    pd.testing.assert_frame_equal(history, other, check_exact=True)
+
+
+def test_the_checkpoint_of_another_training_is_refused(world, tmp_path):
+    checkpoint = tmp_path / "checkpoint.safetensors"
+    run(world, "soc-0.1", checkpoint=checkpoint)
+    other_model = (copy.deepcopy(world[0]), world[1])
+    with torch.no_grad():
+        next(other_model[0].parameters()).add_(1)
+    labels = 1 - world[1].train_labels
+    for changed, problem in (
+        (lambda: run(world, "soc-1", checkpoint=checkpoint), "method = soc-0.1, not soc-1"),
+        (lambda: run(world, "soc-0.1", seed=2, checkpoint=checkpoint), "seed = 1, not 2"),
+        (
+            lambda: run(world, "soc-0.1", dataclasses.replace(SHORT, halvings=4), checkpoint=checkpoint),
+            "halvings = 5, not 4",
+        ),
+        (lambda: run(other_model, "soc-0.1", checkpoint=checkpoint), "encoder ="),
+        (
+            lambda: run(
+                world,
+                "soc-0.1",
+                data=dataclasses.replace(world[1], train_labels=labels),
+                checkpoint=checkpoint,
+            ),
+            "train =",
+        ),
+    ):
+        with pytest.raises(InputError, match=problem) as error:
+            changed()
+        assert "\n" not in str(error.value)
+
+
+def mean_absolute_importance(model, data, texts):
+    """Mean |φ| (OC) of the groups in some sentences."""
+    tokenizer = data.tokenizer
+    ids, mask = map(torch.from_numpy, tokenizer.encode(texts).padded(range(len(texts)), tokenizer.pad))
+    occurrences = find_occurrences(ids.numpy(), set(group_ids(tokenizer).values()))
+    filled = fill_contexts(ids, mask, occurrences, OC, None, tokenizer, None)
+    with torch.no_grad():
+        phi = importance(functools.partial(score, model), ids, mask, occurrences, filled, tokenizer.pad)
+    return float(phi.abs().mean())
+
+
+@pytest.mark.parametrize("name", ["oc-1", "soc-1"])
+def test_regularized_models_attribute_less_to_identifiers_on_sentences_they_have_not_seen(world, name):
+    data = world[1]
+    texts, _ = sentences(90, 1, about=2)
+    labels = np.array([int("bakers" in text or "sailors" in text) for text in texts], np.int8)
+    biased = dataclasses.replace(data, train=data.tokenizer.encode(texts), train_labels=labels)
+    settings = TrainingSettings("modern", epochs=8, batch_size=8, learning_rate=0.01, negative_weight=1)
+    unseen = sentences(30, 7, about=1)[0]
+    for seed in (1, 2, 3):
+        vanilla, regularized = (run(world, n, settings, seed, biased)[0] for n in ("vanilla", name))
+        before, after = (mean_absolute_importance(m, data, unseen) for m in (vanilla, regularized))
+        assert after < 0.5 * before
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"schedule": "publish"}, "schedule: 'publish' is unknown; did you mean 'published'"),
+        ({"stop": "never"}, "stop: 'never' is unknown"),
+        ({"epochs": 0}, "epochs: 0 is not positive"),
+        ({"learning_rate": 0.0}, "learning_rate: 0.0 is not positive"),
+        ({"learning_rate": float("nan")}, "learning_rate: nan is not positive"),
+        ({"negative_weight": -1}, "negative_weight: -1 is not positive"),
+        ({"max_steps": 0}, "max_steps: 0 is not positive"),
+        ({"halvings": 0}, "halvings: 0 is not positive"),
+    ],
+)
+def test_impossible_settings_are_refused(change, problem):
+    with pytest.raises(InputError, match=problem) as error:
+        TrainingSettings(**change)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("bow", "is a linear model"), ("wr", "needs identifiers"), ("soc-0.1", "needs identifiers")],
+)
+def test_a_method_without_what_it_needs_is_refused(world, name, problem):
+    model, data = world
+    with pytest.raises(InputError, match=problem):
+        train(copy.deepcopy(model), data, parse_method(name), SHORT, None, 1, "cpu")
+
+
+def test_soc_without_a_language_model_is_refused(world):
+    model, data = world
+    method = parse_method("soc-0.1")
+    regularization = Regularization(method, group_ids(data.tokenizer))
+    with pytest.raises(InputError, match="language model"):
+        train(copy.deepcopy(model), data, method, SHORT, regularization, 1, "cpu")
+
+
+def test_a_training_that_diverges_ends_in_one_line(world):
+    with pytest.raises(InputError, match="no finite number before step") as error:
+        run(world, settings=dataclasses.replace(SHORT, learning_rate=1e38))
+    assert "\n" not in str(error.value)
