@@ -84,6 +84,13 @@ def test_contexts_follow_from_the_seed_and_the_step_alone(tokenizer, tokens):
     )
 
 
+def test_no_step_has_the_contexts_of_another(tokenizer):
+    tokens = tokenizer.encode(["the park near some bakers then met the oven"])
+    _, explained = explained_batches(tokenizer, tokens)
+    drawn = [tuple(explained.at(step).filled.flatten().tolist()) for step in range(2 * STEPS_AT_ONCE + 1)]
+    assert len(set(drawn)) == len(drawn)
+
+
 def test_batches_without_identifiers_have_nothing_to_explain(tokenizer):
     tokens = tokenizer.encode(["the park here", "then some rose", "here near the oven"])
     _, explained = explained_batches(tokenizer, tokens)

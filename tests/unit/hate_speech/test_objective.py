@@ -199,6 +199,16 @@ def test_many_occurrences_are_differentiated_part_by_part(world, monkeypatch, na
         torch.testing.assert_close(in_parts[key], gradient, rtol=0, atol=1e-12)
 
 
+def test_without_the_quirk_there_is_no_dropout_in_the_passes_of_the_regularizer(world_with_dropout):
+    """In single precision, within the tolerance that is stated for it."""
+    losses, _ = gradients(world_with_dropout, "soc-1")
+    world_with_dropout[0].eval()
+    _, cross_entropy, penalty = literal_loss(world_with_dropout, "soc-1")
+    assert losses[1] == pytest.approx(penalty.item(), abs=1e-6)
+    assert losses[1] > 1e-4
+    assert losses[0] != pytest.approx(cross_entropy.item(), abs=1e-5)
+
+
 def test_single_precision_stays_within_the_stated_tolerance(tmp_path):
     world = make_world(*tiny_model(tmp_path, dropout=False))
     losses, _ = gradients(world, "soc-1")
