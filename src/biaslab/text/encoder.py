@@ -18,7 +18,6 @@ import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from transformers.utils.logging import set_verbosity_error
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path, write_json
@@ -26,8 +25,6 @@ from biaslab.core.rng import stream
 from biaslab.text import packing
 from biaslab.text.bert import BertClassifier, BertSettings
 from biaslab.text.tokens import Tokenizer, Tokens
-
-set_verbosity_error()
 
 NEEDED = "config.json, vocab.txt and model.safetensors"
 SIZES = (

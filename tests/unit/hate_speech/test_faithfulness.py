@@ -49,6 +49,7 @@ class Linear(torch.nn.Module):
 def padded_scores(monkeypatch):
     """Score by calling the model: the packed form looks into a BERT."""
     monkeypatch.setattr("biaslab.hate_speech.faithfulness.score", score)
+    monkeypatch.setattr("biaslab.hate_speech.explanations.score_of", score)
 
 
 @pytest.fixture(scope="module")
