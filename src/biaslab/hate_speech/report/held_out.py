@@ -45,7 +45,8 @@ def held_out(units: Sequence[Results]) -> Table:
         "Accuracy on news sentences with the identifier, and the mean absolute importance |φ| (SOC) of the"
         " identifier in sentences of the test set, under the encoder without regularization, under a"
         " classifier that regularizes other identifiers but not this one (held out), and under one that"
-        " regularizes all. Mean over the seeds that all have; change with Student's 95% interval over the identifiers."
+        " regularizes all. Mean over the seeds that all have; change with Student's 95% interval over the"
+        " identifiers."
     )
     return Table(data, text_columns(named, shown), "Identifiers that were not regularized", note)
 
