@@ -88,7 +88,7 @@ def identifier_importance(
 
 
 def _parts(filled: torch.Tensor, max_tokens: int) -> list[slice]:
-    """Split k occurrences in (k, m, L) contexts so that those of a part, with and without it, are few enough."""
+    """Split k occurrences in (k, m, L) contexts into parts that are few enough, read with and without."""
     k, n_contexts, length = filled.shape
     size = max(1, max_tokens // (2 * n_contexts * length))
     return [slice(start, start + size) for start in range(0, k, size)]

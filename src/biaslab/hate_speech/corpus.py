@@ -101,8 +101,8 @@ def read_splits(source: Source, seed: int, number: int = 0) -> dict[str, pd.Data
     Raises
     ------
     InputError
-        When a file is wrong, one of the two further files is missing, posts are asked for and unknown, or there
-        are too few texts for the sizes of the parts.
+        When a file is wrong, one of the two further files is missing, posts are asked for and unknown, or
+        there are too few texts for the sizes of the parts.
     """
     if (source.validation is None) != (source.test is None):
         raise InputError(f"{source.train}: name both validation and test, or neither")

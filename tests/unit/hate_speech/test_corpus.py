@@ -47,7 +47,7 @@ def rows_of(splits):
 def assert_disjoint(splits):
     assert tuple(splits) == ("train", "validation", "test")
     train, validation, test = rows_of(splits).values()
-    assert not (train & validation or train & test or validation & test)
+    assert len(train | validation | test) == len(train) + len(validation) + len(test)
     assert [len(rows) for rows in (train, validation, test)] == [len(table) for table in splits.values()]
 
 

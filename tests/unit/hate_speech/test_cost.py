@@ -30,7 +30,7 @@ REGULARIZED = {
 def tokens():
     rows = [[2, *sentence, 3] for sentence in SENTENCES]
     offsets = np.cumsum([0, *map(len, rows)])
-    return Tokens(np.array(sum(rows, []), np.int32), offsets, np.zeros(offsets[-1], np.int32))
+    return Tokens(np.concatenate(rows).astype(np.int32), offsets, np.zeros(offsets[-1], np.int32))
 
 
 def counted(name):

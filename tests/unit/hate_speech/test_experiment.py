@@ -1,4 +1,4 @@
-"""Training and testing on a corpus: streams that methods share, removal also in test, order of predictions."""
+"""Training and testing on a corpus: streams that methods share, removal in test, order of predictions."""
 
 import shutil
 from types import SimpleNamespace

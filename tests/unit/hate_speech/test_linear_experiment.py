@@ -1,4 +1,4 @@
-"""Linear models on a corpus: predictions in the order of the texts, word removal also in test, all variants."""
+"""Linear models on a corpus: predictions in the order of the texts, word removal in test, all variants."""
 
 import numpy as np
 import pandas as pd
