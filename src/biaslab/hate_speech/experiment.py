@@ -24,8 +24,6 @@ from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_lang
 from biaslab.text.tokens import Tokens
 
 LANGUAGE_MODEL = "language_model.safetensors"
-N_FAITHFUL = 40
-"""Test sentences on which the faithfulness of explanations is measured."""
 
 Progress = Callable[[str], None]
 
@@ -111,6 +109,7 @@ def evaluate_method(
     method: Method,
     numbers: Sequence[int],
     contexts: ContextSettings,
+    n_faithful: int,
     seed: int,
     device: torch.device,
     say: Progress = lambda _: None,
@@ -127,6 +126,8 @@ def evaluate_method(
         Its trainings.
     contexts : ContextSettings
         Of SOC in the analysis.
+    n_faithful : int
+        Test sentences on which the faithfulness of explanations is measured.
     seed : int
         Of the run: contexts and random rankings are the same for every classifier.
     device : torch.device
@@ -148,7 +149,7 @@ def evaluate_method(
         ]
         faithful += [
             {**names, "explanation": kind, **means}
-            for kind, means in _faithful(folder, method, model, contexts, language_model, seed)
+            for kind, means in _faithful(folder, method, model, contexts, n_faithful, language_model, seed)
         ]
         say(f"{method.name}: tested {done} of {len(numbers)}")
     columns = ["method", "seed", "explanation", "identifier", "n", "mean_phi", "mean_abs_phi"]
@@ -188,13 +189,14 @@ def _faithful(
     method: Method,
     model: torch.nn.Module,
     contexts: ContextSettings,
+    n: int,
     language_model: BiGRU,
     seed: int,
 ) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield how faithful OC and SOC are to a classifier, on average over some test sentences."""
     tokens = _as_read(folder, method, folder.splits[TEST].tokens)
     for kind, settings in (("oc", OC), ("soc", contexts)):
-        rows = drawn_rows(folder, N_FAITHFUL, seed)
+        rows = drawn_rows(folder, n, seed)
         words = explain_words(
             model, tokens, rows, settings, folder.tokenizer, language_model=language_model, seed=seed
         )

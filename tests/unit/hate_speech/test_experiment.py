@@ -138,7 +138,7 @@ def evaluated(folder):
     for method, numbers in (("vanilla", (4, 7)), ("wr", (4,))):
         for number in numbers:
             example_encoder(folder.path / f"models/{method}/{number}", seed=number)
-        evaluate_method(folder, parse_method(method), numbers, CONTEXTS, 3, CPU, said.append)
+        evaluate_method(folder, parse_method(method), numbers, CONTEXTS, 24, 3, CPU, said.append)
     return folder, said
 
 
@@ -205,7 +205,7 @@ def test_faithfulness_is_of_texts_as_the_method_reads_them(evaluated, monkeypatc
     for method, holds in (("vanilla", True), ("wr", False)):
         before = read_tsv(folder.path / f"faithfulness/{method}.tsv")
         explained.clear()
-        evaluate_method(folder, parse_method(method), [4], CONTEXTS, 3, CPU)
+        evaluate_method(folder, parse_method(method), [4], CONTEXTS, 24, 3, CPU)
         assert len(explained) == 2  # oc and soc
         for tokens in explained.values():
             assert np.isin(tokens.ids, list(folder.ids.values())).any() == holds
@@ -222,7 +222,7 @@ def test_a_test_set_without_identifiers_has_attributions_without_values(folder, 
     bare = folder.splits["test"].take(np.arange(2))
     monkeypatch.setitem(folder.splits, "test", type(bare)(tokens, bare.labels, bare.rows))
     example_encoder(folder.path / "models/ear-0.1/0")
-    evaluate_method(folder, parse_method("ear-0.1"), [0], CONTEXTS, 3, CPU)
+    evaluate_method(folder, parse_method("ear-0.1"), [0], CONTEXTS, 24, 3, CPU)
     table = read_tsv(folder.path / "attributions/ear-0.1.tsv")
     assert table["n"].tolist() == [0] * 8
     assert table["mean_phi"].isna().all()
