@@ -171,7 +171,8 @@ def test_the_step_of_linear_models_gets_its_numbers(inputs, monkeypatch):
 
 
 def test_the_step_of_training_gets_settings_and_contexts(inputs, monkeypatch):
-    pytest.importorskip("torch")
+    for name in ("torch", "tokenizers", "safetensors"):
+        pytest.importorskip(name)
     monkeypatch.setattr("biaslab.text.devices.make_deterministic", lambda _: None)
     training = "schedule: published, learning_rate: 0.00002, epochs: 7, stop: code"
     more = "batch_size: 16, validate_every: 19, halvings: 4"
@@ -188,3 +189,19 @@ def test_the_step_of_training_gets_settings_and_contexts(inputs, monkeypatch):
     chosen = [getattr(settings, key) for key in (*keys, "negative_weight")]
     assert chosen == ["published", 7, 16, 2e-5, 19, 4, "code", 0.5]
     assert (contexts.radius, contexts.samples, contexts.add_itself) == (3, 4, True)
+
+
+def test_the_step_of_testing_gets_trainings_contexts_and_sentences(inputs, monkeypatch):
+    for name in ("torch", "tokenizers", "safetensors"):
+        pytest.importorskip(name)
+    monkeypatch.setattr("biaslab.text.devices.make_deterministic", lambda _: None)
+    found = inputs("{seeds: 3, analysis: {radius: 6, samples: 4, faithful_sentences: 9}}")
+    wildcards = SimpleNamespace(corpus="example", method="vanilla")
+    contexts = found.keys("analysis", "radius", "samples", "faithful_sentences")
+    arguments = ["--method vanilla", *found.numbers_options(wildcards), *contexts]
+    arguments += ["--seed 7", "--threads 1", "--device cpu"]
+    _, method, numbers, contexts, n_faithful, seed, *_ = run_step(
+        monkeypatch, "evaluate", "experiment", "evaluate_method", arguments
+    )
+    assert (method.name, list(numbers), n_faithful, seed) == ("vanilla", [0, 1, 2], 9, 7)
+    assert (contexts.radius, contexts.samples, contexts.add_itself) == (6, 4, False)
