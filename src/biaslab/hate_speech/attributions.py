@@ -54,7 +54,7 @@ def identifier_importance(
     """
     rows = np.flatnonzero(holding(tokens, list(ids.values())).any(axis=1))
     names = {piece: name for name, piece in ids.items()}
-    tables = []
+    tables, score_of = [], partial(score, model)
     with evaluating(model), torch.no_grad():
         for number, some in enumerate(
             batches_by_length(tokens.lengths[rows], max_tokens // (2 * settings.n_contexts))
@@ -64,21 +64,17 @@ def identifier_importance(
             found = find_occurrences(batch.cpu().numpy(), ids.values())
             random = generator(seed, "identifiers", number, device=model.device)
             filled = fill_contexts(batch, mask, found, settings, language_model, tokenizer, random)
-            phi = torch.cat(
-                [
-                    importance(
-                        partial(score, model), batch, mask, found.part(part), filled[part], tokenizer.pad
-                    )
-                    for part in _parts(filled, max_tokens)
-                ]
-            )
+            parts = [
+                importance(score_of, batch, mask, found.part(part), filled[part], tokenizer.pad)
+                for part in _parts(filled, max_tokens)
+            ]
             pieces = batch.cpu().numpy()[found.row, found.start]
             tables.append(
                 pd.DataFrame(
                     {
                         "row": rows[some][found.row],
                         "identifier": [names[piece] for piece in pieces.tolist()],
-                        "phi": phi.double().cpu().numpy(),
+                        "phi": torch.cat(parts).double().cpu().numpy(),
                     }
                 )
             )

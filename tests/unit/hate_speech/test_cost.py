@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
+pytest.importorskip("tokenizers")
+pytest.importorskip("safetensors")
 
 from biaslab.hate_speech.contexts import ContextSettings
 from biaslab.hate_speech.cost import count_work

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("transformers")
+pytest.importorskip("tokenizers")
+pytest.importorskip("safetensors")
 
 import torch
 
@@ -15,7 +16,7 @@ from biaslab.core.io import read_tsv
 from biaslab.hate_speech.contexts import OC, ContextSettings
 from biaslab.hate_speech.explained import explain_methods, sentence_hierarchies, word_importance
 from biaslab.hate_speech.explanations import explain_words
-from biaslab.text.encoder import load_classifier, predict
+from biaslab.text.encoder import load_classifier, predict, score
 from biaslab.text.language_model import LanguageModelSettings, train_language_model
 from hate_speech_experiment_data import RESOURCES, TERMS, example_encoder, example_folder
 
@@ -109,14 +110,11 @@ def test_the_lowest_level_has_every_word_and_its_importance(folder):
 def occluded(model, tokenizer, sentence, start, end):
     """The score of a sentence, less that without some words, each of which is one piece."""
     ids = torch.from_numpy(tokenizer.encode([sentence]).row(0).astype(np.int64))[None]
-    attended = torch.ones_like(ids)
+    attended = torch.ones_like(ids, dtype=torch.bool)
     hidden, rest = ids.clone(), attended.clone()
-    hidden[0, start + 1 : end + 1], rest[0, start + 1 : end + 1] = tokenizer.pad, 0
+    hidden[0, start + 1 : end + 1], rest[0, start + 1 : end + 1] = tokenizer.pad, False
     with torch.no_grad():
-        whole, without = (
-            model(input_ids=i, attention_mask=m).logits[0] for i, m in ((ids, attended), (hidden, rest))
-        )
-    return float(whole[1] - whole[0] - without[1] + without[0])
+        return (score(model, ids, attended) - score(model, hidden, rest)).item()
 
 
 def test_explanations_repeat_to_the_byte(folder, explained):

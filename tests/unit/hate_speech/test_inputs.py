@@ -55,11 +55,12 @@ def test_methods_are_those_compared_ablations_and_held_out_parts(inputs):
         ("ablation_seeds: 0", "soc-0.1@fold1.2"),
         ("held_out_seeds: 0", "soc-0.1@published"),
         ("held_out_folds: 0", "soc-0.1@published"),
-        ("{held_out_folds: 0, ablation: []}", "ear-0.01"),
+        ("held_out_folds: 0, ablation: []", "soc-0.1"),
     ],
 )
 def test_what_has_no_training_is_no_method(inputs, section, last):
-    found = inputs(section)
+    common = "methods: [vanilla, soc-0.1], ablation: [sum, published], held_out_folds: 2"
+    found = inputs(f"{{{common}, {section}}}")
     assert found.methods[-1] == last
     assert all(len(found.numbers(name)) for name in found.methods)
 
@@ -127,18 +128,20 @@ def test_a_corpus_is_no_further_test_set_of_its_own(inputs):
 
 
 def test_keys_become_options_and_what_is_true_a_switch(inputs):
-    found = inputs("regularization: {radius: 2, add_itself: true}")
+    found = inputs("{regularization: {radius: 2, add_itself: true}, linear_splits: 6}")
     assert found.keys("regularization", "radius", "add_itself") == ["--radius 2", "--add-itself"]
-    off = inputs("regularization: {add_itself: false}")
-    assert off.keys("regularization", "samples", "add_itself") == ["--samples 5"]
-    assert found.keys(None, "linear_splits") == ["--linear-splits 5"]
+    off = inputs("regularization: {samples: 7, add_itself: false}")
+    assert off.keys("regularization", "samples", "add_itself") == ["--samples 7"]
+    assert found.keys(None, "linear_splits") == ["--linear-splits 6"]
     assert found.weight(EXAMPLE) == ["--negative-weight 0.5"]
     assert found.weight(STORMFRONT) == ["--negative-weight 0.125"]
 
 
 def test_the_step_of_texts_gets_corpus_probes_and_limits(inputs, monkeypatch):
     pytest.importorskip("tokenizers")
-    found = inputs("{run: [stormfront, example], limits: {train: 50, test: 40, probes: null}}")
+    found = inputs(
+        "{run: [stormfront, example], limits: {train: 50, validation: 30, test: 40, probes: null}}"
+    )
     arguments = [*found.source_options(EXAMPLE), *found.probe_options(EXAMPLE), "--seed 7"]
     folder, source, probes, others, limits, seed = run_step(
         monkeypatch, "texts", "preparation", "prepare", arguments
@@ -153,7 +156,7 @@ def test_the_step_of_texts_gets_corpus_probes_and_limits(inputs, monkeypatch):
     }
     assert others["ghc"].is_released_split
     assert not others["stormfront"].is_released_split
-    assert (limits.train, limits.validation, limits.test, limits.probes) == (50, 200, 40, None)
+    assert (limits.train, limits.validation, limits.test, limits.probes) == (50, 30, 40, None)
     assert seed == 7
 
 
@@ -168,9 +171,13 @@ def test_the_step_of_linear_models_gets_its_numbers(inputs, monkeypatch):
 
 
 def test_the_step_of_training_gets_settings_and_contexts(inputs, monkeypatch):
-    pytest.importorskip("torch")
+    for name in ("torch", "tokenizers", "safetensors"):
+        pytest.importorskip(name)
     monkeypatch.setattr("biaslab.text.devices.make_deterministic", lambda _: None)
-    found = inputs("training: {schedule: published, learning_rate: 0.00002, epochs: 7, stop: code}")
+    training = "schedule: published, learning_rate: 0.00002, epochs: 7, stop: code"
+    more = "batch_size: 16, validate_every: 19, halvings: 4"
+    contexts = "{radius: 3, samples: 4, add_itself: true}"
+    found = inputs(f"{{training: {{{training}, {more}}}, regularization: {contexts}}}")
     keys = "schedule", "epochs", "batch_size", "learning_rate", "validate_every", "halvings", "stop"
     contexts = found.keys("regularization", "radius", "samples", "add_itself")
     arguments = [*found.keys("training", *keys), *contexts, *found.weight(EXAMPLE)]
@@ -180,5 +187,21 @@ def test_the_step_of_training_gets_settings_and_contexts(inputs, monkeypatch):
     )
     assert (method.name, number, seed) == ("soc-0.1@sum", 2, 7)
     chosen = [getattr(settings, key) for key in (*keys, "negative_weight")]
-    assert chosen == ["published", 7, 32, 2e-5, 19, 5, "code", 0.5]
-    assert (contexts.radius, contexts.samples, contexts.add_itself) == (5, 5, True)
+    assert chosen == ["published", 7, 16, 2e-5, 19, 4, "code", 0.5]
+    assert (contexts.radius, contexts.samples, contexts.add_itself) == (3, 4, True)
+
+
+def test_the_step_of_testing_gets_trainings_contexts_and_sentences(inputs, monkeypatch):
+    for name in ("torch", "tokenizers", "safetensors"):
+        pytest.importorskip(name)
+    monkeypatch.setattr("biaslab.text.devices.make_deterministic", lambda _: None)
+    found = inputs("{seeds: 3, analysis: {radius: 6, samples: 4, faithful_sentences: 9}}")
+    wildcards = SimpleNamespace(corpus="example", method="vanilla")
+    contexts = found.keys("analysis", "radius", "samples", "faithful_sentences")
+    arguments = ["--method vanilla", *found.numbers_options(wildcards), *contexts]
+    arguments += ["--seed 7", "--threads 1", "--device cpu"]
+    _, method, numbers, contexts, n_faithful, seed, *_ = run_step(
+        monkeypatch, "evaluate", "experiment", "evaluate_method", arguments
+    )
+    assert (method.name, list(numbers), n_faithful, seed) == ("vanilla", [0, 1, 2], 9, 7)
+    assert (contexts.radius, contexts.samples, contexts.add_itself) == (6, 4, False)
