@@ -31,14 +31,11 @@ from biaslab.hate_speech.methods import Method
 from biaslab.hate_speech.objective import Objective, Regularization, is_explained
 from biaslab.hate_speech.schedules import Patience, warmup_linear
 from biaslab.hate_speech.settings import PUBLISHED, Plan, TrainingSettings
-from biaslab.text import packing
-from biaslab.text.encoder import batches_by_length, evaluating
+from biaslab.text.encoder import predict
 from biaslab.text.tokens import Tokenizer, Tokens
 
 __all__ = ["Regularization", "TrainingData", "TrainingSettings", "train"]
 
-VALIDATION_TOKENS = 4096
-"""Tokens of a batch of a validation, with padding."""
 COLUMNS = (
     "step",
     "epoch",
@@ -274,11 +271,7 @@ class _Run:
 
 def _scores(model: torch.nn.Module, data: TrainingData) -> tuple[float, float, float]:
     """Return precision, recall and F1 of the positive class on the validation sentences."""
-    predicted = np.zeros(len(data.validation), bool)
-    with evaluating(model), torch.no_grad():
-        for rows in batches_by_length(data.validation.lengths, VALIDATION_TOKENS):
-            ids, mask = data.validation.padded(rows, data.tokenizer.pad)
-            predicted[rows] = (packing.score(model, ids, mask) > 0).cpu().numpy()
+    predicted = predict(model, data.validation, data.tokenizer.pad) > 0
     precision, recall, f1, _ = precision_recall_fscore_support(
         data.validation_labels, predicted, average="binary", zero_division=0
     )
