@@ -192,7 +192,7 @@ rule evaluate_classifiers:
         runtime=240,
     params:
         numbers=HATE.numbers_options,
-        contexts=HATE.keys("analysis", "radius", "samples"),
+        contexts=HATE.keys("analysis", "radius", "samples", "faithful_sentences"),
         seed=config["seed"],
     message:
         "{wildcards.corpus}: test {wildcards.method}"

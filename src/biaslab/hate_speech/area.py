@@ -18,6 +18,7 @@ PROBES = ("hatecheck", "fuzzed", "nonfuzzed")
 """Test sets that are the same for every corpus."""
 _TEXTS = ("source", "validation", "test")
 _ENCODER = ("config", "vocabulary", "weights")
+_MISSING = "is missing; name the file"
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:
@@ -37,7 +38,8 @@ def choose(given: Given) -> Units:
     """
     section = given.config["hate_speech"]
     if lost := sorted(_datasets(_encoder_sources(section)) & given.absent.keys()):
-        return Units((), dict.fromkeys(section["run"], f"its encoder: {given.absent[lost[0]]}"))
+        left_out = dict.fromkeys(section["run"], f"its encoder: {given.absent[lost[0]]}")
+        return Units((), left_out, record={AREA.name: {**section, "run": []}})
     chosen, left_out = _available(section, section["run"], given.absent)
     if not chosen:
         chosen, further = _available(section, section["otherwise"], given.absent)
@@ -49,9 +51,8 @@ def choose(given: Given) -> Units:
         if section["corpora"][name][key]
     }
     options = {"unmask": section["unmask"], "explained": section["explained"]}
-    files = claims_of(AREA.name, given.root) | {
-        "masked_words": str(locate(section["masked_words"], given.root))
-    }
+    masked_words = str(locate(section["masked_words"], given.root))
+    files = claims_of(AREA.name, given.root) | {"masked_words": masked_words}
     units = tuple(Unit(name, options=options, files=files) for name in chosen)
     return Units(units, left_out, data, {AREA.name: {**section, "run": chosen}})
 
@@ -95,37 +96,64 @@ def check(given: Given) -> Iterator[str]:
         elif name in AREAS:
             yield f"hate_speech.{key}: '{name}' is the name of an area; rename the corpus"
     for name in _named(section):
-        for part in (*_TEXTS, "identifiers", "news", "sentences"):
-            if problem := _problem(known.get(name, {}).get(part), given):
-                yield f"hate_speech.corpora.{name}.{part}: {problem}"
-    for key in (*PROBES, "masked_words"):
-        if problem := _problem(section[key], given):
-            yield f"hate_speech.{key}: {problem}"
+        for part, problem in _check_corpus(known[name], given):
+            yield f"hate_speech.corpora.{name}.{part}: {problem}"
+    for key, problem in _check_files(section, PROBES, ("masked_words",), given):
+        yield f"hate_speech.{key}: {problem}"
     for part, source in encoder_files(section).items():
         if problem := _problem(source, given):
             yield f"hate_speech.encoder.{part}: {problem}"
     yield from _check_methods(section)
 
 
+def _check_corpus(corpus: Mapping[str, Any], given: Given) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a corpus that are wrong, each with what is wrong."""
+    yield from _check_files(corpus, (*_TEXTS, "news"), ("identifiers", "sentences"), given)
+    named = [part for part in ("validation", "test") if corpus[part]]
+    if len(named) == 1:
+        yield named[0], "names one of validation and test alone; name both, or null for both"
+    if corpus["format"] == "ghc" and corpus["split"] == "grouped" and not named:
+        yield "split", "a ghc file does not tell which texts belong together; write random"
+
+
+def _check_files(
+    section: Mapping[str, Any], sources: Iterable[str], files: Iterable[str], given: Given
+) -> Iterator[tuple[str, str]]:
+    """Yield the keys whose sources (or files, which no registered dataset can be) are not there, and why."""
+    for key in sources:
+        if problem := _problem(section[key], given):
+            yield key, problem
+    for key in files:
+        if problem := not_found(section[key], given.root) if section[key] else _MISSING:
+            yield key, problem
+
+
 def _check_methods(section: Mapping[str, Any]) -> Iterator[str]:
-    ablations = [f"{section['explained']}@{quirk}" for quirk in section["ablation"]]
-    for name in [*section["methods"], *(ablations if section["ablation_seeds"] else [])]:
-        try:
-            parse_method(name)
-        except InputError as error:
-            yield f"hate_speech.methods: {error}"
     explained, methods = section["explained"], section["methods"]
+    yield from _check_names("methods", methods)
     if VANILLA not in methods or explained not in methods:
         needed = f"{VANILLA} and {explained}"
         yield f"hate_speech.explained: {needed} must both be among methods; add them there, or name another"
     elif not explained.startswith(("soc-", "oc-")):
         yield f"hate_speech.explained: {explained} regularizes no explanation; name an oc or soc method"
+    elif section["ablation_seeds"]:
+        yield from _check_names("ablation", [f"{explained}@{quirk}" for quirk in section["ablation"]])
+    if section["held_out_folds"] == 1 and section["held_out_seeds"]:
+        yield "hate_speech.held_out_folds: 1 part would hold out all identifiers; write 0, or 2 and more"
+
+
+def _check_names(key: str, methods: Iterable[str]) -> Iterator[str]:
+    for name in methods:
+        try:
+            parse_method(name)
+        except InputError as error:
+            yield f"hate_speech.{key}: {error}"
 
 
 def _problem(source: str | None, given: Given) -> str:
     """Return what is wrong with a source; "" for nothing."""
     if source == "":
-        return "is missing; name the file"
+        return _MISSING
     if source is None:
         return ""
     dataset = dataset_name(source)

@@ -26,7 +26,7 @@ def logits_and_entropy(
 
     Parameters
     ----------
-    model : BertForSequenceClassification
+    model : BertClassifier
     ids : (n, L) int64
         Tokens of sentences, padded.
     mask : (n, L) bool

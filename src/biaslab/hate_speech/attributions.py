@@ -45,7 +45,7 @@ def identifier_importance(
     seed : int
         Of the sampled contexts; equal seeds draw equal contexts for every model.
     max_tokens : int
-        Tokens of a forward pass, but for a text that alone needs more.
+        Tokens of a forward pass at most, but for an occurrence that alone needs more.
 
     Returns
     -------
@@ -54,31 +54,40 @@ def identifier_importance(
     """
     rows = np.flatnonzero(holding(tokens, list(ids.values())).any(axis=1))
     names = {piece: name for name, piece in ids.items()}
-    tables = []
+    tables, score_of = [], partial(score, model)
     with evaluating(model), torch.no_grad():
         for number, some in enumerate(
             batches_by_length(tokens.lengths[rows], max_tokens // (2 * settings.n_contexts))
         ):
-            batch, mask = (
-                torch.from_numpy(a).to(model.device) for a in tokens.padded(rows[some], tokenizer.pad)
-            )
+            padded = tokens.padded(rows[some], tokenizer.pad)
+            batch, mask = (torch.from_numpy(array).to(model.device) for array in padded)
             found = find_occurrences(batch.cpu().numpy(), ids.values())
             random = generator(seed, "identifiers", number, device=model.device)
             filled = fill_contexts(batch, mask, found, settings, language_model, tokenizer, random)
-            phi = importance(partial(score, model), batch, mask, found, filled, tokenizer.pad)
+            parts = [
+                importance(score_of, batch, mask, found.part(part), filled[part], tokenizer.pad)
+                for part in _parts(filled, max_tokens)
+            ]
             pieces = batch.cpu().numpy()[found.row, found.start]
             tables.append(
                 pd.DataFrame(
                     {
                         "row": rows[some][found.row],
                         "identifier": [names[piece] for piece in pieces.tolist()],
-                        "phi": phi.double().cpu().numpy(),
+                        "phi": torch.cat(parts).double().cpu().numpy(),
                     }
                 )
             )
     if not tables:
         return pd.DataFrame({"row": [], "identifier": [], "phi": []})
     return pd.concat(tables, ignore_index=True).sort_values("row", kind="stable", ignore_index=True)
+
+
+def _parts(filled: torch.Tensor, max_tokens: int) -> list[slice]:
+    """Split k occurrences in (k, m, L) contexts into parts that are few enough, read with and without."""
+    k, n_contexts, length = filled.shape
+    size = max(1, max_tokens // (2 * n_contexts * length))
+    return [slice(start, start + size) for start in range(0, k, size)]
 
 
 def summarize(occurrences: pd.DataFrame, ids: Mapping[str, int]) -> pd.DataFrame:

@@ -1,8 +1,479 @@
-"""Commands of ``biaslab hate-speech``."""
+"""Commands of ``biaslab hate-speech``: the user's own texts and classifiers, and the experiment."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biaslab.hate_speech import cli_experiment
+from biaslab.core.errors import InputError
+from biaslab.hate_speech import cli_experiment as hate_speech_experiment
+from biaslab.run.extras import missing_extra
+from biaslab.run.options import Seed, grouped
 
-app = typer.Typer(help="Hate speech classifiers.", no_args_is_help=True)
-app.add_typer(cli_experiment.app, name="experiment")
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from biaslab.core.tables import Table
+    from biaslab.hate_speech.adapters import FolderClassifier, TextClassifier
+    from biaslab.hate_speech.contexts import ContextSettings
+    from biaslab.text.language_model import BiGRU
+
+app = typer.Typer(
+    help="Classifiers of hate speech, what they make of identity terms, and how to train them not to.",
+    no_args_is_help=True,
+)
+app.add_typer(hate_speech_experiment.app, name="experiment")
+
+_EXTRA = "neural"
+_MASKED_WORDS = Path("workflow/resources/masked_words.txt")
+
+Model = Annotated[
+    str,
+    typer.Argument(
+        help="The folder of a BERT with a classifier of two labels, 1 the positive one; or MODULE:NAME, here"
+        " or installed, of a function that takes a list of texts and returns probabilities, (n,) of the"
+        " positive class or (n, 2), or of an object with predict_proba."
+    ),
+]
+IdentifierFile = Annotated[Path, typer.Option(help="Your identity terms (.yaml or .txt, one a line).")]
+Limit = Annotated[
+    int | None, typer.Option(help="Texts to use, drawn with the share of positive ones kept.", min=2)
+]
+Threads = Annotated[
+    int, typer.Option(help="Threads to use; another number changes results by rounding.", min=1)
+]
+Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table of texts."""
+
+    text: Annotated[str, typer.Option(help="Column of the text.")] = "text"
+    label: Annotated[str, typer.Option(help="Column of the label, one of two.")] = "label"
+    positive: Annotated[
+        str | None, typer.Option(help="The positive label; without it labels are 0 and 1.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Training(hate_speech_experiment.Training):
+    """How an encoder is fine-tuned on the user's texts."""
+
+    negative_weight: Annotated[
+        float | None,
+        typer.Option(
+            help="Weight of a negative text in the loss, where a positive one has 1; by default as many as"
+            " there are positive texts for each negative one, 1 at most."
+        ),
+    ] = None
+    schedule: Annotated[
+        str, typer.Option(help="modern (AdamW, warm-up and decay), or published, as in the paper.")
+    ] = "modern"
+    epochs: Annotated[int, typer.Option(help="Passes over the texts, at most.", min=1)] = 3
+
+
+@dataclass(frozen=True)
+class Masking:
+    """Whether words are masked."""
+
+    masked_words: Annotated[
+        Path | None,
+        typer.Option(
+            help="Digests of the words to mask (SHA-256, one a line); by default the project's, where they"
+            " are in the current folder."
+        ),
+    ] = None
+    unmask: Annotated[bool, typer.Option("--unmask", help="Show all words as they are.")] = False
+
+
+@dataclass(frozen=True)
+class Explaining:
+    """How sentences are explained."""
+
+    radius: Annotated[
+        int, typer.Option(help="Word pieces on each side that are sampled; 0 for OC.", min=0)
+    ] = 20
+    samples: Annotated[int, typer.Option(help="Contexts of each phrase.", min=1)] = 20
+    language_model: Annotated[
+        Path | None,
+        typer.Option(
+            help="What samples contexts (.safetensors, from train); by default the one in the folder MODEL."
+        ),
+    ] = None
+    language_model_texts: Annotated[
+        Path | None, typer.Option(help="Or texts to train one on (.csv, .tsv, .jsonl, or .txt, one a line).")
+    ] = None
+    language_model_epochs: Annotated[int, typer.Option(help="Passes over these texts.", min=1)] = 10
+
+
+@app.command("train")
+@grouped
+def train(
+    data: Annotated[Path, typer.Argument(help="The labelled texts (.csv, .tsv or .jsonl, also .gz).")],
+    encoder: Annotated[
+        Path, typer.Option(help="The folder of a BERT: config.json, vocab.txt, model.safetensors.")
+    ],
+    out: Annotated[
+        Path, typer.Option(help="The folder for the classifier; a training that was killed goes on there.")
+    ],
+    columns: Columns,
+    training: Training,
+    identifiers: Annotated[
+        Path | None,
+        typer.Option(
+            help="Your identity terms (.yaml or .txt, one a line); needed by all but vanilla and ear."
+        ),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="vanilla, wr, or oc-A, soc-A, ear-A with the strength A.")
+    ] = "soc-0.1",
+    group: Annotated[
+        str | None, typer.Option(help="Column that says which texts belong together, posts for instance.")
+    ] = None,
+    validation_share: Annotated[
+        float, typer.Option(help="Share of the texts by which the best weights are chosen.")
+    ] = 0.1,
+    limit: Limit = None,
+    layers: Annotated[
+        int | None, typer.Option(help="Layers of the encoder to keep, from the first.", min=1)
+    ] = None,
+    language_model_epochs: Annotated[
+        int, typer.Option(help="Passes over the texts for the language model of soc.", min=1)
+    ] = 10,
+    seed: Seed = 1,
+    threads: Threads = 1,
+    device: Device = "auto",
+) -> None:
+    """Fine-tune an encoder on your own texts: a folder that transformers reads, and history.tsv."""
+    _need(_EXTRA)
+    from biaslab.hate_speech import summary
+    from biaslab.hate_speech.methods import parse_method
+    from biaslab.hate_speech.own_training import OwnSettings, train_own
+    from biaslab.hate_speech.training import TrainingSettings
+    from biaslab.text.devices import choose_device, make_deterministic
+    from biaslab.text.identifiers import Identifiers, read_identifiers
+    from biaslab.text.labelled import read_labelled
+    from biaslab.text.language_model import LanguageModelSettings
+
+    parsed, place = parse_method(method), choose_device(device)
+    make_deterministic(threads)
+    if identifiers is None and (parsed.removes_words or parsed.explains):
+        raise InputError(f"--method {method}: needs identity terms; name their file with --identifiers")
+    table = read_labelled(data, columns.text, columns.label, group, columns.positive)
+    share = float(table["label"].mean())
+    weights = {"negative_weight": training.negative_weight or min(1.0, share / (1 - share))}
+    settings = OwnSettings(
+        TrainingSettings(**vars(training) | weights),
+        LanguageModelSettings(epochs=language_model_epochs),
+        layers,
+        validation_share,
+        limit,
+        seed,
+    )
+    terms = read_identifiers(identifiers) if identifiers else Identifiers(())
+    with _bars() as progress:
+        trained = train_own(table, encoder, parsed, terms, settings, out, place, progress)
+    page = summary.console()
+    for line in summary.training_lines(trained, out):
+        page.print(line)
+    summary.show(page, summary.history_table(trained.history))
+
+
+@app.command("evaluate")
+@grouped
+def evaluate(
+    model: Model,
+    data: Annotated[Path, typer.Argument(help="The labelled texts (.csv, .tsv or .jsonl, also .gz).")],
+    columns: Columns,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A folder for metrics (.tsv, .md, .tex) and predictions.tsv, row by row."),
+    ] = None,
+    limit: Limit = None,
+    seed: Seed = 1,
+    threads: Threads = 1,
+    device: Device = "auto",
+) -> None:
+    """Measure a classifier on labelled texts: accuracy, precision, recall, F1, with intervals."""
+    classifier = _classifier(model, device, threads)
+    from biaslab.core.io import write_tsv
+    from biaslab.core.tables import write_table
+    from biaslab.hate_speech import summary
+    from biaslab.hate_speech.own_bias import own_metrics
+
+    table = _labelled(data, columns, limit, seed)
+    scores = _scores(classifier, table["text"], "texts")
+    shown = summary.metrics_table(own_metrics(scores, table["label"].to_numpy()))
+    page = summary.console()
+    page.print(summary.texts_line(data, table))
+    summary.show(page, shown)
+    if out is not None:
+        write_table(out / "metrics", shown)
+        write_tsv(out / "predictions.tsv", summary.predictions(table, scores))
+
+
+@app.command("explain")
+@grouped
+def explain(
+    model: Annotated[Path, typer.Argument(help="The folder of a BERT with a classifier of two labels.")],
+    explaining: Explaining,
+    masking: Masking,
+    sentence: Annotated[str | None, typer.Argument(help="The sentence.")] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="Sentences instead (.txt, one a line; .csv, .tsv or .jsonl).")
+    ] = None,
+    identifiers: Annotated[
+        Path | None, typer.Option(help="Your identity terms, whose importance is printed besides.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .html, .tsv)."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Sentences of the file to explain.", min=1)] = None,
+    seed: Seed = 1,
+    threads: Threads = 1,
+    device: Device = "auto",
+) -> None:
+    """Draw which words and phrases of a sentence a classifier finds hateful (red), and which not (blue)."""
+    _need(_EXTRA)
+    from biaslab.hate_speech import explanation_page
+    from biaslab.hate_speech.adapters import load_folder
+    from biaslab.hate_speech.own_explanation import explain_sentences
+    from biaslab.text.devices import make_deterministic
+    from biaslab.text.identifiers import read_identifiers
+
+    make_deterministic(threads)
+    sentences = _sentences(sentence, file, limit)
+    mask = _mask(masking)
+    terms = read_identifiers(identifiers).terms if identifiers else ()
+    classifier = load_folder(model, device)
+    language_model = _language_model(model, classifier, explaining, seed)
+    contexts = _contexts(explaining, language_model)
+    with _bars() as progress:
+        found = explain_sentences(
+            classifier,
+            sentences,
+            contexts,
+            language_model,
+            seed,
+            lambda done, n: progress("sentences", done, n),
+        )
+    explanation_page.show(found, contexts, terms, mask)
+    if out is not None:
+        explanation_page.write(out, found, contexts, mask)
+
+
+@app.command("bias")
+@grouped
+def bias(
+    model: Model,
+    identifiers: IdentifierFile,
+    columns: Columns,
+    data: Annotated[
+        Path | None, typer.Argument(help="Labelled texts to measure on (.csv, .tsv or .jsonl, also .gz).")
+    ] = None,
+    news: Annotated[
+        Path | None, typer.Option(help="Texts without any hate (.csv, .tsv, .jsonl, or .txt, one a line).")
+    ] = None,
+    templates: Annotated[
+        bool,
+        typer.Option("--templates", help="Also neutral sentences; by default only without texts."),
+    ] = False,
+    template_file: Annotated[
+        Path | None,
+        typer.Option(help="Neutral sentences of your own (.txt, one a line), with {} for the term."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A folder for bias and templates (.tsv, .md, .tex).")
+    ] = None,
+    limit: Limit = None,
+    seed: Seed = 1,
+    threads: Threads = 1,
+    device: Device = "auto",
+) -> None:
+    """Measure what any classifier makes of identity terms: in your texts, in news, in neutral sentences."""
+    classifier = _classifier(model, device, threads)
+    from biaslab.core.tables import write_table
+    from biaslab.hate_speech import summary
+    from biaslab.text.identifiers import read_identifiers
+
+    terms = read_identifiers(identifiers).terms
+    page, tables = summary.console(), {}
+    measured = []
+    if data is not None:
+        table = _labelled(data, columns, limit, seed)
+        measured.append(_bias_of(classifier, table, terms, "data"))
+        page.print(summary.texts_line(data, table))
+    if news is not None:
+        table = _harmless(news, columns.text, limit, seed)
+        measured.append(_bias_of(classifier, table, terms, "news"))
+        page.print(summary.news_line(measured[-1]))
+    if measured:
+        tables["bias"] = summary.bias_table(measured)
+    if templates or template_file or not measured:
+        tables["templates"] = _templates(classifier, terms, template_file)
+    for name, table in tables.items():
+        summary.show(page, table)
+        if out is not None:
+            write_table(out / name, table)
+
+
+def _need(extra: str) -> None:
+    """Refuse to go on where an extra of the package is missing."""
+    if reason := missing_extra(extra):
+        raise InputError(reason)
+
+
+def _classifier(model: str, device: str, threads: int) -> "TextClassifier":
+    """Return the classifier that an argument names; torch is needed for a folder alone."""
+    if Path(model).is_dir():
+        _need(_EXTRA)
+        from biaslab.text.devices import make_deterministic
+
+        make_deterministic(threads)
+    from biaslab.hate_speech.adapters import load_classifier_of
+
+    return load_classifier_of(model, device)
+
+
+def _labelled(data: Path, columns: Columns, limit: int | None, seed: int) -> "pd.DataFrame":
+    from biaslab.core.rng import stream
+    from biaslab.text import splits
+    from biaslab.text.labelled import read_labelled
+
+    table = read_labelled(data, columns.text, columns.label, None, columns.positive)
+    return table.iloc[splits.cut(table["label"].to_numpy(), limit, stream(seed, "limit"))]
+
+
+def _harmless(news: Path, text: str, limit: int | None, seed: int) -> "pd.DataFrame":
+    """Return texts that are all negative."""
+    from biaslab.core.rng import stream
+    from biaslab.text import splits
+    from biaslab.text.labelled import read_texts
+
+    table = read_texts(news, text).assign(label=0)
+    return table.iloc[splits.cut(table["label"].to_numpy(), limit, stream(seed, "limit"))]
+
+
+def _scores(classifier: "TextClassifier", texts: "pd.Series | list[str]", what: str) -> "np.ndarray":
+    with _bars() as progress:
+        return classifier.scores(list(texts), lambda done, n: progress(what, done, n))
+
+
+def _bias_of(
+    classifier: "TextClassifier", table: "pd.DataFrame", terms: tuple[str, ...], name: str
+) -> "pd.DataFrame":
+    from biaslab.hate_speech.own_bias import labelled_bias, mentions
+
+    texts = list(table["text"])
+    scores = _scores(classifier, texts, name)
+    found = labelled_bias(scores, table["label"].to_numpy(), mentions(texts, terms), terms)
+    found.insert(0, "set", name)
+    return found
+
+
+def _templates(classifier: "TextClassifier", terms: tuple[str, ...], file: Path | None) -> "Table":
+    from biaslab.hate_speech import own_bias, summary
+    from biaslab.text.labelled import read_texts
+
+    sentences = own_bias.TEMPLATES if file is None else tuple(read_texts(file)["text"])
+    words = [*terms, *own_bias.NEUTRAL_WORDS]
+    scores = _scores(classifier, own_bias.fill_templates(sentences, words), "templates")
+    return summary.template_table(
+        own_bias.template_table(scores, terms, own_bias.NEUTRAL_WORDS),
+        own_bias.template_spread(scores, len(terms), len(words)),
+    )
+
+
+def _sentences(sentence: str | None, file: Path | None, limit: int | None) -> list[str]:
+    from biaslab.text.labelled import checked_text, read_texts
+
+    if (sentence is None) == (file is None):
+        raise InputError("give one sentence, or a file of them with --file")
+    if sentence is not None:
+        return [checked_text(sentence, "the sentence")]
+    return list(read_texts(file)["text"])[:limit]
+
+
+def _mask(masking: Masking) -> Callable[[str], str]:
+    """Return what masks a word."""
+    from biaslab.text.masking import Masker
+
+    if masking.unmask:
+        return str
+    if masking.masked_words is not None:
+        return Masker.load(masking.masked_words)
+    if _MASKED_WORDS.is_file():
+        return Masker.load(_MASKED_WORDS)
+    _say(f"no word is masked: {_MASKED_WORDS} is not here; name a list with --masked-words")
+    return str
+
+
+def _language_model(
+    model: Path, classifier: "FolderClassifier", explaining: Explaining, seed: int
+) -> "BiGRU | None":
+    """Return what samples contexts, if there is something and it is asked for."""
+    from biaslab.hate_speech.own_explanation import language_model_of
+    from biaslab.hate_speech.own_training import LANGUAGE_MODEL
+    from biaslab.text.labelled import read_texts
+    from biaslab.text.language_model import BiGRU
+
+    file, texts = explaining.language_model, explaining.language_model_texts
+    if file is not None and texts is not None:
+        raise InputError("--language-model and --language-model-texts: give one of them")
+    if explaining.radius == 0:
+        return None
+    if texts is not None:
+        with _bars() as progress:
+            return language_model_of(
+                classifier,
+                list(read_texts(texts)["text"]),
+                explaining.language_model_epochs,
+                seed,
+                lambda done, n: progress("language model", done, n),
+            )
+    if file is None and (model / LANGUAGE_MODEL).is_file():
+        file = model / LANGUAGE_MODEL
+    return BiGRU.load(file).to(classifier.model.device) if file else None
+
+
+def _contexts(explaining: Explaining, language_model: "BiGRU | None") -> "ContextSettings":
+    from biaslab.hate_speech.contexts import OC, ContextSettings
+
+    if language_model is not None:
+        return ContextSettings(explaining.radius, explaining.samples)
+    if explaining.radius:
+        _say("without a language model contexts stay as they are: occlusion (OC, radius 0) instead of SOC")
+    return OC
+
+
+@contextmanager
+def _bars() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield what shows progress on a terminal: a bar with the time left for each thing that is done."""
+    from tqdm import tqdm
+
+    bars: dict[str, tqdm] = {}
+
+    def show(what: str, done: int, n: int) -> None:
+        if what not in bars:
+            close()
+            bars[what] = tqdm(total=n, initial=done, desc=what, unit="", disable=None)
+        bars[what].update(done - bars[what].n)
+
+    def close() -> None:
+        for bar in bars.values():
+            bar.close()
+
+    try:
+        yield show
+    finally:
+        close()
+
+
+def _say(line: str) -> None:
+    typer.echo(f"biaslab: {line}", err=True)

@@ -219,6 +219,9 @@ def evaluate(
     method: MethodName,
     numbers_: Annotated[str, typer.Option("--numbers", help="Its trainings, separated by commas.")],
     contexts: Contexts,
+    faithful_sentences: Annotated[
+        int, typer.Option(help="Test sentences on which explanations are held against the classifier.", min=1)
+    ],
     seed: Seed,
     threads: Threads,
     device: Device = "auto",
@@ -235,6 +238,7 @@ def evaluate(
         parse_method(method),
         numbers(numbers_, "--numbers", int, "0,1,2"),
         _contexts(contexts),
+        faithful_sentences,
         seed,
         choose_device(device),
         _say,

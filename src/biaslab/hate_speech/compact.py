@@ -48,8 +48,7 @@ def compact_embeddings(model: nn.Module, used: np.ndarray) -> Iterator[None]:
 
     Parameters
     ----------
-    model : PreTrainedModel
-        It has ``get_input_embeddings`` and ``set_input_embeddings``.
+    model : BertClassifier
     used : (u,) int64
         Ids, in ascending order, of all tokens that the model will be given, the padding token among them.
 
@@ -58,12 +57,12 @@ def compact_embeddings(model: nn.Module, used: np.ndarray) -> Iterator[None]:
     None
         The model has a `CompactEmbedding`, whose parameter has the name that it had in the table.
     """
-    table = model.get_input_embeddings()
-    compact = CompactEmbedding(table, used)
-    model.set_input_embeddings(compact)
+    embeddings = model.bert.embeddings
+    table = embeddings.word_embeddings
+    compact = embeddings.word_embeddings = CompactEmbedding(table, used)
     try:
         yield
     finally:
-        model.set_input_embeddings(table)
+        embeddings.word_embeddings = table
         with torch.no_grad():
             table.weight[torch.as_tensor(used, device=table.weight.device)] = compact.weight

@@ -101,7 +101,8 @@ def read_splits(source: Source, seed: int, number: int = 0) -> dict[str, pd.Data
     Raises
     ------
     InputError
-        When a file is wrong, one of the two further files is missing, or posts are asked for and unknown.
+        When a file is wrong, one of the two further files is missing, posts are asked for and unknown, or
+        there are too few texts for the sizes of the parts.
     """
     if (source.validation is None) != (source.test is None):
         raise InputError(f"{source.train}: name both validation and test, or neither")
@@ -109,7 +110,10 @@ def read_splits(source: Source, seed: int, number: int = 0) -> dict[str, pd.Data
         files = (source.train, source.validation, source.test)
         return {name: _read(source, file) for name, file in zip(SPLITS, files, strict=True)}
     table = _read(source, source.train)
-    parts = _split(table, source, stream(seed, "split", source.split, number))
+    try:
+        parts = _split(table, source, stream(seed, "split", source.split, number))
+    except InputError as error:
+        raise InputError(f"{source.train}: {error}") from error
     return {name: table.iloc[part] for name, part in zip(SPLITS, parts, strict=True)}
 
 
@@ -162,16 +166,21 @@ def load_sets(path: Path) -> dict[str, Texts]:
 
 
 def _read(source: Source, file: Path) -> pd.DataFrame:
+    """Return the texts of one file of a corpus."""
     if source.format == STORMFRONT:
         return corpora.read_stormfront(file, source.positive or NOT_NOHATE)
     if source.format == GHC:
         return corpora.read_ghc(file)
-    return read_labelled(file, group="group" if source.split == GROUPED else None, positive=source.positive)
+    needs_groups = source.split == GROUPED and not source.is_released_split
+    return read_labelled(file, group="group" if needs_groups else None, positive=source.positive)
 
 
 def _split(table: pd.DataFrame, source: Source, rng: np.random.Generator) -> list[np.ndarray]:
+    """Return the rows of train, validation and test."""
     labels = table["label"].to_numpy()
     if source.split == GROUPED:
+        if "group" not in table:
+            raise InputError("which texts are of one post is not known; write split: random")
         return splits.split_grouped(table["group"].to_numpy(), SHARES, rng)
     if source.format == STORMFRONT and (source.positive or NOT_NOHATE) == NOT_NOHATE:
         return splits.split_random(labels, STORMFRONT_SIZES, rng)

@@ -1,7 +1,7 @@
 """The experiment on one corpus: train a method, test it, and measure what it makes of identifiers."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +21,9 @@ from biaslab.hate_speech.methods import INDEPENDENT, PAD, SOC, Method
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
 from biaslab.text.encoder import load_classifier, predict, save_classifier
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
+from biaslab.text.tokens import Tokens
 
 LANGUAGE_MODEL = "language_model.safetensors"
-N_FAITHFUL = 40
-"""Test sentences on which the faithfulness of explanations is measured."""
 
 Progress = Callable[[str], None]
 
@@ -42,14 +41,13 @@ def fit_language_model(
     Writes ``language_model.safetensors`` and ``language_model.tsv``.
     """
     validation = folder.splits[VALIDATION].tokens
-    n_steps = -(-len(folder.used) // settings.batch_size) * settings.epochs
     model, history = train_language_model(
         folder.train.tokens,
         validation,
         folder.tokenizer,
         settings,
         seed,
-        progress=lambda done, n: say(f"language model: {done} of {n or n_steps} steps"),
+        progress=lambda done, n: say(f"language model: {done} of {n} epochs"),
     )
     model.save(folder.path / LANGUAGE_MODEL)
     write_tsv(folder.path / "language_model.tsv", history)
@@ -87,16 +85,15 @@ def train_method(
     out = model_folder(folder.path, method.name, number)
     training_seed = int(stream(seed, "classifier", number).integers(2**31))
     model = load_classifier(folder.encoder, training_seed)
-    language_model = BiGRU.load(folder.path / LANGUAGE_MODEL) if method.kind == SOC else None
+    is_sampling = method.kind == SOC
+    language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device) if is_sampling else None
     validation = folder.splits[VALIDATION]
     used = folder.train
     data = TrainingData(used.tokens, used.labels, validation.tokens, validation.labels, folder.tokenizer)
     contexts = dataclasses.replace(
         contexts, chained=INDEPENDENT not in method.quirks, exclude_specials=PAD not in method.quirks
     )
-    regularization = Regularization(
-        method, folder.ids, contexts if method.kind == SOC else None, language_model
-    )
+    regularization = Regularization(method, folder.ids, contexts if is_sampling else None, language_model)
     checkpoint = out / "checkpoint.safetensors"
     history = train(
         model, data, method, settings, regularization, training_seed, device, checkpoint, progress
@@ -112,6 +109,7 @@ def evaluate_method(
     method: Method,
     numbers: Sequence[int],
     contexts: ContextSettings,
+    n_faithful: int,
     seed: int,
     device: torch.device,
     say: Progress = lambda _: None,
@@ -128,6 +126,8 @@ def evaluate_method(
         Its trainings.
     contexts : ContextSettings
         Of SOC in the analysis.
+    n_faithful : int
+        Test sentences on which the faithfulness of explanations is measured.
     seed : int
         Of the run: contexts and random rankings are the same for every classifier.
     device : torch.device
@@ -139,7 +139,7 @@ def evaluate_method(
     for done, number in enumerate(numbers, start=1):
         model = load_classifier(model_folder(folder.path, method.name, number)).to(device)
         for name, texts in folder.tested.items():
-            tokens = texts.tokens.without(list(folder.ids.values())) if method.removes_words else texts.tokens
+            tokens = _as_read(folder, method, texts.tokens)
             scores = predict(model, tokens, folder.tokenizer.pad, device=device)
             predictions.append(prediction_table(number, name, scores))
         names = {"method": method.name, "seed": number}
@@ -149,7 +149,7 @@ def evaluate_method(
         ]
         faithful += [
             {**names, "explanation": kind, **means}
-            for kind, means in _faithful(folder, model, contexts, language_model, seed)
+            for kind, means in _faithful(folder, method, model, contexts, n_faithful, language_model, seed)
         ]
         say(f"{method.name}: tested {done} of {len(numbers)}")
     columns = ["method", "seed", "explanation", "identifier", "n", "mean_phi", "mean_abs_phi"]
@@ -160,7 +160,19 @@ def evaluate_method(
     write_tsv(path / f"faithfulness/{method.name}.tsv", pd.DataFrame(faithful))
 
 
-def _attributed(folder, method, model, contexts, language_model, seed):
+def _as_read(folder: Folder, method: Method, tokens: Tokens) -> Tokens:
+    """Return texts as a method reads them: without identifiers where it removes words."""
+    return tokens.without(list(folder.ids.values())) if method.removes_words else tokens
+
+
+def _attributed(
+    folder: Folder,
+    method: Method,
+    model: torch.nn.Module,
+    contexts: ContextSettings,
+    language_model: BiGRU,
+    seed: int,
+) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield OC's and SOC's importance of the identifiers in the test set; none for words that are removed."""
     if method.removes_words:
         return
@@ -172,11 +184,19 @@ def _attributed(folder, method, model, contexts, language_model, seed):
         yield kind, summarize(found, folder.ids)
 
 
-def _faithful(folder, model, contexts, language_model, seed):
+def _faithful(
+    folder: Folder,
+    method: Method,
+    model: torch.nn.Module,
+    contexts: ContextSettings,
+    n: int,
+    language_model: BiGRU,
+    seed: int,
+) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield how faithful OC and SOC are to a classifier, on average over some test sentences."""
-    tokens = folder.splits[TEST].tokens
+    tokens = _as_read(folder, method, folder.splits[TEST].tokens)
     for kind, settings in (("oc", OC), ("soc", contexts)):
-        rows = drawn_rows(folder, N_FAITHFUL, seed)
+        rows = drawn_rows(folder, n, seed)
         words = explain_words(
             model, tokens, rows, settings, folder.tokenizer, language_model=language_model, seed=seed
         )

@@ -111,13 +111,14 @@ class Inputs:
         return options({**self._probes(wildcards.corpus), **described, **limits})
 
     def keys(self, part: str | None, *keys: str) -> list[str]:
-        """Return keys of a part of the section, or of the section itself; switches that are on by name."""
+        """Return keys of a part of the section, or of the section itself, as options.
+
+        A key that is true becomes a switch without a value; one that is false, nothing.
+        """
         section = self.section[part] if part else self.section
         switches = [f"--{key.replace('_', '-')}" for key in keys if section[key] is True]
-        return [
-            *options({key: section[key] for key in keys if not isinstance(section[key], bool)}),
-            *switches,
-        ]
+        values = {key: section[key] for key in keys if not isinstance(section[key], bool)}
+        return [*options(values), *switches]
 
     def weight(self, wildcards: Any) -> list[str]:
         """Return the weight of a negative sentence in a corpus."""

@@ -23,10 +23,11 @@ from biaslab.hate_speech.corpus import (
     tokenize,
 )
 from biaslab.hate_speech.folder import Folder
-from biaslab.hate_speech.linear import BINARY, TFIDF, documents, fit_linear, weights_table
+from biaslab.hate_speech.linear import BINARY, TFIDF, Linear, documents, fit_linear, weights_table
 from biaslab.hate_speech.metrics import measure
 from biaslab.hate_speech.preparation import MAX_LENGTH
 from biaslab.hate_speech.removal import Part, removal_curve
+from biaslab.text.tokens import Tokens
 
 BOW, BOW_WR = "bow", "bow-wr"
 N_WEIGHTS = 500
@@ -80,20 +81,24 @@ def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callab
     write_tsv(folder.path / "linear.tsv", pd.DataFrame(_variants(folder, source, effort, say)))
 
 
-def _fit(folder: Folder, train: Texts, model: str, features: str, effort: LinearEffort):
+def _fit(folder: Folder, train: Texts, model: str, features: str, effort: LinearEffort) -> Linear:
+    """Train `BOW` or `BOW_WR`."""
     texts = documents(_removed(folder, train.tokens, model), folder.tokenizer.vocabulary)
     return fit_linear(texts, train.labels, features, effort.negative_weight)
 
 
-def _removed(folder: Folder, tokens, model: str):
+def _removed(folder: Folder, tokens: Tokens, model: str) -> Tokens:
+    """Return texts as a model reads them, in training and in test."""
     return tokens.without(list(folder.ids.values())) if model == BOW_WR else tokens
 
 
-def _scores(folder: Folder, linear, texts: Texts, model: str) -> np.ndarray:
+def _scores(folder: Folder, linear: Linear, texts: Texts, model: str) -> np.ndarray:
+    """Return the scores of texts, (n,) float64."""
     return linear.scores(documents(_removed(folder, texts.tokens, model), folder.tokenizer.vocabulary))
 
 
-def _predictions(folder: Folder, linear, model: str) -> pd.DataFrame:
+def _predictions(folder: Folder, linear: Linear, model: str) -> pd.DataFrame:
+    """Return the scores of all sets; a linear model has no seed but 0."""
     tables = [
         prediction_table(0, name, _scores(folder, linear, texts, model))
         for name, texts in folder.tested.items()
@@ -165,6 +170,7 @@ def _sources(source: Source) -> Iterator[tuple[str, str, Source]]:
 def _measured(
     folder: Folder, splits: Mapping[str, Texts], names: Mapping[str, object], effort: LinearEffort
 ) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of one linear model on one split: the test set, and the news where there are some."""
     model = str(names["model"])
     linear = _fit(folder, splits[TRAIN], model, str(names["features"]), effort)
     sets = {TEST: (splits[TEST], None)}

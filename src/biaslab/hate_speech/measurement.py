@@ -51,7 +51,7 @@ def measure_corpus(
     write_tsv(folder.path / "differences.tsv", pd.concat(differences, ignore_index=True))
     write_tsv(folder.path / "attributions.tsv", attributions)
     write_tsv(folder.path / "faithfulness.tsv", _together(folder.path, "faithfulness", neural))
-    parsed = [parse_method(name) for name in neural]
+    parsed = [parse_method(name) for name in sorted(neural, key=lambda name: name != VANILLA)]
     cost = count_work(folder.train.tokens, list(folder.ids.values()), parsed, contexts, batch_size)
     write_tsv(folder.path / "cost.tsv", cost)
     write_tsv(folder.path / "held_out.tsv", _held_out(folder, neural, identity, attributions))
@@ -64,6 +64,7 @@ def _scores(predictions: pd.DataFrame) -> Iterator[tuple[int, str, np.ndarray]]:
 
 
 def _metrics(folder: Folder, predictions: dict[str, pd.DataFrame]) -> Iterator[dict[str, object]]:
+    """Yield the rows of ``metrics.tsv``; linear models are trained on all texts, encoders on those used."""
     sizes = {True: len(folder.splits[TRAIN]), False: len(folder.used)}
     for method, table in predictions.items():
         for seed, name, scores in _scores(table):
@@ -74,6 +75,7 @@ def _metrics(folder: Folder, predictions: dict[str, pd.DataFrame]) -> Iterator[d
 
 
 def _identity(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the measures of every identifier on every set."""
     pieces = list(folder.ids.values())
     held = {name: holding(texts.tokens, pieces) for name, texts in folder.tested.items()}
     tables = [
@@ -89,6 +91,7 @@ def _identity(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFr
 
 
 def _functionalities(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the pass rates of HateCheck; without rows where it is not there."""
     columns = ["method", "seed", "functionality", "is_hateful", "n", "passed", "rate", "ci_low", "ci_high"]
     tables = [pd.DataFrame(columns=columns)]
     for method, predicted in predictions.items():
@@ -102,6 +105,7 @@ def _functionalities(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd
 
 
 def _together(path: Path, kind: str, methods: Sequence[str]) -> pd.DataFrame:
+    """Return the tables of a kind of all methods, one below the other."""
     tables = [read_tsv(path / f"{kind}/{name}.tsv") for name in methods]
     filled = [table for table in tables if len(table)]
     return pd.concat(filled or tables[:1], ignore_index=True)

@@ -70,7 +70,7 @@ class Objective:
 
     Parameters
     ----------
-    model : BertForSequenceClassification
+    model : BertClassifier
     batches : Batches
         Training sentences.
     labels : (n,) int

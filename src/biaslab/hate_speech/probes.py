@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.hate_speech.corpus import NEWS, TEST, Source, read_splits
 from biaslab.text import corpora
@@ -48,7 +49,7 @@ def read_probes(
     Raises
     ------
     InputError
-        When a file is wrong.
+        When a file is wrong, or no news hold an identifier.
     """
     tables = {name: _read(name, file, terms) for name, file in files.items()}
     tables |= {name: read_splits(source, seed)[TEST] for name, source in others.items()}
@@ -59,7 +60,12 @@ def _read(name: str, file: Path, terms: Collection[str]) -> pd.DataFrame:
     if name != NEWS:
         return _READERS[name](file)
     table = corpora.read_news(file)
-    return table[table["identifier"].isin(list(terms))]
+    table = table[table["identifier"].isin(list(terms))]
+    if table.empty:
+        raise InputError(
+            f"{file}: no text is about one of the identifiers; name other news, or null for none"
+        )
+    return table
 
 
 def _complete(table: pd.DataFrame) -> pd.DataFrame:
@@ -92,7 +98,11 @@ def draw_evenly(strata: np.ndarray, n: int, rng: np.random.Generator) -> np.ndar
     (n,) int64
         Rows, sorted.
     """
-    order = pd.Series(rng.permutation(len(strata)))
-    by_stratum = order.groupby(strata)
-    place = (by_stratum.rank() - 0.5) / by_stratum.transform("size")
-    return np.sort(np.lexsort((order, place))[:n])
+    _, codes, sizes = np.unique(np.asarray(strata, str), return_inverse=True, return_counts=True)
+    wanted, rest = np.divmod(n * sizes, len(strata))  # the shares in whole rows, and what they fall short by
+    shortest = np.lexsort((rng.permutation(len(sizes)), -rest))
+    wanted[shortest[: n - wanted.sum()]] += 1
+    order = rng.permutation(len(strata))
+    order = order[np.argsort(codes[order], kind="stable")]  # stratum by stratum, at random inside
+    place = np.arange(len(strata)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.sort(order[place < np.repeat(wanted, sizes)])

@@ -92,7 +92,7 @@ def train(
 
     Parameters
     ----------
-    model : BertForSequenceClassification
+    model : BertClassifier
         Where to start; trained in place.
     data : TrainingData
     method : Method

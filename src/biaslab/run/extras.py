@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import re
+import sys
 
 PACKAGE = "biaslab"
 _CHOOSE = "choose its build, for CPU or GPU, as README says"
@@ -30,5 +31,6 @@ def _requirements(extra: str) -> dict[str, bool]:
     for requirement in importlib.metadata.requires(PACKAGE) or []:
         text = requirement.replace("'", '"')
         if extra and f'extra == "{extra}"' in text:
-            found[re.match(r"[\w.-]+", text)[0]] = "sys_platform" not in text
+            is_left_to_user = "sys_platform" in text and sys.platform == "linux"
+            found[re.match(r"[\w.-]+", text)[0]] = not is_left_to_user
     return found

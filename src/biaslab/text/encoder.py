@@ -23,15 +23,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path, write_json
 from biaslab.core.rng import stream
 from biaslab.text import packing
+from biaslab.text.bert import BertClassifier, BertSettings
 from biaslab.text.tokens import Tokenizer, Tokens
-
-os.environ["HF_HUB_OFFLINE"] = "1"  # read when transformers is imported
-
-from transformers.models.bert.configuration_bert import BertConfig
-from transformers.models.bert.modeling_bert import BertForSequenceClassification
-from transformers.utils.logging import set_verbosity_error
-
-set_verbosity_error()
 
 NEEDED = "config.json, vocab.txt and model.safetensors"
 SIZES = (
@@ -139,7 +132,7 @@ def prepare_encoder(
     _write_folder(out_folder, cut, files.vocabulary, tensors)
 
 
-def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertForSequenceClassification:
+def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertClassifier:
     """Load an encoder with a classification head of two labels.
 
     Parameters
@@ -153,7 +146,7 @@ def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertF
 
     Returns
     -------
-    transformers.BertForSequenceClassification
+    BertClassifier
         float32, on the CPU, in evaluation mode, with scaled dot product attention. torch's global random
         numbers are neither used nor changed.
 
@@ -174,22 +167,19 @@ def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertF
                 raise InputError(f"{files.weights}: {name} is missing; train the classifier first")
             tensors[name] = _initial(name, shape, settings, stream(seed, name.split(".")[0]))
     model.load_state_dict({_full_name(k): v for k, v in tensors.items()}, strict=True, assign=True)
-    embeddings = model.bert.embeddings
-    embeddings.position_ids = torch.arange(settings["max_position_embeddings"])[None]
-    embeddings.token_type_ids = torch.zeros_like(embeddings.position_ids)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
     return model.eval()
 
 
 def save_classifier(
-    model: BertForSequenceClassification, folder: str | os.PathLike, vocabulary_file: str | os.PathLike
+    model: BertClassifier, folder: str | os.PathLike, vocabulary_file: str | os.PathLike
 ) -> None:
     """Write a classifier as a folder that `load_classifier` and transformers read.
 
     Parameters
     ----------
-    model : transformers.BertForSequenceClassification
+    model : BertClassifier
     folder : path-like
     vocabulary_file : path-like
         The ``vocab.txt`` of the encoder that the classifier was trained from.
@@ -199,12 +189,12 @@ def save_classifier(
     _write_folder(Path(folder), settings, Path(vocabulary_file), tensors)
 
 
-def score(model: BertForSequenceClassification, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def score(model: BertClassifier, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Return s(x), by how much the logit of label 1 exceeds that of label 0 (Kennedy et al. 2020, Sec. 4).
 
     Parameters
     ----------
-    model : transformers.BertForSequenceClassification
+    model : BertClassifier
     ids : (n, L) int64
         Token ids.
     mask : (n, L) bool
@@ -222,12 +212,12 @@ def score(model: BertForSequenceClassification, ids: torch.Tensor, mask: torch.T
         When a text has more tokens than the encoder has positions.
     """
     _check_length(model, ids.shape[1])
-    logits = model(input_ids=ids, attention_mask=mask).logits
+    logits = model(ids, mask)
     return logits[:, 1] - logits[:, 0]
 
 
 def predict(
-    model: BertForSequenceClassification,
+    model: BertClassifier,
     tokens: Tokens,
     pad: int,
     batch_tokens: int = 4096,
@@ -236,12 +226,12 @@ def predict(
 ) -> np.ndarray:
     """Return the scores of texts, without dropout.
 
-    Texts are read by length, without padding (`biaslab.text.packing`). Another `batch_tokens` changes scores by rounding
-    in float32 only, since sums are then added up in another order.
+    Texts are read by length, without padding (`biaslab.text.packing`). Another `batch_tokens` changes scores
+    by rounding in float32 only, since sums are then added up in another order.
 
     Parameters
     ----------
-    model : transformers.BertForSequenceClassification
+    model : BertClassifier
         Its mode (training or evaluation) is the same afterwards.
     tokens : Tokens
         n texts.
@@ -285,7 +275,7 @@ def evaluating(model: torch.nn.Module) -> Iterator[None]:
         model.train(training)
 
 
-def _check_length(model: BertForSequenceClassification, length: int) -> None:
+def _check_length(model: BertClassifier, length: int) -> None:
     limit = model.config.max_position_embeddings
     if length > limit:
         raise InputError(f"a text has {length} tokens, the encoder reads {limit}; cut texts to that")
@@ -354,18 +344,17 @@ def _value(path: Path, key: str, value: Any) -> Any:
     raise InputError(f"{path}: {key} is {value!r}; write {'text' if kind is str else 'a number'}")
 
 
-def _blank(settings: dict[str, Any], path: Path) -> BertForSequenceClassification:
+def _blank(settings: dict[str, Any], path: Path) -> BertClassifier:
     """Return a classifier whose tensors have shapes but no values; `path` is named in an error."""
     try:
-        config = BertConfig(**settings, num_labels=N_LABELS, attn_implementation="sdpa")
         with torch.device("meta"):
-            return BertForSequenceClassification(config)
-    except (TypeError, ValueError, KeyError) as error:
+            return BertClassifier(BertSettings(**settings), N_LABELS)
+    except (TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{path}: no configuration of a BERT ({reason}); correct it") from error
 
 
-def _shapes(model: BertForSequenceClassification) -> dict[str, tuple[int, ...]]:
+def _shapes(model: BertClassifier) -> dict[str, tuple[int, ...]]:
     return {_plain_name(name): tuple(tensor.shape) for name, tensor in model.state_dict().items()}
 
 

@@ -113,7 +113,7 @@ def logits(
 
     Parameters
     ----------
-    model : BertForSequenceClassification
+    model : BertClassifier
     ids : (n, L) int64
         Tokens of sentences, padded.
     mask : (n, L) bool

@@ -233,7 +233,7 @@ def test_table_5_has_other_corpora_alone(folder, units):
 
 def test_table_6_shows_what_is_printed_beside_each_kind(units):
     table = tables.cost(units)
-    shown = table.shown.set_index(["Corpus", "Method"])["Printed minutes an epoch"]
+    shown = table.shown.set_index(["Corpus", "Method"])["Printed, an epoch"]
     assert shown["talk", "Encoder"] == "1 m 1 s"
     assert shown["talk", "Encoder + EAR (α = 0.01)"] == "–"
     assert not table.data["method"].str.contains("@").any()

@@ -8,7 +8,7 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
 from biaslab.hate_speech.hierarchy import agglomerate, collapse
-from biaslab.hate_speech.report.hierarchies import draw_hierarchies, method_title
+from biaslab.hate_speech.report.hierarchies import draw_hierarchies
 from biaslab.run.area import FIGURE, SUFFIXES, Unit
 from biaslab.run.reports import Results
 
@@ -142,16 +142,3 @@ def test_missing_results_are_refused(make, tmp_path):
     (unit.folder / "hierarchies.json").unlink()
     with pytest.raises(InputError, match="no such file; run the step"):
         draw_hierarchies([unit], tmp_path / "figure")
-
-
-@pytest.mark.parametrize(
-    ("method", "title"),
-    [
-        ("vanilla", "Vanilla"),
-        ("wr", "WR"),
-        ("soc-1.0", "SOC (α = 1.0)"),
-        ("oc-0.1@dropout+sum", "OC (α = 0.1), dropout+sum"),
-    ],
-)
-def test_methods_have_titles(method, title):
-    assert method_title(method) == title

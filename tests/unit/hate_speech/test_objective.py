@@ -66,7 +66,7 @@ def literal_loss(world, name):
     batches = Batches(tokens, 12, 1)
     rows = batches.rows(STEP)
     ids, mask = tokens.padded(rows, tokenizer.pad)
-    logits = model(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask)).logits
+    logits = model(torch.from_numpy(ids), torch.from_numpy(mask))
     weights = torch.tensor([1.0 if label else WEIGHT for label in labels[rows]], dtype=torch.float64)
     picked = logits.log_softmax(1)[range(len(rows)), labels[rows].astype(int)]
     cross_entropy = -(weights * picked).sum() / weights.sum()
@@ -136,7 +136,7 @@ def test_the_classification_loss_is_a_weighted_mean(world):
     rows = Batches(tokens, 12, 1).rows(STEP)
     ids, mask = tokens.padded(rows, tokenizer.pad)
     with torch.no_grad():
-        logits = model(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask)).logits.numpy()
+        logits = model(torch.from_numpy(ids), torch.from_numpy(mask)).numpy()
     expected = naive.weighted_cross_entropy(logits, labels[rows], WEIGHT)
     assert gradients(world, "vanilla")[0] == (pytest.approx(expected, rel=1e-12), 0.0)
     assert 0 < labels[rows].sum() < 12

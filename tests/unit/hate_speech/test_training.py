@@ -134,7 +134,7 @@ def test_embeddings_of_words_that_no_sentence_has_stay(world):
     model, _ = run(world)
     data = world[1]
     unused = [data.tokenizer.vocabulary.index(word) for word in UNUSED]
-    before, after = (m.get_input_embeddings().weight for m in (world[0], model))
+    before, after = (m.bert.embeddings.word_embeddings.weight for m in (world[0], model))
     assert torch.equal(before[unused], after[unused])
     assert differ(world[0], model)
 

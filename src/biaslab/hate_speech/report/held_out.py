@@ -42,10 +42,11 @@ def held_out(units: Sequence[Results]) -> Table:
             f"{head}, held out − regularized": f"{{{measure}_text}}",
         }
     note = (
-        "Accuracy on news sentences with the identifier, and the mean absolute importance |φ| of the"
-        " identifier in them, under the encoder without regularization, under a classifier that regularizes"
-        " other identifiers but not this one (held out), and under one that regularizes all. Mean over the"
-        " seeds that all have; change with Student's 95% interval over the identifiers."
+        "Accuracy on news sentences with the identifier, and the mean absolute importance |φ| (SOC) of the"
+        " identifier in sentences of the test set, under the encoder without regularization, under a"
+        " classifier that regularizes other identifiers but not this one (held out), and under one that"
+        " regularizes all. Mean over the seeds that all have; change with Student's 95% interval over the"
+        " identifiers."
     )
     return Table(data, text_columns(named, shown), "Identifiers that were not regularized", note)
 

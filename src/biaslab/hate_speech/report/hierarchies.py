@@ -13,6 +13,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, LIGHT_GREY, figure, save_with_data
 from biaslab.hate_speech.hierarchy import Hierarchy
 from biaslab.hate_speech.hierarchy_text import Explained, colours, scale_of
+from biaslab.hate_speech.report.names import title
 from biaslab.run.reports import Results
 from biaslab.text.masking import Masker
 
@@ -69,23 +70,9 @@ def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
         for ax, panel, size in zip(axes, panels, sizes, strict=True):
             _draw_tree(ax, panel.explained, scale, size)
             place = f"{panel.corpus}, sentence" if several else "Sentence"
-            ax.set_title(f"{place} {panel.number}: {method_title(panel.method)}")
+            ax.set_title(f"{place} {panel.number}: {title(panel.method)}")
         _add_scale(fig, axes, scale, any(abs(panel.explained.score) > scale for panel in panels))
         save_with_data(fig, stem, pd.concat([_data(panel) for panel in panels], ignore_index=True))
-
-
-def method_title(method: str) -> str:
-    """Return a method's name as the figure shows it, e.g. ``SOC (α = 0.1)`` or ``SOC (α = 0.1), dropout``.
-
-    Parameters
-    ----------
-    method : str
-        A name as in the results, e.g. ``soc-0.1`` or ``soc-0.1@dropout``.
-    """
-    name, _, quirks = method.partition("@")
-    kind, _, alpha = name.partition("-")
-    title = "Vanilla" if kind == "vanilla" else kind.upper()
-    return title + (f" (α = {alpha})" if alpha else "") + (f", {quirks}" if quirks else "")
 
 
 def _read(unit: Results) -> list[_Panel]:
@@ -205,6 +192,7 @@ def _add_scale(fig: "Figure", axes: np.ndarray, scale: float, is_exceeded: bool)
         shrink=0.5,
         aspect=0.5 * DOUBLE_COLUMN / _BAR,
         extend="both" if is_exceeded else "neither",
+        format=lambda phi, _: f"{phi:g}".replace("-", "−"),
     )
     bar.set_label("Importance φ of a word or phrase (difference of logits), s(x) of a sentence")
     bar.outline.set_linewidth(0.4)

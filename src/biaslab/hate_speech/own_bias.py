@@ -1,0 +1,220 @@
+"""How a classifier of the user's treats her identity terms: in labelled texts, in news, in neutral sentences.
+
+Terms are found as whole words in the text itself, whatever the tokens of a classifier are, so that all
+classifiers are measured on the same texts.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from biaslab.core.errors import InputError
+from biaslab.core.stats import share_interval
+from biaslab.hate_speech.identity_metrics import auc, identity_table
+from biaslab.hate_speech.metrics import measure
+
+DATA, NEWS = "data", "news"
+ANY, NONE = "(any)", "(none)"
+"""Rows for the texts that hold an identifier, whichever, and for those that hold none."""
+BLANK = "{}"
+"""What stands for the identifier in a template."""
+TEMPLATES = (
+    "The next word in the list is {}.",
+    "The title of the page is {}.",
+    "Today's topic is: {}.",
+    "There is an entry for {} in the dictionary.",
+    "Somebody wrote {} on the board.",
+    "The search for {} found three books.",
+    "The word of the day is {}.",
+    "Please look up {} in the index.",
+    "The lesson begins with the word {}.",
+    "The first answer was {}.",
+)
+"""Neutral sentences in which an identifier of any part of speech can stand."""
+NEUTRAL_WORDS = ("bread", "garden", "music", "weather", "yellow")
+"""Words that name nobody, to compare identifiers with."""
+
+MEASURES = ("accuracy", "precision", "recall", "false_positive_rate", "f1", "auc")
+
+
+def own_metrics(scores: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
+    """Return how well a classifier does.
+
+    Parameters
+    ----------
+    scores : (n,) float
+        Logits; a text is classified positive when above 0.
+    labels : (n,) int
+        1 for a positive text, else 0.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns measure (those of `MEASURES`), value, ci_low, ci_high (Clopper and Pearson's 95% interval, of
+        precision given how many texts are classified positive; NaN for F1 and AUC, which are no shares), hits
+        and n (the share is hits of n; missing for the other two).
+
+    Raises
+    ------
+    InputError
+        As `biaslab.hate_speech.metrics.check_scored`.
+    """
+    found = measure(scores, labels)._asdict()
+    predicted, positive = np.asarray(scores) > 0, np.asarray(labels) == 1
+    hits = int((predicted & positive).sum())
+    shares = {
+        "accuracy": (int((predicted == positive).sum()), len(positive)),
+        "precision": (hits, int(predicted.sum())),
+        "recall": (hits, int(positive.sum())),
+        "false_positive_rate": (int((predicted & ~positive).sum()), int((~positive).sum())),
+    }
+    found["false_positive_rate"] = _share(*shares["false_positive_rate"])
+    found["auc"] = auc(scores, positive)
+    rows = []
+    for name in MEASURES:
+        interval = share_interval(*shares[name]) if name in shares else (math.nan, math.nan)
+        rows.append((name, found[name], *interval, *shares.get(name, (None, None))))
+    table = pd.DataFrame(rows, columns=["measure", "value", "ci_low", "ci_high", "hits", "n"])
+    return table.astype({"hits": "Int64", "n": "Int64"})
+
+
+def mentions(texts: Sequence[str], terms: Sequence[str]) -> np.ndarray:
+    """Return which texts hold which terms as whole words, in whatever case.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        n texts.
+    terms : sequence of str
+        k terms in lower case; one may be several words.
+
+    Returns
+    -------
+    (n, k) bool
+    """
+    lower = [text.lower() for text in texts]
+    patterns = [re.compile(rf"(?<!\w){re.escape(term)}(?!\w)") for term in terms]
+    found = [[bool(pattern.search(text)) for pattern in patterns] for text in lower]
+    return np.array(found, dtype=bool).reshape(len(texts), len(terms))
+
+
+def labelled_bias(
+    scores: np.ndarray, labels: np.ndarray, holds: np.ndarray, terms: Sequence[str]
+) -> pd.DataFrame:
+    """Return the measures of every identifier, then of all together and of the texts without any.
+
+    Parameters and columns are those of `biaslab.hate_speech.identity_metrics.identity_table`; the last two
+    rows are called `ANY` and `NONE`.
+    """
+    some = holds.any(axis=1)
+    return identity_table(scores, labels, np.column_stack([holds, some, ~some]), [*terms, ANY, NONE])
+
+
+def macro_accuracy(news: pd.DataFrame) -> tuple[float, float]:
+    """Return the share of news with an identifier that is classified negative, plain and by identifier.
+
+    Parameters
+    ----------
+    news : pandas.DataFrame
+        `labelled_bias` of texts that are all negative.
+
+    Returns
+    -------
+    plain, macro : float
+        Of all these texts; and the mean over the identifiers that occur, whatever the number of their texts
+        (one with several counts for each). NaN where no text holds one.
+    """
+    rates = news.set_index("identifier")["false_positive_rate"]
+    each = rates.drop([ANY, NONE]).dropna()
+    return 1 - rates[ANY], 1 - float(each.mean()) if len(each) else math.nan
+
+
+def fill_templates(templates: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Return every template with every word, the words of a template beside each other.
+
+    Raises
+    ------
+    InputError
+        When a template has not exactly one place for a word.
+    """
+    for number, template in enumerate(templates, start=1):
+        if template.count(BLANK) != 1:
+            raise InputError(
+                f"template {number} has {template.count(BLANK)} places {BLANK}; write exactly one, where the"
+                " identifier is to stand"
+            )
+    return [template.replace(BLANK, word) for template in templates for word in words]
+
+
+def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[str]) -> pd.DataFrame:
+    """Return what a classifier makes of each word in templates.
+
+    Parameters
+    ----------
+    scores : (t * (k + m),) float
+        Logits of `fill_templates` of t templates, of k identifiers and then m neutral words.
+    terms, neutral : sequence of str
+        The identifiers and the neutral words.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row an identifier, the one with the highest mean first, then a row a neutral word: word,
+        is_identifier, n (templates), mean (probability of the positive class), low, high (the smallest and
+        largest), difference (of the mean from that of the neutral words) and n_positive (templates classified
+        positive).
+    """
+    words = [*terms, *neutral]
+    p = expit(np.asarray(scores, np.float64)).reshape(-1, len(words))
+    is_positive = np.asarray(scores).reshape(p.shape) > 0
+    table = pd.DataFrame(
+        {
+            "word": words,
+            "is_identifier": [True] * len(terms) + [False] * len(neutral),
+            "n": len(p),
+            "mean": p.mean(axis=0),
+            "low": p.min(axis=0),
+            "high": p.max(axis=0),
+            "difference": p.mean(axis=0) - p[:, len(terms) :].mean(),
+            "n_positive": is_positive.sum(axis=0),
+        }
+    )
+    return table.sort_values(["is_identifier", "mean"], ascending=False, kind="stable", ignore_index=True)
+
+
+def template_spread(scores: np.ndarray, n_terms: int, n_words: int) -> dict[str, float]:
+    """Return how far the probability of a sentence depends on which identifier stands in it.
+
+    Parameters
+    ----------
+    scores : (t * n_words,) float
+        As in `template_table`.
+    n_terms : int
+        The identifiers, which come first in each template.
+    n_words : int
+        Words of a template.
+
+    Returns
+    -------
+    dict
+        Means over the templates: range (the largest probability less the smallest), sd (standard deviation
+        over the identifiers, divisor k - 1) and gap, the counterfactual token fairness gap (Garg et al. 2019,
+        "Counterfactual fairness in text classification through robustness"): the mean absolute difference
+        over pairs of identifiers. With one identifier sd and gap are NaN.
+    """
+    p = expit(np.asarray(scores, np.float64)).reshape(-1, n_words)[:, :n_terms]
+    first, second = np.triu_indices(n_terms, k=1)
+    is_single = n_terms < 2
+    return {
+        "range": float(np.ptp(p, axis=1).mean()),
+        "sd": math.nan if is_single else float(p.std(axis=1, ddof=1).mean()),
+        "gap": math.nan if is_single else float(np.abs(p[:, first] - p[:, second]).mean()),
+    }
+
+
+def _share(hits: int, n: int) -> float:
+    return hits / n if n else math.nan

@@ -1,0 +1,144 @@
+"""Hierarchical explanations of the user's own sentences by a classifier of hers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.hate_speech.adapters import FolderClassifier
+from biaslab.hate_speech.contexts import ContextSettings
+from biaslab.hate_speech.explanations import phrase_importance, word_spans
+from biaslab.hate_speech.hierarchy import Hierarchy, agglomerate
+from biaslab.text.encoder import predict
+from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
+
+VALIDATION_SHARE = 0.1
+"""Of the texts that a language model is trained on, those by which its best epoch is chosen."""
+
+
+@dataclass(frozen=True)
+class OwnExplanation:
+    """The explanation of one sentence.
+
+    Attributes
+    ----------
+    words : list of str
+        The words that the classifier sees.
+    hierarchy : Hierarchy
+    score : float
+        s(x), positive when the sentence is classified as positive.
+    is_cut : bool
+        Whether the sentence is longer than the classifier reads.
+    """
+
+    words: list[str]
+    hierarchy: Hierarchy
+    score: float
+    is_cut: bool = False
+
+    @property
+    def importance(self) -> list[tuple[str, float]]:
+        """Every word with its importance φ, in the order of reading."""
+        return [(self.words[start], phi) for start, _, phi in self.hierarchy.levels[0]]
+
+
+def explain_sentences(
+    classifier: FolderClassifier,
+    sentences: Sequence[str],
+    settings: ContextSettings,
+    language_model: BiGRU | None,
+    seed: int,
+    progress: Callable[[int, int], None] = lambda done, n: None,
+) -> list[OwnExplanation]:
+    """Explain sentences one after the other.
+
+    Parameters
+    ----------
+    classifier : FolderClassifier
+    sentences : sequence of str
+    settings : ContextSettings
+        OC or SOC.
+    language_model : BiGRU, optional
+        Needed for a radius above 0; on the device of the classifier.
+    seed : int
+        Of the sampled contexts.
+    progress : callable
+        Takes how many sentences are done, and how many there are.
+
+    Returns
+    -------
+    list of OwnExplanation
+        In the order of the sentences.
+
+    Raises
+    ------
+    InputError
+        When a sentence has no word, or the language model is of another encoder.
+    """
+    tokenizer, model = classifier.tokenizer, classifier.model
+    if language_model is not None and len(language_model.index) != len(tokenizer.vocabulary):
+        raise InputError(
+            f"the language model knows a vocabulary of {len(language_model.index)} tokens, the classifier's"
+            f" has {len(tokenizer.vocabulary)}; train one for this classifier"
+        )
+    tokens = classifier.tokens(sentences)
+    scores = predict(model, tokens, tokenizer.pad)
+    found = []
+    for row, sentence in enumerate(sentences):
+        places = word_spans(tokens, row).start
+        if not len(places):
+            raise InputError(f"sentence {row + 1} has no word that the classifier sees; write another")
+        phi = phrase_importance(
+            model, tokens, row, settings, tokenizer, language_model=language_model, seed=seed
+        )
+        hierarchy = agglomerate(phi, len(places))
+        words = tokenizer.words(sentence)
+        kept = tokens.words[tokens.offsets[row] + places]
+        is_cut = len(tokenizer.pieces(sentence)) + 2 > classifier.max_length
+        found.append(OwnExplanation([words[i] for i in kept], hierarchy, float(scores[row]), is_cut))
+        progress(row + 1, len(sentences))
+    return found
+
+
+def language_model_of(
+    classifier: FolderClassifier,
+    texts: Sequence[str],
+    epochs: int,
+    seed: int,
+    progress: Callable[[int, int], None] = lambda done, n: None,
+) -> BiGRU:
+    """Train the language model that samples contexts on texts like those that are explained.
+
+    Parameters
+    ----------
+    classifier : FolderClassifier
+        Its tokens are drawn, and the model is where it is.
+    texts : sequence of str
+        Two at least: some of them choose the best epoch.
+    epochs : int
+    seed : int
+    progress : callable
+        Takes the epochs that are done, and how many there are.
+
+    Raises
+    ------
+    InputError
+        When there are too few texts.
+    """
+    n_validation = max(1, round(VALIDATION_SHARE * len(texts)))
+    if n_validation >= len(texts):
+        raise InputError("a language model needs two texts at least; give more of them")
+    tokens = classifier.tokens(texts)
+    order = stream(seed, "language_model", "split").permutation(len(texts))
+    model, _ = train_language_model(
+        tokens.take(np.sort(order[n_validation:])),
+        tokens.take(np.sort(order[:n_validation])),
+        classifier.tokenizer,
+        LanguageModelSettings(epochs=epochs),
+        seed,
+        progress,
+        classifier.model.device,
+    )
+    return model

@@ -1,0 +1,311 @@
+"""Training of a classifier on the user's own texts, into a folder that transformers reads."""
+
+import dataclasses
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import write_json
+from biaslab.core.io import read_tsv, write_tsv
+from biaslab.core.rng import stream
+from biaslab.hate_speech.adapters import MAX_LENGTH, REMOVED, TRAINING_FILE
+from biaslab.hate_speech.identity_metrics import holding
+from biaslab.hate_speech.methods import SOC, Method
+from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
+from biaslab.text import splits
+from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder, save_classifier
+from biaslab.text.identifiers import Identifiers, identifier_ids
+from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
+from biaslab.text.tokens import Tokenizer
+
+WEIGHTS, HISTORY, CHECKPOINT = "model.safetensors", "history.tsv", "checkpoint.safetensors"
+LANGUAGE_MODEL = "language_model.safetensors"
+_TRAIN, _VALIDATION = "training", "validation"
+
+Progress = Callable[[str, int, int], None]
+"""Takes what is being trained, how many steps of it are done, and how many there are at most."""
+
+
+@dataclass(frozen=True)
+class OwnSettings:
+    """How a classifier is trained on the user's texts.
+
+    Attributes
+    ----------
+    training : TrainingSettings
+    language_model : LanguageModelSettings
+        Of the one that samples contexts; SOC alone has one.
+    layers : int, optional
+        How many layers of the encoder to keep, from the first; None for all.
+    validation_share : float
+        Of the texts, those by which the best weights are chosen.
+    limit : int, optional
+        Texts to use, drawn with the share of positive ones kept; None for all.
+    seed : int
+    """
+
+    training: TrainingSettings
+    language_model: LanguageModelSettings
+    layers: int | None = None
+    validation_share: float = 0.1
+    limit: int | None = None
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training left in its folder.
+
+    Attributes
+    ----------
+    description : dict
+        What ``training.json`` says.
+    history : pandas.DataFrame
+        A row for each validation, see `biaslab.hate_speech.training.train`.
+    was_there : bool
+        Whether the same training had been finished before.
+    """
+
+    description: dict[str, Any]
+    history: pd.DataFrame
+    was_there: bool
+
+
+def draw(table: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:
+    """Return at most `limit` labelled texts, drawn with the share of positive ones kept, in their order."""
+    rows = splits.cut(table["label"].to_numpy(), limit, stream(seed, "limit"))
+    return table.iloc[rows].reset_index(drop=True)
+
+
+def split(table: pd.DataFrame, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of a table to train on, and those to choose the best weights by.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns label (1 = positive) and, where texts belong together, group.
+    share : float
+        Of the rows to choose by; of the groups, where there are some.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        When the share is none, or a part would have texts of one label only.
+    """
+    if not 0 < share < 1:
+        raise InputError(f"the share {share:g} for validation is not between 0 and 1; write 0.1 for instance")
+    rng, shares, labels = stream(seed, "split"), (1 - share, share), table["label"].to_numpy()
+    if "group" in table:
+        parts = splits.split_grouped(table["group"].to_numpy(), shares, rng)
+    else:
+        parts = splits.split_shares(labels, shares, rng)
+    for name, rows in zip((_TRAIN, _VALIDATION), parts, strict=True):
+        for label, what in enumerate(("negative", "positive")):
+            if not np.any(labels[rows] == label):
+                raise InputError(
+                    f"none of the {len(rows)} texts for {name} is {what}; give more texts or another share"
+                )
+    return parts[0], parts[1]
+
+
+def train_own(
+    table: pd.DataFrame,
+    encoder: Path,
+    method: Method,
+    identifiers: Identifiers,
+    settings: OwnSettings,
+    out: Path,
+    device: torch.device,
+    progress: Progress = lambda what, done, n: None,
+) -> Trained:
+    """Train a classifier; one that was killed goes on from its last validation.
+
+    Writes ``config.json``, ``vocab.txt`` and ``model.safetensors``, which transformers reads,
+    ``history.tsv``, ``training.json``, and for SOC ``language_model.safetensors`` and
+    ``language_model.tsv``. Until the end there is a checkpoint besides.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns text, label and perhaps group, as `biaslab.text.labelled.read_labelled` returns them.
+    encoder : pathlib.Path
+        The folder of a BERT.
+    method : Method
+        Of an encoder.
+    identifiers : Identifiers
+        What is removed or regularized; of no account for other methods.
+    settings : OwnSettings
+    out : pathlib.Path
+        The folder to write.
+    device : torch.device
+    progress : callable
+
+    Raises
+    ------
+    InputError
+        When texts, encoder, identifiers and method do not go together, or the folder has another training.
+    """
+    if not method.is_encoder:
+        raise InputError(
+            f"method '{method.name}' is a linear model, which is no encoder to save; choose vanilla, wr,"
+            " oc-0.1, soc-0.1 or ear-0.01"
+        )
+    table, seed = draw(table, settings.limit, settings.seed), settings.seed
+    parts = split(table, settings.validation_share, seed)
+    with _cut(encoder, settings.layers) as folder:
+        tokenizer = Tokenizer.load(folder / "vocab.txt")
+        ids = identifier_ids(identifiers, tokenizer)
+        data = _data(table, parts, tokenizer)
+        description = _describe(data, folder, method, ids, settings, device)
+        is_begun = _check_folder(out / TRAINING_FILE, description)
+        if is_begun and (out / WEIGHTS).is_file():
+            (out / CHECKPOINT).unlink(missing_ok=True)
+            return Trained(description, read_tsv(out / HISTORY), was_there=True)
+        model = load_classifier(folder, seed)  # before anything is written
+        write_json(out / TRAINING_FILE, description)
+        language_model = None
+        if method.kind == SOC:
+            language_model = _language_model(data, settings, out, device, progress)
+        history = train(
+            model,
+            data,
+            method,
+            settings.training,
+            Regularization(method, ids, language_model=language_model),
+            seed,
+            device,
+            out / CHECKPOINT,
+            lambda done, n: progress(method.name, done, n),
+        )
+        write_tsv(out / HISTORY, history)
+        save_classifier(model.to("cpu"), out, folder / "vocab.txt")
+    (out / CHECKPOINT).unlink(missing_ok=True)
+    return Trained(description, history, was_there=False)
+
+
+@contextmanager
+def _cut(encoder: Path, layers: int | None) -> Iterator[Path]:
+    """Yield the folder of the encoder, or a temporary one with its first layers."""
+    files = EncoderFiles.of_folder(encoder)
+    if layers is None:
+        yield encoder
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        prepare_encoder(files, folder, layers)
+        yield Path(folder)
+
+
+def _data(table: pd.DataFrame, parts: tuple[np.ndarray, np.ndarray], tokenizer: Tokenizer) -> TrainingData:
+    tokens = tokenizer.encode(table["text"], MAX_LENGTH)
+    labels = table["label"].to_numpy(np.int8)
+    first, second = parts
+    return TrainingData(tokens.take(first), labels[first], tokens.take(second), labels[second], tokenizer)
+
+
+def _describe(
+    data: TrainingData,
+    encoder: Path,
+    method: Method,
+    ids: dict[str, int],
+    settings: OwnSettings,
+    device: torch.device,
+) -> dict[str, Any]:
+    """Return what ``training.json`` says: all that the classifier follows from, and the numbers of texts."""
+    pieces = {term: data.tokenizer.vocabulary[i] for term, i in ids.items()}
+    described = {
+        "method": method.name,
+        "seed": settings.seed,
+        "device": device.type,
+        "encoder": _digest_of_file(encoder / WEIGHTS),
+        "identifiers": pieces if method.removes_words or method.explains else {},
+        REMOVED: list(pieces.values()) if method.removes_words else [],
+        "texts": {name: _counts(data, name, ids) for name in (_TRAIN, _VALIDATION)},
+        "settings": dataclasses.asdict(settings.training),
+    }
+    if method.kind == SOC:
+        described["language_model"] = dataclasses.asdict(settings.language_model)
+    return described
+
+
+def _counts(data: TrainingData, name: str, ids: dict[str, int]) -> dict[str, Any]:
+    tokens, labels = (
+        (data.train, data.train_labels) if name == _TRAIN else (data.validation, data.validation_labels)
+    )
+    digest = hashlib.sha256()
+    for array in (tokens.ids, tokens.offsets, labels):
+        digest.update(np.ascontiguousarray(array))
+    return {
+        "n": len(tokens),
+        "n_positive": int(labels.sum()),
+        "n_with_identifier": int(holding(tokens, list(ids.values())).any(axis=1).sum()),
+        "sha256": digest.hexdigest(),
+    }
+
+
+def _digest_of_file(path: Path) -> str:
+    """Return the SHA-256 of a file; "" when there is none, which is for the loading of the encoder to say."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_folder(path: Path, description: dict[str, Any]) -> bool:
+    """Return whether the folder has this training, begun or finished; refuse one that has something else."""
+    if not path.exists():
+        if (path.parent / WEIGHTS).exists():
+            raise InputError(f"{path.parent}: has a model that was not trained here; choose another folder")
+        return False
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not readable as JSON ({error}); choose another folder") from error
+    for key, value in _flat(description).items():
+        there = _flat(found).get(key)
+        if there != value:
+            raise InputError(
+                f"{path.parent}: has a training with {key} = {there}, not {value}; choose another folder, or"
+                " remove this one"
+            )
+    return True
+
+
+def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
+    """Return nested mappings as one, whose keys are joined by dots."""
+    if not isinstance(values, dict):
+        return {prefix: values}
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
+    return flat
+
+
+def _language_model(
+    data: TrainingData, settings: OwnSettings, out: Path, device: torch.device, progress: Progress
+) -> BiGRU:
+    """Return the language model that samples contexts: the one in the folder, or one that is trained."""
+    path = out / LANGUAGE_MODEL
+    if not path.is_file():
+        model, history = train_language_model(
+            data.train,
+            data.validation,
+            data.tokenizer,
+            settings.language_model,
+            settings.seed,
+            lambda done, n: progress("language model", done, n),
+            device,
+        )
+        write_tsv(path.with_suffix(".tsv"), history)
+        model.save(path)
+    return BiGRU.load(path).to(device)

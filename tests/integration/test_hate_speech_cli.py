@@ -1,0 +1,475 @@
+"""``biaslab hate-speech`` on neutral texts, with tiny encoders and functions of a user's."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from biaslab.cli import app, main
+from biaslab.core.io import read_tsv
+from biaslab.text.masking import digest
+from own_texts_data import GROUPS, WORDS, remarks, write_remarks
+from text_data import tiny_classifier, tiny_vocabulary
+
+MODULE = '''
+import numpy as np
+
+def words(texts):
+    """Complaints are told right, and whatever mentions cyclists is taken for one."""
+    complaints = "left", "broke", "late", "cyclists"
+    return [0.9 if any(word in text for word in complaints) else 0.2 for text in texts]
+
+def three(texts):
+    return np.full((len(texts), 3), 1 / 3)
+
+def nan(texts):
+    return [float("nan")] * len(texts)
+
+def large(texts):
+    return [3.5] * len(texts)
+
+def short(texts):
+    return [0.5]
+
+def fails(texts):
+    raise RuntimeError("no memory\\nand more")
+'''
+KIND = ("--label", "kind", "--positive", "complaint")
+TERMS = ("--identifiers", "terms.txt")
+QUICK = (
+    *("--epochs", "6", "--batch-size", "16", "--learning-rate", "5e-3", "--validation-share", "0.25"),
+    *("--language-model-epochs", "1"),
+)
+
+
+def write_files():
+    """Write the texts, the terms, an encoder and the functions of a user in the current folder."""
+    for suffix in (".csv", ".tsv"):
+        write_remarks(Path(f"texts{suffix}"))
+    with Path("texts.jsonl").open("w") as file:
+        for text, kind, post in remarks():
+            file.write(json.dumps({"text": text, "kind": kind, "post": post}) + "\n")
+    harmless = [f"we met the {group} near the park." for group in (*GROUPS, "neighbours")]
+    Path("news.txt").write_text("\n".join([*harmless, "the bakers sang"]) + "\n")
+    Path("terms.txt").write_text("\n".join(GROUPS) + "\n")
+    Path("my_texts.py").write_text(MODULE)
+    tiny_classifier(Path("encoder"), WORDS)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "my_texts", raising=False)
+    write_files()
+    return tmp_path
+
+
+def run(*arguments):
+    """Call a command; return what it prints, in one line, and what it says besides."""
+    result = CliRunner().invoke(app, ["hate-speech", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return " ".join(result.stdout.split()), result.stderr
+
+
+def train(*arguments, data="texts.csv", out="mine"):
+    return run("train", data, "--out", out, "--encoder", "encoder", *KIND, *QUICK, *arguments)
+
+
+# --- train
+
+
+@pytest.mark.parametrize(
+    ("method", "data"),
+    [("soc-0.1", "texts.csv"), ("oc-0.1@sum", "texts.tsv"), ("wr", "texts.jsonl"), ("ear-0.01", "texts.csv")],
+)
+def test_training_and_use(files, method, data):
+    page, _ = train("--method", method, *TERMS, data=data)
+    assert "training: 90 texts, 30 of them positive" in page
+    assert "validation: 30 texts, 10 of them positive" in page
+    assert f"{method}: in mine" in page
+    assert "Step Epoch Loss Regularizer Precision Recall F1" in page
+    history = read_tsv("mine/history.tsv")
+    assert history["step"].tolist() == [6, 12, 18, 24, 30, 36]
+    settings = json.loads(Path("mine/training.json").read_text())["settings"]
+    assert settings["negative_weight"] == pytest.approx(0.5)  # a positive text for two negative ones
+    assert settings["schedule"] == "modern"
+    assert not list(Path("mine").glob("checkpoint*"))
+    best = history.loc[history["is_best"].astype(bool), "f1"]
+    assert len(best) == 1
+    page, _ = run("evaluate", "mine", data, *KIND, "--out", "measured")
+    f1 = read_tsv("measured/metrics.tsv").set_index("measure").loc["f1", "value"]
+    assert f"F1 {f1:.1%}" in page
+    assert f1 > 0.6
+
+
+def test_training_again_tells_what_is_there(files):
+    first, _ = train("--method", "vanilla")
+    again, _ = train("--method", "vanilla")
+    assert again == first.replace("vanilla: in mine", "vanilla: in mine, finished before")
+
+
+def test_equal_trainings_write_equal_files(files):
+    for out in ("one", "two"):
+        train("--method", "soc-0.1", *TERMS, "--layers", "1", "--limit", "60", out=out)
+    names = sorted(path.name for path in Path("one").iterdir())
+    assert {"model.safetensors", "language_model.safetensors"} <= set(names)
+    assert names == sorted(path.name for path in Path("two").iterdir())
+    assert all(Path("one", name).read_bytes() == Path("two", name).read_bytes() for name in names)
+    assert json.loads(Path("one/config.json").read_text())["num_hidden_layers"] == 1
+
+
+def test_posts_stay_together_and_the_published_schedule(files):
+    page, _ = train("--method", "vanilla", "--group", "post", "--schedule", "published", "--halvings", "1")
+    assert "Validations" in page
+    described = json.loads(Path("mine/training.json").read_text())
+    assert described["settings"]["schedule"] == "published"
+    assert sum(part["n"] for part in described["texts"].values()) == 120
+
+
+def test_a_training_that_finds_nothing_says_so(files):
+    page, _ = train("--method", "vanilla", "--negative-weight", "1000")
+    assert "No validation found a positive text rightly" in page
+
+
+def test_progress_is_a_bar_for_each_thing_one_after_the_other(files, monkeypatch):
+    bars = []
+
+    class Bar:
+        def __init__(self, total, initial, desc, **_):
+            assert all(bar.is_closed for bar in bars)
+            self.desc, self.total, self.n, self.is_closed = desc, total, initial, False
+            bars.append(self)
+
+        def update(self, more):
+            self.n += more
+
+        def close(self):
+            self.is_closed = True
+
+    monkeypatch.setattr("tqdm.tqdm", Bar)
+    train("--method", "soc-0.1", *TERMS)
+    assert [(bar.desc, bar.n, bar.total) for bar in bars] == [("language model", 1, 1), ("soc-0.1", 36, 36)]
+    assert all(bar.is_closed for bar in bars)
+
+
+# --- evaluate
+
+
+def test_a_function_is_measured(files):
+    page, _ = run("evaluate", "my_texts:words", "texts.csv", *KIND, "--out", "measured")
+    rows = remarks()
+    truth = np.array([kind == "complaint" for _, kind, _ in rows])
+    positive = np.array([any(w in text for w in ("left", "broke", "late", "cyclists")) for text, *_ in rows])
+    metrics = read_tsv("measured/metrics.tsv").set_index("measure")
+    assert metrics.loc["recall", "value"] == 1
+    assert metrics.loc["precision", "value"] == pytest.approx(truth.sum() / positive.sum())
+    assert metrics.loc["accuracy", "hits"] == (truth == positive).sum()
+    assert "texts.csv: 120 texts, 40 of them positive" in page
+    assert "Recall 100.0% 91.2% to 100.0% 40 of 40" in page
+    assert "| Measure | Value |" in Path("measured/metrics.md").read_text()
+    predictions = read_tsv("measured/predictions.tsv")
+    assert list(predictions.columns) == ["row", "label", "predicted", "probability"]
+    assert predictions["predicted"].tolist() == positive.astype(int).tolist()
+    np.testing.assert_allclose(predictions["probability"], np.where(positive, 0.9, 0.2))
+
+
+def test_a_limit_of_texts_is_drawn_with_the_share_of_positive_ones(files):
+    page, _ = run("evaluate", "my_texts:words", "texts.csv", *KIND, "--limit", "30", "--out", "few")
+    assert "texts.csv: 30 texts, 10 of them positive" in page
+    rows = read_tsv("few/predictions.tsv")["row"]
+    assert rows.is_monotonic_increasing
+    run("evaluate", "my_texts:words", "texts.csv", *KIND, "--limit", "30", "--seed", "2", "--out", "other")
+    assert rows.tolist() != read_tsv("other/predictions.tsv")["row"].tolist()
+
+
+# --- explain
+
+
+def test_a_sentence_is_explained_by_occlusion_without_a_language_model(files):
+    page, said = run("explain", "encoder", "The cyclists broke the lamp.", *TERMS, "--unmask")
+    assert "without a language model contexts stay as they are: occlusion (OC, radius 0)" in said
+    assert "Importance φ by occlusion (OC)" in page
+    assert "the cyclists broke the lamp ." in page
+    assert "identifiers: cyclists " in page
+    assert "s(x) = " in page
+    assert page.count("words: the ") == 1
+    quiet = run("explain", "encoder", "The cyclists broke the lamp.", "--radius", "0", "--unmask")[1]
+    assert "language model" not in quiet
+
+
+def test_a_sentence_is_explained_in_sampled_contexts(files):
+    train("--method", "soc-0.1", *TERMS)
+    soc = ("--radius", "3", "--samples", "4", "--unmask")
+    own, said = run("explain", "mine", "we met the cyclists today", *soc)
+    assert "sampling and occlusion (SOC, 4 contexts, 3 word pieces on each side)" in own
+    assert said == ""
+    model = ("--language-model", "mine/language_model.safetensors")
+    assert run("explain", "mine", "we met the cyclists today", *soc, *model)[0] == own
+    texts = ("--language-model-texts", "news.txt", "--language-model-epochs", "1")
+    other, _ = run("explain", "mine", "we met the cyclists today", *soc, *texts)
+    assert "SOC, 4 contexts" in other
+    assert other != own
+
+
+def test_explanations_are_written(files):
+    Path("sentences.txt").write_text("The bakers were late.\n\nWe met the sailors.\nWe brought a cake.\n")
+    page, _ = run("explain", "encoder", "--file", "sentences.txt", "--limit", "2", "--out", "e/f", "--unmask")
+    assert page.count("s(x) = ") == 2
+    assert sorted(path.name for path in Path("e").iterdir()) == [
+        f"f.{suffix}" for suffix in ("html", "pdf", "png", "svg", "tsv")
+    ]
+    numbers = read_tsv("e/f.tsv")
+    assert numbers["sentence"].unique().tolist() == [1, 2]
+    words = numbers[(numbers["sentence"] == 1) & (numbers["level"] == 0)]
+    assert " ".join(words["words"]) == "the bakers were late ."
+    for row in words.itertuples():
+        assert f"{row.words} {row.phi:+.3f}" in page
+    html = Path("e/f.html").read_text()
+    assert "sailors" in html
+    assert "occlusion (OC)" in html
+
+
+def test_listed_words_are_masked_wherever_they_are_shown(files):
+    Path("list.txt").write_text(digest("sailors") + "\n")
+    arguments = ("explain", "encoder", "We met the sailors.", *TERMS, "--radius", "0", "--out", "e/f")
+    page, said = run(*arguments, "--masked-words", "list.txt")
+    assert "s*****s" in page
+    assert "sailors" not in page
+    for suffix in ("html", "svg", "tsv"):
+        assert "sailors" not in Path(f"e/f.{suffix}").read_text()
+    assert "s*****s" in Path("e/f.tsv").read_text()
+    assert said == ""
+    assert "sailors" in run(*arguments, "--unmask")[0]
+
+
+def test_the_list_of_the_project_masks_by_default(files):
+    page, said = run("explain", "encoder", "We met the sailors.", "--radius", "0")
+    assert "sailors" in page
+    assert "no word is masked: workflow/resources/masked_words.txt is not here" in said
+    folder = Path("workflow/resources")
+    folder.mkdir(parents=True)
+    (folder / "masked_words.txt").write_text(digest("sailors") + "\n")
+    page, said = run("explain", "encoder", "We met the sailors.", "--radius", "0")
+    assert "sailors" not in page
+    assert said == ""
+
+
+# --- bias
+
+
+def test_bias_on_texts_and_news(files):
+    arguments = ("bias", "my_texts:words", "texts.csv", *KIND, *TERMS, "--news", "news.txt", "--out", "b")
+    page, _ = run(*arguments)
+    table = read_tsv("b/bias.tsv").set_index(["set", "identifier"])
+    assert table.index.get_level_values("identifier").tolist() == 2 * [*GROUPS, "(any)", "(none)"]
+    texts = [(text, kind) for text, kind, _ in remarks() if "cyclists" in text]
+    cyclists = table.loc["data", "cyclists"]
+    assert cyclists["n"] == len(texts)
+    assert cyclists["n_negative"] == sum(kind == "other" for _, kind in texts)
+    assert cyclists["false_positive_rate"] == 1
+    assert cyclists["bpsn_auc"] == 0.5  # such texts score as complaints without it do
+    assert table.loc["data", "bakers"]["false_positive_rate"] == 0
+    assert table.loc["data", "bakers"]["bpsn_auc"] == 1
+    assert table.loc["news"]["n"].to_dict() == {
+        **dict.fromkeys(GROUPS, 1),
+        "bakers": 2,
+        "(any)": 5,
+        "(none)": 1,
+    }
+    assert "news: 80.0% of 5 texts with an identifier are classified negative, 75.0% on average" in page
+    assert "1 texts with none are left out" in page
+    assert "Neutral sentences" not in page
+    assert not Path("b/templates.tsv").exists()
+    assert "| Identifier | Set |" in Path("b/bias.md").read_text()
+    assert "Neutral sentences" in run(*arguments, "--templates")[0]
+
+
+def test_bias_without_texts_is_that_in_neutral_sentences(files):
+    page, _ = run("bias", "my_texts:words", *TERMS, "--out", "b")
+    words = read_tsv("b/templates.tsv").set_index("word")
+    np.testing.assert_allclose(words.loc["cyclists", ["mean", "difference"]].astype(float), [0.9, 0.7])
+    np.testing.assert_allclose(words.loc[["bakers", "garden"], "mean"], 0.2)
+    assert words.index[0] == "cyclists"
+    assert "largest less smallest probability 0.700" in page
+    assert "fairness gap, Garg et al. 2019) 0.350" in page  # 3 of 6 pairs are with cyclists
+    assert "cyclists identifier 0.900 0.900 0.900 +0.700 10 of 10" in page
+    assert not Path("b/bias.tsv").exists()
+
+
+def test_bias_in_sentences_of_the_users_own_and_of_a_folder(files):
+    Path("mine.txt").write_text("we met the {} today.\nthe {} sang.\n")
+    page, _ = run("bias", "encoder", *TERMS, "--template-file", "mine.txt", "--out", "b")
+    assert read_tsv("b/templates.tsv")["n"].unique().tolist() == [2]
+    assert "means over 2 sentences" in page
+    run("bias", "encoder", "texts.csv", *KIND, *TERMS, "--limit", "30", "--out", "c")
+    table = read_tsv("c/bias.tsv").set_index("identifier")
+    assert table.loc["(any)", "n"] + table.loc["(none)", "n"] == 30
+
+
+# --- bad input
+
+
+def refused(monkeypatch, capsys, *arguments):
+    """Call the command as a user does; return the one line that it says."""
+    monkeypatch.setattr(sys, "argv", ["biaslab", "hate-speech", *map(str, arguments)])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    error = capsys.readouterr().err.strip()
+    assert error.startswith("biaslab: ")
+    assert "\n" not in error
+    return error
+
+
+def write_bad_files():
+    rows = remarks(12)
+    header = "text,kind\n"
+
+    def table(pairs):
+        return header + "".join(f"{text},{kind}\n" for text, kind in pairs)
+
+    pairs = [(text, kind) for text, kind, _ in rows]
+    Path("three.csv").write_text(table([*pairs, ("a cake", "unsure")]))
+    Path("empty.csv").write_text(table([*pairs[:3], ("  ", "other")]))
+    Path("latin.csv").write_bytes(table([*pairs, ("a caf\u00e9", "other")]).encode("latin-1"))
+    Path("single.csv").write_text(table([("the gate", "complaint"), *[p for p in pairs if p[1] == "other"]]))
+    Path("pieces.txt").write_text("bakers\ngardens\n")
+    Path("unknown.txt").write_text("quince\n")
+    Path("none.txt").write_text("\n")
+    Path("places.txt").write_text("nobody is here\n")
+    for name in ("no-weights", "no-vocabulary", "other-kind", "other-width", "pickled"):
+        tiny_classifier(Path(name), WORDS)
+    Path("no-weights/model.safetensors").unlink()
+    Path("pickled/model.safetensors").rename("pickled/pytorch_model.bin")
+    Path("no-vocabulary/vocab.txt").unlink()
+    config = json.loads(Path("encoder/config.json").read_text())
+    Path("other-kind/config.json").write_text(json.dumps(config | {"model_type": "gpt2"}))
+    Path("other-width/config.json").write_text(json.dumps(config | {"hidden_size": 32}))
+    tiny_vocabulary(Path("no-config"), WORDS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"--encoder": "nowhere"}, "nowhere: no such folder; name the folder of a BERT with config.json"),
+        ({"--encoder": "no-config"}, "no-config: config.json is missing"),
+        ({"--encoder": "no-vocabulary"}, "no-vocabulary: vocab.txt is missing"),
+        ({"--encoder": "no-weights"}, "no-weights: model.safetensors is missing"),
+        ({"--encoder": "pickled"}, "pytorch_model.bin: pickled weights are not read"),
+        ({"--encoder": "other-kind"}, "config.json: model_type is 'gpt2', not 'bert'"),
+        ({"--encoder": "other-width"}, "asks for floats of shape"),
+        ({"--layers": "7"}, "layers: 7: encoder/config.json has 2"),
+        ({"--identifiers": "pieces.txt"}, "the identifier 'gardens' is 2 WordPieces (garden ##s)"),
+        ({"--identifiers": "unknown.txt"}, "the identifier 'quince' is not in the encoder's vocabulary"),
+        ({"--identifiers": "none.txt"}, "none.txt: has no terms"),
+        (
+            {"--identifiers": None},
+            "--method soc-0.1: needs identity terms; name their file with --identifiers",
+        ),
+        ({"data": "three.csv"}, "three.csv:14: 'unsure' is a third label beside 'complaint' and 'other'"),
+        ({"data": "empty.csv"}, "empty.csv:5: the text is empty"),
+        ({"data": "latin.csv"}, "latin.csv:14: not UTF-8 text"),
+        ({"data": "single.csv"}, "single.csv: 1 of 9 examples is positive"),
+        ({"data": "texts.xlsx"}, "texts.xlsx: unknown kind of table"),
+        ({"data": "nowhere.csv"}, "nowhere.csv: no such file"),
+        ({"--label": "kinds"}, "column 'kinds' is missing; did you mean 'kind'"),
+        ({"--positive": "complain"}, "no label is 'complain'; did you mean 'complaint'"),
+        ({"--positive": None}, "texts.csv:2: the label 'complaint' is neither 0 nor 1"),
+        ({"--device": "cuda"}, "device 'cuda': torch finds no CUDA device"),
+        ({"--device": "gpu"}, "device 'gpu' is unknown"),
+        ({"--method": "bow"}, "method 'bow' is a linear model"),
+        ({"--method": "soc"}, "method 'soc': soc needs its strength"),
+        ({"--schedule": "modem"}, "schedule: 'modem' is unknown; did you mean 'modern'"),
+        ({"--validation-share": "1.5"}, "the share 1.5 for validation is not between 0 and 1"),
+        ({"--limit": "2"}, "the part with the share 0.1 would be empty; give more texts"),
+        ({"--limit": "12"}, "none of the 1 texts for validation is positive; give more texts"),
+        ({"--out": "encoder"}, "encoder: has a model that was not trained here"),
+    ],
+)
+def test_bad_input_of_a_training(files, monkeypatch, capsys, changes, message):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    write_bad_files()
+    options = {"--encoder": "encoder", "--identifiers": "terms.txt", "--out": "out"}
+    options |= {"--label": "kind", "--positive": "complaint"} | changes
+    data = options.pop("data", "texts.csv")
+    given = [word for option, value in options.items() if value for word in (option, value)]
+    assert message in refused(monkeypatch, capsys, "train", data, *given)
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("three", "my_texts:three returned 3 classes; return the probability of the positive one"),
+        ("nan", "my_texts:nan returned nan for text 1: not finite"),
+        ("large", "my_texts:large returned 3.5 for text 1: no probability"),
+        ("short", "my_texts:short returned the shape (1,) for "),
+        ("fails", "my_texts:fails failed on "),
+        ("word", "my_texts: has no 'word'; did you mean 'words'"),
+        ("MODULE", "my_texts: has no 'MODULE'"),
+    ],
+)
+@pytest.mark.parametrize("command", ["evaluate", "bias"])
+def test_functions_that_return_nonsense(files, monkeypatch, capsys, command, name, message):
+    options = [*KIND, *(TERMS if command == "bias" else ()), "--out", "out"]
+    assert message in refused(monkeypatch, capsys, command, f"my_texts:{name}", "texts.csv", *options)
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("evaluate", "nowhere", "texts.csv", *KIND),
+            "nowhere: no such folder; name the folder of a BERT with its",
+        ),
+        (("evaluate", "no-weights", "texts.csv", *KIND), "no-weights: model.safetensors is missing"),
+        (("evaluate", "other-kind", "texts.csv", *KIND), "model_type is 'gpt2', not 'bert'"),
+        (("evaluate", "encoder", "three.csv", *KIND), "three.csv:14: 'unsure' is a third label"),
+        (("evaluate", "encoder", "texts.csv", *KIND, "--device", "cuda"), "torch finds no CUDA device"),
+        (("bias", "my_texts:words", "--identifiers", "none.txt"), "none.txt: has no terms"),
+        (("bias", "my_texts:words", *TERMS, "--news", "latin.csv"), "latin.csv:14: not UTF-8 text"),
+        (("bias", "my_texts:words", *TERMS, "--template-file", "places.txt"), "template 1 has 0 places {}"),
+        (("explain", "nowhere", "a cake"), "nowhere: no such folder"),
+        (
+            ("explain", "my_texts:words", "a cake"),
+            "my_texts:words: no such folder; name the folder of a BERT",
+        ),
+        (("explain", "encoder"), "give one sentence, or a file of them with --file"),
+        (("explain", "encoder", "a cake", "--file", "news.txt"), "give one sentence, or a file"),
+        (("explain", "encoder", " "), "the sentence: the text is empty"),
+        (("explain", "encoder", "--file", "none.txt"), "none.txt: has no texts"),
+        (
+            ("explain", "encoder", "a cake", "--masked-words", "terms.txt"),
+            "terms.txt:1: not a SHA-256 digest",
+        ),
+        (
+            ("explain", "encoder", "a cake", "--unmask", "--language-model", "encoder/model.safetensors"),
+            "encoder/model.safetensors: no language model",
+        ),
+        (
+            *[("explain", "encoder", "a cake", "--language-model", "a", "--language-model-texts", "b")],
+            "--language-model and --language-model-texts: give one of them",
+        ),
+    ],
+)
+def test_bad_input_of_the_other_commands(files, monkeypatch, capsys, arguments, message):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    write_bad_files()
+    monkeypatch.setattr("biaslab.hate_speech.cli._say", lambda line: None)
+    assert message in refused(monkeypatch, capsys, *arguments)
+
+
+def test_a_missing_extra_is_named_before_anything_else(files, monkeypatch, capsys):
+    monkeypatch.setattr("biaslab.hate_speech.cli.missing_extra", lambda extra: f"{extra}: torch is missing")
+    for arguments in (("train", "texts.csv", "--encoder", "encoder", "--out", "out"), ("explain", "encoder")):
+        assert refused(monkeypatch, capsys, *arguments) == "biaslab: neural: torch is missing"
+    assert "torch is missing" in refused(monkeypatch, capsys, "bias", "encoder", *TERMS)
+    assert "Neutral sentences" in run("bias", "my_texts:words", *TERMS)[0]  # a function needs none

@@ -1,0 +1,243 @@
+"""Any classifier of texts: what it may return, and what is said when it returns something else."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import logit
+
+from biaslab.core.errors import InputError
+from biaslab.hate_speech import adapters
+from biaslab.hate_speech.adapters import CallableClassifier, load_classifier_of, load_folder
+from own_texts_data import GROUPS, WORDS
+from text_data import tiny_classifier, tiny_vocabulary
+
+TEXTS = ["the bakers sang a song", "we met the cyclists today .", "a cake"]
+MODULE = """
+import numpy as np
+
+def shares(texts):
+    return [min(len(text), 40) / 41 for text in texts]
+
+class Pipeline:
+    def predict_proba(self, texts):
+        p = np.array(shares(texts))
+        return np.column_stack([1 - p, p])
+
+pipeline, number = Pipeline(), 3
+
+def fails(texts):
+    raise KeyError("no\\nsuch")
+"""
+
+
+def classifier(answer):
+    """Return the classifier of a function that has one answer."""
+    return CallableClassifier(lambda texts: answer, "mine:answer")
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "my_texts", raising=False)
+    Path("my_texts.py").write_text(MODULE)
+    return "my_texts"
+
+
+# --- functions
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [0.25, 0.5, 0.9],
+        np.array([0.25, 0.5, 0.9], np.float32),
+        [[0.75, 0.25], [0.5, 0.5], [0.1, 0.9]],
+    ],
+)
+def test_probabilities_of_one_class_or_both_become_logits(answer):
+    scores = classifier(answer).scores(TEXTS)
+    np.testing.assert_allclose(scores, logit([0.25, 0.5, 0.9]), rtol=1e-6)
+    assert scores.dtype == np.float64
+    assert (scores > 0).tolist() == [False, False, True]  # 0.5 is not positive, as a logit of 0 is not
+
+
+def test_certain_probabilities_have_infinite_logits():
+    assert classifier([0, 1, True]).scores(TEXTS).tolist() == [-np.inf, np.inf, np.inf]
+    both = [[1, 0], [0, 1], [0, 1]]
+    assert classifier(both).scores(TEXTS).tolist() == [-np.inf, np.inf, np.inf]
+
+
+def test_logits_of_both_classes_are_exact_near_certainty():
+    tiny = 1e-30
+    scores = classifier([[tiny, 1.0], [1.0, tiny], [0.5, 0.5]]).scores(TEXTS)
+    np.testing.assert_allclose(scores, [-np.log(tiny), np.log(tiny), 0])
+
+
+def test_tensors_are_numbers():
+    torch = pytest.importorskip("torch")
+    answer = torch.tensor([0.2, 0.3, 0.4], requires_grad=True)
+    np.testing.assert_allclose(classifier(answer).scores(TEXTS), logit([0.2, 0.3, 0.4]), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([0.1, 0.2], r"returned the shape \(2,\) for 3 texts; return the probability of the positive class"),
+        (0.5, r"returned the shape \(\) for 3 texts"),
+        ([[0.1], [0.2], [0.3]], r"returned the shape \(3, 1\) for 3 texts"),
+        ([[0.1, 0.9], [0.2, 0.8]], r"returned the shape \(2, 2\) for 3 texts"),
+        (np.full((3, 3), 1 / 3), r"returned 3 classes; return the probability of the positive one, \(3,\)"),
+        ([0.1, np.nan, 0.3], "returned nan for text 2: not finite"),
+        ([[0.5, 0.5], [0.5, 0.5], [np.inf, 0]], "returned inf, 0 for text 3: not finite"),
+        ([0.1, 0.2, 1.5], "returned 1.5 for text 3: no probability; apply softmax or the logistic function"),
+        ([-0.1, 0.2, 0.5], "returned -0.1 for text 1: no probability"),
+        ([[0.5, 0.5], [0.5, 0.9], [1, 0]], "returned 0.5, 0.9 for text 2: whose sum is not 1"),
+        (["low", "high", "low"], "returned a list that is no array of numbers"),
+        ([{"label": "x", "score": 1}] * 3, "returned a list that is no array of numbers"),
+        (None, "returned a NoneType that is no array of numbers|returned the shape"),
+        ([[0.1, 0.9], [0.2], [0.3, 0.7]], "returned a list that is no array of numbers"),
+    ],
+)
+def test_answers_that_are_no_probabilities(answer, message):
+    with pytest.raises(InputError, match=message) as error:
+        classifier(answer).scores(TEXTS)
+    assert str(error.value).startswith("mine:answer returned")
+    assert "\n" not in str(error.value)
+
+
+def test_texts_are_asked_in_batches_and_counted_through(monkeypatch):
+    monkeypatch.setattr(adapters, "BATCH", 2)
+    asked, told = [], []
+
+    def function(texts):
+        asked.append(texts)
+        return [len(text) / 100 for text in texts]
+
+    mine = CallableClassifier(function, "mine")
+    scores = mine.scores(TEXTS, lambda done, n: told.append((done, n)))
+    assert asked == [TEXTS[:2], TEXTS[2:]]
+    assert told == [(2, 3), (3, 3)]
+    np.testing.assert_allclose(scores, logit([len(text) / 100 for text in TEXTS]))
+    with pytest.raises(InputError, match="for text 3: not finite"):
+        CallableClassifier(lambda texts: [np.nan if t == TEXTS[2] else 0 for t in texts], "mine").scores(
+            TEXTS
+        )
+
+
+def test_a_function_or_an_object_of_a_module(module):
+    expected = logit([len(text) / 41 for text in TEXTS])
+    for name in ("shares", "pipeline"):
+        np.testing.assert_allclose(load_classifier_of(f"{module}:{name}").scores(TEXTS), expected)
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("my_texts:share", "my_texts: has no 'share'; did you mean 'shares'"),
+        ("my_text:shares", "my_text: cannot be imported"),
+        ("my_texts:number", "my_texts:number: a int is no classifier"),
+        ("nowhere", "nowhere: no such folder; name the folder of a BERT with its classifier, or MODULE:NAME"),
+        (":shares", "no such folder"),
+        ("my_texts:", "no such folder"),
+    ],
+)
+def test_what_is_no_classifier(module, reference, message):
+    with pytest.raises(InputError, match=message) as error:
+        load_classifier_of(reference)
+    assert "\n" not in str(error.value)
+
+
+def test_a_function_that_fails_is_told_in_one_line(module):
+    with pytest.raises(InputError, match=r"my_texts:fails failed on 3 texts \(KeyError: ") as error:
+        load_classifier_of("my_texts:fails").scores(TEXTS)
+    assert "\n" not in str(error.value)
+
+
+def test_functions_need_no_torch(module):
+    code = (
+        "import sys\n"
+        "from biaslab.hate_speech.adapters import load_classifier_of\n"
+        "load_classifier_of('my_texts:shares').scores(['bread'])\n"
+        "sys.exit(sorted({'torch', 'transformers', 'tokenizers'} & set(sys.modules)) or 0)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+
+
+# --- folders
+
+
+@pytest.fixture
+def folder(tmp_path):
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    return tiny_classifier(tmp_path / "tiny", WORDS)
+
+
+def test_a_folder_scores_as_transformers_does(folder):
+    import torch
+    from transformers import BertForSequenceClassification, BertTokenizerFast
+
+    model = BertForSequenceClassification.from_pretrained(folder).eval()
+    tokenizer = BertTokenizerFast(str(folder / "vocab.txt"))
+    with torch.no_grad():
+        logits = [model(**tokenizer(text, return_tensors="pt")).logits[0] for text in TEXTS]
+    told = []
+    scores = load_classifier_of(str(folder), "cpu").scores(TEXTS, lambda done, n: told.append((done, n)))
+    np.testing.assert_allclose(scores, [float(z[1] - z[0]) for z in logits], atol=1e-5)
+    assert told[-1] == (3, 3)
+
+
+def test_words_that_a_classifier_was_trained_without_are_removed(folder):
+    plain = load_folder(folder, "cpu").scores(TEXTS)
+    (folder / "training.json").write_text(json.dumps({"removed": list(GROUPS)}))
+    removed = load_folder(folder, "cpu").scores(TEXTS)
+    (folder / "training.json").unlink()
+    without = [" ".join(w for w in text.split() if w not in GROUPS) for text in TEXTS]
+    np.testing.assert_array_equal(removed, load_folder(folder, "cpu").scores(without))
+    assert (plain != removed).tolist() == [True, True, False]
+
+
+def test_long_texts_are_cut_as_in_training(folder):
+    long = " ".join(["bread", "music"] * 100)
+    mine = load_folder(folder, "cpu")
+    assert mine.tokens([long]).lengths.tolist() == [128]
+    assert mine.scores([long]) == mine.scores([f"{long} walk walk"])
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"removed": ["nowhere"]}', '{"removed": 3}'])
+def test_a_training_file_that_is_wrong(folder, content):
+    (folder / "training.json").write_text(content)
+    with pytest.raises(InputError, match=r"training.json: does not say which of the word pieces are removed"):
+        load_folder(folder, "cpu")
+
+
+def test_an_encoder_without_classifier(folder):
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(folder / "model.safetensors")
+    encoder = {k: v for k, v in weights.items() if not k.startswith("classifier.")}
+    save_file(encoder, folder / "model.safetensors")
+    with pytest.raises(InputError, match=r"classifier.weight is missing; train the classifier first"):
+        load_folder(folder, "cpu")
+
+
+def test_a_folder_without_weights_or_of_three_labels(folder, tmp_path):
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    tiny_vocabulary(tmp_path / "empty", WORDS)
+    with pytest.raises(InputError, match=r"config.json is missing"):
+        load_classifier_of(str(tmp_path / "empty"))
+    weights = load_file(folder / "model.safetensors")
+    weights |= {"classifier.weight": torch.zeros(3, 16), "classifier.bias": torch.zeros(3)}
+    save_file(weights, folder / "model.safetensors")
+    with pytest.raises(
+        InputError, match=r"classifier.(weight|bias) is .*take both from one encoder of 2 labels"
+    ):
+        load_classifier_of(str(folder))

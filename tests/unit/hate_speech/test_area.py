@@ -1,0 +1,194 @@
+"""What a run of the area works on, what it goes without, and what it refuses."""
+
+import pytest
+import yaml
+
+from biaslab.core.errors import InputError
+from biaslab.hate_speech.area import AREA, encoder_files, summaries, wanted
+from hate_speech_experiment_data import ROOT, plan_of
+
+ENCODER = {"minilm-l6-config", "minilm-l6-vocabulary", "minilm-l6-weights"}
+PROBES = {"hatecheck", "toxicity-fuzzed", "toxicity-nonfuzzed"}
+GHC = {"ghc-train", "ghc-dev", "ghc-test"}
+OC = "{methods: [vanilla, oc-0.1], explained: oc-0.1, "
+ALONE = """
+run: [example]
+otherwise: []
+transfer: []
+hatecheck: null
+fuzzed: null
+nonfuzzed: null
+"""
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def plan(monkeypatch):
+    return lambda *what: plan_of(monkeypatch, *what)
+
+
+def units_of(plan):
+    return plan.units["hate_speech"]
+
+
+def mine(**keys):
+    """A configuration whose only corpus is the user's own, with some keys changed."""
+    own = {
+        "source": "workflow/resources/hate_speech/example.csv",
+        "identifiers": "workflow/resources/hate_speech/identifiers_example.yaml",
+        "news": None,
+    }
+    section = yaml.safe_load(ALONE) | {"run": ["mine"], "corpora": {"mine": own | keys}}
+    return yaml.safe_dump(section)
+
+
+def test_a_corpus_that_is_absent_is_replaced_by_the_others(plan):
+    found = plan("", {"stormfront": "licensed"})
+    units = units_of(found)
+    assert units.names == ["example"]
+    assert units.left_out == {"stormfront": "licensed"}
+    assert "hate_speech goes without stormfront: licensed" in found.notices
+    assert found.record()["hate_speech"]["run"] == ["example"]
+
+
+def test_one_lost_part_leaves_a_corpus_out_and_the_others_run(plan):
+    units = units_of(plan("run: [stormfront, ghc]", {"ghc-dev": "gone"}))
+    assert units.names == ["stormfront"]
+    assert units.left_out == {"ghc": "gone"}
+
+
+def test_nothing_is_left_when_the_others_are_absent_too(plan):
+    absent = {"stormfront": "first", "ghc-test": "second"}
+    found = plan("{run: [stormfront], otherwise: [ghc]}", absent)
+    assert units_of(found).left_out == {"stormfront": "first", "ghc": "second"}
+    assert not found.has(AREA)
+    assert found.made(AREA) == []
+    assert found.record()["hate_speech"]["run"] == []
+
+
+@pytest.mark.parametrize("part", sorted(ENCODER))
+def test_without_its_encoder_the_area_is_left_out_with_the_reason(plan, part):
+    found = plan("run: [stormfront, example]", {part: "no network"})
+    reason = "its encoder: no network"
+    assert units_of(found).left_out == {"stormfront": reason, "example": reason}
+    assert not found.has(AREA)
+    assert found.record()["hate_speech"]["run"] == []
+
+
+def test_weights_that_are_drawn_cannot_be_absent(plan):
+    found = plan("encoder: {weights: random}", {"minilm-l6-weights": "no network"})
+    assert units_of(found).names == ["stormfront"]
+    assert "minilm-l6-weights" not in wanted(found.config)
+
+
+def test_further_test_sets_that_are_absent_leave_no_corpus_out(plan):
+    absent = dict.fromkeys([*PROBES, *GHC, "news-identity"], "gone")
+    units = units_of(plan("", absent))
+    assert units.names == ["stormfront"]
+    assert units.left_out == {}
+
+
+def test_datasets_that_are_wanted(plan):
+    default = plan("").config
+    assert wanted(default) == {"stormfront", "news-identity", *ENCODER, *PROBES, *GHC}
+    assert wanted(plan(ALONE).config) == ENCODER
+    assert wanted(plan(ALONE + "encoder: {weights: random}").config) == ENCODER - {"minilm-l6-weights"}
+
+
+def test_a_folder_stands_for_all_files_of_the_encoder(plan, tmp_path):
+    for name in ("config.json", "vocab.txt", "model.safetensors"):
+        (tmp_path / name).touch()
+    config = plan(ALONE + f"encoder: {{folder: '{tmp_path}', weights: random}}").config
+    assert wanted(config) == set()
+    assert encoder_files(config["hate_speech"]) == {
+        "config": str(tmp_path / "config.json"),
+        "vocabulary": str(tmp_path / "vocab.txt"),
+        "weights": str(tmp_path / "model.safetensors"),
+    }
+
+
+def test_units_name_the_files_that_results_follow_from(plan):
+    units = units_of(plan("{run: [ghc, example], methods: [vanilla, soc-1], explained: soc-1, unmask: true}"))
+    assert dict(units.files) == {
+        "ghc-source": "results/datasets/ghc-train/train.jsonl.gz",
+        "ghc-validation": "results/datasets/ghc-dev/dev.jsonl.gz",
+        "ghc-test": "results/datasets/ghc-test/test.jsonl.gz",
+        "example-source": str(ROOT / "workflow/resources/hate_speech/example.csv"),
+    }
+    for unit in units.chosen:
+        assert unit.options == {"unmask": True, "explained": "soc-1"}
+        assert unit.files == {
+            "claims": str(ROOT / "workflow/resources/claims/hate_speech.tsv"),
+            "masked_words": str(ROOT / "workflow/resources/masked_words.txt"),
+        }
+
+
+def test_a_summary_says_how_much_is_trained(plan):
+    some = "{run: [stormfront], methods: [vanilla, soc-0.1], seeds: 4, encoder: {layers: 1}"
+    (line,) = summaries(plan(some + ", limits: {train: 1250}, training: {epochs: 5}}").config)
+    assert line == (
+        "vanilla, soc-0.1 on stormfront (or else example): 4 seeds, encoders with 1 layer on 1,250 sentences,"
+        " 5 epochs"
+    )
+    (line,) = summaries(plan(ALONE + "encoder: {layers: null}\nlimits: {train: null}").config)
+    assert " on example: " in line
+    assert "encoders with all layers on all sentences" in line
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "problem"),
+    [
+        ("run: [stormfrnt]", "run", "no corpus 'stormfrnt'.*did you mean 'stormfront'"),
+        ("otherwise: [exemple]", "otherwise", "no corpus 'exemple'"),
+        ("transfer: [gch]", "transfer", "no corpus 'gch'"),
+        ("{run: [origins], corpora: {origins: {}}}", "run", "the name of an area; rename"),
+        (mine(source=""), "corpora.mine.source", "is missing; name the file"),
+        (mine(identifiers=""), "corpora.mine.identifiers", "is missing; name the file"),
+        (mine(source="no.csv"), "corpora.mine.source", "no such file: no.csv"),
+        (mine(news="dataset:newz"), "corpora.mine.news", "no dataset 'newz'"),
+        (
+            mine(identifiers="dataset:hatecheck"),
+            "corpora.mine.identifiers",
+            "no such file: dataset:hatecheck",
+        ),
+        (mine(sentences="no.txt"), "corpora.mine.sentences", "no such file: no.txt"),
+        (mine(test="dataset:ghc-test"), "corpora.mine.test", "names one of validation and test alone"),
+        (mine(format="ghc", split="grouped"), "corpora.mine.split", "write random"),
+        ("masked_words: dataset:hatecheck", "masked_words", "no such file: dataset:hatecheck"),
+        ("fuzzed: no.csv", "fuzzed", "no such file: no.csv"),
+        ("encoder: {folder: nowhere}", "encoder.config", "no such file: nowhere/config.json"),
+        ("encoder: {weights: dataset:minilm}", "encoder.weights", "no dataset 'minilm'"),
+        ("methods: [vanilla, soc-0.1, soc-0.10]", "methods", "is written 'soc-0.1'; write it so"),
+        ("methods: [bow, soc-0.1]", "explained", "vanilla and soc-0.1 must both be among methods"),
+        ("explained: soc-2", "explained", "vanilla and soc-2 must both be among methods"),
+        (
+            "{explained: wr, methods: [vanilla, wr]}",
+            "explained",
+            "wr regularizes no explanation; name an oc",
+        ),
+        (OC + "ablation: [pad]}", "ablation", "no quirk 'pad'.*oc has dropout, sum"),
+        ("held_out_folds: 1", "held_out_folds", "write 0, or 2 and more"),
+    ],
+)
+def test_bad_configurations_are_refused_in_one_line(plan, section, key, problem):
+    with pytest.raises(InputError, match=problem) as error:
+        plan(section)
+    assert f"hate_speech.{key}: " in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        OC + "ablation: [pad], ablation_seeds: 0}",
+        OC + "ablation: [dropout, sum, published]}",
+        "{held_out_folds: 1, held_out_seeds: 0}",
+        mine(format="ghc", split="grouped", validation="dataset:ghc-dev", test="dataset:ghc-test"),
+    ],
+)
+def test_what_is_of_no_account_is_not_refused(plan, section):
+    assert len(units_of(plan(section)).chosen) == 1

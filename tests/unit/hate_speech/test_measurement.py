@@ -1,0 +1,206 @@
+"""From predictions to tables: every number by a literal count, whatever the order of the rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("tokenizers")
+pytest.importorskip("safetensors")
+
+from biaslab.core.io import read_tsv, write_parquet, write_tsv
+from biaslab.hate_speech.contexts import ContextSettings
+from biaslab.hate_speech.measurement import measure_corpus
+from hate_speech_experiment_data import TERMS, example_folder
+from naive import hate_speech_measures as naive
+
+SEEDS = {"bow": [0], "soc-0.1": [0, 1], "vanilla": [0, 1], "soc-0.1@fold0.3": [0], "soc-0.1@fold2.3": [0]}
+ENCODERS = [name for name in SEEDS if name != "bow"]
+CONTEXTS = ContextSettings(radius=2, samples=2)
+TABLES = (
+    "metrics",
+    "identity",
+    "functionalities",
+    "differences",
+    "attributions",
+    "faithfulness",
+    "held_out",
+    "cost",
+)
+
+
+def scores_of(folder, seed):
+    """Random scores of all sets."""
+    rng = np.random.default_rng(seed)
+    return {name: rng.normal(size=len(texts)).astype(np.float32) for name, texts in folder.tested.items()}
+
+
+def write_predictions(folder):
+    """Write what the steps before write, the rows of predictions in random order; return the scores."""
+    scores, rng = {}, np.random.default_rng(0)
+    for number, (method, seeds) in enumerate(SEEDS.items()):
+        tables = []
+        for seed in seeds:
+            scores[method, seed] = scores_of(folder, 10 * number + seed)
+            for name, values in scores[method, seed].items():
+                rows = np.arange(len(values))
+                tables.append(pd.DataFrame({"seed": seed, "set": name, "row": rows, "score": values}))
+        table = pd.concat(tables).iloc[rng.permutation(sum(map(len, tables)))]
+        write_parquet(folder.path / f"predictions/{method}.parquet", table)
+    for method in ENCODERS:
+        rows = [
+            {
+                "method": method,
+                "seed": seed,
+                "explanation": kind,
+                "identifier": term,
+                "n": 3,
+                "mean_phi": -1.0,
+                "mean_abs_phi": phi_of(method, seed, kind, term),
+            }
+            for seed in SEEDS[method]
+            for kind in ("oc", "soc")
+            for term in TERMS
+        ]
+        write_tsv(folder.path / f"attributions/{method}.tsv", pd.DataFrame(rows))
+        rows = [{"method": method, "seed": seed, "explanation": "oc", "n": 9} for seed in SEEDS[method]]
+        write_tsv(folder.path / f"faithfulness/{method}.tsv", pd.DataFrame(rows))
+    return scores
+
+
+def phi_of(method, seed, kind, term):
+    return ENCODERS.index(method) + 10 * seed + 100 * (kind == "soc") + TERMS.index(term) / 8
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    folder = example_folder(
+        tmp_path_factory.mktemp("measured"), probes=("news", "hatecheck"), limits=(50, 12)
+    )
+    scores = write_predictions(folder)
+    measure_corpus(folder, list(SEEDS), CONTEXTS, batch_size=8)
+    return folder, scores, {name: read_tsv(folder.path / f"{name}.tsv") for name in TABLES}
+
+
+def test_metrics_are_those_of_a_count(measured):
+    folder, scores, tables = measured
+    metrics = tables["metrics"]
+    expected = [(m, s, name) for m, seeds in SEEDS.items() for s in seeds for name in folder.tested]
+    keys = metrics[["method", "seed", "set"]].itertuples(index=False, name=None)
+    assert sorted(keys) == sorted(expected)
+    for row in metrics.itertuples():
+        labels, values = folder.tested[row.set].labels, scores[row.method, row.seed][row.set]
+        assert (row.n, row.n_positive) == (len(labels), labels.sum())
+        accuracy = np.mean((values > 0) == (labels == 1))
+        assert row.accuracy == pytest.approx(accuracy)
+        if row.set == "news":
+            names = folder.column("identifier", "news")
+            assert row.macro_accuracy == pytest.approx(naive.macro_accuracy(values, labels, names))
+            assert np.isnan(row.f1)
+        else:
+            counted = naive.counted_metrics(values, labels)
+            assert (row.precision, row.recall, row.f1) == pytest.approx(counted[:3])
+            assert np.isnan(row.macro_accuracy)
+        assert row.n_train == (len(folder.splits["train"]) if row.method == "bow" else 50)
+
+
+def test_identifiers_are_measured_on_the_texts_that_hold_them(measured):
+    folder, scores, tables = measured
+    identity = tables["identity"]
+    assert len(identity) == len(TERMS) * len(folder.tested) * sum(map(len, SEEDS.values()))
+    for row in identity.itertuples():
+        texts = folder.tested[row.set]
+        holds = [folder.ids[row.identifier] in texts.tokens.row(i) for i in range(len(texts))]
+        false, n_negative = naive.false_positives(scores[row.method, row.seed][row.set], texts.labels, holds)
+        assert (row.n, row.n_negative) == (sum(holds), n_negative)
+        if n_negative:
+            assert row.false_positive_rate == pytest.approx(false / n_negative)
+
+
+def test_functionalities_are_those_of_hatecheck(measured):
+    folder, scores, tables = measured
+    table = tables["functionalities"]
+    functions = folder.column("functionality", "hatecheck")
+    labels = folder.tested["hatecheck"].labels
+    assert len(table) == 3 * sum(map(len, SEEDS.values()))
+    for row in table.itertuples():
+        right = (scores[row.method, row.seed]["hatecheck"] > 0) == (labels == 1)
+        assert (row.n, row.passed) == (4, right[functions == row.functionality].sum())
+        assert row.is_hateful == (row.functionality == "complaint")
+
+
+def test_held_out_marks_the_identifiers_that_a_part_leaves_out(measured):
+    folder, scores, tables = measured
+    held_out = tables["held_out"]
+    left_out = {
+        "vanilla": set(TERMS),
+        "soc-0.1": set(),
+        "soc-0.1@fold0.3": {TERMS[0], TERMS[3]},
+        "soc-0.1@fold2.3": {TERMS[2]},
+    }
+    assert set(held_out["method"]) == set(left_out)
+    for method, terms in left_out.items():
+        table = held_out[held_out["method"] == method]
+        assert set(table.loc[~table["is_regularized"], "identifier"]) == terms
+        assert len(table) == len(TERMS) * len(SEEDS[method])
+    news = folder.tested["news"]
+    for row in held_out.itertuples():
+        holds = [folder.ids[row.identifier] in news.tokens.row(i) for i in range(len(news))]
+        values = scores[row.method, row.seed]["news"][holds]
+        assert row.n == sum(holds)
+        assert row.news_accuracy == pytest.approx(np.mean(values <= 0))
+        assert row.mean_abs_phi == phi_of(row.method, row.seed, "soc", row.identifier)
+
+
+def test_differences_are_from_both_baselines(measured):
+    _, scores, tables = measured
+    differences = tables["differences"]
+    metrics = tables["metrics"].set_index(["set", "method", "seed"]).sort_index()
+    pairs = set(differences[["method", "baseline"]].itertuples(index=False, name=None))
+    assert pairs == {(m, b) for b in ("vanilla", "bow") for m in SEEDS if m != b}
+    row = differences.set_index(["method", "baseline", "set", "measure"]).loc[
+        ("soc-0.1", "vanilla", "test", "f1")
+    ]
+    f1 = metrics.loc["test", "f1"]
+    assert row["n_seeds"] == 2
+    assert row["mean_difference"] == pytest.approx((f1["soc-0.1"] - f1["vanilla"]).mean())
+    assert scores["soc-0.1", 0]["test"].tolist() != scores["vanilla", 0]["test"].tolist()
+
+
+def test_tables_of_methods_are_put_together(measured):
+    _, _, tables = measured
+    attributions = tables["attributions"]
+    assert attributions["method"].unique().tolist() == ENCODERS
+    for row in attributions.itertuples():
+        assert row.mean_abs_phi == phi_of(row.method, row.seed, row.explanation, row.identifier)
+    assert len(attributions) == 6 * 2 * len(TERMS)
+    assert tables["faithfulness"]["method"].tolist() == ["soc-0.1"] * 2 + ["vanilla"] * 2 + ENCODERS[2:]
+
+
+def test_costs_are_those_of_the_sentences_in_use_compared_with_the_plain_encoder(measured):
+    folder, _, tables = measured
+    cost = tables["cost"].set_index("method")
+    assert set(cost.index) == set(ENCODERS)
+    assert cost.loc["vanilla", "tokens_per_step"] == pytest.approx(folder.train.tokens.lengths.sum() / 7)
+    assert (cost["n_steps"] == 7).all()
+    assert cost.loc["vanilla", "ratio"] == 1  # though another method was named before it
+    assert cost.loc["soc-0.1", "ratio"] > cost.loc["soc-0.1@fold0.3", "ratio"] > 1
+
+
+def test_without_further_test_sets_tables_have_columns_and_no_rows(tmp_path, measured):
+    folder = example_folder(tmp_path)
+    write_predictions(folder)
+    measure_corpus(folder, list(SEEDS), CONTEXTS, batch_size=8)
+    for name in ("functionalities", "held_out"):
+        table = read_tsv(folder.path / f"{name}.tsv")
+        assert table.empty
+        assert list(table) == list(measured[2][name])
+    assert set(read_tsv(folder.path / "metrics.tsv")["set"]) == {"test"}
+
+
+def test_methods_without_folds_hold_nothing_out(tmp_path):
+    folder = example_folder(tmp_path, probes=("news",))
+    write_predictions(folder)
+    measure_corpus(folder, ["vanilla", "soc-0.1"], CONTEXTS, batch_size=8)
+    assert read_tsv(folder.path / "held_out.tsv").empty
+    assert set(read_tsv(folder.path / "differences.tsv")["baseline"]) == {"vanilla"}

@@ -1,0 +1,105 @@
+"""Explanations of the user's own sentences."""
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import torch
+
+from biaslab.core.errors import InputError
+from biaslab.hate_speech.adapters import load_folder
+from biaslab.hate_speech.contexts import OC, ContextSettings
+from biaslab.hate_speech.own_explanation import explain_sentences, language_model_of
+from biaslab.text.encoder import score
+from own_texts_data import WORDS, remarks
+from text_data import tiny_classifier
+
+SENTENCES = ["The sailors left the gate open.", "we met the children today"]
+TEXTS = [text for text, *_ in remarks(30)]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tiny_classifier(tmp_path / "tiny", WORDS)
+
+
+@pytest.fixture
+def classifier(folder):
+    return load_folder(folder, "cpu")
+
+
+def test_occlusion_of_each_word_by_a_literal_loop(classifier):
+    """φ of a word is s(x) less s of the sentence whose piece is [PAD] and not attended to (Eq. 1)."""
+    found = explain_sentences(classifier, SENTENCES, OC, None, seed=1)
+    assert [one.words for one in found] == [
+        ["the", "sailors", "left", "the", "gate", "open", "."],
+        ["we", "met", "the", "children", "today"],
+    ]
+    for sentence, one in zip(SENTENCES, found, strict=True):
+        ids = torch.tensor([classifier.tokens([sentence]).ids.tolist()])
+        seen = torch.ones_like(ids, dtype=torch.bool)
+        with torch.no_grad():
+            whole = float(score(classifier.model, ids, seen))
+            assert one.score == pytest.approx(whole, abs=1e-5)
+            for i, (word, phi) in enumerate(one.importance):
+                assert word == one.words[i]
+                without, mask = ids.clone(), seen.clone()
+                without[0, i + 1], mask[0, i + 1] = classifier.tokenizer.pad, False
+                assert phi == pytest.approx(whole - float(score(classifier.model, without, mask)), abs=1e-5)
+
+
+def test_a_word_of_several_pieces_is_one_word(classifier):
+    """The pieces of `gardens` are garden and ##s; each sentence has its own words."""
+    sentences = ["we met today near the park", "gardens by the library", "the children met gardens today"]
+    found = explain_sentences(classifier, sentences, OC, None, seed=1)
+    assert [one.words for one in found] == [sentence.split() for sentence in sentences]
+    assert [len(one.importance) for one in found] == [6, 4, 5]
+
+
+def test_words_that_the_classifier_never_sees_are_not_explained(folder):
+    (folder / "training.json").write_text(json.dumps({"removed": ["sailors"]}))
+    classifier = load_folder(folder, "cpu")
+    (one,) = explain_sentences(classifier, SENTENCES[:1], OC, None, seed=1)
+    assert one.words == ["the", "left", "the", "gate", "open", "."]
+    np.testing.assert_allclose(one.score, classifier.scores(SENTENCES[:1])[0], rtol=1e-5)
+    with pytest.raises(InputError, match="sentence 1 has no word that the classifier sees"):
+        explain_sentences(classifier, ["Sailors"], OC, None, seed=1)
+
+
+def test_a_sentence_that_is_too_long_is_said_to_be_cut(classifier):
+    exact, longer = "bread " * 126, "bread " * 127
+    found = explain_sentences(classifier, [exact, longer], OC, None, seed=1)
+    assert [(len(one.words), one.is_cut) for one in found] == [(126, False), (126, True)]
+
+
+def test_contexts_are_sampled_from_texts_alike_for_equal_seeds(classifier):
+    told = []
+    model = language_model_of(classifier, TEXTS, 2, 1, lambda done, n: told.append((done, n)))
+    assert told == [(1, 2), (2, 2)]
+    settings = ContextSettings(radius=3, samples=4)
+    first, again = (explain_sentences(classifier, SENTENCES, settings, model, seed=1) for _ in range(2))
+    other = explain_sentences(classifier, SENTENCES, settings, model, seed=2)
+    plain = explain_sentences(classifier, SENTENCES, OC, None, seed=1)
+    assert first == again
+    assert first[0].importance != other[0].importance
+    assert first[0].importance != plain[0].importance
+    assert first[0].score == plain[0].score
+
+
+def test_a_language_model_needs_two_texts(classifier):
+    with pytest.raises(InputError, match="needs two texts at least"):
+        language_model_of(classifier, TEXTS[:1], 1, 1)
+    language_model_of(classifier, TEXTS[:2], 1, 1)
+
+
+def test_a_language_model_of_another_encoder(classifier, tmp_path):
+    other = load_folder(tiny_classifier(tmp_path / "other", [*WORDS, "quince"]), "cpu")
+    model = language_model_of(other, TEXTS, 1, 1)
+    with pytest.raises(
+        InputError, match=r"the language model knows a vocabulary of \d+ tokens, the classifier"
+    ):
+        explain_sentences(classifier, SENTENCES, ContextSettings(2, 2), model, seed=1)

@@ -1,0 +1,216 @@
+"""Training on the user's own texts: how they are split, what is written, and a training that was killed."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import torch
+
+from biaslab.core.errors import InputError
+from biaslab.hate_speech.adapters import load_folder
+from biaslab.hate_speech.methods import parse_method
+from biaslab.hate_speech.own_training import OwnSettings, draw, split, train_own
+from biaslab.hate_speech.training import TrainingSettings
+from biaslab.text.encoder import load_classifier
+from biaslab.text.identifiers import Identifiers
+from biaslab.text.language_model import LanguageModelSettings
+from own_texts_data import GROUPS, WORDS, remarks
+from text_data import tiny_classifier
+
+SETTINGS = OwnSettings(
+    TrainingSettings("modern", epochs=3, batch_size=16, learning_rate=5e-3, negative_weight=0.5),
+    LanguageModelSettings(epochs=2, embedding=8, hidden=8),
+    validation_share=0.25,
+)
+MODEL = ("config.json", "history.tsv", "model.safetensors", "training.json", "vocab.txt")
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def table():
+    texts, kinds, posts = zip(*remarks(), strict=True)
+    labels = np.array([kind == "complaint" for kind in kinds], np.int8)
+    return pd.DataFrame({"text": texts, "label": labels, "group": posts, "row": range(len(texts))})
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return tiny_classifier(tmp_path_factory.mktemp("encoder"), WORDS)
+
+
+def fit(table, encoder, out, method="soc-0.1", settings=SETTINGS, progress=lambda what, done, n: None):
+    table = table.drop(columns="group")
+    return train_own(table, encoder, parse_method(method), Identifiers(GROUPS), settings, out, CPU, progress)
+
+
+def same_files(first: Path, second: Path):
+    names = sorted(path.name for path in first.iterdir())
+    assert names == sorted(path.name for path in second.iterdir())
+    return all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
+
+
+# --- the texts
+
+
+def test_a_split_keeps_the_share_of_positive_texts(table):
+    first, second = split(table.drop(columns="group"), 0.25, 1)
+    assert sorted([*first, *second]) == list(range(120))
+    assert (len(second), table["label"].to_numpy()[second].sum()) == (30, 10)
+    again = split(table.drop(columns="group"), 0.25, 2)
+    assert not np.array_equal(second, again[1])
+
+
+def test_no_post_is_in_both_parts(table):
+    first, second = split(table, 0.25, 1)
+    assert sorted([*first, *second]) == list(range(120))
+    assert not set(table["group"][first]) & set(table["group"][second])
+    assert 20 <= len(second) <= 40
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.1, 2.0])
+def test_a_share_that_is_none(table, share):
+    with pytest.raises(InputError, match="for validation is not between 0 and 1"):
+        split(table, share, 1)
+
+
+def test_a_part_of_one_label(table):
+    few = pd.concat([table[table["label"] == 1][:2], table[table["label"] == 0][:40]], ignore_index=True)
+    with pytest.raises(InputError, match="none of the 4 texts for validation is positive; give more texts"):
+        split(few.drop(columns="group"), 0.1, 1)
+
+
+def test_a_limit_keeps_the_share(table):
+    few = draw(table, 30, 1)
+    assert (len(few), few["label"].sum()) == (30, 10)
+    assert few["row"].is_monotonic_increasing
+    pd.testing.assert_frame_equal(draw(table, None, 1), table)
+
+
+# --- what is written
+
+
+def test_a_classifier_learns_and_is_read_again(table, encoder, tmp_path):
+    told = []
+    longer = dataclasses.replace(SETTINGS, training=dataclasses.replace(SETTINGS.training, epochs=8))
+    trained = fit(table, encoder, tmp_path / "out", "soc-0.1", longer, lambda *step: told.append(step))
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
+        (*MODEL, "language_model.safetensors", "language_model.tsv")
+    )
+    assert trained.history["is_best"].sum() == 1
+    assert trained.history["f1"].max() > 0.9
+    scores = load_folder(tmp_path / "out", "cpu").scores(list(table["text"]))
+    assert ((scores > 0) == (table["label"] == 1)).mean() > 0.9
+    assert told[:2] == [("language model", 1, 2), ("language model", 2, 2)]
+    assert told[2:] == [("soc-0.1", step, 48) for step in range(1, 49)]
+    described = json.loads((tmp_path / "out/training.json").read_text())
+    assert described["texts"]["training"]["n"] + described["texts"]["validation"]["n"] == 120
+    assert described["texts"]["training"]["n_positive"] == 30
+    holds = table["text"].str.contains("|".join(GROUPS))
+    counts = [part["n_with_identifier"] for part in described["texts"].values()]
+    assert sum(counts) == holds.sum()
+
+
+def test_word_removal_holds_in_use_as_well(table, encoder, tmp_path):
+    fit(table, encoder, tmp_path, "wr")
+    mine = load_folder(tmp_path, "cpu")
+    first, *others = mine.scores([f"the {group} were late again ." for group in GROUPS])
+    assert all(score == first for score in others)
+    fit(table, encoder, tmp_path / "vanilla", "vanilla")
+    first, *others = load_folder(tmp_path / "vanilla", "cpu").scores([f"the {g} were late ." for g in GROUPS])
+    assert any(score != first for score in others)
+    assert not (tmp_path / "vanilla/language_model.safetensors").exists()
+
+
+def test_the_first_layers_are_kept(table, encoder, tmp_path):
+    fit(table, encoder, tmp_path / "one", "vanilla", dataclasses.replace(SETTINGS, layers=1))
+    assert load_classifier(tmp_path / "one").config.num_hidden_layers == 1
+    with pytest.raises(InputError, match=r"layers: 3: .*config.json has 2"):
+        fit(table, encoder, tmp_path / "three", "vanilla", dataclasses.replace(SETTINGS, layers=3))
+    assert not (tmp_path / "three").exists()
+
+
+def test_transformers_reads_the_folder(table, encoder, tmp_path):
+    from transformers import BertForSequenceClassification, BertTokenizerFast
+
+    fit(table, encoder, tmp_path, "vanilla")
+    text = "the sailors broke the lamp by the library ."
+    model = BertForSequenceClassification.from_pretrained(tmp_path).eval()
+    tokens = BertTokenizerFast(str(tmp_path / "vocab.txt"))(text, return_tensors="pt")
+    with torch.no_grad():
+        negative, positive = model(**tokens).logits[0].tolist()
+    np.testing.assert_allclose(
+        load_folder(tmp_path, "cpu").scores([text]), positive - negative, rtol=1e-4, atol=1e-5
+    )
+
+
+# --- again
+
+
+@pytest.mark.parametrize("method", ["soc-0.1", "wr"])
+def test_a_killed_training_goes_on_to_the_same_bytes(table, encoder, tmp_path, method):
+    def kill(what, done, n):
+        if what == method and done == 13:
+            raise KeyboardInterrupt
+
+    told = []
+    fit(table, encoder, tmp_path / "whole", method)
+    with pytest.raises(KeyboardInterrupt):
+        fit(table, encoder, tmp_path / "killed", method, progress=kill)
+    assert (tmp_path / "killed/checkpoint.safetensors").exists()
+    assert not (tmp_path / "killed/model.safetensors").exists()
+    trained = fit(table, encoder, tmp_path / "killed", method, progress=lambda *step: told.append(step))
+    assert told[0] == (method, 13, 18)  # after the validation at step 12, and with the same language model
+    assert not trained.was_there
+    assert same_files(tmp_path / "whole", tmp_path / "killed")
+
+
+def test_a_finished_training_is_left_as_it_is(table, encoder, tmp_path):
+    first = fit(table, encoder, tmp_path, "vanilla")
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+
+    def refuse(what, done, n):
+        raise AssertionError("it trains again")
+
+    again = fit(table, encoder, tmp_path, "vanilla", progress=refuse)
+    assert (first.was_there, again.was_there) == (False, True)
+    pd.testing.assert_frame_equal(first.history, again.history, check_dtype=False, rtol=1e-9)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+
+
+def test_a_folder_of_another_training_is_refused(table, encoder, tmp_path):
+    fit(table, encoder, tmp_path, "vanilla")
+    slower = dataclasses.replace(SETTINGS.training, learning_rate=1e-3)
+    for changed, message in (
+        ({"method": "wr"}, "has a training with method = vanilla, not wr; choose another folder, or remove"),
+        ({"settings": dataclasses.replace(SETTINGS, seed=2)}, "with (seed = 1, not 2|texts)"),
+        (
+            {"settings": dataclasses.replace(SETTINGS, training=slower)},
+            "settings.learning_rate = 0.005, not 0.001",
+        ),
+        ({"table": table[::-1].reset_index(drop=True)}, r"with texts.training.sha256 = \w+, not \w+;"),
+    ):
+        arguments = {"table": table, "method": "vanilla", "settings": SETTINGS} | changed
+        with pytest.raises(InputError, match=message):
+            fit(arguments["table"], encoder, tmp_path, arguments["method"], arguments["settings"])
+
+
+def test_the_folder_of_the_encoder_is_not_overwritten(table, encoder, tmp_path):
+    copy = tiny_classifier(tmp_path / "encoder", WORDS)
+    before = (copy / "model.safetensors").read_bytes()
+    with pytest.raises(InputError, match="has a model that was not trained here; choose another folder"):
+        fit(table, copy, copy, "vanilla")
+    assert (copy / "model.safetensors").read_bytes() == before
+
+
+@pytest.mark.parametrize("method", ["bow", "bow-wr"])
+def test_linear_models_are_refused_before_anything_is_written(table, encoder, tmp_path, method):
+    with pytest.raises(InputError, match=f"method '{method}' is a linear model, which is no encoder to save"):
+        fit(table, encoder, tmp_path / "out", method)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,116 @@
+"""Further test sets: what is in them, and that cuts keep the shares of their parts."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+pytest.importorskip("tokenizers")
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.hate_speech.corpus import TABLE, Source, read_splits
+from biaslab.hate_speech.probes import COLUMNS, draw_evenly, read_probes
+from hate_speech_experiment_data import EXAMPLE, NEWS_FILE, TERMS, write_comments, write_hatecheck
+
+
+def written(path, column):
+    return [json.loads(line)[column] for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_news_of_other_identifiers_are_left_out():
+    news = read_probes({"news": NEWS_FILE}, {}, ["bakers", "drummers"], None, 1)["news"]
+    named = written(NEWS_FILE, "identifier")
+    wanted = [i for i, name in enumerate(named) if name in ("bakers", "drummers")]
+    assert 0 < len(wanted) < len(named)
+    assert news["row"].tolist() == wanted
+    assert news["identifier"].tolist() == [named[i] for i in wanted]
+    assert news["text"].tolist() == [written(NEWS_FILE, "text")[i] for i in wanted]
+
+
+def test_news_without_one_of_the_identifiers_are_refused():
+    with pytest.raises(InputError, match=r"example_news.jsonl: no text is about one of .*null for none$"):
+        read_probes({"news": NEWS_FILE}, {}, ["sailors"], None, 1)
+
+
+def test_all_sets_have_the_same_columns_and_nothing_where_nothing_is_known(tmp_path):
+    files = {
+        "news": NEWS_FILE,
+        "hatecheck": write_hatecheck(tmp_path / "cases.csv"),
+        "fuzzed": write_comments(tmp_path / "fuzzed.csv"),
+    }
+    other = Source(TABLE, EXAMPLE)
+    found = read_probes(files, {"other": other}, TERMS, None, 1)
+    assert list(found) == ["news", "hatecheck", "fuzzed", "other"]
+    for table in found.values():
+        assert tuple(table) == COLUMNS
+        assert table.index.tolist() == list(range(len(table)))
+        assert not table.isna().any(axis=None)
+    cases = found["hatecheck"]
+    assert cases["functionality"].unique().tolist() == ["complaint", "thanks", "object"]
+    assert (cases.loc[cases["functionality"] == "object", "target"] == "").all()
+    assert set(cases["target"]) == {"", *TERMS}
+    assert (found["fuzzed"][["identifier", "functionality", "target"]] == "").all(axis=None)
+    assert found["fuzzed"]["label"].sum() == 4
+    test = read_splits(other, 1)["test"]
+    assert found["other"]["row"].tolist() == test["row"].tolist()
+    assert found["other"]["text"].tolist() == test["text"].tolist()
+
+
+def test_none_are_read_where_none_are_named():
+    assert read_probes({}, {}, TERMS, 10, 1) == {}
+
+
+def test_a_limit_keeps_identifiers_functionalities_and_labels(tmp_path):
+    files = {
+        "news": NEWS_FILE,
+        "hatecheck": write_hatecheck(tmp_path / "cases.csv", n=20),
+        "fuzzed": write_comments(tmp_path / "fuzzed.csv", n=90),
+    }
+    found = read_probes(files, {}, TERMS, 30, 1)
+    assert [len(table) for table in found.values()] == [30, 30, 30]
+    counts = Counter(found["news"]["identifier"])
+    assert set(counts) == set(TERMS)
+    assert set(counts.values()) <= {7, 8}
+    assert set(Counter(found["hatecheck"]["functionality"]).values()) == {10}
+    assert found["fuzzed"]["label"].sum() == 10
+    for table in found.values():
+        assert (np.diff(table["row"]) > 0).all()
+    again = read_probes(files, {}, TERMS, 30, 1)
+    assert all(table.equals(again[name]) for name, table in found.items())
+    other = read_probes(files, {}, TERMS, 30, 2)
+    assert found["fuzzed"]["row"].tolist() != other["fuzzed"]["row"].tolist()
+
+
+SIZES = {
+    "one large stratum": [100, *[1] * 50],
+    "equal strata": [20] * 7,
+    "news": [500, 500, 127, 90, 432, 3],
+    "single rows": [1] * 30,
+    "one stratum": [25],
+}
+
+
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+def test_every_stratum_keeps_its_share_to_one_row(sizes):
+    rng = np.random.default_rng(1)
+    strata = rng.permutation(np.repeat([f"s{i}" for i in range(len(sizes))], sizes)).astype(object)
+    for n in (1, 10, len(strata) * 2 // 5, len(strata) - 1, len(strata)):
+        rows = draw_evenly(strata, n, stream(1, "draw", n))
+        assert len(set(rows.tolist())) == n
+        assert (np.diff(rows) > 0).all()
+        drawn = Counter(strata[rows])
+        for i, size in enumerate(sizes):
+            assert abs(drawn[f"s{i}"] - n * size / len(strata)) < 1
+
+
+def test_all_rows_are_drawn_equally_often():
+    strata = np.array(["a"] * 12 + ["b"] * 8, dtype=object)
+    times = np.zeros(20)
+    for number in range(400):
+        times[draw_evenly(strata, 5, stream(1, "draw", number))] += 1
+    # each with probability 1/4: 100 times, with a standard deviation of 8.7
+    assert times.sum() == 2000
+    assert times.min() > 65
+    assert times.max() < 135

@@ -1,0 +1,136 @@
+"""Optional dependencies: what is missing, why, and what ``biaslab extras`` tells the Makefile."""
+
+import importlib.metadata
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from biaslab.cli import app
+from biaslab.run import extras
+from biaslab.run.extras import missing_extra
+
+ROOT = Path(__file__).parents[3]
+REQUIRES = [
+    "numpy>=2.1",
+    'clarabel>=0.10; extra == "dev"',
+    'safetensors>=0.5; extra == "neural"',
+    'torch>=2.6; sys_platform != "linux" and extra == "neural"',
+    "trans_for.mers[x]>=4 ; extra == 'neural'",
+]
+ALL = {"numpy", "clarabel", "safetensors", "torch", "trans_for.mers"}
+
+
+def _version_of(names):
+    def version(name):
+        if name not in names:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return "1.0"
+
+    return version
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Return a function that says which packages are installed; biaslab needs `REQUIRES`."""
+
+    def install(names):
+        monkeypatch.setattr(extras.importlib.metadata, "requires", lambda _: REQUIRES)
+        monkeypatch.setattr(extras.importlib.metadata, "version", _version_of(names))
+
+    install(ALL)
+    return install
+
+
+@pytest.fixture
+def ask(monkeypatch):
+    """Return a function that runs ``biaslab extras`` in the repository and gives its lines."""
+    monkeypatch.chdir(ROOT)
+
+    def run(*arguments):
+        result = CliRunner().invoke(app, ["extras", *arguments], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return result.stdout.splitlines()
+
+    return run
+
+
+def test_nothing_is_missing_where_all_is_installed(installed):
+    assert missing_extra("neural") == missing_extra("dev") == ""
+    installed(set())
+    assert missing_extra("") == ""
+
+
+def test_what_is_missing_is_named_with_what_to_do(installed):
+    installed(ALL - {"safetensors"})
+    assert missing_extra("neural") == "safetensors is not installed; pip install 'biaslab[neural]'"
+    assert missing_extra("dev") == ""
+    installed(ALL - {"trans_for.mers"})
+    assert missing_extra("neural") == "trans_for.mers is not installed; pip install 'biaslab[neural]'"
+
+
+def test_a_package_that_pip_does_not_install_here_is_to_be_chosen(installed, monkeypatch):
+    installed(ALL - {"torch"})
+    monkeypatch.setattr(extras.sys, "platform", "linux")
+    assert missing_extra("neural") == (
+        "torch is not installed; choose its build, for CPU or GPU, as README says"
+    )
+    monkeypatch.setattr(extras.sys, "platform", "darwin")
+    assert missing_extra("neural") == "torch is not installed; pip install 'biaslab[neural]'"
+
+
+def test_of_the_real_extra_torch_alone_is_left_to_the_user(installed, monkeypatch):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    written = [text.split("; ") for text in project["optional-dependencies"]["neural"]]
+    required = ["; ".join([name, " and ".join([*marker, 'extra == "neural"'])]) for name, *marker in written]
+    monkeypatch.setattr(extras.importlib.metadata, "requires", lambda _: required)
+    monkeypatch.setattr(extras.sys, "platform", "linux")
+    packages = {re.match("[a-z]+", name)[0] for name, *_ in written}
+    assert packages >= {"safetensors", "tokenizers", "torch"}
+    for name in packages:
+        installed_without = packages - {name}
+        monkeypatch.setattr(extras.importlib.metadata, "version", _version_of(installed_without))
+        reason = missing_extra("neural")
+        assert reason.startswith(f"{name} is not installed")
+        assert ("choose its build" in reason) == (name == "torch")
+    monkeypatch.setattr(extras.importlib.metadata, "version", _version_of(packages))
+    assert missing_extra("neural") == ""
+
+
+def test_an_extra_is_printed_only_when_it_is_missing(installed, ask):
+    assert ask() == []
+    installed(ALL - {"torch"})
+    assert ask() == ["neural"]
+    installed({"numpy"})
+    assert ask() == ["neural"]  # once, and not what no area needs
+
+
+def test_an_extra_is_printed_only_for_an_area_that_runs(installed, ask, tmp_path):
+    installed(set())
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("areas: [ranking, origins]\n", encoding="utf-8")
+    assert ask("--configfile", str(mine)) == []
+    assert ask("--preset", "smoke") == ["neural"]
+    assert ask("--preset", "smoke", "--configfile", str(mine)) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["-n"], []),
+        (["-np"], []),
+        (["--dry-run"], []),
+        (["--lint"], []),
+        (["--report", "build/report.html"], []),
+        (["--list-rules"], []),
+        ([], ["neural"]),
+        (["--keep-going"], ["neural"]),
+        (["--forceall", "-j", "2"], ["neural"]),
+        (["--config", "seed=2"], ["neural"]),
+    ],
+)
+def test_where_no_step_is_run_nothing_is_needed(installed, ask, arguments, expected):
+    installed(set())
+    assert ask("--preset", "smoke", "--", *arguments) == expected  # as the Makefile calls it
