@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biaslab.core.errors import InputError
-from biaslab.run.options import Seed, Threads, grouped, numbers
+from biaslab.run.options import Seed, grouped, numbers
 
 if TYPE_CHECKING:
     from biaslab.hate_speech.corpus import Source
@@ -18,6 +18,7 @@ app = typer.Typer(help="The experiment on one corpus, step by step.", no_args_is
 Results = Annotated[Path, typer.Argument(help="The folder of the corpus, named like it.")]
 Encoder = Annotated[Path, typer.Option(help="The folder of the encoder, from `encoder`.")]
 Identifiers = Annotated[Path, typer.Option(help="The identity terms (.yaml or .txt).")]
+Threads = Annotated[int, typer.Option(help="Threads of torch; equal numbers give equal bytes.", min=1)]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 MethodName = Annotated[str, typer.Option(help="The method, soc-0.1 for instance.")]
 
