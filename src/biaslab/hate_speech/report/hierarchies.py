@@ -13,6 +13,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, LIGHT_GREY, figure, save_with_data
 from biaslab.hate_speech.hierarchy import Hierarchy
 from biaslab.hate_speech.hierarchy_text import Explained, colours, scale_of
+from biaslab.hate_speech.methods import REGULARIZED
 from biaslab.hate_speech.report.names import title
 from biaslab.run.reports import Results
 from biaslab.text.masking import Masker
@@ -70,9 +71,14 @@ def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
         for ax, panel, size in zip(axes, panels, sizes, strict=True):
             _draw_tree(ax, panel.explained, scale, size)
             place = f"{panel.corpus}, sentence" if several else "Sentence"
-            ax.set_title(f"{place} {panel.number}: {title(panel.method)}")
+            ax.set_title(f"{place} {panel.number}: {_heading(panel.method)}")
         _add_scale(fig, axes, scale, any(abs(panel.explained.score) > scale for panel in panels))
         save_with_data(fig, stem, pd.concat([_data(panel) for panel in panels], ignore_index=True))
+
+
+def _heading(name: str) -> str:
+    """Return what a panel is called: the title of a method, or an explanation of one's own classifier."""
+    return name.upper() if name in REGULARIZED else title(name)
 
 
 def _read(unit: Results) -> list[_Panel]:
