@@ -1,15 +1,13 @@
 """Adversarial fairness testing of classifiers (Zhang et al. 2021), as the workflow sees it."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from biaslab.core.errors import suggest
-from biaslab.core.files import locate, not_found
 from biaslab.fairness_testing.items import ITEMS
 from biaslab.run.area import Area, Given, Unit, Units, claims_of
 from biaslab.run.areas import AREAS
-from biaslab.run.datasets import dataset_name, unregistered, verified_copy
+from biaslab.run.sources import available, datasets_of, file_of, source_problem
 
 TRAIN = "train"
 """Instead of a file with a network: train one on the data."""
@@ -42,22 +40,6 @@ def choose(given: Given) -> Units:
     return Units(units, left_out, data, {AREA.name: {**section, "run": chosen}})
 
 
-def file_of(source: str, registry: Mapping[str, Any], root: Path) -> str:
-    """Return the file that a source of a classifier is read from: a verified copy, or the user's own.
-
-    Parameters
-    ----------
-    source : str
-        A path, or ``dataset:NAME``.
-    registry : mapping of str to Dataset
-        The registered datasets.
-    root : path
-        The repository.
-    """
-    dataset = dataset_name(source)
-    return verified_copy(registry[dataset]) if dataset else str(locate(source, root))
-
-
 def summaries(config: Mapping[str, Any]) -> list[str]:
     """Say in one line what will be tested."""
     testing = config["fairness_testing"]
@@ -87,31 +69,19 @@ def check(given: Given) -> Iterator[str]:
 
 def _problem(part: str, file: str | None, given: Given) -> str:
     """Return what is wrong with a file of a classifier; "" for nothing."""
-    if file == "":
-        return "is missing; name the file"
-    if file is None or (part, file) == ("network", TRAIN):
-        return ""
-    dataset = dataset_name(file)
-    return unregistered(dataset, given.registry) if dataset else not_found(file, given.root)
+    return "" if (part, file) == ("network", TRAIN) else source_problem(file, given)
 
 
 def _available(
     section: Mapping[str, Any], names: Iterable[str], absent: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
     """Return those of some classifiers that can be had, and why the others cannot."""
-    chosen, left_out = [], {}
-    for name in names:
-        missing = [dataset for dataset in _datasets(section["classifiers"][name]) if dataset in absent]
-        if missing:
-            left_out[name] = absent[missing[0]]
-        else:
-            chosen.append(name)
-    return chosen, left_out
+    return available({name: _datasets(section["classifiers"][name]) for name in names}, absent)
 
 
 def _datasets(classifier: Mapping[str, str | None]) -> list[str]:
     """Return the registered datasets among the files of a classifier."""
-    return [name for name in (dataset_name(classifier[key]) for key in _FILES) if name]
+    return datasets_of(classifier[key] for key in _FILES)
 
 
 PAPER = "Adversarial fairness testing (Zhang et al. 2021)"

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from biaslab.fairness_testing.area import TRAIN, file_of
+from biaslab.fairness_testing.area import TRAIN
 from biaslab.run.command import options
 from biaslab.run.plan import Plan
+from biaslab.run.sources import file_of
 
 
 class Inputs:

@@ -10,7 +10,7 @@ from biaslab.hate_speech.items import ITEMS
 from biaslab.hate_speech.methods import VANILLA, parse_method
 from biaslab.run.area import Area, Given, Unit, Units, claims_of
 from biaslab.run.areas import AREAS
-from biaslab.run.datasets import dataset_name, unregistered, verified_copy
+from biaslab.run.sources import MISSING, available, datasets_of, file_of, source_problem
 
 RANDOM = "random"
 """Instead of a file with the weights of the encoder: draw them."""
@@ -18,7 +18,6 @@ PROBES = ("hatecheck", "fuzzed", "nonfuzzed")
 """Test sets that are the same for every corpus."""
 _TEXTS = ("source", "validation", "test")
 _ENCODER = ("config", "vocabulary", "weights")
-_MISSING = "is missing; name the file"
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:
@@ -26,7 +25,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
     section = config["hate_speech"]
     corpora = [section["corpora"][name] for name in _named(section)]
     sources = [corpus[key] for corpus in corpora for key in (*_TEXTS, "news")]
-    return _datasets([*sources, *(section[probe] for probe in PROBES), *_encoder_sources(section)])
+    return set(datasets_of([*sources, *(section[probe] for probe in PROBES), *_encoder_sources(section)]))
 
 
 def choose(given: Given) -> Units:
@@ -37,7 +36,7 @@ def choose(given: Given) -> Units:
     given : Given
     """
     section = given.config["hate_speech"]
-    if lost := sorted(_datasets(_encoder_sources(section)) & given.absent.keys()):
+    if lost := sorted(given.absent.keys() & datasets_of(_encoder_sources(section))):
         left_out = dict.fromkeys(section["run"], f"its encoder: {given.absent[lost[0]]}")
         return Units((), left_out, record={AREA.name: {**section, "run": []}})
     chosen, left_out = _available(section, section["run"], given.absent)
@@ -45,7 +44,7 @@ def choose(given: Given) -> Units:
         chosen, further = _available(section, section["otherwise"], given.absent)
         left_out |= further
     data = {
-        f"{name}-{key}": file_of(section["corpora"][name][key], given)
+        f"{name}-{key}": file_of(section["corpora"][name][key], given.registry, given.root)
         for name in chosen
         for key in _TEXTS
         if section["corpora"][name][key]
@@ -55,12 +54,6 @@ def choose(given: Given) -> Units:
     files = claims_of(AREA.name, given.root) | {"masked_words": masked_words}
     units = tuple(Unit(name, options=options, files=files) for name in chosen)
     return Units(units, left_out, data, {AREA.name: {**section, "run": chosen}})
-
-
-def file_of(source: str, given: Given) -> str:
-    """Return the file that a source is read from: a verified copy, or the user's own."""
-    dataset = dataset_name(source)
-    return verified_copy(given.registry[dataset]) if dataset else str(locate(source, given.root))
 
 
 def encoder_files(section: Mapping[str, Any]) -> dict[str, str | None]:
@@ -101,7 +94,7 @@ def check(given: Given) -> Iterator[str]:
     for key, problem in _check_files(section, PROBES, ("masked_words",), given):
         yield f"hate_speech.{key}: {problem}"
     for part, source in encoder_files(section).items():
-        if problem := _problem(source, given):
+        if problem := source_problem(source, given):
             yield f"hate_speech.encoder.{part}: {problem}"
     yield from _check_methods(section)
 
@@ -121,10 +114,10 @@ def _check_files(
 ) -> Iterator[tuple[str, str]]:
     """Yield the keys whose sources (or files, which no registered dataset can be) are not there, and why."""
     for key in sources:
-        if problem := _problem(section[key], given):
+        if problem := source_problem(section[key], given):
             yield key, problem
     for key in files:
-        if problem := not_found(section[key], given.root) if section[key] else _MISSING:
+        if problem := not_found(section[key], given.root) if section[key] else MISSING:
             yield key, problem
 
 
@@ -150,16 +143,6 @@ def _check_names(key: str, methods: Iterable[str]) -> Iterator[str]:
             yield f"hate_speech.{key}: {error}"
 
 
-def _problem(source: str | None, given: Given) -> str:
-    """Return what is wrong with a source; "" for nothing."""
-    if source == "":
-        return _MISSING
-    if source is None:
-        return ""
-    dataset = dataset_name(source)
-    return unregistered(dataset, given.registry) if dataset else not_found(source, given.root)
-
-
 def _named(section: Mapping[str, Any]) -> list[str]:
     """Return the corpora that a run may read."""
     names = dict.fromkeys([*section["run"], *section["otherwise"], *section["transfer"]])
@@ -170,22 +153,13 @@ def _encoder_sources(section: Mapping[str, Any]) -> list[str | None]:
     return list(encoder_files(section).values())
 
 
-def _datasets(sources: Iterable[str | None]) -> set[str]:
-    return {name for name in map(dataset_name, sources) if name}
-
-
 def _available(
     section: Mapping[str, Any], names: Iterable[str], absent: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
     """Return those of some corpora that can be had, and why the others cannot."""
-    chosen, left_out = [], {}
-    for name in names:
-        lost = sorted(_datasets(section["corpora"][name][key] for key in _TEXTS) & absent.keys())
-        if lost:
-            left_out[name] = absent[lost[0]]
-        else:
-            chosen.append(name)
-    return chosen, left_out
+    corpora = {name: section["corpora"][name] for name in names}
+    needed = {name: sorted(datasets_of(corpus[key] for key in _TEXTS)) for name, corpus in corpora.items()}
+    return available(needed, absent)
 
 
 PAPER = "Hate speech classifiers regularized by explanations (Kennedy et al. 2020)"

@@ -5,12 +5,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from biaslab.core.files import locate
 from biaslab.hate_speech.area import PROBES, encoder_files
 from biaslab.hate_speech.methods import VANILLA
 from biaslab.run.command import options
-from biaslab.run.datasets import dataset_name, verified_copy
+from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
+from biaslab.run.sources import file_of
 
 _LINEAR = ("bow", "bow-wr")
 
@@ -154,5 +154,4 @@ class Inputs:
         return dataset_name(source) in self.plan.absent
 
     def _file(self, source: str) -> str:
-        dataset = dataset_name(source)
-        return verified_copy(self.plan.registry[dataset]) if dataset else str(locate(source, self.plan.root))
+        return file_of(source, self.plan.registry, self.plan.root)

@@ -1,0 +1,58 @@
+"""Sources that a configuration names: files of the user, or ``dataset:NAME`` for registered datasets."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from biaslab.core.files import locate, not_found
+from biaslab.run.area import Given
+from biaslab.run.datasets import Dataset, dataset_name, unregistered, verified_copy
+
+MISSING = "is missing; name the file"
+
+
+def file_of(source: str, registry: Mapping[str, Dataset], root: Path) -> str:
+    """Return the file that a source is read from: a verified copy, or the user's own.
+
+    Parameters
+    ----------
+    source : str
+        A path, or ``dataset:NAME``.
+    registry : mapping of str to Dataset
+        The registered datasets.
+    root : path
+        The repository.
+    """
+    dataset = dataset_name(source)
+    return verified_copy(registry[dataset]) if dataset else str(locate(source, root))
+
+
+def source_problem(source: str | None, given: Given) -> str:
+    """Return what is wrong with a source, in one clause; "" for nothing, and for a source that is None."""
+    if source == "":
+        return MISSING
+    if source is None:
+        return ""
+    dataset = dataset_name(source)
+    return unregistered(dataset, given.registry) if dataset else not_found(source, given.root)
+
+
+def datasets_of(sources: Iterable[str | None]) -> list[str]:
+    """Return the registered datasets among some sources, in their order."""
+    return [name for name in map(dataset_name, sources) if name]
+
+
+def available(
+    needed: Mapping[str, Sequence[str]], absent: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """Return which units can be had, and why the others cannot: the reason of the first dataset they lack.
+
+    Parameters
+    ----------
+    needed : mapping of str to sequence of str
+        The datasets of each unit.
+    absent : mapping of str to str
+        Datasets that cannot be had, each with the reason.
+    """
+    lacking = {name: [d for d in datasets if d in absent] for name, datasets in needed.items()}
+    chosen = [name for name, lost in lacking.items() if not lost]
+    return chosen, {name: absent[lost[0]] for name, lost in lacking.items() if lost}
