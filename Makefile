@@ -34,7 +34,7 @@ help:
 	@echo 'make clean-results  delete results/ and what Snakemake knows about it'
 
 reproduce: $(READY) $(wildcard $(VENV)/.neural)
-	@for extra in $$($(BIN)/biaslab extras $(OVERLAYS) -- $(ARGS)); do \
+	@for extra in $$($(BIN)/biaslab extras $(OVERLAYS) -- $(ARGS) 2> /dev/null); do \
 	    $(MAKE) --no-print-directory $(VENV)/.$$extra || echo "biaslab: goes on without '$$extra'" >&2; done
 	@$(RUN)
 

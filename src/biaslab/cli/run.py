@@ -7,6 +7,11 @@ from typing import Annotated
 
 import typer
 
+Preset = Annotated[str | None, typer.Option(help="A preset of workflow/presets, without .yaml.")]
+ConfigFiles = Annotated[
+    list[Path] | None, typer.Option(help="Your own configuration, laid over config.yaml and the preset.")
+]
+
 LOCK = Path(".snakemake/biaslab.lock")
 # Whatever killed the last run, the next one goes on: our own lock cannot go stale, unfinished files are made
 # again. What a failed step said is shown at once.
@@ -20,10 +25,8 @@ _LOOKS_ONLY = re.compile(
 
 def run(
     context: typer.Context,
-    preset: Annotated[str | None, typer.Option(help="A preset of workflow/presets, without .yaml.")] = None,
-    configfile: Annotated[
-        list[Path] | None, typer.Option(help="Your own configuration, laid over config.yaml and the preset.")
-    ] = None,
+    preset: Preset = None,
+    configfile: ConfigFiles = None,
 ) -> None:
     """Run the workflow in this folder; all further arguments go to Snakemake.
 
@@ -46,9 +49,7 @@ def run(
     hold(LOCK)
     if not any(map(_LOOKS_ONLY.fullmatch, context.args)):
         registry = load_registry(root / REGISTRY)
-        download_wanted(
-            wanted(checked), registry, checked["datasets"], lambda line: typer.echo(line, err=True)
-        )
+        download_wanted(wanted(checked), registry, checked["datasets"], _say)
     given = ["--configfile", *map(str, files)] if files else []
     arguments = [sys.executable, "-m", "snakemake", *given, *_FLAGS, *context.args]
     sys.stderr.flush()
@@ -61,10 +62,8 @@ def _say(line: str) -> None:
 
 def extras(
     context: typer.Context,
-    preset: Annotated[str | None, typer.Option(help="A preset of workflow/presets, without .yaml.")] = None,
-    configfile: Annotated[
-        list[Path] | None, typer.Option(help="Your own configuration, laid over config.yaml and the preset.")
-    ] = None,
+    preset: Preset = None,
+    configfile: ConfigFiles = None,
 ) -> None:
     """Print the extras (optional dependencies) that areas of a configuration need and that are missing.
 
