@@ -146,7 +146,7 @@ def make_runs(make_model, tokenizer, tokens, identifiers, trims):
     runs, contexts = {}, []
     for name in ("vanilla", "oc-0.1", "soc-0.1"):
         method = parse_method(name)
-        regularization = Regularization(method, identifiers, None, language_model)
+        regularization = Regularization(method, identifiers, language_model=language_model)
         for way in ("packed", "loop"):
             model = make_model()
             contexts.append(compact_embeddings(model, used))

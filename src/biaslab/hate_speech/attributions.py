@@ -8,7 +8,7 @@ import pandas as pd
 import torch
 
 from biaslab.hate_speech.contexts import ContextSettings, fill_contexts
-from biaslab.hate_speech.explanations import MAX_TOKENS, find_occurrences, importance
+from biaslab.hate_speech.explanations import MAX_TOKENS, find_occurrences, importance, passes
 from biaslab.hate_speech.identity_metrics import holding
 from biaslab.text.devices import generator
 from biaslab.text.encoder import batches_by_length, evaluating
@@ -66,7 +66,7 @@ def identifier_importance(
             filled = fill_contexts(batch, mask, found, settings, language_model, tokenizer, random)
             parts = [
                 importance(score_of, batch, mask, found.part(part), filled[part], tokenizer.pad)
-                for part in _parts(filled, max_tokens)
+                for part in passes(filled, max_tokens)
             ]
             pieces = batch.cpu().numpy()[found.row, found.start]
             tables.append(
@@ -81,13 +81,6 @@ def identifier_importance(
     if not tables:
         return pd.DataFrame({"row": [], "identifier": [], "phi": []})
     return pd.concat(tables, ignore_index=True).sort_values("row", kind="stable", ignore_index=True)
-
-
-def _parts(filled: torch.Tensor, max_tokens: int) -> list[slice]:
-    """Split k occurrences in (k, m, L) contexts into parts that are few enough, read with and without."""
-    k, n_contexts, length = filled.shape
-    size = max(1, max_tokens // (2 * n_contexts * length))
-    return [slice(start, start + size) for start in range(0, k, size)]
 
 
 def summarize(occurrences: pd.DataFrame, ids: Mapping[str, int]) -> pd.DataFrame:

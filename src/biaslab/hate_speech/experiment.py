@@ -1,6 +1,5 @@
 """The experiment on one corpus: train a method, test it, and measure what it makes of identifiers."""
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from biaslab.hate_speech.explanations import explain_words
 from biaslab.hate_speech.faithfulness import faithfulness
 from biaslab.hate_speech.folder import ENCODER_VOCABULARY, Folder
 from biaslab.hate_speech.linear_experiment import prediction_table
-from biaslab.hate_speech.methods import INDEPENDENT, PAD, SOC, Method
+from biaslab.hate_speech.methods import SOC, Method
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
 from biaslab.text.encoder import load_classifier, predict, save_classifier
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
@@ -85,15 +84,11 @@ def train_method(
     out = model_folder(folder.path, method.name, number)
     training_seed = int(stream(seed, "classifier", number).integers(2**31))
     model = load_classifier(folder.encoder, training_seed)
-    is_sampling = method.kind == SOC
-    language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device) if is_sampling else None
+    language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device) if method.kind == SOC else None
     validation = folder.splits[VALIDATION]
     used = folder.train
     data = TrainingData(used.tokens, used.labels, validation.tokens, validation.labels, folder.tokenizer)
-    contexts = dataclasses.replace(
-        contexts, chained=INDEPENDENT not in method.quirks, exclude_specials=PAD not in method.quirks
-    )
-    regularization = Regularization(method, folder.ids, contexts if is_sampling else None, language_model)
+    regularization = Regularization(method, folder.ids, contexts, language_model)
     checkpoint = out / "checkpoint.safetensors"
     history = train(
         model, data, method, settings, regularization, training_seed, device, checkpoint, progress

@@ -107,6 +107,20 @@ def importance(
     return first[:, 0] + (falls - first).mean(1)
 
 
+def passes(filled: torch.Tensor, max_tokens: int) -> list[slice]:
+    """Split phrases in their contexts, (k, m, L), into parts for `importance`, one phrase each at least.
+
+    Parameters
+    ----------
+    filled : (k, m, L) int64
+    max_tokens : int
+        Tokens of a part at most, read with the phrase and without.
+    """
+    k, n_contexts, length = filled.shape
+    size = max(1, max_tokens // (2 * n_contexts * length))
+    return [slice(start, start + size) for start in range(0, k, size)]
+
+
 def regularizer(phi: torch.Tensor, n_sentences: int, reduction: str = "mean") -> torch.Tensor:
     """Return Σ φ(w)² of Eq. 2, without its α.
 
@@ -293,11 +307,9 @@ class _Explainer:
         self, ids: torch.Tensor, mask: torch.Tensor, phrases: Occurrences, filled: torch.Tensor
     ) -> np.ndarray:
         """Return φ, (k,) float64."""
-        step = max(1, self.max_tokens // (2 * self.settings.n_contexts * ids.shape[1]))
-        parts = [slice(i, i + step) for i in range(0, len(phrases), step)]
         found = [
             importance(self.score, ids, mask, phrases.part(part), filled[part], self.tokenizer.pad)
-            for part in parts
+            for part in passes(filled, self.max_tokens)
         ]
         return torch.cat(found).double().cpu().numpy() if found else np.zeros(0)
 

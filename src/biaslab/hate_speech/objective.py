@@ -16,7 +16,7 @@ from biaslab.hate_speech import methods
 from biaslab.hate_speech.attention_entropy import logits_and_entropy
 from biaslab.hate_speech.batches import Batches, Explained, ExplainedBatches
 from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings
-from biaslab.hate_speech.explanations import importance, regularizer
+from biaslab.hate_speech.explanations import importance, passes, regularizer
 from biaslab.hate_speech.methods import Method
 from biaslab.text import packing
 from biaslab.text.devices import step_seed
@@ -37,29 +37,29 @@ class Regularization:
     method : Method
     identifier_ids : mapping of str to int
         The token of every identifier, in the order of their list. They are removed or regularized.
-    context_settings : ContextSettings or None
-        How contexts are sampled; None stands for those of the method, see `contexts_of`.
+    context_settings : ContextSettings
+        How SOC samples contexts, but for what the method's quirks change; see `contexts_of`.
     language_model : BiGRU or None
         What samples them; SOC needs it.
     """
 
     method: Method
     identifier_ids: Mapping[str, int]
-    context_settings: ContextSettings | None = None
+    context_settings: ContextSettings = SOC_REGULARIZATION
     language_model: BiGRU | None = None
 
     @property
     def contexts(self) -> ContextSettings:
         """How contexts are sampled."""
-        return self.context_settings or contexts_of(self.method)
+        return contexts_of(self.method, self.context_settings)
 
 
-def contexts_of(method: Method) -> ContextSettings:
-    """Return the contexts in which a method explains: none for OC; A.3's, changed by its quirks, for SOC."""
+def contexts_of(method: Method, settings: ContextSettings = SOC_REGULARIZATION) -> ContextSettings:
+    """Return the contexts in which a method explains: none for OC; the settings with its quirks for SOC."""
     if method.kind == methods.OC:
         return OC
     return dataclasses.replace(
-        SOC_REGULARIZATION,
+        settings,
         chained=methods.INDEPENDENT not in method.quirks,
         exclude_specials=methods.PAD not in method.quirks,
     )
@@ -149,7 +149,7 @@ class Objective:
         reduction = "sum" if methods.SUM in self._method.quirks else "mean"
         self._model.train(has_dropout)
         total = 0.0
-        for part in _parts(*explained.filled.shape):
+        for part in passes(explained.filled, MAX_TOKENS):
             phi = importance(
                 functools.partial(packing.score, self._model),
                 explained.ids,
@@ -168,9 +168,3 @@ class Objective:
 def is_explained(method: Method) -> bool:
     """Return whether explanations take part in a method's loss; with a strength of 0 they do not."""
     return method.explains and method.alpha > 0
-
-
-def _parts(n: int, contexts: int, width: int) -> list[slice]:
-    """Split n occurrences into parts of at most `MAX_TOKENS` tokens, one occurrence at least."""
-    size = max(1, MAX_TOKENS // (2 * contexts * width))
-    return [slice(start, start + size) for start in range(0, n, size)]

@@ -43,7 +43,7 @@ def make_world(model, tokenizer):
 def make_objective(world, name, seed=1):
     model, tokenizer, tokens, labels, language_model = world
     method = parse_method(name)
-    regularization = Regularization(method, group_ids(tokenizer), None, language_model)
+    regularization = Regularization(method, group_ids(tokenizer), language_model=language_model)
     return Objective(
         model, Batches(tokens, 12, seed), labels, tokenizer, method, regularization, WEIGHT, seed
     )

@@ -55,7 +55,7 @@ def run(world, name="vanilla", settings=SHORT, seed=1, data=None, **options):
     model, given = copy.deepcopy(world[0]), data or world[1]
     method = parse_method(name)
     language_model = tiny_language_model(given.tokenizer, given.train)
-    regularization = Regularization(method, group_ids(given.tokenizer), None, language_model)
+    regularization = Regularization(method, group_ids(given.tokenizer), language_model=language_model)
     history = train(model, given, method, settings, regularization, seed, "cpu", **options)
     return model, history
 
