@@ -13,6 +13,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from biaslab.core.errors import InputError
+from biaslab.text.ragged import gather
 
 # The library's own threads would survive neither a fork nor a limit on threads.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -55,7 +56,7 @@ class Tokens:
 
     def take(self, rows: Sequence[int] | np.ndarray) -> "Tokens":
         """Return the texts `rows` (indexes), in this order; an index may occur twice."""
-        where, offsets = self._positions(np.asarray(rows, np.int64))
+        where, offsets = gather(self.offsets, np.asarray(rows, np.int64))
         return Tokens(self.ids[where], offsets, self.words[where])
 
     def padded(self, rows: Sequence[int] | np.ndarray, pad: int) -> tuple[np.ndarray, np.ndarray]:
@@ -75,7 +76,7 @@ class Tokens:
         mask : (k, L) bool
             True at tokens, False at padding.
         """
-        where, offsets = self._positions(np.asarray(rows, np.int64))
+        where, offsets = gather(self.offsets, np.asarray(rows, np.int64))
         lengths = np.diff(offsets)
         mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
         ids = np.full(mask.shape, pad, np.int64)
@@ -96,13 +97,6 @@ class Tokens:
     def of_arrays(cls, arrays: dict[str, np.ndarray], prefix: str) -> "Tokens":
         """Return what `arrays` was made from."""
         return cls(*(arrays[f"{prefix}_{name}"] for name in ("ids", "offsets", "words")))
-
-    def _positions(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the tokens of `rows` stand in the flat arrays, and their offsets once gathered."""
-        lengths = self.lengths[rows]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        shift = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
-        return np.arange(offsets[-1]) + shift, offsets
 
 
 class Tokenizer:

@@ -1,0 +1,177 @@
+"""Words of texts, and their vectors: what recurrent networks read (Zhang et al. 2021, Section 5.1)."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz, write_npz
+from biaslab.text.ragged import gather
+
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_KEYS = ("words", "vectors", "is_known")
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text in lower case: runs of letters and digits, with hyphens and apostrophes inside.
+
+    Punctuation is dropped, since no word vector of ours knows it.
+    """
+    return _WORD.findall(text.lower().replace("’", "'"))
+
+
+@dataclass(frozen=True)
+class Texts:
+    """n texts as word ids, one text after the other.
+
+    Attributes
+    ----------
+    ids : (total,) int32
+        Rows of a `Lexicon`.
+    offsets : (n + 1,) int64
+        Text i has the words ``offsets[i]`` to ``offsets[i + 1] - 1``.
+    """
+
+    ids: np.ndarray
+    offsets: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int] | np.ndarray]) -> "Texts":
+        """Return texts given as one sequence of ids each."""
+        offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+        ids = np.concatenate([np.asarray(row, np.int32) for row in rows]) if rows else np.empty(0, np.int32)
+        return cls(ids, offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self.row(i) for i in range(len(self)))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Words of each text, (n,) int64."""
+        return np.diff(self.offsets)
+
+    def row(self, i: int) -> np.ndarray:
+        """Return the word ids of text `i`, (length,) int32."""
+        return self.ids[self.offsets[i] : self.offsets[i + 1]]
+
+    def take(self, rows: Sequence[int] | np.ndarray) -> "Texts":
+        """Return the texts `rows` (indexes), in this order; an index may occur twice."""
+        where, offsets = gather(self.offsets, np.asarray(rows, np.int64))
+        return Texts(self.ids[where], offsets)
+
+    def keys(self) -> list[bytes]:
+        """Return one key a text; texts have equal keys if and only if they have the same words in order."""
+        return [row.tobytes() for row in self]
+
+    def arrays(self, prefix: str) -> dict[str, np.ndarray]:
+        """Return the arrays by the names that they have in a file of several sets."""
+        return {f"{prefix}_ids": self.ids, f"{prefix}_offsets": self.offsets}
+
+    @classmethod
+    def of_arrays(cls, arrays: dict[str, np.ndarray], prefix: str) -> "Texts":
+        """Return what `arrays` was made from."""
+        return cls(arrays[f"{prefix}_ids"], arrays[f"{prefix}_offsets"])
+
+
+def concatenate(parts: Sequence[Texts]) -> Texts:
+    """Return several sets of texts as one, in their order."""
+    offsets, end = [np.zeros(1, np.int64)], 0
+    for part in parts:
+        offsets.append(part.offsets[1:] + end)
+        end += int(part.offsets[-1])
+    ids = [part.ids for part in parts]
+    return Texts(np.concatenate([np.empty(0, np.int32), *ids]), np.concatenate(offsets))
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """All words of an experiment, each with its vector.
+
+    Attributes
+    ----------
+    words : tuple of str
+        The word of each id.
+    vectors : (V, d) float32
+        Their vectors; a word without one of its own has the mean of all others (as GloVe's authors advise).
+    is_known : (V,) bool
+        Whether a word has a vector of its own.
+    """
+
+    words: tuple[str, ...]
+    vectors: np.ndarray
+    is_known: np.ndarray
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The id of each word."""
+        return {word: i for i, word in enumerate(self.words)}
+
+    def encode(self, texts: Iterable[Sequence[str]]) -> Texts:
+        """Return texts, each a sequence of words, as ids.
+
+        Raises
+        ------
+        InputError
+            For a word that the lexicon was not built with.
+        """
+        try:
+            return Texts.of([[self.ids[word] for word in words] for words in texts])
+        except KeyError as error:
+            raise InputError(f"the word '{error.args[0]}' is not in the lexicon; build it anew") from error
+
+    def decode(self, row: Sequence[int] | np.ndarray) -> list[str]:
+        """Return the words of a text."""
+        return [self.words[i] for i in row]
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the lexicon (.npz)."""
+        text = np.frombuffer("\n".join(self.words).encode("utf-8"), np.uint8)
+        write_npz(path, words=text, vectors=self.vectors, is_known=self.is_known)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "Lexicon":
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        InputError
+            When the file is missing, damaged, or holds something else.
+        """
+        arrays = read_npz(path, _KEYS)
+        words = tuple(arrays["words"].tobytes().decode("utf-8").split("\n"))
+        if not len(words) == len(arrays["vectors"]) == len(arrays["is_known"]):
+            raise InputError(f"{path}: not a lexicon of one vector a word; run the step that makes it again")
+        return cls(words, arrays["vectors"], arrays["is_known"])
+
+
+def build_lexicon(
+    vector_words: Sequence[str], vectors: np.ndarray, further: Iterable[Iterable[str]] = ()
+) -> Lexicon:
+    """Return the lexicon of an embedding and of all further words.
+
+    Parameters
+    ----------
+    vector_words : sequence of str
+        The words of the embedding; they keep their rows.
+    vectors : (v, d) array
+    further : iterable of iterable of str
+        Words of texts and of term lists. Those without a vector follow in alphabetical order.
+
+    Returns
+    -------
+    Lexicon
+    """
+    known = set(vector_words)
+    others = sorted({word for words in further for word in words} - known)
+    vectors = np.asarray(vectors, np.float32)
+    mean = vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
+    is_known = np.arange(len(vectors) + len(others)) < len(vectors)
+    rows = np.concatenate([vectors, np.broadcast_to(mean, (len(others), vectors.shape[1]))])
+    return Lexicon((*vector_words, *others), np.ascontiguousarray(rows), is_known)
