@@ -17,7 +17,7 @@ _KEYS = ("words", "vectors", "is_known")
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a text in lower case: runs of letters and digits, with hyphens and apostrophes inside.
+    """Return the words of a text in lower case: letters and digits, with hyphens and apostrophes inside.
 
     Punctuation is dropped, since no word vector of ours knows it.
     """
