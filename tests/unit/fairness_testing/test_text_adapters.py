@@ -286,7 +286,7 @@ def test_a_bert_that_never_saw_some_words(tmp_path):
     (tmp_path / "bert/training.json").write_text(json.dumps({"removed": []}))
     load_model(str(tmp_path / "bert"), LEXICON)
     (tmp_path / "bert/training.json").write_text(json.dumps({"removed": ["baker"]}))
-    with pytest.raises(InputError, match="with words removed from every text"):
+    with pytest.raises(InputError, match="with words removed from all texts"):
         load_model(str(tmp_path / "bert"), LEXICON)
     (tmp_path / "bert/training.json").write_text("[]")
     with pytest.raises(InputError, match="does not say which word pieces"):
