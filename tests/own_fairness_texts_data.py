@@ -165,7 +165,7 @@ def write_files(folder: Path) -> None:
     (folder / "vectors.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (folder / "trade.txt").write_text("\n".join(TRADES) + "\n", encoding="utf-8")
     (folder / "terms.csv").write_text(
-        "feature, values\n" + "".join(f"trade, {trade}\n" for trade in TRADES) + "colour, red\ncolour, blue\n"
+        f"feature, values\ntrade, {', '.join(TRADES)}\ncolour, red, blue\n", encoding="utf-8"
     )
     (folder / "my_texts.py").write_text(MODULE, encoding="utf-8")
     (folder / "my_torch.py").write_text(TORCH_MODULE, encoding="utf-8")

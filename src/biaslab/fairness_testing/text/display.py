@@ -11,7 +11,7 @@ import pandas as pd
 from rich.text import Text
 
 from biaslab.core.pages import render
-from biaslab.fairness_testing.text.pairs import IN_DATA, Pair
+from biaslab.fairness_testing.text.pairs import IN_DATA, PHASES, Pair
 
 TEMPLATE = Path(__file__).parent / "found_pairs.html.j2"
 
@@ -108,15 +108,13 @@ def legend() -> Text:
 
 
 def first_of_each_seed(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return pairs to look at: those that needed most of the search first, no text of the data twice.
+    """Return pairs to look at, no text of the data twice: those as they are in the data come first.
 
-    Global finds come before local ones, which are found in great numbers around them, and before texts that
-    are discriminatory as they are in the data.
+    Global finds come before local ones, which are found in great numbers around the others.
     """
-    wanted = ("global", "local", IN_DATA)
     seen: set[tuple[str, int]] = set()
     first = []
-    for pair in sorted(pairs, key=lambda pair: wanted.index(pair.phase)):
+    for pair in sorted(pairs, key=lambda pair: PHASES.index(pair.phase)):
         if (pair.feature, pair.row) not in seen:
             seen.add((pair.feature, pair.row))
             first.append(pair)
