@@ -118,10 +118,10 @@ class Recurrent(torch.nn.Module):
         super().__init__()
         torch.manual_seed(5)
         self.cells = torch.nn.GRU(6, 8, batch_first=True)
-        self.last = torch.nn.Linear(8, 2)
+        self.last = torch.nn.Linear(8, 2, bias=False)
 
     def forward(self, vectors, mask):
-        return 4 * self.last(self.cells(vectors)[1][-1])
+        return 20 * self.last(torch.tanh(self.cells(vectors)[0].sum(dim=1)))
 
 
 bag, wide, three = Bag(), Bag(width=9), Bag(classes=3)

@@ -147,7 +147,7 @@ def run(
     texts, labels = _read(data, columns, model in _TRAINED)
     features = own_texts.choose_features(read_terms(terms), feature or [], texts, str(data))
     own = own_texts.prepare(texts, *read_embedding(vectors), features, candidates)
-    facts = [_words_read(own)]
+    facts = [_words_read(own), *_alike(own, features)]
     if model in _TRAINED:
         classifier, trained = _train(_TRAINED[model], own, labels, epochs, seed, out)
         facts.append(trained)
@@ -176,6 +176,19 @@ def _words_read(own: "OwnTexts") -> str:
         f"{n:,} texts{left_out} of {own.texts.lengths.mean():.1f} words on average;"
         f" {own.known_share:.1%} of the words have a vector of their own"
     )
+
+
+def _alike(own: "OwnTexts", features: dict[str, tuple[str, ...]]) -> list[str]:
+    """Say which features have values that share the mean vector."""
+    facts = []
+    for name, values in features.items():
+        n = sum(not own.lexicon.is_known[own.lexicon.ids[value]] for value in values)
+        if n:
+            facts.append(
+                f"{name}: {n} of {len(values)} values have no vector of their own; a network that reads these"
+                " vectors cannot tell them apart"
+            )
+    return facts
 
 
 def _load(model: str, own: "OwnTexts", device: str, threads: int) -> "TextModel":

@@ -74,13 +74,15 @@ def prepare(
         n_plain += is_candidate
         if is_candidate or word in used:
             kept.append(i)
-    lexicon = build_lexicon([vector_words[i] for i in kept], vectors[kept], [*split, *features.values()])
-    own = OwnTexts(lexicon, lexicon.encode([split[i] for i in rows]), rows, len(data) - len(rows))
-    if not own.known_share:
+    known = [vector_words[i] for i in kept]
+    has_vector = set(known)
+    if not any(has_vector.intersection(words) for words in split):
         raise InputError(
             "no word of the texts has a vector; name vectors of their language, of words in lower case"
         )
-    return own
+    lexicon = build_lexicon(known, vectors[kept], [*split, *features.values()])
+    texts = lexicon.encode([split[i] for i in rows])
+    return OwnTexts(lexicon, texts, rows, len(data) - len(rows))
 
 
 def choose_features(
