@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biaslab.core.errors import InputError
+from biaslab.fairness_testing.text.lengths import BATCH_WORDS, rows_of_length
 from biaslab.text.models import TextModel
 from biaslab.text.words import Lexicon, Texts
 
 if TYPE_CHECKING:
     import torch
 
-BATCH_WORDS = 8192
-"""Words of one call of a torch module, one text at least."""
 BATCH_TEXTS = 1024
 """Texts of one call of another object."""
 
@@ -85,26 +84,6 @@ def adapt(classifier: object, lexicon: Lexicon, name: str) -> TextModel:
             " object with probabilities(texts) and gradients(texts, labels)"
         )
     return CallableTextModel(function, getattr(classifier, "gradients", None), lexicon, name)
-
-
-def rows_of_length(lengths: np.ndarray, batch_words: int) -> Iterator[np.ndarray]:
-    """Yield the indexes of texts of one length, so many that together they have no more than `batch_words`.
-
-    Parameters
-    ----------
-    lengths : (n,) int64
-    batch_words : int
-
-    Yields
-    ------
-    (k,) int64
-        One text at least; every text is in one batch, the shortest first.
-    """
-    order = np.argsort(lengths, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
-        if len(rows):
-            step = max(1, batch_words // max(1, int(lengths[rows[0]])))
-            yield from (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 class TorchTextModel:

@@ -39,7 +39,7 @@ class Line:
     Attributes
     ----------
     name : str
-        What it is: the text of the data, the one that was found, or its partner.
+        What it is: a row of the data (from 1), the text that was found, or its partner.
     words : list of Mark
     label : int or None
         What the classifier calls it; None for the text of the data, which was changed.
@@ -69,8 +69,9 @@ def lines_of(pair: Pair, mask: Mask = str) -> list[Line]:
     """
     substituted = dict.fromkeys(pair.changed, SUBSTITUTED)
     kinds = substituted | dict.fromkeys(pair.exchanged, EXCHANGED)
-    lines = [] if pair.phase == IN_DATA else [Line("from", _marked(pair.seed, substituted, mask))]
-    names = ("text" if pair.phase == IN_DATA else "found", "partner")
+    row = f"row {pair.row + 1}"
+    lines = [] if pair.phase == IN_DATA else [Line(row, _marked(pair.seed, substituted, mask))]
+    names = (row if pair.phase == IN_DATA else "found", "partner")
     for name, words, label, p in zip(
         names, (pair.text, pair.partner), pair.labels, pair.probabilities, strict=True
     ):
@@ -82,7 +83,7 @@ def to_terminal(pair: Pair, mask: Mask = str) -> Text:
     """Return a pair for rich's console, a line each of `lines_of`."""
     shown = Text()
     for line in lines_of(pair, mask):
-        shown.append(f"  {line.name:8}", "dim")
+        shown.append(f"  {line.name:<10}", "dim")
         for number, mark in enumerate(line.words):
             opening, closing = _BRACKETS[mark.kind]
             shown.append(" " if number else "")
@@ -159,7 +160,7 @@ def to_html(title: str, sections: Sequence[Section], mask: Mask = str) -> str:
             "feature": section.feature,
             "facts": section.facts,
             "terms": section.terms.to_dict("records"),
-            "pairs": [{"row": pair.row, "lines": lines_of(pair, mask)} for pair in section.pairs],
+            "pairs": [lines_of(pair, mask) for pair in section.pairs],
             "n_more": section.n_more,
         }
         for section in sections
