@@ -238,8 +238,10 @@ def _record_local(case: Case, tester: str, start: str, search: LocalSearch, tabl
 
 def _record_terms(case: Case, texts: Texts, prepared: Prepared, tables: _Tables) -> None:
     """Add what each term costs: as a word of the texts, and put in the place of others."""
-    words, values = flips.term_costs(case.subject, texts, prepared.lexicon)
+    counted = flips.count_flips(case.subject, texts)
+    names = prepared.lexicon.decode(case.subject.values)
+    words = flips.flip_table(names, counted.with_term, counted.flipped_without, "term")
+    values = flips.flip_table(names, counted.without_term, counted.flipped_with, "value")
     for name, table in (("words", words), ("flips", values)):
-        table.insert(0, "feature", case.feature)
-        table.insert(0, "model", case.kind)
-        tables.add(name, table)
+        columns = pd.DataFrame({"model": case.kind, "feature": case.feature}, index=table.index)
+        tables.add(name, columns.join(table))
