@@ -369,7 +369,7 @@ def test_a_feature_twice(files, monkeypatch, capsys):
 def test_a_folder_without_torch(files, monkeypatch, capsys):
     Path("empty").mkdir()
     monkeypatch.setattr(
-        "biaslab.fairness_testing.cli_text.missing_extra",
+        "biaslab.fairness_testing.text.cli.missing_extra",
         lambda extra: f"{extra} is not installed; install it",
     )
     code, error = refused(monkeypatch, capsys, options(**{"--model": "empty"}))

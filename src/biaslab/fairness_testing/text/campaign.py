@@ -11,6 +11,7 @@ from tqdm import tqdm
 from biaslab.core.rng import stream
 from biaslab.core.stats import share_interval
 from biaslab.fairness_testing.text import answers, trails
+from biaslab.fairness_testing.text.corpus import K
 from biaslab.fairness_testing.text.discrimination import exchange
 from biaslab.fairness_testing.text.flips import count_flips, flip_table
 from biaslab.fairness_testing.text.invariants import Invariants, verify_global, verify_local
@@ -32,8 +33,6 @@ from biaslab.text.words import Lexicon, Texts, concatenate
 
 CHUNK_SEEDS = 20
 """Seeds between two looks at the limits; without limits, another number finds the same."""
-N_NEIGHBOURS = 10
-"""Words that may replace a word (Section 4.2: the top-10 synonyms)."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ class Finds:
 def subject_of(model: TextModel, lexicon: Lexicon, values: Sequence[str]) -> TextSubject:
     """Return a classifier under test for a feature, every word to be replaced by its nearest ones."""
     ids = np.array([lexicon.ids[value] for value in values], np.int32)
-    return TextSubject(model, ids, nearest_words(lexicon, N_NEIGHBOURS, ids))
+    return TextSubject(model, ids, nearest_words(lexicon, K, ids))
 
 
 def search(subject: TextSubject, texts: Texts, plan: Plan, feature: str) -> Outcome:

@@ -1,4 +1,4 @@
-"""Commands of ``biaslab fairness-testing text``: the user's own texts and classifiers of them."""
+"""Commands of ``biaslab fairness-testing text``: own texts and classifiers, and the experiment."""
 
 import sys
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
+from biaslab.fairness_testing.text import cli_experiment as text_experiment
 from biaslab.run.extras import missing_extra
 from biaslab.run.options import Seed, grouped
 
@@ -23,15 +24,11 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Texts that a classifier treats differently for a sensitive word.", no_args_is_help=True
 )
+app.add_typer(text_experiment.app, name="experiment")
 
 _TRAINED = {"train-lstm": "lstm", "train-gru": "gru"}
 _VALIDATION_SHARE = 0.2
 _MASKED_WORDS = Path("workflow/resources/masked_words.txt")
-
-
-@app.callback()
-def _only_subcommands() -> None:
-    """Texts that a classifier treats differently for a sensitive word."""
 
 
 @dataclass(frozen=True)
