@@ -82,10 +82,12 @@ def inverse_weights(offsets, saliency, is_free):
 @kernel
 def largest_components(g):
     """Return ||abs(g_a)||_inf of each word, (m,) float64, for gradients (m, d)."""
-    norms = np.zeros(len(g))
+    norms = np.empty(len(g))
     for a in range(len(g)):
+        largest = 0.0
         for j in range(g.shape[1]):
-            norms[a] = max(norms[a], abs(np.float64(g[a, j])))
+            largest = max(largest, abs(np.float64(g[a, j])))
+        norms[a] = largest
     return norms
 
 
@@ -98,10 +100,12 @@ def largest_differences(g, h):
     g, h : (m, d) float
         The gradients g and g'.
     """
-    norms = np.zeros(len(g))
+    norms = np.empty(len(g))
     for a in range(len(g)):
+        largest = 0.0
         for j in range(g.shape[1]):
-            norms[a] = max(norms[a], abs(np.float64(g[a, j]) - np.float64(h[a, j])))
+            largest = max(largest, abs(np.float64(g[a, j]) - np.float64(h[a, j])))
+        norms[a] = largest
     return norms
 
 

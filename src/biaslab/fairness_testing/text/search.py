@@ -261,10 +261,10 @@ def search_locally(
             break
         left, now, partners = left[going], at.texts.take(going), at.partners.take(going)
         weights = _weights(subject, now, partners, at.labels[going], is_guided)
-        numbers = draws[left, hop]
-        places = kernels.draw_elements(now.offsets, weights, numbers[:, 0])
+        way, which = np.ascontiguousarray(draws[left, hop].T)
+        places = kernels.draw_elements(now.offsets, weights, way)
         positions[hop, left] = places - now.offsets[:-1]
-        words[hop, left] = random_neighbours(subject, now, places, numbers[:, 1])
+        words[hop, left] = random_neighbours(subject, now, places, which)
         texts.ids[texts.offsets[left] + positions[hop, left]] = words[hop, left]
         n_gradients[left] += 2 * is_guided
         at = check(subject, texts.take(left))

@@ -98,8 +98,9 @@ def random_neighbours(
 
 def perturb_randomly(step: Step) -> tuple[np.ndarray, np.ndarray]:
     """Replace a random free word by a random neighbour (RP)."""
-    places = kernels.draw_elements(step.texts.offsets, step.is_free.astype(np.float64), step.numbers[:, 0])
-    return places, random_neighbours(step.subject, step.texts, places, step.numbers[:, 1])
+    way, which = np.ascontiguousarray(step.numbers.T)
+    places = kernels.draw_elements(step.texts.offsets, step.is_free.astype(np.float64), way)
+    return places, random_neighbours(step.subject, step.texts, places, which)
 
 
 def perturb_most_important(step: Step, direction: int = 1) -> tuple[np.ndarray, np.ndarray]:
