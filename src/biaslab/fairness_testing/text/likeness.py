@@ -78,8 +78,8 @@ class Yardsticks:
         -------
         dict of str to float
             l0, l2, jaccard, bleu; and where there is an encoder, similarity, perplexity of the changed
-            and seed_perplexity of the original texts (the exponential of the mean over texts of the mean negative
-            log-likelihood of a word piece).
+            and seed_perplexity of the original texts (the exponential of the mean over texts of the mean
+            negative log-likelihood of a word piece).
         """
         means = {
             "l0": similarity.changed_words(original, changed).mean(),
