@@ -53,10 +53,11 @@ def nearest_words(
     # Twice what a product of unit vectors may be off in single precision, and a rounding to 1e-9.
     margin = 2 * (dimension + 8) * 2.0**-24 + 1e-8
     step = max(1, BLOCK_CELLS // max(1, columns.size))
+    buffer = np.empty((min(step, rows.size), columns.size), np.float32)
     for start in range(0, rows.size, step):
         block = rows[start : start + step]
         found = np.empty((block.size, k), np.int32)
-        screened = _unit(vectors, norms, block) @ unit.T
+        screened = np.matmul(_unit(vectors, norms, block), unit.T, out=buffer[: block.size])
         select_nearest(screened, margin, block, columns, vectors, norms, found)
         nearest[block] = found
     return nearest
