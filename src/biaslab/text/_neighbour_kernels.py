@@ -4,55 +4,57 @@ import numpy as np
 
 from biaslab.core.jit import parallel_kernel, prange
 
+STRIDE = 128
+"""Screened cosines that are passed over together, in vector lanes, when none of them is large enough."""
+
 
 @parallel_kernel
-def select_nearest(screened, margin, rows, columns, vectors, norms, nearest):
-    """Write the nearest words of a few words by exact cosines, screened by rounded ones.
+def merge_nearest(screened, margin, rows, columns, vectors, norms, nearest, cosines):
+    """Merge some words into the nearest words of others, by exact cosines where screened ones let them.
 
     Parameters
     ----------
     screened : (r, c) float32
-        Cosines of the words `rows` and `columns`, each off by less than half of `margin`.
+        Cosines of the words `rows` and `columns`, off by less than `margin`.
     margin : float
     rows : (r,) int64
-        Words that neighbours are sought for.
+        Words whose neighbours are sought.
     columns : (c,) int64
-        Words that may be neighbours, rising.
+        Words that may be neighbours, rising, and larger than those of earlier calls.
     vectors : (V, d) float32
     norms : (V,) float64
         Their lengths; not zero for `rows` and `columns`.
     nearest : (r, k) int32
-        Receives words, most similar first, by cosines rounded to 1e-9; -1 where there are no more.
+        The nearest words so far, most similar first; -1 where there are no more.
+    cosines : (r, k) float64
+        Their cosines rounded to 1e-9; -inf where there are no more.
     """
     k = nearest.shape[1]
     for i in prange(rows.size):
         word = rows[i]
-        largest = np.full(k, -np.inf, np.float32)  # of the screened cosines, falling
-        for j in range(columns.size):
-            value = screened[i, j]
-            if value > largest[k - 1] and columns[j] != word:
-                place = k - 1
-                while place > 0 and value > largest[place - 1]:
-                    largest[place] = largest[place - 1]
-                    place -= 1
-                largest[place] = value
-        least = largest[k - 1] - margin
-        cosines = np.full(k, -np.inf)
-        nearest[i] = -1
-        for j in range(columns.size):
-            other = columns[j]
-            if screened[i, j] < least or other == word:
+        for begin in range(0, columns.size, STRIDE):
+            end = min(begin + STRIDE, columns.size)
+            least = np.float32(cosines[i, k - 1] - margin)
+            n_large = 0
+            for value in screened[i, begin:end]:
+                n_large += value >= least
+            if n_large == 0:
                 continue
-            product = 0.0
-            for a in range(vectors.shape[1]):
-                product += np.float64(vectors[word, a]) * np.float64(vectors[other, a])
-            cosine = np.rint(product / (norms[word] * norms[other]) * 1e9)
-            place = k
-            while place > 0 and cosine > cosines[place - 1]:
+            for j in range(begin, end):
+                other = columns[j]
+                if screened[i, j] < least or other == word:
+                    continue
+                product = 0.0
+                for a in range(vectors.shape[1]):
+                    product += np.float64(vectors[word, a]) * np.float64(vectors[other, a])
+                cosine = np.rint(product / (norms[word] * norms[other]) * 1e9) / 1e9
+                place = k
+                while place > 0 and cosine > cosines[i, place - 1]:
+                    if place < k:
+                        cosines[i, place] = cosines[i, place - 1]
+                        nearest[i, place] = nearest[i, place - 1]
+                    place -= 1
                 if place < k:
-                    cosines[place] = cosines[place - 1]
-                    nearest[i, place] = nearest[i, place - 1]
-                place -= 1
-            if place < k:
-                cosines[place] = cosine
-                nearest[i, place] = other
+                    cosines[i, place] = cosine
+                    nearest[i, place] = other
+                    least = np.float32(cosines[i, k - 1] - margin)

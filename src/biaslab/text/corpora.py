@@ -280,7 +280,7 @@ def read_jigsaw(
     ----------
     path : path-like
         CSV, perhaps ``.gz``, with ``id``, ``comment_text`` and, where they are in no file of their own, the
-        six labels: ``train.csv`` or ``test.csv``.
+        six labels: ``train.csv`` or ``test.csv``. Of a folder ``train.csv`` is read.
     labels : path-like, optional
         CSV, perhaps ``.gz``, with ``id`` and the six labels: ``test_labels.csv``.
     positive : {"toxic", "any"}
@@ -296,6 +296,7 @@ def read_jigsaw(
         raise InputError(
             f"no label rule is called '{positive}'{suggest(positive, ('toxic', 'any'))}; there are toxic, any"
         )
+    path = _either(Path(path), "train.csv") if Path(path).is_dir() else path
     names = ("toxic",) if positive == "toxic" else _JIGSAW_LABELS
     known = None if labels is None else _jigsaw_labels(labels, names)
     rows: dict[str, list] = {column: [] for column in ("text", "label", "row")}
@@ -357,15 +358,19 @@ def _jigsaw_label(fields: Fields, names: tuple[str, ...], where: str) -> int | N
     return max(_code(fields, name, _BITS, where) for name in names)
 
 
+def _either(folder: Path, name: str) -> Path:
+    """Return the path of a file in a folder, compressed where only that is there."""
+    plain, compressed = folder / name, folder / f"{name}.gz"
+    return compressed if compressed.is_file() and not plain.is_file() else plain
+
+
 def _talk_records(source: Path, name: str, columns: tuple[str, ...]) -> Iterator[tuple[str, Fields]]:
     """Yield the rows of a file of the talk labels, each with its place."""
     if source.suffix == ".zip":
         where = f"{source}:{name}"
         records = delimited(_zipped_lines(source, name), "\t", where, columns)
     else:
-        where = next(
-            (path for path in (source / name, source / f"{name}.gz") if path.is_file()), source / name
-        )
+        where = _either(source, name)
         records = read_records(where, columns)
     return ((f"{where}:{line}", fields) for line, fields in records)
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from biaslab.text._neighbour_kernels import select_nearest
+from biaslab.text._neighbour_kernels import merge_nearest
 from biaslab.text.words import Lexicon
 
-BLOCK_CELLS = 2**24
-"""Cosines that are held at once (64 MiB); another number gives the same words."""
+BLOCK = (1024, 16384)
+"""Words and possible neighbours whose cosines are held at once, 64 MiB; other numbers change no neighbour."""
 
 
 def nearest_words(
@@ -50,15 +50,16 @@ def nearest_words(
     rows, columns = np.flatnonzero(has_direction & is_asked), np.flatnonzero(is_candidate)
     nearest = np.full((n_words, k), -1, np.int32)
     unit = _unit(vectors, norms, columns)
-    # Twice what a product of unit vectors may be off in single precision, and a rounding to 1e-9.
-    margin = 2 * (dimension + 8) * 2.0**-24 + 1e-8
-    step = max(1, BLOCK_CELLS // max(1, columns.size))
-    buffer = np.empty((min(step, rows.size), columns.size), np.float32)
-    for start in range(0, rows.size, step):
-        block = rows[start : start + step]
-        found = np.empty((block.size, k), np.int32)
-        screened = np.matmul(_unit(vectors, norms, block), unit.T, out=buffer[: block.size])
-        select_nearest(screened, margin, block, columns, vectors, norms, found)
+    # What a product of unit vectors may be off in single precision, and a rounding to 1e-9.
+    margin = (dimension + 8) * 2.0**-24 + 1e-8
+    for start in range(0, rows.size, BLOCK[0]):
+        block = rows[start : start + BLOCK[0]]
+        of_block = _unit(vectors, norms, block)
+        found, cosines = np.full((block.size, k), -1, np.int32), np.full((block.size, k), -np.inf)
+        for begin in range(0, columns.size, BLOCK[1]):
+            tile = slice(begin, begin + BLOCK[1])
+            screened = of_block @ unit[tile].T
+            merge_nearest(screened, margin, block, columns[tile], vectors, norms, found, cosines)
         nearest[block] = found
     return nearest
 

@@ -122,6 +122,7 @@ def test_jigsaw_labels_follow_the_rule(tmp_path, positive, labels):
     path = tmp_path / "train.csv.gz"
     path.write_bytes(gzip.compress(TRAIN.encode()))
     table = corpora.read_jigsaw(path, positive=positive)
+    assert corpora.read_jigsaw(tmp_path, positive=positive).equals(table)
     assert table["label"].tolist() == labels
     assert table["text"].tolist() == ["Two lines,\nand a comma", "A rude word", "Half a rude word"]
     assert table["row"].tolist() == [0, 1, 3]
@@ -163,6 +164,11 @@ def test_bad_jigsaw_file_is_refused(tmp_path, content, problem):
 def test_unknown_label_rule_and_missing_files_are_refused(tmp_path):
     with pytest.raises(InputError, match="no label rule is called 'toxin'; did you mean 'toxic'"):
         corpora.read_jigsaw(tmp_path / "train.csv", positive="toxin")
-    for read, name in ((corpora.read_jigsaw, "train.csv"), (corpora.read_wikipedia_talk, "talk")):
+    (tmp_path / "empty").mkdir()
+    for read, name in (
+        (corpora.read_jigsaw, "train.csv"),
+        (corpora.read_jigsaw, "empty"),
+        (corpora.read_wikipedia_talk, "talk"),
+    ):
         with pytest.raises(InputError, match="no such file"):
             read(tmp_path / name)

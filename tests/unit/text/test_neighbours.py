@@ -64,7 +64,7 @@ def test_neither_blocks_nor_the_words_asked_for_change_neighbours(monkeypatch):
     whole = nearest_words(lexicon, 10, [1, 2])
     asked = [250, 3, 301, 77]
     some = nearest_words(lexicon, 10, [1, 2], asked)
-    monkeypatch.setattr(neighbours, "BLOCK_CELLS", 700)
+    monkeypatch.setattr(neighbours, "BLOCK", (37, 29))
     assert np.array_equal(nearest_words(lexicon, 10, [1, 2]), whole)
     assert np.array_equal(some[asked], whole[asked])
     assert (np.delete(some, asked, axis=0) == -1).all()
