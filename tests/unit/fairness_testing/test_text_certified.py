@@ -258,6 +258,16 @@ def test_training_repeats_and_leaves_its_start_alone():
     assert all((a == b).all() for a, b in zip(before, (x for y in start.layers for x in y), strict=True))
 
 
+def test_no_epoch_is_kept_before_bounds_reach_every_value():
+    texts, labels = biased_corpus(60, 30)
+    still = replace(SETTINGS, epochs=5, learning_rate=1e-12)
+    _, table = train_certified(
+        corpus_start("lstm"), texts, labels, IS_VALUE, VALUES, still, 3, (texts, labels)
+    )
+    assert table["validation_loss"].nunique() == 1
+    assert table["epoch"][table["is_kept"]].item() == table["epoch"][table["epsilon"] == 1].min() == 3
+
+
 def test_bad_input_is_refused():
     texts, labels = biased_corpus(20, 29)
     start = corpus_start("lstm")
