@@ -61,11 +61,8 @@ def measure(
         for number in range(n_networks)
     }
     write_tsv(folder / "agreement.tsv", agreement(prepared, found, networks, pairs, seed))
-    shown = [
-        example
-        for kind in models
-        for example in examples(folder.name, kind, networks[kind, 0], prepared, seed)
-    ]
+    corpus = folder.name.removeprefix(PREFIX)
+    shown = [each for kind in models for each in examples(corpus, kind, networks[kind, 0], prepared, seed)]
     write_text(folder / "example.json", json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
 
 
