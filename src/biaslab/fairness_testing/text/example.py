@@ -33,9 +33,9 @@ def examples(
     Yields
     ------
     dict
-        ``corpus``, ``model``, ``feature``; ``sentence``, ``global`` and ``local``, lists of words, the last two
-        None where nothing was found; ``partner``, which word is exchanged ``from`` and ``to`` which; ``labels``
-        of the text after the global phase and of its partner.
+        ``corpus``, ``model``, ``feature``; ``sentence``, ``global`` and ``local``, lists of words, the last
+        two None where nothing was found; ``partner``, which word is exchanged ``from`` and ``to`` which;
+        ``labels`` of the text after the global phase and of its partner.
     """
     for feature, values in prepared.values.items():
         subject = TextSubject(network, values, prepared.neighbours)

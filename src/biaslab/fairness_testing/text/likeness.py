@@ -77,9 +77,9 @@ class Yardsticks:
         Returns
         -------
         dict of str to float
-            l0, l2, jaccard, bleu; and where there is an encoder, similarity, perplexity of the changed texts and
-            seed_perplexity of the original ones (the exponential of the mean over texts of the mean negative
-            log-likelihood of a word piece).
+            l0, l2, jaccard, bleu; and where there is an encoder, similarity, perplexity of the changed
+            and seed_perplexity of the original texts (the exponential of the mean over texts of the mean
+            negative log-likelihood of a word piece).
         """
         means = {
             "l0": similarity.changed_words(original, changed).mean(),
