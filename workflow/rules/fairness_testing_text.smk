@@ -140,7 +140,7 @@ rule retrain_text_networks:
         mem_mb=memory(1500),
         runtime=480,
     params:
-        options=READING.options("retrainings", "retraining_share"),
+        options=READING.options("retrainings", "retraining_share", "independent"),
         training=READING.training_options,
         seed=config["seed"],
     message:
@@ -170,7 +170,7 @@ rule certify_text_networks:
         mem_mb=memory(2000),
         runtime=480,
     params:
-        options=READING.options("certified_epochs"),
+        options=READING.options("certified_epochs", "independent"),
         training=READING.training_options,
         seed=config["seed"],
     message:
