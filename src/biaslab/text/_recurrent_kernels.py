@@ -19,8 +19,6 @@ BLOCK = 32
 """Texts in a block."""
 TILE = 5
 """Rows that are summed at a time, and rows that sums are made of at a time."""
-CHUNK = 256
-"""Rows of a product that a thread takes at a time."""
 
 # tanh(x) = x P(x^2) / Q(x^2): the least maximum error on [-8.5, 8.5], 1.1e-8; beyond, tanh is 1 up to 8e-8.
 _LIMIT = np.float32(8.5)
@@ -111,47 +109,6 @@ def add_products(weights, rows, sums):
 
 
 @reassociating_kernel
-def add_row_products(rows, matrix, out):
-    """Add to each row of `out`, (n, >= d), the same row of `rows`, (n, k), times `matrix`, (k, d)."""
-    n = matrix.shape[1]
-    whole = matrix.shape[0] - matrix.shape[0] % TILE
-    for r in range(rows.shape[0]):
-        for k in range(0, whole, TILE):
-            a, b, c, d, e = rows[r, k], rows[r, k + 1], rows[r, k + 2], rows[r, k + 3], rows[r, k + 4]
-            for i in range(n):
-                out[r, i] += (
-                    a * matrix[k, i]
-                    + b * matrix[k + 1, i]
-                    + c * matrix[k + 2, i]
-                    + d * matrix[k + 3, i]
-                    + e * matrix[k + 4, i]
-                )
-        for k in range(whole, matrix.shape[0]):
-            a = rows[r, k]
-            for i in range(n):
-                out[r, i] += a * matrix[k, i]
-
-
-@parallel_reassociating_kernel
-def fill_table(vectors, first, biases, out):
-    """Fill for each vector, (V, d), its products with the first layer, and the biases, (4 H,).
-
-    Parameters
-    ----------
-    vectors : (V, d) float32
-    first : (d, G H) float32
-    biases : (4 H,) float32
-    out : (V, 4 H) float32
-    """
-    n = vectors.shape[0]
-    for chunk in prange((n + CHUNK - 1) // CHUNK):
-        start, end = chunk * CHUNK, min(n, (chunk + 1) * CHUNK)
-        for r in range(start, end):
-            out[r] = biases
-        add_row_products(vectors[start:end], first, out[start:end])
-
-
-@reassociating_kernel
 def take_block(offsets, order, start, begins, lengths):
     """Fill where the texts of a block begin and how many words they have.
 
@@ -213,6 +170,54 @@ def copy_rows(rows, out):
     all_rows, all_out = rows.reshape(rows.size), out.reshape(out.size)
     for k in range(all_rows.size):
         all_out[k] = all_rows[k]
+
+
+@reassociating_kernel
+def fill_table_block(vectors, start, first, biases, inputs, sums, table):
+    """Fill what a block of words gives to the gates of the first layer.
+
+    Parameters
+    ----------
+    vectors : (V, d) float32
+    start : int
+        The first word of the block.
+    first : (G H, d padded) float32
+    biases : (4 H, BLOCK) float32
+        Those of the first layer.
+    inputs : (d padded, BLOCK) float32
+        Filled with the words' vectors; zero below them.
+    sums : (4 H, BLOCK) float32
+        Room for the results.
+    table : (>= V, 4 H) float32
+    """
+    count = min(BLOCK, vectors.shape[0] - start)
+    for s in range(count):
+        for i in range(vectors.shape[1]):
+            inputs[i, s] = vectors[start + s, i]
+    copy_rows(biases, sums)
+    add_products(first, inputs, sums[: first.shape[0]])
+    for s in range(count):
+        for j in range(sums.shape[0]):
+            table[start + s, j] = sums[j, s]
+
+
+@parallel_reassociating_kernel
+def fill_table(parameters, shift, vectors, table):
+    """Fill what each word gives to the gates of the first layer, its biases included.
+
+    Parameters
+    ----------
+    parameters : Parameters
+    shift : int
+        See `forward_block`.
+    vectors : (V, d) float32
+    table : (V, 4 H) float32
+    """
+    biases = spread(sum_biases(parameters, shift))
+    for block in prange((vectors.shape[0] + BLOCK - 1) // BLOCK):
+        inputs = np.zeros((parameters.first.shape[1], BLOCK), np.float32)
+        sums = np.empty_like(biases[0])
+        fill_table_block(vectors, block * BLOCK, parameters.first, biases[0], inputs, sums, table)
 
 
 @reassociating_kernel

@@ -83,11 +83,9 @@ class Recurrent:
         """Parameters, shift, and the table of what every word gives to the first layer's gates."""
         parameters, _ = pack(self.kind, self.layers, self.W_out, self.b_out)
         shift = gate_shift(self.kind, parameters)
-        biases = kernels.sum_biases(parameters, shift)
-        table = np.empty((len(self.vectors), biases.shape[1]), np.float32)
-        first = np.ascontiguousarray(parameters.first[:, : self.vectors.shape[1]].T)
+        table = np.empty((len(self.vectors), 4 * parameters.out.shape[1]), np.float32)
         with at_most_threads(_threads(len(self.vectors))):
-            kernels.fill_table(self.vectors, first, biases[0], table)
+            kernels.fill_table(parameters, shift, self.vectors, table)
         return parameters, shift, table
 
     def logits(self, texts: Texts) -> np.ndarray:
