@@ -12,6 +12,7 @@ from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
 from biaslab.text.words import Texts
 
 N_TEXTS, N_WORDS, LEXICON, DIMENSIONS, BATCH = 4096, 20, 20_000, 50, 64
+VARIANTS = 160
 TIMES = 5
 
 
@@ -26,11 +27,20 @@ def best(run):
     return min(clock)
 
 
+def variants_of(texts):
+    """Return as many texts, runs of variants with another word in one place."""
+    rows = texts.ids.reshape(N_TEXTS, N_WORDS)[np.arange(N_TEXTS) // VARIANTS * VARIANTS]
+    places = stream(4).integers(0, N_WORDS, N_TEXTS // VARIANTS + 1)[np.arange(N_TEXTS) // VARIANTS]
+    rows[np.arange(N_TEXTS), places] = np.arange(N_TEXTS) % LEXICON
+    return Texts.of(list(rows))
+
+
 def ours(network, texts, labels):
-    """Return the seconds of a forward pass, of all gradients and of an epoch of training."""
-    settings = TrainingSettings(1, BATCH)
+    """Return the seconds of two forward passes, the second of variants, of all gradients and of an epoch."""
+    settings, variants = TrainingSettings(1, BATCH), variants_of(texts)
     return (
         best(lambda: network.logits(texts)),
+        best(lambda: network.logits(variants)),
         best(lambda: network.gradients(texts, labels)),
         best(lambda: train_recurrent(network, texts, labels, settings, 1)),
     )
@@ -65,7 +75,7 @@ def by_torch(network, texts, labels):
             loss(x[rows], y[rows], "mean").backward()
             adam.step()
 
-    return best(forward), best(gradients), best(train)
+    return best(forward), best(forward), best(gradients), best(train)
 
 
 def main():
@@ -81,8 +91,10 @@ def main():
     for kind in ("lstm", "gru"):
         network = initial_recurrent(kind, vectors, 3)
         fast = ours(network, texts, labels)
-        slow = by_torch(network, texts, labels) if has_torch else (None,) * 3
-        for task, a, b in zip(("forward", "input gradients", "training"), fast, slow, strict=True):
+        slow = by_torch(network, texts, labels) if has_torch else (None,) * 4
+        for task, a, b in zip(
+            ("forward", "of variants", "input gradients", "training"), fast, slow, strict=True
+        ):
             against = f"   torch {N_TEXTS / b:8.0f}   {b / a:5.1f} times" if b else ""
             print(f"  {kind:5} {task:16}{N_TEXTS / a:8.0f} texts / s{against}")
 

@@ -221,10 +221,10 @@ def batch_gradients(
     flat_gradients[:] = 0.0
     word_errors = np.zeros((n, n_blocks * BLOCK), np.float32)
     places, loss, total = np.arange(order.size), 0.0, np.sum(weights[texts])
-    begins, lengths = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+    begins, lengths, skips = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), np.zeros_like(places)
     logits, errors = np.empty((2, BLOCK), np.float32), np.empty((2, BLOCK), np.float32)
     for start in range(0, order.size, BLOCK):
-        n_steps = take_block(batch_offsets, places, start, begins, lengths)
+        n_steps = take_block(batch_offsets, skips, places, start, begins, lengths)
         gates = np.empty((n_steps, n_layers, 4 * n_units, BLOCK), np.float32)
         cells = np.empty((n_steps + 1, n_layers, n_units, BLOCK), np.float32)
         states = np.empty((n_steps + 1, n_layers, n_units, BLOCK), np.float32)

@@ -3,7 +3,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
-from biaslab.text._recurrent_kernels import BLOCK, sigmoid, tanh
+from biaslab.text._recurrent_kernels import BLOCK, find_prefixes, sigmoid, tanh
 from biaslab.text.recurrent import SHARE, Recurrent, initial_recurrent, load_recurrent
 from biaslab.text.recurrent_packing import pack, unpack
 from biaslab.text.words import Texts
@@ -95,6 +95,39 @@ def test_a_text_does_not_depend_on_its_batch_or_on_threads(kind):
         assert network.probabilities(part).tobytes() == probabilities[rows].tobytes()
         expected = [gradients[texts.offsets[i] : texts.offsets[i + 1]] for i in rows]
         assert network.gradients(part, labels[rows]).tobytes() == np.concatenate(expected).tobytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_variants_of_a_text_are_what_they_are_alone(kind):
+    """Texts that share first words, or all, with others before them; one word at a time is replaced."""
+    network, rng, rows = random_recurrent(kind, 30), np.random.default_rng(31), []
+    for text in random_texts(32, 30, longest=15):
+        for position in rng.integers(0, max(1, len(text)), 2):
+            for word in rng.integers(0, 40, 5):
+                rows.append(text.copy())
+                rows[-1][position : position + 1] = word
+        rows += [text[:3], text, text]
+    texts = Texts.of(rows)
+    counts = np.empty((2, len(texts)), np.int64)
+    assert find_prefixes(texts.ids, texts.offsets, *counts, np.empty(len(texts.ids), np.int64)) > 20
+    assert (counts[0] == texts.lengths).sum() > 20
+    assert ((counts[0] > 0) & (counts[0] < texts.lengths)).sum() > 50
+    alone = np.concatenate([network.logits(texts.take([i])) for i in range(len(texts))])
+    assert network.logits(texts).tobytes() == alone.tobytes()
+
+
+def test_prefixes_follow_the_text_with_most_in_common():
+    texts = Texts.of([[1, 2, 3, 4], [1, 2, 3, 5], [1, 2, 9, 9], [1, 2, 9, 8], [1, 2, 9, 7], [1, 2], [1], []])
+    skips, starts, saves = np.empty(8, np.int64), np.empty(8, np.int64), np.empty(len(texts.ids), np.int64)
+    assert find_prefixes(texts.ids, texts.offsets, skips, starts, saves) == 4
+    assert skips.tolist() == [0, 3, 2, 0, 3, 2, 0, 0]
+    assert starts.tolist() == [-1, 0, 1, -1, 2, 3, -1, -1]
+    assert {int(place): int(saves[place]) for place in np.flatnonzero(saves >= 0)} == {
+        2: 0,
+        1: 1,
+        14: 2,
+        13: 3,
+    }
 
 
 @pytest.mark.parametrize("kind", KINDS)
