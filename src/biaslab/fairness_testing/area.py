@@ -5,6 +5,8 @@ from typing import Any
 
 from biaslab.core.errors import suggest
 from biaslab.fairness_testing.items import ITEMS
+from biaslab.fairness_testing.names import TABULAR
+from biaslab.fairness_testing.text import area as texts
 from biaslab.run.area import Area, Given, Unit, Units, claims_of
 from biaslab.run.areas import AREAS
 from biaslab.run.sources import available, datasets_of, file_of, source_problem
@@ -18,11 +20,12 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
     """Return the registered datasets that a run would use."""
     section = config["fairness_testing"]
     names = [*section["run"], *section["otherwise"]]
-    return {dataset for name in names for dataset in _datasets(section["classifiers"][name])}
+    tables = {dataset for name in names for dataset in _datasets(section["classifiers"][name])}
+    return tables | texts.wanted(config)
 
 
 def choose(given: Given) -> Units:
-    """Return what is there of the classifiers in ``run``, or else of those in ``otherwise``.
+    """Return what is there of the classifiers in ``run``, or else of those in ``otherwise``; and of corpora.
 
     Parameters
     ----------
@@ -36,8 +39,11 @@ def choose(given: Given) -> Units:
     data = {
         name: file_of(section["classifiers"][name]["data"], given.registry, given.root) for name in chosen
     }
-    units = tuple(Unit(name, files=claims_of(AREA.name, given.root)) for name in chosen)
-    return Units(units, left_out, data, {AREA.name: {**section, "run": chosen}})
+    files = claims_of(AREA.name, given.root)
+    units = [Unit(name, files=files, marks=(TABULAR,)) for name in chosen]
+    corpora, further, of_texts, record = texts.choose(given)
+    record = {AREA.name: {**section, "run": chosen, "text": record}}
+    return Units((*units, *corpora), left_out | further, data | of_texts, record)
 
 
 def summaries(config: Mapping[str, Any]) -> list[str]:
@@ -47,7 +53,8 @@ def summaries(config: Mapping[str, Any]) -> list[str]:
     return [
         f"four testers search {', '.join(testing['run'])}{otherwise} for discriminatory samples:"
         f" {testing['seeds']:,} seeds, {testing['hops']:,} hops from each find,"
-        f" {testing['repetitions']:,} repetitions"
+        f" {testing['repetitions']:,} repetitions",
+        *texts.summaries(config),
     ]
 
 
@@ -65,6 +72,7 @@ def check(given: Given) -> Iterator[str]:
         for part, file in known[name].items():
             if problem := _problem(part, file, given):
                 yield f"fairness_testing.classifiers.{name}.{part}: {problem}"
+    yield from texts.check(given)
 
 
 def _problem(part: str, file: str | None, given: Given) -> str:

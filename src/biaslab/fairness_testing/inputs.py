@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from biaslab.fairness_testing.area import TRAIN
+from biaslab.fairness_testing.names import TABULAR
 from biaslab.run.command import options
 from biaslab.run.plan import Plan
 from biaslab.run.sources import file_of
@@ -15,7 +16,7 @@ class Inputs:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.section = plan.config["fairness_testing"]
-        self.classifiers = plan.units["fairness_testing"].names
+        self.classifiers = [u.name for u in plan.units["fairness_testing"].chosen if TABULAR in u.marks]
 
     def file(self, part: str) -> Callable[[Any], str | list[str]]:
         """Return a function that gives a file of a classifier; none where the configuration names none."""

@@ -1,0 +1,1 @@
+"""Fairness testing of classifiers of texts (Zhang et al. 2021)."""

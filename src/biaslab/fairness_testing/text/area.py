@@ -1,0 +1,162 @@
+"""Which corpora a run tests networks on, as the workflow sees it: light, like every area."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from biaslab.core.errors import suggest
+from biaslab.core.files import locate, not_found
+from biaslab.fairness_testing.names import NEURAL, TEXT, TEXT_PREFIX
+from biaslab.run.area import Given, Unit, claims_of
+from biaslab.run.datasets import dataset_name
+from biaslab.run.extras import missing_extra
+from biaslab.run.sources import MISSING, available, datasets_of, file_of, source_problem
+
+PROBES = ("nonfuzzed", "fuzzed")
+"""Test sets that are the same for every corpus."""
+ENCODER = ("config", "vocabulary", "weights")
+RANDOM = "random"
+"""Instead of a file with the weights of the encoder: draw them."""
+_TEXTS = ("source", "validation", "test")
+_NEURAL_PARTS = "likeness of sentences, perplexity and certified training"
+
+
+def wanted(config: Mapping[str, Any]) -> set[str]:
+    """Return the registered datasets that a run would use."""
+    section = config["fairness_testing"]["text"]
+    names = _named(section)
+    if not names:
+        return set()
+    sources = [section["corpora"][name][key] for name in names for key in (*_TEXTS, "terms")]
+    further = [*(section[probe] for probe in PROBES), *section["encoder"].values(), vectors_source(config)]
+    return set(datasets_of([*sources, *further]))
+
+
+def choose(given: Given) -> tuple[list[Unit], dict[str, str], dict[str, str], dict[str, Any]]:
+    """Return what is there of the corpora in ``run``, or else of those in ``otherwise``.
+
+    Returns
+    -------
+    units : list of Unit
+    left_out : dict of str to str
+        Each with the reason.
+    files : dict of str to str
+        The texts, by name.
+    record : dict
+        What of the section decides the results.
+    """
+    section = given.config["fairness_testing"]["text"]
+    chosen, left_out = _available(given, section["run"])
+    if not chosen:
+        chosen, further = _available(given, section["otherwise"])
+        left_out |= further
+    lacking = missing_extra(NEURAL) or _absent_encoder(section, given.absent)
+    if chosen and lacking:
+        left_out[_NEURAL_PARTS] = lacking
+    marks = (TEXT,) if lacking else (TEXT, NEURAL)
+    masked = {"masked_words": str(locate(section["masked_words"], given.root))}
+    files = claims_of("fairness_testing", given.root) | masked
+    options = {"unmask": section["unmask"]}
+    units = [
+        Unit(TEXT_PREFIX + name, options={**options, "corpus": name}, files=files, marks=marks)
+        for name in chosen
+    ]
+    data = {
+        f"{TEXT_PREFIX}{name}-{key}": file_of(section["corpora"][name][key], given.registry, given.root)
+        for name in chosen
+        for key in (*_TEXTS, "terms")
+        if section["corpora"][name][key]
+    }
+    return units, left_out, data, {**section, "run": chosen}
+
+
+def summaries(config: Mapping[str, Any]) -> list[str]:
+    """Say in one line what will be tested."""
+    section = config["fairness_testing"]["text"]
+    if not section["run"]:
+        return []
+    otherwise = f" (or else {', '.join(section['otherwise'])})" if section["otherwise"] else ""
+    networks = " and ".join(name.upper() for name in section["models"])
+    return [
+        f"{networks} that read {', '.join(section['run'])}{otherwise}, searched by gradients and at random:"
+        f" {section['repetitions']:,} trainings each, at most {section['seeds']:,} seeds,"
+        f" {section['hops']:,} hops from each find"
+    ]
+
+
+def check(given: Given) -> Iterator[str]:
+    """Yield corpora that are nowhere defined, and files that are not there."""
+    section, prefix = given.config["fairness_testing"]["text"], "fairness_testing.text"
+    known = section["corpora"]
+    for key, name in [(of, each) for of in ("run", "otherwise") for each in section[of]]:
+        if name not in known:
+            listed = f"(defined: {', '.join(known)}){suggest(name, known)}"
+            yield f"{prefix}.{key}: there is no corpus '{name}' {listed}"
+    for name in _named(section):
+        for part, problem in _check_corpus(known[name], given):
+            yield f"{prefix}.corpora.{name}.{part}: {problem}"
+    for key in PROBES:
+        if problem := source_problem(section[key], given):
+            yield f"{prefix}.{key}: {problem}"
+    for part in ENCODER:
+        if section["encoder"][part] != RANDOM and (
+            problem := source_problem(section["encoder"][part], given)
+        ):
+            yield f"{prefix}.encoder.{part}: {problem}"
+    if problem := not_found(section["masked_words"], given.root):
+        yield f"{prefix}.masked_words: {problem}"
+    yield from _check_vectors(given, section["vectors"], f"{prefix}.vectors")
+
+
+def vectors_source(config: Mapping[str, Any]) -> str:
+    """Return the corpus that word vectors are trained on, or the file that holds them."""
+    vectors = config["fairness_testing"]["text"]["vectors"]
+    return vectors["file"] or config["setups"][vectors["setup"]]["corpus"]["source"]
+
+
+def _check_corpus(corpus: Mapping[str, Any], given: Given) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a corpus that are wrong, each with what is wrong."""
+    for key in (*_TEXTS, "terms"):
+        if problem := source_problem(corpus[key], given):
+            yield key, problem
+    if problem := not_found(corpus["sentences"], given.root) if corpus["sentences"] else MISSING:
+        yield "sentences", problem
+    named = [part for part in ("validation", "test") if corpus[part]]
+    if len(named) == 1:
+        yield named[0], "names one of validation and test alone; name both, or null for both"
+
+
+def _check_vectors(given: Given, vectors: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    setups = given.config["setups"]
+    if vectors["file"]:
+        if problem := not_found(vectors["file"], given.root):
+            yield f"{prefix}.file: {problem}"
+    elif vectors["setup"] not in setups:
+        listed = f"(defined: {', '.join(setups)}){suggest(vectors['setup'], setups)}"
+        yield f"{prefix}.setup: there is no setup '{vectors['setup']}' {listed}"
+    elif problem := source_problem(setups[vectors["setup"]]["corpus"]["source"], given):
+        yield f"{prefix}.setup: the corpus of the setup {vectors['setup']}: {problem}"
+
+
+def _named(section: Mapping[str, Any]) -> list[str]:
+    """Return the corpora that a run may read."""
+    return [
+        name for name in dict.fromkeys([*section["run"], *section["otherwise"]]) if name in section["corpora"]
+    ]
+
+
+def _available(given: Given, names: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the corpora that can be had, and why the others cannot, by the names of their units."""
+    corpora = given.config["fairness_testing"]["text"]["corpora"]
+    vectors = datasets_of([vectors_source(given.config)])
+    needed = {
+        TEXT_PREFIX + name: [*datasets_of(corpora[name][key] for key in (*_TEXTS, "terms")), *vectors]
+        for name in names
+    }
+    chosen, left_out = available(needed, given.absent)
+    return [name.removeprefix(TEXT_PREFIX) for name in chosen], left_out
+
+
+def _absent_encoder(section: Mapping[str, Any], absent: Mapping[str, str]) -> str:
+    """Return why the sentence encoder cannot be had; "" where it can."""
+    lost = [name for name in map(dataset_name, section["encoder"].values()) if name in absent]
+    return f"its encoder: {absent[lost[0]]}" if lost else ""

@@ -1,0 +1,252 @@
+"""The texts of an experiment, made ready once for all steps: split, as words, with terms and neighbours."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.io import read_npz, write_npz, write_tsv
+from biaslab.core.rng import stream
+from biaslab.fairness_testing.text.terms import read_terms
+from biaslab.text import corpora
+from biaslab.text.labelled import read_labelled, read_texts
+from biaslab.text.neighbours import nearest_words
+from biaslab.text.splits import split_shares
+from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
+
+TRAIN, VALIDATION, TEST = PARTS = ("train", "validation", "test")
+SHARES = (0.6, 0.1, 0.3)
+"""Of these parts, where the corpus has none of its own; many for testing, as searches start from those."""
+ALL = "all"
+"""In texts.tsv: every text, whatever terms it holds."""
+K = 10
+"""Neighbours of a word among which a substitute is chosen (Table II)."""
+MAX_WORDS = 200
+"""Words of a text; what is longer is cut, as the paper does not say what it does."""
+SENTENCES = "sentences"
+LEXICON, TEXTS = "lexicon.npz", "texts.npz"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a corpus is read from.
+
+    Attributes
+    ----------
+    format : str
+        ``stormfront``, ``ghc``, ``wikipedia``, ``jigsaw`` or ``table``.
+    train : pathlib.Path
+        All texts, or those for training where the other two are named.
+    validation, test : pathlib.Path, optional
+    positive : str, optional
+        The positive label of a table.
+    """
+
+    format: str
+    train: Path
+    validation: Path | None = None
+    test: Path | None = None
+    positive: str | None = None
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Texts with labels.
+
+    Attributes
+    ----------
+    texts : Texts
+    labels : (n,) int64
+        1 = positive.
+    """
+
+    texts: Texts
+    labels: np.ndarray
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A corpus made ready.
+
+    Attributes
+    ----------
+    lexicon : Lexicon
+    parts : dict of str to Labelled
+        `PARTS`, and the further test sets.
+    values : dict of str to (k,) int32
+        The ids of each feature's values.
+    neighbours : (V, K) int32
+        See `nearest_words`; no value of any feature is one.
+    sentences : Texts
+        The neutral ones on which the search is shown.
+    """
+
+    lexicon: Lexicon
+    parts: dict[str, Labelled]
+    values: dict[str, np.ndarray]
+    neighbours: np.ndarray
+    sentences: Texts
+
+
+def prepare(
+    folder: Path,
+    source: Source,
+    vectors: Path,
+    terms: Path,
+    features: Sequence[str],
+    sentences: Path,
+    probes: Mapping[str, Path],
+    seed: int,
+) -> None:
+    """Write ``lexicon.npz``, ``texts.npz`` and ``texts.tsv`` of a corpus.
+
+    Parameters
+    ----------
+    folder : path
+    source : Source
+    vectors : path
+        A lexicon of words with vectors of their own.
+    terms : path
+        See `read_terms`.
+    features : sequence of str
+        Those that are tested.
+    sentences : path
+        One neutral sentence a line.
+    probes : mapping of str to path
+        Further test sets.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        When a file is wrong, a feature is unknown, or no text for testing holds a value of it.
+    """
+    known = read_terms(terms)
+    values = {name: known[_known(name, known, terms)] for name in features}
+    tables = read_parts(source, seed) | {name: corpora.read_toxicity(file) for name, file in probes.items()}
+    words = {name: _words(table["text"]) for name, table in tables.items()}
+    words[SENTENCES] = _words(read_texts(sentences)["text"])
+    given = Lexicon.load(vectors)
+    every = [text for texts in words.values() for text in texts]
+    lexicon = build_lexicon(given.words, given.vectors, [*every, *known.values()])
+    encoded = {name: lexicon.encode(texts) for name, texts in words.items()}
+    ids = {name: np.array([lexicon.ids[v] for v in of], np.int32) for name, of in values.items()}
+    protected = [lexicon.ids[value] for of in known.values() for value in of]
+    arrays: dict[str, np.ndarray] = {}
+    for name, texts in encoded.items():
+        labels = np.zeros(len(texts)) if name == SENTENCES else tables[name]["label"]
+        arrays |= texts.arrays(name) | {f"{name}_labels": np.asarray(labels, np.int64)}
+    counts = _counts(encoded, tables, ids, lexicon)
+    _check_seeds(counts, terms, source)
+    lexicon.save(folder / LEXICON)
+    neighbours = nearest_words(lexicon, K, protected)
+    write_npz(folder / TEXTS, **arrays, neighbours=neighbours, **{f"values_{n}": v for n, v in ids.items()})
+    write_tsv(folder / "texts.tsv", counts)
+
+
+def load_prepared(folder: Path) -> Prepared:
+    """Read what `prepare` wrote.
+
+    Raises
+    ------
+    InputError
+        When a file is missing or wrong.
+    """
+    arrays = read_npz(folder / TEXTS)
+    names = [key.removesuffix("_labels") for key in arrays if key.endswith("_labels")]
+    parts = {name: Labelled(Texts.of_arrays(arrays, name), arrays[f"{name}_labels"]) for name in names}
+    values = {key.removeprefix("values_"): ids for key, ids in arrays.items() if key.startswith("values_")}
+    sentences = parts.pop(SENTENCES).texts
+    return Prepared(Lexicon.load(folder / LEXICON), parts, values, arrays["neighbours"], sentences)
+
+
+def holding(texts: Texts, ids: np.ndarray) -> np.ndarray:
+    """Return which texts hold one of some words, (n,) bool."""
+    found = np.concatenate([[0], np.cumsum(np.isin(texts.ids, ids))])
+    return found[texts.offsets[1:]] > found[texts.offsets[:-1]]
+
+
+def read_parts(source: Source, seed: int) -> dict[str, pd.DataFrame]:
+    """Read a corpus in its `PARTS`, columns text and label; drawn with the share of positive ones kept.
+
+    Raises
+    ------
+    InputError
+        When a file is wrong, or there are too few texts.
+    """
+    if source.validation and source.test:
+        files = (source.train, source.validation, source.test)
+        return {part: _read(source, file) for part, file in zip(PARTS, files, strict=True)}
+    table = _read(source, source.train)
+    if "part" in table:  # the split of the release
+        return {part: table[table["part"] == part] for part in PARTS}
+    try:
+        rows = split_shares(table["label"], SHARES, stream(seed, "text parts"))
+    except InputError as error:
+        raise InputError(f"{source.train}: {error}") from error
+    return {part: table.iloc[row] for part, row in zip(PARTS, rows, strict=True)}
+
+
+def _read(source: Source, file: Path) -> pd.DataFrame:
+    """Return the texts of one file of a corpus."""
+    if source.format == "table":
+        return read_labelled(file, positive=source.positive)
+    readers = {
+        "stormfront": corpora.read_stormfront,
+        "ghc": corpora.read_ghc,
+        "wikipedia": corpora.read_wikipedia_talk,
+        "jigsaw": corpora.read_jigsaw,
+    }
+    return readers[source.format](file)
+
+
+def _words(texts: Iterable[str]) -> list[list[str]]:
+    return [split_words(text)[:MAX_WORDS] for text in texts]
+
+
+def _known(feature: str, known: Mapping[str, Sequence[str]], file: Path) -> str:
+    if feature not in known:
+        raise InputError(
+            f"{file}: has no feature '{feature}'{suggest(feature, known)}; it has {', '.join(known)}"
+        )
+    return feature
+
+
+def _counts(
+    encoded: Mapping[str, Texts],
+    tables: Mapping[str, pd.DataFrame],
+    values: Mapping[str, np.ndarray],
+    lexicon: Lexicon,
+) -> pd.DataFrame:
+    """Return texts.tsv: what each part holds, as a whole and of each feature."""
+    rows = []
+    for part, table in tables.items():
+        texts, labels = encoded[part], table["label"].to_numpy()
+        for feature in (ALL, *values):
+            kept = (
+                np.flatnonzero(holding(texts, values[feature])) if feature != ALL else np.arange(len(texts))
+            )
+            some = texts.take(kept)
+            rows.append(
+                {
+                    "part": part,
+                    "feature": feature,
+                    "n_texts": len(some),
+                    "n_positive": int(labels[kept].sum()),
+                    "mean_words": some.lengths.mean() if len(some) else np.nan,
+                    "known_share": lexicon.is_known[some.ids].mean() if len(some.ids) else np.nan,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _check_seeds(counts: pd.DataFrame, terms: Path, source: Source) -> None:
+    without = counts[(counts["part"].isin([TRAIN, TEST])) & (counts["n_texts"] == 0)]
+    for row in without.itertuples():
+        raise InputError(
+            f"{terms}: no text for {row.part}ing of {source.train} holds a value of '{row.feature}'; test"
+            " another feature, or name other terms"
+        )
