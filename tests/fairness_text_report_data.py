@@ -111,7 +111,8 @@ def _benchmark(rows: dict[str, list], corpus: str, model: str, feature: str, eff
             n_found = int(n * k * (0.8 + 0.1 * effect * (tester == "adf")))
             for start in ("own", "same"):
                 row = [*setting, tester, start, repetition, 30, int(n * k), n_found]
-                rows["local"].append([*row, 6 * n_found, 2 * n_found if tester == "adf" else 0])
+                calls = [(6 - 3 * effect) * n_found, 2 * n_found] if tester == "adf" else [6 * n_found, 0]
+                rows["local"].append([*row, *calls])
             rows["validity"] += _near(setting, repetition, "local", tester, tester == "adf", effect)
         for (tester, rule), removed in REMOVED.items():
             removed = REMOVED["none", ""] + effect * (removed - REMOVED["none", ""]) + repetition

@@ -79,8 +79,8 @@ def text_averages(
     -------
     pandas.DataFrame
         Columns corpus, measure, label_rule (of retraining only), n_settings (networks with a feature that
-        have the measure in every repetition, the only ones that count), n_all (all of them), n_repetitions, mean,
-        ci_low and ci_high (Student's, over the repetitions). A measure that none has is left out.
+        have the measure in every repetition, the only ones that count), n_all (all of them), n_repetitions,
+        mean, ci_low and ci_high (Student's, over the repetitions). A measure that none has is left out.
     """
     values = [
         *_of_global(globally),

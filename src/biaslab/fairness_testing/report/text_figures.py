@@ -49,11 +49,7 @@ N_TERMS = 12
 _COLOURS = {"rp": GREY, "adf": VERMILLION}
 _LINES = {OWN: ("-", "from its own finds"), SAME: ("--", "from the same texts")}
 _NETWORKS = {"lstm": (BLUE, "o"), "gru": (VERMILLION, "s")}
-_ROW, _PANEL, _LEGEND = (
-    0.15,
-    0.6,
-    0.4,
-)  # heights in inches: of a row, of what a panel has besides, of a legend
+_ROW, _PANEL, _LEGEND = 0.15, 0.6, 0.4  # heights in inches: of a row, of the rest of a panel, of a legend
 _HEIGHT = 1.6  # height of a panel with curves
 
 
@@ -136,7 +132,7 @@ def draw_terms(units: Sequence[Results], stem: Path) -> None:
 
 
 def draw_retraining(units: Sequence[Results], stem: Path) -> None:
-    """Draw which share of the discriminatory texts each training removes, a panel a benchmark (Table XIII)."""
+    """Draw which share of discriminatory texts each training removes, a panel a benchmark (Table XIII)."""
     retraining = in_order(read_all(units, "retraining"), "tester", list(TRAINING_NAMES))
     data = repetitions_of(retraining, ["tester", "label_rule"], ["improvement"])
     trainings = list(data[["tester", "label_rule"]].drop_duplicates().itertuples(index=False, name=None))

@@ -1,7 +1,7 @@
 """The tables on texts, of all corpora together (Zhang et al. 2021).
 
-Each function for a table takes the corpora, whose files it reads, and raises InputError when a file is missing
-or lacks a column.
+Each function for a table takes the corpora, whose files it reads, and raises InputError when a file is
+missing or lacks a column.
 """
 
 import math
@@ -32,6 +32,7 @@ from biaslab.fairness_testing.report.text_results import (
     with_calls,
     with_masks,
 )
+from biaslab.fairness_testing.text.choice import PREFIX
 from biaslab.fairness_testing.text.names import AUGMENTED, CERTIFIED, CONTROL
 from biaslab.run.reports import Results
 
@@ -158,7 +159,8 @@ def strategies(units: Sequence[Results]) -> Table:
         "Finds: different discriminatory texts made of seeds that are not discriminatory; ratio of the means."
         " Difference of the finds ± half of its 95% interval over the repetitions, which are paired. Only"
         " this one: seeds that it turns and the other does not, on average of a repetition; difference by"
-        " 1,000 such seeds, with its interval over the seeds, each averaged over its repetitions (Student's t)."
+        " 1,000 such seeds, with its interval over the seeds, each averaged over its repetitions (Student's"
+        " t)."
     )
     return Table(data, _show(texts, {}, shown), "Global strategies against each other", note)
 
@@ -269,7 +271,8 @@ def terms(units: Sequence[Results]) -> Table:
     }
     note = (
         f"The {N_TERMS} values whose share has the highest lower end, of those that texts hold: texts in"
-        " which some other value instead of this one gives another label, with Clopper and Pearson's 95% interval."
+        " which some other value instead of this one gives another label, with Clopper and Pearson's 95%"
+        " interval."
     ) + _mask_note(units)
     return Table(data, _show(percent, {}, shown), "Values whose replacement changes the label", note)
 
@@ -277,8 +280,8 @@ def terms(units: Sequence[Results]) -> Table:
 def top_terms(words: pd.DataFrame, n: int) -> pd.DataFrame:
     """Return the values of words.tsv that surely change most labels, at most n of a benchmark.
 
-    Sorted by the lower end of the interval, then by the share, then by the value itself: a value that a single
-    text holds is not taken for the worst.
+    Sorted by the lower end of the interval, then by the share, then by the value itself: a value that a
+    single text holds is not taken for the worst.
     """
     sorted_ = words[words["n_texts"] > 0].sort_values(
         ["ci_low", "share", "term"], ascending=[False, False, True], kind="stable"
@@ -333,6 +336,7 @@ def average_table(units: Sequence[Results]) -> Table:
     """Return the averages over networks and features that the text of the paper states."""
     files = ("global", "local", "validity", "retraining")
     data = text_averages(*(read_all(units, name) for name in files))
+    data.insert(0, "unit", PREFIX + data["corpus"])
     ids = "adf-text-average-" + data["measure"].str.replace("_", "-")
     data["printed"] = ids.map(printed_numbers(units))
     rules = data["label_rule"]
