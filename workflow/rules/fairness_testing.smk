@@ -3,6 +3,9 @@ from biaslab.fairness_testing.inputs import Inputs as TestingInputs
 TESTING = TestingInputs(PLAN)
 
 
+include: "fairness_testing_text.smk"
+
+
 wildcard_constraints:
     classifier="|".join(TESTING.classifiers),
 

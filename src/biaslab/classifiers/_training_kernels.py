@@ -1,4 +1,4 @@
-"""Compiled kernels of training: the weight gradients of a batch, and one step of Adam.
+"""Compiled kernels of training: the weight gradients of a batch, and steps of Adam along them.
 
 The samples of a block lie side by side as in `_kernels`, whose forward and backward passes these kernels use.
 One thread does all of one training, so that sums have one order.
@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from biaslab.classifiers._kernels import BLOCK, LANES, backward_block, forward_block
+from biaslab.core._adam_kernels import adam_step
 from biaslab.core.jit import kernel, reassociating_kernel
 
 
@@ -108,25 +109,6 @@ def batch_gradients(X, labels, n_classes, sizes, weights, biases, weight_gradien
                 for s in range(BLOCK):
                     above[j, s] = above[j, s] if inside[j, s] > 0.0 else np.float32(0.0)
         add_weight_gradients(sizes, activations, errors, weight_gradients, bias_gradients)
-
-
-@reassociating_kernel
-def adam_step(parameters, gradients, means, squares, rate, beta1, beta2, epsilon):
-    """Move parameters by one step of Adam, in place.
-
-    Parameters
-    ----------
-    parameters, gradients, means, squares : (p,) float32
-        Parameters, their gradients, and the decaying means of gradients and of squared gradients.
-    rate : float32
-        The learning rate with both means' corrections for their start at zero.
-    beta1, beta2, epsilon : float32
-    """
-    for i in range(parameters.size):
-        g = gradients[i]
-        means[i] = beta1 * means[i] + (np.float32(1.0) - beta1) * g
-        squares[i] = beta2 * squares[i] + (np.float32(1.0) - beta2) * g * g
-        parameters[i] -= rate * means[i] / (np.sqrt(squares[i]) + epsilon)
 
 
 @kernel

@@ -7,6 +7,7 @@ import typer
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing import cli_experiment as fairness_experiment
+from biaslab.fairness_testing.text import cli as text_cli
 from biaslab.run.options import Out, Seed, Threads
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ app = typer.Typer(
 )
 
 app.add_typer(fairness_experiment.app, name="experiment")
+app.add_typer(text_cli.app, name="text")
 
 _TRAIN = "train"
 

@@ -2,14 +2,15 @@
 
 All readers return the same kind of table: ``text`` (str), ``label`` (int8, 1 = hateful or toxic) and, where
 the corpus has them, ``group`` (str: the post, article or template that a text is from), ``identifier``,
-``functionality`` and ``target`` (str); ``row`` (int64) is the row's number in the file.
+``functionality``, ``target`` and ``part`` (str); ``row`` (int64) is the row's number in the file.
 """
 
 import gzip
 import os
 import tarfile
+import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -20,7 +21,10 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.text.labelled import checked_text, delimited, read_records
 
 MAX_ARCHIVE_BYTES = 2**26
-"""The most that an archive may unpack to; the published one has 12 MB."""
+"""The most that the archive of forum sentences may unpack to; the published one has 12 MB."""
+
+MAX_TALK_BYTES = 2**28
+"""The most that a file in the archive of talk comments may unpack to; the published ones have much less."""
 
 STORMFRONT_LABELS = ("hate", "noHate", "relation", "idk/skip")
 """Of a sentence: hateful, not, hateful only together with its neighbours, not to be decided."""
@@ -31,6 +35,13 @@ _BITS = {"0": 0, "1": 1}
 _TRUTH = {"False": 0, "True": 1}
 _HATECHECK_LABELS = {"non-hateful": 0, "hateful": 1}
 _MADLIBS_LABELS = {"NOT_BAD": 0, "BAD": 1}
+_TALK_COMMENTS = "toxicity_annotated_comments.tsv"
+_TALK_ANNOTATIONS = "toxicity_annotations.tsv"
+_TALK_PARTS = {"train": "train", "dev": "validation", "test": "test"}
+_TALK_MARKERS = ("NEWLINE_TOKEN", "TAB_TOKEN")
+_VOTES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1}
+_JIGSAW_LABELS = ("toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate")
+_NOT_SCORED = "-1"
 
 Fields = Mapping[str, Any]
 
@@ -206,6 +217,104 @@ def read_madlibs(path: str | os.PathLike) -> pd.DataFrame:
     )
 
 
+def read_wikipedia_talk(source: str | os.PathLike) -> pd.DataFrame:
+    """Read the Wikipedia Talk Labels on toxicity (Wulczyn et al. 2017), the comments of Dixon et al. 2018.
+
+    A comment is toxic when more than half of its annotators say so, the rule of the published code of Dixon
+    et al. Line breaks and tabs, which the release writes as words in capitals, become blanks. Comments of
+    nothing but blanks are left out.
+
+    Parameters
+    ----------
+    source : path-like
+        A folder with ``toxicity_annotated_comments.tsv`` and ``toxicity_annotations.tsv``, each perhaps
+        ``.gz``, or a ``.zip`` of them. They are read line by line.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``text``, ``label``, ``part`` (train, validation or test, the published split) and ``row``.
+
+    Raises
+    ------
+    InputError
+        Naming file and line: a missing file or column, bytes that are not UTF-8, a vote other than 0 and 1,
+        an unknown part, a comment without annotations; an archive that is damaged or unpacks to too much.
+    """
+    source = Path(source)
+    votes: dict[str, list[int]] = {}
+    for where, fields in _talk_records(source, _TALK_ANNOTATIONS, ("rev_id", "toxicity")):
+        count = votes.setdefault(_revision(fields, where), [0, 0])
+        count[_code(fields, "toxicity", _VOTES, where)] += 1
+    rows: dict[str, list] = {column: [] for column in ("text", "label", "part", "row")}
+    records = _talk_records(source, _TALK_COMMENTS, ("rev_id", "comment", "split"))
+    for row, (where, fields) in enumerate(records):
+        revision, part = _revision(fields, where), _code(fields, "split", _TALK_PARTS, where)
+        if revision not in votes:
+            raise InputError(
+                f"{where}: comment {revision} has no annotations; take both files of the release"
+            )
+        text = fields["comment"]
+        for marker in _TALK_MARKERS:
+            text = text.replace(marker, " ")
+        if text.strip():
+            n_against, n_for = votes[revision]
+            rows["text"].append(checked_text(text, where))
+            rows["label"].append(n_for > n_against)
+            rows["part"].append(part)
+            rows["row"].append(row)
+    return _typed(rows, source)
+
+
+def read_jigsaw(
+    path: str | os.PathLike,
+    labels: str | os.PathLike | None = None,
+    positive: Literal["toxic", "any"] = "toxic",
+) -> pd.DataFrame:
+    """Read comments of the Jigsaw toxic comment classification challenge: ``text``, ``label`` and ``row``.
+
+    Comments that were not scored (-1 in the challenge's ``test_labels.csv``) and those of nothing but blanks
+    are left out.
+
+    Parameters
+    ----------
+    path : path-like
+        CSV, perhaps ``.gz``, with ``id``, ``comment_text`` and, where they are in no file of their own, the
+        six labels: ``train.csv`` or ``test.csv``. Of a folder ``train.csv`` is read.
+    labels : path-like, optional
+        CSV, perhaps ``.gz``, with ``id`` and the six labels: ``test_labels.csv``.
+    positive : {"toxic", "any"}
+        Which comments are positive: those labelled toxic (as Zhang et al. 2021 count them, by the size of
+        their test set), or those with any of the six labels.
+
+    Raises
+    ------
+    InputError
+        Naming file and line, when it is no such file, or a comment has no labels.
+    """
+    if positive not in ("toxic", "any"):
+        raise InputError(
+            f"no label rule is called '{positive}'{suggest(positive, ('toxic', 'any'))}; there are toxic, any"
+        )
+    path = _either(Path(path), "train.csv") if Path(path).is_dir() else path
+    names = ("toxic",) if positive == "toxic" else _JIGSAW_LABELS
+    known = None if labels is None else _jigsaw_labels(labels, names)
+    rows: dict[str, list] = {column: [] for column in ("text", "label", "row")}
+    columns = ("id", "comment_text", *(_JIGSAW_LABELS if known is None else ()))
+    for row, (line, fields) in enumerate(read_records(path, columns)):
+        where = f"{path}:{line}"
+        if known is not None and fields["id"] not in known:
+            raise InputError(
+                f"{where}: {labels} has no labels of '{str(fields['id'])[:40]}'; take both of one set"
+            )
+        label = _jigsaw_label(fields, names, where) if known is None else known[fields["id"]]
+        if label is not None and str(fields["comment_text"]).strip():
+            rows["text"].append(checked_text(fields["comment_text"], where))
+            rows["label"].append(label)
+            rows["row"].append(row)
+    return _typed(rows, path)
+
+
 def _read(
     path: str | os.PathLike, columns: tuple[str, ...], parse: Callable[[Fields, str], dict[str, Any]]
 ) -> pd.DataFrame:
@@ -221,7 +330,7 @@ def _typed(columns: dict[str, list], path: str | os.PathLike) -> pd.DataFrame:
     return pd.DataFrame(columns).astype({"label": np.int8, "row": np.int64})
 
 
-def _code(fields: Fields, column: str, codes: Mapping[str, int], where: str) -> int:
+def _code(fields: Fields, column: str, codes: Mapping[str, Any], where: str) -> Any:
     value = str(fields[column])
     if value not in codes:
         raise InputError(
@@ -235,6 +344,61 @@ def _word(fields: Fields, column: str, where: str) -> str:
     if not isinstance(value, str) or not value:
         raise InputError(f"{where}: {column} is missing; take the published file")
     return value
+
+
+def _jigsaw_labels(path: str | os.PathLike, names: tuple[str, ...]) -> dict[str, int | None]:
+    records = read_records(path, ("id", *_JIGSAW_LABELS))
+    return {fields["id"]: _jigsaw_label(fields, names, f"{path}:{line}") for line, fields in records}
+
+
+def _jigsaw_label(fields: Fields, names: tuple[str, ...], where: str) -> int | None:
+    """Return whether a comment has one of some labels, None where it was not scored."""
+    if all(fields[name] == _NOT_SCORED for name in _JIGSAW_LABELS):
+        return None
+    return max(_code(fields, name, _BITS, where) for name in names)
+
+
+def _either(folder: Path, name: str) -> Path:
+    """Return the path of a file in a folder, compressed where only that is there."""
+    plain, compressed = folder / name, folder / f"{name}.gz"
+    return compressed if compressed.is_file() and not plain.is_file() else plain
+
+
+def _talk_records(source: Path, name: str, columns: tuple[str, ...]) -> Iterator[tuple[str, Fields]]:
+    """Yield the rows of a file of the talk labels, each with its place."""
+    if source.suffix == ".zip":
+        where = f"{source}:{name}"
+        records = delimited(_zipped_lines(source, name), "\t", where, columns)
+    else:
+        where = _either(source, name)
+        records = read_records(where, columns)
+    return ((f"{where}:{line}", fields) for line, fields in records)
+
+
+def _zipped_lines(path: Path, name: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file in an archive with their numbers from 1; the folder it lies in is ignored."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            member = next((m for m in archive.infolist() if m.filename.rpartition("/")[2] == name), None)
+            if member is None:
+                raise InputError(f"{path}: has no {name}; take the published archive")
+            if member.file_size > MAX_TALK_BYTES:  # no more than the size it gives itself is ever unpacked
+                raise InputError(
+                    f"{path}: {name} unpacks to more than {MAX_TALK_BYTES} bytes; take the published archive"
+                )
+            with archive.open(member) as file:
+                for number, line in enumerate(file, 1):
+                    yield number, _decoded(line, f"{path}:{name}:{number}")
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; check the path") from error
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise InputError(f"{path}: not a readable .zip ({reason}); take the published archive") from error
+
+
+def _revision(fields: Fields, where: str) -> str:
+    """Return a comment's number, which the release writes with a decimal point."""
+    return _word(fields, "rev_id", where).removesuffix(".0")
 
 
 class _Bounded:

@@ -19,7 +19,7 @@ from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
 
 TRAIN, VALIDATION, TEST = PARTS = ("train", "validation", "test")
 SHARES = (0.6, 0.1, 0.3)
-"""Of these parts, where the corpus has none of its own; so many for testing, since searches start from those."""
+"""Of these parts, where the corpus has none of its own; many for testing, as searches start from those."""
 ALL = "all"
 """In texts.tsv: every text, whatever terms it holds."""
 K = 10
@@ -247,6 +247,6 @@ def _check_seeds(counts: pd.DataFrame, terms: Path, source: Source) -> None:
     without = counts[(counts["part"].isin([TRAIN, TEST])) & (counts["n_texts"] == 0)]
     for row in without.itertuples():
         raise InputError(
-            f"{terms}: no text for {row.part}ing of {source.train} holds a value of '{row.feature}'; test another"
-            " feature, or name other terms"
+            f"{terms}: no text for {row.part}ing of {source.train} holds a value of '{row.feature}'; test"
+            " another feature, or name other terms"
         )

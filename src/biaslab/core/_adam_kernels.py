@@ -1,0 +1,24 @@
+"""The compiled kernel of Adam (Kingma and Ba 2015), for every training by hand."""
+
+import numpy as np
+
+from biaslab.core.jit import reassociating_kernel
+
+
+@reassociating_kernel
+def adam_step(parameters, gradients, means, squares, rate, beta1, beta2, epsilon):
+    """Move parameters by one step of Adam, in place.
+
+    Parameters
+    ----------
+    parameters, gradients, means, squares : (p,) float32
+        Parameters, their gradients, and the decaying means of gradients and of squared gradients.
+    rate : float32
+        The learning rate with both means' corrections for their start at zero.
+    beta1, beta2, epsilon : float32
+    """
+    for i in range(parameters.size):
+        g = gradients[i]
+        means[i] = beta1 * means[i] + (np.float32(1.0) - beta1) * g
+        squares[i] = beta2 * squares[i] + (np.float32(1.0) - beta2) * g * g
+        parameters[i] -= rate * means[i] / (np.sqrt(squares[i]) + epsilon)

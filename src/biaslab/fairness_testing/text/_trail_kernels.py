@@ -1,0 +1,98 @@
+"""Replays walks, and tells equal texts."""
+
+import numpy as np
+
+from biaslab.core.jit import kernel
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+
+
+@kernel
+def replay(ids, offsets, positions, words):
+    """Return the text after each move of each walk; moves at position -1 were not made.
+
+    Parameters
+    ----------
+    ids : (m,) int32
+    offsets : (n + 1,) int64
+        The starts.
+    positions, words : (n, hops) int32
+
+    Returns
+    -------
+    ids : (total,) int32
+    offsets : (made + 1,) int64
+    """
+    n_made = 0
+    for i in range(len(positions)):
+        for hop in range(positions.shape[1]):
+            n_made += positions[i, hop] >= 0
+    ends = np.zeros(n_made + 1, np.int64)
+    made = 0
+    for i in range(len(positions)):
+        for hop in range(positions.shape[1]):
+            if positions[i, hop] >= 0:
+                ends[made + 1] = ends[made] + offsets[i + 1] - offsets[i]
+                made += 1
+    out = np.empty(ends[-1], np.int32)
+    made = 0
+    for i in range(len(positions)):
+        text = ids[offsets[i] : offsets[i + 1]].copy()
+        for hop in range(positions.shape[1]):
+            if positions[i, hop] >= 0:
+                text[positions[i, hop]] = words[i, hop]
+                out[ends[made] : ends[made + 1]] = text
+                made += 1
+    return out, ends
+
+
+@kernel
+def hash_texts(ids, offsets):
+    """Return a number of each text, (n,) uint64: equal for equal texts, and hardly ever for others."""
+    hashes = np.empty(len(offsets) - 1, np.uint64)
+    for i in range(len(hashes)):
+        mixed = np.uint64(offsets[i + 1] - offsets[i])
+        for j in range(offsets[i], offsets[i + 1]):
+            mixed = (mixed ^ np.uint64(ids[j])) * _MULTIPLIER
+            mixed ^= mixed >> _SHIFT
+        hashes[i] = mixed
+    return hashes
+
+
+@kernel
+def number_sorted(ids, offsets, order, hashes):
+    """Give equal texts the number of the first of them, (n,) int64.
+
+    Parameters
+    ----------
+    ids : (m,) int32
+    offsets : (n + 1,) int64
+    order : (n,) int64
+        All texts, sorted by their hashes, those of one hash in their own order.
+    hashes : (n,) uint64
+        By `hash_texts`; texts of one hash are compared word by word.
+    """
+    numbers = np.empty(len(order), np.int64)
+    begin = 0
+    for place in range(len(order)):
+        i = order[place]
+        if place > 0 and hashes[order[place - 1]] != hashes[i]:
+            begin = place
+        numbers[i] = i
+        for earlier in range(begin, place):
+            k = order[earlier]
+            if numbers[k] == k and _are_equal(ids, offsets, i, k):
+                numbers[i] = k
+                break
+    return numbers
+
+
+@kernel
+def _are_equal(ids, offsets, i, k):
+    if offsets[i + 1] - offsets[i] != offsets[k + 1] - offsets[k]:
+        return False
+    n_differing = 0
+    for j in range(offsets[i + 1] - offsets[i]):
+        n_differing += ids[offsets[i] + j] != ids[offsets[k] + j]
+    return n_differing == 0

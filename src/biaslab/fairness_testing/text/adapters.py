@@ -1,0 +1,331 @@
+"""Classifiers of texts of the user's as `TextModel`: networks, BERT folders, torch modules, any object.
+
+torch is imported only for a folder; who names a torch module has imported it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.fairness_testing.text.lengths import BATCH_WORDS, rows_of_length
+from biaslab.text.models import TextModel
+from biaslab.text.words import Lexicon, Texts
+
+if TYPE_CHECKING:
+    import torch
+
+BATCH_TEXTS = 1024
+"""Texts of one call of another object."""
+
+_TOLERANCE = 1e-3  # of the sum of two probabilities, which may be in half precision
+
+
+def load_model(reference: str, lexicon: Lexicon, device: str = "auto") -> TextModel:
+    """Return the classifier that a user names.
+
+    Parameters
+    ----------
+    reference : str
+        A network that was trained here (``.npz``), the folder of a BERT with its classifier, or
+        ``MODULE:NAME`` of an object in the current folder or installed: see `adapt`.
+    lexicon : Lexicon
+        Of all words that it may be asked about.
+    device : {"auto", "cpu", "cuda"}
+        Where a BERT computes; a torch module computes where its parameters are.
+
+    Raises
+    ------
+    InputError
+        When it is none of these, what it names cannot be loaded, or torch is missing for a folder.
+    """
+    if reference.endswith(".npz"):
+        from biaslab.text.recurrent import load_recurrent
+
+        return load_recurrent(Path(reference), lexicon.vectors)
+    if Path(reference).is_dir():
+        return _load_folder(Path(reference), lexicon, device)
+    module, colon, name = reference.partition(":")
+    if not (module and colon and name):
+        raise InputError(
+            f"{reference}: no such folder; name a network (.npz), the folder of a BERT with its classifier,"
+            " or MODULE:NAME of a torch module or of an object with probabilities and gradients"
+        )
+    from biaslab.classifiers.adapters import import_object
+
+    return adapt(import_object(reference), lexicon, reference)
+
+
+def adapt(classifier: object, lexicon: Lexicon, name: str) -> TextModel:
+    """Return an object of the user's as a `TextModel`, by what it is.
+
+    Parameters
+    ----------
+    classifier : torch.nn.Module, object with ``probabilities``, or function
+        See `TorchTextModel` and `CallableTextModel`; a function returns probabilities and has no gradients.
+    lexicon : Lexicon
+        Of all words that it may be asked about.
+    name : str
+        What messages call it.
+
+    Raises
+    ------
+    InputError
+        When it is none of these.
+    """
+    if any(kind.__module__.startswith("torch.nn") for kind in type(classifier).__mro__):
+        return TorchTextModel(classifier, lexicon.vectors, name)
+    function = getattr(classifier, "probabilities", classifier)
+    if not callable(function):
+        raise InputError(
+            f"{name}: of type {type(classifier).__name__}, no classifier of texts; name a torch module, or an"
+            " object with probabilities(texts) and gradients(texts, labels)"
+        )
+    return CallableTextModel(function, getattr(classifier, "gradients", None), lexicon, name)
+
+
+class TorchTextModel:
+    """A torch module that reads vectors of words; a `TextModel`.
+
+    It is asked about texts of one length at a time, so that nothing is padded. How a library sums may still
+    depend on the size of the batch: with other texts beside a text its probabilities may differ by rounding,
+    and its label where two logits are equal up to that.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        Takes the vectors of n texts of L words, (n, L, d) in the type of its parameters, and which of them
+        are words, (n, L) bool, and returns logits, (n, 2). An empty text has one vector of zeros that is no
+        word. It is put into evaluation mode.
+    vectors : (V, d) float32
+        Of all words.
+    name : str
+        What messages call it.
+
+    Raises
+    ------
+    InputError
+        Later: when the module fails, its logits are not finite or of another shape, or they do not depend
+        differentiably on the vectors.
+    """
+
+    def __init__(self, module: "torch.nn.Module", vectors: np.ndarray, name: str) -> None:
+        import torch
+
+        self.vectors, self.name = vectors, name
+        self._torch, self._module = torch, module.eval()
+        like = next(module.parameters(), torch.zeros(0))
+        self._place = {"dtype": like.dtype, "device": like.device}
+
+    def probabilities(self, texts: Texts) -> np.ndarray:
+        """Return the softmax of the logits, (n, 2) float64; see `TextModel`."""
+        logits = np.empty((len(texts), 2))
+        with self._torch.no_grad():
+            for rows in rows_of_length(texts.lengths, BATCH_WORDS):
+                inputs, mask = self._inputs(texts.take(rows))
+                logits[rows] = self._logits(inputs, mask).cpu().numpy()
+        exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return exponentials / exponentials.sum(axis=1, keepdims=True)
+
+    def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
+        """Return the gradient of the cross entropy by backpropagation, (m, d) float32; see `TextModel`."""
+        gradients = np.empty((len(texts.ids), self.vectors.shape[1]), np.float32)
+        for rows in rows_of_length(texts.lengths, BATCH_WORDS):
+            if texts.lengths[rows[0]]:
+                inputs, mask = self._inputs(texts.take(rows))
+                where = texts.offsets[rows][:, None] + np.arange(inputs.shape[1])
+                gradients[where] = self._gradient(inputs, mask, labels[rows])
+        return gradients
+
+    def _gradient(self, inputs: "torch.Tensor", mask: "torch.Tensor", labels: np.ndarray) -> np.ndarray:
+        torch = self._torch
+        inputs.requires_grad_(True)
+        # cuDNN has no backward pass for recurrent networks in evaluation mode
+        with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
+            logits = self._logits(inputs, mask)
+            gradient = None
+            if logits.requires_grad:
+                targets = torch.as_tensor(np.asarray(labels, np.int64), device=logits.device)
+                loss = torch.nn.functional.cross_entropy(logits, targets, reduction="sum")
+                (gradient,) = torch.autograd.grad(loss, inputs, allow_unused=True)
+        if gradient is None:
+            raise InputError(
+                f"{self.name} has no gradients by the vectors of words; let its logits depend on them by"
+                " torch's differentiable functions, or choose --tester rp"
+            )
+        return _finite(gradient.cpu().numpy(), self.name, "gradients")
+
+    def _inputs(self, texts: Texts) -> tuple["torch.Tensor", "torch.Tensor"]:
+        """Return the vectors of n texts of one length, (n, L, d), and which of them are words, (n, L)."""
+        n, length = len(texts), int(texts.lengths[0])
+        vectors = np.zeros((n, max(length, 1), self.vectors.shape[1]), np.float32)
+        if length:
+            vectors = self.vectors[texts.ids].reshape(n, length, -1)
+        mask = np.full(vectors.shape[:2], length > 0)
+        torch, place = self._torch, self._place
+        return torch.tensor(vectors, **place), torch.tensor(mask, device=place["device"])
+
+    def _logits(self, inputs: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
+        call = f"vectors of {inputs.shape[2]} numbers, {tuple(inputs.shape)}, and a mask, {tuple(mask.shape)}"
+        logits = _answered(self.name, call, self._module, inputs, mask)
+        if not isinstance(logits, self._torch.Tensor):
+            raise InputError(
+                f"{self.name} returned a {type(logits).__name__}; return logits, a tensor (n, 2)"
+            )
+        _check_shape(logits.shape, (len(inputs), 2), self.name, "logits")
+        _finite(logits.detach().cpu().numpy(), self.name, "logits")
+        return logits
+
+
+class CallableTextModel:
+    """Functions from texts to probabilities, and to gradients; a `TextModel`.
+
+    Parameters
+    ----------
+    probabilities : callable
+        Takes n texts, each a list of words, and returns the probabilities of both classes, (n, 2), or of the
+        second, (n,). Each text's are to depend on its own words alone.
+    gradients : callable or None
+        Takes such texts and their labels, (n,) int64, and returns for each text the gradient of the cross
+        entropy by the vectors of its words, (its words, d); or all of them as one array, (m, d). Without it
+        only random strategies can search.
+    lexicon : Lexicon
+        Of all words, with the vectors that the gradients are by.
+    name : str
+        What messages call it.
+
+    Raises
+    ------
+    InputError
+        Later: when a function fails, what it returns is not finite or of another shape, probabilities are
+        none, or gradients are asked for and there is no function.
+    """
+
+    def __init__(
+        self,
+        probabilities: Callable[[list[list[str]]], Any],
+        gradients: Callable[[list[list[str]], np.ndarray], Any] | None,
+        lexicon: Lexicon,
+        name: str,
+    ) -> None:
+        self.vectors, self.name = lexicon.vectors, name
+        self._lexicon, self._probabilities, self._gradients = lexicon, probabilities, gradients
+
+    def probabilities(self, texts: Texts) -> np.ndarray:
+        """Return what the function returns, (n, 2) float64; see `TextModel`."""
+        answers = [np.empty((0, 2))]
+        for rows in _cuts(len(texts)):
+            words = self._words(texts.take(rows))
+            answer = _answered(self.name, f"{len(words)} texts", self._probabilities, words)
+            answers.append(_checked_probabilities(_array(answer, self.name), len(words), self.name))
+        return np.concatenate(answers)
+
+    def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
+        """Return what the function returns, (m, d) float32; see `TextModel`."""
+        if self._gradients is None:
+            raise InputError(
+                f"{self.name} has no gradients(texts, labels), which the tester follows; add it, or choose"
+                " --tester rp"
+            )
+        d = self.vectors.shape[1]
+        answers = [np.empty((0, d), np.float32)]
+        for rows in _cuts(len(texts)):
+            part = texts.take(rows)
+            words = self._words(part)
+            answer = _answered(
+                self.name, f"the gradients of {len(words)} texts", self._gradients, words, labels[rows]
+            )
+            answers.append(self._checked_gradients(answer, part))
+        return np.concatenate(answers)
+
+    def _words(self, texts: Texts) -> list[list[str]]:
+        return [self._lexicon.decode(row) for row in texts]
+
+    def _checked_gradients(self, answer: Any, texts: Texts) -> np.ndarray:
+        """Return gradients, one array a text or one of all words, as (m, d) float32."""
+        m, d = len(texts.ids), self.vectors.shape[1]
+        if isinstance(answer, list | tuple):
+            parts = [_array(part, self.name) for part in answer]
+            lengths = [len(part) if part.ndim == 2 else -1 for part in parts]
+            if lengths != texts.lengths.tolist():
+                raise InputError(
+                    f"{self.name} returned gradients of other lengths than the texts; return (its words, {d})"
+                    " for each text"
+                )
+            answer = np.concatenate([part for part in parts if len(part)]) if m else np.empty((0, d))
+        gradients = _array(answer, self.name)
+        if gradients.ndim == 2 and len(gradients) == m and gradients.shape[1] != d:
+            raise InputError(
+                f"{self.name} returned gradients of {gradients.shape[1]} numbers a word, but the vectors have"
+                f" {d}; name the vectors that it reads with --vectors"
+            )
+        _check_shape(gradients.shape, (m, d), self.name, "gradients")
+        return _finite(gradients, self.name, "gradients").astype(np.float32)
+
+
+def _load_folder(folder: Path, lexicon: Lexicon, device: str) -> TextModel:
+    try:
+        from biaslab.fairness_testing.text.encoder_model import load_encoder_model
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{folder}: reading a BERT needs {error.name}, which is not installed; install the extra neural,"
+            " as README says"
+        ) from error
+    return load_encoder_model(folder, lexicon, device)
+
+
+def _cuts(n: int) -> Iterator[np.ndarray]:
+    return (np.arange(start, min(start + BATCH_TEXTS, n)) for start in range(0, n, BATCH_TEXTS))
+
+
+def _answered(name: str, what: str, function: Callable, *arguments: Any) -> Any:
+    """Call the user's function; whatever it raises becomes one line."""
+    try:
+        return function(*arguments)
+    except InputError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+        raise InputError(f"{name} failed on {what} ({reason}); call it by hand with such input") from error
+
+
+def _array(answer: Any, name: str) -> np.ndarray:
+    """Return the answer, perhaps a tensor on another device, as float64."""
+    detach = getattr(answer, "detach", None)
+    try:
+        return np.asarray(detach().cpu() if detach else answer, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name} returned a {type(answer).__name__} that is no array of numbers; return one"
+        ) from error
+
+
+def _checked_probabilities(p: np.ndarray, n: int, name: str) -> np.ndarray:
+    """Return the probabilities of both classes, (n, 2)."""
+    if p.shape == (n,):
+        p = np.column_stack([1 - p, p])
+    _check_shape(p.shape, (n, 2), name, "probabilities")
+    _finite(p, name, "probabilities")
+    wrong = ((p < 0) | (p > 1)).any(axis=1) | (abs(p.sum(axis=1) - 1) > _TOLERANCE)
+    if wrong.any():
+        shown = ", ".join(f"{value:g}" for value in p[wrong.argmax()])
+        raise InputError(
+            f"{name} returned {shown} for a text: no probabilities of two classes; apply softmax to logits"
+        )
+    return p
+
+
+def _check_shape(shape: Sequence[int], wanted: tuple[int, int], name: str, what: str) -> None:
+    if tuple(shape) == wanted:
+        return
+    if what != "gradients" and len(shape) == 2 and shape[0] == wanted[0] and shape[1] > 2:
+        raise InputError(f"{name} returned {shape[1]} classes; fairness is tested of classifiers into two")
+    raise InputError(f"{name} returned {what} of the shape {tuple(shape)}; return {wanted}")
+
+
+def _finite(values: np.ndarray, name: str, what: str) -> np.ndarray:
+    if not np.isfinite(values).all():
+        raise InputError(f"{name} returned {what} that are not finite; train it anew or check its inputs")
+    return values

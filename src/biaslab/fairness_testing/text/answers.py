@@ -1,0 +1,111 @@
+"""Asks classifiers of texts, in batches of bounded size, and refuses answers that are none."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.text.models import TextModel
+from biaslab.text.words import Texts, concatenate
+
+WORDS = 65_536
+"""Words asked about at a time (more for one text that is longer); no answer depends on it."""
+
+
+def batches(lengths: np.ndarray, size: int) -> Iterator[slice]:
+    """Yield consecutive parts of texts that have at most `size` words in all; a longer text is a part alone.
+
+    Parameters
+    ----------
+    lengths : (n,) int64
+    size : int
+    """
+    ends = np.cumsum(np.maximum(lengths, 1))
+    begin = 0
+    while begin < len(ends):
+        before = ends[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, before + size, side="right")))
+        yield slice(begin, end)
+        begin = end
+
+
+def part(texts: Texts, rows: slice) -> Texts:
+    """Return consecutive texts without copying their words."""
+    offsets = texts.offsets[rows.start : rows.stop + 1]
+    return Texts(texts.ids[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+
+def probabilities(model: TextModel, texts: Texts) -> np.ndarray:
+    """Return the probabilities of both classes, (n, 2) float64.
+
+    Raises
+    ------
+    InputError
+        When the classifier does not give two finite numbers a text.
+    """
+    answers = [np.empty((0, 2))]
+    for rows in batches(texts.lengths, WORDS):
+        answer = np.asarray(model.probabilities(part(texts, rows)))
+        if answer.shape != (rows.stop - rows.start, 2):
+            raise InputError(
+                f"the classifier answers {rows.stop - rows.start} texts with numbers of shape {answer.shape};"
+                " it must give the probabilities of two classes for each"
+            )
+        _refuse_nonfinite(answer, "probabilities")
+        answers.append(answer.astype(np.float64))
+    return np.concatenate(answers)
+
+
+def labels_of(probabilities: np.ndarray) -> np.ndarray:
+    """Return the labels, (n,) int64: the class of the larger probability, the first of equal ones."""
+    return (probabilities[:, 1] > probabilities[:, 0]).astype(np.int64)
+
+
+def pair_gradients(
+    model: TextModel, texts: Texts, partners: Texts, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gradients g and g' of texts and of their partners (Algorithms 1 and 7, in one call).
+
+    Parameters
+    ----------
+    model : TextModel
+    texts, partners : Texts
+        n texts with m words in all, and as many words in the partner of each.
+    labels : (n,) int64
+        The label y whose loss is derived, of both.
+
+    Returns
+    -------
+    g, h : (m, d) float
+
+    Raises
+    ------
+    InputError
+        When the classifier does not give d finite numbers a word.
+    """
+    both = gradients(model, concatenate([texts, partners]), np.concatenate([labels, labels]))
+    return both[: len(texts.ids)], both[len(texts.ids) :]
+
+
+def gradients(model: TextModel, texts: Texts, labels: np.ndarray) -> np.ndarray:
+    """Return the gradients of the loss of given labels, (m, d) float; of texts that are asked about at once.
+
+    Raises
+    ------
+    InputError
+        As in `pair_gradients`.
+    """
+    answer = np.asarray(model.gradients(texts, labels))
+    wanted = (len(texts.ids), model.vectors.shape[1])
+    if answer.shape != wanted:
+        raise InputError(
+            f"the classifier gives gradients of shape {answer.shape} where {wanted} is wanted;"
+            " it must give one number for each component of each word's vector"
+        )
+    _refuse_nonfinite(answer, "gradients")
+    return answer
+
+
+def _refuse_nonfinite(answer: np.ndarray, name: str) -> None:
+    if not np.isfinite(answer).all():
+        raise InputError(f"the classifier's {name} hold NaN or infinite numbers; train it anew or repair it")

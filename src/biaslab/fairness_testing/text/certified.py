@@ -1,0 +1,433 @@
+"""Training of recurrent networks that provably keep their label (Jia et al. 2019; Zhang et al. 2021, RQ4).
+
+Interval bound propagation: every sensitive word may stand for every value of its feature, all at once, and
+lower and upper bounds of all that a network can then compute are carried through its layers. What is trained
+is the bound of the loss, (1 - κ) J(clean) + κ J(worst), where κ and the reach ε of the values (0: the word
+itself, 1: every value) rise linearly from 0 (Jia et al. 2019, Section 4.1). The values go through the first
+layer's affine map one by one, and bounds begin behind it, as in the code of Jia et al.: this is never looser
+than the box around the vectors themselves. Where the last step is affine, the difference of both outputs is
+bounded and not each of them (Gowal et al. 2018, Section 3).
+
+A bound covers more than the test for discrimination asks: there, one sensitive word is replaced at a time.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.metrics import f1_score
+from torch.nn.functional import softplus
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.text.devices import make_deterministic
+from biaslab.text.recurrent import Recurrent
+from biaslab.text.words import Texts
+
+COLUMNS = (
+    "epoch",
+    "kappa",
+    "epsilon",
+    "loss",
+    "validation_loss",
+    "validation_f1",
+    "validation_certified",
+    "is_kept",
+)
+"""Columns of a history, one row for each epoch."""
+ROUNDING = 1e-4
+"""What a bound must clear: a network answers in float32, bounds are computed in float64."""
+WINDOW = 8
+"""Batches whose texts are sorted by length, so that a batch has texts of about one length."""
+
+
+@dataclass(frozen=True)
+class CertifiedSettings:
+    """How a network is trained.
+
+    Attributes
+    ----------
+    epochs : int
+    ramp : float
+        Part of the epochs, the first ones, in which κ and ε rise; an epoch is kept only when both are full.
+    kappa : float
+        Weight of the worst case in the end.
+    batch : int
+    learning_rate : float
+        Adam's.
+    clip : float
+        Largest norm of a gradient.
+    negative_weight : float
+        Weight of a negative text in the loss, where a positive one has 1.
+    """
+
+    epochs: int = 12
+    ramp: float = 0.6
+    kappa: float = 0.8
+    batch: int = 256
+    learning_rate: float = 0.01
+    clip: float = 1.0
+    negative_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.ramp < 1:
+            raise InputError(f"ramp {self.ramp}: no epoch is left after it; give a number from 0 to below 1")
+
+    def reached(self, epoch: int) -> float:
+        """Return how far κ and ε have risen in an epoch (from 0), above 0 and up to 1."""
+        return min(1.0, (epoch + 1) / (int(self.ramp * self.epochs) + 1))
+
+
+def train_certified(
+    start: Recurrent,
+    texts: Texts,
+    labels: np.ndarray,
+    is_value: np.ndarray,
+    values: np.ndarray,
+    settings: CertifiedSettings,
+    seed: int,
+    validation: tuple[Texts, np.ndarray] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Recurrent, pd.DataFrame]:
+    """Train a network whose label shall not depend on which value of a feature a sensitive word is.
+
+    Parameters
+    ----------
+    start : Recurrent
+        Initial network, trained or not; it is not changed.
+    texts : Texts
+    labels : (n,) int64
+        0 or 1.
+    is_value : (V,) bool
+        Whether a word is a value of the feature.
+    values : (k,) int32
+        The values.
+    settings : CertifiedSettings
+    seed : int
+        Orders the texts.
+    validation : (Texts, labels), optional
+        The network of the epoch with the least loss on these, at full κ and ε, is kept; else the last one.
+    progress : callable, optional
+        Called after every epoch with the epochs that are done and all.
+
+    Returns
+    -------
+    Recurrent
+    pandas.DataFrame
+        `COLUMNS`: the mean of the loss that was trained, at this epoch's κ and ε; on the validation texts the
+        loss at full κ and ε, F1 of the positive class and the share that is certified (`certified_share`; NaN
+        where no text holds a value); which epoch is kept.
+
+    Raises
+    ------
+    InputError
+        When there are no texts, labels do not fit them or are not 0 and 1, or a loss is not finite.
+    """
+    make_deterministic(1)
+    for data in ((texts, labels), validation or (texts, labels)):
+        _check(*data)
+    labels = np.asarray(labels, np.int64)
+    network = _Network(start, torch.float32)
+    optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
+    full = _Objective(network, is_value, values, settings, 1.0)
+    rows, best, kept = [], np.inf, None
+    for epoch in range(settings.epochs):
+        objective = _Objective(network, is_value, values, settings, settings.reached(epoch))
+        losses = []
+        for batch in _batches(texts.lengths, settings.batch, stream(seed, "certified training", epoch)):
+            loss = objective(texts.take(batch), labels[batch])
+            losses.append(loss.item())
+            if not np.isfinite(losses[-1]):
+                raise InputError(
+                    f"certified training, epoch {epoch + 1}: the loss is not finite; lower the learning rate"
+                )
+            _step(network, optimizer, loss, settings.clip)
+        model = network.trained(start)
+        row = {"epoch": epoch + 1, "kappa": objective.kappa, "epsilon": objective.epsilon}
+        row["loss"] = np.mean(losses)
+        if validation:
+            row |= _validate(model, full, *validation, settings.batch)
+        loss = row.get("validation_loss", -epoch)
+        if objective.epsilon == 1 and loss < best:
+            best, kept = loss, (epoch, model)
+        rows.append(row)
+        if progress is not None:
+            progress(epoch + 1, settings.epochs)
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    return kept[1], table.assign(is_kept=table.index == kept[0])
+
+
+def margin_bounds(
+    model: Recurrent, texts: Texts, is_value: np.ndarray, values: np.ndarray, batch: int = 512
+) -> np.ndarray:
+    """Return bounds of O_1 - O_0, the logits' difference, over all values of all sensitive words.
+
+    Parameters
+    ----------
+    model : Recurrent
+    texts : Texts
+        n texts.
+    is_value : (V,) bool
+    values : (k,) int32
+    batch : int
+        Texts that are computed at once; it does not matter.
+
+    Returns
+    -------
+    (n, 2) float64
+        Lower and upper bound. Where a text holds no value, both are the network's answer.
+    """
+    network = _Network(model, torch.float64)
+    found = np.empty((len(texts), 2))
+    order = np.argsort(texts.lengths, kind="stable")
+    with torch.no_grad():
+        for first in range(0, len(texts), batch):
+            rows = order[first : first + batch]
+            found[rows] = network.bounds(texts.take(rows), is_value, values, 1.0).numpy()
+    return found
+
+
+def certified_share(model: Recurrent, texts: Texts, is_value: np.ndarray, values: np.ndarray) -> float:
+    """Return the share of the texts with a sensitive word whose label no value can change, provably.
+
+    Parameters
+    ----------
+    model : Recurrent
+    texts : Texts
+    is_value : (V,) bool
+    values : (k,) int32
+
+    Returns
+    -------
+    float
+        NaN where no text holds a value.
+    """
+    rows = np.flatnonzero(_holds(texts, is_value))
+    if not len(rows):
+        return float("nan")
+    lower, upper = margin_bounds(model, texts.take(rows), is_value, values).T
+    return float(np.mean((lower > ROUNDING) | (upper < -ROUNDING)))
+
+
+class _Network(torch.nn.Module):
+    """A recurrent network whose answers and bounds torch differentiates."""
+
+    def __init__(self, start: Recurrent, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.kind = start.kind
+        self.vectors = torch.from_numpy(np.ascontiguousarray(start.vectors)).to(dtype)
+        hidden, depth = start.layers[0][1].shape[1], len(start.layers)
+        cells = torch.nn.LSTM if self.kind == "lstm" else torch.nn.GRU
+        self.cells = cells(self.vectors.shape[1], hidden, depth, dtype=dtype)
+        self.out = torch.nn.Linear(hidden, 2, dtype=dtype)
+        arrays = [array for layer in start.layers for array in layer]
+        with torch.no_grad():
+            for ours, theirs in zip(self.parameters(), [*arrays, start.W_out, start.b_out], strict=True):
+                ours.copy_(torch.from_numpy(np.array(theirs)))
+
+    def trained(self, start: Recurrent) -> Recurrent:
+        """Return the network as it is now; words keep the vectors of `start`."""
+        arrays = [tensor.detach().to(torch.float32).numpy().copy() for tensor in self.parameters()]
+        layers = [tuple(arrays[i : i + 4]) for i in range(0, len(arrays) - 2, 4)]
+        return Recurrent(self.kind, start.vectors, layers, *arrays[-2:])
+
+    def margins(self, texts: Texts) -> torch.Tensor:
+        """Return O_1 - O_0 of each text, (n,)."""
+        states, _ = self.cells(self.vectors[torch.from_numpy(_padded(texts))])
+        w, b = self._difference()
+        return _last(states, texts) @ w + b
+
+    def bounds(self, texts: Texts, is_value: np.ndarray, values: np.ndarray, epsilon: float) -> torch.Tensor:
+        """Return lower and upper bounds of O_1 - O_0, (n, 2), for values within the reach ε."""
+        ids = _padded(texts)
+        layers = list(zip(*[iter(self.cells.parameters())] * 4, strict=True))
+        inputs = self._projections(ids, is_value[ids], values, epsilon, layers[0])
+        states = self._propagate(inputs, layers[0])
+        for layer in layers[1:]:
+            inputs = states @ _interval_map(layer[0]) + _input_bias(self.kind, layer).repeat(2)
+            states = self._propagate(inputs, layer)
+        w, b = self._difference()
+        return _last(states, texts) @ _interval_map(w[None]) + b
+
+    def _difference(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the weights (H,) and the bias of O_1 - O_0."""
+        return self.out.weight[1] - self.out.weight[0], self.out.bias[1] - self.out.bias[0]
+
+    def _projections(
+        self,
+        ids: np.ndarray,
+        is_value: np.ndarray,
+        values: np.ndarray,
+        epsilon: float,
+        layer: Sequence[torch.Tensor],
+    ) -> torch.Tensor:
+        """Return bounds of the first layer's W_ih x + b, (T, n, 2 G): the lower ones, the upper ones."""
+        words = self.vectors[torch.from_numpy(ids)] @ layer[0].T
+        of_values = self.vectors[torch.from_numpy(np.asarray(values, np.int64))] @ layer[0].T
+        ends = torch.cat([of_values.amin(0), of_values.amax(0)])
+        is_free = torch.from_numpy(is_value)[..., None]
+        own = words.repeat(1, 1, 2)
+        return torch.where(is_free, own + epsilon * (ends - own), own) + _input_bias(self.kind, layer).repeat(
+            2
+        )
+
+    def _propagate(self, inputs: torch.Tensor, layer: Sequence[torch.Tensor]) -> torch.Tensor:
+        """Return bounds of a layer's states at all times, (T, n, 2 H), from those of its inputs."""
+        hidden = layer[1].shape[1]
+        recurrent = _interval_map(layer[1])
+        h = c = inputs.new_zeros(inputs.shape[1], 2, hidden)
+        states = []
+        for x in inputs:
+            if self.kind == "lstm":
+                h, c = _lstm_step(x, h, c, recurrent)
+            else:
+                h = _gru_step(x, h, recurrent, layer[3])
+            states.append(h.flatten(1))
+        return torch.stack(states)
+
+
+class _Objective:
+    """(1 - κ) J(clean) + κ J(worst), the mean over texts by their weights; κ and ε are at `reached` of 1."""
+
+    def __init__(
+        self,
+        network: _Network,
+        is_value: np.ndarray,
+        values: np.ndarray,
+        settings: CertifiedSettings,
+        reached: float,
+    ) -> None:
+        self.kappa, self.epsilon = settings.kappa * reached, reached
+        self.is_value, self.values = is_value, values
+        self._network, self._negative_weight = network, settings.negative_weight
+
+    def __call__(self, texts: Texts, labels: np.ndarray) -> torch.Tensor:
+        """Return the mean loss."""
+        losses, weights = self.losses(texts, labels)
+        return losses.sum() / weights.sum()
+
+    def losses(self, texts: Texts, labels: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return each text's weighted loss and its weight, (n,)."""
+        network = self._network
+        signs = torch.from_numpy(2.0 * labels - 1).to(network.vectors.dtype)
+        weights = torch.where(signs > 0, torch.ones_like(signs), self._negative_weight)
+        losses = weights * softplus(-signs * network.margins(texts))  # cross entropy of two classes
+        rows = np.flatnonzero(_holds(texts, self.is_value))
+        if self.kappa > 0 and len(rows):
+            bounds = network.bounds(texts.take(rows), self.is_value, self.values, self.epsilon)
+            own = torch.from_numpy(rows)
+            least = torch.where(signs[own] > 0, bounds[:, 0], -bounds[:, 1])
+            worst = weights[own] * softplus(-least)
+            losses = losses.index_add(0, own, self.kappa * (worst - losses[own]))
+        return losses, weights
+
+
+def _lstm_step(
+    x: torch.Tensor, h: torch.Tensor, c: torch.Tensor, recurrent: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return bounds of the next h and c, (n, 2, H): c' = f c + i g and h' = o tanh(c')."""
+    n, _, hidden = h.shape
+    i, f, g, o = (x + h.flatten(1) @ recurrent).view(n, 2, 4, hidden).unbind(2)
+    gates, content = torch.sigmoid(torch.stack([f, i])), torch.stack([c, torch.tanh(g)])
+    c = _scaled(gates, content).sum(0)
+    return _scaled(torch.sigmoid(o), torch.tanh(c)), c
+
+
+def _gru_step(x: torch.Tensor, h: torch.Tensor, recurrent: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """Return bounds of the next h, (n, 2, H): h' = n + z (h - n) grows with n and h, and is linear in z."""
+    n, _, hidden = h.shape
+    of_input = x.view(n, 2, 3, hidden)
+    of_state = (h.flatten(1) @ recurrent).view(n, 2, 3, hidden) + bias.view(3, hidden)
+    r, z = torch.sigmoid(of_input[:, :, :2] + of_state[:, :, :2]).unbind(2)
+    new = torch.tanh(of_input[:, :, 2] + _scaled(r, of_state[:, :, 2]))
+    return new + _scaled(z, h - new)
+
+
+def _scaled(gate: torch.Tensor, content: torch.Tensor) -> torch.Tensor:
+    """Return bounds of a product whose first factor is not negative; axis -2 holds lower and upper bounds.
+
+    The least product has the least factor where the content's lower bound is positive, else the largest.
+    """
+    return content * torch.where(content >= 0, gate, gate.flip(-2))
+
+
+def _interval_map(W: torch.Tensor) -> torch.Tensor:
+    """Return the (2 in, 2 out) matrix that takes lower and upper bounds of x to those of W x."""
+    rising, falling = W.clamp(min=0), W.clamp(max=0)
+    return torch.cat([torch.cat([rising, falling], 1), torch.cat([falling, rising], 1)]).T
+
+
+def _input_bias(kind: str, layer: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Return what is added to W_ih x; a GRU adds b_hh where its reset gate can reach it."""
+    return layer[2] + layer[3] if kind == "lstm" else layer[2]
+
+
+def _last(states: torch.Tensor, texts: Texts) -> torch.Tensor:
+    """Return the states after the last word, (n, .); zeros for an empty text."""
+    lengths = torch.from_numpy(texts.lengths)
+    last = states[(lengths - 1).clamp(min=0), torch.arange(len(texts))]
+    return torch.where((lengths > 0)[:, None], last, 0.0)
+
+
+def _padded(texts: Texts) -> np.ndarray:
+    """Return word ids, (T, n) int64, the first word first; what follows a text is its padding."""
+    lengths = texts.lengths
+    ids = np.zeros((len(texts), max(1, lengths.max(initial=0))), np.int64)
+    ids[np.arange(ids.shape[1]) < lengths[:, None]] = texts.ids
+    return np.ascontiguousarray(ids.T)
+
+
+def _holds(texts: Texts, is_value: np.ndarray) -> np.ndarray:
+    """Return whether each text holds a value, (n,) bool."""
+    n_values = np.concatenate([[0], np.cumsum(is_value[texts.ids])])
+    return n_values[texts.offsets[1:]] > n_values[texts.offsets[:-1]]
+
+
+def _batches(lengths: np.ndarray, batch: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Yield the rows of each batch of an epoch, texts of about one length together."""
+    order = rng.permutation(len(lengths))
+    batches = []
+    for first in range(0, len(order), batch * WINDOW):
+        window = order[first : first + batch * WINDOW]
+        window = window[np.argsort(lengths[window], kind="stable")]
+        batches += [window[i : i + batch] for i in range(0, len(window), batch)]
+    return (batches[i] for i in rng.permutation(len(batches)))
+
+
+def _step(network: _Network, optimizer: torch.optim.Optimizer, loss: torch.Tensor, clip: float) -> None:
+    """Take one step of the optimizer."""
+    optimizer.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(network.parameters(), clip)
+    optimizer.step()
+
+
+def _validate(
+    model: Recurrent,
+    objective: "_Objective",
+    texts: Texts,
+    labels: np.ndarray,
+    batch: int,
+) -> dict[str, float]:
+    """Return a row's measures on the validation texts."""
+    order, loss, weight = np.argsort(texts.lengths, kind="stable"), 0.0, 0.0
+    with torch.no_grad():
+        for first in range(0, len(order), batch):
+            rows = order[first : first + batch]
+            losses, weights = objective.losses(texts.take(rows), labels[rows])
+            loss, weight = loss + losses.sum().item(), weight + weights.sum().item()
+    return {
+        "validation_loss": loss / weight,
+        "validation_f1": f1_score(labels, model.probabilities(texts).argmax(axis=1), zero_division=0.0),
+        "validation_certified": certified_share(model, texts, objective.is_value, objective.values),
+    }
+
+
+def _check(texts: Texts, labels: np.ndarray) -> None:
+    """Raise `InputError` where texts cannot be trained with."""
+    if len(texts) != len(labels) or not len(texts):
+        raise InputError(f"{len(texts)} texts with {len(labels)} labels; give each text its label")
+    if not np.isin(labels, (0, 1)).all():
+        raise InputError("a label is neither 0 nor 1; code the positive class as 1")

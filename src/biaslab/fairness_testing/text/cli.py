@@ -1,0 +1,269 @@
+"""Commands of ``biaslab fairness-testing text``: own texts and classifiers, and the experiment."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from biaslab.core.errors import InputError
+from biaslab.fairness_testing.text import cli_experiment as text_experiment
+from biaslab.run.extras import missing_extra
+from biaslab.run.options import Seed, grouped
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from biaslab.fairness_testing.text.campaign import Plan
+    from biaslab.fairness_testing.text.display import Mask
+    from biaslab.fairness_testing.text.own_texts import OwnTexts
+    from biaslab.fairness_testing.text.summary import FeatureResult
+    from biaslab.text.models import TextModel
+
+app = typer.Typer(
+    help="Texts that a classifier treats differently for a sensitive word.", no_args_is_help=True
+)
+app.add_typer(text_experiment.app, name="experiment")
+
+_TRAINED = {"train-lstm": "lstm", "train-gru": "gru"}
+_VALIDATION_SHARE = 0.2
+_MASKED_WORDS = Path("workflow/resources/masked_words.txt")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table of texts."""
+
+    text_column: Annotated[str, typer.Option(help="Column of the text.")] = "text"
+    label_column: Annotated[str, typer.Option(help="Column of the label, to train a network.")] = "label"
+    positive: Annotated[
+        str | None, typer.Option(help="The positive label; without it labels are 0 and 1.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Searching:
+    """How much is searched, and how."""
+
+    tester: Annotated[
+        str, typer.Option(help="adf_asc, adf_hf, asc, hf, or rp, which needs no gradients.")
+    ] = "adf_asc"
+    seeds: Annotated[int, typer.Option(help="Texts with a sensitive word to search from.", min=1)] = 200
+    hops: Annotated[int, typer.Option(help="Steps of the walk around each find.", min=0)] = 20
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds for each feature, looked at after every 20 seeds.", min=0),
+    ] = None
+    sample_limit: Annotated[
+        int | None, typer.Option(help="Different texts for each feature; looked at as the time is.", min=1)
+    ] = None
+
+
+@dataclass(frozen=True)
+class Masking:
+    """Whether words are masked."""
+
+    masked_words: Annotated[
+        Path | None,
+        typer.Option(
+            help="Digests of the words to mask (SHA-256, one a line); by default the project's, where they"
+            " are in the current folder. found.jsonl holds all words as they are."
+        ),
+    ] = None
+    unmask: Annotated[bool, typer.Option("--unmask", help="Show all words as they are.")] = False
+
+
+@app.command("run")
+@grouped
+def run(
+    data: Annotated[Path, typer.Argument(help="The texts (.csv, .tsv, .jsonl, or .txt, one a line).")],
+    model: Annotated[
+        str,
+        typer.Option(
+            help="The classifier: a network (.npz); the folder of a BERT with its classifier; MODULE:NAME of"
+            " a torch module of words' vectors or of an object with probabilities(texts) and"
+            " gradients(texts, labels), here or installed; or train-lstm or train-gru, on the labels of the"
+            " texts."
+        ),
+    ],
+    terms: Annotated[
+        Path, typer.Option(help="The sensitive words by feature (.csv, .yaml, or .txt, one a line).")
+    ],
+    vectors: Annotated[
+        Path, typer.Option(help="Vectors of words (GloVe or word2vec), the most frequent words first.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="The folder for found.html, found.jsonl, words.tsv, invariants.tsv and summary (.tsv, .md)."
+        ),
+    ],
+    columns: Columns,
+    searching: Searching,
+    masking: Masking,
+    feature: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A feature of the file; repeat for several. By default all that the texts mention."
+        ),
+    ] = None,
+    candidates: Annotated[
+        int,
+        typer.Option(
+            help="Words of the vectors, from the first, that may replace others; those of the texts may,"
+            " too.",
+            min=1,
+        ),
+    ] = 30_000,
+    epochs: Annotated[int, typer.Option(help="Passes over the texts, to train a network.", min=1)] = 20,
+    seed: Seed = 1,
+    threads: Annotated[
+        int,
+        typer.Option(help="Threads to use; with torch another number changes results by rounding.", min=1),
+    ] = 1,
+    device: Annotated[str, typer.Option(help="Where a BERT computes: auto, cpu or cuda.")] = "auto",
+) -> None:
+    """Search a classifier of texts for discriminatory texts, and say which words make the difference."""
+    from biaslab.core.jit import set_threads
+    from biaslab.embeddings.formats import read_embedding
+    from biaslab.fairness_testing.text import own_texts, summary
+    from biaslab.fairness_testing.text.campaign import Plan
+    from biaslab.fairness_testing.text.terms import read_terms
+
+    set_threads(threads)
+    plan = Plan(
+        searching.tester,
+        searching.seeds,
+        searching.hops,
+        seed,
+        searching.time_limit,
+        searching.sample_limit,
+    )
+    mask = _mask(masking)
+    texts, labels = _read(data, columns, model in _TRAINED)
+    features = own_texts.choose_features(read_terms(terms), feature or [], texts, str(data))
+    own = own_texts.prepare(texts, *read_embedding(vectors), features, candidates)
+    facts = [_words_read(own), *_alike(own, features)]
+    if model in _TRAINED:
+        classifier, trained = _train(_TRAINED[model], own, labels, epochs, seed, out)
+        facts.append(trained)
+    else:
+        classifier = _load(model, own, device, threads)
+    results = [_test(classifier, own, name, values, plan) for name, values in features.items()]
+    title = f"{data.name} by {model}"
+    summary.write(out, title, results, mask)
+    summary.show(title, facts, results, mask)
+
+
+def _read(data: Path, columns: Columns, is_labelled: bool) -> "tuple[list[str], np.ndarray | None]":
+    """Return the texts, and their labels where a network is to be trained."""
+    from biaslab.text.labelled import read_labelled, read_texts
+
+    if not is_labelled:
+        return list(read_texts(data, columns.text_column)["text"]), None
+    table = read_labelled(data, columns.text_column, columns.label_column, None, columns.positive)
+    return list(table["text"]), table["label"].to_numpy()
+
+
+def _words_read(own: "OwnTexts") -> str:
+    n = len(own.texts)
+    left_out = f" ({own.n_wordless:,} without a word left out)" if own.n_wordless else ""
+    return (
+        f"{n:,} texts{left_out} of {own.texts.lengths.mean():.1f} words on average;"
+        f" {own.known_share:.1%} of the words have a vector of their own"
+    )
+
+
+def _alike(own: "OwnTexts", features: dict[str, tuple[str, ...]]) -> list[str]:
+    """Say which features have values that share the mean vector."""
+    facts = []
+    for name, values in features.items():
+        n = sum(not own.lexicon.is_known[own.lexicon.ids[value]] for value in values)
+        if n:
+            facts.append(
+                f"{name}: {n} of {len(values)} values have no vector of their own; a network that reads these"
+                " vectors cannot tell them apart"
+            )
+    return facts
+
+
+def _load(model: str, own: "OwnTexts", device: str, threads: int) -> "TextModel":
+    """Return the classifier that an argument names; torch is needed for a folder alone."""
+    from biaslab.fairness_testing.text.adapters import load_model
+
+    if Path(model).is_dir():
+        if reason := missing_extra("neural"):
+            raise InputError(f"{model}: {reason}")
+        from biaslab.text.devices import make_deterministic
+
+        make_deterministic(threads)
+    classifier = load_model(model, own.lexicon, device)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(threads)
+    return classifier
+
+
+def _train(
+    kind: str, own: "OwnTexts", labels: "np.ndarray", epochs: int, seed: int, out: Path
+) -> "tuple[TextModel, str]":
+    """Train a network on most texts, keep it in the folder, and say how well it does on the others."""
+    from biaslab.core.rng import stream
+    from biaslab.text.recurrent import initial_recurrent
+    from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
+    from biaslab.text.splits import split_shares
+
+    typer.echo("training a network ...", err=True)
+    y = labels[own.rows].astype("int64")
+    shares = (1 - _VALIDATION_SHARE, _VALIDATION_SHARE)
+    learnt, held_out = split_shares(y, shares, stream(seed, "validation texts"))
+    negative_weight = min(1.0, y[learnt].sum() / max(1, (1 - y[learnt]).sum()))
+    network, _ = train_recurrent(
+        initial_recurrent(kind, own.lexicon.vectors, seed),
+        own.texts.take(learnt),
+        y[learnt],
+        TrainingSettings(epochs=epochs, negative_weight=float(negative_weight)),
+        seed,
+        validation=(own.texts.take(held_out), y[held_out]),
+    )
+    network.save(out / "network.npz")
+    answers = network.probabilities(own.texts.take(held_out)).argmax(axis=1)
+    accuracy = float((answers == y[held_out]).mean())
+    majority = max(y[held_out].mean(), 1 - y[held_out].mean())
+    return network, (
+        f"the network labels {accuracy:.1%} of {len(held_out):,} texts that it was not trained on as the data"
+        f" do ({majority:.1%} have the more frequent label); it is in {out / 'network.npz'}"
+    )
+
+
+def _test(
+    classifier: "TextModel", own: "OwnTexts", feature: str, values: tuple[str, ...], plan: "Plan"
+) -> "FeatureResult":
+    from biaslab.fairness_testing.text import campaign
+    from biaslab.fairness_testing.text.summary import FeatureResult
+
+    subject = campaign.subject_of(classifier, own.lexicon, values)
+    outcome = campaign.search(subject, own.texts, plan, feature)
+    return FeatureResult(
+        feature,
+        campaign.summarize(outcome, plan),
+        campaign.found_pairs(subject, own, outcome, feature),
+        campaign.invariant_table(subject, outcome),
+        campaign.term_table(subject, own, outcome),
+    )
+
+
+def _mask(masking: Masking) -> "Mask":
+    """Return what masks a word."""
+    from biaslab.text.masking import Masker
+
+    if masking.unmask:
+        return str
+    if masking.masked_words is not None:
+        return Masker.load(masking.masked_words)
+    if _MASKED_WORDS.is_file():
+        return Masker.load(_MASKED_WORDS)
+    typer.echo(
+        f"biaslab: no word is masked: {_MASKED_WORDS} is not here; name a list with --masked-words", err=True
+    )
+    return str

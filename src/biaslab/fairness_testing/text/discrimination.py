@@ -1,0 +1,212 @@
+"""The check of all searches: texts that differ in sensitive words alone must get one label (Algorithm 2)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from biaslab.fairness_testing.text import answers
+from biaslab.fairness_testing.text._choice_kernels import first_maxima
+from biaslab.fairness_testing.text._variant_kernels import write_variants
+from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.text.words import Texts
+
+_BLOCK = 4096
+"""Texts whose variants' answers are held at a time; no result depends on it."""
+
+
+@dataclass(frozen=True)
+class Variants:
+    """All texts X_s that differ from given ones in one sensitive word, wherever it occurs.
+
+    Text by text, in the order in which its sensitive words first occur, then in the order of the values.
+
+    Attributes
+    ----------
+    rows : (v,) int64
+        The text that each is a variant of.
+    replaced, values : (v,) int32
+        The word that is replaced, and by which.
+    offsets : (n + 1,) int64
+        Text i has the variants ``offsets[i]`` to ``offsets[i + 1] - 1``.
+    """
+
+    rows: np.ndarray
+    replaced: np.ndarray
+    values: np.ndarray
+    offsets: np.ndarray
+
+
+@dataclass(frozen=True)
+class Check:
+    """What checking n texts found.
+
+    Attributes
+    ----------
+    texts : Texts
+    probabilities : (n, 2) float64
+        The outputs O(x).
+    labels : (n,) int64
+        The predicted labels y.
+    discriminatory : (n,) bool
+        Whether a variant has another label (Definition 2.1).
+    replaced, value : (n,) int32
+        What makes the partner x' of each out of it: which word is replaced by which; -1 for a text without
+        sensitive words. x' has the largest |O_y(x') - O_y(x)| (Equation 3), among the variants with another
+        label if there are any, else among all; the first of equal ones.
+    n_queries : (n,) int64
+        Texts that the classifier was asked about for each.
+    """
+
+    texts: Texts
+    probabilities: np.ndarray
+    labels: np.ndarray
+    discriminatory: np.ndarray
+    replaced: np.ndarray
+    value: np.ndarray
+    n_queries: np.ndarray
+
+    @cached_property
+    def partners(self) -> Texts:
+        """The partners x'; a text without sensitive words is its own."""
+        return exchange(self.texts, self.replaced, self.value)
+
+
+@dataclass(frozen=True)
+class VariantAnswers:
+    """What a classifier says of some texts and of their variants.
+
+    Attributes
+    ----------
+    rows : slice
+        Which of all texts these n are.
+    texts : Texts
+    probabilities : (n, 2) float64
+    variants : Variants
+    variant_probabilities : (v, 2) float64
+    """
+
+    rows: slice
+    texts: Texts
+    probabilities: np.ndarray
+    variants: Variants
+    variant_probabilities: np.ndarray
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The texts' labels, (n,) int64."""
+        return answers.labels_of(self.probabilities)
+
+    @property
+    def flips(self) -> np.ndarray:
+        """Which variants have another label than their text, (v,) bool."""
+        return answers.labels_of(self.variant_probabilities) != self.labels[self.variants.rows]
+
+
+def exchange(texts: Texts, replaced: np.ndarray, value: np.ndarray) -> Texts:
+    """Return texts with one word each replaced wherever it occurs.
+
+    Parameters
+    ----------
+    texts : Texts
+    replaced, value : (n,) int32
+        -1 for a text that stays as it is.
+    """
+    return Texts(*write_variants(texts.ids, texts.offsets, np.arange(len(texts)), replaced, value))
+
+
+def variants_of(subject: TextSubject, texts: Texts) -> Variants:
+    """Return the variants of texts: each distinct sensitive word, by every other value (Algorithm 2)."""
+    k = len(subject.values)
+    places = np.flatnonzero(subject.is_value[texts.ids])
+    rows = np.searchsorted(texts.offsets, places, side="right") - 1
+    numbers = subject.value_numbers[texts.ids[places]]
+    first = np.sort(np.unique(rows * k + numbers, return_index=True)[1])
+    rows, numbers = rows[first], numbers[first]
+    others = np.arange(k - 1) + (np.arange(k - 1) >= numbers[:, None])
+    n_variants = np.bincount(rows, minlength=len(texts)) * (k - 1)
+    return Variants(
+        rows.repeat(k - 1),
+        subject.values[numbers].repeat(k - 1).astype(np.int32),
+        subject.values[others.ravel()].astype(np.int32),
+        np.concatenate([[0], np.cumsum(n_variants)]).astype(np.int64),
+    )
+
+
+def answer_variants(subject: TextSubject, texts: Texts) -> Iterator[VariantAnswers]:
+    """Ask about texts and all their variants, some texts at a time.
+
+    Parameters
+    ----------
+    subject : TextSubject
+    texts : Texts
+
+    Yields
+    ------
+    VariantAnswers
+
+    Raises
+    ------
+    InputError
+        When the classifier does not give two finite probabilities a text.
+    """
+    for begin in range(0, len(texts), _BLOCK):
+        rows = slice(begin, min(begin + _BLOCK, len(texts)))
+        some = answers.part(texts, rows)
+        variants = variants_of(subject, some)
+        outputs = answers.probabilities(subject.model, some)
+        yield VariantAnswers(rows, some, outputs, variants, _variant_probabilities(subject, some, variants))
+
+
+def _variant_probabilities(subject: TextSubject, texts: Texts, variants: Variants) -> np.ndarray:
+    """Ask about variants without ever holding the words of all, (v, 2) float64."""
+    outputs = np.empty((len(variants.rows), 2))
+    for some in answers.batches(texts.lengths[variants.rows], answers.WORDS):
+        columns = (variants.rows[some], variants.replaced[some], variants.values[some])
+        written = Texts(*write_variants(texts.ids, texts.offsets, *columns))
+        outputs[some] = answers.probabilities(subject.model, written)
+    return outputs
+
+
+def check(subject: TextSubject, texts: Texts) -> Check:
+    """Check texts for discrimination, and find the partner x' of each (Algorithm 2, Equation 3).
+
+    Parameters
+    ----------
+    subject : TextSubject
+    texts : Texts
+        n texts; one that is empty or has no sensitive word is never discriminatory.
+
+    Raises
+    ------
+    InputError
+        When the classifier does not give two finite probabilities a text.
+    """
+    n = len(texts)
+    found = Check(
+        texts,
+        np.empty((n, 2)),
+        np.empty(n, np.int64),
+        np.empty(n, bool),
+        np.full(n, -1, np.int32),
+        np.full(n, -1, np.int32),
+        np.empty(n, np.int64),
+    )
+    for answer in answer_variants(subject, texts):
+        rows, variants, flips = answer.rows, answer.variants, answer.flips
+        y = answer.labels
+        flipped = np.bincount(variants.rows[flips], minlength=len(y)) > 0
+        outputs = answer.variant_probabilities[np.arange(len(flips)), y[variants.rows]]
+        differences = np.abs(outputs - answer.probabilities[variants.rows, y[variants.rows]])
+        best = first_maxima(variants.offsets, differences, flips | ~flipped[variants.rows])
+        has = best >= 0
+        found.probabilities[rows], found.labels[rows], found.discriminatory[rows] = (
+            answer.probabilities,
+            y,
+            flipped,
+        )
+        found.replaced[rows][has] = variants.replaced[best[has]]
+        found.value[rows][has] = variants.values[best[has]]
+        found.n_queries[rows] = 1 + np.diff(variants.offsets)
+    return found

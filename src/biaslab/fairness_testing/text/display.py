@@ -1,0 +1,172 @@
+"""Discriminatory pairs with what was changed in them marked: in the terminal, and as HTML.
+
+Colours are never alone: in the terminal brackets tell the same, on the page underlining does.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from rich.text import Text
+
+from biaslab.core.pages import render
+from biaslab.fairness_testing.text.pairs import IN_DATA, PHASES, Pair
+
+TEMPLATE = Path(__file__).parent / "found_pairs.html.j2"
+
+SUBSTITUTED, EXCHANGED = "substituted", "exchanged"
+"""A word that the search put in place of another; the sensitive word in which text and partner differ."""
+
+_BRACKETS = {"": ("", ""), SUBSTITUTED: ("[", "]"), EXCHANGED: ("<", ">")}
+_STYLES = {"": "", SUBSTITUTED: "bold cyan", EXCHANGED: "bold magenta"}
+
+Mask = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A word as it is shown, and why it is marked: `SUBSTITUTED`, `EXCHANGED`, or "" where it is not."""
+
+    word: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A text as it is shown.
+
+    Attributes
+    ----------
+    name : str
+        What it is: a row of the data (from 1), the text that was found, or its partner.
+    words : list of Mark
+    label : int or None
+        What the classifier calls it; None for the text of the data, which was changed.
+    probability : float or None
+        Of label 1.
+    """
+
+    name: str
+    words: list[Mark]
+    label: int | None = None
+    probability: float | None = None
+
+    @property
+    def answer(self) -> str:
+        """The label in words; "" where it is not told."""
+        return "" if self.label is None else f"label {self.label} (p = {self.probability:.3f})"
+
+
+def lines_of(pair: Pair, mask: Mask = str) -> list[Line]:
+    """Return a pair line by line: the text of the data where it was changed, the text found, its partner.
+
+    Parameters
+    ----------
+    pair : Pair
+    mask : callable
+        Returns how a word is shown.
+    """
+    substituted = dict.fromkeys(pair.changed, SUBSTITUTED)
+    kinds = substituted | dict.fromkeys(pair.exchanged, EXCHANGED)
+    row = f"row {pair.row + 1}"
+    lines = [] if pair.phase == IN_DATA else [Line(row, _marked(pair.seed, substituted, mask))]
+    names = (row if pair.phase == IN_DATA else "found", "partner")
+    for name, words, label, p in zip(
+        names, (pair.text, pair.partner), pair.labels, pair.probabilities, strict=True
+    ):
+        lines.append(Line(name, _marked(words, kinds, mask), label, p))
+    return lines
+
+
+def to_terminal(pair: Pair, mask: Mask = str) -> Text:
+    """Return a pair for rich's console, a line each of `lines_of`."""
+    shown = Text()
+    for line in lines_of(pair, mask):
+        shown.append(f"  {line.name:<10}", "dim")
+        for number, mark in enumerate(line.words):
+            opening, closing = _BRACKETS[mark.kind]
+            shown.append(" " if number else "")
+            shown.append(f"{opening}{mark.word}{closing}", _STYLES[mark.kind])
+        shown.append(f"  {line.answer}\n" if line.answer else "\n", "dim")
+    shown.right_crop(1)
+    return shown
+
+
+def legend() -> Text:
+    """Return what the marks in the terminal mean."""
+    parts = (
+        (EXCHANGED, "sensitive word"),
+        ("", " exchanged between a text and its partner;  "),
+        (SUBSTITUTED, "word"),
+        ("", " put in place of another"),
+    )
+    shown = Text()
+    for kind, words in parts:
+        opening, closing = _BRACKETS[kind]
+        shown.append(f"{opening}{words}{closing}", _STYLES[kind])
+    return shown
+
+
+def first_of_each_seed(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return pairs to look at, no text of the data twice: those as they are in the data come first.
+
+    Global finds come before local ones, which are found in great numbers around the others.
+    """
+    seen: set[tuple[str, int]] = set()
+    first = []
+    for pair in sorted(pairs, key=lambda pair: PHASES.index(pair.phase)):
+        if (pair.feature, pair.row) not in seen:
+            seen.add((pair.feature, pair.row))
+            first.append(pair)
+    return first
+
+
+@dataclass(frozen=True)
+class Section:
+    """What a page shows of one feature.
+
+    Attributes
+    ----------
+    feature : str
+    facts : list of (str, str)
+        Names and what was found.
+    terms : pandas.DataFrame
+        Columns term, n_texts, n_flips, share, ci_low, ci_high; the terms are masked.
+    pairs : list of Pair
+    n_more : int
+        Pairs that were found and are not shown.
+    """
+
+    feature: str
+    facts: list[tuple[str, str]]
+    terms: pd.DataFrame
+    pairs: list[Pair]
+    n_more: int
+
+
+def to_html(title: str, sections: Sequence[Section], mask: Mask = str) -> str:
+    """Return a page that needs no other file.
+
+    Parameters
+    ----------
+    title : str
+    sections : sequence of Section
+    mask : callable
+        Returns how a word of a pair is shown.
+    """
+    shown = [
+        {
+            "feature": section.feature,
+            "facts": section.facts,
+            "terms": section.terms.to_dict("records"),
+            "pairs": [lines_of(pair, mask) for pair in section.pairs],
+            "n_more": section.n_more,
+        }
+        for section in sections
+    ]
+    return render(TEMPLATE, title=title, sections=shown)
+
+
+def _marked(words: Sequence[str], kinds: dict[int, str], mask: Mask) -> list[Mark]:
+    return [Mark(mask(word), kinds.get(i, "")) for i, word in enumerate(words)]

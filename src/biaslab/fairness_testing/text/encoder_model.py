@@ -1,0 +1,151 @@
+"""A BERT with its classifier as `TextModel`: words are its WordPieces.
+
+The vector of a word is the mean of the input vectors of its pieces; a change of this vector by δ is one of
+every piece by δ, so that its gradient is the sum of the pieces' gradients.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import torch
+from scipy.special import expit
+from torch import nn
+
+from biaslab.core.errors import InputError
+from biaslab.fairness_testing.text.lengths import BATCH_WORDS, rows_of_length
+from biaslab.text import encoder
+from biaslab.text.devices import choose_device
+from biaslab.text.ragged import gather
+from biaslab.text.tokens import MAX_LENGTH, Tokenizer, Tokens
+from biaslab.text.words import Lexicon, Texts
+
+_TRAINING, _REMOVED = "training.json", "removed"  # what a classifier that was trained here never sees
+
+
+def load_encoder_model(folder: Path, lexicon: Lexicon, device: str = "auto") -> "EncoderTextModel":
+    """Return the classifier in a folder, which has the layout of Hugging Face.
+
+    Parameters
+    ----------
+    folder : path
+    lexicon : Lexicon
+        Of all words that it may be asked about.
+    device : {"auto", "cpu", "cuda"}
+
+    Raises
+    ------
+    InputError
+        When a file is missing or wrong, there is no classifier of two labels, no such device, or it was
+        trained without some of the words.
+    """
+    model = encoder.load_classifier(folder).to(choose_device(device))
+    _refuse_removal(folder / _TRAINING)
+    return EncoderTextModel(model, Tokenizer.load(folder / "vocab.txt"), lexicon)
+
+
+class EncoderTextModel:
+    """A BERT with a classifier of two labels; a `TextModel`.
+
+    With other texts beside a text sums may be rounded otherwise, as by `TorchTextModel`. Words behind the
+    last piece that the encoder reads change nothing and have no gradient.
+
+    Parameters
+    ----------
+    model : BertClassifier
+        In evaluation mode.
+    tokenizer : Tokenizer
+    lexicon : Lexicon
+        The words, whose own vectors are not used.
+    """
+
+    def __init__(self, model: nn.Module, tokenizer: Tokenizer, lexicon: Lexicon) -> None:
+        self._model, self._pad = model, tokenizer.pad
+        self._begin, self._end = tokenizer.cls, tokenizer.sep
+        self._max_length = min(MAX_LENGTH, model.config.max_position_embeddings)
+        self._pieces = _pieces(tokenizer, lexicon)
+        table = model.bert.embeddings.word_embeddings.weight.detach().cpu().numpy()
+        sums = np.add.reduceat(table[self._pieces.ids], self._pieces.offsets[:-1], axis=0)
+        self.vectors = (sums / self._pieces.lengths[:, None]).astype(np.float32)
+
+    def probabilities(self, texts: Texts) -> np.ndarray:
+        """Return the logistic function of the score, (n, 2) float64; see `TextModel`."""
+        scores = encoder.predict(self._model, self._tokens(texts), self._pad).astype(np.float64)
+        _refuse_infinite(scores)
+        return expit(np.column_stack([-scores, scores]))
+
+    def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
+        """Return the gradient of the cross entropy by backpropagation, (m, d) float32; see `TextModel`."""
+        tokens = self._tokens(texts)
+        of_tokens = np.empty((len(tokens.ids), self.vectors.shape[1]), np.float32)
+        for rows in rows_of_length(tokens.lengths, BATCH_WORDS):
+            where = tokens.offsets[rows][:, None] + np.arange(tokens.lengths[rows[0]])
+            of_tokens[where] = self._gradient(tokens.ids[where], labels[rows])
+        _refuse_infinite(of_tokens)
+        gradients = np.zeros((len(texts.ids), self.vectors.shape[1]), np.float32)
+        in_text = tokens.words >= 0
+        begin = np.repeat(texts.offsets[:-1], tokens.lengths)
+        np.add.at(gradients, (begin + tokens.words)[in_text], of_tokens[in_text])
+        return gradients
+
+    def _gradient(self, ids: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """Return the gradient by the input vectors of texts of one length, (n, L, d)."""
+        device = self._model.device
+        seen: list[torch.Tensor] = []
+        embedding = self._model.bert.embeddings.word_embeddings
+        hook = embedding.register_forward_hook(lambda module, inputs, output: seen.append(output))
+        try:
+            tokens = torch.as_tensor(ids.astype(np.int64), device=device)
+            with torch.enable_grad():
+                logits = self._model(tokens, torch.ones_like(tokens, dtype=torch.bool))
+                targets = torch.as_tensor(np.asarray(labels, np.int64), device=device)
+                loss = nn.functional.cross_entropy(logits, targets, reduction="sum")
+                (gradient,) = torch.autograd.grad(loss, seen)
+        finally:
+            hook.remove()
+        return gradient.cpu().numpy()
+
+    def _tokens(self, texts: Texts) -> Tokens:
+        """Return [CLS], the pieces of all words and [SEP] of each text, cut to what the encoder reads."""
+        where, piece_offsets = gather(self._pieces.offsets, texts.ids)
+        position = np.arange(len(texts.ids)) - np.repeat(texts.offsets[:-1], texts.lengths)
+        word = np.repeat(position, np.diff(piece_offsets))
+        bounds = piece_offsets[texts.offsets]
+        kept = np.minimum(np.diff(bounds), self._max_length - 2)
+        offsets = np.concatenate([[0], np.cumsum(kept + 2)])
+        ids, words = np.empty(offsets[-1], np.int32), np.full(offsets[-1], -1, np.int32)
+        ids[offsets[:-1]], ids[offsets[1:] - 1] = self._begin, self._end
+        index = np.arange(len(where)) - np.repeat(bounds[:-1], np.diff(bounds))
+        read = index < np.repeat(kept, np.diff(bounds))
+        to = (np.repeat(offsets[:-1], np.diff(bounds)) + 1 + index)[read]
+        ids[to], words[to] = self._pieces.ids[where[read]], word[read]
+        return Tokens(ids, offsets, words)
+
+
+def _pieces(tokenizer: Tokenizer, lexicon: Lexicon) -> Texts:
+    """Return the pieces of each word, each a text; [UNK] for one of which nothing is left."""
+    tokens = tokenizer.encode(lexicon.words, max_length=2**31)
+    rows = [tokens.row(i)[1:-1] for i in range(len(tokens))]
+    return Texts.of([row if len(row) else [tokenizer.unk] for row in rows])
+
+
+def _refuse_removal(path: Path) -> None:
+    """Refuse a classifier that never saw some words: reading them to it would test another one."""
+    if not path.is_file():
+        return
+    try:
+        removed = json.loads(path.read_text(encoding="utf-8"))[_REMOVED]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path}: does not say which word pieces are {_REMOVED} ({error}); train the classifier again, or"
+            " remove the file if it was trained elsewhere"
+        ) from error
+    if removed:
+        raise InputError(
+            f"{path}: the classifier was trained with words removed from all texts; choose one that reads all"
+        )
+
+
+def _refuse_infinite(values: np.ndarray) -> None:
+    if not np.isfinite(values).all():
+        raise InputError("the BERT's answers are not finite; train it anew or check model.safetensors")

@@ -1,0 +1,110 @@
+"""The networks of an experiment: their training on a corpus, and what tells them apart (Table III)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import f1_score
+
+from biaslab.core.io import write_tsv
+from biaslab.core.rng import stream
+from biaslab.fairness_testing.text.corpus import TEST, TRAIN, VALIDATION, Labelled, Prepared, load_prepared
+from biaslab.text.recurrent import Recurrent, initial_recurrent, load_recurrent
+from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
+from biaslab.text.words import concatenate
+
+
+def settings_of(training: Mapping[str, Any]) -> TrainingSettings:
+    """Return the settings of a training from the options of a step."""
+    batch = {"batch": training["batch_size"]}
+    return TrainingSettings(
+        **batch, **{key: training[key] for key in ("epochs", "learning_rate", "negative_weight")}
+    )
+
+
+def seed_of(seed: int, kind: str, number: int) -> int:
+    """Return the seed of a training."""
+    return int(stream(seed, "text network", kind, number).integers(2**31))
+
+
+def train_networks(folder: Path, kind: str, repetitions: int, training: Mapping[str, Any], seed: int) -> None:
+    """Train a network several times: ``KIND/network-N.npz``, ``models.tsv`` and ``training.tsv``.
+
+    Parameters
+    ----------
+    folder : path
+        Of the corpus.
+    kind : {"lstm", "gru"}
+    repetitions : int
+        Trainings, which differ in their seed.
+    training : mapping
+        ``epochs``, ``batch_size``, ``learning_rate``, ``negative_weight``.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        When the corpus is not prepared.
+    """
+    prepared, settings = load_prepared(folder), settings_of(training)
+    models, histories = [], []
+    for number in range(repetitions):
+        network, history = train_once(prepared, kind, settings, seed_of(seed, kind, number))
+        network.save(network_file(folder, kind, number))
+        quality = quality_of(network, prepared.parts[TEST])
+        kept = int(history.loc[history["is_kept"].astype(bool), "epoch"].iloc[0])
+        sizes = {f"n_{part}": len(prepared.parts[part].texts) for part in (TRAIN, TEST)}
+        models.append({"model": kind, "repetition": number} | sizes | quality | {"epoch": kept})
+        histories.append(history.assign(repetition=number))
+    write_tsv(folder / kind / "models.tsv", pd.DataFrame(models))
+    write_tsv(folder / kind / "training.tsv", pd.concat(histories, ignore_index=True))
+
+
+def train_once(
+    prepared: Prepared, kind: str, settings: TrainingSettings, seed: int, added: Labelled | None = None
+) -> tuple[Recurrent, pd.DataFrame]:
+    """Train a network on a corpus, and perhaps on further texts.
+
+    Returns
+    -------
+    network : Recurrent
+    history : pandas.DataFrame
+        See `train_recurrent`.
+    """
+    train, validation = prepared.parts[TRAIN], prepared.parts[VALIDATION]
+    texts, labels = train.texts, train.labels
+    if added is not None:
+        texts = concatenate([texts, added.texts])
+        labels = np.concatenate([labels, added.labels])
+    start = initial_recurrent(kind, prepared.lexicon.vectors, seed)
+    held_out = (validation.texts, validation.labels)
+    return train_recurrent(start, texts, labels, settings, seed, validation=held_out)
+
+
+def quality_of(network: Recurrent, test: Labelled) -> dict[str, float]:
+    """Return accuracy, the share of the more frequent label, and F1 of the positive label."""
+    predicted = network.probabilities(test.texts).argmax(axis=1)
+    share = test.labels.mean()
+    return {
+        "accuracy": float((predicted == test.labels).mean()),
+        "majority": float(max(share, 1 - share)),
+        "f1": float(f1_score(test.labels, predicted, zero_division=0)),
+    }
+
+
+def network_file(folder: Path, kind: str, number: int) -> Path:
+    """Return the file of a network's weights."""
+    return folder / kind / f"network-{number}.npz"
+
+
+def load_network(folder: Path, kind: str, number: int, prepared: Prepared) -> Recurrent:
+    """Read a network of the experiment.
+
+    Raises
+    ------
+    InputError
+        When its file is missing or wrong.
+    """
+    return load_recurrent(network_file(folder, kind, number), prepared.lexicon.vectors)

@@ -1,0 +1,68 @@
+"""Discriminatory texts on disk: what searches found, and which text each began with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from biaslab.core.io import read_npz, write_npz
+from biaslab.text.words import Texts
+
+
+@dataclass(frozen=True)
+class Finds:
+    """Discriminatory pairs.
+
+    Attributes
+    ----------
+    origins : (p,) int64
+        The row, in the searched part of the corpus, of the text that each search began with.
+    texts, partners : Texts
+        x and x'.
+    """
+
+    origins: np.ndarray
+    texts: Texts
+    partners: Texts
+
+    def __len__(self) -> int:
+        return len(self.origins)
+
+    def take(self, rows: np.ndarray) -> "Finds":
+        """Return some of the pairs."""
+        return Finds(self.origins[rows], self.texts.take(rows), self.partners.take(rows))
+
+
+def key(part: str, feature: str, number: int, phase: str, tester: str) -> str:
+    """Return the name of what one search found."""
+    return f"{part}/{feature}/{number}/{phase}/{tester}"
+
+
+def save_finds(path: Path, found: Mapping[str, Finds]) -> None:
+    """Write what searches found, by `key`."""
+    arrays: dict[str, np.ndarray] = {}
+    for name, finds in found.items():
+        arrays |= finds.texts.arrays(f"{name}/x") | finds.partners.arrays(f"{name}/partner")
+        arrays[f"{name}/origins"] = finds.origins
+    write_npz(path, **arrays)
+
+
+def load_finds(path: Path) -> dict[str, Finds]:
+    """Read what `save_finds` wrote.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or wrong.
+    """
+    arrays = read_npz(path)
+    names = [name.removesuffix("/origins") for name in arrays if name.endswith("/origins")]
+    return {
+        name: Finds(
+            arrays[f"{name}/origins"],
+            Texts.of_arrays(arrays, f"{name}/x"),
+            Texts.of_arrays(arrays, f"{name}/partner"),
+        )
+        for name in names
+    }

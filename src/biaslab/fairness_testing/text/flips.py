@@ -1,0 +1,82 @@
+"""How often exchanging a word of a feature, or putting one in, changes the label of a text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.stats import share_interval
+from biaslab.fairness_testing.text.discrimination import answer_variants
+from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.text.words import Texts
+
+
+@dataclass(frozen=True)
+class Flips:
+    """How often each value of a feature changes the label of texts.
+
+    Attributes
+    ----------
+    with_term, flipped_without : (k,) int64
+        Texts that hold the value, and those of them in which some other value in its place changes the label.
+    without_term, flipped_with : (k,) int64
+        Texts with another value, and those of them whose label changes when this value takes its place (that
+        of one of them where there are several).
+    """
+
+    with_term: np.ndarray
+    flipped_without: np.ndarray
+    without_term: np.ndarray
+    flipped_with: np.ndarray
+
+
+def count_flips(subject: TextSubject, texts: Texts) -> Flips:
+    """Count whose label the exchange of each value changes.
+
+    Parameters
+    ----------
+    subject : TextSubject
+    texts : Texts
+        Any, with sensitive words or without.
+
+    Raises
+    ------
+    InputError
+        When the classifier does not give two finite probabilities a text.
+    """
+    k = len(subject.values)
+    counts = np.zeros((4, k), np.int64)
+    for answer in answer_variants(subject, texts):
+        variants, flips = answer.variants, answer.flips
+        for offset, words in enumerate((variants.replaced, variants.values)):
+            of = variants.rows * k + subject.value_numbers[words]
+            counts[2 * offset] += np.bincount(np.unique(of) % k, minlength=k)
+            counts[2 * offset + 1] += np.bincount(np.unique(of[flips]) % k, minlength=k)
+    return Flips(*counts)
+
+
+def flip_table(names: Sequence[str], n_texts: np.ndarray, n_flips: np.ndarray, column: str) -> pd.DataFrame:
+    """Return counts as shares with intervals.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The words of the values.
+    n_texts, n_flips : (k,) int64
+    column : str
+        What the words are called.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `column`, n_texts, n_flips, share, ci_low, ci_high (Clopper and Pearson's 95% interval); NaN
+        where no text is counted.
+    """
+    shares = [
+        (n_flip / n if n else np.nan, *share_interval(n_flip, n))
+        for n_flip, n in zip(n_flips.tolist(), n_texts.tolist(), strict=True)
+    ]
+    share, low, high = np.array(shares, np.float64).reshape(-1, 3).T
+    columns = {column: list(names), "n_texts": n_texts, "n_flips": n_flips}
+    return pd.DataFrame({**columns, "share": share, "ci_low": low, "ci_high": high})

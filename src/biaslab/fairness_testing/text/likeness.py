@@ -1,0 +1,127 @@
+"""The measures of likeness between a text and what a search made of it (Section 5.2, RQ2)."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biaslab.fairness_testing.text.corpus import TRAIN, VALIDATION, Prepared
+from biaslab.text import similarity
+from biaslab.text.words import Lexicon, Texts
+
+LANGUAGE_MODEL_EPOCHS = 2
+LANGUAGE_MODEL_WIDTH = 64
+LANGUAGE_MODEL_TEXTS = 3000
+"""Training texts that the language model learns from, at most: it only has to rank texts."""
+MAX_PIECES = 128
+
+
+@dataclass(frozen=True)
+class Yardsticks:
+    """What texts are measured by.
+
+    Attributes
+    ----------
+    lexicon : Lexicon
+    sentences : object or None
+        A `sentence_vectors.SentenceEncoder`.
+    language_model : object or None
+        A `language_model.BiGRU`, trained on the corpus.
+    """
+
+    lexicon: Lexicon
+    sentences: Any = None
+    language_model: Any = None
+
+    @classmethod
+    def load(cls, prepared: Prepared, encoder: Mapping[str, Any], seed: int, threads: int) -> "Yardsticks":
+        """Return the measures that can be had: without an encoder, those that need none.
+
+        Parameters
+        ----------
+        prepared : Prepared
+        encoder : mapping
+            ``config``, ``vocabulary`` and ``weights`` (None for random ones) of a BERT.
+        seed, threads : int
+
+        Raises
+        ------
+        InputError
+            When the encoder's files are wrong.
+        """
+        if not encoder.get("config") or not encoder.get("vocabulary"):
+            return cls(prepared.lexicon)
+        from biaslab.text.devices import make_deterministic
+        from biaslab.text.encoder import EncoderFiles, prepare_encoder
+        from biaslab.text.sentence_vectors import SentenceEncoder
+
+        make_deterministic(threads)
+        with tempfile.TemporaryDirectory() as folder:
+            files = EncoderFiles(encoder["config"], encoder["vocabulary"], encoder.get("weights"))
+            weights = "pretrained" if encoder.get("weights") else "random"
+            prepare_encoder(files, folder, weights=weights, seed=seed)
+            sentences = SentenceEncoder.load(Path(folder))
+        return cls(prepared.lexicon, sentences, _train_language_model(prepared, sentences.tokenizer, seed))
+
+    def measure(self, original: Texts, changed: Texts) -> dict[str, float]:
+        """Return the mean of every measure over n pairs.
+
+        Parameters
+        ----------
+        original, changed : Texts
+            n texts each, n at least 1.
+
+        Returns
+        -------
+        dict of str to float
+            l0, l2, jaccard, bleu; and where there is an encoder, similarity, perplexity of the changed
+            and seed_perplexity of the original texts (the exponential of the mean over texts of the mean
+            negative log-likelihood of a word piece).
+        """
+        means = {
+            "l0": similarity.changed_words(original, changed).mean(),
+            "l2": similarity.vector_distance(original, changed, self.lexicon.vectors).mean(),
+            "jaccard": similarity.jaccard(original, changed).mean(),
+            "bleu": similarity.bleu(original, changed).mean(),
+        }
+        if self.sentences is not None:
+            from biaslab.text.sentence_vectors import similarity as cosines
+
+            seeds, found = self._sentences(original), self._sentences(changed)
+            vectors = self.sentences.vectors([*seeds, *found])
+            means["similarity"] = cosines(vectors[: len(seeds)], vectors[len(seeds) :]).mean()
+            means["perplexity"] = self._perplexity(found)
+            means["seed_perplexity"] = self._perplexity(seeds)
+        return {name: float(mean) for name, mean in means.items()}
+
+    def _sentences(self, texts: Texts) -> list[str]:
+        return [" ".join(self.lexicon.decode(row)) for row in texts]
+
+    def _perplexity(self, sentences: Sequence[str]) -> float:
+        from biaslab.text.language_model import negative_log_likelihood
+
+        tokens = self.sentences.tokenizer.encode(sentences, MAX_PIECES)
+        return float(np.exp(negative_log_likelihood(self.language_model, tokens).mean()))
+
+
+def _train_language_model(prepared: Prepared, tokenizer: Any, seed: int) -> Any:
+    """Train the language model on texts of the corpus, as words joined by blanks: as all that it measures."""
+    from biaslab.text.language_model import LanguageModelSettings, train_language_model
+
+    def tokens(part: str, limit: int) -> Any:
+        texts = prepared.parts[part].texts
+        kept = np.flatnonzero(texts.lengths > 0)[:limit]
+        sentences = [" ".join(prepared.lexicon.decode(texts.row(i))) for i in kept]
+        return tokenizer.encode(sentences, MAX_PIECES)
+
+    settings = LanguageModelSettings(
+        epochs=LANGUAGE_MODEL_EPOCHS,
+        learning_rate=2e-3,
+        embedding=LANGUAGE_MODEL_WIDTH,
+        hidden=LANGUAGE_MODEL_WIDTH,
+    )
+    train, validation = tokens(TRAIN, LANGUAGE_MODEL_TEXTS), tokens(VALIDATION, LANGUAGE_MODEL_TEXTS)
+    return train_language_model(train, validation, tokenizer, settings, seed)[0]

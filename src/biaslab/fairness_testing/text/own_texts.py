@@ -1,0 +1,127 @@
+"""The user's texts, the words that may stand in them, and the features that they mention."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
+
+
+@dataclass(frozen=True)
+class OwnTexts:
+    """Texts ready to be tested.
+
+    Attributes
+    ----------
+    lexicon : Lexicon
+        The words of all texts and features, and those that may replace them.
+    texts : Texts
+        n texts, none of them empty.
+    rows : (n,) int64
+        Which text of the data each is, from 0.
+    n_wordless : int
+        Texts of the data that are left out because they have no word.
+    """
+
+    lexicon: Lexicon
+    texts: Texts
+    rows: np.ndarray
+    n_wordless: int
+
+    @property
+    def known_share(self) -> float:
+        """The share of all words of the texts that have a vector of their own."""
+        return float(self.lexicon.is_known[self.texts.ids].mean())
+
+
+def prepare(
+    data: Sequence[str],
+    vector_words: Sequence[str],
+    vectors: np.ndarray,
+    features: Mapping[str, Sequence[str]],
+    n_candidates: int,
+) -> OwnTexts:
+    """Return texts as words with vectors.
+
+    Parameters
+    ----------
+    data : sequence of str
+        The texts.
+    vector_words : sequence of str
+        Words with a vector, the most frequent first, as files of vectors have them.
+    vectors : (v, d) float32
+    features : mapping of str to sequence of str
+        The values of each feature.
+    n_candidates : int
+        Of the words with a vector, how many from the first may replace others; those of texts and features
+        may in any case. Only what is a word in texts counts: no punctuation, no capitals.
+
+    Raises
+    ------
+    InputError
+        When no text has a word, or no word of theirs has a vector.
+    """
+    split = [split_words(text) for text in data]
+    rows = np.array([i for i, words in enumerate(split) if words], np.int64)
+    if not len(rows):
+        raise InputError(f"none of the {len(data)} texts has a word; give texts of letters or digits")
+    used = {word for words in (*split, *features.values()) for word in words}
+    kept, n_plain = [], 0
+    for i, word in enumerate(vector_words):
+        is_candidate = n_plain < n_candidates and split_words(word) == [word]
+        n_plain += is_candidate
+        if is_candidate or word in used:
+            kept.append(i)
+    known = [vector_words[i] for i in kept]
+    has_vector = set(known)
+    if not any(has_vector.intersection(words) for words in split):
+        raise InputError(
+            "no word of the texts has a vector; name vectors of their language, of words in lower case"
+        )
+    lexicon = build_lexicon(known, vectors[kept], [*split, *features.values()])
+    texts = lexicon.encode([split[i] for i in rows])
+    return OwnTexts(lexicon, texts, rows, len(data) - len(rows))
+
+
+def choose_features(
+    terms: Mapping[str, tuple[str, ...]], names: Sequence[str], data: Sequence[str], where: str
+) -> dict[str, tuple[str, ...]]:
+    """Return the features to test: those that are named, else all that the texts mention.
+
+    Parameters
+    ----------
+    terms : mapping of str to tuple of str
+        The values of each feature.
+    names : sequence of str
+        The features that are asked for, none for all.
+    data : sequence of str
+        The texts.
+    where : str
+        What messages call the texts.
+
+    Raises
+    ------
+    InputError
+        For a name that is no feature or is there twice, and when no text has a value of a feature that is
+        named, or of any.
+    """
+    for number, name in enumerate(names):
+        if name not in terms:
+            near = suggest(name, terms) or f" (there are {', '.join(terms)})"
+            raise InputError(f"--feature {name}: there is no such feature{near}")
+        if name in names[:number]:
+            raise InputError(f"--feature {name}: is there twice; give it once")
+    words = {word for text in data for word in split_words(text)}
+    for name in names:
+        if words.isdisjoint(terms[name]):
+            raise InputError(_unmentioned(where, f"the feature '{name}'"))
+    chosen = {name: terms[name] for name in names or terms if not words.isdisjoint(terms[name])}
+    if not chosen:
+        raise InputError(_unmentioned(where, f"any feature ({', '.join(terms)})"))
+    return chosen
+
+
+def _unmentioned(where: str, what: str) -> str:
+    return f"{where}: no text has a sensitive word, a value of {what}; name other texts or --terms"

@@ -1,0 +1,216 @@
+"""Fairer networks by retraining with discriminatory texts (Zhang et al. 2021, RQ4, Tables XIII and XIV).
+
+A random 5% of the texts that were found from the training texts are added to these, and the network is
+trained again. How much this helps is measured on texts that were found independently, from the test texts:
+the share of them that is no longer discriminatory. The paper does not say which label an added text gets,
+nor where training starts. Here a label rule is a choice, and training starts anew, as the tested network's
+did but from a seed of its own.
+
+Training again moves the boundary between labels even when nothing is added, and texts that were found lie
+close to it. So a retraining without added texts, from the same seed, is the control that an improvement has
+to be compared with.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from sklearn.metrics import f1_score
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.rng import stream
+from biaslab.fairness_testing.text.discrimination import check
+from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.text.models import TextModel
+from biaslab.text.recurrent import Recurrent, initial_recurrent
+from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
+from biaslab.text.words import Texts, concatenate
+
+MODEL, MAJORITY, DATA = LABEL_RULES = ("model", "majority", "data")
+"""Who labels an added text: see `label_found`."""
+SHARE = 0.05
+"""Part of the found texts that are added (Section 5.2, RQ4)."""
+CHUNK = 32
+"""Texts whose variants are labelled at once."""
+
+
+def drawn(n_found: int, repetition: int, seed: int, share: float = SHARE) -> np.ndarray:
+    """Return which of the found texts are added.
+
+    Parameters
+    ----------
+    n_found : int
+        Different discriminatory texts.
+    repetition, seed : int
+    share : float
+        Part of them that is drawn; at least one is where there are any.
+
+    Returns
+    -------
+    (k,) int64
+        Rows, rising.
+    """
+    k = min(n_found, max(1, round(share * n_found)))
+    return np.sort(stream(seed, "text retraining", repetition).choice(n_found, k, replace=False))
+
+
+def label_found(
+    subject: TextSubject, texts: Texts, rule: str, data_labels: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the labels that found texts are added with.
+
+    Parameters
+    ----------
+    subject : TextSubject
+        Its model is the tested network.
+    texts : Texts
+        n texts.
+    rule : str
+        ``model``: the model's label of the text. ``majority``: the model's most frequent label of the text as
+        it is and with every other value in the place of each sensitive word, as in Algorithm 2; of two
+        equally frequent ones that of the text as it is. ``data``: the label, in the data, of the text that
+        the search started from.
+    data_labels : (n,) int64, optional
+        The labels of the last rule, needed by it alone.
+
+    Returns
+    -------
+    (n,) int64
+
+    Raises
+    ------
+    InputError
+        For a rule that is not known, or labels of the data that are missing or do not fit the texts.
+    """
+    match rule:
+        case "model":
+            return _labels(subject.model, texts)
+        case "majority":
+            return _majority_labels(subject, texts)
+        case "data" if data_labels is not None and len(data_labels) == len(texts):
+            return np.asarray(data_labels, np.int64)
+        case "data":
+            raise InputError("the label rule 'data' needs the label of each text's seed; give one a text")
+    raise InputError(
+        f"no label rule is called '{rule}'{suggest(rule, LABEL_RULES)} (there are {', '.join(LABEL_RULES)})"
+    )
+
+
+def retrain(
+    model: Recurrent,
+    train: tuple[Texts, np.ndarray],
+    validation: tuple[Texts, np.ndarray] | None,
+    added: Texts,
+    added_labels: np.ndarray,
+    settings: TrainingSettings,
+    seed: int,
+) -> Recurrent:
+    """Train a network anew, with texts added to the data (Section 5.2, RQ4).
+
+    Parameters
+    ----------
+    model : Recurrent
+        The tested network, which is not changed: the new one has its kind, size and vectors.
+    train : (Texts, labels)
+        The data.
+    validation : (Texts, labels) or None
+        As in `train_recurrent`; nothing is added to these.
+    added : Texts
+        None at all (``Texts.of([])``) for the control.
+    added_labels : (k,) int64
+    settings : TrainingSettings
+    seed : int
+        Of the initial weights and the batches. With the same one, what was added is all that networks differ
+        by; with the one of the tested network, the control is the tested network.
+
+    Returns
+    -------
+    Recurrent
+    """
+    hidden, depth = model.layers[0][1].shape[1], len(model.layers)
+    start = initial_recurrent(model.kind, model.vectors, seed, hidden, depth)
+    texts, labels = train
+    texts, labels = concatenate([texts, added]), np.concatenate([labels, added_labels]).astype(np.int64)
+    return train_recurrent(start, texts, labels, settings, seed, validation)[0]
+
+
+def improvement(subject: TextSubject, independent: Texts) -> tuple[int, int]:
+    """Return how many texts are no longer discriminatory, and how many there are.
+
+    Parameters
+    ----------
+    subject : TextSubject
+        Its model is the retrained network.
+    independent : Texts
+        Texts that are discriminatory for the tested network and that no training has seen.
+    """
+    return int(np.sum(~check(subject, independent).discriminatory)), len(independent)
+
+
+def outcome(
+    subject: TextSubject, retrained: TextModel, independent: Texts, test: tuple[Texts, np.ndarray]
+) -> dict[str, float]:
+    """Return what became of a network (a row of Table XIII).
+
+    Parameters
+    ----------
+    subject : TextSubject
+        Its model is the tested network.
+    retrained : TextModel
+        What came after it, by whatever training.
+    independent : Texts
+        As in `improvement`.
+    test : (Texts, labels)
+
+    Returns
+    -------
+    dict
+        n_independent, n_removed and improvement (percent; NaN where no text is independent); accuracy_before,
+        f1_before, accuracy_after and f1_after, F1 being that of the positive class.
+    """
+    n_removed, n = improvement(replace(subject, model=retrained), independent)
+    row = {"n_independent": n, "n_removed": n_removed, "improvement": 100 * n_removed / n if n else np.nan}
+    for when, model in (("before", subject.model), ("after", retrained)):
+        row[f"accuracy_{when}"], row[f"f1_{when}"] = quality(model, *test)
+    return row
+
+
+def quality(model: TextModel, texts: Texts, labels: np.ndarray) -> tuple[float, float]:
+    """Return accuracy, and F1 of the positive class (0 where there is nothing to count).
+
+    Parameters
+    ----------
+    model : TextModel
+    texts : Texts
+    labels : (n,) int64
+    """
+    given = _labels(model, texts)
+    return float(np.mean(given == labels)), float(f1_score(labels, given, zero_division=0.0))
+
+
+def _majority_labels(subject: TextSubject, texts: Texts) -> np.ndarray:
+    """Return the most frequent label over all values; see `label_found`."""
+    found = np.empty(len(texts), np.int64)
+    for first in range(0, len(texts), CHUNK):
+        rows = range(first, min(first + CHUNK, len(texts)))
+        variants = [list(_with_every_value(subject, texts.row(i))) for i in rows]
+        labels = _labels(subject.model, Texts.of([row for group in variants for row in group]))
+        ends = np.cumsum([len(group) for group in variants])
+        for i, votes in zip(rows, np.split(labels, ends[:-1]), strict=True):
+            n_positive, n_negative = votes.sum(), (1 - votes).sum()
+            found[i] = votes[0] if n_positive == n_negative else n_positive > n_negative
+    return found
+
+
+def _with_every_value(subject: TextSubject, row: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield a text as it is, and with each of its sensitive words replaced by each other value."""
+    yield row
+    for word in dict.fromkeys(row[subject.is_value[row]].tolist()):
+        for value in subject.values:
+            if value != word:
+                yield np.where(row == word, value, row)
+
+
+def _labels(model: TextModel, texts: Texts) -> np.ndarray:
+    """Return the model's labels, (n,) int64."""
+    return model.probabilities(texts).argmax(axis=1)

@@ -1,0 +1,178 @@
+"""What retraining makes of a network that was searched (Tables XIII and XIV), and certified training."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.io import write_tsv
+from biaslab.fairness_testing.text import retraining as science
+from biaslab.fairness_testing.text.corpus import (
+    PARTS,
+    TEST,
+    TRAIN,
+    Labelled,
+    Prepared,
+    holding,
+    load_prepared,
+)
+from biaslab.fairness_testing.text.discrimination import check
+from biaslab.fairness_testing.text.experiment import seed_of, settings_of
+from biaslab.fairness_testing.text.finds import Finds, key, load_finds
+from biaslab.fairness_testing.text.search_experiment import (
+    ADF,
+    GLOBAL,
+    LOCAL,
+    PROPOSED,
+    RETRAINED,
+    Case,
+    cases,
+)
+from biaslab.fairness_testing.text.trails import distinct
+from biaslab.text.recurrent import Recurrent
+from biaslab.text.words import Texts, concatenate
+
+NONE, CERTIFIED = "none", "certified"
+"""Testers of rows without added texts: the control, and certified training."""
+BEFORE, AUGMENTED = "before", "augmented"
+"""Methods in unseen.tsv, besides these two."""
+_NOTHING = Texts.of([])
+
+
+def retrain_network(
+    folder: Path, kind: str, retrainings: int, share: float, training: Mapping[str, Any], seed: int
+) -> None:
+    """Retrain the first training of a network with what was found: ``retraining.tsv`` and ``unseen.tsv``.
+
+    The proposed tester's texts are labelled by every rule; the others' by the majority.
+
+    Parameters
+    ----------
+    folder : path
+        Of the corpus.
+    kind : {"lstm", "gru"}
+    retrainings : int
+        Each with other texts, and a seed of its own.
+    share : float
+        Of the texts found on the training texts, how many are added.
+    training : mapping
+        As for `train_networks`.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        When a file of the steps before is missing.
+    """
+    prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
+    settings, rows, unseen = settings_of(training), [], []
+    train, validation, test = (_pair(prepared.parts[part]) for part in PARTS)
+    for case in cases(folder, kind, 1, prepared):
+        independent = _found_texts(found, TEST, case, PROPOSED).texts
+        unseen.append(_unseen(case, prepared, case.subject.model, BEFORE, 0))
+        for number in range(retrainings):
+            of_seed = seed_of(seed, f"{kind} retraining", number)
+            for tester, rule, texts, labels in _additions(case, prepared, found, share, number, seed):
+                network = science.retrain(
+                    case.subject.model, train, validation, texts, labels, settings, of_seed
+                )
+                columns = {"model": kind, "feature": case.feature, "tester": tester, "label_rule": rule}
+                measured = science.outcome(case.subject, network, independent, test)
+                rows.append(columns | {"repetition": number, "n_added": len(texts)} | measured)
+                if (tester, rule) in ((NONE, ""), (PROPOSED, science.MAJORITY)):
+                    method = NONE if tester == NONE else AUGMENTED
+                    unseen.append(_unseen(case, prepared, network, method, number))
+    write_tsv(folder / kind / "retraining.tsv", pd.DataFrame(rows))
+    write_tsv(folder / kind / "unseen.tsv", pd.concat(unseen, ignore_index=True))
+
+
+def certify_network(folder: Path, kind: str, epochs: int, training: Mapping[str, Any], seed: int) -> None:
+    """Train a network certifiably for each feature: ``certified.tsv`` and ``unseen_certified.tsv``.
+
+    Parameters
+    ----------
+    folder : path
+        Of the corpus.
+    kind : {"lstm", "gru"}
+    epochs : int
+        Passes over the training texts, which begin with the first training's weights.
+    training : mapping
+        As for `train_networks`; of it the weight of negative texts is taken.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        When a file of the steps before is missing.
+    """
+    from biaslab.fairness_testing.text.certified import CertifiedSettings, certified_share, train_certified
+    from biaslab.text.devices import make_deterministic
+
+    make_deterministic(1)
+    prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
+    settings = CertifiedSettings(epochs=epochs, negative_weight=training["negative_weight"])
+    train, validation, test = (_pair(prepared.parts[part]) for part in PARTS)
+    rows, unseen = [], []
+    for case in cases(folder, kind, 1, prepared):
+        subject = case.subject
+        of_seed = seed_of(seed, f"{kind} certified {case.feature}", 0)
+        protected = (subject.is_value, subject.values)
+        network, _ = train_certified(subject.model, *train, *protected, settings, of_seed, validation)
+        independent = _found_texts(found, TEST, case, PROPOSED).texts
+        columns = {"model": kind, "feature": case.feature, "tester": CERTIFIED, "label_rule": ""}
+        measured = science.outcome(subject, network, independent, test)
+        shares = {
+            "certified_before": certified_share(subject.model, test[0], *protected),
+            "certified_after": certified_share(network, test[0], *protected),
+        }
+        rows.append(columns | {"repetition": 0, "n_added": 0} | measured | shares)
+        unseen.append(_unseen(case, prepared, network, CERTIFIED, 0))
+    write_tsv(folder / kind / "certified.tsv", pd.DataFrame(rows))
+    write_tsv(folder / kind / "unseen_certified.tsv", pd.concat(unseen, ignore_index=True))
+
+
+def _additions(
+    case: Case, prepared: Prepared, found: Mapping[str, Finds], share: float, number: int, seed: int
+) -> Iterator[tuple[str, str, Texts, np.ndarray]]:
+    """Yield what a retraining adds: tester, label rule, texts and their labels; first nothing."""
+    yield NONE, "", _NOTHING, np.empty(0, np.int64)
+    for tester in RETRAINED:
+        finds = _found_texts(found, TRAIN, case, tester)
+        finds = finds.take(science.drawn(len(finds), number, seed, share))
+        of_seeds = prepared.parts[TRAIN].labels[finds.origins]
+        for rule in science.LABEL_RULES if tester == PROPOSED else (science.MAJORITY,):
+            yield tester, rule, finds.texts, science.label_found(case.subject, finds.texts, rule, of_seeds)
+
+
+def _found_texts(found: Mapping[str, Finds], part: str, case: Case, tester: str) -> Finds:
+    """Return what both phases found on a part of the corpus, each text once."""
+    local = ADF if part == TEST else tester
+    both = [
+        found[key(part, case.feature, case.number, phase, of)]
+        for phase, of in ((GLOBAL, tester), (LOCAL, local))
+    ]
+    joined = Finds(
+        np.concatenate([finds.origins for finds in both]),
+        concatenate([finds.texts for finds in both]),
+        concatenate([finds.partners for finds in both]),
+    )
+    return joined.take(distinct(joined.texts))
+
+
+def _unseen(case: Case, prepared: Prepared, network: Recurrent, method: str, number: int) -> pd.DataFrame:
+    """Return rows of unseen.tsv: texts with a term that no search began with, how many are discriminatory."""
+    subject, rows = replace(case.subject, model=network), []
+    for name, part in prepared.parts.items():
+        if name not in (TRAIN, TEST):
+            texts = part.texts.take(np.flatnonzero(holding(part.texts, subject.values)))
+            n = int(check(subject, texts).discriminatory.sum())
+            columns = {"model": case.kind, "feature": case.feature, "texts": name, "method": method}
+            rows.append(columns | {"repetition": number, "n_texts": len(texts), "n_discriminatory": n})
+    return pd.DataFrame(rows)
+
+
+def _pair(part: Labelled) -> tuple[Texts, np.ndarray]:
+    return part.texts, part.labels

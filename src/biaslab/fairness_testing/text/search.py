@@ -1,0 +1,290 @@
+"""Both phases of the search for discriminatory texts, all in lock-step (Algorithms 1, 7, 8 and 10)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.fairness_testing.text import _choice_kernels as kernels
+from biaslab.fairness_testing.text import answers
+from biaslab.fairness_testing.text._trail_kernels import replay
+from biaslab.fairness_testing.text.discrimination import check, exchange
+from biaslab.fairness_testing.text.strategies import Step, Strategy, random_neighbours
+from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.text.words import Texts
+
+MAX_ITER = 10
+"""Perturbations of a seed in the paper."""
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Replaced words, in the order in which they were replaced; those of one step by rising position.
+
+    Attributes
+    ----------
+    seeds : (q,) int64
+        Whose text.
+    steps : (q,) int64
+        In which perturbation of it, from 0 on.
+    positions : (q,) int64
+        Which of its words.
+    words : (q,) int32
+        By which word.
+    """
+
+    seeds: np.ndarray
+    steps: np.ndarray
+    positions: np.ndarray
+    words: np.ndarray
+
+
+@dataclass(frozen=True)
+class GlobalSearch:
+    """What a global phase made of n seeds.
+
+    Attributes
+    ----------
+    found : (n,) int8
+        0 for a seed that is discriminatory as it is, i after i perturbations, -1 for one that never was.
+    texts : Texts
+        What the seeds became.
+    replaced, value : (n,) int32
+        The word of each that is replaced, and by which, in its partner x'; -1 without sensitive words.
+    moves : Moves
+        All perturbations, step by step.
+    n_queries, n_gradients : (n,) int64
+        Texts whose probabilities, and gradients, were asked for.
+    """
+
+    found: np.ndarray
+    texts: Texts
+    replaced: np.ndarray
+    value: np.ndarray
+    moves: Moves
+    n_queries: np.ndarray
+    n_gradients: np.ndarray
+
+    @property
+    def partners(self) -> Texts:
+        """The partners x' of `texts`."""
+        return exchange(self.texts, self.replaced, self.value)
+
+
+@dataclass(frozen=True)
+class LocalSearch:
+    """What walks from n texts visited.
+
+    Attributes
+    ----------
+    starts, ends : Texts
+        Where the walks begin and end.
+    positions, words : (n, hops) int32
+        Which word of the text each hop replaces, and by which; -1 where a walk has come to an end before,
+        since no word of it is free.
+    discriminatory : (n, hops) bool
+        Whether the text after each hop is.
+    replaced, value : (n, hops) int32
+        What makes its partner x' out of it, as in `GlobalSearch`; -1 after the end.
+    n_queries, n_gradients : (n,) int64
+        Texts whose probabilities, and gradients, were asked for.
+    """
+
+    starts: Texts
+    ends: Texts
+    positions: np.ndarray
+    words: np.ndarray
+    discriminatory: np.ndarray
+    replaced: np.ndarray
+    value: np.ndarray
+    n_queries: np.ndarray
+    n_gradients: np.ndarray
+
+    @property
+    def is_visit(self) -> np.ndarray:
+        """Which hops were made, (n, hops) bool."""
+        return self.positions >= 0
+
+    def texts(self) -> Texts:
+        """Return the text after each hop that was made, walk by walk."""
+        return Texts(*replay(self.starts.ids, self.starts.offsets, self.positions, self.words))
+
+
+def draw_numbers(seed: int, phase: str, ids: Sequence[int] | np.ndarray, steps: int) -> np.ndarray:
+    """Return the random numbers of searches, (n, steps, 2) float64 uniform in [0, 1).
+
+    They say which word is replaced, and by which neighbour. A seed's do not depend on the other seeds.
+
+    Parameters
+    ----------
+    seed : int
+        Of the run.
+    phase : str
+        What is searched how, e.g. ``"local lstm religion adf"``.
+    ids : (n,) int
+        A stable number of each seed.
+    steps : int
+        Perturbations or hops.
+    """
+    numbers = np.empty((len(ids), steps, 2))
+    for i, number in enumerate(ids):
+        stream(seed, "fairness text", phase, int(number)).random(out=numbers[i])
+    return numbers
+
+
+def search_globally(
+    subject: TextSubject, seeds: Texts, strategy: Strategy, draws: np.ndarray, max_iter: int = MAX_ITER
+) -> GlobalSearch:
+    """Perturb texts until they are discriminatory, or `max_iter` times (Algorithm 1).
+
+    J is the loss of the label y that x has, and x' is found anew for each x. A text without sensitive words,
+    or without free ones, is left as it is.
+
+    Parameters
+    ----------
+    subject : TextSubject
+    seeds : Texts
+        n texts.
+    strategy : Strategy
+    draws : (n, max_iter, 2) float64
+        By `draw_numbers`.
+    max_iter : int
+
+    Raises
+    ------
+    InputError
+        For a wrong number of perturbations, or a classifier whose answers are none.
+    """
+    if not 0 <= max_iter <= np.iinfo(np.int8).max:
+        raise InputError(f"cannot perturb a text {max_iter} times; give 0 to {np.iinfo(np.int8).max}")
+    n = len(seeds)
+    texts = Texts(seeds.ids.copy(), seeds.offsets)
+    found = np.full(n, -1, np.int8)
+    replaced, value = np.full((2, n), -1, np.int32)
+    n_queries, n_gradients = np.zeros((2, n), np.int64)
+    moves = []
+    left = np.arange(n)
+    for step in range(max_iter + 1):
+        at = check(subject, texts.take(left))
+        n_queries[left] += at.n_queries
+        replaced[left], value[left] = at.replaced, at.value
+        found[left[at.discriminatory]] = step
+        can_move = _have_free(subject, at.texts) & (at.replaced >= 0)
+        going = np.flatnonzero(~at.discriminatory & can_move)
+        if step == max_iter or not len(going):
+            break
+        left, now, partners = left[going], at.texts.take(going), at.partners.take(going)
+        rows, positions, words = _perturb(
+            subject, strategy, now, partners, at.labels[going], draws[left, step]
+        )
+        n_gradients[left] += strategy.n_gradients
+        moves.append((left[rows], np.full(len(rows), step), positions, words))
+        texts.ids[texts.offsets[left[rows]] + positions] = words
+        left = np.unique(left[rows])
+    return GlobalSearch(found, texts, replaced, value, _joined(moves), n_queries, n_gradients)
+
+
+def _have_free(subject: TextSubject, texts: Texts) -> np.ndarray:
+    rows = np.searchsorted(texts.offsets, np.flatnonzero(subject.free(texts)), side="right") - 1
+    return np.bincount(rows, minlength=len(texts)) > 0
+
+
+def _perturb(
+    subject: TextSubject,
+    strategy: Strategy,
+    texts: Texts,
+    partners: Texts,
+    labels: np.ndarray,
+    numbers: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rows of texts whose words are replaced, their positions, and by which words, (q,) each."""
+    rows, positions, words = [], [], []
+    for some in answers.batches(texts.lengths, answers.WORDS // 2):
+        x, g, h = answers.part(texts, some), None, None
+        if strategy.is_two_sided:
+            g, h = answers.pair_gradients(subject.model, x, answers.part(partners, some), labels[some])
+        elif strategy.needs_gradient:
+            g = answers.gradients(subject.model, x, labels[some])
+        places, chosen = strategy.choose(Step(subject, x, subject.free(x), g, h, numbers[some]))
+        of = np.searchsorted(x.offsets, places, side="right") - 1
+        rows.append(some.start + of)
+        positions.append(places - x.offsets[of])
+        words.append(chosen)
+    return np.concatenate(rows), np.concatenate(positions), np.concatenate(words)
+
+
+def _joined(moves: list[tuple[np.ndarray, ...]]) -> Moves:
+    nothing = (np.empty(0, np.int64),) * 3
+    columns = zip((*nothing, np.empty(0, np.int32)), *moves, strict=True)
+    return Moves(*(np.concatenate(column) for column in columns))
+
+
+def search_locally(
+    subject: TextSubject, starts: Texts, hops: int, is_guided: bool, draws: np.ndarray
+) -> LocalSearch:
+    """Walk around discriminatory texts, one word a hop (Algorithm 7).
+
+    A walk goes on from x whether or not x is discriminatory, and x' is found anew for each x. The word is
+    drawn by Algorithm 8, its substitute by Algorithm 10.
+
+    Parameters
+    ----------
+    subject : TextSubject
+    starts : Texts
+        n texts.
+    hops : int
+    is_guided : bool
+        Whether words are drawn in proportion to 1 / (||abs(g_a)||_inf + ||abs(g'_a)||_inf) (ADF); among all
+        free ones alike otherwise (RP).
+    draws : (n, hops, 2) float64
+        By `draw_numbers`.
+
+    Raises
+    ------
+    InputError
+        For a negative number of hops, or a classifier whose answers are none.
+    """
+    if hops < 0:
+        raise InputError(f"cannot walk {hops} hops; give 0 or more")
+    n = len(starts)
+    texts = Texts(starts.ids.copy(), starts.offsets)
+    positions, words, replaced, value = np.full((4, hops, n), -1, np.int32)
+    discriminatory = np.zeros((hops, n), bool)
+    at = check(subject, texts)
+    n_queries, n_gradients = at.n_queries.copy(), np.zeros(n, np.int64)
+    left = np.arange(n)
+    for hop in range(hops):
+        going = np.flatnonzero(_have_free(subject, at.texts) & (at.replaced >= 0))
+        if not len(going):
+            break
+        left, now, partners = left[going], at.texts.take(going), at.partners.take(going)
+        weights = _weights(subject, now, partners, at.labels[going], is_guided)
+        way, which = np.ascontiguousarray(draws[left, hop].T)
+        places = kernels.draw_elements(now.offsets, weights, way)
+        positions[hop, left] = places - now.offsets[:-1]
+        words[hop, left] = random_neighbours(subject, now, places, which)
+        texts.ids[texts.offsets[left] + positions[hop, left]] = words[hop, left]
+        n_gradients[left] += 2 * is_guided
+        at = check(subject, texts.take(left))
+        n_queries[left] += at.n_queries
+        discriminatory[hop, left] = at.discriminatory
+        replaced[hop, left], value[hop, left] = at.replaced, at.value
+    by_walk = (np.ascontiguousarray(a.T) for a in (positions, words, discriminatory, replaced, value))
+    return LocalSearch(starts, texts, *by_walk, n_queries, n_gradients)
+
+
+def _weights(
+    subject: TextSubject, texts: Texts, partners: Texts, labels: np.ndarray, is_guided: bool
+) -> np.ndarray:
+    """Return the weights of all words in the draw of the next one, (m,) float64 (Algorithm 8)."""
+    is_free = subject.free(texts)
+    if not is_guided:
+        return is_free.astype(np.float64)
+    saliency = [np.empty(0)]
+    for some in answers.batches(texts.lengths, answers.WORDS // 2):
+        x, other = answers.part(texts, some), answers.part(partners, some)
+        g, h = answers.pair_gradients(subject.model, x, other, labels[some])
+        saliency.append(kernels.largest_components(g) + kernels.largest_components(h))
+    return kernels.inverse_weights(texts.offsets, np.concatenate(saliency), is_free)

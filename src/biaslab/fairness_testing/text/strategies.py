@@ -1,0 +1,198 @@
+"""The ways of perturbing texts in the global phase. A new one costs a function, a row, and an oracle.
+
+Algorithms 5 and 6, both with the gradients of x and x' and, as the methods that they come from have it, with
+x's alone; as printed; and random words (RP).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.fairness_testing.text import _choice_kernels as kernels
+from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.text.words import Texts
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where n searches stand, each of which has a free word.
+
+    Attributes
+    ----------
+    subject : TextSubject
+    texts : Texts
+        The texts x, with m words in all.
+    is_free : (m,) bool
+        The words, of A without P, that may be perturbed.
+    g, h : (m, d) float or None
+        The gradients g of x and g' of x', where the strategy takes them.
+    numbers : (n, 2) float64
+        Uniform in [0, 1): which word, and which neighbour.
+    """
+
+    subject: TextSubject
+    texts: Texts
+    is_free: np.ndarray
+    g: np.ndarray | None
+    h: np.ndarray | None
+    numbers: np.ndarray
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """One row of the registry.
+
+    Attributes
+    ----------
+    name : str
+        In files and on the command line.
+    title : str
+        What people call it.
+    choose : callable
+        ``choose(step)`` returns which words are replaced, (q,) int64 indexes of ``step.texts.ids`` in rising
+        order, and by which, (q,) int32.
+    is_random : bool
+        Whether it takes the random numbers.
+    needs_gradient : bool
+        Whether it takes g.
+    is_two_sided : bool
+        Whether it takes g', too.
+    is_printed : bool
+        Whether it does what the paper prints where that contradicts the paper's own words.
+    """
+
+    name: str
+    title: str
+    choose: Callable[[Step], tuple[np.ndarray, np.ndarray]]
+    is_random: bool = False
+    needs_gradient: bool = True
+    is_two_sided: bool = False
+    is_printed: bool = False
+
+    @property
+    def n_gradients(self) -> int:
+        """Gradients that a perturbation of one text takes."""
+        return int(self.needs_gradient) + int(self.is_two_sided)
+
+
+def random_neighbours(
+    subject: TextSubject, texts: Texts, places: np.ndarray, numbers: np.ndarray
+) -> np.ndarray:
+    """Return a neighbour of each of some words, all as likely as each other (Algorithm 10), (q,) int32.
+
+    Parameters
+    ----------
+    subject : TextSubject
+    texts : Texts
+    places : (q,) int64
+        Indexes of ``texts.ids``; words with a neighbour.
+    numbers : (q,) float64
+        Uniform in [0, 1).
+    """
+    words = texts.ids[places]
+    return subject.neighbours[words, (numbers * subject.n_neighbours[words]).astype(np.int64)]
+
+
+def perturb_randomly(step: Step) -> tuple[np.ndarray, np.ndarray]:
+    """Replace a random free word by a random neighbour (RP)."""
+    way, which = np.ascontiguousarray(step.numbers.T)
+    places = kernels.draw_elements(step.texts.offsets, step.is_free.astype(np.float64), way)
+    return places, random_neighbours(step.subject, step.texts, places, which)
+
+
+def perturb_most_important(step: Step, direction: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Replace the most important word along the gradient (Algorithm 5, with Equation 5 where g' is taken).
+
+    Parameters
+    ----------
+    step : Step
+    direction : int
+        1 perturbs in the gradient's direction, which raises the loss, "to push the sample towards the
+        classification boundary"; -1 has line 3 as printed, with sign(x_a - c), which goes the other way.
+    """
+    importance = (
+        kernels.largest_components(step.g) if step.h is None else kernels.largest_differences(step.g, step.h)
+    )
+    a = kernels.first_maxima(step.texts.offsets, importance, step.is_free)
+    subject = step.subject
+    words = kernels.nearest_directions(
+        step.texts.ids[a], step.g[a], subject.model.vectors, subject.neighbours, direction
+    )
+    return a, words
+
+
+def perturb_most_effective(step: Step) -> tuple[np.ndarray, np.ndarray]:
+    """Make the replacement with the largest effect by the gradients (Algorithm 6, its maximum kept up).
+
+    With g alone it is the largest first-order rise of the loss, g_a · (c - x_a), as in HotFlip.
+    """
+    effects = _effects(step)
+    best = kernels.first_maxima(
+        step.texts.offsets * effects.shape[1], effects.ravel(), ~np.isnan(effects).ravel()
+    )
+    a, place = best // effects.shape[1], best % effects.shape[1]
+    return a, step.subject.neighbours[step.texts.ids[a], place]
+
+
+def perturb_every_word(step: Step) -> tuple[np.ndarray, np.ndarray]:
+    """Replace every free word by its last neighbour with an effect (Algorithm 6 as printed).
+
+    It never raises min_dif above 0, and replaces inside the loop over the words.
+    """
+    has_effect = _effects(step) > 0
+    a = np.flatnonzero(has_effect.any(axis=1))
+    last = has_effect.shape[1] - 1 - has_effect[a, ::-1].argmax(axis=1)
+    return a, step.subject.neighbours[step.texts.ids[a], last]
+
+
+def _effects(step: Step) -> np.ndarray:
+    """Return dif of Algorithm 6, or g_a · (c - x_a) without g', (m, K) float64; NaN for no candidate."""
+    subject = step.subject
+
+    def by(gradients: np.ndarray) -> np.ndarray:
+        return kernels.replacement_effects(
+            step.texts.ids, step.is_free, gradients, subject.model.vectors, subject.neighbours
+        )
+
+    return -by(step.g) if step.h is None else np.abs(by(step.g) - by(step.h))
+
+
+STRATEGIES: dict[str, Strategy] = {
+    strategy.name: strategy
+    for strategy in (
+        Strategy("rp", "RP", perturb_randomly, is_random=True, needs_gradient=False),
+        Strategy("asc", "ASC", perturb_most_important),
+        Strategy("adf_asc", "ADF_ASC", perturb_most_important, is_two_sided=True),
+        Strategy("hf", "HF", perturb_most_effective),
+        Strategy("adf_hf", "ADF_HF", perturb_most_effective, is_two_sided=True),
+        Strategy(
+            "adf_asc@printed",
+            "ADF_ASC as printed",
+            partial(perturb_most_important, direction=-1),
+            is_two_sided=True,
+            is_printed=True,
+        ),
+        Strategy(
+            "adf_hf@printed", "ADF_HF as printed", perturb_every_word, is_two_sided=True, is_printed=True
+        ),
+    )
+}
+"""Every strategy by its name."""
+
+
+def find_strategy(name: str) -> Strategy:
+    """Return the strategy of a name.
+
+    Raises
+    ------
+    InputError
+        When there is none.
+    """
+    if name not in STRATEGIES:
+        raise InputError(
+            f"there is no strategy '{name}' (known: {', '.join(STRATEGIES)}){suggest(name, list(STRATEGIES))}"
+        )
+    return STRATEGIES[name]

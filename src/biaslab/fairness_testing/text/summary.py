@@ -1,0 +1,176 @@
+"""What ``biaslab fairness-testing text run`` prints and writes for a reader."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from biaslab.core import tables
+from biaslab.core.files import write_text
+from biaslab.core.io import write_tsv
+from biaslab.fairness_testing.text import display
+from biaslab.fairness_testing.text.display import Mask, Section
+from biaslab.fairness_testing.text.pairs import IN_DATA, Pair, write_pairs
+
+N_PRINTED, N_ON_PAGE = 2, 200
+"""Pairs of a feature that are printed, of texts as they are and of perturbed ones; those on the page."""
+N_TERMS = 10
+"""Sensitive words of a feature that the page shows; the table has them all."""
+
+_WIDTH = 110  # characters a line where there is no terminal
+_COLUMNS = {
+    "Feature": "{feature}",
+    "Tester": "{tester}",
+    "Seeds": "{n_seeds:,}",
+    "Discriminatory as they are (95%)": "{n_raw:,}: {raw_share:.1%} [{ci_low:.1%}, {ci_high:.1%}]",
+    "Found from the others": "{n_found:,}",
+    "Different texts visited": "{n_visited:,}",
+    "Discriminatory": "{n_discriminatory:,}",
+    "Share": "{share:.1%}",
+    "Model queries": "{n_queries:,}",
+    "Gradients": "{n_gradients:,}",
+}
+_NOTE = (
+    "A text is discriminatory if the classifier gives it another label once a sensitive word in it is"
+    " replaced, wherever it occurs, by another value of the same feature. Seeds are texts with a sensitive"
+    " word, with Clopper and Pearson's interval of their share. Equal texts count once."
+)
+
+
+@dataclass(frozen=True)
+class FeatureResult:
+    """What was found for one feature.
+
+    Attributes
+    ----------
+    feature : str
+    summary : dict
+        `campaign.summarize`.
+    pairs : list of Pair
+    invariants, terms : pandas.DataFrame
+        `campaign.invariant_table` and `campaign.term_table`.
+    """
+
+    feature: str
+    summary: dict[str, object]
+    pairs: list[Pair]
+    invariants: pd.DataFrame
+    terms: pd.DataFrame
+
+
+def write(out: Path, title: str, results: Sequence[FeatureResult], mask: Mask) -> None:
+    """Write found.jsonl (whose words are not masked), summary, invariants.tsv, words.tsv and found.html.
+
+    Parameters
+    ----------
+    out : path
+        A folder.
+    title : str
+        Of the page.
+    results : sequence of FeatureResult
+    mask : callable
+        Returns how a word is shown.
+    """
+    write_pairs(out / "found.jsonl", [pair for result in results for pair in result.pairs])
+    tables.write_table(out / "summary", summary_table(results))
+    write_tsv(out / "invariants.tsv", _by_feature(results, "invariants"))
+    terms = _by_feature(results, "terms")
+    write_tsv(out / "words.tsv", terms.assign(term=[mask(term) for term in terms["term"]]))
+    write_text(out / "found.html", display.to_html(title, [_section(r, mask) for r in results], mask))
+
+
+def summary_table(results: Sequence[FeatureResult]) -> tables.Table:
+    """Return the table of a run, a row a feature."""
+    data = pd.DataFrame([{"feature": result.feature, **result.summary} for result in results])
+    stopped = [f"{row.feature}: stopped by {row.stopped}." for row in data.itertuples() if row.stopped]
+    shown = tables.text_columns(data, _COLUMNS)
+    return tables.Table(data, shown, "Discriminatory texts", " ".join([_NOTE, *stopped]))
+
+
+def show(title: str, facts: Sequence[str], results: Sequence[FeatureResult], mask: Mask) -> None:
+    """Print what was read, what was found, and a few pairs."""
+    console = Console(markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
+    console.print(Text(title, style="bold"))
+    for fact in facts:
+        console.print(fact)
+    if any(result.pairs for result in results):
+        console.print(display.legend())
+    for result in results:
+        console.print()
+        console.print(_page(result, mask))
+        shown = _examples(result.pairs)
+        for pair in shown:
+            console.print()
+            console.print(display.to_terminal(pair, mask), soft_wrap=True)
+        if not shown:
+            console.print("No discriminatory text was found.")
+
+
+def _examples(pairs: Sequence[Pair]) -> list[Pair]:
+    first = display.first_of_each_seed(pairs)
+    as_they_are = [pair for pair in first if pair.phase == IN_DATA]
+    perturbed = [pair for pair in first if pair.phase != IN_DATA]
+    return [*as_they_are[:N_PRINTED], *perturbed[:N_PRINTED]]
+
+
+def _page(result: FeatureResult, mask: Mask) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    table.add_row(Text("Feature", style="dim"), Text(result.feature, style="bold"))
+    for name, value in _facts(result, mask):
+        table.add_row(name, value)
+    return table
+
+
+def _facts(result: FeatureResult, mask: Mask) -> list[tuple[str, str]]:
+    """Return what was found for a feature, in words."""
+    row = result.summary
+    ended = f", stopped by {row['stopped']}" if row["stopped"] else ""
+    facts = [
+        (
+            "Search",
+            f"{row['tester']}: {row['n_seeds']:,} of {row['n_mentioning']:,} texts with a sensitive"
+            f" word{ended}; {row['n_queries']:,} model queries, {row['n_gradients']:,} gradients",
+        ),
+        (
+            "As they are",
+            f"{row['n_raw']:,} ({row['raw_share']:.1%} [{row['ci_low']:.1%}, {row['ci_high']:.1%}]) of these"
+            " texts are discriminatory",
+        ),
+        ("Perturbed", f"{row['n_found']:,} more texts became so in the global phase"),
+        (
+            "In all",
+            f"{row['n_discriminatory']:,} of {row['n_visited']:,} different texts ({row['share']:.1%})",
+        ),
+    ]
+    flipping = result.terms[result.terms["n_flips"] > 0].head(5)
+    if len(flipping):
+        named = (f"{mask(term.term)} {term.n_flips}/{term.n_texts}" for term in flipping.itertuples())
+        facts.append(("Changing labels", f"exchanging {', '.join(named)}"))
+    return facts
+
+
+def _section(result: FeatureResult, mask: Mask) -> Section:
+    terms = result.terms.head(N_TERMS)
+    pairs = display.first_of_each_seed(result.pairs)[:N_ON_PAGE]
+    return Section(
+        result.feature,
+        [fact for fact in _facts(result, mask) if fact[0] != "Changing labels"],
+        terms.assign(term=[mask(term) for term in terms["term"]]),
+        pairs,
+        len(result.pairs) - len(pairs),
+    )
+
+
+def _by_feature(results: Sequence[FeatureResult], name: str) -> pd.DataFrame:
+    """Return the tables of all features as one, with a column feature."""
+    parts = [getattr(result, name).assign(feature=result.feature) for result in results]
+    table = pd.concat(parts, ignore_index=True)
+    return table[["feature", *(column for column in table.columns if column != "feature")]]

@@ -1,0 +1,133 @@
+"""Protected words: the values that a sensitive feature has in texts (Zhang et al. 2021, Section 5.1)."""
+
+import os
+import re
+from pathlib import Path
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import read_yaml
+from biaslab.core.schema import check_schema
+from biaslab.text.words import split_words
+
+EVERY_TEXT = "all"
+"""What stands for all texts, whatever their words, where results name a feature."""
+
+_HEADER = ["feature", "values"]
+_FEATURE = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_SCHEMA = {
+    "type": "object",
+    "additionalProperties": False,
+    "description": "features",
+    "properties": {
+        "title": {"type": "string", "description": "what the list is"},
+        "source": {"type": "string", "description": "where it comes from"},
+        "features": {
+            "type": "object",
+            "description": "the values of each feature",
+            "propertyNames": {"type": "string", "description": "the name of a feature, in quotes if need be"},
+            "additionalProperties": {
+                "type": "array",
+                "description": "the values of a feature; yes, no, true and false in quotes",
+                "items": {"type": "string", "description": "a word in lower case, in quotes if need be"},
+            },
+        },
+    },
+}
+
+Rows = list[tuple[str, str, list[str]]]
+"""Of each feature: where it stands, its name, and its values."""
+
+
+def read_terms(path: str | os.PathLike) -> dict[str, tuple[str, ...]]:
+    """Read the values of one or several sensitive features.
+
+    Parameters
+    ----------
+    path : path-like
+        ``.csv`` as the authors publish it: the header ``feature, values``, then one feature a line, its name
+        and its values with commas in between. Or ``.yaml`` with ``features``, a mapping of names to lists,
+        and perhaps ``title`` and ``source``. Or ``.txt``, one value a line, where empty lines and lines that
+        begin with ``#`` are skipped; the feature is named as the file.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        The values of each feature, both in the order of the file. A value is one word.
+
+    Raises
+    ------
+    InputError
+        Naming file and line or feature: no such file, an unknown suffix or key, bytes that are not UTF-8, no
+        feature, one that is there twice, that has less than two values (there is nothing to exchange) or
+        cannot be named so, a value that is there twice, has capital letters or is not one word.
+    """
+    path = Path(path)
+    readers = {".csv": _read_csv, ".yaml": _read_yaml, ".yml": _read_yaml, ".txt": _read_txt}
+    if path.suffix not in readers:
+        raise InputError(f"{path}: unknown kind of term list; use a file .csv, .yaml or .txt")
+    rows = readers[path.suffix](path)
+    if not rows:
+        raise InputError(f"{path}: has no features; write at least one and its values")
+    terms: dict[str, tuple[str, ...]] = {}
+    for where, feature, values in rows:
+        _check_name(feature, where)
+        if feature in terms:
+            raise InputError(f"{where}: the feature '{feature}' is there twice; remove one")
+        _check_values(feature, values, where)
+        terms[feature] = tuple(values)
+    return terms
+
+
+def _read_csv(path: Path) -> Rows:
+    lines = [(i, [field.strip() for field in line.split(",")]) for i, line in enumerate(_lines(path), 1)]
+    lines = [(i, fields) for i, fields in lines if any(fields)]
+    if lines and lines[0][1] != _HEADER:
+        raise InputError(f"{path}:{lines[0][0]}: the header is not 'feature, values'; write it above")
+    return [(f"{path}:{i}", fields[0], fields[1:]) for i, fields in lines[1:]]
+
+
+def _read_yaml(path: Path) -> Rows:
+    value = read_yaml(path)
+    check_schema(value, _SCHEMA, str(path))
+    features = value.get("features", {})
+    return [(f"{path}: features.{name}", name, values) for name, values in features.items()]
+
+
+def _read_txt(path: Path) -> Rows:
+    lines = [line.strip() for line in _lines(path)]
+    return [(str(path), path.stem, [line for line in lines if line and not line.startswith("#")])]
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name an existing term list") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text; save it as UTF-8") from error
+
+
+def _check_name(feature: str, where: str) -> None:
+    if not _FEATURE.fullmatch(feature):
+        raise InputError(
+            f"{where}: a feature cannot be named '{feature}'; use letters a to z, digits, - and _ only"
+        )
+    if feature == EVERY_TEXT:
+        raise InputError(f"{where}: '{EVERY_TEXT}' stands for every text in results; rename the feature")
+
+
+def _check_values(feature: str, values: list[str], where: str) -> None:
+    for i, value in enumerate(values):
+        if value != value.lower():
+            raise InputError(f"{where}: '{value}' has capital letters; write '{value.lower()}'")
+        if split_words(value) != [value]:
+            raise InputError(
+                f"{where}: '{value}' is not one word; write letters and digits, with - or ' inside at most"
+            )
+        if value in values[:i]:
+            raise InputError(f"{where}: '{value}' is there twice; remove one")
+    if len(values) < 2:
+        raise InputError(
+            f"{where}: the feature '{feature}' has {len(values)} value{'' if len(values) == 1 else 's'}; "
+            "write at least two, to exchange them"
+        )

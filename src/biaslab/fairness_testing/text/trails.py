@@ -1,0 +1,115 @@
+"""What searches found: their different texts, what these cost, and where a local phase starts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from biaslab.fairness_testing.text._trail_kernels import hash_texts, number_sorted
+from biaslab.fairness_testing.text.discrimination import exchange
+from biaslab.fairness_testing.text.search import GlobalSearch, LocalSearch
+from biaslab.text.words import Texts
+
+N_POINTS = 40
+"""Points of a curve."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Discriminatory pairs.
+
+    Attributes
+    ----------
+    rows : (p,) int64
+        The seed or start that each comes from.
+    texts, partners : Texts
+        x and x'.
+    """
+
+    rows: np.ndarray
+    texts: Texts
+    partners: Texts
+
+
+def number_texts(texts: Texts) -> np.ndarray:
+    """Return the index of the first text with the same words in the same order as each, (n,) int64."""
+    hashes = hash_texts(texts.ids, texts.offsets)
+    return number_sorted(texts.ids, texts.offsets, np.argsort(hashes, kind="stable"), hashes)
+
+
+def distinct(texts: Texts) -> np.ndarray:
+    """Return the indexes of texts that equal none before, (u,) int64, rising."""
+    return np.flatnonzero(number_texts(texts) == np.arange(len(texts)))
+
+
+def distinct_rows(texts: Texts, rows: np.ndarray) -> np.ndarray:
+    """Return those of some rows, (q,) int64, whose texts equal none of a row before, in their order."""
+    return rows[distinct(texts.take(rows))]
+
+
+def count_global(search: GlobalSearch) -> tuple[int, int]:
+    """Return how many seeds are discriminatory as they are, and how many texts others were made into."""
+    perturbed = distinct_rows(search.texts, np.flatnonzero(search.found > 0))
+    return int((search.found == 0).sum()), len(perturbed)
+
+
+def starts_of(search: GlobalSearch) -> np.ndarray:
+    """Return the seeds whose texts the local phase starts from, (s,) int64: all finds, each text once."""
+    return distinct_rows(search.texts, np.flatnonzero(search.found >= 0))
+
+
+def count_local(search: LocalSearch) -> tuple[int, int]:
+    """Return how many different texts were visited, and how many of them are discriminatory."""
+    numbers = number_texts(search.texts())
+    is_found = search.discriminatory[search.is_visit]
+    return len(np.unique(numbers)), len(np.unique(numbers[is_found]))
+
+
+def global_pairs(search: GlobalSearch) -> Pairs:
+    """Return the pairs of all seeds that are, or became, discriminatory, each text once."""
+    rows = starts_of(search)
+    texts = search.texts.take(rows)
+    return Pairs(rows, texts, exchange(texts, search.replaced[rows], search.value[rows]))
+
+
+def local_pairs(search: LocalSearch) -> Pairs:
+    """Return the pairs that walks visited, each text once, in the order of the first visits."""
+    visits = all_local_pairs(search)
+    first = distinct(visits.texts)
+    return Pairs(visits.rows[first], visits.texts.take(first), visits.partners.take(first))
+
+
+def all_local_pairs(search: LocalSearch) -> Pairs:
+    """Return the pairs of all visits to discriminatory texts, walk by walk."""
+    is_found = search.discriminatory
+    texts = search.texts().take(np.flatnonzero(is_found[search.is_visit]))
+    rows = np.nonzero(is_found)[0]
+    return Pairs(rows, texts, exchange(texts, search.replaced[is_found], search.value[is_found]))
+
+
+def curve(search: LocalSearch, n_points: int = N_POINTS) -> pd.DataFrame:
+    """Return what a local phase had found after some of its walks, in the order of their starts.
+
+    Parameters
+    ----------
+    search : LocalSearch
+    n_points : int
+        The most rows; the last one is the whole phase.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns n_queries (texts that the classifier was asked about, for probabilities or gradients), n_texts
+        and n_discriminatory (different ones visited), all cumulative.
+    """
+    n = len(search.starts)
+    numbers = number_texts(search.texts())
+    walks = np.nonzero(search.is_visit)[0]
+    found = np.flatnonzero(search.discriminatory[search.is_visit])
+    first_found = found[np.unique(numbers[found], return_index=True)[1]]
+    new = np.bincount(walks[numbers == np.arange(len(numbers))], minlength=n)
+    new_found = np.bincount(walks[first_found], minlength=n)
+    columns = (search.n_queries + search.n_gradients, new, new_found)
+    at = np.unique(np.linspace(0, n - 1, n_points).round().astype(np.int64)) if n else np.empty(0, np.int64)
+    names = ("n_queries", "n_texts", "n_discriminatory")
+    return pd.DataFrame({name: np.cumsum(c)[at] for name, c in zip(names, columns, strict=True)})

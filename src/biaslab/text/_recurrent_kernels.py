@@ -1,0 +1,544 @@
+"""Compiled kernels of recurrent networks: many texts side by side, each with its own states.
+
+The texts of a block lie in the innermost axis and end together: one with fewer words than the longest starts
+later, and its states are zero until then. A block is always full (padded with empty texts). So every text
+passes the same instructions in the same order, whatever else is in the batch.
+
+Rows of gates, for H hidden units: i, f, o, g of an LSTM; W_in x, r, z, W_hn h of a GRU. Products of an input
+go to the rows from 0 on, those of the state before to the rows from `shift` on: 0 for an LSTM, H for a GRU.
+Hidden units are padded to a multiple of `TILE` with units that are always zero.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from biaslab.core.jit import parallel_reassociating_kernel, prange, reassociating_kernel
+
+BLOCK = 32
+"""Texts in a block."""
+TILE = 5
+"""Rows that are summed at a time, and rows that sums are made of at a time."""
+CHUNK = 256
+"""Rows of a product that a thread takes at a time."""
+
+# tanh(x) = x P(x^2) / Q(x^2): the least maximum error on [-8.5, 8.5], 1.1e-8; beyond, tanh is 1 up to 8e-8.
+_LIMIT = np.float32(8.5)
+_P0, _P1, _P2 = np.float32(0.99999994), np.float32(0.13406205), np.float32(0.0035258187)
+_P3, _P4 = np.float32(2.1121564e-05), np.float32(1.4099245e-08)
+_Q1, _Q2 = np.float32(0.46739516), np.float32(0.025991132)
+_Q3, _Q4 = np.float32(0.00033356895), np.float32(8.0736174e-07)
+S1, S2, S3, S4 = BLOCK, 2 * BLOCK, 3 * BLOCK, 4 * BLOCK
+_ONE, _HALF = np.float32(1.0), np.float32(0.5)
+
+
+class Parameters(NamedTuple):
+    """All weights of a network, as the kernels take them.
+
+    L layers of H units (padded) read vectors of d numbers; G is 4 for an LSTM and 3 for a GRU.
+
+    Attributes
+    ----------
+    first : (G H, d) float32
+        From the vector of a word to the first layer.
+    inputs : (L - 1, G H, H) float32
+        From the states of the layer below to each further one.
+    states : (L, G H, H) float32
+        From the states of each layer before.
+    input_biases, state_biases : (L, G H) float32
+    out : (2, H) float32
+        From the last layer's states to the logits.
+    out_bias : (2,) float32
+    """
+
+    first: np.ndarray
+    inputs: np.ndarray
+    states: np.ndarray
+    input_biases: np.ndarray
+    state_biases: np.ndarray
+    out: np.ndarray
+    out_bias: np.ndarray
+
+
+@reassociating_kernel
+def tanh(x):
+    """Return the hyperbolic tangent of a float32, without a branch; the error is below 3e-7."""
+    x = min(max(x, -_LIMIT), _LIMIT)
+    y = x * x
+    p = (((_P4 * y + _P3) * y + _P2) * y + _P1) * y + _P0
+    q = (((_Q4 * y + _Q3) * y + _Q2) * y + _Q1) * y + _ONE
+    return x * p / q
+
+
+@reassociating_kernel
+def sigmoid(x):
+    """Return the logistic function of a float32, without a branch; the error is below 2e-7."""
+    return _HALF + _HALF * tanh(_HALF * x)
+
+
+@reassociating_kernel
+def add_products(weights, rows, sums):
+    """Add to all `sums` the rows times their weights.
+
+    Every value of a row is read once for five sums, and every sum written once for five products. Five rows
+    are one flat slice, so that the compiler sees how far apart they are.
+
+    Parameters
+    ----------
+    weights : (n_sums, n_rows) float32
+        Both numbers are multiples of `TILE`.
+    rows : (n_rows, BLOCK) float32
+    sums : (n_sums, BLOCK) float32
+    """
+    all_rows, all_sums = rows.reshape(rows.size), sums.reshape(sums.size)
+    for j in range(0, weights.shape[0], TILE):
+        y = all_sums[j * BLOCK : (j + TILE) * BLOCK]
+        for i in range(0, weights.shape[1], TILE):
+            x = all_rows[i * BLOCK : (i + TILE) * BLOCK]
+            a, b, c, d, e = weights[j], weights[j + 1], weights[j + 2], weights[j + 3], weights[j + 4]
+            a0, a1, a2, a3, a4 = a[i], a[i + 1], a[i + 2], a[i + 3], a[i + 4]
+            b0, b1, b2, b3, b4 = b[i], b[i + 1], b[i + 2], b[i + 3], b[i + 4]
+            c0, c1, c2, c3, c4 = c[i], c[i + 1], c[i + 2], c[i + 3], c[i + 4]
+            d0, d1, d2, d3, d4 = d[i], d[i + 1], d[i + 2], d[i + 3], d[i + 4]
+            e0, e1, e2, e3, e4 = e[i], e[i + 1], e[i + 2], e[i + 3], e[i + 4]
+            for s in range(BLOCK):
+                x0, x1, x2, x3, x4 = x[s], x[S1 + s], x[S2 + s], x[S3 + s], x[S4 + s]
+                y[s] += a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3 + a4 * x4
+                y[S1 + s] += b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3 + b4 * x4
+                y[S2 + s] += c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3 + c4 * x4
+                y[S3 + s] += d0 * x0 + d1 * x1 + d2 * x2 + d3 * x3 + d4 * x4
+                y[S4 + s] += e0 * x0 + e1 * x1 + e2 * x2 + e3 * x3 + e4 * x4
+
+
+@reassociating_kernel
+def add_row_products(rows, matrix, out):
+    """Add to each row of `out`, (n, >= d), the same row of `rows`, (n, k), times `matrix`, (k, d)."""
+    n = matrix.shape[1]
+    whole = matrix.shape[0] - matrix.shape[0] % TILE
+    for r in range(rows.shape[0]):
+        for k in range(0, whole, TILE):
+            a, b, c, d, e = rows[r, k], rows[r, k + 1], rows[r, k + 2], rows[r, k + 3], rows[r, k + 4]
+            for i in range(n):
+                out[r, i] += (
+                    a * matrix[k, i]
+                    + b * matrix[k + 1, i]
+                    + c * matrix[k + 2, i]
+                    + d * matrix[k + 3, i]
+                    + e * matrix[k + 4, i]
+                )
+        for k in range(whole, matrix.shape[0]):
+            a = rows[r, k]
+            for i in range(n):
+                out[r, i] += a * matrix[k, i]
+
+
+@parallel_reassociating_kernel
+def fill_table(vectors, first, biases, out):
+    """Fill for each vector, (V, d), its products with the first layer, and the biases, (4 H,).
+
+    Parameters
+    ----------
+    vectors : (V, d) float32
+    first : (d, G H) float32
+    biases : (4 H,) float32
+    out : (V, 4 H) float32
+    """
+    n = vectors.shape[0]
+    for chunk in prange((n + CHUNK - 1) // CHUNK):
+        start, end = chunk * CHUNK, min(n, (chunk + 1) * CHUNK)
+        for r in range(start, end):
+            out[r] = biases
+        add_row_products(vectors[start:end], first, out[start:end])
+
+
+@reassociating_kernel
+def take_block(offsets, order, start, begins, lengths):
+    """Fill where the texts of a block begin and how many words they have.
+
+    Parameters
+    ----------
+    offsets : (n + 1,) int64
+        Text i has the words ``offsets[i]`` to ``offsets[i + 1] - 1``.
+    order : (N,) int64
+        Texts; those of the block are from `start` on.
+    start : int
+    begins, lengths : (BLOCK,) int64
+        Filled; a text that pads the block has no word.
+
+    Returns
+    -------
+    int
+        Words of the longest.
+    """
+    begins[:] = 0
+    lengths[:] = 0
+    for s in range(min(BLOCK, order.size - start)):
+        begins[s] = offsets[order[start + s]]
+        lengths[s] = offsets[order[start + s] + 1] - begins[s]
+    return np.max(lengths)
+
+
+@reassociating_kernel
+def mark_inside(lengths, n_steps, t, is_inside):
+    """Fill whether (1 or 0) each text of a block has begun by step `t`."""
+    for s in range(BLOCK):
+        is_inside[s] = _ONE if t >= n_steps - lengths[s] else np.float32(0.0)
+
+
+@reassociating_kernel
+def sum_biases(parameters, shift):
+    """Return the biases of all gates, (L, 4 H) float32."""
+    n_layers, n, n_units = parameters.states.shape
+    biases = np.zeros((n_layers, 4 * n_units), np.float32)
+    for layer in range(n_layers):
+        for j in range(n):
+            biases[layer, j] += parameters.input_biases[layer, j]
+            biases[layer, shift + j] += parameters.state_biases[layer, j]
+    return biases
+
+
+@reassociating_kernel
+def spread(values):
+    """Return values, (L, n), as rows, (L, n, BLOCK) float32."""
+    rows = np.empty((*values.shape, BLOCK), np.float32)
+    for layer in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            rows[layer, j] = values[layer, j]
+    return rows
+
+
+@reassociating_kernel
+def copy_rows(rows, out):
+    """Copy rows, (n, BLOCK)."""
+    all_rows, all_out = rows.reshape(rows.size), out.reshape(out.size)
+    for k in range(all_rows.size):
+        all_out[k] = all_rows[k]
+
+
+@reassociating_kernel
+def fill_first(table, ids, begins, lengths, n_steps, t, gates):
+    """Fill the gates, (4 H, BLOCK), of the first layer from the rows of each text's word at step `t`.
+
+    A text that has not begun has the word of row 0, which counts nowhere.
+    """
+    all_gates = gates.reshape(gates.size)
+    for s in range(BLOCK):
+        place = t - (n_steps - lengths[s])
+        row = table[ids[begins[s] + place] if place >= 0 else 0]
+        for j in range(row.size):
+            all_gates[j * BLOCK + s] = row[j]
+
+
+@reassociating_kernel
+def step_lstm(gates, is_inside, cells_before, cells, states):
+    """Make the gates i, f, o, g of their sums, and of them cells and states, (H, BLOCK) each."""
+    n = cells.shape[0]
+    for j in range(3 * n):
+        for s in range(BLOCK):
+            gates[j, s] = sigmoid(gates[j, s])
+    for j in range(3 * n, 4 * n):
+        for s in range(BLOCK):
+            gates[j, s] = tanh(gates[j, s])
+    for u in range(n):
+        i, f, g = gates[u], gates[n + u], gates[3 * n + u]
+        for s in range(BLOCK):
+            cells[u, s] = is_inside[s] * (f[s] * cells_before[u, s] + i[s] * g[s])
+    for u in range(n):
+        o = gates[2 * n + u]
+        for s in range(BLOCK):
+            states[u, s] = o[s] * tanh(cells[u, s])
+
+
+@reassociating_kernel
+def step_gru(gates, is_inside, states_before, states):
+    """Make the gates n, r, z of their sums, and of them states, (H, BLOCK); the row W_hn h stays a sum."""
+    n = states.shape[0]
+    for j in range(n, 3 * n):
+        for s in range(BLOCK):
+            gates[j, s] = sigmoid(gates[j, s])
+    for u in range(n):
+        new, r, of_state = gates[u], gates[n + u], gates[3 * n + u]
+        for s in range(BLOCK):
+            new[s] = tanh(new[s] + r[s] * of_state[s])
+    for u in range(n):
+        new, z = gates[u], gates[2 * n + u]
+        for s in range(BLOCK):
+            states[u, s] = is_inside[s] * (new[s] + z[s] * (states_before[u, s] - new[s]))
+
+
+@reassociating_kernel
+def forward_block(parameters, shift, biases, table, ids, begins, lengths, n_steps, gates, cells, states):
+    """Carry the texts of a block through all layers.
+
+    Parameters
+    ----------
+    parameters : Parameters
+    shift : int
+        The first row of gates that products of states go to.
+    biases : (L, 4 H, BLOCK) float32
+        The sums of biases of all gates.
+    table : (V, 4 H) float32
+        For each word its vector times ``parameters.first``, and the first layer's biases.
+    ids : (m,) integer
+        Rows of `table`.
+    begins, lengths : (BLOCK,) int64
+        As `take_block` fills them.
+    n_steps : int
+        Words of the longest text, T.
+    gates : (T or 1, L, 4 H, BLOCK) float32
+        Filled; with one slot, later steps overwrite earlier ones.
+    cells, states : (T + 1 or 2, L, H, BLOCK) float32
+        Filled; after step t in slot t + 1, and likewise. Cells of a GRU stay as they are.
+
+    Returns
+    -------
+    int
+        The slot of the last states.
+    """
+    is_inside = np.empty(BLOCK, np.float32)
+    slots, n = states.shape[0], parameters.states.shape[1]
+    states[0] = 0.0
+    cells[0] = 0.0
+    for t in range(n_steps):
+        before, after, slot = t % slots, (t + 1) % slots, t % gates.shape[0]
+        mark_inside(lengths, n_steps, t, is_inside)
+        for layer in range(states.shape[1]):
+            sums = gates[slot, layer]
+            if layer == 0:
+                fill_first(table, ids, begins, lengths, n_steps, t, sums)
+            else:
+                copy_rows(biases[layer], sums)
+                add_products(parameters.inputs[layer - 1], states[after, layer - 1], sums)
+            add_products(parameters.states[layer], states[before, layer], sums[shift : shift + n])
+            if shift == 0:
+                step_lstm(sums, is_inside, cells[before, layer], cells[after, layer], states[after, layer])
+            else:
+                step_gru(sums, is_inside, states[before, layer], states[after, layer])
+    return n_steps % slots
+
+
+@reassociating_kernel
+def block_logits(parameters, states, logits):
+    """Fill the logits, (2, BLOCK), of the last layer's states, (H, BLOCK)."""
+    for j in range(2):
+        for s in range(BLOCK):
+            logits[j, s] = parameters.out_bias[j]
+        for u in range(states.shape[0]):
+            weight = parameters.out[j, u]
+            for s in range(BLOCK):
+                logits[j, s] += weight * states[u, s]
+
+
+@reassociating_kernel
+def block_errors(logits, labels, scales, errors):
+    """Fill the derivatives of each text's cross entropy by its logits, times its scale.
+
+    Of a text of label y, ∂J/∂z_y is -p and ∂J/∂z by the other logit p, the other label's probability.
+
+    Parameters
+    ----------
+    logits, errors : (2, BLOCK) float32
+    labels : (BLOCK,) int64
+    scales : (BLOCK,) float32
+        0 for a text that pads the block.
+    """
+    for s in range(BLOCK):
+        y = labels[s]
+        gap = np.float64(logits[y, s]) - np.float64(logits[1 - y, s])
+        p = scales[s] * np.float32(1.0 / (1.0 + np.exp(gap)))
+        errors[y, s] = -p
+        errors[1 - y, s] = p
+
+
+@reassociating_kernel
+def step_back_lstm(gates, is_inside, cells_before, cells, by_cells, by_states):
+    """Replace the gates of a step by the derivatives by their sums.
+
+    Parameters
+    ----------
+    gates : (4 H, BLOCK) float32
+        i, f, o, g; replaced.
+    is_inside : (BLOCK,) float32
+    cells_before, cells : (H, BLOCK) float32
+        Before and after the step.
+    by_cells, by_states : (H, BLOCK) float32
+        Derivatives by cells and states after the step. Those by cells become those before it, and those by
+        states zero, to which products of the gates' derivatives are to be added.
+    """
+    n = cells.shape[0]
+    for u in range(n):
+        i, f, o, g = gates[u], gates[n + u], gates[2 * n + u], gates[3 * n + u]
+        before, c, by_c, by_h = cells_before[u], cells[u], by_cells[u], by_states[u]
+        for s in range(BLOCK):
+            squashed = tanh(c[s])
+            error = by_c[s] + by_h[s] * o[s] * (_ONE - squashed * squashed)
+            by_c[s] = is_inside[s] * error * f[s]
+            error *= is_inside[s]
+            by_o = is_inside[s] * by_h[s] * squashed
+            by_i, by_f, by_g = error * g[s], error * before[s], error * i[s]
+            i[s] = by_i * i[s] * (_ONE - i[s])
+            f[s] = by_f * f[s] * (_ONE - f[s])
+            o[s] = by_o * o[s] * (_ONE - o[s])
+            g[s] = by_g * (_ONE - g[s] * g[s])
+            by_h[s] = 0.0
+
+
+@reassociating_kernel
+def step_back_gru(gates, is_inside, states_before, by_states):
+    """Replace the gates of a step by the derivatives by their sums.
+
+    Parameters
+    ----------
+    gates : (4 H, BLOCK) float32
+        n, r, z and the sum W_hn h; replaced.
+    is_inside : (BLOCK,) float32
+    states_before : (H, BLOCK) float32
+    by_states : (H, BLOCK) float32
+        Derivatives by the states after the step; they become those before it, but for products of the gates'
+        derivatives, which are to be added.
+    """
+    n = by_states.shape[0]
+    for u in range(n):
+        new, r, z, of_state = gates[u], gates[n + u], gates[2 * n + u], gates[3 * n + u]
+        before, by_h = states_before[u], by_states[u]
+        for s in range(BLOCK):
+            error = is_inside[s] * by_h[s]
+            by_new = error * (_ONE - z[s]) * (_ONE - new[s] * new[s])
+            by_z = error * (before[s] - new[s])
+            by_h[s] = error * z[s]
+            new[s] = by_new
+            z[s] = by_z * z[s] * (_ONE - z[s])
+            by_r = by_new * of_state[s]
+            of_state[s] = by_new * r[s]
+            r[s] = by_r * r[s] * (_ONE - r[s])
+
+
+@reassociating_kernel
+def backward_block(parameters, shift, lengths, n_steps, errors, gates, cells, states):
+    """Carry derivatives by the logits back through all layers and steps.
+
+    Parameters
+    ----------
+    parameters, shift, lengths, n_steps, cells, states
+        As in `forward_block`, which has filled a slot for every step.
+    errors : (2, BLOCK) float32
+        Derivatives by the logits.
+    gates : (T, L, 4 H, BLOCK) float32
+        Replaced by the derivatives by their sums; those of a text that has not begun are zero.
+    """
+    is_inside = np.empty(BLOCK, np.float32)
+    n_layers, n = states.shape[1], parameters.states.shape[1]
+    by_cells, by_states = np.zeros_like(states[0]), np.zeros_like(states[0])
+    for j in range(2):
+        for u in range(states.shape[2]):
+            for s in range(BLOCK):
+                by_states[n_layers - 1, u, s] += parameters.out[j, u] * errors[j, s]
+    for t in range(n_steps - 1, -1, -1):
+        mark_inside(lengths, n_steps, t, is_inside)
+        for layer in range(n_layers - 1, -1, -1):
+            sums, below, above = gates[t, layer], states[t, layer], by_states[layer]
+            if shift == 0:
+                cells_before, cells_after = cells[t, layer], cells[t + 1, layer]
+                step_back_lstm(sums, is_inside, cells_before, cells_after, by_cells[layer], above)
+            else:
+                step_back_gru(sums, is_inside, below, above)
+            add_products(parameters.states[layer].T, sums[shift : shift + n], above)
+            if layer > 0:
+                add_products(parameters.inputs[layer - 1].T, sums[:n], by_states[layer - 1])
+
+
+@parallel_reassociating_kernel
+def recurrent_logits(parameters, shift, table, ids, offsets, order, out):
+    """Fill the logits of texts.
+
+    Parameters
+    ----------
+    parameters, shift, table, ids
+        As in `forward_block`.
+    offsets : (n + 1,) int64
+    order : (n,) int64
+        All texts, in the order in which they are laid into blocks; texts of like length are best together.
+    out : (n, 2) float32
+        Filled.
+    """
+    n_layers, n_units = parameters.states.shape[0], parameters.states.shape[2]
+    biases = spread(sum_biases(parameters, shift))
+    for block in prange((order.size + BLOCK - 1) // BLOCK):
+        start = block * BLOCK
+        begins, lengths = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+        n_steps = take_block(offsets, order, start, begins, lengths)
+        gates = np.empty((1, n_layers, 4 * n_units, BLOCK), np.float32)
+        cells = np.empty((2, n_layers, n_units, BLOCK), np.float32)
+        states = np.empty((2, n_layers, n_units, BLOCK), np.float32)
+        logits = np.empty((2, BLOCK), np.float32)
+        last = forward_block(
+            parameters, shift, biases, table, ids, begins, lengths, n_steps, gates, cells, states
+        )
+        block_logits(parameters, states[last, n_layers - 1], logits)
+        for s in range(min(BLOCK, order.size - start)):
+            out[order[start + s], 0] = logits[0, s]
+            out[order[start + s], 1] = logits[1, s]
+
+
+@reassociating_kernel
+def put_vector_gradients(first, begins, lengths, gates, gradients, out):
+    """Fill the gradients by the vectors of a block's words.
+
+    Parameters
+    ----------
+    first : (G H, d padded) float32
+    begins, lengths : (BLOCK,) int64
+        As `take_block` fills them.
+    gates : (T, L, 4 H, BLOCK) float32
+        As `backward_block` left them.
+    gradients : (d padded, BLOCK) float32
+        Room for one step.
+    out : (m, d) float32
+    """
+    n_steps, n, d = gates.shape[0], first.shape[0], out.shape[1]
+    all_gradients = gradients.reshape(gradients.size)
+    for t in range(n_steps):
+        all_gradients[:] = 0.0
+        add_products(first.T, gates[t, 0, :n], gradients)
+        for s in range(BLOCK):
+            place = t - (n_steps - lengths[s])
+            if place >= 0:
+                row = out[begins[s] + place]
+                for i in range(d):
+                    row[i] = all_gradients[i * BLOCK + s]
+
+
+@parallel_reassociating_kernel
+def recurrent_gradients(parameters, shift, table, ids, offsets, order, labels, out):
+    """Fill the gradients of each text's cross entropy by the vectors of its words.
+
+    Parameters
+    ----------
+    parameters, shift, table, ids, offsets, order
+        As in `recurrent_logits`.
+    labels : (n,) int64
+    out : (m, d) float32
+        Filled; one row for each place of `ids`.
+    """
+    n_layers, n_units = parameters.states.shape[0], parameters.states.shape[2]
+    biases = spread(sum_biases(parameters, shift))
+    for block in prange((order.size + BLOCK - 1) // BLOCK):
+        start = block * BLOCK
+        begins, lengths = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+        n_steps = take_block(offsets, order, start, begins, lengths)
+        gates = np.empty((n_steps, n_layers, 4 * n_units, BLOCK), np.float32)
+        cells = np.empty((n_steps + 1, n_layers, n_units, BLOCK), np.float32)
+        states = np.empty((n_steps + 1, n_layers, n_units, BLOCK), np.float32)
+        logits, errors = np.empty((2, BLOCK), np.float32), np.empty((2, BLOCK), np.float32)
+        block_labels, scales = np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.float32)
+        gradients = np.empty((parameters.first.shape[1], BLOCK), np.float32)
+        for s in range(min(BLOCK, order.size - start)):
+            block_labels[s] = labels[order[start + s]]
+            scales[s] = 1.0
+        last = forward_block(
+            parameters, shift, biases, table, ids, begins, lengths, n_steps, gates, cells, states
+        )
+        block_logits(parameters, states[last, n_layers - 1], logits)
+        block_errors(logits, block_labels, scales, errors)
+        backward_block(parameters, shift, lengths, n_steps, errors, gates, cells, states)
+        put_vector_gradients(parameters.first, begins, lengths, gates, gradients, out)

@@ -1,0 +1,40 @@
+"""Compiled loops of the similarity of texts."""
+
+import numpy as np
+
+from biaslab.core.jit import parallel_kernel, prange
+
+N_GRAM_ORDERS = 4
+
+
+@parallel_kernel
+def count_common_n_grams(original, changed, offsets, common):
+    """Count the n-grams of changed texts that occur in the originals, each as often as there at most.
+
+    Parameters
+    ----------
+    original, changed : (total,) int32
+        Words of n texts each, one text after the other.
+    offsets : (n + 1,) int64
+        Of both, since a changed text has as many words as its original.
+    common : (n, 4) int32
+        Receives the counts for 1-grams to 4-grams.
+    """
+    for i in prange(offsets.size - 1):
+        common[i] = 0
+        begin, end = offsets[i], offsets[i + 1]
+        for p in range(begin, end):
+            before = np.zeros(N_GRAM_ORDERS, np.int32)
+            there = np.zeros(N_GRAM_ORDERS, np.int32)
+            for q in range(begin, end):
+                for length in range(min(N_GRAM_ORDERS, end - max(p, q))):
+                    if original[q + length] != changed[p + length]:
+                        break
+                    there[length] += 1
+            for q in range(begin, p):
+                for length in range(min(N_GRAM_ORDERS, end - p)):
+                    if changed[q + length] != changed[p + length]:
+                        break
+                    before[length] += 1
+            for length in range(N_GRAM_ORDERS):
+                common[i, length] += before[length] < there[length]

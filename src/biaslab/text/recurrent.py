@@ -1,0 +1,267 @@
+"""Recurrent classifiers of texts: an LSTM or GRU, and a layer of two logits (Zhang et al. 2021, Section 5.1).
+
+The cells are those of Hochreiter and Schmidhuber (1997) with forget gates (Gers et al. 2000) and of Cho et
+al. (2014), with the weights and the order of gates of ``torch.nn.LSTM`` and ``torch.nn.GRU``:
+
+LSTM: i, f, g, o of W_ih x_t + b_ih + W_hh h_{t-1} + b_hh; i, f, o = σ(.), g = tanh(.);
+c_t = f ⊙ c_{t-1} + i ⊙ g; h_t = o ⊙ tanh(c_t).
+
+GRU: r, z = σ(.) of the same sums; n = tanh(W_in x_t + b_in + r ⊙ (W_hn h_{t-1} + b_hn));
+h_t = (1 - z) ⊙ n + z ⊙ h_{t-1}.
+"""
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz, write_npz
+from biaslab.core.jit import at_most_threads
+from biaslab.core.rng import stream
+from biaslab.text import _recurrent_kernels as kernels
+from biaslab.text.recurrent_packing import GATES, Layer, gate_shift, pack
+from biaslab.text.words import Texts
+
+HIDDEN, DEPTH = 10, 3
+"""Units of a layer, and layers, of the paper's networks."""
+SHARE = 8192
+"""Words that make it worth to wake another thread."""
+_LAYER = "W_ih", "W_hh", "b_ih", "b_hh"
+
+
+class Recurrent:
+    """A recurrent classifier of texts; a `models.TextModel`.
+
+    Parameters
+    ----------
+    kind : {"lstm", "gru"}
+    vectors : (V, d) array
+        The vector of each word; kept as float32.
+    layers : sequence of (W_ih, W_hh, b_ih, b_hh)
+        From the first layer on, in torch's layout: (G H, d or H), (G H, H), (G H,), (G H,); G is 4 for an
+        LSTM and 3 for a GRU.
+    W_out : (2, H) array
+        From the last layer's state after the last word (zero for an empty text) to the logits.
+    b_out : (2,) array
+
+    Raises
+    ------
+    InputError
+        When shapes do not fit together or a number is not finite.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        vectors: np.ndarray,
+        layers: Sequence[Layer],
+        W_out: np.ndarray,
+        b_out: np.ndarray,
+    ) -> None:
+        self.kind = kind
+        self.vectors = np.ascontiguousarray(vectors, np.float32)
+        self.layers = [tuple(np.ascontiguousarray(a, np.float32) for a in layer) for layer in layers]
+        self.W_out, self.b_out = (
+            np.ascontiguousarray(W_out, np.float32),
+            np.ascontiguousarray(b_out, np.float32),
+        )
+        _check(self)
+
+    @property
+    def hidden(self) -> int:
+        """Units of a layer, H."""
+        return self.W_out.shape[1]
+
+    def with_weights(self, layers: Sequence[Layer], W_out: np.ndarray, b_out: np.ndarray) -> "Recurrent":
+        """Return a network of the same kind and vectors with other weights; errors as for this class."""
+        return Recurrent(self.kind, self.vectors, layers, W_out, b_out)
+
+    @cached_property
+    def _kernel_arguments(self) -> tuple[kernels.Parameters, int, np.ndarray]:
+        """Parameters, shift, and the table of what every word gives to the first layer's gates."""
+        parameters, _ = pack(self.kind, self.layers, self.W_out, self.b_out)
+        shift = gate_shift(self.kind, parameters)
+        biases = kernels.sum_biases(parameters, shift)
+        table = np.empty((len(self.vectors), biases.shape[1]), np.float32)
+        first = np.ascontiguousarray(parameters.first[:, : self.vectors.shape[1]].T)
+        with at_most_threads(_threads(len(self.vectors))):
+            kernels.fill_table(self.vectors, first, biases[0], table)
+        return parameters, shift, table
+
+    def logits(self, texts: Texts) -> np.ndarray:
+        """Return the outputs before the softmax, (n, 2) float32, of n texts.
+
+        Raises
+        ------
+        InputError
+            For a word that has no vector.
+        """
+        check_words(texts, self.vectors)
+        out = np.empty((len(texts), 2), np.float32)
+        with at_most_threads(_threads(len(texts.ids))):
+            kernels.recurrent_logits(
+                *self._kernel_arguments, texts.ids, texts.offsets, _by_length(texts), out
+            )
+        return out
+
+    def probabilities(self, texts: Texts) -> np.ndarray:
+        """Return the softmax of the logits, (n, 2) float32; see `models.TextModel`."""
+        z = self.logits(texts)
+        exponentials = np.exp(z - z.max(axis=1, keepdims=True))
+        return exponentials / exponentials.sum(axis=1, keepdims=True)
+
+    def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
+        """Return the gradient of the cross entropy, (m, d) float32; see `models.TextModel`.
+
+        Raises
+        ------
+        InputError
+            For a word that has no vector, or when there is not one label, 0 or 1, a text.
+        """
+        check_words(texts, self.vectors)
+        labels = checked_labels(texts, labels)
+        out = np.empty((len(texts.ids), self.vectors.shape[1]), np.float32)
+        with at_most_threads(_threads(len(texts.ids))):
+            kernels.recurrent_gradients(
+                *self._kernel_arguments, texts.ids, texts.offsets, _by_length(texts), labels, out
+            )
+        return out
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the weights (.npz), without the vectors."""
+        named = {
+            f"{name}_{i}": array
+            for i, layer in enumerate(self.layers)
+            for name, array in zip(_LAYER, layer, strict=True)
+        }
+        write_npz(path, **named, W_out=self.W_out, b_out=self.b_out)
+
+
+def load_recurrent(path: str | os.PathLike, vectors: np.ndarray) -> Recurrent:
+    """Read what `Recurrent.save` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The ``.npz`` file; the kind is told by the shapes of its arrays.
+    vectors : (V, d) array
+        The vectors that the network reads.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or damaged, its arrays make no network, or it reads longer vectors.
+    """
+    arrays = read_npz(path)
+    n_layers = sum(name.startswith("W_ih_") for name in arrays)
+    expected = {f"{name}_{i}" for name in _LAYER for i in range(n_layers)} | {"W_out", "b_out"}
+    if not n_layers or set(arrays) != expected:
+        raise InputError(
+            f"{path}: a recurrent network has the arrays W_ih_0, W_hh_0, b_ih_0, b_hh_0, …, W_out, b_out, "
+            f"not {', '.join(sorted(arrays))}; train the network anew"
+        )
+    rows, hidden = arrays["W_hh_0"].shape if arrays["W_hh_0"].ndim == 2 else (0, 1)
+    kind = next((kind for kind, n in GATES.items() if rows == n * hidden), "lstm")
+    layers = [tuple(arrays[f"{name}_{i}"] for name in _LAYER) for i in range(n_layers)]
+    try:
+        return Recurrent(kind, vectors, layers, arrays["W_out"], arrays["b_out"])
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def initial_recurrent(
+    kind: str, vectors: np.ndarray, seed: int, hidden: int = HIDDEN, depth: int = DEPTH
+) -> Recurrent:
+    """Return an untrained network, all weights uniform in ±1/√H as torch draws them.
+
+    Parameters
+    ----------
+    kind : {"lstm", "gru"}
+    vectors : (V, d) array
+    seed : int
+        Equal seeds give equal weights.
+    hidden, depth : int
+        Units of a layer, and layers.
+
+    Raises
+    ------
+    InputError
+        For another kind, or vectors that are not finite.
+    """
+    if kind not in GATES:
+        raise InputError(f"'{kind}' is no kind of recurrent network; choose lstm or gru")
+    rng, rows = stream(seed, "initial recurrent network", kind), GATES[kind] * hidden
+
+    def draw(*shape: int) -> np.ndarray:
+        return rng.uniform(-(hidden**-0.5), hidden**-0.5, shape)
+
+    widths = [np.shape(vectors)[1], *[hidden] * (depth - 1)]
+    layers = [(draw(rows, width), draw(rows, hidden), draw(rows), draw(rows)) for width in widths]
+    return Recurrent(kind, vectors, layers, draw(2, hidden), draw(2))
+
+
+def check_words(texts: Texts, vectors: np.ndarray) -> None:
+    """Refuse texts with a word that has no vector.
+
+    Raises
+    ------
+    InputError
+    """
+    if len(texts.ids) and not 0 <= texts.ids.min() <= texts.ids.max() < len(vectors):
+        raise InputError(
+            f"texts have the words {texts.ids.min()} to {texts.ids.max()}, but there are {len(vectors)} "
+            "vectors; encode texts with the lexicon that the network was made with"
+        )
+
+
+def checked_labels(texts: Texts, labels: np.ndarray) -> np.ndarray:
+    """Return labels as (n,) int64.
+
+    Raises
+    ------
+    InputError
+        When there is not one label, 0 or 1, a text.
+    """
+    labels = np.asarray(labels)
+    if labels.shape != (len(texts),):
+        raise InputError(f"{len(texts)} texts and labels {labels.shape}: give one label a text")
+    if not np.isin(labels, (0, 1)).all():
+        raise InputError(f"a label is {labels[~np.isin(labels, (0, 1))][0]}; write 0 or 1")
+    return np.ascontiguousarray(labels, np.int64)
+
+
+def _by_length(texts: Texts) -> np.ndarray:
+    return np.argsort(texts.lengths, kind="stable")
+
+
+def _threads(n_words: int) -> int:
+    return max(1, n_words // SHARE)
+
+
+def _check(network: Recurrent) -> None:
+    if network.kind not in GATES:
+        raise InputError(f"'{network.kind}' is no kind of recurrent network; choose lstm or gru")
+    if network.vectors.ndim != 2 or not network.vectors.size or not np.isfinite(network.vectors).all():
+        raise InputError("a recurrent network needs vectors of words, all numbers finite; make them anew")
+    if network.W_out.ndim != 2 or len(network.W_out) != 2 or network.b_out.shape != (2,):
+        raise InputError(
+            f"the last layer has weights {network.W_out.shape} and bias {network.b_out.shape}; "
+            "a network of texts has two logits, train it anew"
+        )
+    if not network.layers:
+        raise InputError("a recurrent network needs at least one layer; train it anew")
+    hidden, width = network.hidden, network.vectors.shape[1]
+    for i, layer in enumerate(network.layers):
+        rows = GATES[network.kind] * hidden
+        found, expected = [a.shape for a in layer], [(rows, width), (rows, hidden), (rows,), (rows,)]
+        if found != expected:
+            raise InputError(
+                f"layer {i} has weights {found}, where an {network.kind} of {hidden} units that reads "
+                f"{width} numbers has {expected}; take the vectors that the network was trained with"
+            )
+        width = hidden
+    arrays = [*(a for layer in network.layers for a in layer), network.W_out, network.b_out]
+    if not all(np.isfinite(a).all() for a in arrays):
+        raise InputError("a weight of the recurrent network is not finite; train it anew")

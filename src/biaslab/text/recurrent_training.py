@@ -1,0 +1,194 @@
+"""Training of recurrent classifiers of texts: weighted cross entropy, Adam, shuffled batches.
+
+The paper states no settings of this training (Zhang et al. 2021, Section 5.1).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.text import _recurrent_training_kernels as kernels
+from biaslab.text.recurrent import Recurrent, check_words, checked_labels
+from biaslab.text.recurrent_packing import gate_shift, pack, unpack
+from biaslab.text.words import Texts
+
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
+"""Adam's decay of the means of gradients and of their squares, and what keeps its divisor from zero."""
+COLUMNS = "epoch", "loss", "validation_loss", "validation_f1", "is_kept"
+
+Labelled = tuple[Texts, np.ndarray]
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How a recurrent network is trained.
+
+    Attributes
+    ----------
+    epochs : int
+        Passes over the texts, each in an order of its own.
+    batch : int
+        Texts a step.
+    learning_rate : float
+    negative_weight : float
+        The weight of a text of label 0 in the loss, where one of label 1 has 1.
+    """
+
+    epochs: int
+    batch: int = 64
+    learning_rate: float = 0.01
+    negative_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            least = 1 if name in ("epochs", "batch") else 0
+            if not (np.isfinite(value) and value > 0 and value >= least):
+                raise InputError(f"{name}: {value}: write a number above 0")
+
+
+def train_recurrent(
+    start: Recurrent,
+    texts: Texts,
+    labels: np.ndarray,
+    settings: TrainingSettings,
+    seed: int,
+    validation: Labelled | None = None,
+    sample_weight: np.ndarray | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Recurrent, pd.DataFrame]:
+    """Train a network.
+
+    Parameters
+    ----------
+    start : Recurrent
+        Where to start; it is not changed.
+    texts : Texts
+        n texts.
+    labels : (n,) int
+        0 or 1; both occur.
+    settings : TrainingSettings
+    seed : int
+        Equal seeds give equal networks, at any number of threads.
+    validation : (Texts, labels), optional
+        Labelled texts; the network after the epoch of the least loss on them (the first of equals) is kept,
+        where the last one is kept without them.
+    sample_weight : (n,) array, optional
+        A weight above 0 for each text, which multiplies that of its label.
+    progress : callable, optional
+        Called with the epochs done and the epochs in all.
+
+    Returns
+    -------
+    Recurrent
+    pandas.DataFrame
+        One row an epoch: ``epoch`` (from 1), ``loss`` (mean over the epoch's steps), ``validation_loss`` and
+        ``validation_f1`` (of label 1; both missing without validation), both losses weighted, and ``is_kept``.
+
+    Raises
+    ------
+    InputError
+        When texts, labels, weights and vectors do not fit together, when all texts have one label, or when
+        training diverges.
+    """
+    labels = _checked_training_labels(texts, labels)
+    weights = _text_weights(labels, settings, sample_weight)
+    if validation is not None:
+        validation = validation[0], checked_labels(*validation)
+    check_words(texts, start.vectors)
+    training = _Training(start, settings)
+    rows, kept, least = [], start, np.inf
+    for epoch in range(1, settings.epochs + 1):
+        order = stream(seed, "recurrent training", epoch).permutation(len(texts))
+        loss = training.run(texts, labels, weights, order)
+        if not np.isfinite(training.flat).all():
+            raise InputError(f"training diverged in epoch {epoch}; lower learning_rate")
+        network = training.network()
+        validation_loss, f1 = _validate(network, *validation, settings) if validation else (np.nan, np.nan)
+        rows.append((epoch, loss, validation_loss, f1))
+        if validation is None or validation_loss < least:
+            kept, kept_epoch, least = network, epoch, validation_loss
+        if progress is not None:
+            progress(epoch, settings.epochs)
+    return kept, pd.DataFrame([(*row, row[0] == kept_epoch) for row in rows], columns=COLUMNS)
+
+
+class _Training:
+    """A network in training: its parameters, and Adam's means."""
+
+    def __init__(self, start: Recurrent, settings: TrainingSettings) -> None:
+        weights = start.kind, start.layers, start.W_out, start.b_out
+        self._start, self._settings, self._step = start, settings, 0
+        self._parameters, self.flat = pack(*weights)
+        self._gradients, self._flat_gradients = pack(*weights)
+        self._means = np.zeros_like(self.flat), np.zeros_like(self.flat)
+
+    def run(self, texts: Texts, labels: np.ndarray, weights: np.ndarray, order: np.ndarray) -> float:
+        """Take one step for each batch of `order`; return the mean loss."""
+        self._step, loss = kernels.train_batches(
+            self._start.vectors,
+            texts.ids,
+            texts.offsets,
+            labels,
+            weights,
+            order,
+            self._settings.batch,
+            gate_shift(self._start.kind, self._parameters),
+            self.flat,
+            self._parameters,
+            self._flat_gradients,
+            self._gradients,
+            *self._means,
+            self._step,
+            self._settings.learning_rate,
+            BETA1,
+            BETA2,
+            EPSILON,
+        )
+        return loss
+
+    def network(self) -> Recurrent:
+        """Return the network as it is now."""
+        start = self._start
+        return start.with_weights(*unpack(start.kind, self._parameters, start.hidden, start.vectors.shape[1]))
+
+
+def _validate(
+    network: Recurrent, texts: Texts, labels: np.ndarray, settings: TrainingSettings
+) -> tuple[float, float]:
+    """Return the weighted mean cross entropy, and F1 of label 1 (0 where no text has it or gets it)."""
+    z = network.logits(texts).astype(np.float64)
+    gaps = np.where(labels == 1, z[:, 1] - z[:, 0], z[:, 0] - z[:, 1])
+    weights = np.where(labels == 1, 1.0, settings.negative_weight)
+    found = z[:, 1] > z[:, 0]
+    n_sure = int(found.sum() + labels.sum())
+    f1 = 2.0 * int((found & (labels == 1)).sum()) / n_sure if n_sure else 0.0
+    return float(np.average(np.logaddexp(0.0, -gaps), weights=weights)), f1
+
+
+def _checked_training_labels(texts: Texts, labels: np.ndarray) -> np.ndarray:
+    labels = checked_labels(texts, labels)
+    if len(np.unique(labels)) < 2:
+        raise InputError(
+            f"{len(texts)} texts to train on do not have both labels; give texts of label 0 and 1"
+        )
+    return labels
+
+
+def _text_weights(
+    labels: np.ndarray, settings: TrainingSettings, sample_weight: np.ndarray | None
+) -> np.ndarray:
+    weights = np.where(labels == 1, 1.0, settings.negative_weight)
+    if sample_weight is None:
+        return weights
+    sample_weight = np.asarray(sample_weight, np.float64)
+    if sample_weight.shape != labels.shape:
+        raise InputError(
+            f"{len(labels)} texts and sample weights {sample_weight.shape}: give one weight a text"
+        )
+    if not (np.isfinite(sample_weight) & (sample_weight > 0)).all():
+        raise InputError("a sample weight is not a number above 0; leave the text out instead")
+    return weights * sample_weight

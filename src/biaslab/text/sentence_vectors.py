@@ -1,0 +1,110 @@
+"""Vectors of sentences by a BERT encoder, and how similar two sentences are by them.
+
+As sentence encoders of the kind of all-MiniLM-L6 compute them (Reimers and Gurevych 2019): the mean of the
+last hidden states of all tokens, [CLS] and [SEP] among them, at unit length. The encoder of Zhang et al.
+2021, Section 5.2 (Cer et al. 2018) is another one, with 512 dimensions.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from biaslab.text.bert import BertClassifier
+from biaslab.text.encoder import batches_by_length, evaluating, load_classifier
+from biaslab.text.tokens import Tokenizer
+
+MAX_LENGTH = 256
+"""Tokens of a sentence, [CLS] and [SEP] among them, as published for all-MiniLM-L6-v2."""
+
+
+@dataclass(frozen=True)
+class SentenceEncoder:
+    """A BERT that turns sentences into vectors.
+
+    Attributes
+    ----------
+    model : BertClassifier
+        Only its embeddings and layers are used.
+    tokenizer : Tokenizer
+    """
+
+    model: BertClassifier
+    tokenizer: Tokenizer
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike, device: torch.device | str = "cpu") -> "SentenceEncoder":
+        """Load an encoder folder.
+
+        Raises
+        ------
+        InputError
+            As `load_classifier`; a classification head or a pooler may be missing.
+        """
+        model = load_classifier(folder, seed=0)  # draws what the file may lack and nothing here reads
+        return cls(model.to(device), Tokenizer.load(Path(folder) / "vocab.txt"))
+
+    def vectors(
+        self,
+        sentences: Sequence[str],
+        batch_tokens: int = 4096,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> np.ndarray:
+        """Return the vectors of sentences.
+
+        Parameters
+        ----------
+        sentences : sequence of str
+            Of the tokens of a long one the first are read, as many as the encoder has positions for and
+            `MAX_LENGTH` at most.
+        batch_tokens : int
+            Tokens of a batch at most, padding included; another number changes vectors by rounding in single
+            precision only.
+        progress : callable, optional
+            Called after every batch with the sentences that are done and all of them.
+
+        Returns
+        -------
+        (n, d) float32
+            Of length 1.
+        """
+        config = self.model.config
+        tokens = self.tokenizer.encode(sentences, min(MAX_LENGTH, config.max_position_embeddings))
+        found = np.empty((len(tokens), config.hidden_size), np.float32)
+        done = 0
+        with evaluating(self.model), torch.no_grad():
+            for rows in batches_by_length(tokens.lengths, batch_tokens):
+                padded = tokens.padded(rows, self.tokenizer.pad)
+                ids, mask = (torch.from_numpy(a).to(self.model.device) for a in padded)
+                found[rows] = _pooled(self.model, ids, mask).float().cpu().numpy()
+                done += len(rows)
+                if progress is not None:
+                    progress(done, len(tokens))
+        return found
+
+
+def similarity(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the cosines of vectors of length 1 in pairs.
+
+    Parameters
+    ----------
+    a, b : (n, d) float32
+
+    Returns
+    -------
+    (n,) float64
+    """
+    return np.einsum("ij,ij->i", a, b, dtype=np.float64)
+
+
+def _pooled(model: BertClassifier, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Return the mean of the last hidden states of tokens that are read, (n, d), at unit length."""
+    hidden = model.bert.embeddings(ids)
+    for layer in model.bert.encoder.layer:
+        hidden = layer(hidden, mask)
+    weights = mask[:, :, None].to(hidden.dtype)
+    mean = (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+    return torch.nn.functional.normalize(mean, dim=1)

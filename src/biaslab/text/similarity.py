@@ -1,0 +1,91 @@
+"""How similar changed texts are to their originals (Zhang et al. 2021, Section 5.2, RQ2).
+
+All functions compare texts in pairs: a changed text has as many words as its original, since words are only
+ever replaced. Every pair's value depends on the pair alone.
+"""
+
+import numpy as np
+
+from biaslab.text._similarity_kernels import N_GRAM_ORDERS, count_common_n_grams
+from biaslab.text.words import Texts
+
+
+def changed_words(original: Texts, changed: Texts) -> np.ndarray:
+    """Return the L0 distance of n pairs: how many words differ, (n,) int64.
+
+    Raises
+    ------
+    ValueError
+        As all functions here, when a changed text has not as many words as its original.
+    """
+    _check(original, changed)
+    differs = np.concatenate([[0], np.cumsum(original.ids != changed.ids)])
+    return np.diff(differs[original.offsets])
+
+
+def vector_distance(original: Texts, changed: Texts, vectors: np.ndarray) -> np.ndarray:
+    """Return the L2 distance of n pairs in the space of all their word vectors.
+
+    Parameters
+    ----------
+    original, changed : Texts
+        n texts each.
+    vectors : (V, d) array
+        The vector of each word.
+
+    Returns
+    -------
+    (n,) float64
+        The root of the sum over positions of the squared distance between the two words' vectors.
+    """
+    _check(original, changed)
+    where = np.flatnonzero(original.ids != changed.ids)
+    text = np.searchsorted(original.offsets, where, side="right") - 1
+    differences = vectors[original.ids[where]].astype(np.float64) - vectors[changed.ids[where]]
+    squares = np.sum(differences**2, axis=1)
+    return np.sqrt(np.bincount(text, squares, len(original)))
+
+
+def jaccard(original: Texts, changed: Texts) -> np.ndarray:
+    """Return the Jaccard coefficient of the sets of words of n pairs, (n,) float64; 1 for empty texts."""
+    _check(original, changed)
+    n = len(original)
+    text = np.repeat(np.arange(n), original.lengths)
+    n_words = 1 + max(original.ids.max(initial=0), changed.ids.max(initial=0))
+    first, second = (np.unique(text * n_words + texts.ids) for texts in (original, changed))
+    n_common, n_first, n_second = (
+        np.bincount(keys // n_words, minlength=n)
+        for keys in (np.intersect1d(first, second, assume_unique=True), first, second)
+    )
+    n_any = n_first + n_second - n_common
+    return np.where(n_any > 0, n_common / np.maximum(n_any, 1), 1.0)
+
+
+def bleu(original: Texts, changed: Texts) -> np.ndarray:
+    """Return BLEU-4 of n changed texts, with their originals as references (Papineni et al. 2002).
+
+    The paper names no smoothing, without which a text that shares no four words in a row has 0. These are
+    sacrebleu's values of single sentences with exponential smoothing and effective order: the k-th order
+    without a common n-gram counts as 1 / 2^k of one, and only orders that the text is long enough for are
+    averaged over. There is no brevity penalty, since lengths are equal.
+
+    Returns
+    -------
+    (n,) float64
+        0 (no word in common, or no word at all) to 1 (the same text).
+    """
+    _check(original, changed)
+    common = np.empty((len(original), N_GRAM_ORDERS), np.int32)
+    count_common_n_grams(original.ids, changed.ids, original.offsets, common)
+    total = original.lengths[:, None] - np.arange(N_GRAM_ORDERS)
+    exists = total > 0
+    is_smoothed = exists & (common == 0)
+    matches = np.where(is_smoothed, 0.5 ** np.cumsum(is_smoothed, axis=1), common)
+    precisions = np.where(exists, matches / np.maximum(total, 1), 1.0)
+    score = np.exp(np.log(precisions).sum(axis=1) / np.maximum(exists.sum(axis=1), 1))
+    return np.where(common[:, 0] > 0, score, 0.0)
+
+
+def _check(original: Texts, changed: Texts) -> None:
+    if not np.array_equal(original.offsets, changed.offsets):
+        raise ValueError("a changed text must have as many words as its original")

@@ -1,0 +1,386 @@
+"""``biaslab fairness-testing text run`` on neutral texts and classifiers of many kinds."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from biaslab.cli import app, main
+from biaslab.core.io import read_tsv
+from biaslab.fairness_testing.text.adapters import load_model
+from biaslab.fairness_testing.text.pairs import Pair
+from biaslab.text.masking import digest
+from biaslab.text.recurrent import initial_recurrent, load_recurrent
+from biaslab.text.words import split_words
+from own_fairness_texts_data import SYNONYMS, TRADES, lexicon, sentences, word_vectors, write_files
+from pages import Page
+
+FILES = ("found.html", "found.jsonl", "invariants.tsv", "summary.md", "summary.tsv", "words.tsv")
+KIND = ("--label-column", "kind", "--positive", "complaint")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """The texts, terms, vectors and classifiers, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("my_texts", "my_torch"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    write_files(tmp_path)
+    return tmp_path
+
+
+def options(**changes):
+    """Return the arguments of a run, some of them changed."""
+    given = {
+        "--model": "my_texts:careful",
+        "--terms": "terms.csv",
+        "--vectors": "vectors.txt",
+        "--out": "out",
+    }
+    given |= changes
+    data = given.pop("data", "texts.csv")
+    return ["fairness-testing", "text", "run", data, *(word for pair in given.items() for word in pair)]
+
+
+def run(*arguments, **changes):
+    """Call the command; return the page in one line."""
+    arguments = [*options(**changes), *("" if "--hops" in arguments else ("--hops", "4")), *arguments]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return " ".join(result.stdout.split())
+
+
+def found(out="out"):
+    """Return the pairs of a run, whose changed positions are as they say."""
+    pairs = []
+    for line in Path(out, "found.jsonl").read_text(encoding="utf-8").splitlines():
+        fields = json.loads(line)
+        changed = fields.pop("changed")
+        pairs.append(Pair(**fields))
+        assert pairs[-1].changed == changed
+    return pairs
+
+
+def save_network():
+    """Write an untrained network that reads the vectors."""
+    network = initial_recurrent("gru", word_vectors()[1], 3)
+    network.W_out[:] *= 30
+    network.save(Path("network.npz"))
+
+
+def make_classifier(model):
+    """Make what a name stands for, where torch and its companions are installed."""
+    if model.startswith("my_torch") or model == "bert":
+        pytest.importorskip("torch")
+    if model == "bert":
+        pytest.importorskip("tokenizers")
+        pytest.importorskip("safetensors")
+        from text_data import tiny_classifier
+
+        tiny_classifier(Path("bert"), [word for word in lexicon().words if word != "sailors"])
+    if model == "network.npz":
+        save_network()
+
+
+MODELS = ("my_texts:careful", "my_torch:bag", "bert", "network.npz")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_pairs_are_what_the_classifier_says(files, model):
+    make_classifier(model)
+    page = run(**{"--model": model})
+    pairs = found()
+    assert len(pairs) > 5
+    words = lexicon()
+    classifier = load_model(model, words)
+    x, partners = (words.encode(getattr(pair, name) for pair in pairs) for name in ("text", "partner"))
+    p = np.column_stack([classifier.probabilities(texts)[:, 1] for texts in (x, partners)])
+    np.testing.assert_allclose(p, [pair.probabilities for pair in pairs], atol=1e-5)
+    assert [pair.labels for pair in pairs] == (p > 0.5).astype(int).tolist()
+    for pair in pairs:
+        assert sorted(pair.labels) == [0, 1]
+        assert pair.seed == split_words(sentences()[pair.row])
+        assert pair.partner == [pair.value if word == pair.replaced else word for word in pair.text]
+        assert {pair.replaced, pair.value} <= set(TRADES)
+        assert not {pair.seed[i] for i in pair.changed} & set(TRADES)
+        assert (pair.phase == "data") <= (pair.changed == [])
+    assert len({tuple(pair.text) for pair in pairs}) == len(pairs)
+    summary = read_tsv("out/summary.tsv")
+    assert summary.loc[0, "n_discriminatory"] == len(pairs)
+    assert summary.loc[0, "n_raw"] == sum(pair.phase == "data" for pair in pairs)
+    assert summary.loc[0, "n_found"] == sum(pair.phase == "global" for pair in pairs)
+    assert summary.loc[0, "n_seeds"] == summary.loc[0, "n_mentioning"] == 24
+    assert summary.loc[0, "n_gradients"] > 0
+    assert f"{len(pairs)} of {summary.loc[0, 'n_visited']} different texts" in page
+
+
+@pytest.mark.parametrize("tester", ["rp", "asc", "adf_asc", "hf", "adf_hf", "adf_hf@printed"])
+def test_every_tester_passes_the_checks(files, tester):
+    save_network()
+    run("--tester", tester, **{"--model": "network.npz"})
+    checked = read_tsv("out/invariants.tsv")
+    assert checked["phase"].tolist() == ["global", "local"]
+    assert checked["n_pairs"].sum() - checked["n_duplicates"].sum() >= len(found()) > 0
+    for name in ("only_values_differ", "from_neighbours", "labels_confirmed", "l0_recounted"):
+        assert checked[name].tolist() == checked["n_pairs"].tolist()
+
+
+def test_a_function_without_gradients_is_tested_at_random(files):
+    run("--tester", "rp", **{"--model": "my_texts:plain"})
+    assert len(found()) > 5
+    assert read_tsv("out/summary.tsv").loc[0, "n_gradients"] == 0
+
+
+def test_words_that_change_labels(files):
+    """Cyclists alone make a complaint, so that exchanging any trade for them, or them, changes a label."""
+    page = run()
+    words = read_tsv("out/words.tsv").set_index("term")
+    assert sorted(words.index) == sorted(TRADES)
+    assert words["n_texts"].tolist() == [6] * 4
+    assert words["n_flips"].tolist() == [6] * 4
+    assert (words["ci_low"] < words["share"]).all()
+    assert "exchanging bakers 6/6" in page
+
+
+def test_the_page(files):
+    page = run()
+    assert "texts.csv by my_texts:careful 26 texts of 6.9 words on average; 100.0% of the words" in page
+    assert "<sensitive word> exchanged between a text and its partner" in page
+    assert "24 (100.0% [85.8%, 100.0%]) of these texts are discriminatory" in page
+    assert re.search(r"partner [\w ]*the <cyclists> [\w ]+ label 1 \(p = 0.(55|80)0\)", page)
+    shown = Path("out/found.html").read_text(encoding="utf-8")
+    assert Page(shown).links == []
+    assert '<mark class="exchanged">cyclists</mark>' in shown
+    assert "| Feature | Tester |" in Path("out/summary.md").read_text()
+
+
+def test_substitutes_are_near_words(files):
+    run("--hops", "1", **{"--model": "my_texts:careful"})
+    near = {word: set(group) for group in SYNONYMS for word in group}
+    changes = [(p.seed[i], p.text[i]) for p in found() for i in p.changed]
+    assert changes
+    assert not [new for _, new in changes if new in TRADES]
+    assert {old for old, _ in changes if old in near}
+
+
+def test_equal_runs_write_equal_files(files, monkeypatch):
+    save_network()
+    model = {"--model": "network.npz"}
+    run("--threads", "1", **model, **{"--out": "one"})
+    run("--threads", "2", **model, **{"--out": "two"})
+    monkeypatch.setattr("biaslab.fairness_testing.text.campaign.CHUNK_SEEDS", 5)
+    run(**model, **{"--out": "chunks"})
+    assert len(found("one")) > 5
+    for name in FILES:
+        content = (files / "one" / name).read_bytes()
+        assert (files / "two" / name).read_bytes() == content
+        assert (files / "chunks" / name).read_bytes() == content
+    run("--seed", "2", **model, **{"--out": "other"})
+    assert (files / "other/found.jsonl").read_bytes() != (files / "one/found.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [("--time-limit", "0", "the time limit of 0 s"), ("--sample-limit", "1", "the limit of 1 texts")],
+)
+def test_limits(files, monkeypatch, option, value, reason):
+    monkeypatch.setattr("biaslab.fairness_testing.text.campaign.CHUNK_SEEDS", 5)
+    page = run(option, value)
+    summary = read_tsv("out/summary.tsv")
+    assert summary.loc[0, "n_seeds"] == 5
+    assert summary.loc[0, "stopped"] == reason
+    assert f"5 of 24 texts with a sensitive word, stopped by {reason}" in page
+    assert f"trade: stopped by {reason}." in Path("out/summary.md").read_text()
+    assert len({pair.row for pair in found()}) == 5
+
+
+def test_fewer_seeds_and_no_walks(files):
+    run("--seeds", "3", "--hops", "0")
+    summary = read_tsv("out/summary.tsv")
+    assert summary.loc[0, ["n_seeds", "n_mentioning", "n_visited"]].tolist() == [3, 24, 3]
+    assert {pair.phase for pair in found()} == {"data"}
+
+
+def test_masked_words(files):
+    Path("masked.txt").write_text(f"{digest('cyclists')}\n{digest('song')}\n")
+    page = run("--masked-words", "masked.txt")
+    shown = [page, *((files / "out" / name).read_text() for name in FILES if name != "found.jsonl")]
+    assert not [text for text in shown if "cyclists" in text or " song" in text]
+    assert "c******s" in page
+    assert "c******s" in (files / "out/found.html").read_text()
+    assert "c******s" in (files / "out/words.tsv").read_text()
+    assert any("cyclists" in pair.text for pair in found())
+    assert "cyclists" in run("--masked-words", "masked.txt", "--unmask")
+
+
+def test_who_masks_nothing_is_told(files):
+    result = CliRunner().invoke(app, [*options(), "--hops", "1"], catch_exceptions=False)
+    assert "no word is masked" in result.stderr
+    Path("workflow/resources").mkdir(parents=True)
+    Path("workflow/resources/masked_words.txt").write_text(f"{digest('cyclists')}\n")
+    result = CliRunner().invoke(app, [*options(), "--hops", "1"], catch_exceptions=False)
+    assert "no word is masked" not in result.stderr
+    assert "cyclists" not in result.stdout
+
+
+def test_kinds_of_data(files):
+    run(**{"--out": "csv"})
+    run(data="texts.txt", **{"--out": "txt", "--terms": "trade.txt"})
+    with Path("texts.jsonl").open("w") as file:
+        file.writelines(json.dumps({"remark": text}) + "\n" for text in sentences())
+    run("--text-column", "remark", data="texts.jsonl", **{"--out": "jsonl"})
+    for out in ("txt", "jsonl"):
+        assert (files / out / "found.jsonl").read_bytes() == (files / "csv/found.jsonl").read_bytes()
+
+
+def test_texts_without_words_are_left_out(files):
+    Path("texts.txt").write_text("?!\nthe bakers sang\n...\nthe Cyclists sang!\n")
+    page = run(data="texts.txt")
+    assert "2 texts (2 without a word left out) of 3.0 words on average" in page
+    assert {pair.row for pair in found()} == {1, 3}
+    assert {tuple(pair.seed) for pair in found()} == {("the", "bakers", "sang"), ("the", "cyclists", "sang")}
+
+
+def test_features(files):
+    Path("terms.csv").write_text(
+        "feature, values\ntrade, bakers, cyclists\nplace, park, garden\nsea, ship, boat\n"
+    )
+    run()
+    assert read_tsv("out/summary.tsv")["feature"].tolist() == ["trade", "place"]
+    assert set(read_tsv("out/words.tsv")["feature"]) == {"trade", "place"}
+    run("--feature", "place")
+    assert read_tsv("out/summary.tsv")["feature"].tolist() == ["place"]
+    assert read_tsv("out/summary.tsv").loc[0, "n_discriminatory"] == 0
+
+
+def test_nothing_found(files):
+    page = run("--feature", "place", **{"--terms": "place.yaml"}) if write_places() else ""
+    assert "No discriminatory text was found." in page
+    assert Path("out/found.jsonl").read_text() == ""
+    assert "No discriminatory text was found." in Path("out/found.html").read_text()
+    assert read_tsv("out/words.tsv")["n_flips"].sum() == 0
+
+
+def write_places():
+    return Path("place.yaml").write_text("features:\n  place: [park, garden]\n")
+
+
+def test_values_without_vectors_are_told(files):
+    Path("terms.csv").write_text("feature, values\ntrade, bakers, cyclists, weavers, masons\n")
+    assert "trade: 2 of 4 values have no vector of their own" in run()
+
+
+def test_few_candidates(files):
+    """Only words of the texts may replace others where no other candidate is asked for."""
+    run("--candidates", "1", "--hops", "8")
+    used = {word for text in sentences() for word in split_words(text)} | set(TRADES)
+    assert {word for pair in found() for word in pair.text} <= used
+    run("--hops", "8", **{"--out": "many"})
+    assert not {word for pair in found("many") for word in pair.text} <= used
+
+
+@pytest.mark.parametrize("kind", ["lstm", "gru"])
+def test_a_network_is_trained_and_kept(files, kind):
+    page = run("--epochs", "3", *KIND, **{"--model": f"train-{kind}"})
+    assert "texts that it was not trained on as the data do" in page
+    network = load_recurrent(files / "out/network.npz", word_vectors()[1])
+    assert network.kind == kind
+    run(**{"--model": "out/network.npz", "--out": "again"})
+    assert (files / "again/found.jsonl").read_bytes() == (files / "out/found.jsonl").read_bytes()
+
+
+def refused(monkeypatch, capsys, arguments):
+    """Call the command as a user does; return what it says."""
+    monkeypatch.setattr(sys, "argv", ["biaslab", *map(str, arguments)])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    error = capsys.readouterr().err.strip()
+    assert "Traceback" not in error
+    return caught.value.code, error
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"data": "none.csv"}, "none.csv: no such file"),
+        ({"data": "empty.txt"}, "empty.txt: has no texts"),
+        ({"data": "signs.txt"}, "signs.txt: no text has a sensitive word"),
+        ({"--terms": "none.csv"}, "none.csv"),
+        ({"--terms": "sea.yaml"}, "texts.csv: no text has a sensitive word, a value of any feature (sea)"),
+        ({"--feature": "colour"}, "no text has a sensitive word, a value of the feature 'colour'"),
+        ({"--feature": "trades"}, "--feature trades: there is no such feature; did you mean 'trade'?"),
+        ({"--vectors": "none.txt"}, "none.txt: no such file of word vectors"),
+        ({"--vectors": "other.txt"}, "no word of the texts has a vector"),
+        ({"--tester": "adf"}, "there is no strategy 'adf'"),
+        ({"--text-column": "remark"}, "texts.csv: column 'remark' is missing"),
+        ({"--model": "train-lstm"}, "column 'label' is missing"),
+        ({"--model": "none.npz"}, "none.npz: no such file"),
+        ({"--model": "other.npz"}, "W_ih_0"),
+        ({"--model": "wide.npz"}, "take the vectors that the network was trained with"),
+        ({"--model": "network"}, "network: no such folder; name a network (.npz)"),
+        ({"--model": "my_texts:carful"}, "has no 'carful'; did you mean 'careful'"),
+        ({"--model": "my_texts:nan"}, "my_texts:nan returned probabilities that are not finite"),
+        ({"--model": "my_texts:three"}, "my_texts:three returned 3 classes"),
+        ({"--model": "my_texts:plain"}, "my_texts:plain has no gradients(texts, labels)"),
+        ({"--model": "my_texts:narrow"}, "gradients of 3 numbers a word, but the vectors have 6"),
+        ({"--model": "my_texts:fails"}, "my_texts:fails failed on"),
+        ({"--model": "my_torch:three"}, "my_torch:three returned 3 classes"),
+        ({"--model": "my_torch:nan"}, "my_torch:nan returned logits that are not finite"),
+        ({"--model": "my_torch:wide"}, "my_torch:wide failed on vectors of 6 numbers"),
+        ({"--model": "empty"}, "config.json is missing; name the folder of a BERT"),
+        ({"--masked-words": "texts.txt"}, "texts.txt:1: not a SHA-256 digest"),
+        ({"--seeds": "0"}, "--seeds"),
+    ],
+)
+def test_bad_input(files, monkeypatch, capsys, changes, message):
+    if changes.get("--model", "").startswith(("my_torch", "empty")):
+        pytest.importorskip("torch")
+        pytest.importorskip("tokenizers")
+        pytest.importorskip("safetensors")
+    Path("empty").mkdir()
+    Path("empty.txt").write_text("\n")
+    Path("signs.txt").write_text("?!\n...\n")
+    Path("sea.yaml").write_text("features:\n  sea: [ship, boat]\n")
+    Path("other.txt").write_text("Bread 1 2\n, 3 4\n")
+    np.savez("other.npz", x=np.zeros(3))
+    initial_recurrent("lstm", np.zeros((4, 9), np.float32), 1).save(Path("wide.npz"))
+    code, error = refused(monkeypatch, capsys, options(**changes))
+    assert code == 2
+    assert message in error
+    assert not Path("out").exists()
+    if "--seeds" not in changes:
+        line = [line for line in error.splitlines() if "no word is masked" not in line]
+        assert len(line) == 1
+        assert line[0].startswith("biaslab: ")
+
+
+def test_a_feature_twice(files, monkeypatch, capsys):
+    twice = [*options(), "--feature", "trade", "--feature", "trade"]
+    code, error = refused(monkeypatch, capsys, twice)
+    assert code == 2
+    assert "--feature trade: is there twice; give it once" in error
+
+
+def test_a_folder_without_torch(files, monkeypatch, capsys):
+    Path("empty").mkdir()
+    monkeypatch.setattr(
+        "biaslab.fairness_testing.text.cli.missing_extra",
+        lambda extra: f"{extra} is not installed; install it",
+    )
+    code, error = refused(monkeypatch, capsys, options(**{"--model": "empty"}))
+    assert code == 2
+    assert "biaslab: empty: neural is not installed; install it" in error
+
+
+def test_an_interrupt(files, monkeypatch, capsys):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("biaslab.fairness_testing.text.campaign.search_globally", interrupted)
+    assert refused(monkeypatch, capsys, options())[0] == 130
+    assert not Path("out").exists()

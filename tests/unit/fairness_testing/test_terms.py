@@ -1,0 +1,131 @@
+"""Lists of protected words, and the sentences that hold some of them."""
+
+import csv
+import os
+from pathlib import Path
+
+import pytest
+
+from biaslab.core.errors import InputError
+from biaslab.fairness_testing.text.terms import read_terms
+from biaslab.run import datasets
+from biaslab.text.labelled import read_labelled, read_texts
+from biaslab.text.words import split_words
+from refusals import assert_file_refused
+
+ROOT = Path(__file__).parents[3]
+RESOURCES = ROOT / "workflow/resources"
+MIRROR = Path(os.environ.get("BIASLAB_MIRROR", ROOT / "../shared/data"))
+EXAMPLE_TERMS = "fairness_testing/terms_example.yaml"
+
+
+def published():
+    registry = datasets.load_registry(RESOURCES / "datasets.tsv")
+    path = MIRROR / registry["adf-text-terms"].filename
+    if not path.is_file():
+        pytest.skip("needs adf-text-terms in a mirror folder (BIASLAB_MIRROR)")
+    return path
+
+
+def test_the_same_list_in_three_formats(tmp_path):
+    (tmp_path / "t.csv").write_text(
+        "\ufefffeature, values\ntrade, bakers, well-diggers,o'hara\n\nkind,a ,  b\n"
+    )
+    (tmp_path / "t.yaml").write_text(
+        "title: groups\nfeatures:\n  trade: [bakers, well-diggers, o'hara]\n  kind: [a, b]\n"
+    )
+    (tmp_path / "trade.txt").write_text("# trades\nbakers\n\n well-diggers\no'hara\n")
+    trade = {"trade": ("bakers", "well-diggers", "o'hara")}
+    assert read_terms(tmp_path / "t.csv") == trade | {"kind": ("a", "b")}
+    assert list(read_terms(tmp_path / "t.yaml").items()) == [*trade.items(), ("kind", ("a", "b"))]
+    assert read_terms(tmp_path / "trade.txt") == trade
+
+
+HEADER = b"feature, values\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("t.csv", b"", "has no features"),
+        ("t.csv", HEADER, "has no features"),
+        ("t.csv", b"trade, bakers, pilots\n", r"t\.csv:1: the header is not 'feature, values'"),
+        (
+            "t.csv",
+            HEADER + b"\ntrade, bakers\n",
+            r"t\.csv:3: the feature 'trade' has 1 value; write",
+        ),
+        ("t.csv", HEADER + b"trade\n", r"t\.csv:2: the feature 'trade' has 0 values"),
+        ("t.csv", HEADER + b"trade, a, b\ntrade, c, d\n", r"t\.csv:3: the feature 'trade' is there twice"),
+        ("t.csv", HEADER + b"trade, a, b, a\n", r"t\.csv:2: 'a' is there twice"),
+        ("t.csv", HEADER + b"trade, a, Bakers\n", r"t\.csv:2: 'Bakers' has capital letters; write 'bakers'"),
+        ("t.csv", HEADER + b"trade, a, two words\n", r"t\.csv:2: 'two words' is not one word"),
+        ("t.csv", HEADER + b"trade, a, b,\n", r"t\.csv:2: '' is not one word"),
+        ("t.csv", HEADER + b"trade, a, -b\n", r"t\.csv:2: '-b' is not one word"),
+        ("t.csv", HEADER + b"my trade, a, b\n", r"t\.csv:2: a feature cannot be named 'my trade'"),
+        ("t.csv", HEADER + b", a, b\n", r"t\.csv:2: a feature cannot be named ''"),
+        ("t.csv", HEADER + b"all, a, b\n", r"t\.csv:2: 'all' stands for every text"),
+        ("t.csv", b"b\xe9kers\n", "not UTF-8"),
+        ("t.yaml", b"", "has no features"),
+        ("t.yaml", b"features: {}\n", "has no features"),
+        ("t.yaml", b"feature: {trade: [a, b]}\n", "feature: unknown key; did you mean 'features'"),
+        ("t.yaml", b"features: [a, b]\n", "features: a list is not a mapping"),
+        ("t.yaml", b"features: {trade: a}\n", r"features\.trade: \"a\" is not a list"),
+        ("t.yaml", b"features: {trade: [a, no]}\n", r"features\.trade\[1\]: false is not a text"),
+        ("t.yaml", b"features: {1: [a, b]}\n", r"features\[1\]: not a usable name"),
+        ("t.yaml", b"features: {trade: []}\n", r"features\.trade: the feature 'trade' has 0 values"),
+        ("t.yaml", b"features: {trade: [a, b, a]}\n", r"features\.trade: 'a' is there twice"),
+        ("t.yaml", b"a: [\n", "not valid YAML"),
+        ("t.yaml", b"b\xe9kers\n", "not UTF-8"),
+        ("trade.txt", b"\n# none\n", "has 0 values"),
+        ("trade.txt", b"bakers\n", "the feature 'trade' has 1 value"),
+        ("my trades.txt", b"a\nb\n", "a feature cannot be named 'my trades'"),
+        ("trade.txt", b"b\xe9kers\n", "not UTF-8"),
+        ("trade.tsv", b"a\nb\n", "unknown kind of term list"),
+    ],
+)
+def test_bad_list_is_refused(tmp_path, name, content, problem):
+    assert_file_refused(tmp_path / name, content, problem, read_terms)
+
+
+@pytest.mark.parametrize("name", ["absent.csv", "absent.yaml", "absent.txt"])
+def test_missing_list_is_refused(tmp_path, name):
+    with pytest.raises(InputError, match=rf"{name}: No such file"):
+        read_terms(tmp_path / name)
+
+
+def test_the_published_list_has_its_counts():
+    terms = read_terms(published())
+    sizes = {feature: len(values) for feature, values in terms.items()}
+    assert sizes == {"country": 160, "ethnic": 17, "race": 7, "religion": 14}
+    assert "guinea-bissau" in terms["country"]
+    assert "baha'i" in terms["religion"]
+    with published().open(encoding="utf-8") as file:
+        rows = {row[0].strip(): [value.strip() for value in row[1:]] for row in csv.reader(file)}
+    assert all(list(values) == rows[feature] for feature, values in terms.items())
+
+
+def test_every_term_of_the_example_occurs_in_it_more_than_once():
+    texts = read_labelled(RESOURCES / "hate_speech/example.csv", group="group")["text"]
+    words = [set(split_words(text)) for text in texts]
+    terms = read_terms(RESOURCES / EXAMPLE_TERMS)
+    assert list(terms) == ["trade", "relation"]
+    assert not set(terms["trade"]) & set(terms["relation"])
+    for value in (value for values in terms.values() for value in values):
+        assert sum(value in text for text in words) > 1
+
+
+def features_of(sentence, terms):
+    words = split_words(sentence)
+    return {feature for feature, values in terms.items() if set(values) & set(words)}
+
+
+@pytest.mark.parametrize(
+    ("name", "terms"),
+    [("sentences.txt", published), ("sentences_example.txt", lambda: RESOURCES / EXAMPLE_TERMS)],
+)
+def test_every_sentence_holds_a_term_and_every_feature_has_a_sentence(name, terms):
+    terms = read_terms(terms())
+    found = [features_of(text, terms) for text in read_texts(RESOURCES / "fairness_testing" / name)["text"]]
+    assert all(found)
+    assert set.union(*found) == set(terms)

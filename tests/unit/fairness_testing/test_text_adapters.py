@@ -1,0 +1,301 @@
+"""Classifiers of the user's answer as their own libraries do, whatever else is in the batch."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from biaslab.core.errors import InputError
+from biaslab.fairness_testing.text.adapters import adapt, load_model
+from biaslab.fairness_testing.text.lengths import rows_of_length
+from biaslab.text.words import Texts, split_words
+from own_fairness_texts_data import MODULE, TORCH_MODULE, lexicon, sentences
+
+LEXICON = lexicon()
+TEXTS = LEXICON.encode(map(split_words, sentences()))
+
+
+@pytest.fixture
+def modules(tmp_path, monkeypatch):
+    """The user's modules, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("my_texts", "my_torch"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    (tmp_path / "my_texts.py").write_text(MODULE)
+    (tmp_path / "my_torch.py").write_text(TORCH_MODULE)
+    return tmp_path
+
+
+def torch_model(name):
+    pytest.importorskip("torch")
+    return load_model(f"my_torch:{name}", LEXICON)
+
+
+def bert(folder, **options):
+    """Return a tiny BERT that has some words whole, some in pieces and some not at all."""
+    pytest.importorskip("torch")
+    pytest.importorskip("tokenizers")
+    pytest.importorskip("safetensors")
+    from text_data import tiny_classifier
+
+    whole = [word for word in LEXICON.words if word not in ("bakers", "sailors", "melody")]
+    tiny_classifier(folder, [*whole, "baker", "sailor", "##s"], **options)
+    return load_model(str(folder), LEXICON)
+
+
+def numeric_gradients(probabilities, vectors, step):
+    """Return the gradient of the cross entropy of label 1 by the vectors of one text, by differences."""
+    gradient = np.zeros(vectors.shape)
+    for place in np.ndindex(vectors.shape):
+        losses = []
+        for side in (step, -step):
+            moved = vectors.copy()
+            moved[place] += side
+            losses.append(-np.log(probabilities(moved)[1]))
+        gradient[place] = (losses[0] - losses[1]) / (2 * step)
+    return gradient
+
+
+def assert_texts_are_apart(model):
+    """The answers for a text are the same, up to rounding, alone, in any order and cut in any way."""
+    labels = np.arange(len(TEXTS)) % 2
+    together, gradients = model.probabilities(TEXTS), model.gradients(TEXTS, labels)
+    assert together.shape == (len(TEXTS), 2)
+    assert gradients.shape == (len(TEXTS.ids), model.vectors.shape[1])
+    np.testing.assert_allclose(together.sum(axis=1), 1)
+    assert np.ptp(together[:, 0]) > 0.01
+    order = np.random.default_rng(0).permutation(len(TEXTS))
+    shuffled = TEXTS.take(order)
+    np.testing.assert_allclose(model.probabilities(shuffled), together[order], atol=1e-6)
+    parts = model.gradients(shuffled, labels[order])
+    for row, i in enumerate(order):
+        one = TEXTS.take([i])
+        expected = gradients[TEXTS.offsets[i] : TEXTS.offsets[i + 1]]
+        got = parts[shuffled.offsets[row] : shuffled.offsets[row + 1]]
+        np.testing.assert_allclose(got, expected, atol=1e-6)
+        np.testing.assert_allclose(model.probabilities(one)[0], together[i], atol=1e-6)
+        np.testing.assert_allclose(model.gradients(one, labels[[i]]), expected, atol=1e-6)
+
+
+def test_batches_hold_texts_of_one_length():
+    lengths = np.array([3, 0, 2, 3, 3, 7, 2, 3])
+    batches = list(rows_of_length(lengths, 6))
+    assert sorted(np.concatenate(batches)) == list(range(8))
+    assert [(lengths[rows].tolist()) for rows in batches] == [[0], [2, 2], [3, 3], [3, 3], [7]]
+    assert list(rows_of_length(np.empty(0, np.int64), 6)) == []
+
+
+@pytest.mark.parametrize("name", ["bag", "recurrent"])
+def test_a_torch_module_reads_texts_apart(modules, name):
+    assert_texts_are_apart(torch_model(name))
+
+
+def test_a_torch_module_in_small_batches(modules, monkeypatch):
+    model = torch_model("bag")
+    together = model.probabilities(TEXTS)
+    monkeypatch.setattr("biaslab.fairness_testing.text.adapters.BATCH_WORDS", 10)
+    np.testing.assert_allclose(model.probabilities(TEXTS), together, atol=1e-6)
+
+
+def test_a_torch_module_answers_as_by_hand(modules):
+    torch = pytest.importorskip("torch")
+    model = torch_model("bag")
+    import my_torch
+
+    row = TEXTS.row(2)
+    vectors = LEXICON.vectors[row].astype(np.float64)
+    module = my_torch.Bag().double()
+
+    def by_hand(moved):
+        inputs = torch.tensor(moved)[None]
+        return softmax(module(inputs, torch.ones(1, len(row), dtype=torch.bool)).detach().numpy()[0])
+
+    one = TEXTS.take([2])
+    np.testing.assert_allclose(model.probabilities(one)[0], by_hand(vectors), rtol=1e-5)
+    gradients = numeric_gradients(by_hand, vectors, 1e-5)
+    assert abs(gradients).max() > 0.1
+    np.testing.assert_allclose(model.gradients(one, np.array([1])), gradients, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["bag", "recurrent"])
+def test_texts_without_words_and_no_texts(modules, name):
+    model = torch_model(name)
+    texts = Texts.of([[], [1, 2]])
+    assert np.isfinite(model.probabilities(texts)).all()
+    assert model.gradients(texts, np.array([0, 1])).shape == (2, 6)
+    assert model.probabilities(Texts.of([])).shape == (0, 2)
+    assert model.gradients(Texts.of([]), np.empty(0, np.int64)).shape == (0, 6)
+
+
+def test_a_torch_module_is_switched_to_evaluation(modules):
+    torch = pytest.importorskip("torch")
+
+    class Dropping(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.drop, self.last = torch.nn.Dropout(0.5), torch.nn.Linear(6, 2)
+
+        def forward(self, vectors, mask):
+            return self.last(self.drop(vectors).sum(dim=1))
+
+    model = adapt(Dropping().train(), LEXICON, "dropping")
+    np.testing.assert_array_equal(model.probabilities(TEXTS), model.probabilities(TEXTS))
+
+
+def test_an_object_answers_for_lists_of_words(modules):
+    model = load_model("my_texts:careful", LEXICON)
+    p = model.probabilities(TEXTS)
+    held = ["cyclists" in sentence for sentence in sentences()]
+    assert p[:, 1].max() == pytest.approx(0.8)
+    assert set(np.flatnonzero(p[:, 1] > 0.5)) <= set(np.flatnonzero(held))
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    gradients = model.gradients(TEXTS, np.arange(len(TEXTS)) % 2)
+    signs = np.repeat(1 - 2 * (np.arange(len(TEXTS)) % 2), TEXTS.lengths)
+    np.testing.assert_allclose(gradients, 0.1 * signs[:, None] * np.ones(6))
+    assert gradients.dtype == np.float32
+
+
+def test_a_function_is_asked_in_small_batches(monkeypatch):
+    asked = []
+
+    def function(texts):
+        asked.append(len(texts))
+        return [len(words) / 100 for words in texts]
+
+    monkeypatch.setattr("biaslab.fairness_testing.text.adapters.BATCH_TEXTS", 10)
+    p = adapt(function, LEXICON, "function").probabilities(TEXTS)
+    assert asked == [10, 10, 6]
+    np.testing.assert_allclose(p[:, 1], TEXTS.lengths / 100)
+
+
+def test_a_bert_reads_texts_apart(tmp_path):
+    assert_texts_are_apart(bert(tmp_path / "bert"))
+
+
+def test_a_bert_answers_as_its_tokenizer_and_library_do(tmp_path):
+    model = bert(tmp_path / "bert")
+    transformers = pytest.importorskip("transformers")
+    torch = pytest.importorskip("torch")
+    reference = transformers.BertForSequenceClassification.from_pretrained(tmp_path / "bert").eval()
+    reference = reference.double()
+    tokenizer = transformers.BertTokenizer(str(tmp_path / "bert/vocab.txt"), do_lower_case=True)
+    i = 5
+    ids = torch.tensor(tokenizer([sentences()[i]])["input_ids"])
+    vectors = reference.get_input_embeddings()(ids).detach().numpy()[0]
+
+    def by_hand(moved):
+        logits = reference(inputs_embeds=torch.tensor(moved)[None]).logits
+        return softmax(logits.detach().numpy()[0])
+
+    one = TEXTS.take([i])
+    np.testing.assert_allclose(model.probabilities(one)[0], by_hand(vectors), rtol=1e-4)
+    # "cyclists" is one piece here and "bakers" two, which move together
+    pieces = tokenizer.tokenize(sentences()[i])
+    words = np.cumsum([not piece.startswith("##") for piece in pieces]) - 1
+    of_pieces = numeric_gradients(by_hand, vectors, 1e-5)[1:-1]
+    of_words = np.array([of_pieces[words == word].sum(axis=0) for word in range(words[-1] + 1)])
+    assert abs(of_words).max() > 1e-3
+    np.testing.assert_allclose(model.gradients(one, np.array([1])), of_words, atol=1e-5)
+
+
+def test_words_in_pieces(tmp_path):
+    model = bert(tmp_path / "bert")
+    text = sentences().index("we met the bakers with a cake")
+    one = TEXTS.take([text])
+    tokens = model._tokens(one)
+    assert tokens.words.tolist() == [-1, 0, 1, 2, 3, 3, 4, 5, 6, -1]
+    table = model._model.bert.embeddings.word_embeddings.weight.detach().numpy()
+    np.testing.assert_allclose(
+        model.vectors[LEXICON.ids["bakers"]], table[tokens.ids[4:6]].mean(axis=0), rtol=1e-6
+    )
+    unknown = table[tokens_of_unknown(model)]
+    np.testing.assert_array_equal(model.vectors[LEXICON.ids["melody"]], unknown)
+
+
+def tokens_of_unknown(model):
+    return model._pieces.row(LEXICON.ids["melody"])[0]
+
+
+def test_what_a_bert_does_not_read_has_no_gradient(tmp_path):
+    model = bert(tmp_path / "bert")
+    long = Texts.of([np.resize(TEXTS.row(0), 200), TEXTS.row(1)])
+    gradients = model.gradients(long, np.array([0, 1]))
+    assert model._tokens(long).lengths.tolist()[0] == 128
+    is_read = abs(gradients).max(axis=1) > 0
+    n_read = len(np.unique(model._tokens(long).words[1:127]))
+    assert is_read[:n_read].all()
+    assert not is_read[n_read:200].any()
+    assert is_read[200:].all()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("my_texts:nan", "returned probabilities that are not finite"),
+        ("my_texts:three", "returned 3 classes; fairness is tested of classifiers into two"),
+        ("my_texts:large", "returned -2.5, 3.5 for a text: no probabilities"),
+        ("my_texts:fails", r"failed on 26 texts \(RuntimeError: no memory\)"),
+        ("my_texts:number", "of type int, no classifier of texts"),
+        ("my_texts:plain", "has no gradients"),
+        ("my_texts:narrow", "gradients of 3 numbers a word, but the vectors have 6"),
+        ("my_texts:short", "gradients of other lengths than the texts"),
+        ("my_texts:missing", "has no 'missing'"),
+        ("nothing", "nothing: no such folder; name a network"),
+    ],
+)
+def test_refusals_of_objects(modules, name, message):
+    assert_refused(name, message)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nan", "returned logits that are not finite"),
+        ("three", "returned 3 classes"),
+        ("constant", "has no gradients by the vectors of words"),
+        ("wide", r"failed on vectors of 6 numbers, \(1, 3, 6\).*RuntimeError"),
+    ],
+)
+def test_refusals_of_torch_modules(modules, name, message):
+    pytest.importorskip("torch")
+    assert_refused(f"my_torch:{name}", message)
+
+
+def assert_refused(name, message):
+    with pytest.raises(InputError, match=message) as error:
+        ask(load_model(name, LEXICON))
+    assert "\n" not in str(error.value)
+
+
+def ask(model):
+    model.probabilities(TEXTS)
+    model.gradients(TEXTS, np.zeros(len(TEXTS), np.int64))
+
+
+def test_a_folder_that_is_no_bert(tmp_path):
+    pytest.importorskip("torch")
+    pytest.importorskip("tokenizers")
+    with pytest.raises(InputError, match=r"config.json is missing; name the folder of a BERT"):
+        load_model(str(tmp_path), LEXICON)
+
+
+def test_a_bert_that_never_saw_some_words(tmp_path):
+    bert(tmp_path / "bert")
+    (tmp_path / "bert/training.json").write_text(json.dumps({"removed": []}))
+    load_model(str(tmp_path / "bert"), LEXICON)
+    (tmp_path / "bert/training.json").write_text(json.dumps({"removed": ["baker"]}))
+    with pytest.raises(InputError, match="with words removed from all texts"):
+        load_model(str(tmp_path / "bert"), LEXICON)
+    (tmp_path / "bert/training.json").write_text("[]")
+    with pytest.raises(InputError, match="does not say which word pieces"):
+        load_model(str(tmp_path / "bert"), LEXICON)
+
+
+def test_a_folder_without_torch(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "biaslab.fairness_testing.text.encoder_model", raising=False)
+    with pytest.raises(InputError, match="needs torch, which is not installed; install the extra neural"):
+        load_model(str(tmp_path), LEXICON)

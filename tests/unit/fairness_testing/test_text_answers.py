@@ -1,0 +1,135 @@
+import numpy as np
+import pytest
+
+from biaslab.core.errors import InputError
+from biaslab.fairness_testing.text import answers
+from biaslab.fairness_testing.text.discrimination import check
+from biaslab.fairness_testing.text.search import search_globally, search_locally
+from biaslab.fairness_testing.text.strategies import find_strategy
+from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.text.words import Texts
+from fairness_text_data import (
+    N_WORDS,
+    VALUES,
+    AnsweringModel,
+    TanhModel,
+    draws,
+    neighbours_of,
+    random_texts,
+    small_subject,
+)
+
+
+def test_gradient_of_the_example_classifier_against_finite_differences():
+    model, texts = TanhModel(3), random_texts(6, 1)
+    model.vectors = model.vectors.astype(np.float64)
+    labels = np.array([0, 1, 1, 0, 1, 0])
+
+    def loss(vectors):
+        changed = TanhModel(3)
+        changed.vectors = vectors
+        alone = Texts(np.arange(len(texts.ids)), texts.offsets)
+        return -np.log(changed.probabilities(alone)[np.arange(6), labels]).sum()
+
+    vectors, step = model.vectors[texts.ids], 1e-5
+    expected = np.empty_like(vectors)
+    for at in np.ndindex(vectors.shape):
+        up, down = vectors.copy(), vectors.copy()
+        up[at] += step
+        down[at] -= step
+        expected[at] = (loss(up) - loss(down)) / (2 * step)
+    assert np.allclose(model.gradients(texts, labels), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1, 5, 12, 1000])
+def test_batches_cover_all_texts_in_order_and_keep_to_the_size(size):
+    lengths = np.array([0, 3, 12, 1, 0, 0, 4, 13, 2])
+    parts = list(answers.batches(lengths, size))
+    assert np.concatenate([np.arange(9)[rows] for rows in parts]).tolist() == list(range(9))
+    assert all(lengths[rows].sum() <= size or rows.stop - rows.start == 1 for rows in parts)
+    assert (size < 1000) == (len(parts) > 1)
+
+
+def test_no_texts_make_no_batch_and_no_answer():
+    assert list(answers.batches(np.empty(0, np.int64), 5)) == []
+    assert answers.probabilities(TanhModel(1), Texts.of([])).shape == (0, 2)
+
+
+def test_part_is_what_take_gives():
+    texts = random_texts(10, 2)
+    some = answers.part(texts, slice(3, 7))
+    assert [row.tolist() for row in some] == [row.tolist() for row in texts.take(range(3, 7))]
+
+
+def test_equal_probabilities_have_the_first_label():
+    assert answers.labels_of(np.array([[0.5, 0.5], [0.4, 0.6], [0.6, 0.4]])).tolist() == [0, 1, 0]
+
+
+WRONG = {
+    "three classes": lambda texts: np.full((len(texts), 3), 1 / 3),
+    "one number": lambda texts: np.full(len(texts), 0.5),
+    "one text": lambda texts: np.full((1, 2), 0.5),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_probabilities_of_another_shape_are_refused(name):
+    subject = small_subject(model=AnsweringModel(WRONG[name]))
+    with pytest.raises(InputError, match="must give the probabilities of two classes for each"):
+        check(subject, random_texts(8, 3))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_probabilities_that_are_no_numbers_are_refused(bad):
+    subject = small_subject(model=AnsweringModel(lambda texts: np.full((len(texts), 2), bad)))
+    with pytest.raises(
+        InputError, match="probabilities hold NaN or infinite numbers; train it anew or repair it"
+    ):
+        check(subject, random_texts(8, 3))
+
+
+def constant(texts):
+    return np.tile([0.6, 0.4], (len(texts), 1))
+
+
+@pytest.mark.parametrize(
+    ("gradients", "message"),
+    [
+        (
+            lambda texts, labels: np.full((len(texts.ids), 6), np.nan),
+            "gradients hold NaN or infinite numbers",
+        ),
+        (lambda texts, labels: np.zeros((len(texts), 6)), "gives gradients of shape"),
+        (lambda texts, labels: np.zeros((len(texts.ids), 7)), "gives gradients of shape"),
+    ],
+)
+def test_gradients_that_are_none_are_refused_in_both_phases(gradients, message):
+    subject, texts = small_subject(model=AnsweringModel(constant, gradients)), random_texts(8, 3)
+    for name in ("asc", "adf_hf"):
+        with pytest.raises(InputError, match=message):
+            search_globally(subject, texts, find_strategy(name), draws(8, 10))
+    with pytest.raises(InputError, match=message):
+        search_locally(subject, texts, 3, True, draws(8, 3))
+
+
+def test_what_cannot_be_tested_is_refused():
+    model = TanhModel(1)
+    neighbours = neighbours_of(model.vectors)
+    for values, message in (
+        (VALUES[:1], "a feature needs two or more values, each once"),
+        (np.empty(0, np.int32), "a feature needs two or more values"),
+        (VALUES[[0, 1, 0]], "a feature needs two or more values, each once"),
+        (np.array([3, N_WORDS]), "a value is not among the 60 words of the lexicon"),
+        (np.array([3, -1]), "a value is not among the 60 words"),
+        (np.array([3, 5]), "a value of the feature is among the neighbours"),
+    ):
+        with pytest.raises(InputError, match=message):
+            TextSubject(model, values, neighbours)
+    with pytest.raises(InputError, match="neighbours of 59 words for a lexicon of 60"):
+        TextSubject(model, VALUES, neighbours[:-1])
+
+
+def test_free_words_are_no_values_and_have_a_neighbour():
+    subject = small_subject()
+    free = subject.free(Texts.of([[0, 3, 1], [], [54, 41, 2]]))
+    assert free.tolist() == [True, False, True, False, False, True]

@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+
+from biaslab.fairness_testing.text import answers, discrimination
+from biaslab.fairness_testing.text.discrimination import check, exchange, variants_of
+from biaslab.text.words import Texts
+from fairness_text_data import VALUES, AnsweringModel, blind_model, random_texts, small_subject
+from naive import fairness_text as naive
+
+SENSITIVE = VALUES.tolist()
+
+
+def rows(texts):
+    return [row.tolist() for row in texts]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_check_equals_the_algorithm(seed):
+    subject, texts = small_subject(seed), random_texts(60, seed)
+    found, model = check(subject, texts), subject.model
+    assert 0 < found.discriminatory.sum() < (found.replaced >= 0).sum() < 60
+    for i, x in enumerate(rows(texts)):
+        assert found.probabilities[i].tolist() == naive.outputs(model, x)
+        assert found.labels[i] == naive.label(model, x)
+        assert found.discriminatory[i] == naive.is_discriminatory(model, x, SENSITIVE)
+        partner = naive.partner(model, x, SENSITIVE) or (x, -1, -1)
+        assert (found.partners.row(i).tolist(), found.replaced[i], found.value[i]) == partner
+        assert found.n_queries[i] == 1 + len(list(naive.variants(x, SENSITIVE)))
+
+
+def test_every_occurrence_of_one_word_is_replaced_and_other_sensitive_words_stay():
+    subject = small_subject()
+    texts = Texts.of([[17, 5, 3, 17], [], [1, 2], [41]])
+    variants = variants_of(subject, texts)
+    assert variants.offsets.tolist() == [0, 8, 8, 8, 12]
+    written = [rows(exchange(texts.take([r]), variants.replaced[[i]], variants.values[[i]]))[0]
+               for i, r in enumerate(variants.rows)]  # fmt: skip
+    assert written[:4] == [[3, 5, 3, 3], [10, 5, 3, 10], [41, 5, 3, 41], [30, 5, 3, 30]]
+    assert written[4:8] == [[17, 5, v, 17] for v in (17, 10, 41, 30)]
+    assert written[8:] == [[3], [17], [10], [30]]
+
+
+@pytest.mark.parametrize(("n_words", "n_texts"), [(1, 1), (7, 3), (30, 1000)])
+def test_no_answer_depends_on_the_size_of_batches(monkeypatch, n_words, n_texts):
+    subject, texts = small_subject(2), random_texts(40, 2)
+    whole = check(subject, texts)
+    monkeypatch.setattr(answers, "WORDS", n_words)
+    monkeypatch.setattr(discrimination, "_BLOCK", n_texts)
+    cut = check(subject, texts)
+    for name in ("probabilities", "labels", "discriminatory", "replaced", "value", "n_queries"):
+        assert getattr(whole, name).tobytes() == getattr(cut, name).tobytes()
+
+
+def test_no_answer_depends_on_the_order_of_texts():
+    subject, texts = small_subject(2), random_texts(40, 2)
+    order = np.random.default_rng(0).permutation(40)
+    whole, mixed = check(subject, texts), check(subject, texts.take(order))
+    for name in ("probabilities", "discriminatory", "replaced", "value"):
+        assert np.array_equal(getattr(whole, name)[order], getattr(mixed, name))
+
+
+def test_texts_without_sensitive_words_are_never_discriminatory():
+    texts = random_texts(200, 4)
+    has = np.array([bool(set(row) & set(SENSITIVE)) for row in rows(texts)])
+    found = check(small_subject(), texts)
+    assert 0 < found.discriminatory.sum() <= has.sum() < 200
+    assert not found.discriminatory[~has].any()
+    assert (found.n_queries[~has] == 1).all()
+    assert (found.replaced[~has] == -1).all()
+    assert rows(found.partners.take(np.flatnonzero(~has))) == rows(texts.take(np.flatnonzero(~has)))
+
+
+def test_no_texts_are_checked():
+    found = check(small_subject(), Texts.of([]))
+    assert len(found.labels) == len(found.partners) == 0
+
+
+def test_classifier_that_ignores_the_feature_is_never_accused():
+    assert not check(small_subject(model=blind_model(1)), random_texts(200, 5)).discriminatory.any()
+
+
+def test_partner_is_the_first_of_equal_ones():
+    """Equal outputs throughout: the first sensitive word of a text, and its first other value."""
+    subject = small_subject(model=AnsweringModel(lambda texts: np.full((len(texts), 2), 0.5)))
+    found = check(subject, Texts.of([[1, 10, 3], [3, 10], [5]]))
+    assert (found.replaced.tolist(), found.value.tolist()) == ([10, 3, -1], [3, 17, -1])
+
+
+def test_partner_flips_the_label_even_where_another_variant_is_farther():
+    """The first word decides: one value flips the label narrowly, another agrees with it far more."""
+    table = {3: 0.55, 17: 0.49, 10: 0.99, 41: 0.55, 30: 0.55}
+
+    def probabilities(texts):
+        p = np.array([table[int(row[0])] for row in texts])
+        return np.stack([p, 1 - p], axis=1)
+
+    subject = small_subject(model=AnsweringModel(probabilities))
+    found = check(subject, Texts.of([[3, 1], [17, 1]]))
+    assert (found.replaced.tolist(), found.value.tolist()) == ([3, 17], [17, 10])
+    table[17] = 0.6
+    assert check(subject, Texts.of([[3, 1]])).value.tolist() == [10]
+
+
+def test_exchange_leaves_the_others_alone():
+    texts = random_texts(30, 6)
+    same = exchange(texts, np.full(30, -1, np.int32), np.full(30, -1, np.int32))
+    assert np.array_equal(same.ids, texts.ids)
+    assert same.ids is not texts.ids

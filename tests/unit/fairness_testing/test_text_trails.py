@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+
+from biaslab.fairness_testing.text import trails
+from biaslab.fairness_testing.text.search import search_globally, search_locally
+from biaslab.fairness_testing.text.strategies import find_strategy
+from biaslab.text.words import Texts, concatenate
+from fairness_text_data import draws, random_texts, small_subject
+from naive import fairness_text as naive
+
+HOPS = 40
+
+
+def local_search(seed=3, n=12, longest=4):
+    """Walks of short texts, which come back to where they were."""
+    return search_locally(small_subject(seed), random_texts(n, seed, longest), HOPS, True, draws(n, HOPS))
+
+
+def visits(search):
+    texts = [tuple(row.tolist()) for row in search.texts()]
+    return texts, search.discriminatory[search.is_visit]
+
+
+def random_duplicates(n, seed):
+    return random_texts(n, seed, longest=3).take(np.random.default_rng(seed).integers(0, n, 3 * n))
+
+
+@pytest.mark.parametrize("collide", [False, True])
+def test_texts_have_the_number_of_the_first_equal_one(monkeypatch, collide):
+    """Also where different texts have one hash."""
+    if collide:
+        monkeypatch.setattr(trails, "hash_texts", lambda ids, offsets: np.diff(offsets).astype(np.uint64) % 2)
+    texts = random_duplicates(80, 1)
+    first = {}
+    expected = [first.setdefault(tuple(row.tolist()), i) for i, row in enumerate(texts)]
+    assert trails.number_texts(texts).tolist() == expected
+    assert trails.distinct(texts).tolist() == sorted(first.values())
+    assert len(first) < len(texts)
+
+
+def test_words_in_another_order_or_number_make_another_text():
+    texts = Texts.of([[1, 2], [2, 1], [1, 2, 0], [], [0], [0, 0], [1, 2], []])
+    assert trails.number_texts(texts).tolist() == [0, 1, 2, 3, 4, 5, 0, 3]
+
+
+def test_no_text_is_no_number():
+    assert trails.number_texts(Texts.of([])).tolist() == []
+
+
+@pytest.mark.parametrize("seed", range(3, 6))
+def test_local_counts_equal_sets(seed):
+    search = local_search(seed)
+    texts, is_found = visits(search)
+    assert trails.count_local(search) == naive.distinct_counts(texts, is_found)
+    assert len(set(texts)) < len(texts)
+
+
+def test_global_counts_equal_sets():
+    subject = small_subject(3)
+    seeds = concatenate([random_texts(40, 3, 4)] * 2)
+    search = search_globally(subject, seeds, find_strategy("rp"), draws(80, 10))
+    finals = [tuple(row.tolist()) for row in search.texts]
+    perturbed = {x for x, found in zip(finals, search.found, strict=True) if found > 0}
+    assert trails.count_global(search) == ((search.found == 0).sum(), len(perturbed))
+    assert 0 < len(perturbed) < (search.found > 0).sum()
+    starts = trails.starts_of(search)
+    assert (search.found[starts] >= 0).all()
+    assert np.array_equal(starts, np.sort(starts))
+    every = [x for x, found in zip(finals, search.found, strict=True) if found >= 0]
+    assert [finals[i] for i in starts] == list(dict.fromkeys(every))
+
+
+def test_pairs_are_different_texts_with_partners_of_another_label():
+    subject = small_subject(3)
+    seeds = random_texts(40, 3)
+    search = search_globally(subject, seeds, find_strategy("adf_asc"), draws(40, 10))
+    local = local_search()
+    texts, is_found = visits(local)
+    found = dict.fromkeys(x for x, f in zip(texts, is_found, strict=True) if f)
+    assert [tuple(row.tolist()) for row in trails.local_pairs(local).texts] == list(found)
+    for pairs in (trails.global_pairs(search), trails.local_pairs(local)):
+        assert len(pairs.rows) == len(pairs.texts) == len(pairs.partners) > 5
+        for x, other in zip(pairs.texts, pairs.partners, strict=True):
+            partner = naive.partner(subject.model, x.tolist(), subject.values.tolist())
+            assert other.tolist() == partner[0]
+            assert naive.label(subject.model, x.tolist()) != naive.label(subject.model, other.tolist())
+
+
+def test_rows_of_pairs_are_their_starts():
+    search = local_search()
+    pairs = trails.all_local_pairs(search)
+    assert np.array_equal(np.bincount(pairs.rows, minlength=12), search.discriminatory.sum(axis=1))
+    first = trails.local_pairs(search)
+    assert np.array_equal(first.texts.lengths, search.starts.lengths[first.rows])
+
+
+@pytest.mark.parametrize("n_points", [1, 2, 5, 40])
+def test_curve_counts_what_was_found_so_far(n_points):
+    search = local_search()
+    curve = trails.curve(search, n_points)
+    assert len(curve) == min(n_points, 12)
+    every = trails.curve(search, 12)
+    cost = search.n_queries + search.n_gradients
+    texts, is_found = visits(search)
+    ends = np.cumsum(search.is_visit.sum(axis=1))
+    expected = [
+        (int(cost[: i + 1].sum()), *naive.distinct_counts(texts[:end], is_found[:end]))
+        for i, end in enumerate(ends)
+    ]
+    assert [tuple(row) for row in every.to_numpy().tolist()] == expected
+    assert set(map(tuple, curve.to_numpy().tolist())) <= set(expected)
+    if n_points > 1:
+        assert tuple(curve.iloc[-1]) == expected[-1]
+
+
+def test_curve_of_no_walk_is_empty():
+    none = search_locally(small_subject(), Texts.of([]), 3, True, draws(0, 3))
+    assert len(trails.curve(none)) == 0
+    assert trails.count_local(none) == (0, 0)
+    assert len(trails.local_pairs(none).rows) == 0

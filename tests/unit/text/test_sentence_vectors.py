@@ -1,0 +1,89 @@
+"""Vectors of sentences by a BERT encoder."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import torch
+
+from biaslab.core.errors import InputError
+from biaslab.text.encoder import EncoderFiles, prepare_encoder
+from biaslab.text.sentence_vectors import SentenceEncoder, similarity
+from text_data import tiny_classifier
+
+EXAMPLE = Path(__file__).parents[3] / "workflow/resources/hate_speech/example-encoder"
+SENTENCES = [
+    "The bakers shared a warm soup with everyone last week.",
+    "my sister",
+    "The singers planted a tree near the station, after lunch, and walked away.",
+    "",
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("encoder")
+    prepare_encoder(EncoderFiles.of_folder(EXAMPLE), folder, weights="random", seed=3)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def encoder(folder):
+    return SentenceEncoder.load(folder)
+
+
+def test_vectors_are_the_mean_states_that_transformers_computes(folder, encoder):
+    from transformers import BertModel
+
+    reference = BertModel.from_pretrained(folder, attn_implementation="eager").eval()
+    vectors = encoder.vectors(SENTENCES)
+    assert vectors.dtype == np.float32
+    for sentence, vector in zip(SENTENCES, vectors, strict=True):
+        ids = torch.tensor(encoder.tokenizer.encode([sentence]).ids[None].astype(np.int64))
+        with torch.no_grad():
+            mean = reference(input_ids=ids).last_hidden_state[0].mean(dim=0).numpy()
+        assert vector == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
+    assert vectors.std(axis=0).max() > 0.01
+
+
+def test_vectors_have_length_one_and_hardly_depend_on_their_batch(encoder):
+    vectors = encoder.vectors(SENTENCES)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-6)
+    assert encoder.vectors(SENTENCES, batch_tokens=1) == pytest.approx(vectors, abs=1e-6)
+    assert encoder.vectors(SENTENCES[::-1])[::-1] == pytest.approx(vectors, abs=1e-6)
+
+
+def test_the_end_of_a_long_sentence_is_not_read(tmp_path):
+    encoder = SentenceEncoder.load(tiny_classifier(tmp_path, ["the", "baker"]))
+    first = "the " * (encoder.model.config.max_position_embeddings - 2)
+    vectors = encoder.vectors([first, first + "baker", "baker " + first])
+    assert np.array_equal(vectors[0], vectors[1])
+    assert not np.allclose(vectors[0], vectors[2])
+
+
+def test_progress_ends_with_all_sentences(encoder):
+    seen = []
+    encoder.vectors(SENTENCES, batch_tokens=1, progress=lambda done, n: seen.append((done, n)))
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert encoder.vectors([]).shape == (0, encoder.model.config.hidden_size)
+
+
+def test_similarity_is_the_cosine():
+    rng = np.random.default_rng(1)
+    a, b = (rng.normal(size=(5, 7)).astype(np.float32) for _ in range(2))
+    a, b = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (a, b))
+    expected = [
+        sum(float(p) * float(q) for p, q in zip(*rows, strict=True)) for rows in zip(a, b, strict=True)
+    ]
+    assert similarity(a, b) == pytest.approx(expected, abs=1e-12)
+    assert similarity(a, a) == pytest.approx(np.ones(5), abs=1e-6)
+    assert similarity(a, -a) == pytest.approx(-np.ones(5), abs=1e-6)
+
+
+def test_a_folder_that_is_no_encoder_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"config\.json is missing"):
+        SentenceEncoder.load(tmp_path)

@@ -1,0 +1,102 @@
+"""How similar changed texts are to their originals."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive.text_similarity as naive
+from biaslab.core.jit import at_most_threads
+from biaslab.text.similarity import bleu, changed_words, jaccard, vector_distance
+from biaslab.text.words import Texts
+
+N_WORDS = 6
+VECTORS = np.random.default_rng(3).normal(size=(N_WORDS, 4)).astype(np.float32)
+
+word = st.integers(0, N_WORDS - 1)
+pair = st.lists(st.tuples(word, word), min_size=1, max_size=14)
+pairs = st.lists(pair, min_size=1, max_size=6)
+
+
+def sides(rows):
+    """Return the originals and the changed texts, as lists and as `Texts`."""
+    lists = tuple([[words[side] for words in row] for row in rows] for side in (0, 1))
+    return lists, tuple(Texts.of(side) for side in lists)
+
+
+def random_pairs(n=200, longest=40):
+    rng = np.random.default_rng(1)
+    lengths = rng.integers(1, longest, n)
+    original = Texts.of([rng.integers(0, 30, length) for length in lengths])
+    is_changed = rng.random(len(original.ids)) < 0.3
+    other = rng.integers(0, 30, len(original.ids)).astype(np.int32)
+    return original, Texts(np.where(is_changed, other, original.ids), original.offsets)
+
+
+@settings(deadline=None)
+@given(pairs)
+def test_measures_equal_their_definitions(rows):
+    (originals, others), (original, changed) = sides(rows)
+    both = list(zip(originals, others, strict=True))
+    assert changed_words(original, changed).tolist() == [naive.changed_words(*p) for p in both]
+    distances = [naive.vector_distance(*p, VECTORS) for p in both]
+    assert vector_distance(original, changed, VECTORS) == pytest.approx(distances, abs=1e-12)
+    assert jaccard(original, changed) == pytest.approx([naive.jaccard(*p) for p in both], abs=1e-15)
+    assert bleu(original, changed) == pytest.approx([naive.bleu(*p) for p in both], abs=1e-12)
+
+
+def test_bleu_is_that_of_sacrebleu():
+    from sacrebleu.metrics import BLEU
+
+    metric = BLEU(tokenize="none", smooth_method="exp", effective_order=True)
+    original, changed = random_pairs()
+    expected = [
+        metric.sentence_score(" ".join(map(str, second)), [" ".join(map(str, first))]).score / 100
+        for first, second in zip(original, changed, strict=True)
+    ]
+    assert bleu(original, changed) == pytest.approx(expected, abs=1e-12)
+    assert np.std(expected) > 0
+
+
+def test_bleu_of_a_sentence_by_hand():
+    original = Texts.of([[0, 1, 2, 3, 4], [0, 1, 2], [0, 1], [0, 0, 0, 1]])
+    changed = Texts.of([[0, 1, 2, 3, 5], [0, 5, 2], [2, 3], [0, 0, 1, 1]])
+    # 4 of 5, 3 of 4, 2 of 3 and 1 of 2 n-grams; then 2 of 3, half of one of 2, a quarter of one of 1; none in
+    # common; and 3 of 4 words (the second "1" is one too many), 2 of 3, 1 of 2 and half of one of 1.
+    expected = [
+        (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** (1 / 4),
+        (2 / 3 * 1 / 4 * 1 / 4) ** (1 / 3),
+        0,
+        (3 / 4 * 2 / 3 * 1 / 2 * 1 / 2) ** (1 / 4),
+    ]
+    assert bleu(original, changed) == pytest.approx(expected, abs=1e-15)
+
+
+def test_equal_texts_are_as_similar_as_can_be_and_empty_ones_are_allowed():
+    texts = Texts.of([[1, 2, 1], [], [4]])
+    assert changed_words(texts, texts).tolist() == [0, 0, 0]
+    assert vector_distance(texts, texts, VECTORS).tolist() == [0, 0, 0]
+    assert jaccard(texts, texts).tolist() == [1, 1, 1]
+    assert bleu(texts, texts).tolist() == [1, 0, 1]
+    none = Texts.of([])
+    for values in (changed_words(none, none), jaccard(none, none), bleu(none, none)):
+        assert values.shape == (0,)
+    assert vector_distance(none, none, VECTORS).shape == (0,)
+
+
+def test_a_pair_has_the_same_values_in_any_company_and_on_any_number_of_threads():
+    original, changed = random_pairs()
+    vectors = np.random.default_rng(2).normal(size=(30, 50)).astype(np.float32)
+    measures = (changed_words, jaccard, bleu, lambda a, b: vector_distance(a, b, vectors))
+    order = np.random.default_rng(4).permutation(len(original))[:70]
+    for measure in measures:
+        whole = measure(original, changed)
+        with at_most_threads(1):
+            assert np.array_equal(measure(original, changed), whole)
+        assert np.array_equal(measure(original.take(order), changed.take(order)), whole[order])
+
+
+def test_texts_of_unequal_length_are_no_pair():
+    for measure in (changed_words, jaccard, bleu, lambda a, b: vector_distance(a, b, VECTORS)):
+        with pytest.raises(ValueError, match="as many words"):
+            measure(Texts.of([[1, 2]]), Texts.of([[1]]))

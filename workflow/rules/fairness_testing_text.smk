@@ -1,0 +1,209 @@
+# Networks that read texts (Zhang et al. 2021, the text part).
+from biaslab.fairness_testing.text.inputs import TextInputs
+
+READING = TextInputs(PLAN)
+
+
+wildcard_constraints:
+    texts="|".join(READING.corpora),
+    network="|".join(READING.models),
+
+
+rule train_text_vectors:
+    input:
+        source=READING.vectors_source(),
+    output:
+        "results/fairness_testing/text/vectors.npz",
+    log:
+        "results/logs/fairness_testing/train_text_vectors.log",
+    benchmark:
+        "results/benchmarks/fairness_testing/train_text_vectors.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(4000),
+        runtime=480,
+    params:
+        options=READING.vectors_options(),
+        checksum=READING.vectors_checksum(),
+        seed=config["seed"],
+    message:
+        "get word vectors for networks that read texts"
+    shell:
+        "biaslab fairness-testing text experiment vectors {input.source:q} {params.options} --seed {params.seed}"
+        " --threads {threads} --out {output} > {log} 2>&1"
+
+
+rule prepare_tested_texts:
+    input:
+        READING.texts,
+        vectors=rules.train_text_vectors.output,
+        terms=READING.file("terms"),
+        sentences=READING.file("sentences"),
+    output:
+        expand(
+            "results/fairness_testing/text-{{texts}}/{file}",
+            file=["lexicon.npz", "texts.npz", "texts.tsv"],
+        ),
+    log:
+        "results/logs/fairness_testing/text-{texts}/prepare_tested_texts.log",
+    benchmark:
+        "results/benchmarks/fairness_testing/text-{texts}/prepare_tested_texts.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(3000),
+        runtime=120,
+    params:
+        options=READING.prepare_options,
+        seed=config["seed"],
+    message:
+        "{wildcards.texts}: find words, terms and neighbours"
+    shell:
+        "biaslab fairness-testing text experiment prepare results/fairness_testing/text-{wildcards.texts}"
+        " --vectors {input.vectors} {params.options} --seed {params.seed} > {log} 2>&1"
+
+
+rule train_text_networks:
+    input:
+        rules.prepare_tested_texts.output,
+    output:
+        expand(
+            "results/fairness_testing/text-{{texts}}/{{network}}/{file}",
+            file=[*READING.weights(), "models.tsv", "training.tsv"],
+        ),
+    log:
+        "results/logs/fairness_testing/text-{texts}/train_text_networks/{network}.log",
+    benchmark:
+        "results/benchmarks/fairness_testing/text-{texts}/train_text_networks/{network}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(1500),
+        runtime=480,
+    params:
+        options=READING.training_options,
+        repetitions=READING.options("repetitions"),
+        seed=config["seed"],
+    message:
+        "{wildcards.texts}: train {wildcards.network}"
+    shell:
+        "biaslab fairness-testing text experiment train results/fairness_testing/text-{wildcards.texts}"
+        " --model {wildcards.network} {params.repetitions} {params.options} --seed {params.seed} > {log} 2>&1"
+
+
+rule search_text_networks:
+    input:
+        rules.prepare_tested_texts.output,
+        rules.train_text_networks.output,
+    output:
+        expand(
+            "results/fairness_testing/text-{{texts}}/{{network}}/{file}",
+            file=READING.searched,
+        ),
+    log:
+        "results/logs/fairness_testing/text-{texts}/search_text_networks/{network}.log",
+    benchmark:
+        "results/benchmarks/fairness_testing/text-{texts}/search_text_networks/{network}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(3000),
+        runtime=1440,
+    params:
+        options=READING.options("repetitions", "seeds", "hops"),
+        seed=config["seed"],
+    message:
+        "{wildcards.texts}: search {wildcards.network} for discriminatory texts"
+    shell:
+        "biaslab fairness-testing text experiment search results/fairness_testing/text-{wildcards.texts}"
+        " --model {wildcards.network} {params.options} --seed {params.seed} --threads {threads} > {log} 2>&1"
+
+
+rule retrain_text_networks:
+    input:
+        rules.prepare_tested_texts.output,
+        rules.train_text_networks.output,
+        rules.search_text_networks.output,
+    output:
+        expand(
+            "results/fairness_testing/text-{{texts}}/{{network}}/{file}",
+            file=["retraining.tsv", "unseen.tsv"],
+        ),
+    log:
+        "results/logs/fairness_testing/text-{texts}/retrain_text_networks/{network}.log",
+    benchmark:
+        "results/benchmarks/fairness_testing/text-{texts}/retrain_text_networks/{network}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(1500),
+        runtime=480,
+    params:
+        options=READING.options("retrainings", "retraining_share"),
+        training=READING.training_options,
+        seed=config["seed"],
+    message:
+        "{wildcards.texts}: retrain {wildcards.network} with what was found"
+    shell:
+        "biaslab fairness-testing text experiment retrain results/fairness_testing/text-{wildcards.texts}"
+        " --model {wildcards.network} {params.options} {params.training} --seed {params.seed} > {log} 2>&1"
+
+
+rule certify_text_networks:
+    input:
+        rules.prepare_tested_texts.output,
+        rules.train_text_networks.output,
+        rules.search_text_networks.output,
+    output:
+        expand(
+            "results/fairness_testing/text-{{texts}}/{{network}}/{file}",
+            file=["certified.tsv", "unseen_certified.tsv"],
+        ),
+    log:
+        "results/logs/fairness_testing/text-{texts}/certify_text_networks/{network}.log",
+    benchmark:
+        "results/benchmarks/fairness_testing/text-{texts}/certify_text_networks/{network}.tsv"
+    conda:
+        NEURAL
+    resources:
+        mem_mb=memory(2000),
+        runtime=480,
+    params:
+        options=READING.options("certified_epochs"),
+        training=READING.training_options,
+        seed=config["seed"],
+    message:
+        "{wildcards.texts}: train {wildcards.network} certifiably"
+    shell:
+        "biaslab fairness-testing text experiment certify results/fairness_testing/text-{wildcards.texts}"
+        " --model {wildcards.network} {params.options} {params.training} --seed {params.seed} > {log} 2>&1"
+
+
+rule measure_found_texts:
+    input:
+        READING.measured,
+        **READING.encoder_files(),
+    output:
+        expand(
+            "results/fairness_testing/text-{{texts}}/{file}",
+            file=READING.joined,
+        ),
+    log:
+        "results/logs/fairness_testing/text-{texts}/measure_found_texts.log",
+    benchmark:
+        "results/benchmarks/fairness_testing/text-{texts}/measure_found_texts.tsv"
+    conda:
+        NEURAL if READING.is_neural else ENVIRONMENT
+    resources:
+        mem_mb=memory(3000),
+        runtime=240,
+    params:
+        options=READING.options("models", "pairs"),
+        encoder=READING.encoder_options(),
+        seed=config["seed"],
+    message:
+        "{wildcards.texts}: measure how like their seeds the found texts are"
+    shell:
+        "biaslab fairness-testing text experiment measure results/fairness_testing/text-{wildcards.texts}"
+        " {params.options} {params.encoder} --seed {params.seed} --threads {threads} > {log} 2>&1"
