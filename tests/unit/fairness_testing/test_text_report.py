@@ -205,6 +205,14 @@ def test_the_best_improvement_is_the_largest_of_a_setting(copy):
     assert found["improvement_gain"] == pytest.approx((90 + 3 * 46) / 4 - 13)
 
 
+def test_certified_training_is_compared_in_the_repetition_that_it_has(results):
+    found = averages(results).set_index("measure")
+    assert found.loc["certified_gain", ["n_settings", "n_repetitions"]].tolist() == [4, 1]
+    assert found.loc["certified_gain", "mean"] == pytest.approx(62 - 12)
+    assert math.isnan(found.loc["certified_gain", "ci_low"])
+    assert found.loc["improvement_control", "n_repetitions"] == N_REPETITIONS
+
+
 def test_improvement_of_nothing_is_missing(copy):
     change(copy / "fairness_testing/text-forum/retraining.tsv", "model == model", n_independent=0)
     assert not averages(copy)["measure"].str.startswith(("improvement", "certified")).any()
@@ -268,6 +276,15 @@ def test_terms_that_look_alike_when_masked_stay_apart(copy, tmp_path):
     assert "norway" not in svg
 
 
+def test_texts_never_searched_are_listed_before_training_again_and_after(results):
+    part = table(results, "text_unseen").query("corpus == 'talk' and model == 'gru' and feature == 'country'")
+    assert part["texts"].tolist() == [
+        name for name in ("validation", "nonfuzzed", "fuzzed") for _ in range(4)
+    ]
+    assert part["method"].tolist() == ["before", "none", "augmented", "certified"] * 3
+    assert part["share"].tolist()[:4] == pytest.approx([0.2, 0.2, 0.13, 0.08])
+
+
 def test_examples_mark_what_each_phase_changed(results):
     data = table(results, "text_figure4_example").query("corpus == 'forum' and model == 'lstm'")
     assert data["step"].tolist() == ["original", "global", "local"]
@@ -276,10 +293,10 @@ def test_examples_mark_what_each_phase_changed(results):
         "the trains in norway are [rarely] late",
         "the [trams] in norway are rarely late",
     ]
-    assert data["label"].tolist()[-1] == 1
-    assert data["label"].isna().tolist() == [True, True, False]
+    checked = data.loc[data["label"].notna(), ["step", "value", "instead", "label", "partner_label"]]
+    assert checked.to_numpy().tolist() == [["global", "norway", "denmark", 1, 0]]
     idle = table(results, "text_figure4_example").query("corpus == 'forum' and model == 'gru'")
-    assert idle["step"].tolist() == ["original"]
+    assert idle[["step", "label"]].to_numpy().tolist() == [["original", 0]]
 
 
 @pytest.mark.parametrize("content", [{"corpus": "forum"}, [{"corpus": "forum"}], [1]])

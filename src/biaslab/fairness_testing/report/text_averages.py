@@ -79,8 +79,9 @@ def text_averages(
     -------
     pandas.DataFrame
         Columns corpus, measure, label_rule (of retraining only), n_settings (networks with a feature that
-        have the measure in every repetition, the only ones that count), n_all (all of them), n_repetitions,
-        mean, ci_low and ci_high (Student's, over the repetitions). A measure that none has is left out.
+        have the measure in every repetition of it, the only ones that count), n_all (all of them),
+        n_repetitions, mean, ci_low and ci_high (Student's, over the repetitions). A measure that none has is
+        left out.
     """
     values = [
         *_of_global(globally),
@@ -94,13 +95,19 @@ def text_averages(
     for corpus in n_all.index:
         for measure, rule, value in values:
             own = value[value.index.get_level_values("corpus") == corpus]
-            wide = own.unstack("repetition").dropna() if len(own) else pd.DataFrame()
+            wide = _complete(own)
             if len(wide):
                 means = wide.max() if measure == "improvement_best" else wide.mean()
                 row = [measure, rule, len(wide), n_all[corpus], len(means), means.mean()]
                 rows.append([corpus, *row, *mean_interval(means)])
     columns = ["corpus", "measure", "label_rule", "n_settings", "n_all", "n_repetitions", "mean"]
     return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])
+
+
+def _complete(values: pd.Series) -> pd.DataFrame:
+    """Return a row for each benchmark that has a value in each repetition in which any has one."""
+    present = values.dropna()
+    return present.unstack("repetition").dropna() if len(present) else pd.DataFrame()
 
 
 def _of_global(data: pd.DataFrame) -> _Values:

@@ -47,7 +47,11 @@ N_TERMS = 12
 """Terms to draw of a network and feature."""
 
 _COLOURS = {"rp": GREY, "adf": VERMILLION}
-_LINES = {OWN: ("-", "from its own finds"), SAME: ("--", "from the same texts")}
+_LINES = {
+    ("rp", OWN): ("-", "RP"),
+    ("rp", SAME): ("--", "RP from the texts that ADF starts from"),
+    ("adf", OWN): ("-", "ADF"),
+}
 _NETWORKS = {"lstm": (BLUE, "o"), "gru": (VERMILLION, "s")}
 _ROW, _PANEL, _LEGEND = 0.15, 0.6, 0.4  # heights in inches: of a row, of the rest of a panel, of a legend
 _HEIGHT = 1.6  # height of a panel with curves
@@ -77,7 +81,10 @@ def draw_nearness(units: Sequence[Results], stem: Path) -> None:
 
 
 def draw_coverage(units: Sequence[Results], stem: Path) -> None:
-    """Draw the discriminatory texts of the local phases against the model queries, a panel a benchmark."""
+    """Draw the discriminatory texts of the local phases against the model queries, a panel a benchmark.
+
+    Gradients count as queries; ADF starts from its own finds, which are the texts that others may start from.
+    """
     data = read_all(units, "curves")
     settings = _settings(data)
     n_columns = _columns(len(settings))
@@ -86,13 +93,11 @@ def draw_coverage(units: Sequence[Results], stem: Path) -> None:
         axes = fig.subplots(n_rows, n_columns, squeeze=False).ravel()
         for ax, setting in zip(axes, settings, strict=False):
             part = _of(data, setting)
-            for tester, title in TESTER_NAMES.items():
-                for start, (line, where) in _LINES.items():
-                    own = part[(part["tester"] == tester) & (part["start"] == start)]
-                    if len(own):
-                        x, y = own["n_queries"], own["n_discriminatory"]
-                        label = f"{title}, {where}"
-                        ax.plot(x, y, color=_COLOURS[tester], linestyle=line, label=label)
+            for (tester, start), (line, label) in _LINES.items():
+                own = part[(part["tester"] == tester) & (part["start"] == start)]
+                if len(own):
+                    x, y = own["n_queries"], own["n_discriminatory"]
+                    ax.plot(x, y, color=_COLOURS[tester], linestyle=line, label=label)
             ax.set_title(", ".join(_named(setting)))
             ax.set_xlim(left=0)
             ax.set_ylim(bottom=0)
@@ -101,7 +106,7 @@ def draw_coverage(units: Sequence[Results], stem: Path) -> None:
             ax.locator_params(axis="x", nbins=5)
             ax.grid(visible=True)
         for ax in axes[max(len(settings) - n_columns, 0) : len(settings)]:
-            ax.set_xlabel("Model queries")
+            ax.set_xlabel("Model queries and gradients")
         for ax in axes[::n_columns]:
             ax.set_ylabel("Discriminatory texts")
         _hide(axes[len(settings) :])

@@ -19,20 +19,13 @@ from biaslab.fairness_testing.text.names import (
     OWN,
     SETTING,
 )
+from biaslab.fairness_testing.text.strategies import STRATEGIES
 from biaslab.run.reports import Results
 from biaslab.text.masking import Masker
 
 BENCHMARK = ["corpus", *SETTING]
 """A row of the paper's tables on texts."""
-STRATEGY_NAMES = {
-    "rp": "RP",
-    "asc": "ASC",
-    "adf_asc": "ADF_ASC",
-    "hf": "HF",
-    "adf_hf": "ADF_HF",
-    "adf_asc@printed": "ADF_ASC as printed",
-    "adf_hf@printed": "ADF_HF as printed",
-}
+STRATEGY_NAMES = {strategy.name: strategy.title for strategy in STRATEGIES.values()}
 """What people call the global strategies, in the order of the paper's tables."""
 TESTER_NAMES = {"rp": "RP", "adf": "ADF"}
 """The local testers; their global strategies are those of `GLOBAL_OF`."""

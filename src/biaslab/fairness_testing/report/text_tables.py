@@ -5,7 +5,7 @@ missing or lacks a column.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -307,17 +307,26 @@ def agreement(units: Sequence[Results]) -> Table:
     }
     names = {f"{end}_name": data[f"{end}_on"].str.upper() for end in ("found", "tested")}
     percent = _scaled(data.assign(**names), ["share"])
-    note = "Pairs of ADF's local search that get two labels from the other network, too."
+    note = (
+        "Pairs of ADF's local search that get two labels from the other network, too. Of the same kind it is"
+        " the network of the next repetition."
+    )
     title = "Pairs of one network on another"
     return Table(data, _show(percent, {"share": ".1f"}, shown), title, note + _REPETITIONS)
 
 
 def unseen(units: Sequence[Results]) -> Table:
     """Return how many texts that were never searched are discriminatory, before and after training again."""
-    data = read_all(units, "unseen")
+    names = {
+        "before": "Before",
+        CONTROL: "Nothing added",
+        "augmented": "Retrained with ADF_ASC",
+        CERTIFIED: "Certified training",
+    }
+    all_ = read_all(units, "unseen")
+    data = in_order(in_order(all_, "method", list(names)), "texts", list(all_["texts"].unique()))
     data = data.assign(share=ratio(data["n_discriminatory"], data["n_texts"]))
     wide = summarize(data, [*BENCHMARK, "texts", "method"], ["n_texts", "n_discriminatory", "share"])
-    names = {"before": "Before", "augmented": "Retrained with ADF_ASC", "certified": "Certified training"}
     percent = _scaled(wide, ["share"]).assign(name=wide["method"].map(names))
     shown = _BENCHMARK | {
         "Texts": "{texts}",
@@ -373,21 +382,23 @@ def examples(units: Sequence[Results]) -> Table:
         "Text": "{text}",
         "Value": "{value}",
         "Instead": "{instead}",
-        "Label": "{label}",
-        "Label with it": "{partner_label}",
+        "Its label": "{label}",
+        "Label with the other": "{partner_label}",
     }
     note = (
         "A sentence, and what the global and the local phase make of it; words in brackets differ from the"
-        " step before. Label with it: of the same text with the other value instead." + _mask_note(units)
-    )
+        " step before. The labels are those of the text, and of the text with the other value instead."
+    ) + _mask_note(units)
     return Table(data, _show(data, {}, shown), "Sentences on their way through the search", note)
 
 
-def _steps(example: Mapping[str, Any], mask: Any) -> list[list[Any]]:
+def _steps(example: Mapping[str, Any], mask: Callable[[str], str]) -> list[list[Any]]:
     """Return a row for each phase that changed an example."""
     rows, before = [], example["sentence"]
-    partner, labels = example["partner"] or {}, example["labels"] or {}
-    value, instead = (mask(partner[end]) if partner.get(end) else None for end in ("from", "to"))
+    checked = "sentence" if example["global"] is None else "global"  # the text that the labels belong to
+    partner, labels = example["partner"] or {}, example["labels"]
+    exchanged = [mask(partner[end]) if partner else None for end in ("from", "to")]
+    check = [*exchanged, labels["x"], labels["partner"]]
     for step, key in (("original", "sentence"), ("global", "global"), ("local", "local")):
         words = example[key]
         if words is not None:
@@ -395,11 +406,10 @@ def _steps(example: Mapping[str, Any], mask: Any) -> list[list[Any]]:
             marked = [
                 mask(new) if new == old else f"[{mask(new)}]" for new, old in zip(words, before, strict=True)
             ]
-            rows.append([*(example[name] for name in BENCHMARK), step, " ".join(marked), value, instead])
+            told = check if key == checked else [None] * len(check)
+            rows.append([*(example[name] for name in BENCHMARK), step, " ".join(marked), *told])
             before = words
-    ends = [None, None]
-    last = [labels.get("x"), labels.get("partner")]
-    return [[*row, *(last if row is rows[-1] else ends)] for row in rows]
+    return rows
 
 
 def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> Table:
