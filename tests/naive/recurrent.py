@@ -10,7 +10,10 @@ def sigmoid(x):
 
 
 def affine(matrix, bias, x):
-    return [math.fsum([float(b), *(float(w) * v for w, v in zip(row, x, strict=True))]) for row, b in zip(matrix, bias, strict=True)]
+    return [
+        math.fsum([float(b), *(float(w) * v for w, v in zip(row, x, strict=True))])
+        for row, b in zip(matrix, bias, strict=True)
+    ]
 
 
 def lstm_step(layer, x, h, c):

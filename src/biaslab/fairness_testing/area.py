@@ -6,7 +6,7 @@ from typing import Any
 from biaslab.core.errors import suggest
 from biaslab.fairness_testing.items import ITEMS
 from biaslab.fairness_testing.names import TABULAR
-from biaslab.fairness_testing.text import choice as texts
+from biaslab.fairness_testing.text import area as texts
 from biaslab.run.area import Area, Given, Unit, Units, claims_of
 from biaslab.run.areas import AREAS
 from biaslab.run.sources import available, datasets_of, file_of, source_problem

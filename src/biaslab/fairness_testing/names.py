@@ -7,6 +7,8 @@ INFERRED = "inferred"
 
 TABULAR, TEXT, NEURAL = "tabular", "text", "neural"
 """Marks of units: a classifier of tables; a corpus of texts; one for which torch is there."""
+TEXT_PREFIX = "text-"
+"""What the names of units begin with that are corpora."""
 
 SETTING = ["classifier", "protected"]
 """What the paper calls a benchmark: a classifier and the protected attribute that varies."""

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from biaslab.fairness_testing.names import NEURAL, TEXT
-from biaslab.fairness_testing.text.choice import ENCODER, PREFIX, PROBES, RANDOM, vectors_source
+from biaslab.fairness_testing.names import NEURAL, TEXT, TEXT_PREFIX
+from biaslab.fairness_testing.text.area import ENCODER, PROBES, RANDOM, vectors_source
 from biaslab.run.command import options
 from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
@@ -23,7 +23,7 @@ class TextInputs:
         self.plan = plan
         self.section = plan.config["fairness_testing"]["text"]
         units = [unit for unit in plan.units["fairness_testing"].chosen if TEXT in unit.marks]
-        self.corpora = [unit.name.removeprefix(PREFIX) for unit in units]
+        self.corpora = [unit.name.removeprefix(TEXT_PREFIX) for unit in units]
         self.models = self.section["models"]
         self.is_neural = any(NEURAL in unit.marks for unit in units)
 

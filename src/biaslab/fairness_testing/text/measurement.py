@@ -11,8 +11,8 @@ import pandas as pd
 from biaslab.core.files import write_text
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
+from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.text import search_experiment as searched
-from biaslab.fairness_testing.text.choice import PREFIX
 from biaslab.fairness_testing.text.corpus import TEST, Prepared, load_prepared
 from biaslab.fairness_testing.text.example import examples
 from biaslab.fairness_testing.text.experiment import load_network
@@ -61,7 +61,7 @@ def measure(
         for number in range(n_networks)
     }
     write_tsv(folder / "agreement.tsv", agreement(prepared, found, networks, pairs, seed))
-    corpus = folder.name.removeprefix(PREFIX)
+    corpus = folder.name.removeprefix(TEXT_PREFIX)
     shown = [each for kind in models for each in examples(corpus, kind, networks[kind, 0], prepared, seed)]
     write_text(folder / "example.json", json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
 

@@ -5,14 +5,12 @@ from typing import Any
 
 from biaslab.core.errors import suggest
 from biaslab.core.files import locate, not_found
-from biaslab.fairness_testing.names import NEURAL, TEXT
+from biaslab.fairness_testing.names import NEURAL, TEXT, TEXT_PREFIX
 from biaslab.run.area import Given, Unit, claims_of
 from biaslab.run.datasets import dataset_name
 from biaslab.run.extras import missing_extra
 from biaslab.run.sources import MISSING, available, datasets_of, file_of, source_problem
 
-PREFIX = "text-"
-"""What the names of units begin with that are corpora."""
 PROBES = ("nonfuzzed", "fuzzed")
 """Test sets that are the same for every corpus."""
 ENCODER = ("config", "vocabulary", "weights")
@@ -59,10 +57,11 @@ def choose(given: Given) -> tuple[list[Unit], dict[str, str], dict[str, str], di
     files = claims_of("fairness_testing", given.root) | masked
     options = {"unmask": section["unmask"]}
     units = [
-        Unit(PREFIX + name, options={**options, "corpus": name}, files=files, marks=marks) for name in chosen
+        Unit(TEXT_PREFIX + name, options={**options, "corpus": name}, files=files, marks=marks)
+        for name in chosen
     ]
     data = {
-        f"{PREFIX}{name}-{key}": file_of(section["corpora"][name][key], given.registry, given.root)
+        f"{TEXT_PREFIX}{name}-{key}": file_of(section["corpora"][name][key], given.registry, given.root)
         for name in chosen
         for key in (*_TEXTS, "terms")
         if section["corpora"][name][key]
@@ -150,11 +149,11 @@ def _available(given: Given, names: list[str]) -> tuple[list[str], dict[str, str
     corpora = given.config["fairness_testing"]["text"]["corpora"]
     vectors = datasets_of([vectors_source(given.config)])
     needed = {
-        PREFIX + name: [*datasets_of(corpora[name][key] for key in (*_TEXTS, "terms")), *vectors]
+        TEXT_PREFIX + name: [*datasets_of(corpora[name][key] for key in (*_TEXTS, "terms")), *vectors]
         for name in names
     }
     chosen, left_out = available(needed, given.absent)
-    return [name.removeprefix(PREFIX) for name in chosen], left_out
+    return [name.removeprefix(TEXT_PREFIX) for name in chosen], left_out
 
 
 def _absent_encoder(section: Mapping[str, Any], absent: Mapping[str, str]) -> str:
