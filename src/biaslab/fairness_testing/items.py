@@ -1,7 +1,7 @@
 """The tables and figures of the area."""
 
 from biaslab.fairness_testing.names import TABULAR
-from biaslab.fairness_testing.report.text_items import TEXT_ITEMS
+from biaslab.fairness_testing.text.items import TEXT_ITEMS
 from biaslab.run.area import FIGURE, TABLE, Item
 
 _TABLES = "biaslab.fairness_testing.report.tables"

@@ -302,7 +302,7 @@ def test_claims_without_the_authors_data_are_not_attempted(tmp_path):
 
 @pytest.mark.parametrize(("otherwise", "text"), [([], ""), (["adult", "german"], " (or else adult, german)")])
 def test_summary_says_what_is_searched(otherwise, text):
-    testing = {"run": ["census", "bank"], "otherwise": otherwise}
+    testing = {"run": ["census", "bank"], "otherwise": otherwise, "text": {"run": []}}
     (line,) = plan.summaries({"fairness_testing": testing | {"seeds": 1000, "hops": 500, "repetitions": 5}})
     assert line == (
         f"four testers search census, bank{text} for discriminatory samples: 1,000 seeds,"

@@ -8,8 +8,8 @@ import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.core.stats import mean_interval
+from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.report.results import ratio, summarize
-from biaslab.fairness_testing.text.choice import PREFIX
 from biaslab.fairness_testing.text.names import (
     CERTIFIED,
     COLUMNS,
@@ -108,7 +108,7 @@ def read_examples(units: Sequence[Results]) -> list[dict[str, Any]]:
 
 def corpus_of(unit: Results) -> str:
     """Return the name of a unit's corpus."""
-    return unit.name.removeprefix(PREFIX)
+    return unit.name.removeprefix(TEXT_PREFIX)
 
 
 def masker(unit: Results) -> Callable[[str], str]:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import Table, text_columns
+from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.report.results import mean_texts, printed_numbers, ratio, summarize
 from biaslab.fairness_testing.report.text_averages import MEASURES, text_averages
 from biaslab.fairness_testing.report.text_results import (
@@ -32,7 +33,6 @@ from biaslab.fairness_testing.report.text_results import (
     with_calls,
     with_masks,
 )
-from biaslab.fairness_testing.text.choice import PREFIX
 from biaslab.fairness_testing.text.names import AUGMENTED, CERTIFIED, CONTROL
 from biaslab.run.reports import Results
 
@@ -345,7 +345,7 @@ def average_table(units: Sequence[Results]) -> Table:
     """Return the averages over networks and features that the text of the paper states."""
     files = ("global", "local", "validity", "retraining")
     data = text_averages(*(read_all(units, name) for name in files))
-    data.insert(0, "unit", PREFIX + data["corpus"])
+    data.insert(0, "unit", TEXT_PREFIX + data["corpus"])
     ids = "adf-text-average-" + data["measure"].str.replace("_", "-")
     data["printed"] = ids.map(printed_numbers(units))
     rules = data["label_rule"]
