@@ -27,8 +27,9 @@ KINDS = ("lstm", "gru")
 
 @pytest.fixture(autouse=True)
 def torch_as_it_was():
-    """Give back the threads and algorithms that training took."""
+    """Compute with one thread, and give back the threads and algorithms that training took."""
     n, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    torch.set_num_threads(1)
     yield
     torch.set_num_threads(n)
     torch.use_deterministic_algorithms(deterministic)
@@ -174,7 +175,7 @@ def test_loss_is_the_mean_of_clean_and_worst_cross_entropies(kind):
 
 
 def test_certified_share_counts_texts_with_values_alone():
-    model, texts = random_network("lstm", 22, scale=3.0), random_texts(23)
+    model, texts = random_network("lstm", 23), random_texts(23)
     holds = np.array([IS_VALUE[row].any() for row in texts])
     lower, upper = margin_bounds(model, texts, IS_VALUE, VALUES)[holds].T
     share = certified_share(model, texts, IS_VALUE, VALUES)
@@ -272,9 +273,10 @@ def test_bad_input_is_refused():
     texts, labels = biased_corpus(20, 29)
     start = corpus_start("lstm")
     for bad_texts, bad_labels, message in (
-        (texts, labels[1:], "20 texts with 19 labels; give each text its label"),
-        (texts.take([]), labels[:0], "0 texts with 0 labels; give each text its label"),
-        (texts, labels + 1, "a label is neither 0 nor 1; code the positive class as 1"),
+        (texts, labels[1:], r"20 texts and labels \(19,\): give one label a text"),
+        (texts, labels + 1, "a label is 2; write 0 or 1"),
+        (texts.take([]), labels[:0], "there is no text to train with; give texts of label 0 and 1"),
+        (Texts.of([[N_WORDS]]), labels[:1], "texts have the words 14 to 14, but there are 14 vectors; .*"),
     ):
         with pytest.raises(InputError, match=f"^{message}$"):
             train_certified(start, bad_texts, bad_labels, IS_VALUE, VALUES, SETTINGS, 0)
@@ -285,5 +287,5 @@ def test_bad_input_is_refused():
     ):
         CertifiedSettings(ramp=1)
     endless = replace(SETTINGS, epochs=9, ramp=0.0, learning_rate=3e37)
-    with pytest.raises(InputError, match=r"the loss is not finite; lower the learning rate$"):
+    with pytest.raises(InputError, match=r"^certified training diverged; lower the learning rate$"):
         train_certified(start, texts, labels, IS_VALUE, VALUES, endless, 0)

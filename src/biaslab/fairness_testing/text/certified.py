@@ -3,15 +3,15 @@
 Interval bound propagation: every sensitive word may stand for every value of its feature, all at once, and
 lower and upper bounds of all that a network can then compute are carried through its layers. What is trained
 is the bound of the loss, (1 - κ) J(clean) + κ J(worst), where κ and the reach ε of the values (0: the word
-itself, 1: every value) rise linearly from 0 (Jia et al. 2019, Section 4.1). The values go through the first
+itself, 1: every value) rise linearly from 0 (Jia et al. 2019). The values go through the first
 layer's affine map one by one, and bounds begin behind it, as in the code of Jia et al.: this is never looser
 than the box around the vectors themselves. Where the last step is affine, the difference of both outputs is
-bounded and not each of them (Gowal et al. 2018, Section 3).
+bounded and not each of them (Gowal et al. 2018).
 
 A bound covers more than the test for discrimination asks: there, one sensitive word is replaced at a time.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ from torch.nn.functional import softplus
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.text.devices import make_deterministic
-from biaslab.text.recurrent import Recurrent
+from biaslab.text.recurrent import Recurrent, check_words, checked_labels
 from biaslab.text.words import Texts
 
 COLUMNS = (
@@ -41,6 +41,8 @@ ROUNDING = 1e-4
 """What a bound must clear: a network answers in float32, bounds are computed in float64."""
 WINDOW = 8
 """Batches whose texts are sorted by length, so that a batch has texts of about one length."""
+
+Labelled = tuple[Texts, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def train_certified(
     values: np.ndarray,
     settings: CertifiedSettings,
     seed: int,
-    validation: tuple[Texts, np.ndarray] | None = None,
+    validation: Labelled | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Recurrent, pd.DataFrame]:
     """Train a network whose label shall not depend on which value of a feature a sensitive word is.
@@ -112,6 +114,10 @@ def train_certified(
     progress : callable, optional
         Called after every epoch with the epochs that are done and all.
 
+    Notes
+    -----
+    From then on torch computes with one thread in this process, so that results have the same bytes.
+
     Returns
     -------
     Recurrent
@@ -123,30 +129,21 @@ def train_certified(
     Raises
     ------
     InputError
-        When there are no texts, labels do not fit them or are not 0 and 1, or a loss is not finite.
+        When there are no texts, labels or vectors do not fit them, or training diverges.
     """
     make_deterministic(1)
-    for data in ((texts, labels), validation or (texts, labels)):
-        _check(*data)
-    labels = np.asarray(labels, np.int64)
+    train = _checked(start, texts, labels)
+    validation = validation and _checked(start, *validation)
     network = _Network(start, torch.float32)
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
     full = _Objective(network, is_value, values, settings, 1.0)
     rows, best, kept = [], np.inf, None
     for epoch in range(settings.epochs):
         objective = _Objective(network, is_value, values, settings, settings.reached(epoch))
-        losses = []
-        for batch in _batches(texts.lengths, settings.batch, stream(seed, "certified training", epoch)):
-            loss = objective(texts.take(batch), labels[batch])
-            losses.append(loss.item())
-            if not np.isfinite(losses[-1]):
-                raise InputError(
-                    f"certified training, epoch {epoch + 1}: the loss is not finite; lower the learning rate"
-                )
-            _step(network, optimizer, loss, settings.clip)
-        model = network.trained(start)
+        batches = _batches(texts.lengths, settings.batch, stream(seed, "certified training", epoch))
         row = {"epoch": epoch + 1, "kappa": objective.kappa, "epsilon": objective.epsilon}
-        row["loss"] = np.mean(losses)
+        row["loss"] = _take_steps(network, optimizer, objective, train, batches, settings.clip)
+        model = network.trained(start)
         if validation:
             row |= _validate(model, full, *validation, settings.batch)
         loss = row.get("validation_loss", -epoch)
@@ -217,21 +214,19 @@ class _Network(torch.nn.Module):
     def __init__(self, start: Recurrent, dtype: torch.dtype) -> None:
         super().__init__()
         self.kind = start.kind
-        self.vectors = torch.from_numpy(np.ascontiguousarray(start.vectors)).to(dtype)
-        hidden, depth = start.layers[0][1].shape[1], len(start.layers)
+        self.vectors = torch.from_numpy(start.vectors).to(dtype)
         cells = torch.nn.LSTM if self.kind == "lstm" else torch.nn.GRU
-        self.cells = cells(self.vectors.shape[1], hidden, depth, dtype=dtype)
-        self.out = torch.nn.Linear(hidden, 2, dtype=dtype)
+        self.cells = cells(self.vectors.shape[1], start.hidden, len(start.layers), dtype=dtype)
+        self.out = torch.nn.Linear(start.hidden, 2, dtype=dtype)
         arrays = [array for layer in start.layers for array in layer]
         with torch.no_grad():
             for ours, theirs in zip(self.parameters(), [*arrays, start.W_out, start.b_out], strict=True):
-                ours.copy_(torch.from_numpy(np.array(theirs)))
+                ours.copy_(torch.from_numpy(theirs))
 
     def trained(self, start: Recurrent) -> Recurrent:
         """Return the network as it is now; words keep the vectors of `start`."""
         arrays = [tensor.detach().to(torch.float32).numpy().copy() for tensor in self.parameters()]
-        layers = [tuple(arrays[i : i + 4]) for i in range(0, len(arrays) - 2, 4)]
-        return Recurrent(self.kind, start.vectors, layers, *arrays[-2:])
+        return start.with_weights(_by_layer(arrays[:-2]), *arrays[-2:])
 
     def margins(self, texts: Texts) -> torch.Tensor:
         """Return O_1 - O_0 of each text, (n,)."""
@@ -242,7 +237,7 @@ class _Network(torch.nn.Module):
     def bounds(self, texts: Texts, is_value: np.ndarray, values: np.ndarray, epsilon: float) -> torch.Tensor:
         """Return lower and upper bounds of O_1 - O_0, (n, 2), for values within the reach ε."""
         ids = _padded(texts)
-        layers = list(zip(*[iter(self.cells.parameters())] * 4, strict=True))
+        layers = _by_layer(list(self.cells.parameters()))
         inputs = self._projections(ids, is_value[ids], values, epsilon, layers[0])
         states = self._propagate(inputs, layers[0])
         for layer in layers[1:]:
@@ -364,6 +359,11 @@ def _input_bias(kind: str, layer: Sequence[torch.Tensor]) -> torch.Tensor:
     return layer[2] + layer[3] if kind == "lstm" else layer[2]
 
 
+def _by_layer(arrays: Sequence) -> list[tuple]:
+    """Return W_ih, W_hh, b_ih and b_hh of each layer."""
+    return [tuple(arrays[i : i + 4]) for i in range(0, len(arrays), 4)]
+
+
 def _last(states: torch.Tensor, texts: Texts) -> torch.Tensor:
     """Return the states after the last word, (n, .); zeros for an empty text."""
     lengths = torch.from_numpy(texts.lengths)
@@ -396,12 +396,27 @@ def _batches(lengths: np.ndarray, batch: int, rng: np.random.Generator) -> Itera
     return (batches[i] for i in rng.permutation(len(batches)))
 
 
-def _step(network: _Network, optimizer: torch.optim.Optimizer, loss: torch.Tensor, clip: float) -> None:
-    """Take one step of the optimizer."""
-    optimizer.zero_grad()
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(network.parameters(), clip)
-    optimizer.step()
+def _take_steps(
+    network: _Network,
+    optimizer: torch.optim.Optimizer,
+    objective: "_Objective",
+    train: Labelled,
+    batches: Iterable[np.ndarray],
+    clip: float,
+) -> float:
+    """Take one step of the optimizer for each batch; return the mean loss."""
+    texts, labels = train
+    losses = []
+    for batch in batches:
+        loss = objective(texts.take(batch), labels[batch])
+        losses.append(loss.item())
+        if not np.isfinite(losses[-1]):
+            raise InputError("certified training diverged; lower the learning rate")
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), clip)
+        optimizer.step()
+    return float(np.mean(losses))
 
 
 def _validate(
@@ -425,9 +440,9 @@ def _validate(
     }
 
 
-def _check(texts: Texts, labels: np.ndarray) -> None:
-    """Raise `InputError` where texts cannot be trained with."""
-    if len(texts) != len(labels) or not len(texts):
-        raise InputError(f"{len(texts)} texts with {len(labels)} labels; give each text its label")
-    if not np.isin(labels, (0, 1)).all():
-        raise InputError("a label is neither 0 nor 1; code the positive class as 1")
+def _checked(start: Recurrent, texts: Texts, labels: np.ndarray) -> Labelled:
+    """Return texts and labels that can be trained with; else raise `InputError`."""
+    if not len(texts):
+        raise InputError("there is no text to train with; give texts of label 0 and 1")
+    check_words(texts, start.vectors)
+    return texts, checked_labels(texts, labels)

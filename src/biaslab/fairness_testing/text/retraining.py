@@ -11,7 +11,6 @@ close to it. So a retraining without added texts, from the same seed, is the con
 to be compared with.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +18,8 @@ from sklearn.metrics import f1_score
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text.discrimination import check
+from biaslab.fairness_testing.text.answers import labels_of, probabilities
+from biaslab.fairness_testing.text.discrimination import answer_variants, check
 from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent
@@ -30,8 +30,6 @@ MODEL, MAJORITY, DATA = LABEL_RULES = ("model", "majority", "data")
 """Who labels an added text: see `label_found`."""
 SHARE = 0.05
 """Part of the found texts that are added (Section 5.2, RQ4)."""
-CHUNK = 32
-"""Texts whose variants are labelled at once."""
 
 
 def drawn(n_found: int, repetition: int, seed: int, share: float = SHARE) -> np.ndarray:
@@ -84,7 +82,7 @@ def label_found(
     """
     match rule:
         case "model":
-            return _labels(subject.model, texts)
+            return labels_of(probabilities(subject.model, texts))
         case "majority":
             return _majority_labels(subject, texts)
         case "data" if data_labels is not None and len(data_labels) == len(texts):
@@ -127,8 +125,7 @@ def retrain(
     -------
     Recurrent
     """
-    hidden, depth = model.layers[0][1].shape[1], len(model.layers)
-    start = initial_recurrent(model.kind, model.vectors, seed, hidden, depth)
+    start = initial_recurrent(model.kind, model.vectors, seed, model.hidden, len(model.layers))
     texts, labels = train
     texts, labels = concatenate([texts, added]), np.concatenate([labels, added_labels]).astype(np.int64)
     return train_recurrent(start, texts, labels, settings, seed, validation)[0]
@@ -184,33 +181,16 @@ def quality(model: TextModel, texts: Texts, labels: np.ndarray) -> tuple[float, 
     texts : Texts
     labels : (n,) int64
     """
-    given = _labels(model, texts)
+    given = labels_of(probabilities(model, texts))
     return float(np.mean(given == labels)), float(f1_score(labels, given, zero_division=0.0))
 
 
 def _majority_labels(subject: TextSubject, texts: Texts) -> np.ndarray:
     """Return the most frequent label over all values; see `label_found`."""
     found = np.empty(len(texts), np.int64)
-    for first in range(0, len(texts), CHUNK):
-        rows = range(first, min(first + CHUNK, len(texts)))
-        variants = [list(_with_every_value(subject, texts.row(i))) for i in rows]
-        labels = _labels(subject.model, Texts.of([row for group in variants for row in group]))
-        ends = np.cumsum([len(group) for group in variants])
-        for i, votes in zip(rows, np.split(labels, ends[:-1]), strict=True):
-            n_positive, n_negative = votes.sum(), (1 - votes).sum()
-            found[i] = votes[0] if n_positive == n_negative else n_positive > n_negative
+    for answer in answer_variants(subject, texts):
+        y, variants = answer.labels, answer.variants
+        n_others = np.bincount(variants.rows[answer.flips], minlength=len(y))
+        n_votes = 1 + np.diff(variants.offsets)
+        found[answer.rows] = np.where(2 * n_others > n_votes, 1 - y, y)
     return found
-
-
-def _with_every_value(subject: TextSubject, row: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield a text as it is, and with each of its sensitive words replaced by each other value."""
-    yield row
-    for word in dict.fromkeys(row[subject.is_value[row]].tolist()):
-        for value in subject.values:
-            if value != word:
-                yield np.where(row == word, value, row)
-
-
-def _labels(model: TextModel, texts: Texts) -> np.ndarray:
-    """Return the model's labels, (n,) int64."""
-    return model.probabilities(texts).argmax(axis=1)
