@@ -129,7 +129,6 @@ def test_a_corpus_goes_without_likeness_where_its_encoder_is_missing(plan):
     assert any("no network" in reason for reason in units.left_out.values())
 
 
-
 # --- every area
 
 
