@@ -12,6 +12,7 @@ app = typer.Typer(help="The experiment on one corpus, step by step.", no_args_is
 
 Results = Annotated[Path, typer.Argument(help="The folder of the corpus.")]
 Kind = Annotated[str, typer.Option(help="lstm or gru.")]
+Kinds = Annotated[str, typer.Option(help="lstm, gru or both, separated by a comma.")]
 Repetitions = Annotated[int, typer.Option(help="Trainings of each network.", min=1)]
 Independent = Annotated[
     int | None, typer.Option(help="Texts found on the test texts that measure improvement, at most.", min=1)
@@ -129,11 +130,11 @@ def prepare(
 
 @app.command("train")
 @grouped
-def train(results: Results, model: Kind, repetitions: Repetitions, training: Training, seed: Seed) -> None:
-    """Train a network several times: MODEL/network-0.npz and on, models.tsv, training.tsv."""
+def train(results: Results, models: Kinds, repetitions: Repetitions, training: Training, seed: Seed) -> None:
+    """Train networks several times: MODEL/network-0.npz and on, models.tsv, training.tsv."""
     from biaslab.fairness_testing.text import experiment as science
 
-    science.train_networks(results, model, repetitions, vars(training), seed)
+    science.train_networks(results, models.split(","), repetitions, vars(training), seed)
 
 
 @app.command("search")
@@ -192,7 +193,7 @@ def certify(
 @grouped
 def measure(
     results: Results,
-    models: Annotated[str, typer.Option(help="The networks, separated by commas.")],
+    models: Kinds,
     pairs: Annotated[int, typer.Option(help="Found texts of each kind that are measured.", min=1)],
     encoder: EncoderOption,
     seed: Seed,

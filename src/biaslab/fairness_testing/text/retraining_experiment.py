@@ -40,6 +40,8 @@ NONE, CERTIFIED = "none", "certified"
 """Testers of rows without added texts: the control, and certified training."""
 BEFORE, AUGMENTED = "before", "augmented"
 """Methods in unseen.tsv, besides these two."""
+N_OTHERS = 2
+"""Retrainings by other label rules than the majority, and with what other testers found."""
 _NOTHING = Texts.of([])
 
 
@@ -54,7 +56,8 @@ def retrain_network(
 ) -> None:
     """Retrain the first training of a network with what was found: ``retraining.tsv`` and ``unseen.tsv``.
 
-    The proposed tester's texts are labelled by every rule; the others' by the majority.
+    The proposed tester's texts are labelled by the majority, in `N_OTHERS` retrainings also by the other
+    rules; the other testers' by the majority, in so many retrainings.
 
     Parameters
     ----------
@@ -159,7 +162,8 @@ def _additions(
         finds = _found_texts(found, TRAIN, case, tester)
         finds = finds.take(science.drawn(len(finds), number, seed, share))
         of_seeds = prepared.parts[TRAIN].labels[finds.origins]
-        for rule in science.LABEL_RULES if tester == PROPOSED else (science.MAJORITY,):
+        rules = science.LABEL_RULES if tester == PROPOSED and number < N_OTHERS else (science.MAJORITY,)
+        for rule in rules if tester == PROPOSED or number < N_OTHERS else ():
             yield tester, rule, finds.texts, science.label_found(case.subject, finds.texts, rule, of_seeds)
 
 
