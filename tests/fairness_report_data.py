@@ -8,7 +8,7 @@ import pandas as pd
 
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.names import COLUMNS
+from biaslab.fairness_testing.names import COLUMNS, TABULAR
 from biaslab.run.area import Unit
 from report_data import CLAIMS
 
@@ -25,7 +25,7 @@ N_REPETITIONS = 3
 def units_of(classifiers: Iterable[str]) -> list[Unit]:
     """Return the units of a run that tests these classifiers."""
     files = {"claims": str(CLAIMS / "fairness_testing.tsv")}
-    return [Unit(classifier, files=files) for classifier in classifiers]
+    return [Unit(classifier, files=files, marks=(TABULAR,)) for classifier in classifiers]
 
 
 def write_results(folder: Path, classifiers: Mapping[str, list[str]]) -> None:

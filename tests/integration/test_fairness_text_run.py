@@ -382,5 +382,8 @@ def test_an_interrupt(files, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("biaslab.fairness_testing.text.campaign.search_globally", interrupted)
-    assert refused(monkeypatch, capsys, options())[0] == 130
+    code, said = refused(monkeypatch, capsys, [*options(), "--unmask"])
+    assert code == 130
+    assert said.startswith("biaslab: interrupted; what was found so far is not written")
+    assert "\n" not in said
     assert not Path("out").exists()

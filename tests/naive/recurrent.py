@@ -2,7 +2,7 @@
 
 import math
 
-# Cells: Hochreiter and Schmidhuber 1997 with forget gates (Gers et al. 2000), Cho et al. 2014; torch's layout.
+# Cells: Hochreiter and Schmidhuber 1997, Gers et al. 2000 (forget gates), Cho et al. 2014; torch's layout.
 
 
 def sigmoid(x):
@@ -63,3 +63,32 @@ def mean_cross_entropy(kind, layers, W_out, b_out, sequences, labels, weights):
     """The mean over texts, weighted by text."""
     losses = [cross_entropy(kind, layers, W_out, b_out, x, y) for x, y in zip(sequences, labels, strict=True)]
     return math.fsum(w * loss for w, loss in zip(weights, losses, strict=True)) / math.fsum(weights)
+
+
+# Training: Kingma and Ba 2015, Algorithm 1.
+
+
+def adam(parameters, gradients, rate, beta1, beta2, epsilon):
+    """Parameters after one step for each row of gradients."""
+    parameters = [float(p) for p in parameters]
+    m, v = [0.0] * len(parameters), [0.0] * len(parameters)
+    for t, gradient in enumerate(gradients, start=1):
+        for i, g in enumerate(gradient):
+            m[i] = beta1 * m[i] + (1 - beta1) * g
+            v[i] = beta2 * v[i] + (1 - beta2) * g * g
+            m_hat, v_hat = m[i] / (1 - beta1**t), v[i] / (1 - beta2**t)
+            parameters[i] -= rate * m_hat / (math.sqrt(v_hat) + epsilon)
+    return parameters
+
+
+def slopes(loss, array, step):
+    """Finite differences of a loss by the numbers of an array that it reads."""
+    gradient = []
+    for i in range(array.size):
+        value, losses = array.flat[i], []
+        for moved in (value + step, value - step):
+            array.flat[i] = moved
+            losses.append(loss())
+        array.flat[i] = value
+        gradient.append((losses[0] - losses[1]) / (2 * step))
+    return gradient

@@ -12,6 +12,7 @@ import pytest
 
 import debiasing_data
 import fairness_report_data
+import fairness_text_report_data
 import hate_speech_data
 import ranking_data
 from biaslab.core.errors import InputError
@@ -25,7 +26,10 @@ CORPORA = ("forum", "talk")
 UNITS = {
     "debiasing": [Unit("news", marks=("setup",)), Unit("sample")],
     "ranking": [ranking_data.UNIT],
-    "fairness_testing": fairness_report_data.units_of(CLASSIFIERS),
+    "fairness_testing": [
+        *fairness_report_data.units_of(CLASSIFIERS),
+        *fairness_text_report_data.units_of(CORPORA),
+    ],
     "hate_speech": hate_speech_data.units_of(CORPORA),
 }
 ITEMS = [
@@ -43,6 +47,7 @@ def results(tmp_path_factory) -> Path:
         debiasing_data.write_results(folder / "debiasing" / unit.name, seed)
     ranking_data.write_results(folder / "ranking")
     fairness_report_data.write_results(folder / "fairness_testing", CLASSIFIERS)
+    fairness_text_report_data.write_results(folder / "fairness_testing", CORPORA)
     hate_speech_data.write_results(folder / "hate_speech", CORPORA, ("bow", "vanilla", "soc-0.1"), n_seeds=2)
     return folder
 

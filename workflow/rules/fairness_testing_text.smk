@@ -69,13 +69,14 @@ rule train_text_networks:
         rules.prepare_tested_texts.output,
     output:
         expand(
-            "results/fairness_testing/text-{{texts}}/{{network}}/{file}",
+            "results/fairness_testing/text-{{texts}}/{network}/{file}",
+            network=READING.models,
             file=[*READING.weights(), "models.tsv", "training.tsv"],
         ),
     log:
-        "results/logs/fairness_testing/text-{texts}/train_text_networks/{network}.log",
+        "results/logs/fairness_testing/text-{texts}/train_text_networks.log",
     benchmark:
-        "results/benchmarks/fairness_testing/text-{texts}/train_text_networks/{network}.tsv"
+        "results/benchmarks/fairness_testing/text-{texts}/train_text_networks.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -83,13 +84,13 @@ rule train_text_networks:
         runtime=480,
     params:
         options=READING.training_options,
-        repetitions=READING.options("repetitions"),
+        repetitions=READING.options("models", "repetitions"),
         seed=config["seed"],
     message:
-        "{wildcards.texts}: train {wildcards.network}"
+        "{wildcards.texts}: train networks that read"
     shell:
         "biaslab fairness-testing text experiment train results/fairness_testing/text-{wildcards.texts}"
-        " --model {wildcards.network} {params.repetitions} {params.options} --seed {params.seed} > {log} 2>&1"
+        " {params.repetitions} {params.options} --seed {params.seed} > {log} 2>&1"
 
 
 rule search_text_networks:
@@ -140,7 +141,7 @@ rule retrain_text_networks:
         mem_mb=memory(1500),
         runtime=480,
     params:
-        options=READING.options("retrainings", "retraining_share"),
+        options=READING.options("retrainings", "retraining_share", "independent"),
         training=READING.training_options,
         seed=config["seed"],
     message:
@@ -170,7 +171,7 @@ rule certify_text_networks:
         mem_mb=memory(2000),
         runtime=480,
     params:
-        options=READING.options("certified_epochs"),
+        options=READING.options("certified_epochs", "independent"),
         training=READING.training_options,
         seed=config["seed"],
     message:

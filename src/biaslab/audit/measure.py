@@ -1,7 +1,8 @@
 """Measures claims on results and gives each a verdict.
 
 A claim is measured where its own setups were run (the setups whose data are the paper's), on every setup
-when it is about any data, and with ``other_data`` also on each other setup that was run. The verdict:
+when it is about any data, and with ``other_data`` also on each other setup that was run and has the files
+which the claim reads. The verdict:
 
 ``reproduced``
     The measured number meets the claim: it is within the tolerance of the published one (kinds value,
@@ -161,8 +162,14 @@ def _rows(
         yield _measured_row(claim, own, results, doubt)
     if claim.other_data or not own:
         for setup in setups:
-            if setup not in own:
+            if not own or (setup not in own and _has_files(claim, setup, results)):
                 yield _measured_row(claim, (setup,), results, _OTHER_DATA if own else "")
+
+
+def _has_files(claim: Claim, setup: str, results: Path) -> bool:
+    """Return whether another setup has what a claim reads: one of another kind has other files."""
+    patterns = claim.file.replace("{setup}", setup).split()
+    return all(any(results.glob(pattern)) for pattern in patterns)
 
 
 def _why_not_run(claim: Claim, absent: Mapping[str, str]) -> str:

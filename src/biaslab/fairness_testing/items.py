@@ -1,11 +1,13 @@
 """The tables and figures of the area."""
 
+from biaslab.fairness_testing.names import TABULAR
+from biaslab.fairness_testing.text.items import TEXT_ITEMS
 from biaslab.run.area import FIGURE, TABLE, Item
 
 _TABLES = "biaslab.fairness_testing.report.tables"
 _FIGURES = "biaslab.fairness_testing.report.figures"
 
-ITEMS = (
+_TABULAR_ITEMS = (
     Item(
         "table3_classifiers",
         TABLE,
@@ -13,6 +15,7 @@ ITEMS = (
         f"{_TABLES}:classifiers",
         ("classifiers.tsv",),
         caption="fairness_classifiers",
+        of=TABULAR,
     ),
     Item(
         "table4_aequitas",
@@ -21,6 +24,7 @@ ITEMS = (
         f"{_TABLES}:aequitas",
         ("counts.tsv",),
         caption="fairness_aequitas",
+        of=TABULAR,
     ),
     Item(
         "table5_symbolic",
@@ -29,6 +33,7 @@ ITEMS = (
         f"{_TABLES}:symbolic",
         ("counts.tsv",),
         caption="fairness_symbolic",
+        of=TABULAR,
     ),
     Item(
         "table6_global",
@@ -37,6 +42,7 @@ ITEMS = (
         f"{_TABLES}:global_phase",
         ("counts.tsv",),
         caption="fairness_global",
+        of=TABULAR,
     ),
     Item(
         "table7_local",
@@ -45,6 +51,7 @@ ITEMS = (
         f"{_TABLES}:local_phase",
         ("local.tsv",),
         caption="fairness_local",
+        of=TABULAR,
     ),
     Item(
         "table10_cost",
@@ -53,6 +60,7 @@ ITEMS = (
         f"{_TABLES}:cost",
         ("counts.tsv",),
         caption="fairness_cost",
+        of=TABULAR,
     ),
     Item(
         "table12_retraining",
@@ -61,6 +69,7 @@ ITEMS = (
         f"{_TABLES}:retraining",
         ("retraining.tsv", "fairness.tsv"),
         caption="fairness_retraining",
+        of=TABULAR,
     ),
     Item(
         "averages",
@@ -69,6 +78,7 @@ ITEMS = (
         f"{_TABLES}:average_table",
         ("counts.tsv", "local.tsv", "retraining.tsv", "curves.tsv"),
         caption="fairness_averages",
+        of=TABULAR,
     ),
     Item(
         "ablation",
@@ -77,6 +87,7 @@ ITEMS = (
         f"{_TABLES}:ablation",
         ("ablation.tsv",),
         caption="fairness_ablation",
+        of=TABULAR,
     ),
     Item(
         "modes",
@@ -85,6 +96,7 @@ ITEMS = (
         f"{_TABLES}:modes",
         ("counts.tsv",),
         caption="fairness_modes",
+        of=TABULAR,
     ),
     Item(
         "figure7_local",
@@ -93,6 +105,7 @@ ITEMS = (
         f"{_FIGURES}:draw_local",
         ("curves.tsv",),
         caption="fairness_figure7",
+        of=TABULAR,
     ),
     Item(
         "coverage",
@@ -101,6 +114,7 @@ ITEMS = (
         f"{_FIGURES}:draw_coverage",
         ("curves.tsv",),
         caption="fairness_coverage",
+        of=TABULAR,
     ),
     Item(
         "ablation",
@@ -109,6 +123,7 @@ ITEMS = (
         f"{_FIGURES}:draw_ablation",
         ("ablation.tsv",),
         caption="fairness_ablation",
+        of=TABULAR,
     ),
     Item(
         "retraining",
@@ -117,5 +132,8 @@ ITEMS = (
         f"{_FIGURES}:draw_retraining",
         ("retraining.tsv", "fairness.tsv"),
         caption="fairness_retraining",
+        of=TABULAR,
     ),
 )
+
+ITEMS = (*_TABULAR_ITEMS, *TEXT_ITEMS)

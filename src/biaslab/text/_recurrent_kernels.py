@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from biaslab.core.jit import parallel_reassociating_kernel, prange, reassociating_kernel
+from biaslab.core.jit import kernel, parallel_reassociating_kernel, prange, reassociating_kernel
 
 BLOCK = 32
 """Texts in a block."""
+SHARED = 2
+"""First words that texts must have in common to be read once."""
 TILE = 5
 """Rows that are summed at a time, and rows that sums are made of at a time."""
-CHUNK = 256
-"""Rows of a product that a thread takes at a time."""
 
 # tanh(x) = x P(x^2) / Q(x^2): the least maximum error on [-8.5, 8.5], 1.1e-8; beyond, tanh is 1 up to 8e-8.
 _LIMIT = np.float32(8.5)
@@ -110,55 +110,62 @@ def add_products(weights, rows, sums):
                 y[S4 + s] += e0 * x0 + e1 * x1 + e2 * x2 + e3 * x3 + e4 * x4
 
 
-@reassociating_kernel
-def add_row_products(rows, matrix, out):
-    """Add to each row of `out`, (n, >= d), the same row of `rows`, (n, k), times `matrix`, (k, d)."""
-    n = matrix.shape[1]
-    whole = matrix.shape[0] - matrix.shape[0] % TILE
-    for r in range(rows.shape[0]):
-        for k in range(0, whole, TILE):
-            a, b, c, d, e = rows[r, k], rows[r, k + 1], rows[r, k + 2], rows[r, k + 3], rows[r, k + 4]
-            for i in range(n):
-                out[r, i] += (
-                    a * matrix[k, i]
-                    + b * matrix[k + 1, i]
-                    + c * matrix[k + 2, i]
-                    + d * matrix[k + 3, i]
-                    + e * matrix[k + 4, i]
-                )
-        for k in range(whole, matrix.shape[0]):
-            a = rows[r, k]
-            for i in range(n):
-                out[r, i] += a * matrix[k, i]
+@kernel
+def find_prefixes(ids, offsets, skips, starts, saves):
+    """Find texts that begin as an earlier one does, so that their first words need not be read again.
 
-
-@parallel_reassociating_kernel
-def fill_table(vectors, first, biases, out):
-    """Fill for each vector, (V, d), its products with the first layer, and the biases, (4 H,).
+    A text shares with the latest text that shares with none, as many words as both have in common, unless it
+    has more in common with the text just before it. That suits variants of one text that follow each other.
 
     Parameters
     ----------
-    vectors : (V, d) float32
-    first : (d, G H) float32
-    biases : (4 H,) float32
-    out : (V, 4 H) float32
+    ids, offsets
+        See `words.Texts`.
+    skips, starts : (n,) int64
+        Filled: how many first words a text shares, and the row that keeps the states after them, or -1.
+    saves : (m,) int64
+        Filled: the row that keeps the states after each word, or -1.
+
+    Returns
+    -------
+    int
+        How many rows there are.
     """
-    n = vectors.shape[0]
-    for chunk in prange((n + CHUNK - 1) // CHUNK):
-        start, end = chunk * CHUNK, min(n, (chunk + 1) * CHUNK)
-        for r in range(start, end):
-            out[r] = biases
-        add_row_products(vectors[start:end], first, out[start:end])
+    skips[:], starts[:], saves[:] = 0, -1, -1
+    leader, n_rows = 0, 0
+    for i in range(1, skips.size):
+        n_shared = count_shared(ids, offsets, leader, i)
+        if n_shared < SHARED or n_shared < count_shared(ids, offsets, i - 1, i):
+            leader = i
+        else:
+            place = offsets[leader] + n_shared - 1
+            if saves[place] < 0:
+                saves[place] = n_rows
+                n_rows += 1
+            skips[i], starts[i] = n_shared, saves[place]
+    return n_rows
+
+
+@kernel
+def count_shared(ids, offsets, i, j):
+    """Return how many first words two texts have in common."""
+    most = min(offsets[i + 1] - offsets[i], offsets[j + 1] - offsets[j])
+    n = 0
+    while n < most and ids[offsets[i] + n] == ids[offsets[j] + n]:
+        n += 1
+    return n
 
 
 @reassociating_kernel
-def take_block(offsets, order, start, begins, lengths):
-    """Fill where the texts of a block begin and how many words they have.
+def take_block(offsets, skips, order, start, begins, lengths):
+    """Fill where the words of a block's texts begin and how many there are.
 
     Parameters
     ----------
     offsets : (n + 1,) int64
         Text i has the words ``offsets[i]`` to ``offsets[i + 1] - 1``.
+    skips : (n,) int64
+        First words that are left out.
     order : (N,) int64
         Texts; those of the block are from `start` on.
     start : int
@@ -173,9 +180,34 @@ def take_block(offsets, order, start, begins, lengths):
     begins[:] = 0
     lengths[:] = 0
     for s in range(min(BLOCK, order.size - start)):
-        begins[s] = offsets[order[start + s]]
-        lengths[s] = offsets[order[start + s] + 1] - begins[s]
+        text = order[start + s]
+        begins[s] = offsets[text] + skips[text]
+        lengths[s] = offsets[text + 1] - begins[s]
     return np.max(lengths)
+
+
+@reassociating_kernel
+def load_states(saved, starts, lengths, n_steps, t, cells, states):
+    """Give texts of a block that go on at step `t` their states, (L, H, BLOCK), from rows of `saved`."""
+    for s in range(BLOCK):
+        if t == n_steps - lengths[s] and starts[s] >= 0:
+            for layer in range(states.shape[0]):
+                for u in range(states.shape[1]):
+                    cells[layer, u, s] = saved[starts[s], 0, layer, u]
+                    states[layer, u, s] = saved[starts[s], 1, layer, u]
+
+
+@reassociating_kernel
+def save_states(saved, saves, begins, lengths, n_steps, t, cells, states):
+    """Keep the states, (L, H, BLOCK), after step `t` of those texts of a block that others go on from."""
+    for s in range(BLOCK):
+        place = t - (n_steps - lengths[s])
+        row = saves[begins[s] + place] if place >= 0 else -1
+        if row >= 0:
+            for layer in range(states.shape[0]):
+                for u in range(states.shape[1]):
+                    saved[row, 0, layer, u] = cells[layer, u, s]
+                    saved[row, 1, layer, u] = states[layer, u, s]
 
 
 @reassociating_kernel
@@ -213,6 +245,54 @@ def copy_rows(rows, out):
     all_rows, all_out = rows.reshape(rows.size), out.reshape(out.size)
     for k in range(all_rows.size):
         all_out[k] = all_rows[k]
+
+
+@reassociating_kernel
+def fill_table_block(vectors, start, first, biases, inputs, sums, table):
+    """Fill what a block of words gives to the gates of the first layer.
+
+    Parameters
+    ----------
+    vectors : (V, d) float32
+    start : int
+        The first word of the block.
+    first : (G H, d padded) float32
+    biases : (4 H, BLOCK) float32
+        Those of the first layer.
+    inputs : (d padded, BLOCK) float32
+        Filled with the words' vectors; zero below them.
+    sums : (4 H, BLOCK) float32
+        Room for the results.
+    table : (>= V, 4 H) float32
+    """
+    count = min(BLOCK, vectors.shape[0] - start)
+    for s in range(count):
+        for i in range(vectors.shape[1]):
+            inputs[i, s] = vectors[start + s, i]
+    copy_rows(biases, sums)
+    add_products(first, inputs, sums[: first.shape[0]])
+    for s in range(count):
+        for j in range(sums.shape[0]):
+            table[start + s, j] = sums[j, s]
+
+
+@parallel_reassociating_kernel
+def fill_table(parameters, shift, vectors, table):
+    """Fill what each word gives to the gates of the first layer, its biases included.
+
+    Parameters
+    ----------
+    parameters : Parameters
+    shift : int
+        See `step_block`.
+    vectors : (V, d) float32
+    table : (V, 4 H) float32
+    """
+    biases = spread(sum_biases(parameters, shift))
+    for block in prange((vectors.shape[0] + BLOCK - 1) // BLOCK):
+        inputs = np.zeros((parameters.first.shape[1], BLOCK), np.float32)
+        sums = np.empty_like(biases[0])
+        fill_table_block(vectors, block * BLOCK, parameters.first, biases[0], inputs, sums, table)
 
 
 @reassociating_kernel
@@ -267,8 +347,23 @@ def step_gru(gates, is_inside, states_before, states):
 
 
 @reassociating_kernel
-def forward_block(parameters, shift, biases, table, ids, begins, lengths, n_steps, gates, cells, states):
-    """Carry the texts of a block through all layers.
+def step_block(
+    parameters,
+    shift,
+    biases,
+    table,
+    ids,
+    begins,
+    lengths,
+    n_steps,
+    t,
+    gates,
+    cells_before,
+    cells,
+    states_before,
+    states,
+):
+    """Carry the texts of a block through all layers for one step.
 
     Parameters
     ----------
@@ -283,38 +378,62 @@ def forward_block(parameters, shift, biases, table, ids, begins, lengths, n_step
         Rows of `table`.
     begins, lengths : (BLOCK,) int64
         As `take_block` fills them.
-    n_steps : int
-        Words of the longest text, T.
-    gates : (T or 1, L, 4 H, BLOCK) float32
-        Filled; with one slot, later steps overwrite earlier ones.
-    cells, states : (T + 1 or 2, L, H, BLOCK) float32
-        Filled; after step t in slot t + 1, and likewise. Cells of a GRU stay as they are.
-
-    Returns
-    -------
-    int
-        The slot of the last states.
+    n_steps, t : int
+        Words of the longest text, and the step.
+    gates : (L, 4 H, BLOCK) float32
+        Filled.
+    cells_before, cells, states_before, states : (L, H, BLOCK) float32
+        Those after the step are filled. Cells of a GRU stay as they are.
     """
     is_inside = np.empty(BLOCK, np.float32)
-    slots, n = states.shape[0], parameters.states.shape[1]
+    n = parameters.states.shape[1]
+    mark_inside(lengths, n_steps, t, is_inside)
+    for layer in range(states.shape[0]):
+        sums = gates[layer]
+        if layer == 0:
+            fill_first(table, ids, begins, lengths, n_steps, t, sums)
+        else:
+            copy_rows(biases[layer], sums)
+            add_products(parameters.inputs[layer - 1], states[layer - 1], sums)
+        add_products(parameters.states[layer], states_before[layer], sums[shift : shift + n])
+        if shift == 0:
+            step_lstm(sums, is_inside, cells_before[layer], cells[layer], states[layer])
+        else:
+            step_gru(sums, is_inside, states_before[layer], states[layer])
+
+
+@reassociating_kernel
+def forward_block(parameters, shift, biases, table, ids, begins, lengths, n_steps, gates, cells, states):
+    """Carry the texts of a block through all layers and steps, and keep everything.
+
+    Parameters
+    ----------
+    parameters, shift, biases, table, ids, begins, lengths, n_steps
+        As in `step_block`.
+    gates : (T, L, 4 H, BLOCK) float32
+        Filled.
+    cells, states : (T + 1, L, H, BLOCK) float32
+        Filled; those after step t are in slot t + 1.
+    """
     states[0] = 0.0
     cells[0] = 0.0
     for t in range(n_steps):
-        before, after, slot = t % slots, (t + 1) % slots, t % gates.shape[0]
-        mark_inside(lengths, n_steps, t, is_inside)
-        for layer in range(states.shape[1]):
-            sums = gates[slot, layer]
-            if layer == 0:
-                fill_first(table, ids, begins, lengths, n_steps, t, sums)
-            else:
-                copy_rows(biases[layer], sums)
-                add_products(parameters.inputs[layer - 1], states[after, layer - 1], sums)
-            add_products(parameters.states[layer], states[before, layer], sums[shift : shift + n])
-            if shift == 0:
-                step_lstm(sums, is_inside, cells[before, layer], cells[after, layer], states[after, layer])
-            else:
-                step_gru(sums, is_inside, states[before, layer], states[after, layer])
-    return n_steps % slots
+        step_block(
+            parameters,
+            shift,
+            biases,
+            table,
+            ids,
+            begins,
+            lengths,
+            n_steps,
+            t,
+            gates[t],
+            cells[t],
+            cells[t + 1],
+            states[t],
+            states[t + 1],
+        )
 
 
 @reassociating_kernel
@@ -448,33 +567,59 @@ def backward_block(parameters, shift, lengths, n_steps, errors, gates, cells, st
 
 
 @parallel_reassociating_kernel
-def recurrent_logits(parameters, shift, table, ids, offsets, order, out):
+def recurrent_logits(parameters, shift, table, ids, offsets, skips, starts, saves, saved, order, out):
     """Fill the logits of texts.
 
     Parameters
     ----------
     parameters, shift, table, ids
-        As in `forward_block`.
+        As in `step_block`.
     offsets : (n + 1,) int64
-    order : (n,) int64
-        All texts, in the order in which they are laid into blocks; texts of like length are best together.
+    skips, starts, saves
+        As `find_prefixes` fills them.
+    saved : (rows, 2, L, H) float32
+        Cells and states after shared words: read for texts that share some, filled by the others.
+    order : (N,) int64
+        The texts that are read, in the order in which they are laid into blocks; those of like length are
+        best together.
     out : (n, 2) float32
-        Filled.
+        Filled for them.
     """
     n_layers, n_units = parameters.states.shape[0], parameters.states.shape[2]
     biases = spread(sum_biases(parameters, shift))
     for block in prange((order.size + BLOCK - 1) // BLOCK):
         start = block * BLOCK
         begins, lengths = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
-        n_steps = take_block(offsets, order, start, begins, lengths)
+        n_steps = take_block(offsets, skips, order, start, begins, lengths)
+        block_starts = np.full(BLOCK, -1)
+        for s in range(min(BLOCK, order.size - start)):
+            block_starts[s] = starts[order[start + s]]
         gates = np.empty((1, n_layers, 4 * n_units, BLOCK), np.float32)
-        cells = np.empty((2, n_layers, n_units, BLOCK), np.float32)
-        states = np.empty((2, n_layers, n_units, BLOCK), np.float32)
+        cells = np.zeros((2, n_layers, n_units, BLOCK), np.float32)
+        states = np.zeros((2, n_layers, n_units, BLOCK), np.float32)
         logits = np.empty((2, BLOCK), np.float32)
-        last = forward_block(
-            parameters, shift, biases, table, ids, begins, lengths, n_steps, gates, cells, states
-        )
-        block_logits(parameters, states[last, n_layers - 1], logits)
+        for t in range(n_steps + 1):
+            before, after = t % 2, (t + 1) % 2
+            load_states(saved, block_starts, lengths, n_steps, t, cells[before], states[before])
+            if t < n_steps:
+                step_block(
+                    parameters,
+                    shift,
+                    biases,
+                    table,
+                    ids,
+                    begins,
+                    lengths,
+                    n_steps,
+                    t,
+                    gates[0],
+                    cells[before],
+                    cells[after],
+                    states[before],
+                    states[after],
+                )
+                save_states(saved, saves, begins, lengths, n_steps, t, cells[after], states[after])
+        block_logits(parameters, states[n_steps % 2, n_layers - 1], logits)
         for s in range(min(BLOCK, order.size - start)):
             out[order[start + s], 0] = logits[0, s]
             out[order[start + s], 1] = logits[1, s]
@@ -514,18 +659,21 @@ def recurrent_gradients(parameters, shift, table, ids, offsets, order, labels, o
 
     Parameters
     ----------
-    parameters, shift, table, ids, offsets, order
-        As in `recurrent_logits`.
+    parameters, shift, table, ids
+        As in `step_block`.
+    offsets : (n + 1,) int64
+    order : (n,) int64
+        All texts, in the order in which they are laid into blocks.
     labels : (n,) int64
     out : (m, d) float32
         Filled; one row for each place of `ids`.
     """
     n_layers, n_units = parameters.states.shape[0], parameters.states.shape[2]
-    biases = spread(sum_biases(parameters, shift))
+    biases, skips = spread(sum_biases(parameters, shift)), np.zeros(labels.size, np.int64)
     for block in prange((order.size + BLOCK - 1) // BLOCK):
         start = block * BLOCK
         begins, lengths = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
-        n_steps = take_block(offsets, order, start, begins, lengths)
+        n_steps = take_block(offsets, skips, order, start, begins, lengths)
         gates = np.empty((n_steps, n_layers, 4 * n_units, BLOCK), np.float32)
         cells = np.empty((n_steps + 1, n_layers, n_units, BLOCK), np.float32)
         states = np.empty((n_steps + 1, n_layers, n_units, BLOCK), np.float32)
@@ -535,10 +683,8 @@ def recurrent_gradients(parameters, shift, table, ids, offsets, order, labels, o
         for s in range(min(BLOCK, order.size - start)):
             block_labels[s] = labels[order[start + s]]
             scales[s] = 1.0
-        last = forward_block(
-            parameters, shift, biases, table, ids, begins, lengths, n_steps, gates, cells, states
-        )
-        block_logits(parameters, states[last, n_layers - 1], logits)
+        forward_block(parameters, shift, biases, table, ids, begins, lengths, n_steps, gates, cells, states)
+        block_logits(parameters, states[n_steps, n_layers - 1], logits)
         block_errors(logits, block_labels, scales, errors)
         backward_block(parameters, shift, lengths, n_steps, errors, gates, cells, states)
         put_vector_gradients(parameters.first, begins, lengths, gates, gradients, out)

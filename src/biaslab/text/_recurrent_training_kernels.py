@@ -14,10 +14,10 @@ from biaslab.core.jit import kernel, reassociating_kernel
 from biaslab.text._recurrent_kernels import (
     BLOCK,
     TILE,
-    add_row_products,
     backward_block,
     block_errors,
     block_logits,
+    fill_table_block,
     forward_block,
     spread,
     sum_biases,
@@ -159,15 +159,16 @@ def add_layer_gradients(shift, gates, states, gradients):
 
 @reassociating_kernel
 def add_word_errors(ids, begins, lengths, gates, word_errors):
-    """Add to the row of each word, (u, G H), the derivatives by its products with the first layer."""
-    n_steps, n = gates.shape[0], word_errors.shape[1]
+    """Add to the column of each word, (G H, u), the derivatives by its products with the first layer."""
+    words, n_steps = np.empty(BLOCK, np.int64), gates.shape[0]
     for t in range(n_steps):
         for s in range(BLOCK):
             place = t - (n_steps - lengths[s])
-            if place >= 0:
-                row = word_errors[ids[begins[s] + place]]
-                for j in range(n):
-                    row[j] += gates[t, 0, j, s]
+            words[s] = ids[begins[s] + place] if place >= 0 else 0  # adds zeros
+        for j in range(word_errors.shape[0]):
+            row, line = gates[t, 0, j], word_errors[j]
+            for s in range(BLOCK):
+                line[words[s]] += row[s]
 
 
 @reassociating_kernel
@@ -210,19 +211,20 @@ def batch_gradients(
     """
     texts, words, batch_ids, batch_offsets = take_batch(ids, offsets, order, numbers)
     n_layers, n, n_units = parameters.states.shape
-    inputs = vectors[words]
-    biases = sum_biases(parameters, shift)
-    table = np.empty((words.size + 1, biases.shape[1]), np.float32)  # never empty: padding reads row 0
-    for r in range(table.shape[0]):
-        table[r] = biases[0]
-    add_row_products(inputs, np.ascontiguousarray(parameters.first[:, : inputs.shape[1]].T), table)
+    word_vectors, bias_rows = vectors[words], spread(sum_biases(parameters, shift))
+    n_blocks = words.size // BLOCK + 1  # at least one word, which stands for those before a text begins
+    table = np.zeros((n_blocks * BLOCK, 4 * n_units), np.float32)
+    inputs = np.zeros((n_blocks, 1, parameters.first.shape[1], BLOCK), np.float32)
+    for block in range(n_blocks):
+        rows, sums = inputs[block, 0], np.empty_like(bias_rows[0])
+        fill_table_block(word_vectors, block * BLOCK, parameters.first, bias_rows[0], rows, sums, table)
     flat_gradients[:] = 0.0
-    word_errors = np.zeros((words.size, n), np.float32)
-    bias_rows, places, loss, total = spread(biases), np.arange(order.size), 0.0, np.sum(weights[texts])
-    begins, lengths = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+    word_errors = np.zeros((n, n_blocks * BLOCK), np.float32)
+    places, loss, total = np.arange(order.size), 0.0, np.sum(weights[texts])
+    begins, lengths, skips = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), np.zeros_like(places)
     logits, errors = np.empty((2, BLOCK), np.float32), np.empty((2, BLOCK), np.float32)
     for start in range(0, order.size, BLOCK):
-        n_steps = take_block(batch_offsets, places, start, begins, lengths)
+        n_steps = take_block(batch_offsets, skips, places, start, begins, lengths)
         gates = np.empty((n_steps, n_layers, 4 * n_units, BLOCK), np.float32)
         cells = np.empty((n_steps + 1, n_layers, n_units, BLOCK), np.float32)
         states = np.empty((n_steps + 1, n_layers, n_units, BLOCK), np.float32)
@@ -240,7 +242,9 @@ def batch_gradients(
         backward_block(parameters, shift, lengths, n_steps, errors, gates, cells, states)
         add_layer_gradients(shift, gates, states, gradients)
         add_word_errors(batch_ids, begins, lengths, gates, word_errors)
-    add_row_products(word_errors.T, inputs, gradients.first)
+    lined = np.empty((inputs.shape[2], n_blocks * BLOCK), np.float32)
+    line_up(inputs, 0, 0, lined)
+    add_outer_products(word_errors, lined, gradients.first)
     return loss
 
 

@@ -83,15 +83,16 @@ class Recurrent:
         """Parameters, shift, and the table of what every word gives to the first layer's gates."""
         parameters, _ = pack(self.kind, self.layers, self.W_out, self.b_out)
         shift = gate_shift(self.kind, parameters)
-        biases = kernels.sum_biases(parameters, shift)
-        table = np.empty((len(self.vectors), biases.shape[1]), np.float32)
-        first = np.ascontiguousarray(parameters.first[:, : self.vectors.shape[1]].T)
+        table = np.empty((len(self.vectors), 4 * parameters.out.shape[1]), np.float32)
         with at_most_threads(_threads(len(self.vectors))):
-            kernels.fill_table(self.vectors, first, biases[0], table)
+            kernels.fill_table(parameters, shift, self.vectors, table)
         return parameters, shift, table
 
     def logits(self, texts: Texts) -> np.ndarray:
         """Return the outputs before the softmax, (n, 2) float32, of n texts.
+
+        First words that a text shares with an earlier one are read once, so variants of one text are best
+        given one after the other.
 
         Raises
         ------
@@ -100,10 +101,19 @@ class Recurrent:
         """
         check_words(texts, self.vectors)
         out = np.empty((len(texts), 2), np.float32)
+        skips, starts = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
+        saves = np.empty(len(texts.ids), np.int64)
+        n_rows = kernels.find_prefixes(texts.ids, texts.offsets, skips, starts, saves)
+        by_length = np.argsort(texts.lengths - skips, kind="stable")
         with at_most_threads(_threads(len(texts.ids))):
-            kernels.recurrent_logits(
-                *self._kernel_arguments, texts.ids, texts.offsets, _by_length(texts), out
-            )
+            parameters, shift, table = self._kernel_arguments
+            n_layers, _, n_units = parameters.states.shape
+            prefixes = skips, starts, saves, np.empty((n_rows, 2, n_layers, n_units), np.float32)
+            for is_read in (starts < 0, starts >= 0):
+                order = by_length[is_read[by_length]]
+                kernels.recurrent_logits(
+                    parameters, shift, table, texts.ids, texts.offsets, *prefixes, order, out
+                )
         return out
 
     def probabilities(self, texts: Texts) -> np.ndarray:
@@ -123,10 +133,9 @@ class Recurrent:
         check_words(texts, self.vectors)
         labels = checked_labels(texts, labels)
         out = np.empty((len(texts.ids), self.vectors.shape[1]), np.float32)
+        order = np.argsort(texts.lengths, kind="stable")
         with at_most_threads(_threads(len(texts.ids))):
-            kernels.recurrent_gradients(
-                *self._kernel_arguments, texts.ids, texts.offsets, _by_length(texts), labels, out
-            )
+            kernels.recurrent_gradients(*self._kernel_arguments, texts.ids, texts.offsets, order, labels, out)
         return out
 
     def save(self, path: str | os.PathLike) -> None:
@@ -230,10 +239,6 @@ def checked_labels(texts: Texts, labels: np.ndarray) -> np.ndarray:
     if not np.isin(labels, (0, 1)).all():
         raise InputError(f"a label is {labels[~np.isin(labels, (0, 1))][0]}; write 0 or 1")
     return np.ascontiguousarray(labels, np.int64)
-
-
-def _by_length(texts: Texts) -> np.ndarray:
-    return np.argsort(texts.lengths, kind="stable")
 
 
 def _threads(n_words: int) -> int:

@@ -86,7 +86,7 @@ def train_recurrent(
     Recurrent
     pandas.DataFrame
         One row an epoch: ``epoch`` (from 1), ``loss`` (mean over the epoch's steps), ``validation_loss`` and
-        ``validation_f1`` (of label 1; both missing without validation), both losses weighted, and ``is_kept``.
+        ``validation_f1`` (of label 1), both missing without validation, and ``is_kept``; losses are weighted.
 
     Raises
     ------
@@ -98,6 +98,9 @@ def train_recurrent(
     weights = _text_weights(labels, settings, sample_weight)
     if validation is not None:
         validation = validation[0], checked_labels(*validation)
+        check_words(validation[0], start.vectors)
+        if not len(validation[0]):
+            raise InputError("no text to validate with; give at least one")
     check_words(texts, start.vectors)
     training = _Training(start, settings)
     rows, kept, least = [], start, np.inf

@@ -110,6 +110,19 @@ def test_a_claim_about_any_data_is_measured_on_every_setup(results):
     assert table["verdict"].tolist() == ["reproduced", "not_reproduced"]
 
 
+@pytest.mark.parametrize("file", ["origins/{setup}/b.tsv", "origins/{setup}/b.tsv origins/big/a.tsv"])
+def test_other_setups_without_a_file_of_a_claim_are_passed_over(results, file):
+    write_tsv(results / "origins/big/b.tsv", pd.DataFrame({"x": [4.0, 5.0, 6.0], "name": ["a", "a", "b"]}))
+    table = measure(results, claim(setup="big", other_data=True, file=file), setups=("big", "small"))
+    assert table["setup"].tolist() == ["big"]
+
+
+def test_a_setup_whose_own_file_is_missing_is_an_error(results):
+    missing = claim(setup="small", other_data=True, file="origins/{setup}/b.tsv")
+    with pytest.raises(InputError, match=r"small/b\.tsv: no such file"):
+        measure(results, missing, setups=("big", "small"))
+
+
 def test_other_data_are_measured_when_the_claim_allows_it(results):
     assert measure(results, claim(), setups=("small", "big"))["setup"].tolist() == ["small"]
     table = measure(results, claim(other_data=True, tolerance=9.0), setups=("big", "small"))

@@ -104,13 +104,29 @@ def test_areas_choose_in_one_order_however_they_are_written(plan):
 
 def test_others_are_tested_when_nothing_else_is_there(plan):
     gone = {"adf-census": "1", "adf-bank-network": "2", "adf-credit": "3"}
-    units = plan(absent=gone).units["fairness_testing"]
+    no_texts = "fairness_testing: {text: {run: [], otherwise: []}}"
+    units = plan(no_texts, absent=gone).units["fairness_testing"]
     assert units.names == ["adult", "german"]
     assert units.left_out == {"census": "1", "bank": "2", "credit": "3"}
-    assert plan(absent={"adf-census": "1"}).units["fairness_testing"].names == ["bank", "credit"]
-    nothing = plan(absent=gone | {"uci-adult-train": "4", "uci-german": "5"})
+    assert plan(no_texts, absent={"adf-census": "1"}).units["fairness_testing"].names == ["bank", "credit"]
+    nothing = plan(no_texts, absent=gone | {"uci-adult-train": "4", "uci-german": "5"})
     assert nothing.units["fairness_testing"].names == []
     assert not nothing.has(load_area("fairness_testing"))
+
+
+def test_networks_read_another_corpus_when_none_of_run_is_there(plan):
+    units = plan(absent={"stormfront": "it is nowhere"}).units["fairness_testing"]
+    assert units.names[-1] == "text-example"
+    assert units.left_out["text-stormfront"] == "it is nowhere"
+    assert plan(absent={"adf-text-terms": "2"}).units["fairness_testing"].names[-1] == "text-example"
+    assert plan().units["fairness_testing"].names[-1] == "text-stormfront"
+
+
+def test_a_corpus_goes_without_likeness_where_its_encoder_is_missing(plan):
+    units = plan(absent={"minilm-l6-weights": "no network"}).units["fairness_testing"]
+    corpus = units.chosen[-1]
+    assert (corpus.name, "neural" in corpus.marks) == ("text-stormfront", False)
+    assert any("no network" in reason for reason in units.left_out.values())
 
 
 # --- every area

@@ -6,6 +6,7 @@ import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.core.stats import mean_interval
+from biaslab.core.tables import MISSING
 from biaslab.fairness_testing.names import COLUMNS
 from biaslab.fairness_testing.testers.registry import TESTERS
 from biaslab.run.reports import CLAIMS, Results
@@ -101,6 +102,26 @@ def with_rates(counts: pd.DataFrame) -> pd.DataFrame:
         discriminatory_per_1000=1000 * ratio(found, queries),
         queries_per_1000=1000 * ratio(queries, found),
     )
+
+
+def mean_texts(data: pd.DataFrame, value: str, form: str) -> list[str]:
+    """Return means of `summarize` with half the width of their intervals, where there is one.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        With the columns `value` and its ends.
+    value : str
+        What to show.
+    form : str
+        How to write a mean; half the width has no sign, and of a short form (``.4g``) two digits.
+    """
+    halves = (data[f"{value}_ci_high"] - data[f"{value}_ci_low"]) / 2
+    plain = ".2g" if "g" in form else form.removeprefix("+")
+    return [
+        MISSING if pd.isna(mean) else f"{mean:{form}}" + ("" if pd.isna(half) else f" ± {half:{plain}}")
+        for mean, half in zip(data[value], halves, strict=True)
+    ]
 
 
 def ratio(x: pd.Series, y: pd.Series) -> pd.Series:

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from biaslab.core.tables import MISSING, Table, text_columns
+from biaslab.core.tables import Table, text_columns
 from biaslab.fairness_testing.names import INFERRED, PAPER, PUBLISHED, SETTING
 from biaslab.fairness_testing.report.averages import MEASURES, averages
 from biaslab.fairness_testing.report.results import (
     TESTER_NAMES,
+    mean_texts,
     printed_numbers,
     ratio,
     read_all,
@@ -230,7 +231,7 @@ def average_table(units: Sequence[Results]) -> Table:
     rules = shown["label_rule"].str.replace("_", " ")
     shown = shown.assign(
         name=names.where(rules == "", names + ", label: " + rules),
-        text=_texts(
+        text=mean_texts(
             shown.rename(columns={"ci_low": "mean_ci_low", "ci_high": "mean_ci_high"}), "mean", ".4g"
         ),
     )
@@ -265,7 +266,7 @@ def ablation(units: Sequence[Results]) -> Table:
     }
     for value, head in heads.items():
         percent[f"{value}_number"] = percent[value].map("{:,.0f}".format)
-        percent[f"{value}_text"] = _texts(percent, f"{value}_change", "+.1f")
+        percent[f"{value}_text"] = mean_texts(percent, f"{value}_change", "+.1f")
         shown |= {head: f"{{{value}_number}}", f"Change (%), {head}": f"{{{value}_text}}"}
     note = (
         "Every switch alone is turned from what the authors' code does to what the paper prints, at the end"
@@ -365,18 +366,6 @@ def _printed(data: pd.DataFrame, item: str, printed: Mapping[str, str], end: str
 
 def _show(data: pd.DataFrame, forms: Mapping[str, str], templates: Mapping[str, str]) -> pd.DataFrame:
     """Return the text of a table by tester; VALUE_text in a template is a mean with its interval."""
-    texts = {f"{value}_text": _texts(data, value, form) for value, form in forms.items()}
+    texts = {f"{value}_text": mean_texts(data, value, form) for value, form in forms.items()}
     named = data.assign(name=data["tester"].map(TESTER_NAMES), **texts)
     return text_columns(named, _TESTER | dict(templates))
-
-
-def _texts(data: pd.DataFrame, value: str, form: str) -> list[str]:
-    """Return means with half the width of their intervals, where there is one."""
-    halves = (data[f"{value}_ci_high"] - data[f"{value}_ci_low"]) / 2
-    plain = form.removeprefix("+")
-    return [
-        MISSING
-        if pd.isna(mean)
-        else f"{mean:{form}}" + ("" if pd.isna(half) else f" ± {half:{'.2g' if 'g' in form else plain}}")
-        for mean, half in zip(data[value], halves, strict=True)
-    ]

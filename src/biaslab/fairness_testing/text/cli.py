@@ -150,7 +150,11 @@ def run(
         facts.append(trained)
     else:
         classifier = _load(model, own, device, threads)
-    results = [_test(classifier, own, name, values, plan) for name, values in features.items()]
+    try:
+        results = [_test(classifier, own, name, values, plan) for name, values in features.items()]
+    except KeyboardInterrupt:
+        _say("interrupted; what was found so far is not written (--time-limit ends a search with its finds)")
+        raise
     title = f"{data.name} by {model}"
     summary.write(out, title, results, mask)
     summary.show(title, facts, results, mask)
@@ -263,7 +267,9 @@ def _mask(masking: Masking) -> "Mask":
         return Masker.load(masking.masked_words)
     if _MASKED_WORDS.is_file():
         return Masker.load(_MASKED_WORDS)
-    typer.echo(
-        f"biaslab: no word is masked: {_MASKED_WORDS} is not here; name a list with --masked-words", err=True
-    )
+    _say(f"no word is masked: {_MASKED_WORDS} is not here; name a list with --masked-words")
     return str
+
+
+def _say(line: str) -> None:
+    typer.echo(f"biaslab: {line}", err=True)

@@ -12,7 +12,11 @@ app = typer.Typer(help="The experiment on one corpus, step by step.", no_args_is
 
 Results = Annotated[Path, typer.Argument(help="The folder of the corpus.")]
 Kind = Annotated[str, typer.Option(help="lstm or gru.")]
+Kinds = Annotated[str, typer.Option(help="lstm, gru or both, separated by a comma.")]
 Repetitions = Annotated[int, typer.Option(help="Trainings of each network.", min=1)]
+Independent = Annotated[
+    int | None, typer.Option(help="Texts found on the test texts that measure improvement, at most.", min=1)
+]
 Hops = Annotated[int, typer.Option(help="Steps of the local phase from each discriminatory text.", min=1)]
 
 
@@ -126,11 +130,11 @@ def prepare(
 
 @app.command("train")
 @grouped
-def train(results: Results, model: Kind, repetitions: Repetitions, training: Training, seed: Seed) -> None:
-    """Train a network several times: MODEL/network-0.npz and on, models.tsv, training.tsv."""
+def train(results: Results, models: Kinds, repetitions: Repetitions, training: Training, seed: Seed) -> None:
+    """Train networks several times: MODEL/network-0.npz and on, models.tsv, training.tsv."""
     from biaslab.fairness_testing.text import experiment as science
 
-    science.train_networks(results, model, repetitions, vars(training), seed)
+    science.train_networks(results, models.split(","), repetitions, vars(training), seed)
 
 
 @app.command("search")
@@ -160,11 +164,13 @@ def retrain(
     retraining_share: Annotated[float, typer.Option(help="Share of the found texts to add.", min=0, max=1)],
     training: Training,
     seed: Seed,
+    independent: Independent = None,
 ) -> None:
     """Retrain a network with what was found: MODEL/retraining.tsv and unseen.tsv."""
     from biaslab.fairness_testing.text import retraining_experiment as science
 
-    science.retrain_network(results, model, retrainings, retraining_share, vars(training), seed)
+    effort = (retrainings, retraining_share, independent)
+    science.retrain_network(results, model, *effort, vars(training), seed)
 
 
 @app.command("certify")
@@ -175,18 +181,19 @@ def certify(
     certified_epochs: Annotated[int, typer.Option(help="Passes over the training texts.", min=1)],
     training: Training,
     seed: Seed,
+    independent: Independent = None,
 ) -> None:
     """Train a network certifiably: MODEL/certified.tsv and unseen_certified.tsv."""
     from biaslab.fairness_testing.text import retraining_experiment as science
 
-    science.certify_network(results, model, certified_epochs, vars(training), seed)
+    science.certify_network(results, model, certified_epochs, independent, vars(training), seed)
 
 
 @app.command("measure")
 @grouped
 def measure(
     results: Results,
-    models: Annotated[str, typer.Option(help="The networks, separated by commas.")],
+    models: Kinds,
     pairs: Annotated[int, typer.Option(help="Found texts of each kind that are measured.", min=1)],
     encoder: EncoderOption,
     seed: Seed,

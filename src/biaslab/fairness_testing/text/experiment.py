@@ -1,6 +1,6 @@
 """The networks of an experiment: their training on a corpus, and what tells them apart (Table III)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +29,18 @@ def seed_of(seed: int, kind: str, number: int) -> int:
     return int(stream(seed, "text network", kind, number).integers(2**31))
 
 
-def train_networks(folder: Path, kind: str, repetitions: int, training: Mapping[str, Any], seed: int) -> None:
-    """Train a network several times: ``KIND/network-N.npz``, ``models.tsv`` and ``training.tsv``.
+def train_networks(
+    folder: Path, kinds: Sequence[str], repetitions: int, training: Mapping[str, Any], seed: int
+) -> None:
+    """Train networks several times: ``KIND/network-N.npz``, ``models.tsv`` and ``training.tsv`` of each kind.
 
     Parameters
     ----------
     folder : path
         Of the corpus.
-    kind : {"lstm", "gru"}
+    kinds : sequence of {"lstm", "gru"}
     repetitions : int
-        Trainings, which differ in their seed.
+        Trainings of each, which differ in their seed.
     training : mapping
         ``epochs``, ``batch_size``, ``learning_rate``, ``negative_weight``.
     seed : int
@@ -49,6 +51,13 @@ def train_networks(folder: Path, kind: str, repetitions: int, training: Mapping[
         When the corpus is not prepared.
     """
     prepared, settings = load_prepared(folder), settings_of(training)
+    for kind in kinds:
+        _train_kind(folder, prepared, kind, repetitions, settings, seed)
+
+
+def _train_kind(
+    folder: Path, prepared: Prepared, kind: str, repetitions: int, settings: TrainingSettings, seed: int
+) -> None:
     models, histories = [], []
     for number in range(repetitions):
         network, history = train_once(prepared, kind, settings, seed_of(seed, kind, number))

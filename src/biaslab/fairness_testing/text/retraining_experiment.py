@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.io import write_tsv
+from biaslab.core.rng import stream
 from biaslab.fairness_testing.text import retraining as science
 from biaslab.fairness_testing.text.corpus import (
     PARTS,
@@ -39,15 +40,24 @@ NONE, CERTIFIED = "none", "certified"
 """Testers of rows without added texts: the control, and certified training."""
 BEFORE, AUGMENTED = "before", "augmented"
 """Methods in unseen.tsv, besides these two."""
+N_OTHERS = 2
+"""Retrainings by other label rules than the majority, and with what other testers found."""
 _NOTHING = Texts.of([])
 
 
 def retrain_network(
-    folder: Path, kind: str, retrainings: int, share: float, training: Mapping[str, Any], seed: int
+    folder: Path,
+    kind: str,
+    retrainings: int,
+    share: float,
+    n_independent: int | None,
+    training: Mapping[str, Any],
+    seed: int,
 ) -> None:
     """Retrain the first training of a network with what was found: ``retraining.tsv`` and ``unseen.tsv``.
 
-    The proposed tester's texts are labelled by every rule; the others' by the majority.
+    The proposed tester's texts are labelled by the majority, in `N_OTHERS` retrainings also by the other
+    rules; the other testers' by the majority, in so many retrainings.
 
     Parameters
     ----------
@@ -58,6 +68,8 @@ def retrain_network(
         Each with other texts, and a seed of its own.
     share : float
         Of the texts found on the training texts, how many are added.
+    n_independent : int or None
+        Of the texts found on the test texts, how many are drawn to measure improvement; None for all.
     training : mapping
         As for `train_networks`.
     seed : int
@@ -68,17 +80,20 @@ def retrain_network(
         When a file of the steps before is missing.
     """
     prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
-    settings, rows, unseen = settings_of(training), [], []
+    settings, rows, unseen, controls = settings_of(training), [], [], {}
     train, validation, test = (_pair(prepared.parts[part]) for part in PARTS)
     for case in cases(folder, kind, 1, prepared):
-        independent = _found_texts(found, TEST, case, PROPOSED).texts
+        independent = _independent(found, case, n_independent, seed)
         unseen.append(_unseen(case, prepared, case.subject.model, BEFORE, 0))
         for number in range(retrainings):
             of_seed = seed_of(seed, f"{kind} retraining", number)
             for tester, rule, texts, labels in _additions(case, prepared, found, share, number, seed):
-                network = science.retrain(
-                    case.subject.model, train, validation, texts, labels, settings, of_seed
-                )
+                if tester != NONE or number not in controls:
+                    network = science.retrain(
+                        case.subject.model, train, validation, texts, labels, settings, of_seed
+                    )
+                if tester == NONE:  # the same whatever feature is tested
+                    network = controls.setdefault(number, network)
                 columns = {"model": kind, "feature": case.feature, "tester": tester, "label_rule": rule}
                 measured = science.outcome(case.subject, network, independent, test)
                 rows.append(columns | {"repetition": number, "n_added": len(texts)} | measured)
@@ -89,7 +104,9 @@ def retrain_network(
     write_tsv(folder / kind / "unseen.tsv", pd.concat(unseen, ignore_index=True))
 
 
-def certify_network(folder: Path, kind: str, epochs: int, training: Mapping[str, Any], seed: int) -> None:
+def certify_network(
+    folder: Path, kind: str, epochs: int, n_independent: int | None, training: Mapping[str, Any], seed: int
+) -> None:
     """Train a network certifiably for each feature: ``certified.tsv`` and ``unseen_certified.tsv``.
 
     Parameters
@@ -99,6 +116,8 @@ def certify_network(folder: Path, kind: str, epochs: int, training: Mapping[str,
     kind : {"lstm", "gru"}
     epochs : int
         Passes over the training texts, which begin with the first training's weights.
+    n_independent : int or None
+        As for `retrain_network`.
     training : mapping
         As for `train_networks`; of it the weight of negative texts is taken.
     seed : int
@@ -121,7 +140,7 @@ def certify_network(folder: Path, kind: str, epochs: int, training: Mapping[str,
         of_seed = seed_of(seed, f"{kind} certified {case.feature}", 0)
         protected = (subject.is_value, subject.values)
         network, _ = train_certified(subject.model, *train, *protected, settings, of_seed, validation)
-        independent = _found_texts(found, TEST, case, PROPOSED).texts
+        independent = _independent(found, case, n_independent, seed)
         columns = {"model": kind, "feature": case.feature, "tester": CERTIFIED, "label_rule": ""}
         measured = science.outcome(subject, network, independent, test)
         shares = {
@@ -143,8 +162,18 @@ def _additions(
         finds = _found_texts(found, TRAIN, case, tester)
         finds = finds.take(science.drawn(len(finds), number, seed, share))
         of_seeds = prepared.parts[TRAIN].labels[finds.origins]
-        for rule in science.LABEL_RULES if tester == PROPOSED else (science.MAJORITY,):
+        rules = science.LABEL_RULES if tester == PROPOSED and number < N_OTHERS else (science.MAJORITY,)
+        for rule in rules if tester == PROPOSED or number < N_OTHERS else ():
             yield tester, rule, finds.texts, science.label_found(case.subject, finds.texts, rule, of_seeds)
+
+
+def _independent(found: Mapping[str, Finds], case: Case, n: int | None, seed: int) -> Texts:
+    """Return texts that the proposed tester found on the test texts, at most n."""
+    texts = _found_texts(found, TEST, case, PROPOSED).texts
+    if n is None or len(texts) <= n:
+        return texts
+    rng = stream(seed, "independent texts", case.kind, case.feature)
+    return texts.take(np.sort(rng.choice(len(texts), n, replace=False)))
 
 
 def _found_texts(found: Mapping[str, Finds], part: str, case: Case, tester: str) -> Finds:

@@ -1,0 +1,281 @@
+"""The figures on texts, of all corpora together (Zhang et al. 2021).
+
+Each function takes the corpora, whose files it reads, and the path of the figure without suffix. It raises
+InputError when a file is missing, lacks a column or cannot be written.
+"""
+
+import contextlib
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.plotting import (
+    BLACK,
+    BLUE,
+    DOUBLE_COLUMN,
+    GREY,
+    LIGHT_GREY,
+    VERMILLION,
+    figure,
+    legend_below,
+    save_with_data,
+)
+from biaslab.fairness_testing.report.text_results import (
+    BENCHMARK,
+    METRIC_NAMES,
+    TESTER_NAMES,
+    TRAINING_NAMES,
+    in_order,
+    read_all,
+    repetitions_of,
+    training_name,
+    with_masks,
+)
+from biaslab.fairness_testing.report.text_tables import top_terms
+from biaslab.fairness_testing.text.names import CONTROL, OWN, SAME
+from biaslab.run.reports import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+N_TERMS = 12
+"""Terms to draw of a network and feature."""
+
+_COLOURS = {"rp": GREY, "adf": VERMILLION}
+_LINES = {
+    ("rp", OWN): ("-", "RP"),
+    ("rp", SAME): ("--", "RP from the texts that ADF starts from"),
+    ("adf", OWN): ("-", "ADF"),
+}
+_NETWORKS = {"lstm": (BLUE, "o"), "gru": (VERMILLION, "s")}
+_ROW, _PANEL, _LEGEND = 0.15, 0.6, 0.4  # heights in inches: of a row, of the rest of a panel, of a legend
+_HEIGHT = 1.6  # height of a panel with curves
+
+
+def draw_nearness(units: Sequence[Results], stem: Path) -> None:
+    """Draw how near the texts of the local phases are to their seeds, a panel a metric (Figure 8)."""
+    validity = read_all(units, "validity")
+    chosen = validity[(validity["phase"] == "local") & (validity["n_pairs"] > 0)]
+    data = repetitions_of(chosen, ["tester", "metric"], ["mean"])
+    metrics = [metric for metric in METRIC_NAMES if (data["metric"] == metric).any()]
+    metrics = [metric for metric in metrics if metric != "seed_perplexity"]
+    settings = _settings(data)
+    with _panels(len(metrics), len(settings), sharey=True) as (fig, axes):
+        for ax, metric in zip(axes, metrics, strict=False):
+            own = data[data["metric"] == metric]
+            for place, (tester, title) in enumerate(TESTER_NAMES.items()):
+                part = own[own["tester"] == tester]
+                y = [settings.index(s) + 0.24 * place - 0.12 for s in _keys(part)]
+                _draw_means(ax, part, "mean", y, _COLOURS[tester], title)
+            _name_rows(ax, [", ".join(_named(setting)) for setting in settings])
+            if metric == "perplexity":
+                _draw_seeds(ax, data[data["metric"] == "seed_perplexity"], settings)
+            ax.set_title(METRIC_NAMES[metric])
+        _explain(fig, axes)
+        save_with_data(fig, stem, data)
+
+
+def draw_coverage(units: Sequence[Results], stem: Path) -> None:
+    """Draw the discriminatory texts of the local phases against the model queries, a panel a benchmark.
+
+    Gradients count as queries; ADF starts from its own finds, which are the texts that others may start from.
+    """
+    data = read_all(units, "curves")
+    settings = _settings(data)
+    n_columns = _columns(len(settings))
+    n_rows = max(1, math.ceil(len(settings) / n_columns))
+    with figure(DOUBLE_COLUMN, _HEIGHT * n_rows + _LEGEND) as fig:
+        axes = fig.subplots(n_rows, n_columns, squeeze=False).ravel()
+        for ax, setting in zip(axes, settings, strict=False):
+            part = _of(data, setting)
+            for (tester, start), (line, label) in _LINES.items():
+                own = part[(part["tester"] == tester) & (part["start"] == start)]
+                if len(own):
+                    x, y = own["n_queries"], own["n_discriminatory"]
+                    ax.plot(x, y, color=_COLOURS[tester], linestyle=line, label=label)
+            ax.set_title(", ".join(_named(setting)))
+            ax.set_xlim(left=0)
+            ax.set_ylim(bottom=0)
+            ax.xaxis.set_major_formatter(_short)
+            ax.yaxis.set_major_formatter(_short)
+            ax.locator_params(axis="x", nbins=5)
+            ax.grid(visible=True)
+        for ax in axes[max(len(settings) - n_columns, 0) : len(settings)]:
+            ax.set_xlabel("Model queries and gradients")
+        for ax in axes[::n_columns]:
+            ax.set_ylabel("Discriminatory texts")
+        _hide(axes[len(settings) :])
+        _explain(fig, axes[: len(settings)])
+        save_with_data(fig, stem, data)
+
+
+def draw_terms(units: Sequence[Results], stem: Path) -> None:
+    """Draw how often the values of a feature change the label by being replaced, a panel a feature."""
+    words = read_all(units, "words")
+    named = top_terms(words, N_TERMS)[["corpus", "feature", "term"]].drop_duplicates()
+    data = words[words["n_texts"] > 0].merge(named, on=["corpus", "feature", "term"])
+    data = with_masks(units, _worst_first(data), "term")
+    groups = list(data.groupby(["corpus", "feature"], sort=False))
+    rows = {key: list(dict.fromkeys(part["place"])) for key, part in groups}
+    with _panels(len(groups), max(map(len, rows.values()), default=0)) as (fig, axes):
+        for ax, (key, part) in zip(axes, groups, strict=False):
+            for place, (network, (colour, marker)) in enumerate(_networks(part).items()):
+                own = part[part["model"] == network]
+                y = [rows[key].index(p) + 0.24 * place - 0.12 for p in own["place"]]
+                _draw_shares(ax, own, y, colour, network.upper(), marker)
+            _name_rows(ax, part.drop_duplicates("place")["term"].tolist())
+            ax.set_title(", ".join(key))
+            ax.set_xlim(-3, 103)
+            ax.set_xlabel("Texts whose label changes (%)")
+        _explain(fig, axes)
+        save_with_data(fig, stem, data.drop(columns="place"))
+
+
+def draw_retraining(units: Sequence[Results], stem: Path) -> None:
+    """Draw which share of discriminatory texts each training removes, a panel a benchmark (Table XIII)."""
+    retraining = in_order(read_all(units, "retraining"), "tester", list(TRAINING_NAMES))
+    data = repetitions_of(retraining, ["tester", "label_rule"], ["improvement"])
+    trainings = list(data[["tester", "label_rule"]].drop_duplicates().itertuples(index=False, name=None))
+    settings = _settings(data)
+    with _panels(len(settings), len(trainings), sharey=True) as (fig, axes):
+        for ax, setting in zip(axes, settings, strict=False):
+            part = _of(data, setting)
+            is_control = part["tester"] == CONTROL
+            for own, colour, label in (
+                (part[~is_control], VERMILLION, "Trained again"),
+                (part[is_control], GREY, "Trained again with nothing added"),
+            ):
+                keys = zip(own["tester"], own["label_rule"], strict=True)
+                y = [trainings.index(key) for key in keys]
+                _draw_means(ax, own, "improvement", y, colour, label)
+            for control in part.loc[is_control, "improvement"]:
+                ax.axvline(control, color=LIGHT_GREY, linewidth=0.6, linestyle="--", zorder=0)
+            _name_rows(ax, [training_name(*training) for training in trainings])
+            ax.set_title(", ".join(_named(setting)))
+            ax.set_xlabel("Removed (%)")
+        _explain(fig, axes)
+        save_with_data(fig, stem, data)
+
+
+@contextlib.contextmanager
+def _panels(n: int, n_rows: int, sharey: bool = False) -> Iterator[tuple["Figure", "np.ndarray"]]:
+    """Yield a figure with a grid of n panels that have rows of marks, and the panels."""
+    n_columns = _columns(n)
+    n_lines = max(1, math.ceil(n / n_columns))
+    with figure(DOUBLE_COLUMN, (_ROW * max(n_rows, 3) + _PANEL) * n_lines + _LEGEND) as fig:
+        axes = fig.subplots(n_lines, n_columns, squeeze=False, sharey=sharey).ravel()
+        _hide(axes[n:])
+        yield fig, axes[:n]
+
+
+def _draw_means(
+    ax: "Axes", data: pd.DataFrame, value: str, y: Sequence[float], colour: str, label: str
+) -> None:
+    """Draw means with their intervals over the repetitions, one in each row."""
+    ends = data[[f"{value}_ci_low", f"{value}_ci_high"]].to_numpy(float).T
+    _draw_marks(ax, data[value].to_numpy(float), ends, y, colour, label, "o")
+
+
+def _draw_shares(
+    ax: "Axes", data: pd.DataFrame, y: Sequence[float], colour: str, label: str, marker: str
+) -> None:
+    """Draw shares in percent with their intervals over the texts, one in each row."""
+    ends = 100 * data[["ci_low", "ci_high"]].to_numpy(float).T
+    _draw_marks(ax, 100 * data["share"].to_numpy(float), ends, y, colour, label, marker)
+
+
+def _draw_marks(
+    ax: "Axes", x: "np.ndarray", ends: "np.ndarray", y: Sequence[float], colour: str, label: str, marker: str
+) -> None:
+    if len(x):
+        lengths = np.nan_to_num(np.abs(ends - x))
+        ax.errorbar(
+            x, y, xerr=lengths, linestyle="", marker=marker, markersize=2.8, color=colour, elinewidth=0.7,
+            label=label,
+        )  # fmt: skip
+
+
+def _draw_seeds(ax: "Axes", data: pd.DataFrame, settings: Sequence[tuple[str, ...]]) -> None:
+    """Draw the perplexity of the seeds, which no change keeps, as a line across the row of each benchmark."""
+    means = data.groupby(BENCHMARK, sort=False)["mean"].mean()
+    for number, (setting, mean) in enumerate(means.items()):
+        y = settings.index(setting)
+        label = "Seeds" if number == 0 else None
+        ax.plot([mean, mean], [y - 0.35, y + 0.35], color=BLACK, linewidth=0.8, label=label)
+
+
+def _name_rows(ax: "Axes", names: Sequence[str]) -> None:
+    """Name the rows of a panel, the first one above, with lines between them."""
+    edges = np.arange(0.5, len(names) - 1)
+    ax.hlines(edges, 0, 1, LIGHT_GREY, linewidth=0.25, zorder=0, transform=ax.get_yaxis_transform())
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.locator_params(axis="x", nbins=5)
+    ax.grid(visible=True, axis="x")
+
+
+def _explain(fig: "Figure", axes: Sequence["Axes"]) -> None:
+    """Explain the marks below the panels, by the panel that has most of them; say where there is none."""
+    if len(axes):
+        fullest = max(axes, key=lambda ax: len(ax.get_legend_handles_labels()[1]))
+        legend_below(fig, fullest, 4)
+    else:
+        fig.text(0.5, 0.5, "not measured", horizontalalignment="center")
+
+
+def _worst_first(data: pd.DataFrame) -> pd.DataFrame:
+    """Sort the terms of each corpus and feature as `top_terms` does, by the mean over the networks.
+
+    The column place tells apart terms that look alike when they are masked.
+    """
+    group = ["corpus", "feature"]
+    mean = data.groupby([*group, "term"])["ci_low"].transform("mean")
+    number = data.groupby(group, sort=False).ngroup()
+    ordered = data.assign(group=number, mean=mean).sort_values(
+        ["group", "mean", "term"], ascending=[True, False, True], kind="stable"
+    )
+    return ordered.assign(place=pd.factorize(ordered["term"])[0]).drop(columns=["group", "mean"])
+
+
+def _networks(data: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Return colour and marker of each network, those of the paper first."""
+    there = set(data["model"])
+    return {name: style for name, style in _NETWORKS.items() if name in there}
+
+
+def _columns(n: int) -> int:
+    """Return how many of n panels stand side by side: three, or two where these fill the rows better."""
+    return max(1, min(n, 2 if n in (2, 4) else 3))
+
+
+def _hide(axes: Sequence["Axes"]) -> None:
+    for ax in axes:
+        ax.set_axis_off()
+
+
+def _settings(data: pd.DataFrame) -> list[tuple[str, ...]]:
+    return list(dict.fromkeys(_keys(data)))
+
+
+def _keys(data: pd.DataFrame) -> list[tuple[str, ...]]:
+    return list(data[BENCHMARK].itertuples(index=False, name=None))
+
+
+def _named(setting: tuple[str, ...]) -> tuple[str, str, str]:
+    corpus, model, feature = setting
+    return corpus, model.upper(), feature
+
+
+def _of(data: pd.DataFrame, setting: tuple[str, ...]) -> pd.DataFrame:
+    return data[(data[BENCHMARK] == list(setting)).all(axis=1)]
+
+
+def _short(value: float, _: int) -> str:
+    """Write large counts short."""
+    return f"{value / 1000:g}k" if abs(value) >= 1000 else f"{value:g}"

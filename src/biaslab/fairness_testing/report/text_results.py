@@ -1,0 +1,195 @@
+"""The result files on texts: reading those of several corpora, names for people, paired comparisons."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.stats import mean_interval
+from biaslab.fairness_testing.names import TEXT_PREFIX
+from biaslab.fairness_testing.report.results import ratio, summarize
+from biaslab.fairness_testing.text.names import (
+    CERTIFIED,
+    COLUMNS,
+    CONTROL,
+    EXAMPLE,
+    EXAMPLE_KEYS,
+    OWN,
+    SETTING,
+)
+from biaslab.fairness_testing.text.strategies import STRATEGIES
+from biaslab.run.reports import Results
+from biaslab.text.masking import Masker
+
+BENCHMARK = ["corpus", *SETTING]
+"""A row of the paper's tables on texts."""
+STRATEGY_NAMES = {strategy.name: strategy.title for strategy in STRATEGIES.values()}
+"""What people call the global strategies, in the order of the paper's tables."""
+TESTER_NAMES = {"rp": "RP", "adf": "ADF"}
+"""The local testers; their global strategies are those of `GLOBAL_OF`."""
+GLOBAL_OF = {"rp": "rp", "adf": "adf_asc"}
+TRAINING_NAMES = {
+    "adf_asc": "ADF_ASC",
+    "asc": "ASC",
+    "hf": "HF",
+    "adf_hf": "ADF_HF",
+    CERTIFIED: "Certified training",
+    CONTROL: "Nothing added",
+}
+"""What a network is trained again with."""
+METRIC_NAMES = {
+    "l0": "Words changed (L0)",
+    "l2": "Distance of vectors (L2)",
+    "jaccard": "Jaccard",
+    "bleu": "BLEU-4",
+    "similarity": "Similarity of sentences",
+    "perplexity": "Perplexity",
+    "seed_perplexity": "Perplexity of the seeds",
+}
+"""How near texts are to their seeds; of `FARTHER` less is nearer."""
+FARTHER = ("l0", "l2", "perplexity")
+
+
+def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
+    """Read one of the files `COLUMNS` of several corpora, below each other, with the column corpus first.
+
+    Raises
+    ------
+    InputError
+        When a corpus lacks the file or a column of it.
+    """
+    parts = [unit.table(name, *COLUMNS[name]).assign(corpus=corpus_of(unit)) for unit in units]
+    data = pd.concat(parts, ignore_index=True)
+    for column in {"label_rule", "term", "value"} & set(data):
+        data[column] = data[column].fillna("").astype(str)
+    return data[["corpus", *COLUMNS[name]]]
+
+
+def read_seeds(units: Sequence[Results]) -> pd.DataFrame:
+    """Read what became of each seed (seeds.parquet) of several corpora, as `read_all` does.
+
+    Raises
+    ------
+    InputError
+        When a corpus lacks the file or a column of it.
+    """
+    parts = [unit.parquet("seeds", list(COLUMNS["seeds"])).assign(corpus=corpus_of(unit)) for unit in units]
+    return pd.concat(parts, ignore_index=True)[["corpus", *COLUMNS["seeds"]]]
+
+
+def read_examples(units: Sequence[Results]) -> list[dict[str, Any]]:
+    """Read the examples of several corpora.
+
+    Raises
+    ------
+    InputError
+        When a corpus lacks the file, or it is no list of examples.
+    """
+    rows = []
+    for unit in units:
+        path = unit.folder / EXAMPLE
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise InputError(f"{path}: no such file; run the step that makes it first") from error
+        except ValueError as error:
+            raise InputError(
+                f"{path}: not readable as JSON ({error}); run the step that makes it again"
+            ) from error
+        if not isinstance(found, list) or not all(
+            isinstance(row, dict) and set(EXAMPLE_KEYS) <= set(row) for row in found
+        ):
+            raise InputError(f"{path}: no list of examples ({', '.join(EXAMPLE_KEYS)}); run the step again")
+        rows += found
+    return rows
+
+
+def corpus_of(unit: Results) -> str:
+    """Return the name of a unit's corpus."""
+    return unit.name.removeprefix(TEXT_PREFIX)
+
+
+def masker(unit: Results) -> Callable[[str], str]:
+    """Return what masks the words of a corpus that must not be shown; nothing where its option says so.
+
+    Raises
+    ------
+    InputError
+        When the option ``unmask`` or the file of masked words is not named.
+    """
+    return str if unit.option("unmask") else Masker.load(unit.file("masked_words"))
+
+
+def with_masks(units: Sequence[Results], data: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return a table whose `column` has words that must not be shown masked, by the rules of each corpus."""
+    masks = {corpus_of(unit): masker(unit) for unit in units}
+    masked = [masks[corpus](word) for corpus, word in zip(data["corpus"], data[column], strict=True)]
+    return data.assign(**{column: masked})
+
+
+def with_calls(data: pd.DataFrame) -> pd.DataFrame:
+    """Add what a discriminatory text of a local search costs, and how many of its texts are such.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        local.tsv.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With ``success`` in percent of the different texts, and ``queries_per_text``, ``gradients_per_text``
+        and ``calls_per_text``, their sum, by different discriminatory text; missing over nothing.
+    """
+    found = data["n_discriminatory"]
+    queries, gradients = (ratio(data[name], found) for name in ("n_queries", "n_gradients"))
+    return data.assign(
+        success=100 * ratio(found, data["n_texts"]),
+        queries_per_text=queries,
+        gradients_per_text=gradients,
+        calls_per_text=queries + gradients,
+    )
+
+
+def own_starts(local: pd.DataFrame) -> pd.DataFrame:
+    """Return the local searches from what their own global phase found, as the paper runs them."""
+    return local[local["start"] == OWN]
+
+
+def by_column(data: pd.DataFrame, keys: Sequence[str], column: str, value: str) -> pd.DataFrame:
+    """Return a value for each name in `column`, a row for each of the keys; missing where there is none."""
+    return data.set_index([*keys, column])[value].unstack(column)
+
+
+def paired_change(a: pd.Series, b: pd.Series) -> tuple[float, float, float]:
+    """Return the mean difference of two columns over the rows that both have, with Student's interval."""
+    difference = (a - b).dropna()
+    return difference.mean(), *mean_interval(difference)
+
+
+def repetitions_of(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
+    """Return means over the repetitions with intervals, see `summarize`, in the order of the benchmarks."""
+    return summarize(data, [*BENCHMARK, *keys], values)
+
+
+def training_name(tester: str, rule: str) -> str:
+    """Return what people call a training, with the label that added texts get, where it has one."""
+    name = TRAINING_NAMES.get(tester, tester)
+    return f"{name}, label: {rule}" if rule else name
+
+
+def in_order(data: pd.DataFrame, column: str, names: Sequence[str]) -> pd.DataFrame:
+    """Return the rows sorted by benchmark as they come, then by `column` in the order of names.
+
+    Values that are not among the names come last, in the order in which they come.
+    """
+    places = list(dict.fromkeys([*names, *data[column].unique()]))
+    keys = pd.DataFrame(
+        {
+            "benchmark": data.groupby([key for key in BENCHMARK if key in data], sort=False).ngroup(),
+            "place": data[column].map(places.index),
+        }
+    )
+    return data.loc[keys.sort_values(["benchmark", "place"], kind="stable").index].reset_index(drop=True)

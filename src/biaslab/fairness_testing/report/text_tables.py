@@ -1,0 +1,475 @@
+"""The tables on texts, of all corpora together (Zhang et al. 2021).
+
+Each function for a table takes the corpora, whose files it reads, and raises InputError when a file is
+missing or lacks a column.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from biaslab.core.stats import mean_interval
+from biaslab.core.tables import Table, text_columns
+from biaslab.fairness_testing.names import TEXT_PREFIX
+from biaslab.fairness_testing.report.results import mean_texts, printed_numbers, ratio, summarize
+from biaslab.fairness_testing.report.text_averages import MEASURES, text_averages
+from biaslab.fairness_testing.report.text_results import (
+    BENCHMARK,
+    METRIC_NAMES,
+    STRATEGY_NAMES,
+    TESTER_NAMES,
+    TRAINING_NAMES,
+    corpus_of,
+    in_order,
+    masker,
+    own_starts,
+    paired_change,
+    read_all,
+    read_examples,
+    read_seeds,
+    training_name,
+    with_calls,
+    with_masks,
+)
+from biaslab.fairness_testing.text.names import AUGMENTED, CERTIFIED, CONTROL
+from biaslab.run.reports import Results
+
+N_TERMS = 15
+"""Terms to show for a classifier and feature."""
+N_WANTED = 5000
+"""Discriminatory texts whose cost is told, as in Table XI."""
+COMPARED = (
+    ("adf_asc", "asc"),
+    ("adf_hf", "hf"),
+    ("adf_asc", "rp"),
+    ("adf_hf", "rp"),
+    ("asc", "rp"),
+    ("hf", "rp"),
+    ("hf", "asc"),
+    ("adf_hf", "adf_asc"),
+    ("adf_asc@printed", "adf_asc"),
+    ("adf_hf@printed", "adf_hf"),
+)
+"""Global strategies to compare with each other: the first less the second."""
+
+_PAPER = ("rp", "asc", "adf_asc", "hf", "adf_hf")
+_BENCHMARK = {"Corpus": "{corpus}", "Network": "{network}", "Feature": "{feature}"}
+_REPETITIONS = " Mean ± half the width of its 95% interval (Student's t) over the repetitions."
+_DISTINCT = "Equal texts count once."
+_MASKED = " Slurs are masked."
+
+
+def corpora(units: Sequence[Results]) -> Table:
+    """Return what the texts are: how many, how long, how many words have a vector (Section 5.1)."""
+    data = read_all(units, "texts")
+    percent = data.assign(
+        positive=100 * ratio(data["n_positive"], data["n_texts"]), known=100 * data["known_share"]
+    )
+    shown = {
+        "Corpus": "{corpus}",
+        "Part": "{part}",
+        "With a value of": "{feature}",
+        "Texts": "{n_texts:,.0f}",
+        "Positive (%)": "{positive:.1f}",
+        "Words": "{mean_words:.1f}",
+        "Words with a vector (%)": "{known:.1f}",
+    }
+    note = (
+        "Texts that hold at least one value of the feature (all: every text), the share of the positive"
+        " label, their mean length, and the share of their words that have a vector of their own."
+    )
+    return Table(data, text_columns(percent, shown), "Texts", note)
+
+
+def models(units: Sequence[Results]) -> Table:
+    """Return the networks and how well they label (Table III, texts)."""
+    values = ["accuracy", "majority", "f1"]
+    data = summarize(read_all(units, "models"), ["corpus", "model", "n_train", "n_test"], values)
+    percent = _scaled(data, values)
+    shown = {
+        "Corpus": "{corpus}",
+        "Network": "{network}",
+        "Training texts": "{n_train:,.0f}",
+        "Test texts": "{n_test:,.0f}",
+        "Accuracy (%)": "{accuracy_text}",
+        "More frequent label (%)": "{majority:.1f}",
+        "F1 of the positive label (%)": "{f1_text}",
+    }
+    note = (
+        "On the test texts. More frequent label: its share, the accuracy of a classifier that gives every"
+        " text this label. A repetition is a training from other weights."
+    )
+    forms = {"accuracy": ".1f", "f1": ".1f"}
+    return Table(data, _show(percent, forms, shown), "Networks", note + _REPETITIONS)
+
+
+def found(units: Sequence[Results]) -> Table:
+    """Return what the global and the local phase find (Table VIII)."""
+    globally, local = read_all(units, "global"), own_starts(with_calls(read_all(units, "local")))
+    keys = [*BENCHMARK, "repetition"]
+    wide = globally.drop_duplicates(keys)[[*keys, "n_seeds", "n_raw"]].set_index(keys)
+    strategies = [name for name in STRATEGY_NAMES if (globally["strategy"] == name).any()]
+    for name in strategies:
+        wide[name] = globally[globally["strategy"] == name].set_index(keys)["n_found"]
+    for tester in TESTER_NAMES:
+        own = local[local["tester"] == tester].set_index(keys)
+        wide[f"local_{tester}"], wide[f"success_{tester}"] = own["n_discriminatory"], own["success"]
+    values = [str(name) for name in wide]
+    data = summarize(wide.reset_index(), BENCHMARK, values)
+    shown = _BENCHMARK | {"Seeds": "{n_seeds:,.0f}", "Raw": "{n_raw_text}"}
+    shown |= {STRATEGY_NAMES[name]: f"{{{name}_text}}" for name in strategies if name in _PAPER}
+    for tester, title in TESTER_NAMES.items():
+        shown |= {
+            f"Local {title}": f"{{local_{tester}_text}}",
+            f"Success of {title} (%)": f"{{success_{tester}_text}}",
+        }
+    forms = {value: ".1f" if value.startswith("success") else ",.0f" for value in values}
+    note = (
+        "Seeds: test texts with a value of the feature. Raw: discriminatory as they are. Then those that each"
+        " strategy makes of the others, and those that the local phases find around the raw ones and those of"
+        f" RP, or of ADF_ASC. {_DISTINCT} Success: discriminatory ones among the different texts visited."
+    )
+    return Table(data, _show(data, forms, shown), "Discriminatory texts", note + _REPETITIONS)
+
+
+def strategies(units: Sequence[Results]) -> Table:
+    """Return how the global strategies compare with each other, over repetitions and over seeds."""
+    data = compare_strategies(read_all(units, "global"), read_seeds(units))
+    texts = data.assign(
+        name=data["strategy"].map(STRATEGY_NAMES),
+        other=data["against"].map(STRATEGY_NAMES),
+        difference_text=mean_texts(data, "difference", "+,.1f"),
+        per_1000_text=mean_texts(data, "per_1000", "+.1f"),
+    )
+    shown = _BENCHMARK | {
+        "Strategy": "{name}",
+        "Against": "{other}",
+        "Finds": "{n_found:,.1f}",
+        "of the other": "{n_found_against:,.1f}",
+        "Ratio": "{ratio:.2f}",
+        "Difference": "{difference_text}",
+        "Seeds": "{n_seeds:,.0f}",
+        "Only this one": "{only_strategy:.1f}",
+        "Only the other": "{only_against:.1f}",
+        "Difference by 1,000 seeds": "{per_1000_text}",
+    }
+    note = (
+        "Finds: different discriminatory texts made of seeds that are not discriminatory; ratio of the means."
+        " Difference of the finds ± half of its 95% interval over the repetitions, which are paired. Only"
+        " this one: seeds that it turns and the other does not, on average of a repetition; difference by"
+        " 1,000 such seeds, with its interval over the seeds, each averaged over its repetitions (Student's"
+        " t)."
+    )
+    return Table(data, _show(texts, {}, shown), "Global strategies against each other", note)
+
+
+def compare_strategies(globally: pd.DataFrame, seeds: pd.DataFrame) -> pd.DataFrame:
+    """Compare global strategies by benchmark.
+
+    Parameters
+    ----------
+    globally, seeds : pandas.DataFrame
+        global.tsv and seeds.parquet with the column corpus.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns corpus, model, feature, strategy, against, n_found and n_found_against (means over the
+        repetitions), ratio, difference (of n_found, with difference_ci_low and difference_ci_high over the
+        repetitions), n_seeds (those that are not discriminatory as they are, in any repetition),
+        only_strategy, only_against (seeds that one alone turns, mean over the repetitions) and per_1000 with
+        interval over the seeds. Pairs of which one was not run are left out.
+    """
+    rows = []
+    for key, part in globally.groupby(BENCHMARK, sort=False):
+        counts = part.pivot(index="repetition", columns="strategy", values="n_found")
+        own = seeds[(seeds[BENCHMARK] == list(key)).all(axis=1) & (seeds["found"] != 0)]
+        turned = (
+            own.assign(turned=own["found"] > 0)
+            .set_index(["repetition", "seed", "strategy"])["turned"]
+            .unstack("strategy")
+        )
+        for a, b in COMPARED:
+            if {a, b} <= set(counts) and {a, b} <= set(turned):
+                means = counts[[a, b]].mean()
+                of_means = means[a] / means[b] if means[b] > 0 else math.nan
+                row = [*key, a, b, *means, of_means, *paired_change(counts[a], counts[b])]
+                rows.append([*row, *_over_seeds(turned[[a, b]].dropna().astype(float))])
+    columns = ["strategy", "against", "n_found", "n_found_against", "ratio"]
+    columns += ["difference", "difference_ci_low", "difference_ci_high"]
+    columns += ["n_seeds", "only_strategy", "only_against", "per_1000", "per_1000_ci_low", "per_1000_ci_high"]
+    return pd.DataFrame(rows, columns=[*BENCHMARK, *columns])
+
+
+def nearness(units: Sequence[Results]) -> Table:
+    """Return how near discriminatory texts of the global phase are to their seeds (Table IX)."""
+    validity = read_all(units, "validity")
+    chosen = validity[(validity["phase"] == "global") & (validity["n_pairs"] > 0)]
+    data, metrics = _by_metric(chosen)
+    data = in_order(data, "tester", list(STRATEGY_NAMES))
+    texts = data.assign(name=data["tester"].map(STRATEGY_NAMES))
+    shown = _BENCHMARK | {"Strategy": "{name}", "Pairs": "{n_pairs:,.0f}"}
+    shown |= {METRIC_NAMES[metric]: f"{{{metric}_text}}" for metric in metrics}
+    forms = {metric: ".1f" if "perplexity" in metric else ".3f" for metric in metrics}
+    note = (
+        "Between a seed and the discriminatory text made of it: words changed, Euclid's distance of the word"
+        " vectors, likeness of the sets of words, BLEU with the seed as the reference, and cosine of sentence"
+        " vectors (those of this run's encoder, not of the paper's); perplexity of the text and of the seed"
+        " under this run's language model."
+    )
+    return Table(
+        data, _show(texts, forms, shown), "How near the texts are to their seeds", note + _REPETITIONS
+    )
+
+
+def cost(units: Sequence[Results]) -> Table:
+    """Return the model queries and gradients that discriminatory texts cost (Table XI without a clock)."""
+    local = own_starts(with_calls(read_all(units, "local")))
+    names = ("queries", "gradients", "calls")
+    wanted = local.assign(**{name: N_WANTED * local[f"{name}_per_text"] for name in names})
+    data = in_order(summarize(wanted, [*BENCHMARK, "tester"], names), "tester", list(TESTER_NAMES))
+    shown = _BENCHMARK | {
+        "Tester": "{name}",
+        "Model queries": "{queries_text}",
+        "Gradients": "{gradients_text}",
+        "Together": "{calls_text}",
+    }
+    texts = data.assign(name=data["tester"].map(TESTER_NAMES))
+    note = (
+        f"For {N_WANTED:,} different discriminatory texts of the local phase, at the rate of the whole"
+        " search. A model query is a text that the network is asked about, a gradient one that it is"
+        " differentiated at. The paper prints seconds of its machine; benchmarks/fairness_text.py prints"
+        " those of the machine that runs it."
+    )
+    title = f"Model queries for {N_WANTED:,} discriminatory texts"
+    return Table(data, _show(texts, dict.fromkeys(names, ",.0f"), shown), title, note + _REPETITIONS)
+
+
+def retraining(units: Sequence[Results]) -> Table:
+    """Return what retraining with finds of ADF_ASC, and certified training, remove (Table XIII)."""
+    title = "Discrimination removed by retraining and by certified training"
+    return _trainings(units, (AUGMENTED, CERTIFIED, CONTROL), title)
+
+
+def retraining_by_strategy(units: Sequence[Results]) -> Table:
+    """Return what retraining removes by the strategy whose finds are added (Table XIV)."""
+    testers = ("asc", "adf_asc", "hf", "adf_hf", CONTROL)
+    return _trainings(units, testers, "Discrimination removed by retraining, by strategy")
+
+
+def terms(units: Sequence[Results]) -> Table:
+    """Return the values of each feature that change most labels by being replaced."""
+    data = with_masks(units, top_terms(read_all(units, "words"), N_TERMS), "term")
+    percent = data.assign(**{name: 100 * data[name] for name in ("share", "ci_low", "ci_high")})
+    shown = _BENCHMARK | {
+        "Value": "{term}",
+        "Texts with it": "{n_texts:,.0f}",
+        "Label changes": "{n_flips:,.0f}",
+        "Share (%)": "{share:.1f} ({ci_low:.1f} to {ci_high:.1f})",
+    }
+    note = (
+        f"The {N_TERMS} values whose share has the highest lower end, of those that texts hold: texts in"
+        " which some other value instead of this one gives another label, with Clopper and Pearson's 95%"
+        " interval."
+    ) + _mask_note(units)
+    return Table(data, _show(percent, {}, shown), "Values whose replacement changes the label", note)
+
+
+def top_terms(words: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Return the values of words.tsv that surely change most labels, at most n of a benchmark.
+
+    Sorted by the lower end of the interval, then by the share, then by the value itself: a value that a
+    single text holds is not taken for the worst.
+    """
+    sorted_ = words[words["n_texts"] > 0].sort_values(
+        ["ci_low", "share", "term"], ascending=[False, False, True], kind="stable"
+    )
+    top = sorted_.groupby(BENCHMARK, sort=False).head(n)
+    places = words.drop_duplicates(BENCHMARK)[BENCHMARK].reset_index(drop=True).reset_index(names="place")
+    placed = top.merge(places, on=BENCHMARK).sort_values("place", kind="stable")
+    return placed.drop(columns="place").reset_index(drop=True)
+
+
+def agreement(units: Sequence[Results]) -> Table:
+    """Return which share of the pairs found on one network are discriminatory on another."""
+    keys = ["corpus", "feature", "found_on", "tested_on"]
+    data = summarize(read_all(units, "agreement"), keys, ["n_pairs", "n_hold", "share"])
+    shown = {
+        "Corpus": "{corpus}",
+        "Feature": "{feature}",
+        "Found on": "{found_name}",
+        "Tested on": "{tested_name}",
+        "Pairs": "{n_pairs:,.0f}",
+        "Discriminatory there": "{n_hold:,.0f}",
+        "Share (%)": "{share_text}",
+    }
+    names = {f"{end}_name": data[f"{end}_on"].str.upper() for end in ("found", "tested")}
+    percent = _scaled(data.assign(**names), ["share"])
+    note = (
+        "Pairs of ADF's local search that get two labels from the other network, too. Of the same kind it is"
+        " the network of the next repetition."
+    )
+    title = "Pairs of one network on another"
+    return Table(data, _show(percent, {"share": ".1f"}, shown), title, note + _REPETITIONS)
+
+
+def unseen(units: Sequence[Results]) -> Table:
+    """Return how many texts that were never searched are discriminatory, before and after training again."""
+    names = {
+        "before": "Before",
+        CONTROL: "Nothing added",
+        "augmented": "Retrained with ADF_ASC",
+        CERTIFIED: "Certified training",
+    }
+    all_ = read_all(units, "unseen")
+    data = in_order(in_order(all_, "method", list(names)), "texts", list(all_["texts"].unique()))
+    data = data.assign(share=ratio(data["n_discriminatory"], data["n_texts"]))
+    wide = summarize(data, [*BENCHMARK, "texts", "method"], ["n_texts", "n_discriminatory", "share"])
+    percent = _scaled(wide, ["share"]).assign(name=wide["method"].map(names))
+    shown = _BENCHMARK | {
+        "Texts": "{texts}",
+        "Network is": "{name}",
+        "Texts with a value": "{n_texts:,.0f}",
+        "Discriminatory": "{n_discriminatory_text}",
+        "Share (%)": "{share_text}",
+    }
+    note = "Texts with a value of the feature, as they were written: none is made by a search."
+    forms = {"n_discriminatory": ",.1f", "share": ".1f"}
+    title = "Discriminatory texts among those never searched"
+    return Table(wide, _show(percent, forms, shown), title, note + _REPETITIONS)
+
+
+def average_table(units: Sequence[Results]) -> Table:
+    """Return the averages over networks and features that the text of the paper states."""
+    files = ("global", "local", "validity", "retraining")
+    data = text_averages(*(read_all(units, name) for name in files))
+    data.insert(0, "unit", TEXT_PREFIX + data["corpus"])
+    ids = "adf-text-average-" + data["measure"].str.replace("_", "-")
+    data["printed"] = ids.map(printed_numbers(units))
+    rules = data["label_rule"]
+    names = data["measure"].map(MEASURES)
+    named = data.assign(
+        name=names.where(rules == "", names + ", label: " + rules),
+        text=mean_texts(
+            data.rename(columns={"ci_low": "mean_ci_low", "ci_high": "mean_ci_high"}), "mean", ".4g"
+        ),
+    )
+    shown = {
+        "Corpus": "{corpus}",
+        "Average": "{name}",
+        "Settings": "{n_settings} of {n_all}",
+        "Measured": "{text}",
+        "Printed": "{printed}",
+    }
+    note = (
+        "Each is taken for every network and feature and averaged over them, as the paper does; settings in"
+        " which it is not defined, for instance a ratio to nothing found, do not count. Printed: of the"
+        " paper's corpora, which these are not."
+    )
+    return Table(data, text_columns(named, shown), "Averages over networks and features", note + _REPETITIONS)
+
+
+def examples(units: Sequence[Results]) -> Table:
+    """Return what the search makes of a few sentences, changed words in brackets (Figure 4)."""
+    masks = {corpus_of(unit): masker(unit) for unit in units}
+    rows = [row for one in read_examples(units) for row in _steps(one, masks.get(one["corpus"], str))]
+    columns = [*BENCHMARK, "step", "text", "value", "instead", "label", "partner_label"]
+    data = pd.DataFrame(rows, columns=columns).astype({"label": "Int64", "partner_label": "Int64"})
+    shown = _BENCHMARK | {
+        "Step": "{step}",
+        "Text": "{text}",
+        "Value": "{value}",
+        "Instead": "{instead}",
+        "Its label": "{label}",
+        "Label with the other": "{partner_label}",
+    }
+    note = (
+        "A sentence, and what the global and the local phase make of it; words in brackets differ from the"
+        " step before. The labels are those of the text, and of the text with the other value instead."
+    ) + _mask_note(units)
+    return Table(data, _show(data, {}, shown), "Sentences on their way through the search", note)
+
+
+def _steps(example: Mapping[str, Any], mask: Callable[[str], str]) -> list[list[Any]]:
+    """Return a row for each phase that changed an example."""
+    rows, before = [], example["sentence"]
+    checked = "sentence" if example["global"] is None else "global"  # the text that the labels belong to
+    partner, labels = example["partner"] or {}, example["labels"]
+    exchanged = [mask(partner[end]) if partner else None for end in ("from", "to")]
+    check = [*exchanged, labels["x"], labels["partner"]]
+    for step, key in (("original", "sentence"), ("global", "global"), ("local", "local")):
+        words = example[key]
+        if words is not None:
+            # Every step replaces words one by one; a text of another length would be another text.
+            marked = [
+                mask(new) if new == old else f"[{mask(new)}]" for new, old in zip(words, before, strict=True)
+            ]
+            told = check if key == checked else [None] * len(check)
+            rows.append([*(example[name] for name in BENCHMARK), step, " ".join(marked), *told])
+            before = words
+    return rows
+
+
+def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> Table:
+    """Return what trainings remove, and what they do to the labels of the test texts."""
+    values = ["n_added", "n_independent", "n_removed", "improvement"]
+    values += [f"{name}_{end}" for name in ("accuracy", "f1") for end in ("before", "after")]
+    all_ = read_all(units, "retraining")
+    chosen = in_order(all_[all_["tester"].isin(testers)], "tester", list(TRAINING_NAMES))
+    data = summarize(chosen, [*BENCHMARK, "tester", "label_rule"], values)
+    names = [training_name(t, r) for t, r in zip(data["tester"], data["label_rule"], strict=True)]
+    percent = _scaled(data, values[4:]).assign(name=names)
+    shown = _BENCHMARK | {
+        "Trained with": "{name}",
+        "Added": "{n_added:,.0f}",
+        "Judged by": "{n_independent:,.0f}",
+        "Removed (%)": "{improvement_text}",
+        "Accuracy before (%)": "{accuracy_before:.1f}",
+        "Accuracy after (%)": "{accuracy_after_text}",
+        "F1 before (%)": "{f1_before:.1f}",
+        "F1 after (%)": "{f1_after_text}",
+    }
+    forms = {"improvement": ".1f", "accuracy_after": ".1f", "f1_after": ".1f"}
+    note = (
+        "Discriminatory texts that ADF_ASC found from the test texts, which are in no training, and which"
+        " share of them is no longer discriminatory. Nothing added: training again alone. The paper does not"
+        " say which label the added texts get."
+    )
+    return Table(data, _show(percent, forms, shown), title, note + _REPETITIONS)
+
+
+def _over_seeds(turned: pd.DataFrame) -> list[float]:
+    """Return how many seeds there are and one strategy alone turns, and the paired difference by 1,000."""
+    a, b = (turned[name] for name in turned)
+    only = [((x > y).groupby("repetition").sum()).mean() for x, y in ((a, b), (b, a))]
+    by_seed = (a - b).groupby("seed").mean()
+    return [len(by_seed), *only, *(1000 * x for x in (by_seed.mean(), *mean_interval(by_seed)))]
+
+
+def _by_metric(validity: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return a column for each metric of validity.tsv with its intervals, and the metrics that there are."""
+    keys = [*BENCHMARK, "tester"]
+    metrics = [metric for metric in METRIC_NAMES if (validity["metric"] == metric).any()]
+    order = validity[keys].drop_duplicates()
+    wide = validity.pivot(index=[*keys, "repetition", "n_pairs"], columns="metric", values="mean")
+    wide = order.merge(wide.reset_index(), on=keys)
+    return summarize(wide, keys, ["n_pairs", *metrics]), metrics
+
+
+def _scaled(data: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
+    """Return shares, and the ends of their intervals, in percent."""
+    columns = [f"{value}{end}" for value in values for end in ("", "_ci_low", "_ci_high")]
+    return data.assign(**{column: 100 * data[column] for column in columns})
+
+
+def _show(data: pd.DataFrame, forms: Mapping[str, str], templates: Mapping[str, str]) -> pd.DataFrame:
+    """Return the text of a table; VALUE_text in a template is a mean with its interval."""
+    texts = {f"{value}_text": mean_texts(data, value, form) for value, form in forms.items()}
+    network = {"network": data["model"].str.upper()} if "model" in data else {}
+    return text_columns(data.assign(**texts, **network), templates)
+
+
+def _mask_note(units: Sequence[Results]) -> str:
+    return "" if all(unit.option("unmask") for unit in units) else _MASKED

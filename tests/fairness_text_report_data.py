@@ -1,0 +1,172 @@
+"""Result folders of texts with the shape of real ones and made numbers."""
+
+import itertools
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.files import write_json
+from biaslab.core.io import read_tsv, write_parquet, write_tsv
+from biaslab.core.rng import stream
+from biaslab.core.stats import share_interval
+from biaslab.fairness_testing.names import TEXT
+from biaslab.fairness_testing.text.names import COLUMNS, EXAMPLE
+from biaslab.run.area import Unit
+from report_data import CLAIMS
+
+MODELS = ("lstm", "gru")
+FEATURES = ("country", "religion")
+N_REPETITIONS = 3
+N_SEEDS = 60
+TERMS = ("denmark", "norway", "sweden", "finland")
+FOUND = {
+    "rp": 0.1,
+    "asc": 0.3,
+    "adf_asc": 0.4,
+    "hf": 0.5,
+    "adf_hf": 0.6,
+    "adf_asc@printed": 0.35,
+    "adf_hf@printed": 0.45,
+}
+"""Share of the seeds that each strategy turns in the made results."""
+NEAR = {"l0": 2.5, "l2": 5.0, "jaccard": 0.8, "bleu": 0.8, "similarity": 0.9, "perplexity": 90.0}
+FARTHER = ("l0", "l2", "perplexity")
+REMOVED = {
+    ("adf_asc", "model"): 45.0,
+    ("adf_asc", "majority"): 60.0,
+    ("adf_asc", "data"): 50.0,
+    ("asc", "majority"): 40.0,
+    ("hf", "majority"): 42.0,
+    ("adf_hf", "majority"): 55.0,
+    ("certified", ""): 62.0,
+    ("none", ""): 12.0,
+}
+"""What each training removes in the made results, in percent."""
+MASKS = CLAIMS.parent / "masked_words.txt"
+
+
+def units_of(corpora: Iterable[str], unmask: bool = True) -> list[Unit]:
+    """Return the units of a run that tests networks on these corpora."""
+    files = {"claims": str(CLAIMS / "fairness_testing.tsv"), "masked_words": str(MASKS)}
+    options = {"unmask": unmask}
+    return [
+        Unit(f"text-{name}", options={**options, "corpus": name}, files=files, marks=(TEXT,))
+        for name in corpora
+    ]
+
+
+def write_results(folder: Path, corpora: Iterable[str], effect: float = 1.0) -> None:
+    """Write the files of every corpus; of effect 0, all that is compared is equal."""
+    for corpus in corpora:
+        rows = {name: [] for name in COLUMNS}
+        for model in MODELS:
+            for repetition in range(N_REPETITIONS):
+                rows["models"].append([model, repetition, 900, 200, 0.88, 0.9, 0.4 + repetition / 50, 7])
+            for feature in FEATURES:
+                _benchmark(rows, corpus, model, feature, effect)
+        for feature in ("all", *FEATURES):
+            for part, n in (("train", 900), ("validation", 100), ("test", 200), ("fuzzed", 50)):
+                rows["texts"].append([part, feature, n, n // 10, 14.5, 0.93])
+        for feature in FEATURES:
+            for a, b in itertools.product(MODELS, MODELS):
+                rows["agreement"] += [
+                    [feature, a, b, r, 400, 300 + 5 * r, (300 + 5 * r) / 400] for r in range(N_REPETITIONS)
+                ]
+        for name, found in rows.items():
+            table = pd.DataFrame(found, columns=COLUMNS[name])
+            path = folder / f"text-{corpus}" / name
+            if name == "seeds":
+                write_parquet(path.with_suffix(".parquet"), table)
+            else:
+                write_tsv(path.with_suffix(".tsv"), table)
+        write_json(folder / f"text-{corpus}" / EXAMPLE, _examples(corpus))
+
+
+def change(path: Path, query: str, **columns: object) -> None:
+    """Keep the rows of a result file that meet a condition alone, and give columns other values."""
+    if path.suffix == ".parquet":
+        write_parquet(path, pd.read_parquet(path).query(query).assign(**columns))
+    else:
+        write_tsv(path, read_tsv(path).query(query).assign(**columns))
+
+
+def _benchmark(rows: dict[str, list], corpus: str, model: str, feature: str, effect: float) -> None:
+    """Add the rows of one network and feature."""
+    rng = stream(7, "made results", corpus, model, feature)
+    setting = [model, feature]
+    level = FOUND["rp"]
+    for repetition in range(N_REPETITIONS):
+        n_raw = 5 + repetition
+        chance = rng.random(N_SEEDS - n_raw)
+        for strategy, share in FOUND.items():
+            turned = chance < level + effect * (share - level)
+            found = np.concatenate([np.zeros(n_raw, int), np.where(turned, 2, -1)])
+            row = [*setting, strategy, repetition]
+            rows["global"].append([*row, N_SEEDS, n_raw, turned.sum(), 9000, 700])
+            rows["seeds"] += [[*row, seed, one] for seed, one in enumerate(found)]
+            rows["validity"] += _near(setting, repetition, "global", strategy, "adf" in strategy, effect)
+        k = 1 + repetition / 50
+        for tester, n in (("rp", 1000), ("adf", 1000 + effect * 1500)):
+            n_found = int(n * k * (0.8 + 0.1 * effect * (tester == "adf")))
+            for start in ("own", "same"):
+                row = [*setting, tester, start, repetition, 30, int(n * k), n_found]
+                calls = [(6 - 3 * effect) * n_found, 2 * n_found] if tester == "adf" else [6 * n_found, 0]
+                rows["local"].append([*row, *calls])
+            rows["validity"] += _near(setting, repetition, "local", tester, tester == "adf", effect)
+        # Certified training is run once.
+        for (tester, rule), removed in REMOVED.items():
+            if tester == "certified" and repetition:
+                continue
+            removed = REMOVED["none", ""] + effect * (removed - REMOVED["none", ""]) + repetition
+            n_removed = int(3 * removed)
+            n_added = 0 if tester in ("none", "certified") else 40
+            row = [*setting, tester, rule, repetition, n_added, 300, n_removed]
+            rows["retraining"].append([*row, removed, 0.88, 0.87, 0.4, 0.39])
+        methods = {"none": 19, "augmented": 12} | ({} if repetition else {"before": 20, "certified": 8})
+        for texts in ("validation", "nonfuzzed", "fuzzed"):
+            for method, n_found in methods.items():
+                rows["unseen"].append([*setting, texts, method, repetition, 100, n_found + repetition])
+        for tester in FOUND:
+            rows["invariants"].append([*setting, tester, "global", repetition, *[40] * 5, 0])
+    for place, term in enumerate(TERMS):
+        n = 20 * (place + 1)
+        flips = n * (4 - place) // 5
+        row = [n, flips, flips / n, *share_interval(flips, n)]
+        rows["words"].append([*setting, term, *row])
+        rows["flips"].append([*setting, term, *row])
+    rows["words"].append([*setting, "monaco", 1, 1, 1.0, *share_interval(1, 1)])
+    rows["words"].append([*setting, "andorra", 0, 0, None, None, None])
+    for tester, slope in (("rp", 0.1), ("adf", 0.1 + 0.15 * effect)):
+        for start in ("own", "same"):
+            for n in np.linspace(500, 20_000, 12):
+                found = int(slope * n * (1 if start == "own" else 0.9))
+                rows["curves"].append([*setting, tester, start, int(n), int(1.1 * found), found])
+
+
+def _near(setting: list, repetition: int, phase: str, tester: str, nearer: bool, effect: float) -> list:
+    """Return the rows of validity.tsv of one search."""
+    rows = []
+    for metric, value in NEAR.items():
+        sign = -1 if metric in FARTHER else 1
+        mean = value * (1 + sign * 0.1 * effect * nearer) + 0.01 * repetition
+        rows.append([*setting, repetition, phase, tester, metric, 50, mean])
+    rows.append([*setting, repetition, phase, tester, "seed_perplexity", 50, 80.0])
+    return rows
+
+
+def _examples(corpus: str) -> list[dict]:
+    """Return a sentence that both phases change, and one that neither does."""
+    words = ["the", "trains", "in", "norway", "are", "seldom", "late"]
+    other = ["the", "trains", "in", "norway", "are", "rarely", "late"]
+    last = ["the", "trams", "in", "norway", "are", "rarely", "late"]
+    row = {"corpus": corpus, "model": "lstm", "feature": "country", "sentence": words}
+    changed = {
+        "global": other,
+        "local": last,
+        "partner": {"from": "norway", "to": "denmark"},
+        "labels": {"x": 1, "partner": 0},
+    }
+    idle = {"global": None, "local": None, "partner": None, "labels": {"x": 0, "partner": None}}
+    return [row | changed, row | {"model": "gru"} | idle]
