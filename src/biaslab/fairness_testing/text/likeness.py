@@ -13,9 +13,9 @@ from biaslab.fairness_testing.text.trails import number_texts
 from biaslab.text import similarity
 from biaslab.text.words import Lexicon, Texts, concatenate
 
-LANGUAGE_MODEL_EPOCHS = 2
+LANGUAGE_MODEL_EPOCHS = 1
 LANGUAGE_MODEL_WIDTH = 64
-LANGUAGE_MODEL_TEXTS = 3000
+LANGUAGE_MODEL_TEXTS = 1500
 """Training texts that the language model learns from, at most: it only has to rank texts."""
 MAX_PIECES = 128
 
