@@ -189,6 +189,27 @@ def certify(
     science.certify_network(results, model, certified_epochs, independent, vars(training), seed)
 
 
+@app.command("encoder")
+@grouped
+def encoder(
+    results: Results,
+    models: Kinds,
+    pairs: Annotated[int, typer.Option(help="Found pairs of each kind that are tested.", min=1)],
+    encoder: EncoderOption,
+    epochs: Annotated[int, typer.Option(help="Passes over the training texts.", min=1)],
+    negative_weight: Annotated[float, typer.Option(help="Weight of a negative text in the loss.")],
+    seed: Seed,
+    layers: Annotated[
+        int | None, typer.Option(help="Layers to keep, from the first; without, all.", min=1)
+    ] = None,
+) -> None:
+    """Fine-tune the encoder and test on it what was found: encoder/models.tsv and agreement.tsv."""
+    from biaslab.fairness_testing.text import encoder_experiment as science
+
+    training = (layers, epochs, negative_weight)
+    science.train_encoder_network(results, models.split(","), pairs, vars(encoder), *training, seed)
+
+
 @app.command("measure")
 @grouped
 def measure(
