@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from biaslab.core.io import read_tsv, write_npz
 from biaslab.fairness_testing.text.agreement import agreement, agreement_of_encoder
 from biaslab.fairness_testing.text.corpus import LEXICON, TEXTS, Labelled, load_prepared
 from biaslab.fairness_testing.text.finds import Finds, key, sample, save_finds
+from biaslab.fairness_testing.text.inputs import TextInputs
 from biaslab.fairness_testing.text.names import COLUMNS
 from biaslab.text.words import Lexicon, Texts, build_lexicon
 
@@ -237,3 +239,21 @@ def test_the_step_says_which_file_is_missing(corpus):
     files = FILES | {"vocabulary": corpus / "nowhere"}
     with pytest.raises(InputError, match="nowhere"):
         train_encoder_network(corpus, ["lstm"], 9, files, 1, 1, 0.5, 7)
+
+
+@pytest.mark.parametrize(
+    ("marks", "epochs", "has_encoder"),
+    [(("text", "neural"), 1, True), (("text", "neural"), 0, False), (("text",), 1, False)],
+)
+def test_a_run_has_the_encoder_where_its_library_is_there_and_epochs_are_asked_for(
+    marks, epochs, has_encoder
+):
+    section = {"models": ["gru"], "repetitions": 1, "certified_epochs": 0, "encoder": {"epochs": epochs}}
+    units = SimpleNamespace(chosen=[SimpleNamespace(name="text-forum", marks=marks)])
+    config = {"fairness_testing": {"text": section}}
+    plan = SimpleNamespace(config=config, units={"fairness_testing": units})
+    files = TextInputs(plan).measured(SimpleNamespace(texts="forum"))
+    folder = "results/fairness_testing/text-forum"
+    for name in ("models", "agreement"):
+        assert (f"{folder}/encoder/{name}.tsv" in files) == has_encoder
+    assert f"{folder}/gru/found.npz" in files
