@@ -23,6 +23,7 @@ import os
 import shutil
 import sys
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,12 +75,18 @@ class KernelCache:
             from numba.core.compiler import CompileResult
 
             target_context.refresh()  # as numba does: the code may call what is not registered yet
+            _keep_objects(target_context.codegen())
             path = self._path(signature, target_context.codegen())
             if path and is_private(path.parent):
                 called, compiled = serialize.loads(_read_checked(path))
+                *_, initializers, _ = compiled
+                for initialize in initializers:  # before what is called, which may need threads, too
+                    initialize()
                 libraries = [_load_library(library, target_context.codegen()) for library in called]
                 result = CompileResult._rebuild(target_context, *compiled)
-                result.library._linking_libraries += libraries  # so that its callers keep them, too
+                _serialized[result.library] = compiled[0]
+                result.library._linking_libraries += libraries  # so that its callers keep all this, too
+                result.library._reload_init.update(initializers)
                 return result
         return None
 
@@ -167,12 +174,31 @@ def clear(folder: Path) -> None:
         raise InputError(f"{folder}: {error.strerror}; delete it by hand") from error
 
 
+def _keep_objects(codegen: Any) -> None:
+    """Let numba keep the object of all that it compiles from now on.
+
+    It drops those of the functions that it compiles on the side (numpy's, loops of parallel kernels); but a
+    kernel is kept with all that it calls, see `_called`.
+    """
+    if "create_library" in vars(codegen):
+        return
+    create = codegen.create_library
+
+    def create_library(name: str, **options: Any) -> Any:
+        library = create(name, **options)
+        library.enable_object_caching()
+        return library
+
+    codegen.create_library = create_library
+
+
 def _called(library: Any) -> list[tuple]:
     """Return the libraries, serialized, whose functions a library calls, each after those that it calls.
 
     A process that compiled a kernel runs the functions that it calls as these were compiled by themselves.
     The copies of them in the kernel's own code have been optimized once more: where sums may be regrouped,
-    they give other last bits. So whoever loads the kernel loads the functions first, as they were.
+    they give other last bits. So whoever loads the kernel loads the functions first, as they were. A kernel
+    that calls one whose own code is lost (compiled before `_keep_objects`) is not kept: ValueError.
     """
     found: dict[int, Any] = {}
 
@@ -183,14 +209,15 @@ def _called(library: Any) -> list[tuple]:
                 found[id(called)] = called
 
     visit(library)
-    serialized = []
+    serialized = {}  # by content: what was loaded with two kernels is kept once
     for called in found.values():
-        with contextlib.suppress(ValueError, RuntimeError):  # one without an object of its own
-            serialized.append(called.serialize_using_object_code())
-    return serialized
+        if called.name != "nrt":  # numba's runtime, which every process makes first
+            serialized[_serialized.get(called) or called.serialize_using_object_code()] = None
+    return list(serialized)
 
 
 _loaded: dict[str, Any] = {}  # kept as long as the process: code that is loaded may refer to them
+_serialized: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # what loaded libraries came from
 
 
 def _load_library(serialized: tuple, codegen: Any) -> Any:
@@ -200,6 +227,7 @@ def _load_library(serialized: tuple, codegen: Any) -> Any:
     digest = hashlib.sha256(serialize.dumps(serialized)).hexdigest()
     if digest not in _loaded:
         _loaded[digest] = codegen.unserialize_library(serialized)
+        _serialized[_loaded[digest]] = serialized
     return _loaded[digest]
 
 

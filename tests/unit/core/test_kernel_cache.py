@@ -358,7 +358,64 @@ print(json.dumps(["", [], other.three(1), sum(other.three.stats.cache_misses.val
     assert len(files(place)) == N_OVERLOADS
 
 
-TRAIN = """
+KEPT = """
+import json, re
+from numba.core import serialize
+from biaslab.area import _total_kernels
+from biaslab.core import kernel_cache
+kept = {}
+for path in kernel_cache.kernel_folder().rglob("*.kernel"):
+    called, _ = serialize.loads(kernel_cache._read_checked(path))
+    kept[path.name] = sorted(re.sub("0x[0-9a-f]+", "", name) for name, *_ in called)
+print(json.dumps([kept, [], 0, 0]))
+"""
+
+
+def test_kernel_is_kept_with_all_that_it_calls_wherever_that_came_from(place, cold):
+    kept = run(place, KEPT).bytes
+    assert sum("scaled" in called for called in kept.values()) == N_OVERLOADS - 1
+    assert any("parallelgufuncwrapper" in called for called in kept.values()), "numba compiles it on the side"
+    shutil.rmtree(place / "cache")
+    run(place, "from biaslab.area._scale_kernels import scaled; scaled(1.0); print('[0, [], 0, 0]')")
+    found = run(place)
+    assert (found.bytes, found.hits, found.misses) == (cold.bytes, 1, N_OVERLOADS - 1)
+    assert run(place, KEPT).bytes == kept
+
+
+def test_kernels_that_need_threads_are_loaded_before_any_is_started(place):
+    (place / "src/biaslab/area/_mean_kernels.py").write_text(
+        """
+from biaslab.core.jit import kernel, parallel_kernel, prange
+
+@parallel_kernel
+def total(x):
+    sum = 0.0
+    for i in prange(x.size):
+        sum += x[i]
+    return sum
+
+@kernel
+def mean(x):
+    return total(x) / x.size
+"""
+    )
+    script = """
+import json
+import numpy as np
+from biaslab.area import _mean_kernels as kernels
+found, stats = kernels.%s(np.arange(6.0)), kernels.%s.stats
+print(json.dumps([found, [], sum(stats.cache_hits.values()), sum(stats.cache_misses.values())]))
+"""
+
+    def call(name):
+        found = run(place, script % (name, name))
+        return found.bytes, found.hits
+
+    assert [call("total"), call("total")] == [(15.0, 0), (15.0, 1)]
+    assert [call("mean"), call("mean")] == [(2.5, 0), (2.5, 1)], "compiled where its callee was loaded"
+
+
+NETWORK = """
 import hashlib
 import numpy as np
 from biaslab.classifiers.networks import Network
@@ -367,7 +424,7 @@ rng = np.random.default_rng(0)
 X, y = rng.integers(0, 9, (400, 7)).astype(np.int32), rng.integers(0, 2, 400)
 parts = %r
 digest = hashlib.sha256()
-if "predict" in parts:
+if "use" in parts:
     weights = [rng.normal(size=shape) for shape in ((7, 12), (12, 2))]
     digest.update(Network(weights, [np.zeros(12), np.zeros(2)]).probabilities(X).tobytes())
 if "train" in parts:
@@ -376,14 +433,38 @@ if "train" in parts:
         digest.update(array.tobytes())
 print(digest.hexdigest())
 """
+RECURRENT = """
+import hashlib
+import numpy as np
+from biaslab.text.recurrent import initial_recurrent
+from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
+from biaslab.text.words import Texts
+rng = np.random.default_rng(0)
+texts = Texts.of([rng.integers(0, 60, n) for n in rng.integers(1, 15, 200)])
+labels = rng.integers(0, 2, 200)
+start = initial_recurrent("lstm", rng.normal(size=(60, 50)).astype(np.float32), 1)
+parts = %r
+digest = hashlib.sha256()
+if "use" in parts:
+    digest.update(start.gradients(texts, labels).tobytes())
+if "train" in parts:
+    network, _ = train_recurrent(start, texts, labels, TrainingSettings(2), 1)
+    for array in (*sum(network.layers, ()), network.W_out, network.b_out):
+        digest.update(array.tobytes())
+print(digest.hexdigest())
+"""
 
 
-def test_sums_that_may_be_regrouped_are_so_alike_with_and_without_the_cache(tmp_path):
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(NETWORK, id="layers"), pytest.param(RECURRENT, id="recurrent", marks=pytest.mark.slow)],
+)
+def test_sums_that_may_be_regrouped_are_so_alike_with_and_without_the_cache(tmp_path, script):
     """Kernels call kernels: the code that runs must be the same whichever of them were loaded."""
 
     def digest(cache: str, *parts: str) -> str:
         environment = os.environ | {"BIASLAB_CACHE": str(tmp_path / cache)}
-        command = [sys.executable, "-c", TRAIN % (parts,)]
+        command = [sys.executable, "-c", script % (parts,)]
         return subprocess.run(
             command, env=environment, capture_output=True, text=True, check=True
         ).stdout.strip()
@@ -392,7 +473,7 @@ def test_sums_that_may_be_regrouped_are_so_alike_with_and_without_the_cache(tmp_
     without = digest("unusable", "train")
     assert digest("all", "train") == without, "compiled and kept"
     assert digest("all", "train") == without, "loaded"
-    digest("some", "predict")
+    digest("some", "use")
     assert digest("some", "train") == without, "some loaded, others compiled"
     assert digest("some", "train") == without, "all loaded, of two processes"
 
