@@ -37,6 +37,7 @@ PLACEHOLDERS = {
     "CLASSIFIER": "example",
     "CORPUS": "example",
     "METHOD": "[a-z0-9.@-]+",
+    "MODEL": "(?:lstm|gru)",
     "SEED": r"\d+",
     "TEST": "smoke",
     "SET": "[a-z0-9-]+",
