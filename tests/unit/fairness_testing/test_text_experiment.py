@@ -42,7 +42,7 @@ def folder(files, tmp_path_factory):
     done = tmp_path_factory.mktemp("results") / "text-made"
     done.mkdir()
     made.run_steps(done, files)
-    measurement.measure(done, made.KINDS, made.PAIRS, {}, made.SEED, 1)
+    measurement.measure(done, made.KINDS, made.PAIRS, {}, False, made.SEED, 1)
     return done
 
 
@@ -185,7 +185,7 @@ def test_steps_before_must_have_run(tmp_path):
         (experiment.train_networks, (made.KINDS, 1, made.TRAINING, 1)),
         (searched.search_networks, ("gru", 1, made.EFFORT)),
         (retraining.retrain_network, ("gru", 2, 0.1, 5, made.TRAINING, 1)),
-        (measurement.measure, (made.KINDS, 5, {}, 1, 1)),
+        (measurement.measure, (made.KINDS, 5, {}, False, 1, 1)),
     ):
         assert "texts.npz" in refused(step, tmp_path, *arguments)
 
@@ -525,7 +525,10 @@ def test_certified_training_joins_the_retrainings(folder, copied):
     assert shares.le(1).all(axis=None)
     plain = table(folder, "retraining", "gru").groupby("feature")["n_independent"].first()
     assert rows.set_index("feature")["n_independent"].to_dict() == plain.to_dict()
-    measurement.measure(copied, made.KINDS, made.PAIRS, {}, made.SEED, 1)
+    for is_certified in (False, True):
+        measurement.measure(copied, made.KINDS, made.PAIRS, {}, is_certified, made.SEED, 1)
+        is_joined = table(copied, "retraining")["tester"].eq("certified").any()
+        assert is_joined == table(copied, "unseen")["method"].eq("certified").any() == is_certified
     joined = table(copied, "retraining")
     assert joined["tester"].eq("certified").sum() == len(made.KINDS) * len(made.FEATURES)
     assert joined["certified_after"].notna().equals(joined["tester"] == "certified")

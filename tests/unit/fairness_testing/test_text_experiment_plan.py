@@ -220,10 +220,10 @@ def test_options_of_the_other_steps_reach_them(plan, monkeypatch):
         monkeypatch, "certify", "retraining_experiment.certify_network", ["--model lstm", *certified]
     )
     assert taken == [Path("results/x"), "lstm", 8, None, expected, 1]
-    measured = [*inputs.options("models", "pairs"), *inputs.encoder_options(), "--threads 1"]
+    measured = [*inputs.measure_options(), *inputs.encoder_options(), "--threads 1"]
     taken = taken_by(monkeypatch, "measure", "measurement.measure", measured)
     encoder = {part: Path(file) for part, file in inputs.encoder_files().items()}
-    assert taken == [Path("results/x"), ["lstm", "gru"], 150, encoder, 1, 1]
+    assert taken == [Path("results/x"), ["lstm", "gru"], 150, encoder, True, 1, 1]
     assert list(encoder) == ["config", "vocabulary", "weights"]
 
 
@@ -256,6 +256,8 @@ def test_the_last_step_reads_what_the_others_write(plan):
     assert not [file for file in files if "lstm" in file]
     alone = TextInputs(plan("certified_epochs: 0")).measured(SimpleNamespace(texts="ghc"))
     assert not [file for file in alone if "certified" in file]
+    assert "--certified" in inputs.measure_options()
+    assert "--certified" not in TextInputs(plan("certified_epochs: 0")).measure_options()
 
 
 def test_nothing_is_asked_for_without_corpora(plan):

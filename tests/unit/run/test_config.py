@@ -182,8 +182,8 @@ def test_overlays_merge_mappings_and_replace_everything_else():
         ),
         ("fairness_testing: {text: {repetitions: 1}}", ["text.repetitions: 1 is less than 2"]),
         (
-            "fairness_testing: {text: {corpora: {mine: {source: config.yaml, test: config.yaml}}, run: [mine]}}",
-            ["text.corpora.mine.test: names one of validation and test alone", "name both, or null for both"],
+            "fairness_testing: {text: {run: [own], corpora: {own: {source: README.md, test: README.md}}}}",
+            ["text.corpora.own.test: names one of validation and test alone", "name both, or null for both"],
         ),
         (
             "fairness_testing: {text: {vectors: {setup: smple}}}",

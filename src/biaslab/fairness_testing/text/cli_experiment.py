@@ -197,9 +197,12 @@ def measure(
     pairs: Annotated[int, typer.Option(help="Found texts of each kind that are measured.", min=1)],
     encoder: EncoderOption,
     seed: Seed,
+    certified: Annotated[
+        bool, typer.Option("--certified", help="Join the results of certified training, too.")
+    ] = False,
     threads: Threads = 1,
 ) -> None:
     """Measure how like the seeds the found texts are, and on which networks they hold; join all tables."""
     from biaslab.fairness_testing.text import measurement as science
 
-    science.measure(results, models.split(","), pairs, vars(encoder), seed, threads)
+    science.measure(results, models.split(","), pairs, vars(encoder), certified, seed, threads)

@@ -56,6 +56,10 @@ class TextInputs:
         found = [f"{folder}/{model}/{file}" for model in self.models for file in of_each]
         return [f"{folder}/lexicon.npz", f"{folder}/texts.npz", *found]
 
+    def measure_options(self) -> list[str]:
+        """Return what the last step measures."""
+        return [*self.options("models", "pairs"), *(["--certified"] if self.is_certified else [])]
+
     # --- word vectors
 
     def vectors_source(self) -> str:

@@ -27,7 +27,13 @@ _TEXT_COLUMNS = ("label_rule",)
 
 
 def measure(
-    folder: Path, models: Sequence[str], pairs: int, encoder: Mapping[str, Any], seed: int, threads: int
+    folder: Path,
+    models: Sequence[str],
+    pairs: int,
+    encoder: Mapping[str, Any],
+    is_certified: bool,
+    seed: int,
+    threads: int,
 ) -> None:
     """Join the tables of all networks, and add ``validity.tsv``, ``agreement.tsv`` and ``example.json``.
 
@@ -42,6 +48,9 @@ def measure(
     encoder : mapping
         ``config``, ``vocabulary``, ``weights`` of the sentence encoder (None for random ones); without a
         config and vocabulary neither the likeness of sentences nor perplexity is measured.
+    is_certified : bool
+        Join the tables of certified training, too. They are not looked for: those of a run with other
+        settings may lie there still.
     seed, threads : int
 
     Raises
@@ -50,7 +59,7 @@ def measure(
         When a file of the steps before is missing.
     """
     prepared = load_prepared(folder)
-    _join(folder, models)
+    _join(folder, models, is_certified)
     found = {kind: load_finds(folder / kind / "found.npz") for kind in models}
     yardsticks = Yardsticks.load(prepared, encoder, seed, threads)
     write_tsv(folder / "validity.tsv", validity(prepared, found, yardsticks, pairs, seed))
@@ -118,14 +127,15 @@ def agreement(
     return pd.DataFrame(rows)
 
 
-def _join(folder: Path, models: Sequence[str]) -> None:
+def _join(folder: Path, models: Sequence[str], is_certified: bool) -> None:
     """Write the tables of all networks as one each."""
     for name in TABLES:
         tables = [read_tsv(folder / kind / f"{name}.tsv") for kind in models]
         write_tsv(folder / f"{name}.tsv", pd.concat(tables, ignore_index=True))
     for name, further in (("retraining", "certified"), ("unseen", "unseen_certified")):
-        files = [folder / kind / f"{table}.tsv" for table in (name, further) for kind in models]
-        tables = [read_tsv(file, text=_TEXT_COLUMNS) for file in files if file.exists()]
+        parts = (name, further) if is_certified else (name,)
+        files = [folder / kind / f"{part}.tsv" for part in parts for kind in models]
+        tables = [read_tsv(file, text=_TEXT_COLUMNS) for file in files]
         write_tsv(folder / f"{name}.tsv", pd.concat(tables, ignore_index=True))
     seeds = [read_parquet(folder / kind / "seeds.parquet") for kind in models]
     write_parquet(folder / "seeds.parquet", pd.concat(seeds, ignore_index=True))
