@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from sklearn.metrics import f1_score
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text import certified
@@ -232,6 +233,8 @@ def test_training_certifies_what_plain_training_does_not(kind):
     kept = table[table["is_kept"]].iloc[0]
     full = table[table["epsilon"] == 1]
     assert kept["validation_loss"] == full["validation_loss"].min()
+    labels_of_model = model.probabilities(test).argmax(axis=1)
+    assert kept["validation_f1"] == pytest.approx(f1_score(test_labels, labels_of_model))
     assert kept["validation_certified"] == certified_share(model, test, IS_VALUE, VALUES)
     assert table["epsilon"].is_monotonic_increasing
     assert table["epsilon"].iloc[0] == pytest.approx(1 / 8)
@@ -249,6 +252,7 @@ def test_training_repeats_and_leaves_its_start_alone():
     )
     torch.set_num_threads(2)
     second, _ = train_certified(start, texts, labels, IS_VALUE, VALUES, settings, 3)
+    assert torch.get_num_threads() == 1
     other, _ = train_certified(start, texts, labels, IS_VALUE, VALUES, settings, 4)
     assert done == [(1, 2), (2, 2)]
     assert table["is_kept"].tolist() == [False, True]

@@ -433,8 +433,8 @@ def test_as_many_texts_are_added_as_the_share_says(folder):
                 assert row.n_added == 0
                 continue
             n = len(found_texts(folder, kind, "train", row.feature, row.tester, row.tester))
-            assert row.n_added == min(n, max(1, round(made.SHARE * n)))
-    assert table(folder, "retraining", "lstm")["n_added"].max() > 1
+            assert row.n_added == 2 * min(n, max(1, round(made.SHARE * n)))  # each with its partner
+    assert table(folder, "retraining", "lstm")["n_added"].max() > 2
 
 
 def test_independent_texts_are_at_most_as_many_as_asked(folder):
@@ -621,13 +621,22 @@ def test_likeness_of_sentences_needs_an_encoder(folder):
     encoder = {"config": example / "config.json", "vocabulary": example / "vocab.txt", "weights": None}
     yardsticks = Yardsticks.load(prepared, encoder, 1, 1)
     texts = prepared.parts["test"].texts.take(range(4))
-    means = yardsticks.measure(texts, texts)
-    assert (means["l0"], means["l2"], means["jaccard"]) == (0, 0, 1)
-    assert means["similarity"] == pytest.approx(1, abs=1e-5)
-    assert means["perplexity"] == means["seed_perplexity"] > 1
     other = Texts(np.roll(texts.ids, 1), texts.offsets)
-    assert yardsticks.measure(texts, other)["similarity"] < 1
-    assert set(Yardsticks(prepared.lexicon).measure(texts, texts)) == {"l0", "l2", "jaccard", "bleu"}
+    same, rolled = yardsticks.measure_sentences([(texts, texts), (texts, other)])
+    assert same["similarity"] == pytest.approx(1, abs=1e-5)
+    assert same["perplexity"] == same["seed_perplexity"] == rolled["seed_perplexity"] > 1
+    assert rolled["similarity"] < 1
+    alone = yardsticks.measure_sentences([(other, other)])[0]
+    assert rolled["perplexity"] == pytest.approx(alone["perplexity"], rel=1e-5)
+    assert Yardsticks(prepared.lexicon).measure_sentences([(texts, texts)] * 2) == [{}, {}]
+    found = {"gru": load_finds(folder / "gru/found.npz")}
+    rows = measurement.validity(prepared, found, yardsticks, 3, 1)
+    read = rows[rows["metric"].isin(["similarity", "perplexity", "seed_perplexity"])]
+    keys = ["feature", "phase", "tester"]
+    assert read["repetition"].eq(0).all()
+    measured = rows[(rows["repetition"] == 0) & (rows["metric"] == "l0")][keys]
+    assert len(read) == 3 * len(measured)
+    assert set(read[keys].itertuples(index=False)) == set(measured.itertuples(index=False))
 
 
 def test_what_searches_make_of_sentences(folder):

@@ -13,6 +13,7 @@ from biaslab.fairness_testing.text.retraining import (
     outcome,
     quality,
     retrain,
+    with_partners,
 )
 from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.recurrent import initial_recurrent
@@ -99,6 +100,15 @@ def test_labels_of_the_data_are_taken_as_they_are():
             InputError, match=r"^the label rule 'data' needs the label of each text's seed; give one a text$"
         ):
             label_found(subject, texts, "data", labels)
+
+
+def test_partners_follow_with_the_labels_of_their_texts():
+    subject, texts = word_sums(w2=1.0, w5=-1.0), Texts.of([[2, 3, 2], [5, 4]])
+    both, labels = with_partners(subject, texts, np.array([1, 0]))
+    assert [row.tolist() for row in both] == [[2, 3, 2], [5, 4], [5, 3, 5], [2, 4]]
+    assert labels.tolist() == [1, 0, 1, 0]
+    none, no_labels = with_partners(subject, texts.take([]), labels[:0])
+    assert len(none) == len(no_labels) == 0
 
 
 def test_a_rule_that_is_not_known_is_refused():

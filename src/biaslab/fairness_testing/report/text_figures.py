@@ -158,6 +158,7 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
             _name_rows(ax, [training_name(*training) for training in trainings])
             ax.set_title(", ".join(_named(setting)))
             ax.set_xlabel("Removed (%)")
+            ax.set_xlim(-2, 102)  # an interval of two repetitions may be wider than a share can be
         _explain(fig, axes)
         save_with_data(fig, stem, data)
 

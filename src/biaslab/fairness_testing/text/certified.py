@@ -131,7 +131,7 @@ def train_certified(
     InputError
         When there are no texts, labels or vectors do not fit them, or training diverges.
     """
-    make_deterministic(1)
+    make_deterministic(1)  # lasts: no kernel of numba runs below, the first of which gives torch all threads
     train = _checked(start, texts, labels)
     validation = validation and _checked(start, *validation)
     network = _Network(start, torch.float32)
@@ -300,15 +300,16 @@ class _Objective:
 
     def __call__(self, texts: Texts, labels: np.ndarray) -> torch.Tensor:
         """Return the mean loss."""
-        losses, weights = self.losses(texts, labels)
+        losses, weights, _ = self.losses(texts, labels)
         return losses.sum() / weights.sum()
 
-    def losses(self, texts: Texts, labels: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return each text's weighted loss and its weight, (n,)."""
+    def losses(self, texts: Texts, labels: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return each text's weighted loss, its weight, and the network's O_1 - O_0, (n,)."""
         network = self._network
         signs = torch.from_numpy(2.0 * labels - 1).to(network.vectors.dtype)
         weights = torch.where(signs > 0, torch.ones_like(signs), self._negative_weight)
-        losses = weights * softplus(-signs * network.margins(texts))  # cross entropy of two classes
+        margins = network.margins(texts)
+        losses = weights * softplus(-signs * margins)  # cross entropy of two classes
         rows = np.flatnonzero(_holds(texts, self.is_value))
         if self.kappa > 0 and len(rows):
             bounds = network.bounds(texts.take(rows), self.is_value, self.values, self.epsilon)
@@ -316,7 +317,7 @@ class _Objective:
             least = torch.where(signs[own] > 0, bounds[:, 0], -bounds[:, 1])
             worst = weights[own] * softplus(-least)
             losses = losses.index_add(0, own, self.kappa * (worst - losses[own]))
-        return losses, weights
+        return losses, weights, margins
 
 
 def _lstm_step(
@@ -428,14 +429,16 @@ def _validate(
 ) -> dict[str, float]:
     """Return a row's measures on the validation texts."""
     order, loss, weight = np.argsort(texts.lengths, kind="stable"), 0.0, 0.0
+    is_positive = np.empty(len(texts), bool)
     with torch.no_grad():
         for first in range(0, len(order), batch):
             rows = order[first : first + batch]
-            losses, weights = objective.losses(texts.take(rows), labels[rows])
+            losses, weights, margins = objective.losses(texts.take(rows), labels[rows])
             loss, weight = loss + losses.sum().item(), weight + weights.sum().item()
+            is_positive[rows] = (margins > 0).numpy()
     return {
         "validation_loss": loss / weight,
-        "validation_f1": f1_score(labels, model.probabilities(texts).argmax(axis=1), zero_division=0.0),
+        "validation_f1": f1_score(labels, is_positive, zero_division=0.0),
         "validation_certified": certified_share(model, texts, objective.is_value, objective.values),
     }
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from biaslab.fairness_testing.text.corpus import TRAIN, VALIDATION, Prepared
+from biaslab.fairness_testing.text.trails import number_texts
 from biaslab.text import similarity
-from biaslab.text.words import Lexicon, Texts
+from biaslab.text.words import Lexicon, Texts, concatenate
 
-LANGUAGE_MODEL_EPOCHS = 2
+LANGUAGE_MODEL_EPOCHS = 1
 LANGUAGE_MODEL_WIDTH = 64
-LANGUAGE_MODEL_TEXTS = 3000
+LANGUAGE_MODEL_TEXTS = 1500
 """Training texts that the language model learns from, at most: it only has to rank texts."""
 MAX_PIECES = 128
 
@@ -66,45 +67,52 @@ class Yardsticks:
             sentences = SentenceEncoder.load(Path(folder))
         return cls(prepared.lexicon, sentences, _train_language_model(prepared, sentences.tokenizer, seed))
 
-    def measure(self, original: Texts, changed: Texts) -> dict[str, float]:
-        """Return the mean of every measure over n pairs.
+    def measure_words(self, original: Texts, changed: Texts) -> dict[str, float]:
+        """Return the means over n pairs, n at least 1, of what needs no encoder: l0, l2, jaccard, bleu."""
+        return {
+            "l0": float(similarity.changed_words(original, changed).mean()),
+            "l2": float(similarity.vector_distance(original, changed, self.lexicon.vectors).mean()),
+            "jaccard": float(similarity.jaccard(original, changed).mean()),
+            "bleu": float(similarity.bleu(original, changed).mean()),
+        }
+
+    def measure_sentences(self, pairs: Sequence[tuple[Texts, Texts]]) -> list[dict[str, float]]:
+        """Return the means over each of several sets of pairs of what an encoder is needed for.
 
         Parameters
         ----------
-        original, changed : Texts
-            n texts each, n at least 1.
+        pairs : sequence of (Texts, Texts)
+            Original and changed texts; every different text is read once.
 
         Returns
         -------
-        dict of str to float
-            l0, l2, jaccard, bleu; and where there is an encoder, similarity, perplexity of the changed
-            and seed_perplexity of the original texts (the exponential of the mean over texts of the mean
-            negative log-likelihood of a word piece).
+        list of dict of str to float
+            similarity, perplexity of the changed and seed_perplexity of the original texts (the exponential
+            of the mean over texts of the mean negative log-likelihood of a word piece); empty without an
+            encoder.
         """
-        means = {
-            "l0": similarity.changed_words(original, changed).mean(),
-            "l2": similarity.vector_distance(original, changed, self.lexicon.vectors).mean(),
-            "jaccard": similarity.jaccard(original, changed).mean(),
-            "bleu": similarity.bleu(original, changed).mean(),
-        }
-        if self.sentences is not None:
-            from biaslab.text.sentence_vectors import similarity as cosines
-
-            seeds, found = self._sentences(original), self._sentences(changed)
-            vectors = self.sentences.vectors([*seeds, *found])
-            means["similarity"] = cosines(vectors[: len(seeds)], vectors[len(seeds) :]).mean()
-            means["perplexity"] = self._perplexity(found)
-            means["seed_perplexity"] = self._perplexity(seeds)
-        return {name: float(mean) for name, mean in means.items()}
-
-    def _sentences(self, texts: Texts) -> list[str]:
-        return [" ".join(self.lexicon.decode(row)) for row in texts]
-
-    def _perplexity(self, sentences: Sequence[str]) -> float:
+        if self.sentences is None or not pairs:
+            return [{} for _ in pairs]
         from biaslab.text.language_model import negative_log_likelihood
+        from biaslab.text.sentence_vectors import similarity as cosines
 
+        every = concatenate([texts for pair in pairs for texts in pair])
+        first = number_texts(every)
+        unique, place = np.unique(first, return_inverse=True)
+        sentences = [" ".join(self.lexicon.decode(row)) for row in every.take(unique)]
+        vectors = self.sentences.vectors(sentences)[place]
         tokens = self.sentences.tokenizer.encode(sentences, MAX_PIECES)
-        return float(np.exp(negative_log_likelihood(self.language_model, tokens).mean()))
+        nll = negative_log_likelihood(self.language_model, tokens)[place]
+        means, begin = [], 0
+        for original, _ in pairs:
+            n = len(original)
+            seeds, found = slice(begin, begin + n), slice(begin + n, begin + 2 * n)
+            similar = cosines(vectors[seeds], vectors[found]).mean()
+            perplexities = (np.exp(nll[rows].mean()) for rows in (found, seeds))
+            names = ("similarity", "perplexity", "seed_perplexity")
+            means.append(dict(zip(names, map(float, (similar, *perplexities)), strict=True)))
+            begin += 2 * n
+        return means
 
 
 def _train_language_model(prepared: Prepared, tokenizer: Any, seed: int) -> Any:

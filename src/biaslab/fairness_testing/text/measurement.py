@@ -82,20 +82,27 @@ def validity(
     pairs: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Return validity.tsv: the mean of every measure over the finds of every search on the test texts."""
-    rows = []
+    """Return validity.tsv: the mean of every measure over the finds of every search on the test texts.
+
+    What an encoder is needed for is measured on the first training of each network alone.
+    """
+    groups = []
     for kind, finds_of in found.items():
         for name, finds in finds_of.items():
             part, feature, number, phase, tester = name.split("/")
-            if part != TEST or not len(finds):
-                continue
-            some = _sample(finds, pairs, seed, f"{kind}/{name}")
-            original = prepared.parts[TEST].texts.take(some.origins)
-            columns = {"model": kind, "feature": feature, "repetition": int(number), "phase": phase}
-            for metric, mean in yardsticks.measure(original, some.texts).items():
-                rows.append(
-                    columns | {"tester": tester, "metric": metric, "n_pairs": len(some), "mean": mean}
-                )
+            if part == TEST and len(finds):
+                some = _sample(finds, pairs, seed, f"{kind}/{name}")
+                original = prepared.parts[TEST].texts.take(some.origins)
+                columns = {"model": kind, "feature": feature, "repetition": int(number), "phase": phase}
+                groups.append((columns | {"tester": tester}, (original, some.texts)))
+    read = [columns["repetition"] == 0 for columns, _ in groups]
+    sentences = iter(
+        yardsticks.measure_sentences([g[1] for g, is_read in zip(groups, read, strict=True) if is_read])
+    )
+    rows = []
+    for (columns, texts), is_read in zip(groups, read, strict=True):
+        means = yardsticks.measure_words(*texts) | (next(sentences) if is_read else {})
+        rows += [columns | {"metric": m, "n_pairs": len(texts[0]), "mean": mean} for m, mean in means.items()]
     columns = ["model", "feature", "repetition", "phase", "tester", "metric", "n_pairs", "mean"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -3,8 +3,8 @@
 A random 5% of the texts that were found from the training texts are added to these, and the network is
 trained again. How much this helps is measured on texts that were found independently, from the test texts:
 the share of them that is no longer discriminatory. The paper does not say which label an added text gets,
-nor where training starts. Here a label rule is a choice, and training starts anew, as the tested network's
-did but from a seed of its own.
+whether its partner is added as well, nor where training starts. Here the first two are choices, and training
+starts anew, as the tested network's did but from a seed of its own.
 
 Training again moves the boundary between labels even when nothing is added, and texts that were found lie
 close to it. So a retraining without added texts, from the same seed, is the control that an improvement has
@@ -92,6 +92,27 @@ def label_found(
     raise InputError(
         f"no label rule is called '{rule}'{suggest(rule, LABEL_RULES)} (there are {', '.join(LABEL_RULES)})"
     )
+
+
+def with_partners(subject: TextSubject, texts: Texts, labels: np.ndarray) -> tuple[Texts, np.ndarray]:
+    """Return texts and labels, followed by the texts' partners with the same labels.
+
+    What is added then says that the words in which both differ do not matter.
+
+    Parameters
+    ----------
+    subject : TextSubject
+    texts : Texts
+        n discriminatory texts.
+    labels : (n,) int64
+
+    Returns
+    -------
+    texts : Texts
+        2 n texts; a partner x' is that of Algorithm 2, see `discrimination.Check`.
+    labels : (2 n,) int64
+    """
+    return concatenate([texts, check(subject, texts).partners]), np.concatenate([labels, labels])
 
 
 def retrain(

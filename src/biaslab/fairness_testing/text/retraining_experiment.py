@@ -57,7 +57,9 @@ def retrain_network(
     """Retrain the first training of a network with what was found: ``retraining.tsv`` and ``unseen.tsv``.
 
     The proposed tester's texts are labelled by the majority, in `N_OTHERS` retrainings also by the other
-    rules; the other testers' by the majority, in so many retrainings.
+    rules; the other testers' by the majority, in so many retrainings. Each found text is added together with
+    its partner x', as in the retraining on tables. (A first run without the partners had been seen when this
+    was chosen: it was above the control for one of two features.)
 
     Parameters
     ----------
@@ -164,7 +166,8 @@ def _additions(
         of_seeds = prepared.parts[TRAIN].labels[finds.origins]
         rules = science.LABEL_RULES if tester == PROPOSED and number < N_OTHERS else (science.MAJORITY,)
         for rule in rules if tester == PROPOSED or number < N_OTHERS else ():
-            yield tester, rule, finds.texts, science.label_found(case.subject, finds.texts, rule, of_seeds)
+            labels = science.label_found(case.subject, finds.texts, rule, of_seeds)
+            yield tester, rule, *science.with_partners(case.subject, finds.texts, labels)
 
 
 def _independent(found: Mapping[str, Finds], case: Case, n: int | None, seed: int) -> Texts:
