@@ -74,10 +74,10 @@ class Case:
     feature: str
     subject: TextSubject
 
-    @property
-    def columns(self) -> dict[str, str | int]:
-        """What tells its rows in a table apart."""
-        return {"model": self.kind, "feature": self.feature, "repetition": self.number}
+    def searched(self, tester: str, phase: str) -> dict[str, str | int]:
+        """Return what tells one of its searches from all others."""
+        columns = {"model": self.kind, "feature": self.feature, "tester": tester, "phase": phase}
+        return columns | {"repetition": self.number}
 
     def draws(self, effort: Effort, what: str, rows: np.ndarray, steps: int) -> np.ndarray:
         """Return the random numbers of one of its searches."""
@@ -162,7 +162,7 @@ def _search_case(
         search = searches[name] = search_globally(case.subject, texts, strategy, draws)
         _record_global(case, name, search, rows, tables)
         verified = asdict(verify_global(case.subject, texts, search))
-        tables.add("invariants", case.columns | {"tester": name, "phase": GLOBAL} | verified)
+        tables.add("invariants", case.searched(name, GLOBAL) | verified)
         found[key(TEST, case.feature, case.number, GLOBAL, name)] = _global_finds(search, rows)
     local = {
         (RP, OWN): _walk(case, searches[RP], rows, effort, RP),
@@ -174,7 +174,7 @@ def _search_case(
         _record_local(case, tester, start, search, tables)
         if start == OWN:
             verified = asdict(verify_local(case.subject, search))
-            tables.add("invariants", case.columns | {"tester": tester, "phase": LOCAL} | verified)
+            tables.add("invariants", case.searched(tester, LOCAL) | verified)
             name = key(TEST, case.feature, case.number, LOCAL, tester)
             found[name] = _local_finds(search, origins)
     if case.number == 0:
