@@ -20,7 +20,7 @@ from biaslab.fairness_testing.text import search_experiment as searched
 from biaslab.fairness_testing.text.corpus import PARTS, Source, load_prepared
 from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.finds import Finds, key, load_finds, save_finds
-from biaslab.fairness_testing.text.invariants import Invariants
+from biaslab.fairness_testing.text.invariants import CHECKS, Invariants
 from biaslab.fairness_testing.text.likeness import Yardsticks
 from biaslab.fairness_testing.text.strategies import STRATEGIES
 from biaslab.fairness_testing.text.subject import TextSubject
@@ -677,3 +677,11 @@ def test_what_searches_make_of_sentences(folder):
 def test_weights_hold_nothing_but_weights(folder):
     arrays = read_npz(experiment.network_file(folder, "gru", 0))
     assert not [name for name in arrays if "vectors" in name]
+
+
+def test_a_search_that_finds_what_is_no_pair_ends_the_step():
+    counts = {"n_pairs": 3, **dict.fromkeys(CHECKS, 3), "n_duplicates": 1}
+    assert searched._checked(Invariants(**counts)) == counts
+    for name in CHECKS:
+        with pytest.raises(RuntimeError, match=name):
+            searched._checked(Invariants(**counts | {name: 2}))
