@@ -13,13 +13,13 @@ from transformers import BertConfig, BertForSequenceClassification
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.hate_speech.batches import Batches
-from biaslab.hate_speech.compact import compact_embeddings
 from biaslab.hate_speech.contexts import Occurrences, fill_contexts
 from biaslab.hate_speech.explanations import find_occurrences, importance, regularizer
 from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.objective import Objective, Regularization
 from biaslab.hate_speech.optimizers import bert_adam
 from biaslab.run import datasets
+from biaslab.text.compact import compact_embeddings
 from biaslab.text.corpora import read_stormfront
 from biaslab.text.devices import generator, make_deterministic, step_seed
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder, score

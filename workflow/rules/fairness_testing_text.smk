@@ -181,6 +181,37 @@ rule certify_text_networks:
         " --model {wildcards.network} {params.options} {params.training} --seed {params.seed} > {log} 2>&1"
 
 
+rule train_text_encoder:
+    input:
+        rules.prepare_tested_texts.output,
+        READING.found,
+        **READING.encoder_files(),
+    output:
+        expand(
+            "results/fairness_testing/text-{{texts}}/encoder/{file}",
+            file=["models.tsv", "agreement.tsv"],
+        ),
+    log:
+        "results/logs/fairness_testing/text-{texts}/train_text_encoder.log",
+    benchmark:
+        "results/benchmarks/fairness_testing/text-{texts}/train_text_encoder.tsv"
+    conda:
+        NEURAL
+    resources:
+        mem_mb=memory(2000),
+        runtime=240,
+    params:
+        options=READING.options("models", "pairs"),
+        encoder=READING.encoder_options(),
+        training=READING.fine_tuning_options,
+        seed=config["seed"],
+    message:
+        "{wildcards.texts}: fine-tune the encoder and test on it what was found"
+    shell:
+        "biaslab fairness-testing text experiment encoder results/fairness_testing/text-{wildcards.texts}"
+        " {params.options} {params.encoder} {params.training} --seed {params.seed} > {log} 2>&1"
+
+
 rule measure_found_texts:
     input:
         READING.measured,

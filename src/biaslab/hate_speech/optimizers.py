@@ -120,7 +120,7 @@ def _norms(gradients: list[torch.Tensor]) -> list[float]:
     """Return the norm of each gradient.
 
     Norms of rows are added in float64, so that neither the number of threads nor rows of zeros (see
-    `compact`) change it.
+    `biaslab.text.compact`) change it.
     """
     rows = [torch.linalg.vector_norm(g.flatten(1) if g.ndim > 1 else g, dim=-1).double() for g in gradients]
     norms = [torch.linalg.vector_norm(r) for r in rows]

@@ -26,11 +26,11 @@ from biaslab.core.errors import InputError
 from biaslab.hate_speech import optimizers
 from biaslab.hate_speech.batches import Batches
 from biaslab.hate_speech.checkpoints import load_checkpoint, save_checkpoint
-from biaslab.hate_speech.compact import compact_embeddings
 from biaslab.hate_speech.methods import Method
 from biaslab.hate_speech.objective import Objective, Regularization, is_explained
 from biaslab.hate_speech.schedules import Patience, warmup_linear
 from biaslab.hate_speech.settings import PUBLISHED, Plan, TrainingSettings
+from biaslab.text.compact import compact_embeddings
 from biaslab.text.encoder import predict
 from biaslab.text.tokens import Tokenizer, Tokens
 

@@ -94,7 +94,10 @@ def test_without_the_corpus_of_word_vectors_no_text_is_tested(plan):
 def test_without_torch_or_encoder_a_part_is_left_out(plan, absent, extra, reason):
     found = plan("{}", absent, extra)
     units = found.units["fairness_testing"]
-    assert units.left_out["likeness of sentences, perplexity and certified training"] == reason
+    assert (
+        units.left_out["likeness of sentences, perplexity, certified training and the encoder as a network"]
+        == reason
+    )
     assert [unit.marks for unit in units.chosen if "text" in unit.marks] == [("text",)]
     inputs = TextInputs(found)
     assert not inputs.is_certified
@@ -223,7 +226,7 @@ def test_options_of_the_other_steps_reach_them(plan, monkeypatch):
     measured = [*inputs.measure_options(), *inputs.encoder_options(), "--threads 1"]
     taken = taken_by(monkeypatch, "measure", "measurement.measure", measured)
     encoder = {part: Path(file) for part, file in inputs.encoder_files().items()}
-    assert taken == [Path("results/x"), ["lstm", "gru"], 150, encoder, True, 1, 1]
+    assert taken == [Path("results/x"), ["lstm", "gru"], 60, encoder, ["certified", "encoder"], 1, 1]
     assert list(encoder) == ["config", "vocabulary", "weights"]
 
 

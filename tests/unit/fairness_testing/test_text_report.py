@@ -382,3 +382,21 @@ def test_seeds_of_the_made_results_agree_with_their_counts(units):
     turned = seeds[seeds["found"] > 0].groupby([*ONE, "strategy", "repetition"]).size()
     assert turned.reindex(counts.index, fill_value=0).eq(counts["n_found"]).all()
     assert counts["n_seeds"].eq(N_SEEDS).all()
+
+
+def test_the_encoder_stands_beside_the_networks_without_an_interval(copy):
+    folder = copy / "fairness_testing/text-forum"
+    added = {
+        "models": ["encoder", 0, 900, 200, 0.91, 0.9, 0.55, 1],
+        "agreement": ["country", "lstm", "encoder", 0, 400, 100, 0.25],
+    }
+    for name, row in added.items():
+        before = read_tsv(folder / f"{name}.tsv")
+        write_tsv(folder / f"{name}.tsv", pd.concat([before, pd.DataFrame([row], columns=COLUMNS[name])]))
+    own = opened(copy, ("forum",))
+    networks, pairs = text_tables.models(own), text_tables.agreement(own)
+    assert networks.shown["Network"].tolist() == ["LSTM", "GRU", "Encoder"]
+    assert networks.shown["Accuracy (%)"].iloc[-1] == "91.0"
+    assert pairs.shown[["Found on", "Tested on"]].iloc[-1].tolist() == ["LSTM", "Encoder"]
+    assert pairs.shown["Share (%)"].iloc[-1] == "25.0"
+    assert pairs.data[["n_repetitions", "n_hold"]].iloc[-1].tolist() == [1, 100]

@@ -8,9 +8,9 @@ pytest.importorskip("transformers")
 
 import torch
 
-from biaslab.hate_speech.compact import compact_embeddings
 from biaslab.hate_speech.optimizers import adamw, bert_adam
 from biaslab.text import packing
+from biaslab.text.compact import compact_embeddings
 from hate_speech_training_data import UNUSED, sentences, tiny_model
 
 TABLE = "bert.embeddings.word_embeddings.weight"

@@ -14,6 +14,7 @@ from biaslab.fairness_testing.text.names import (
     CERTIFIED,
     COLUMNS,
     CONTROL,
+    ENCODER_KIND,
     EXAMPLE,
     EXAMPLE_KEYS,
     OWN,
@@ -25,6 +26,8 @@ from biaslab.text.masking import Masker
 
 BENCHMARK = ["corpus", *SETTING]
 """A row of the paper's tables on texts."""
+NETWORK_NAMES = {"lstm": "LSTM", "gru": "GRU", ENCODER_KIND: "Encoder"}
+"""What people call kinds of networks."""
 STRATEGY_NAMES = {strategy.name: strategy.title for strategy in STRATEGIES.values()}
 """What people call the global strategies, in the order of the paper's tables."""
 TESTER_NAMES = {"rp": "RP", "adf": "ADF"}

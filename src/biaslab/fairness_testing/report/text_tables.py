@@ -18,6 +18,7 @@ from biaslab.fairness_testing.report.text_averages import MEASURES, text_average
 from biaslab.fairness_testing.report.text_results import (
     BENCHMARK,
     METRIC_NAMES,
+    NETWORK_NAMES,
     STRATEGY_NAMES,
     TESTER_NAMES,
     TRAINING_NAMES,
@@ -99,7 +100,7 @@ def models(units: Sequence[Results]) -> Table:
     }
     note = (
         "On the test texts. More frequent label: its share, the accuracy of a classifier that gives every"
-        " text this label. A repetition is a training from other weights."
+        " text this label. A repetition is a training from other weights; the encoder is trained once."
     )
     forms = {"accuracy": ".1f", "f1": ".1f"}
     return Table(data, _show(percent, forms, shown), "Networks", note + _REPETITIONS)
@@ -305,11 +306,11 @@ def agreement(units: Sequence[Results]) -> Table:
         "Discriminatory there": "{n_hold:,.0f}",
         "Share (%)": "{share_text}",
     }
-    names = {f"{end}_name": data[f"{end}_on"].str.upper() for end in ("found", "tested")}
+    names = {f"{end}_name": data[f"{end}_on"].map(NETWORK_NAMES) for end in ("found", "tested")}
     percent = _scaled(data.assign(**names), ["share"])
     note = (
         "Pairs of ADF's local search that get two labels from the other network, too. Of the same kind it is"
-        " the network of the next repetition."
+        " the network of the next repetition. The encoder reads texts as word pieces and is trained once."
     )
     title = "Pairs of one network on another"
     return Table(data, _show(percent, {"share": ".1f"}, shown), title, note + _REPETITIONS)
@@ -467,7 +468,7 @@ def _scaled(data: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
 def _show(data: pd.DataFrame, forms: Mapping[str, str], templates: Mapping[str, str]) -> pd.DataFrame:
     """Return the text of a table; VALUE_text in a template is a mean with its interval."""
     texts = {f"{value}_text": mean_texts(data, value, form) for value, form in forms.items()}
-    network = {"network": data["model"].str.upper()} if "model" in data else {}
+    network = {"network": data["model"].map(NETWORK_NAMES)} if "model" in data else {}
     return text_columns(data.assign(**texts, **network), templates)
 
 

@@ -17,7 +17,7 @@ ENCODER = ("config", "vocabulary", "weights")
 RANDOM = "random"
 """Instead of a file with the weights of the encoder: draw them."""
 _TEXTS = ("source", "validation", "test")
-_NEURAL_PARTS = "likeness of sentences, perplexity and certified training"
+_NEURAL_PARTS = "likeness of sentences, perplexity, certified training and the encoder as a network"
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:
@@ -27,7 +27,8 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
     if not names:
         return set()
     sources = [section["corpora"][name][key] for name in names for key in (*_TEXTS, "terms")]
-    further = [*(section[probe] for probe in PROBES), *section["encoder"].values(), vectors_source(config)]
+    encoder = [section["encoder"][part] for part in ENCODER]
+    further = [*(section[probe] for probe in PROBES), *encoder, vectors_source(config)]
     return set(datasets_of([*sources, *further]))
 
 
@@ -158,5 +159,6 @@ def _available(given: Given, names: list[str]) -> tuple[list[str], dict[str, str
 
 def _absent_encoder(section: Mapping[str, Any], absent: Mapping[str, str]) -> str:
     """Return why the sentence encoder cannot be had; "" where it can."""
-    lost = [name for name in map(dataset_name, section["encoder"].values()) if name in absent]
+    names = [dataset_name(section["encoder"][part]) for part in ENCODER]
+    lost = [name for name in names if name in absent]
     return f"its encoder: {absent[lost[0]]}" if lost else ""

@@ -189,6 +189,27 @@ def certify(
     science.certify_network(results, model, certified_epochs, independent, vars(training), seed)
 
 
+@app.command("encoder")
+@grouped
+def encoder(
+    results: Results,
+    models: Kinds,
+    pairs: Annotated[int, typer.Option(help="Found pairs of each kind that are tested.", min=1)],
+    encoder: EncoderOption,
+    epochs: Annotated[int, typer.Option(help="Passes over the training texts.", min=1)],
+    negative_weight: Annotated[float, typer.Option(help="Weight of a negative text in the loss.")],
+    seed: Seed,
+    layers: Annotated[
+        int | None, typer.Option(help="Layers to keep, from the first; without, all.", min=1)
+    ] = None,
+) -> None:
+    """Fine-tune the encoder and test on it what was found: encoder/models.tsv and agreement.tsv."""
+    from biaslab.fairness_testing.text import encoder_experiment as science
+
+    training = (layers, epochs, negative_weight)
+    science.train_encoder_network(results, models.split(","), pairs, vars(encoder), *training, seed)
+
+
 @app.command("measure")
 @grouped
 def measure(
@@ -200,9 +221,14 @@ def measure(
     certified: Annotated[
         bool, typer.Option("--certified", help="Join the results of certified training, too.")
     ] = False,
+    fine_tuned: Annotated[
+        bool, typer.Option("--fine-tuned", help="Join the results of the fine-tuned encoder, too.")
+    ] = False,
     threads: Threads = 1,
 ) -> None:
     """Measure how like the seeds the found texts are, and on which networks they hold; join all tables."""
     from biaslab.fairness_testing.text import measurement as science
 
-    science.measure(results, models.split(","), pairs, vars(encoder), certified, seed, threads)
+    asked = {science.CERTIFIED: certified, science.ENCODER_KIND: fine_tuned}
+    further = [name for name, is_joined in asked.items() if is_joined]
+    science.measure(results, models.split(","), pairs, vars(encoder), further, seed, threads)

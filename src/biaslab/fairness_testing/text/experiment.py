@@ -11,6 +11,7 @@ from sklearn.metrics import f1_score
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.text.corpus import TEST, TRAIN, VALIDATION, Labelled, Prepared, load_prepared
+from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent, load_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
 from biaslab.text.words import concatenate
@@ -92,7 +93,7 @@ def train_once(
     return train_recurrent(start, texts, labels, settings, seed, validation=held_out)
 
 
-def quality_of(network: Recurrent, test: Labelled) -> dict[str, float]:
+def quality_of(network: TextModel, test: Labelled) -> dict[str, float]:
     """Return accuracy, the share of the more frequent label, and F1 of the positive label."""
     predicted = network.probabilities(test.texts).argmax(axis=1)
     share = test.labels.mean()

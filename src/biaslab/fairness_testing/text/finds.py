@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from biaslab.core.io import read_npz, write_npz
+from biaslab.core.rng import stream
 from biaslab.text.words import Texts
 
 
@@ -37,6 +38,13 @@ class Finds:
 def key(part: str, feature: str, number: int, phase: str, tester: str) -> str:
     """Return the name of what one search found."""
     return f"{part}/{feature}/{number}/{phase}/{tester}"
+
+
+def sample(finds: Finds, n: int, seed: int, name: str) -> Finds:
+    """Return n pairs drawn at random, or all where there are no more; `name` tells draws apart."""
+    if len(finds) <= n:
+        return finds
+    return finds.take(np.sort(stream(seed, "text pairs", name).choice(len(finds), n, replace=False)))
 
 
 def save_finds(path: Path, found: Mapping[str, Finds]) -> None:

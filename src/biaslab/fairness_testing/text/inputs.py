@@ -5,6 +5,7 @@ from typing import Any
 
 from biaslab.fairness_testing.names import NEURAL, TEXT, TEXT_PREFIX
 from biaslab.fairness_testing.text.area import ENCODER, PROBES, RANDOM, vectors_source
+from biaslab.fairness_testing.text.names import ENCODER_KIND
 from biaslab.run.command import options
 from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
@@ -13,6 +14,7 @@ from biaslab.run.sources import file_of
 _TEXTS = ("source", "validation", "test")
 _SEARCHED = ("global", "local", "curves", "words", "flips", "invariants")
 _RETRAINED, _CERTIFIED = ("retraining", "unseen"), ("certified", "unseen_certified")
+_OF_ENCODER = ("models", "agreement")
 _FOLDER = "results/fairness_testing/text-"
 
 
@@ -31,6 +33,11 @@ class TextInputs:
     def is_certified(self) -> bool:
         """Whether networks are trained certifiably, too."""
         return self.is_neural and self.section["certified_epochs"] > 0
+
+    @property
+    def has_encoder(self) -> bool:
+        """Whether the encoder is one of the networks, too."""
+        return self.is_neural and self.section["encoder"]["epochs"] > 0
 
     # --- the files of steps
 
@@ -54,11 +61,15 @@ class TextInputs:
         of_each = [*self.weights(), *self.searched, "models.tsv", *(f"{name}.tsv" for name in tables)]
         folder = f"{_FOLDER}{wildcards.texts}"
         found = [f"{folder}/{model}/{file}" for model in self.models for file in of_each]
-        return [f"{folder}/lexicon.npz", f"{folder}/texts.npz", *found]
+        encoder = _OF_ENCODER if self.has_encoder else ()
+        read = ["lexicon.npz", "texts.npz", *(f"{ENCODER_KIND}/{name}.tsv" for name in encoder)]
+        return [*(f"{folder}/{file}" for file in read), *found]
 
     def measure_options(self) -> list[str]:
         """Return what the last step measures."""
-        return [*self.options("models", "pairs"), *(["--certified"] if self.is_certified else [])]
+        asked = {"--certified": self.is_certified, "--fine-tuned": self.has_encoder}
+        switches = [switch for switch, is_asked in asked.items() if is_asked]
+        return [*self.options("models", "pairs"), *switches]
 
     # --- word vectors
 
@@ -126,6 +137,16 @@ class TextInputs:
     def encoder_options(self) -> list[str]:
         """Return these files."""
         return options(self.encoder_files())
+
+    def fine_tuning_options(self, wildcards: Any) -> list[str]:
+        """Return how the encoder is trained as a network."""
+        weight = self.section["corpora"][wildcards.texts]["negative_weight"]
+        keys = {key: self.section["encoder"][key] for key in ("layers", "epochs")}
+        return options({**keys, "negative_weight": weight})
+
+    def found(self, wildcards: Any) -> list[str]:
+        """Return what was found on all networks of a corpus."""
+        return [f"{_FOLDER}{wildcards.texts}/{model}/found.npz" for model in self.models]
 
     def _texts(self, corpus: str) -> dict[str, str]:
         sources = self.section["corpora"][corpus]

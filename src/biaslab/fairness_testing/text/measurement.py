@@ -1,25 +1,23 @@
 """How like their seeds found texts are (Table IX, Figure 8), and on which networks they hold."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from biaslab.core.files import write_text
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
-from biaslab.core.rng import stream
 from biaslab.fairness_testing.names import TEXT_PREFIX
-from biaslab.fairness_testing.text import search_experiment as searched
+from biaslab.fairness_testing.text.agreement import agreement
 from biaslab.fairness_testing.text.corpus import TEST, Prepared, load_prepared
 from biaslab.fairness_testing.text.example import examples
 from biaslab.fairness_testing.text.experiment import load_network
-from biaslab.fairness_testing.text.finds import Finds, key, load_finds
+from biaslab.fairness_testing.text.finds import Finds, load_finds, sample
 from biaslab.fairness_testing.text.likeness import Yardsticks
-from biaslab.text.recurrent import Recurrent
-from biaslab.text.words import Texts
+from biaslab.fairness_testing.text.names import ENCODER_KIND
+from biaslab.fairness_testing.text.retraining_experiment import CERTIFIED
 
 TABLES = ("models", "global", "local", "curves", "words", "flips", "invariants")
 """The tables of each network that are joined as they are."""
@@ -31,7 +29,7 @@ def measure(
     models: Sequence[str],
     pairs: int,
     encoder: Mapping[str, Any],
-    is_certified: bool,
+    further: Collection[str],
     seed: int,
     threads: int,
 ) -> None:
@@ -48,9 +46,9 @@ def measure(
     encoder : mapping
         ``config``, ``vocabulary``, ``weights`` of the sentence encoder (None for random ones); without a
         config and vocabulary neither the likeness of sentences nor perplexity is measured.
-    is_certified : bool
-        Join the tables of certified training, too. They are not looked for: those of a run with other
-        settings may lie there still.
+    further : collection of str
+        `CERTIFIED` and `ENCODER_KIND`: join their tables, too. They are not looked for: those of a run with
+        other settings may lie there still.
     seed, threads : int
 
     Raises
@@ -59,17 +57,20 @@ def measure(
         When a file of the steps before is missing.
     """
     prepared = load_prepared(folder)
-    _join(folder, models, is_certified)
+    _join(folder, models, further)
     found = {kind: load_finds(folder / kind / "found.npz") for kind in models}
     yardsticks = Yardsticks.load(prepared, encoder, seed, threads)
     write_tsv(folder / "validity.tsv", validity(prepared, found, yardsticks, pairs, seed))
-    n_networks = int(read_tsv(folder / "models.tsv")["repetition"].max()) + 1
+    n_networks = int(read_tsv(folder / models[0] / "models.tsv")["repetition"].max()) + 1
     networks = {
         (kind, number): load_network(folder, kind, number, prepared)
         for kind in models
         for number in range(n_networks)
     }
-    write_tsv(folder / "agreement.tsv", agreement(prepared, found, networks, pairs, seed))
+    agreements = [agreement(found, networks, pairs, seed)]
+    if ENCODER_KIND in further:
+        agreements.append(read_tsv(folder / ENCODER_KIND / "agreement.tsv"))
+    write_tsv(folder / "agreement.tsv", pd.concat(agreements, ignore_index=True))
     corpus = folder.name.removeprefix(TEXT_PREFIX)
     shown = [each for kind in models for each in examples(corpus, kind, networks[kind, 0], prepared, seed)]
     write_text(folder / "example.json", json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
@@ -91,7 +92,7 @@ def validity(
         for name, finds in finds_of.items():
             part, feature, number, phase, tester = name.split("/")
             if part == TEST and len(finds):
-                some = _sample(finds, pairs, seed, f"{kind}/{name}")
+                some = sample(finds, pairs, seed, f"{kind}/{name}")
                 original = prepared.parts[TEST].texts.take(some.origins)
                 columns = {"model": kind, "feature": feature, "repetition": int(number), "phase": phase}
                 groups.append((columns | {"tester": tester}, (original, some.texts)))
@@ -107,53 +108,17 @@ def validity(
     return pd.DataFrame(rows, columns=columns)
 
 
-def agreement(
-    prepared: Prepared,
-    found: Mapping[str, Mapping[str, Finds]],
-    networks: Mapping[tuple[str, int], Recurrent],
-    pairs: int,
-    seed: int,
-) -> pd.DataFrame:
-    """Return agreement.tsv: pairs that ADF's local phase found on one network, tested on the others.
-
-    A network is tested on the pairs of the other kind of the same repetition, and on those of its own kind of
-    the next one: what two trainings alone differ by.
-    """
-    rows = []
-    numbers = sorted({number for _, number in networks})
-    for (kind, number), _ in networks.items():
-        for feature in prepared.values:
-            finds = found[kind][key(TEST, feature, number, searched.LOCAL, searched.ADF)]
-            some = _sample(finds, pairs, seed, f"agreement/{kind}/{feature}/{number}")
-            for other in sorted({name for name, _ in networks}):
-                of = numbers[(numbers.index(number) + 1) % len(numbers)] if other == kind else number
-                held = _labels(networks[other, of], some.texts) != _labels(networks[other, of], some.partners)
-                share = held.mean() if len(some) else np.nan
-                columns = {"feature": feature, "found_on": kind, "tested_on": other, "repetition": number}
-                rows.append(columns | {"n_pairs": len(some), "n_hold": int(held.sum()), "share": share})
-    return pd.DataFrame(rows)
-
-
-def _join(folder: Path, models: Sequence[str], is_certified: bool) -> None:
+def _join(folder: Path, models: Sequence[str], further: Collection[str]) -> None:
     """Write the tables of all networks as one each."""
     for name in TABLES:
         tables = [read_tsv(folder / kind / f"{name}.tsv") for kind in models]
+        if ENCODER_KIND in further and name == "models":
+            tables.append(read_tsv(folder / ENCODER_KIND / "models.tsv"))
         write_tsv(folder / f"{name}.tsv", pd.concat(tables, ignore_index=True))
-    for name, further in (("retraining", "certified"), ("unseen", "unseen_certified")):
-        parts = (name, further) if is_certified else (name,)
+    for name, certified in (("retraining", "certified"), ("unseen", "unseen_certified")):
+        parts = (name, certified) if CERTIFIED in further else (name,)
         files = [folder / kind / f"{part}.tsv" for part in parts for kind in models]
         tables = [read_tsv(file, text=_TEXT_COLUMNS) for file in files]
         write_tsv(folder / f"{name}.tsv", pd.concat(tables, ignore_index=True))
     seeds = [read_parquet(folder / kind / "seeds.parquet") for kind in models]
     write_parquet(folder / "seeds.parquet", pd.concat(seeds, ignore_index=True))
-
-
-def _sample(finds: Finds, n: int, seed: int, name: str) -> Finds:
-    """Draw n pairs, or all where there are no more."""
-    if len(finds) <= n:
-        return finds
-    return finds.take(np.sort(stream(seed, "text pairs", name).choice(len(finds), n, replace=False)))
-
-
-def _labels(network: Recurrent, texts: Texts) -> np.ndarray:
-    return network.probabilities(texts).argmax(axis=1)

@@ -5,6 +5,8 @@ SETTING = ["model", "feature"]
 
 AUGMENTED, CERTIFIED, CONTROL = "adf_asc", "certified", "none"
 """Trainings of retraining.tsv: with finds of ADF_ASC, certified, and again with nothing added."""
+ENCODER_KIND = "encoder"
+"""The kind of a fine-tuned encoder, beside those of recurrent networks."""
 OWN, SAME = "own", "same"
 """Where a local search starts: what its own global phase found, or the same texts for all testers."""
 

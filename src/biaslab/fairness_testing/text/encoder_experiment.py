@@ -1,0 +1,71 @@
+"""The encoder as a network of an experiment: its quality, and which pairs found on the others hold on it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from biaslab.core.io import write_tsv
+from biaslab.fairness_testing.text.agreement import agreement_of_encoder
+from biaslab.fairness_testing.text.corpus import TEST, TRAIN, load_prepared
+from biaslab.fairness_testing.text.experiment import quality_of, seed_of
+from biaslab.fairness_testing.text.finds import load_finds
+from biaslab.fairness_testing.text.names import ENCODER_KIND
+
+
+def train_encoder_network(
+    folder: Path,
+    kinds: Sequence[str],
+    pairs: int,
+    encoder: Mapping[str, Any],
+    layers: int | None,
+    epochs: int,
+    negative_weight: float,
+    seed: int,
+) -> None:
+    """Fine-tune an encoder on a corpus: ``encoder/models.tsv`` and ``encoder/agreement.tsv``.
+
+    The weights of the last epoch stay. One thread computes, so that the files have the same bytes whatever
+    the number of cores.
+
+    Parameters
+    ----------
+    folder : path
+        Of the corpus.
+    kinds : sequence of {"lstm", "gru"}
+        The networks whose pairs are tested.
+    pairs : int
+        Found pairs of each network and feature that are tested.
+    encoder : mapping
+        Paths ``config``, ``vocabulary`` and ``weights`` of a BERT (None for random weights).
+    layers : int or None
+        How many of its layers to keep, from the first; None for all.
+    epochs : int
+        Passes over the training texts.
+    negative_weight : float
+        Weight of a negative text in the loss.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        When a file of the steps before is missing, or one of the encoder is wrong.
+    """
+    from biaslab.fairness_testing.text.encoder_training import EncoderSettings, load_start, train_encoder
+    from biaslab.text.devices import make_deterministic
+    from biaslab.text.encoder import EncoderFiles
+
+    make_deterministic(1)
+    prepared = load_prepared(folder)
+    found = {kind: load_finds(folder / kind / "found.npz") for kind in kinds}
+    of_seed = seed_of(seed, ENCODER_KIND, 0)
+    files = EncoderFiles(encoder["config"], encoder["vocabulary"], encoder["weights"])
+    model, tokenizer = load_start(files, layers, of_seed)
+    train, test = prepared.parts[TRAIN], prepared.parts[TEST]
+    settings = EncoderSettings(epochs, negative_weight)
+    network = train_encoder(model, tokenizer, prepared.lexicon, train, settings, of_seed)
+    sizes = {"n_train": len(train.texts), "n_test": len(test.texts)}
+    row = {"model": ENCODER_KIND, "repetition": 0} | sizes | quality_of(network, test) | {"epoch": epochs}
+    write_tsv(folder / ENCODER_KIND / "models.tsv", pd.DataFrame([row]))
+    write_tsv(folder / ENCODER_KIND / "agreement.tsv", agreement_of_encoder(found, network, pairs, seed))
