@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numba
@@ -13,7 +14,7 @@ import pytest
 import text_experiment_data as made
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_parquet, read_tsv
-from biaslab.fairness_testing.text import corpus, experiment, measurement, names
+from biaslab.fairness_testing.text import corpus, example, experiment, measurement, names
 from biaslab.fairness_testing.text import retraining as science
 from biaslab.fairness_testing.text import retraining_experiment as retraining
 from biaslab.fairness_testing.text import search_experiment as searched
@@ -437,6 +438,29 @@ def test_as_many_texts_are_added_as_the_share_says(folder):
     assert table(folder, "retraining", "lstm")["n_added"].max() > 2
 
 
+def test_added_texts_have_the_labels_of_their_rule(folder):
+    prepared, found = load_prepared(folder), load_finds(folder / "gru/found.npz")
+    case = next(searched.cases(folder, "gru", 1, prepared))
+    of_seed = {}
+    for phase in ("local", "global"):  # a text of both is the global phase's
+        finds = found[key("train", "trade", 0, phase, "adf_asc")]
+        labels = prepared.parts["train"].labels[finds.origins].tolist()
+        of_seed |= dict(zip(finds.texts.keys(), labels, strict=True))
+    added = {
+        (tester, rule): (texts, labels)
+        for tester, rule, texts, labels in retraining._additions(case, prepared, found, 0.9, 0, 1)
+    }
+    texts, labels = added["adf_asc", "data"]
+    n = len(texts) // 2
+    assert labels.tolist() == [of_seed[text] for text in texts.keys()[:n]] * 2
+    model = case.subject.model.probabilities(texts).argmax(axis=1)
+    assert (model[:n] != model[n:]).all()
+    assert added["adf_asc", "model"][1].tolist() == model[:n].tolist() * 2
+    assert added["adf_asc", "majority"][0].ids.tobytes() == texts.ids.tobytes()
+    assert 0 < np.mean(labels != np.tile(model[:n], 2)) < 1
+    assert len(added["none", ""][0]) == 0
+
+
 def test_independent_texts_are_at_most_as_many_as_asked(folder):
     for kind in made.KINDS:
         rows = table(folder, "retraining", kind)
@@ -672,6 +696,22 @@ def test_what_searches_make_of_sentences(folder):
             assert check(subject, prepared.lexicon.encode([each["local"]])).discriminatory.all()
     assert any(each["local"] for each in shown)
     assert any(each["global"] is None for each in shown)
+
+
+def test_what_is_shown_of_a_walk_is_discriminatory(folder):
+    """Also where the first text of a walk is not, or texts before it went through fewer hops."""
+    prepared = load_prepared(folder)
+    many, later = replace(prepared, sentences=prepared.parts["test"].texts), 0
+    for kind in made.KINDS:
+        network = experiment.load_network(folder, kind, 0, prepared)
+        shown = [each for each in example.examples("made", kind, network, many, 1) if each["local"]]
+        assert len(shown) > 10
+        for each in shown:
+            local = prepared.lexicon.encode([each["local"]])
+            assert check(subject_of(folder, kind, 0, each["feature"]), local).discriminatory.all()
+            steps = zip(each["global"], each["local"], strict=True)
+            later += sum(before != after for before, after in steps) > 1
+    assert later > 0
 
 
 def test_weights_hold_nothing_but_weights(folder):
