@@ -40,9 +40,11 @@ CASES = [
     "ranking/test_batches.py::test_batch_is_every_list_alone[4-6-10]",
     "ranking/test_batches.py::test_same_bytes_with_any_number_of_threads",
     "ranking/test_reranking.py::test_every_list_is_ranked_and_measured_as_the_oracles_do",
+    "text/test_neighbours.py::test_neighbours_are_those_of_the_definition[4]",
     "text/test_recurrent.py::test_gradients_equal_finite_differences[gru-shape1]",
     "text/test_recurrent.py::test_logits_equal_the_cells_number_by_number[lstm-shape1]",
     "text/test_recurrent_training.py::test_an_epoch_equals_steps_by_hand[lstm]",
+    "text/test_similarity.py::test_measures_equal_their_definitions",
 ]
 RUN_AND_NOTE_KERNELS = """
 import json, sys

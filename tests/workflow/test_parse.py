@@ -115,6 +115,28 @@ def test_only_the_areas_of_the_configuration_are_run(snakemake, tmp_path, areas,
     assert counts["record_config"] == counts["measure_claims"] == counts["write_manifest"] == 1
 
 
+@pytest.mark.parametrize(
+    ("section", "searches", "certified"),
+    [("run: [example]", 2, 2), ("certified_epochs: 0", 2, 0), ("run: [], otherwise: []", 0, 0)],
+)
+def test_corpora_and_what_is_done_with_them_may_be_left_out(
+    snakemake, tmp_path, section, searches, certified
+):
+    if certified:
+        pytest.importorskip("torch")
+    (tmp_path / "texts.yaml").write_text(
+        f"areas: [fairness_testing]\nfairness_testing: {{text: {{{section}}}}}\n"
+    )
+    counts = jobs(dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", tmp_path / "texts.yaml"))
+    for rule in ("search_text_networks", "retrain_text_networks"):
+        assert counts.get(rule, 0) == searches
+    assert counts.get("certify_text_networks", 0) == certified
+    one = bool(searches)
+    for rule in ("train_text_vectors", "prepare_tested_texts", "train_text_networks", "measure_found_texts"):
+        assert counts.get(rule, 0) == one
+    assert counts["search_discrimination"] == 1
+
+
 @pytest.mark.parametrize(("areas", "rankings"), [("origins, debiasing", 1), ("origins", 0), ("debiasing", 0)])
 def test_documents_are_ranked_after_debiasing_when_both_areas_run(snakemake, tmp_path, areas, rankings):
     (tmp_path / "areas.yaml").write_text(f"areas: [{areas}]\n")

@@ -37,6 +37,7 @@ PLACEHOLDERS = {
     "CLASSIFIER": "example",
     "CORPUS": "example",
     "METHOD": "[a-z0-9.@-]+",
+    "MODEL": "(?:lstm|gru)",
     "SEED": r"\d+",
     "TEST": "smoke",
     "SET": "[a-z0-9-]+",
@@ -254,7 +255,8 @@ def test_no_result_names_this_folder(finished_run):
 
 def test_manifest_names_the_corpus_and_every_result(finished_run):
     manifest = json.loads((finished_run / "results/audit/manifest.json").read_text())
-    assert list(manifest["inputs"]) == ["example", "example-source", "smoke"]
+    of_texts = ["text-example-source", "text-example-terms"]
+    assert list(manifest["inputs"]) == ["example", "example-source", "smoke", *of_texts]
     assert "origins/smoke/correlation.tsv" in manifest["outputs"]
     assert "ranking/simulation.tsv" in manifest["outputs"]
     assert manifest["config"]["run"] == ["smoke"]

@@ -231,7 +231,7 @@ rule measure_found_texts:
         mem_mb=memory(3000),
         runtime=240,
     params:
-        options=READING.options("models", "pairs"),
+        options=READING.measure_options(),
         encoder=READING.encoder_options(),
         seed=config["seed"],
     message:

@@ -146,7 +146,7 @@ def read_text_table(
 
 
 def locate(file: str, root: Path) -> Path:
-    """Return the path of a file: as it is when the working directory has it, else in the repository.
+    """Return the path of a file or folder: as it is if the working directory has it, else in the repository.
 
     Parameters
     ----------
@@ -155,11 +155,20 @@ def locate(file: str, root: Path) -> Path:
     root : path
         The repository.
     """
-    return Path(file) if Path(file).is_file() else root / file
+    return Path(file) if Path(file).exists() else root / file
 
 
-def not_found(file: str, root: Path) -> str:
-    """Return what is wrong with a file that `locate` does not find, in one clause; "" when it is there."""
-    if locate(file, root).is_file():
+def not_found(file: str, root: Path, or_folder: bool = False) -> str:
+    """Return what is wrong with what `locate` does not find, in one clause; "" when it is there.
+
+    Parameters
+    ----------
+    file, root
+        As for `locate`.
+    or_folder : bool
+        Whether a folder will do.
+    """
+    found = locate(file, root)
+    if found.is_file() or (or_folder and file and found.is_dir()):
         return ""
     return f"no such file: {file} (looked in {Path.cwd()} and in {root.resolve()}); correct the path"

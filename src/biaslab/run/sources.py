@@ -33,7 +33,7 @@ def source_problem(source: str | None, given: Given) -> str:
     if source is None:
         return ""
     dataset = dataset_name(source)
-    return unregistered(dataset, given.registry) if dataset else not_found(source, given.root)
+    return unregistered(dataset, given.registry) if dataset else not_found(source, given.root, or_folder=True)
 
 
 def datasets_of(sources: Iterable[str | None]) -> list[str]:

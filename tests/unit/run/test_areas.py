@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from biaslab.core.errors import InputError
 from biaslab.debiasing.area import AUTHORS
 from biaslab.run import extras
 from biaslab.run import plan as planning
@@ -168,3 +169,13 @@ def test_optional_dependencies_that_are_missing_leave_an_area_out(plan, monkeypa
     found = plan("areas: [ranking]")
     assert found.areas == ()
     assert "the area ranking is left out: absent-package is not installed" in found.notices[0]
+
+
+def test_a_corpus_may_be_a_folder(plan, tmp_path):
+    folder = tmp_path / "talk"
+    corpora = f"corpora: {{mine: {{format: wikipedia, source: {folder}}}}}"
+    text = f"fairness_testing: {{text: {{run: [mine], {corpora}}}}}"
+    with pytest.raises(InputError, match="no such file"):
+        plan(text)
+    folder.mkdir()
+    assert plan(text).units["fairness_testing"].names[-1] == "text-mine"

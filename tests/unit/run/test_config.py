@@ -14,6 +14,7 @@ from biaslab.run.command import options
 ROOT = Path(__file__).parents[3]
 PRESETS = sorted((ROOT / configuration.PRESETS).glob("*.yaml"))
 SCHEMA = configuration.read_schema(ROOT)
+PARTS = {"": SCHEMA, **SCHEMA["$defs"]}
 
 
 @pytest.fixture(autouse=True)
@@ -44,8 +45,8 @@ def leaves(schema: dict, path: str = ""):
 
 
 def test_every_key_has_a_description_and_a_default():
-    keys = [*leaves(SCHEMA), *leaves(SCHEMA["$defs"]["setup"])]
-    assert len(keys) > 30
+    keys = [(f"{name}{path}", key) for name, part in PARTS.items() for path, key in leaves(part)]
+    assert len(keys) > 150
     assert [path for path, schema in keys if "description" not in schema or "default" not in schema] == []
 
 
@@ -56,7 +57,7 @@ def test_every_mapping_with_fixed_keys_refuses_others():
             for child in schema["properties"].values():
                 yield from fixed(child)
 
-    mappings = [*fixed(SCHEMA), *fixed(SCHEMA["$defs"]["setup"])]
+    mappings = [mapping for part in PARTS.values() for mapping in fixed(part)]
     assert all(mapping["additionalProperties"] is False for mapping in mappings)
 
 
@@ -170,6 +171,23 @@ def test_overlays_merge_mappings_and_replace_everything_else():
         (
             "fairness_testing: {run: [ranking], classifiers: {ranking: {}}}",
             ["'ranking' is the name of an area; rename the classifier"],
+        ),
+        (
+            "fairness_testing: {text: {run: [stormfrnt]}}",
+            ["fairness_testing.text.run: there is no corpus 'stormfrnt'", "did you mean 'stormfront'?"],
+        ),
+        (
+            "fairness_testing: {text: {models: [gru, lstn]}}",
+            ['fairness_testing.text.models[1]: "lstn" is not known', "did you mean 'lstm'?"],
+        ),
+        ("fairness_testing: {text: {repetitions: 1}}", ["text.repetitions: 1 is less than 2"]),
+        (
+            "fairness_testing: {text: {run: [own], corpora: {own: {source: README.md, test: README.md}}}}",
+            ["text.corpora.own.test: names one of validation and test alone", "name both, or null for both"],
+        ),
+        (
+            "fairness_testing: {text: {vectors: {setup: smple}}}",
+            ["fairness_testing.text.vectors.setup: there is no setup 'smple'", "did you mean 'sample'?"],
         ),
         ("debiasing: {benchmarks: [rg]}", ['"rg" is not known', "'rg65'?"]),
         ("run: []", ["config: run: is empty"]),

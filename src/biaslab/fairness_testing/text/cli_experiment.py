@@ -218,9 +218,17 @@ def measure(
     pairs: Annotated[int, typer.Option(help="Found texts of each kind that are measured.", min=1)],
     encoder: EncoderOption,
     seed: Seed,
+    certified: Annotated[
+        bool, typer.Option("--certified", help="Join the results of certified training, too.")
+    ] = False,
+    fine_tuned: Annotated[
+        bool, typer.Option("--fine-tuned", help="Join the results of the fine-tuned encoder, too.")
+    ] = False,
     threads: Threads = 1,
 ) -> None:
     """Measure how like the seeds the found texts are, and on which networks they hold; join all tables."""
     from biaslab.fairness_testing.text import measurement as science
 
-    science.measure(results, models.split(","), pairs, vars(encoder), seed, threads)
+    asked = {science.CERTIFIED: certified, science.ENCODER_KIND: fine_tuned}
+    further = [name for name, is_joined in asked.items() if is_joined]
+    science.measure(results, models.split(","), pairs, vars(encoder), further, seed, threads)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_npz, write_npz, write_tsv
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text.terms import read_terms
+from biaslab.fairness_testing.text.terms import EVERY_TEXT, read_terms
 from biaslab.text import corpora
 from biaslab.text.labelled import read_labelled, read_texts
 from biaslab.text.neighbours import nearest_words
@@ -20,8 +21,6 @@ from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
 TRAIN, VALIDATION, TEST = PARTS = ("train", "validation", "test")
 SHARES = (0.6, 0.1, 0.3)
 """Of these parts, where the corpus has none of its own; many for testing, as searches start from those."""
-ALL = "all"
-"""In texts.tsv: every text, whatever terms it holds."""
 K = 10
 """Neighbours of a word among which a substitute is chosen (Table II)."""
 MAX_WORDS = 200
@@ -175,8 +174,13 @@ def read_parts(source: Source, seed: int) -> dict[str, pd.DataFrame]:
     Raises
     ------
     InputError
-        When a file is wrong, or there are too few texts.
+        When a file is wrong, one of validation and test is named alone, or there are too few texts.
     """
+    if bool(source.validation) != bool(source.test):
+        given, lacking = ("validation", "test") if source.validation else ("test", "validation")
+        raise InputError(
+            f"{source.train}: texts for {given} are named, but none for {lacking}; name both, or none"
+        )
     if source.validation and source.test:
         files = (source.train, source.validation, source.test)
         return {part: _read(source, file) for part, file in zip(PARTS, files, strict=True)}
@@ -192,15 +196,20 @@ def read_parts(source: Source, seed: int) -> dict[str, pd.DataFrame]:
 
 def _read(source: Source, file: Path) -> pd.DataFrame:
     """Return the texts of one file of a corpus."""
-    if source.format == "table":
-        return read_labelled(file, positive=source.positive)
     readers = {
         "stormfront": corpora.read_stormfront,
         "ghc": corpora.read_ghc,
         "wikipedia": corpora.read_wikipedia_talk,
-        "jigsaw": corpora.read_jigsaw,
+        "jigsaw": _read_jigsaw,
+        "table": partial(read_labelled, positive=source.positive),
     }
     return readers[source.format](file)
+
+
+def _read_jigsaw(file: Path) -> pd.DataFrame:
+    """Return comments of the challenge, whose test set comes without labels: they lie beside it."""
+    labels = file.with_name("test_labels.csv")
+    return corpora.read_jigsaw(file, labels if file.name == "test.csv" and labels.exists() else None)
 
 
 def _words(texts: Iterable[str]) -> list[list[str]]:
@@ -210,7 +219,7 @@ def _words(texts: Iterable[str]) -> list[list[str]]:
 def _known(feature: str, known: Mapping[str, Sequence[str]], file: Path) -> str:
     if feature not in known:
         raise InputError(
-            f"{file}: has no feature '{feature}'{suggest(feature, known)}; it has {', '.join(known)}"
+            f"{file}: has no feature '{feature}' (it has {', '.join(known)}){suggest(feature, known)}"
         )
     return feature
 
@@ -225,10 +234,9 @@ def _counts(
     rows = []
     for part, table in tables.items():
         texts, labels = encoded[part], table["label"].to_numpy()
-        for feature in (ALL, *values):
-            kept = (
-                np.flatnonzero(holding(texts, values[feature])) if feature != ALL else np.arange(len(texts))
-            )
+        for feature in (EVERY_TEXT, *values):
+            is_kept = np.ones(len(texts), bool) if feature == EVERY_TEXT else holding(texts, values[feature])
+            kept = np.flatnonzero(is_kept)
             some = texts.take(kept)
             rows.append(
                 {

@@ -65,6 +65,12 @@ class TextInputs:
         read = ["lexicon.npz", "texts.npz", *(f"{ENCODER_KIND}/{name}.tsv" for name in encoder)]
         return [*(f"{folder}/{file}" for file in read), *found]
 
+    def measure_options(self) -> list[str]:
+        """Return what the last step measures."""
+        asked = {"--certified": self.is_certified, "--fine-tuned": self.has_encoder}
+        switches = [switch for switch, is_asked in asked.items() if is_asked]
+        return [*self.options("models", "pairs"), *switches]
+
     # --- word vectors
 
     def vectors_source(self) -> str:

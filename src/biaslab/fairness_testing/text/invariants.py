@@ -9,6 +9,9 @@ from biaslab.fairness_testing.text.search import GlobalSearch, LocalSearch
 from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.words import Texts
 
+CHECKS = ("only_values_differ", "from_neighbours", "labels_confirmed", "l0_recounted")
+"""The checks that every pair must pass."""
+
 
 @dataclass(frozen=True)
 class Invariants:

@@ -1,7 +1,7 @@
 """How like their seeds found texts are (Table IX, Figure 8), and on which networks they hold."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from biaslab.fairness_testing.text.experiment import load_network
 from biaslab.fairness_testing.text.finds import Finds, load_finds, sample
 from biaslab.fairness_testing.text.likeness import Yardsticks
 from biaslab.fairness_testing.text.names import ENCODER_KIND
+from biaslab.fairness_testing.text.retraining_experiment import CERTIFIED
 
 TABLES = ("models", "global", "local", "curves", "words", "flips", "invariants")
 """The tables of each network that are joined as they are."""
@@ -24,7 +25,13 @@ _TEXT_COLUMNS = ("label_rule",)
 
 
 def measure(
-    folder: Path, models: Sequence[str], pairs: int, encoder: Mapping[str, Any], seed: int, threads: int
+    folder: Path,
+    models: Sequence[str],
+    pairs: int,
+    encoder: Mapping[str, Any],
+    further: Collection[str],
+    seed: int,
+    threads: int,
 ) -> None:
     """Join the tables of all networks, and add ``validity.tsv``, ``agreement.tsv`` and ``example.json``.
 
@@ -39,6 +46,9 @@ def measure(
     encoder : mapping
         ``config``, ``vocabulary``, ``weights`` of the sentence encoder (None for random ones); without a
         config and vocabulary neither the likeness of sentences nor perplexity is measured.
+    further : collection of str
+        `CERTIFIED` and `ENCODER_KIND`: join their tables, too. They are not looked for: those of a run with
+        other settings may lie there still.
     seed, threads : int
 
     Raises
@@ -47,7 +57,7 @@ def measure(
         When a file of the steps before is missing.
     """
     prepared = load_prepared(folder)
-    _join(folder, models)
+    _join(folder, models, further)
     found = {kind: load_finds(folder / kind / "found.npz") for kind in models}
     yardsticks = Yardsticks.load(prepared, encoder, seed, threads)
     write_tsv(folder / "validity.tsv", validity(prepared, found, yardsticks, pairs, seed))
@@ -57,9 +67,10 @@ def measure(
         for kind in models
         for number in range(n_networks)
     }
-    write_tsv(
-        folder / "agreement.tsv", _with_encoder(folder, "agreement", agreement(found, networks, pairs, seed))
-    )
+    agreements = [agreement(found, networks, pairs, seed)]
+    if ENCODER_KIND in further:
+        agreements.append(read_tsv(folder / ENCODER_KIND / "agreement.tsv"))
+    write_tsv(folder / "agreement.tsv", pd.concat(agreements, ignore_index=True))
     corpus = folder.name.removeprefix(TEXT_PREFIX)
     shown = [each for kind in models for each in examples(corpus, kind, networks[kind, 0], prepared, seed)]
     write_text(folder / "example.json", json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
@@ -97,20 +108,17 @@ def validity(
     return pd.DataFrame(rows, columns=columns)
 
 
-def _join(folder: Path, models: Sequence[str]) -> None:
+def _join(folder: Path, models: Sequence[str], further: Collection[str]) -> None:
     """Write the tables of all networks as one each."""
     for name in TABLES:
         tables = [read_tsv(folder / kind / f"{name}.tsv") for kind in models]
-        write_tsv(folder / f"{name}.tsv", _with_encoder(folder, name, pd.concat(tables, ignore_index=True)))
-    for name, further in (("retraining", "certified"), ("unseen", "unseen_certified")):
-        files = [folder / kind / f"{table}.tsv" for table in (name, further) for kind in models]
-        tables = [read_tsv(file, text=_TEXT_COLUMNS) for file in files if file.exists()]
+        if ENCODER_KIND in further and name == "models":
+            tables.append(read_tsv(folder / ENCODER_KIND / "models.tsv"))
+        write_tsv(folder / f"{name}.tsv", pd.concat(tables, ignore_index=True))
+    for name, certified in (("retraining", "certified"), ("unseen", "unseen_certified")):
+        parts = (name, certified) if CERTIFIED in further else (name,)
+        files = [folder / kind / f"{part}.tsv" for part in parts for kind in models]
+        tables = [read_tsv(file, text=_TEXT_COLUMNS) for file in files]
         write_tsv(folder / f"{name}.tsv", pd.concat(tables, ignore_index=True))
     seeds = [read_parquet(folder / kind / "seeds.parquet") for kind in models]
     write_parquet(folder / "seeds.parquet", pd.concat(seeds, ignore_index=True))
-
-
-def _with_encoder(folder: Path, name: str, table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with the encoder's rows below; as it is where the encoder has none."""
-    file = folder / ENCODER_KIND / f"{name}.tsv"
-    return pd.concat([table, read_tsv(file)], ignore_index=True) if file.exists() else table

@@ -188,8 +188,9 @@ def outcome(
     """
     n_removed, n = improvement(replace(subject, model=retrained), independent)
     row = {"n_independent": n, "n_removed": n_removed, "improvement": 100 * n_removed / n if n else np.nan}
-    for when, model in (("before", subject.model), ("after", retrained)):
-        row[f"accuracy_{when}"], row[f"f1_{when}"] = quality(model, *test)
+    before, after = (quality(model, *test) for model in (subject.model, retrained))
+    for name, values in zip(("accuracy", "f1"), zip(before, after, strict=True), strict=True):
+        row[f"{name}_before"], row[f"{name}_after"] = values
     return row
 
 

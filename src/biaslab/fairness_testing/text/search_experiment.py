@@ -13,7 +13,7 @@ from biaslab.fairness_testing.text import flips, trails
 from biaslab.fairness_testing.text.corpus import TEST, TRAIN, Prepared, holding, load_prepared
 from biaslab.fairness_testing.text.experiment import load_network
 from biaslab.fairness_testing.text.finds import Finds, key, save_finds
-from biaslab.fairness_testing.text.invariants import verify_global, verify_local
+from biaslab.fairness_testing.text.invariants import CHECKS, Invariants, verify_global, verify_local
 from biaslab.fairness_testing.text.search import (
     MAX_ITER,
     GlobalSearch,
@@ -74,10 +74,10 @@ class Case:
     feature: str
     subject: TextSubject
 
-    @property
-    def columns(self) -> dict[str, str | int]:
-        """What tells its rows in a table apart."""
-        return {"model": self.kind, "feature": self.feature, "repetition": self.number}
+    def searched(self, tester: str, phase: str) -> dict[str, str | int]:
+        """Return what tells one of its searches from all others."""
+        columns = {"model": self.kind, "feature": self.feature, "tester": tester, "phase": phase}
+        return columns | {"repetition": self.number}
 
     def draws(self, effort: Effort, what: str, rows: np.ndarray, steps: int) -> np.ndarray:
         """Return the random numbers of one of its searches."""
@@ -161,8 +161,8 @@ def _search_case(
         draws = case.draws(effort, f"global {name}", rows, MAX_ITER)
         search = searches[name] = search_globally(case.subject, texts, strategy, draws)
         _record_global(case, name, search, rows, tables)
-        verified = asdict(verify_global(case.subject, texts, search))
-        tables.add("invariants", case.columns | {"tester": name, "phase": GLOBAL} | verified)
+        verified = _checked(verify_global(case.subject, texts, search))
+        tables.add("invariants", case.searched(name, GLOBAL) | verified)
         found[key(TEST, case.feature, case.number, GLOBAL, name)] = _global_finds(search, rows)
     local = {
         (RP, OWN): _walk(case, searches[RP], rows, effort, RP),
@@ -173,8 +173,8 @@ def _search_case(
     for (tester, start), (search, origins) in local.items():
         _record_local(case, tester, start, search, tables)
         if start == OWN:
-            verified = asdict(verify_local(case.subject, search))
-            tables.add("invariants", case.columns | {"tester": tester, "phase": LOCAL} | verified)
+            verified = _checked(verify_local(case.subject, search))
+            tables.add("invariants", case.searched(tester, LOCAL) | verified)
             name = key(TEST, case.feature, case.number, LOCAL, tester)
             found[name] = _local_finds(search, origins)
     if case.number == 0:
@@ -193,6 +193,15 @@ def _search_training_texts(case: Case, prepared: Prepared, effort: Effort) -> di
         walked, origins = _walk(case, search, rows, effort, ADF, f"training {name} ")
         found[key(TRAIN, case.feature, 0, LOCAL, name)] = _local_finds(walked, origins)
     return found
+
+
+def _checked(verified: Invariants) -> dict[str, int]:
+    """Return the counts of a verified search, after making sure that every pair passes every check."""
+    counts = asdict(verified)
+    failed = [name for name in CHECKS if counts[name] != verified.n_pairs]
+    if failed:
+        raise RuntimeError(f"a search found pairs that are none ({', '.join(failed)}): {counts}")
+    return counts
 
 
 def _walk(

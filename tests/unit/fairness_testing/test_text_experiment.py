@@ -1,0 +1,727 @@
+"""The steps of the experiment on texts, one after the other, on a small corpus."""
+
+import json
+import shutil
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numba
+import numpy as np
+import pandas as pd
+import pytest
+
+import text_experiment_data as made
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz, read_parquet, read_tsv
+from biaslab.fairness_testing.text import corpus, example, experiment, measurement, names
+from biaslab.fairness_testing.text import retraining as science
+from biaslab.fairness_testing.text import retraining_experiment as retraining
+from biaslab.fairness_testing.text import search_experiment as searched
+from biaslab.fairness_testing.text.corpus import PARTS, Source, load_prepared
+from biaslab.fairness_testing.text.discrimination import check
+from biaslab.fairness_testing.text.finds import Finds, key, load_finds, save_finds
+from biaslab.fairness_testing.text.invariants import CHECKS, Invariants
+from biaslab.fairness_testing.text.likeness import Yardsticks
+from biaslab.fairness_testing.text.strategies import STRATEGIES
+from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.fairness_testing.text.trails import distinct
+from biaslab.text.words import Texts, concatenate
+
+SEARCHED = ("global", "local", "curves", "words", "flips", "invariants")
+PASSED = ("only_values_differ", "from_neighbours", "labels_confirmed", "l0_recounted")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    return made.write_inputs(tmp_path_factory.mktemp("inputs"))
+
+
+@pytest.fixture(scope="module")
+def folder(files, tmp_path_factory):
+    """The folder of the corpus after all steps but certified training; no test writes there."""
+    done = tmp_path_factory.mktemp("results") / "text-made"
+    done.mkdir()
+    made.run_steps(done, files)
+    measurement.measure(done, made.KINDS, made.PAIRS, {}, (), made.SEED, 1)
+    return done
+
+
+@pytest.fixture
+def copied(folder, tmp_path):
+    """The same, to write there."""
+    return shutil.copytree(folder, tmp_path / folder.name)
+
+
+def table(folder, name, kind=""):
+    return read_tsv(folder / kind / f"{name}.tsv", text=("label_rule",) if name == "retraining" else ())
+
+
+def subject_of(folder, kind, number, feature):
+    prepared = load_prepared(folder)
+    network = experiment.load_network(folder, kind, number, prepared)
+    return TextSubject(network, prepared.values[feature], prepared.neighbours)
+
+
+def seeds_of(folder, feature="trade"):
+    return searched.seeds_of(load_prepared(folder), "test", feature, made.EFFORT)
+
+
+def refused(call, *arguments, **options):
+    with pytest.raises(InputError) as caught:
+        call(*arguments, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# --- prepare
+
+
+def test_parts_have_the_shares_and_hold_every_text_once(folder):
+    prepared = load_prepared(folder)
+    texts = [prepared.lexicon.decode(row) for part in PARTS for row in prepared.parts[part].texts]
+    labels = np.concatenate([prepared.parts[part].labels for part in PARTS])
+    expected = Counter((text.lower(), label) for text, label in made.rows())
+    assert Counter((" ".join(text), label) for text, label in zip(texts, labels, strict=True)) == expected
+    sizes = np.array([len(prepared.parts[part].texts) for part in PARTS])
+    assert np.abs(sizes / sizes.sum() - corpus.SHARES).max() < 0.02
+    positive = [prepared.parts[part].labels.mean() for part in PARTS]
+    assert np.ptp(positive) < 0.1
+
+
+def test_texts_are_counted_by_part_and_feature(folder):
+    prepared, counts = load_prepared(folder), table(folder, "texts")
+    assert tuple(counts.columns) == names.COLUMNS["texts"]
+    assert counts["part"].unique().tolist() == list(PARTS)
+    assert counts["feature"].tolist() == ["all", *made.FEATURES] * 3
+    terms = {"all": (), "trade": made.TRADES, "relation": made.RELATIONS}
+    for row in counts.itertuples():
+        part = prepared.parts[row.part]
+        words = [prepared.lexicon.decode(text) for text in part.texts]
+        kept = [i for i, text in enumerate(words) if row.feature == "all" or {*text} & {*terms[row.feature]}]
+        assert (row.n_texts, row.n_positive) == (len(kept), part.labels[kept].sum())
+        spoken = [word for i in kept for word in words[i]]
+        assert row.mean_words == pytest.approx(len(spoken) / len(kept))
+        assert row.known_share == pytest.approx(np.mean([word != "with" for word in spoken]))
+
+
+def test_values_and_neighbours(folder):
+    prepared = load_prepared(folder)
+    assert {name: tuple(prepared.lexicon.decode(ids)) for name, ids in prepared.values.items()} == {
+        "trade": made.TRADES,
+        "relation": made.RELATIONS,
+    }
+    neighbours = set(prepared.lexicon.decode(np.unique(prepared.neighbours[prepared.neighbours >= 0])))
+    assert not neighbours & {*made.TRADES, *made.RELATIONS, "red", "blue", "with"}
+    assert neighbours >= {*made.BAD, *made.GOOD}
+    assert [" ".join(prepared.lexicon.decode(row)) for row in prepared.sentences] == [
+        "the farmers planted a tree near the park",
+        "we met the guests yesterday",
+    ]
+
+
+def test_parts_of_their_own_probes_and_long_texts(files, tmp_path):
+    rows = made.rows()
+    parts = {part: made.write_table(tmp_path / f"{part}.csv", rows[i::3]) for i, part in enumerate(PARTS)}
+    long = " ".join(["the bakers sang"] * corpus.MAX_WORDS)
+    made.write_table(parts["test"], [(long, 1), *rows[:4]])
+    probe = tmp_path / "probe.csv"
+    probe.write_text("comment,toxic\nthe pilots sang,True\nthe guests met,False\n", encoding="utf-8")
+    source = Source("table", parts["train"], parts["validation"], parts["test"])
+    made.prepare(tmp_path, files, source, ("trade",), {"fuzzed": probe})
+    prepared = load_prepared(tmp_path)
+    assert [len(prepared.parts[part].texts) for part in PARTS] == [32, 32, 5]
+    cut = prepared.parts["test"].texts.row(0)
+    assert len(cut) == corpus.MAX_WORDS
+    assert prepared.lexicon.decode(cut) == long.split()[: corpus.MAX_WORDS]
+    assert list(prepared.parts) == [*PARTS, "fuzzed"]
+    assert [prepared.lexicon.decode(row) for row in prepared.parts["fuzzed"].texts] == [
+        ["the", "pilots", "sang"],
+        ["the", "guests", "met"],
+    ]
+    assert prepared.parts["fuzzed"].labels.tolist() == [1, 0]
+
+
+def test_the_split_follows_the_seed(files):
+    source = Source("table", files["texts"])
+    parts = [corpus.read_parts(source, seed)["test"].index.tolist() for seed in (1, 1, 2)]
+    assert parts[0] == parts[1] != parts[2]
+
+
+def test_labels_of_jigsaw_test_texts_lie_beside_them(tmp_path):
+    kinds = "toxic,severe_toxic,obscene,threat,insult,identity_hate"
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text(f"id,comment_text,{kinds}\na,one,1,0,0,0,0,0\nb,two,0,0,0,0,0,0\n", encoding="utf-8")
+    test.write_text("id,comment_text\nc,three\nd,four\n", encoding="utf-8")
+    source = Source("jigsaw", train, train, test)
+    assert "test.csv" in refused(corpus.read_parts, source, 1)
+    labels = f"id,{kinds}\nc,-1,-1,-1,-1,-1,-1\nd,1,0,0,0,0,0\n"
+    (tmp_path / "test_labels.csv").write_text(labels, encoding="utf-8")
+    parts = corpus.read_parts(source, 1)
+    assert parts["train"]["label"].tolist() == [1, 0]
+    assert (parts["test"]["text"].tolist(), parts["test"]["label"].tolist()) == (["four"], [1])
+
+
+def test_what_cannot_be_prepared_is_refused(files, tmp_path):
+    def prepare(*arguments, **options):
+        return refused(made.prepare, tmp_path, files, *arguments, **options)
+
+    message = prepare(features=("trades",))
+    assert (
+        "terms.yaml: has no feature 'trades' (it has trade, relation, colour); did you mean 'trade'?"
+        in message
+    )
+    message = prepare(features=("trade", "colour"))
+    assert "terms.yaml: no text for training of" in message
+    assert "texts.csv holds a value of 'colour'; test another feature, or name other terms" in message
+    few = made.write_table(tmp_path / "few.csv", [("the bakers sang", 1), ("the pilots sang", 0)])
+    assert "few.csv: " in prepare(Source("table", few))
+    assert "none.csv" in prepare(Source("table", tmp_path / "none.csv"))
+    assert "name both" in prepare(Source("table", few, test=few))
+    assert not (tmp_path / "texts.tsv").exists()
+
+
+def test_steps_before_must_have_run(tmp_path):
+    for step, arguments in (
+        (experiment.train_networks, (made.KINDS, 1, made.TRAINING, 1)),
+        (searched.search_networks, ("gru", 1, made.EFFORT)),
+        (retraining.retrain_network, ("gru", 2, 0.1, 5, made.TRAINING, 1)),
+        (measurement.measure, (made.KINDS, 5, {}, (), 1, 1)),
+    ):
+        assert "texts.npz" in refused(step, tmp_path, *arguments)
+
+
+# --- train
+
+
+def test_networks_are_trained_as_the_tables_say(folder):
+    prepared = load_prepared(folder)
+    test = prepared.parts["test"]
+    for kind in made.KINDS:
+        models, training = table(folder, "models", kind), table(folder, "training", kind)
+        assert tuple(models.columns) == names.COLUMNS["models"]
+        assert models["repetition"].tolist() == [0, 1]
+        assert training.columns.tolist()[:3] == ["epoch", "loss", "validation_loss"]
+        assert training["repetition"].tolist() == [0] * 14 + [1] * 14
+        kept = training[training["is_kept"].astype(bool)].set_index("repetition")["epoch"]
+        for row in models.itertuples():
+            network = experiment.load_network(folder, kind, row.repetition, prepared)
+            assert network.kind == row.model == kind
+            predicted = network.probabilities(test.texts).argmax(axis=1)
+            assert row.accuracy == pytest.approx(np.mean(predicted == test.labels))
+            hits = np.sum(predicted & test.labels)
+            assert row.f1 == pytest.approx(2 * hits / (predicted.sum() + test.labels.sum()))
+            assert (
+                row.accuracy > row.majority == pytest.approx(max(test.labels.mean(), 1 - test.labels.mean()))
+            )
+            assert (row.n_train, row.n_test) == (len(prepared.parts["train"].texts), len(test.texts))
+            assert row.epoch == kept[row.repetition]
+
+
+def test_training_repeats_and_differs_by_the_repetition(folder, copied):
+    experiment.train_networks(copied, ("gru",), made.REPETITIONS, made.TRAINING, made.SEED)
+    weights = []
+    for number in range(made.REPETITIONS):
+        file = experiment.network_file(folder, "gru", number)
+        assert experiment.network_file(copied, "gru", number).read_bytes() == file.read_bytes()
+        weights.append(file.read_bytes())
+    assert weights[0] != weights[1]
+    for name in ("models.tsv", "training.tsv"):
+        assert (copied / "gru" / name).read_bytes() == (folder / "gru" / name).read_bytes()
+
+
+def test_added_texts_are_learnt_from(folder):
+    prepared = load_prepared(folder)
+    train, settings = prepared.parts["train"], experiment.settings_of(made.TRAINING)
+    alone, _ = experiment.train_once(prepared, "gru", settings, 1)
+    flipped = corpus.Labelled(train.texts.take(range(20)), 1 - train.labels[:20])
+    more, _ = experiment.train_once(prepared, "gru", settings, 1, flipped)
+    assert alone.W_out.tobytes() != more.W_out.tobytes()
+
+
+# --- search
+
+
+def test_tables_of_a_search_have_their_columns_and_rows(folder):
+    for kind in made.KINDS:
+        for name in SEARCHED:
+            assert tuple(table(folder, name, kind).columns) == names.COLUMNS[name], name
+        cases = [(feature, number) for number in range(made.REPETITIONS) for feature in made.FEATURES]
+        rows = table(folder, "global", kind)
+        assert rows["model"].eq(kind).all()
+        assert list(rows[["feature", "repetition", "strategy"]].itertuples(index=False, name=None)) == [
+            (feature, number, name) for feature, number in cases for name in STRATEGIES
+        ]
+        rows = table(folder, "local", kind)
+        starts = [("rp", "own"), ("rp", "same"), ("adf", "own"), ("adf", "same")]
+        columns = rows[["feature", "repetition", "tester", "start"]]
+        assert list(columns.itertuples(index=False, name=None)) == [
+            (*case, *start) for case in cases for start in starts
+        ]
+        words = table(folder, "words", kind)
+        assert words["term"].tolist() == [*made.TRADES, *made.RELATIONS]
+        assert table(folder, "flips", kind)["value"].tolist() == words["term"].tolist()
+
+
+def test_seeds_are_texts_with_a_value(folder):
+    texts = load_prepared(folder).parts["test"].texts
+    words = load_prepared(folder).lexicon
+    for feature, values in (("trade", made.TRADES), ("relation", made.RELATIONS)):
+        rows = seeds_of(folder, feature)
+        holding = [i for i, row in enumerate(texts) if {*words.decode(row)} & {*values}]
+        assert len(rows) == min(made.SEEDS, len(holding))
+        assert set(rows) <= set(holding)
+        assert (np.diff(rows) > 0).all()
+        seeds = read_parquet(folder / "seeds.parquet")
+        given = seeds[seeds["feature"] == feature].groupby(["model", "strategy", "repetition"])["seed"]
+        assert all(group.tolist() == rows.tolist() for _, group in given)
+
+
+def test_finds_of_the_global_phase_are_recounted(folder):
+    """From the outcome of each seed, and by asking the networks about all pairs once more."""
+    prepared, total = load_prepared(folder), 0
+    for kind in made.KINDS:
+        seeds, found = read_parquet(folder / kind / "seeds.parquet"), load_finds(folder / kind / "found.npz")
+        for row in table(folder, "global", kind).itertuples():
+            of = (seeds["feature"] == row.feature) & (seeds["repetition"] == row.repetition)
+            outcomes = seeds[of & (seeds["strategy"] == row.strategy)].set_index("seed")["found"]
+            assert (row.n_seeds, row.n_raw) == (len(outcomes), (outcomes == 0).sum())
+            subject = subject_of(folder, kind, row.repetition, row.feature)
+            texts = prepared.parts["test"].texts.take(outcomes.index)
+            assert (check(subject, texts).discriminatory == (outcomes == 0)).all()
+            finds = found[key("test", row.feature, row.repetition, "global", row.strategy)]
+            is_raw = outcomes[finds.origins].to_numpy() == 0
+            assert (outcomes[finds.origins] >= 0).all()
+            assert len(finds) == len(distinct(finds.texts)) <= (outcomes >= 0).sum()
+            assert row.n_found >= (~is_raw).sum() == len(finds) - is_raw.sum()
+            assert row.n_found <= (outcomes > 0).sum()
+            assert check(subject, finds.texts).discriminatory.all()
+            total += row.n_found
+    assert total > 20
+
+
+def test_finds_of_the_local_phase_are_recounted(folder):
+    total = 0
+    for kind in made.KINDS:
+        found, rows = load_finds(folder / kind / "found.npz"), table(folder, "local", kind)
+        for row in rows[rows["start"] == "own"].itertuples():
+            finds = found[key("test", row.feature, row.repetition, "local", row.tester)]
+            assert len(finds) == len(distinct(finds.texts)) == row.n_discriminatory <= row.n_texts
+            assert row.n_texts <= row.n_starts * made.HOPS
+            subject = subject_of(folder, kind, row.repetition, row.feature)
+            assert check(subject, finds.texts).discriminatory.all()
+            strategy = "adf_asc" if row.tester == "adf" else "rp"
+            starts = found[key("test", row.feature, row.repetition, "global", strategy)]
+            assert row.n_starts == len(starts)
+            assert set(finds.origins) <= set(starts.origins)
+            total += len(finds)
+    assert total > 100
+
+
+def test_same_starts_are_those_of_adf(folder):
+    rows = table(folder, "local").set_index(["model", "feature", "repetition", "tester", "start"])
+    adf, rp = rows.xs("adf", level="tester"), rows.xs("rp", level="tester")
+    pd.testing.assert_frame_equal(adf.xs("own", level="start"), adf.xs("same", level="start"))
+    same = rp.xs("same", level="start")["n_starts"]
+    assert same.equals(adf.xs("own", level="start")["n_starts"])
+    assert not same.equals(rp.xs("own", level="start")["n_starts"])
+
+
+def test_every_pair_passes_every_check(folder):
+    rows = table(folder, "invariants")
+    counts = table(folder, "global")
+    assert len(rows) == len(made.KINDS) * made.REPETITIONS * len(made.FEATURES) * (len(STRATEGIES) + 2)
+    for name in PASSED:
+        assert rows[name].tolist() == rows["n_pairs"].tolist()
+    assert set(Invariants.__dataclass_fields__) <= set(rows.columns)
+    globally = rows[rows["phase"] == "global"]
+    assert (globally["n_pairs"].to_numpy() >= (counts["n_raw"] + counts["n_found"]).to_numpy()).all()
+    assert set(rows.loc[rows["phase"] == "local", "tester"]) == {"rp", "adf"}
+
+
+def test_curves_end_with_the_counts_of_the_first_training(folder):
+    keys = ["model", "feature", "tester", "start"]
+    local, curves = table(folder, "local"), table(folder, "curves")
+    first = local[local["repetition"] == 0].set_index(keys)
+    last = curves.groupby(keys)[["n_queries", "n_texts", "n_discriminatory"]].last()
+    first = first.loc[last.index]
+    assert (last["n_queries"] == first["n_queries"] + first["n_gradients"]).all()
+    assert last[["n_texts", "n_discriminatory"]].equals(first[["n_texts", "n_discriminatory"]])
+    assert len(last) > 10
+
+
+def test_terms_are_counted_on_the_seeds_of_the_first_training(folder):
+    subject, rows = subject_of(folder, "gru", 0, "trade"), seeds_of(folder)
+    prepared = load_prepared(folder)
+    texts = prepared.parts["test"].texts.take(rows)
+    words = table(folder, "words", "gru").set_index("term")
+    for value, word in zip(subject.values, made.TRADES, strict=True):
+        held = texts.take([i for i, row in enumerate(texts) if value in row])
+        assert words.loc[word, "n_texts"] == len(held)
+        label = subject.model.probabilities(held).argmax(axis=1)
+        flips = np.zeros(len(held), bool)
+        for other in set(subject.values) - {value}:
+            variant = Texts(np.where(held.ids == value, other, held.ids).astype(np.int32), held.offsets)
+            flips |= subject.model.probabilities(variant).argmax(axis=1) != label
+        assert words.loc[word, "n_flips"] == flips.sum()
+    assert words.loc["bakers", "n_flips"] > 0
+    assert words["n_texts"].sum() == len(rows) + words.loc[list(made.RELATIONS), "n_texts"].sum()
+
+
+@pytest.fixture
+def threads():
+    """Let a test choose the number of threads of kernels; give back what it was."""
+    before = numba.get_num_threads()
+    yield numba.set_num_threads
+    numba.set_num_threads(before)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_searches_do_not_depend_on_threads(folder, copied, threads, n):
+    if n > numba.config.NUMBA_NUM_THREADS:
+        pytest.skip("one thread is all there is")
+    threads(n)
+    searched.search_networks(copied, "lstm", made.REPETITIONS, made.EFFORT)
+    for name in [*(f"{name}.tsv" for name in SEARCHED), "seeds.parquet", "found.npz"]:
+        assert (copied / "lstm" / name).read_bytes() == (folder / "lstm" / name).read_bytes(), name
+
+
+def test_finds_are_read_as_they_were_written(tmp_path):
+    finds = Finds(np.array([4, 2]), Texts.of([[1, 2], [3]]), Texts.of([[1, 5], [6]]))
+    save_finds(
+        tmp_path / "found.npz", {"test/trade/0/global/rp": finds, "test/trade/1/local/adf": finds.take([1])}
+    )
+    found = load_finds(tmp_path / "found.npz")
+    assert list(found) == ["test/trade/0/global/rp", "test/trade/1/local/adf"]
+    assert [len(each) for each in found.values()] == [2, 1]
+    assert found["test/trade/1/local/adf"].origins.tolist() == [2]
+    assert found["test/trade/1/local/adf"].partners.row(0).tolist() == [6]
+    assert "none.npz" in refused(load_finds, tmp_path / "none.npz")
+
+
+# --- retrain
+
+
+def found_texts(folder, kind, part, feature, strategy, local):
+    """What both phases found, each text once."""
+    found = load_finds(folder / kind / "found.npz")
+    parts = [found[key(part, feature, 0, *of)].texts for of in (("global", strategy), ("local", local))]
+    joined = concatenate(parts)
+    return joined.take(distinct(joined))
+
+
+def test_retrainings_have_their_rows(folder):
+    rows = table(folder, "retraining", "gru")
+    assert tuple(rows.columns) == names.COLUMNS["retraining"]
+    proposed = [("adf_asc", rule) for rule in ("model", "majority", "data")]
+    others = [(name, "majority") for name in ("asc", "hf", "adf_hf")]
+    full = [("none", ""), *proposed, *others]
+    short = [("none", ""), ("adf_asc", "majority")]
+    expected = [
+        (feature, number, *row)
+        for feature in made.FEATURES
+        for number in range(made.RETRAININGS)
+        for row in (full if number < retraining.N_OTHERS else short)
+    ]
+    columns = rows[["feature", "repetition", "tester", "label_rule"]].fillna("")
+    assert list(columns.itertuples(index=False, name=None)) == expected
+
+
+def test_as_many_texts_are_added_as_the_share_says(folder):
+    for kind in made.KINDS:
+        for row in table(folder, "retraining", kind).itertuples():
+            if row.tester == "none":
+                assert row.n_added == 0
+                continue
+            n = len(found_texts(folder, kind, "train", row.feature, row.tester, row.tester))
+            assert row.n_added == 2 * min(n, max(1, round(made.SHARE * n)))  # each with its partner
+    assert table(folder, "retraining", "lstm")["n_added"].max() > 2
+
+
+def test_added_texts_have_the_labels_of_their_rule(folder):
+    prepared, found = load_prepared(folder), load_finds(folder / "gru/found.npz")
+    case = next(searched.cases(folder, "gru", 1, prepared))
+    of_seed = {}
+    for phase in ("local", "global"):  # a text of both is the global phase's
+        finds = found[key("train", "trade", 0, phase, "adf_asc")]
+        labels = prepared.parts["train"].labels[finds.origins].tolist()
+        of_seed |= dict(zip(finds.texts.keys(), labels, strict=True))
+    added = {
+        (tester, rule): (texts, labels)
+        for tester, rule, texts, labels in retraining._additions(case, prepared, found, 0.9, 0, 1)
+    }
+    texts, labels = added["adf_asc", "data"]
+    n = len(texts) // 2
+    assert labels.tolist() == [of_seed[text] for text in texts.keys()[:n]] * 2
+    model = case.subject.model.probabilities(texts).argmax(axis=1)
+    assert (model[:n] != model[n:]).all()
+    assert added["adf_asc", "model"][1].tolist() == model[:n].tolist() * 2
+    assert added["adf_asc", "majority"][0].ids.tobytes() == texts.ids.tobytes()
+    assert 0 < np.mean(labels != np.tile(model[:n], 2)) < 1
+    assert len(added["none", ""][0]) == 0
+
+
+def test_independent_texts_are_at_most_as_many_as_asked(folder):
+    for kind in made.KINDS:
+        rows = table(folder, "retraining", kind)
+        for feature, n_independent in rows.groupby("feature")["n_independent"]:
+            n = len(found_texts(folder, kind, "test", feature, "adf_asc", "adf"))
+            assert n_independent.unique().tolist() == [min(n, made.INDEPENDENT)]
+        measured = rows[rows["n_independent"] > 0]
+        shares = 100 * measured["n_removed"] / measured["n_independent"]
+        np.testing.assert_allclose(measured["improvement"], shares)
+    assert len(found_texts(folder, "gru", "test", "trade", "adf_asc", "adf")) > made.INDEPENDENT
+
+
+def test_the_control_is_a_retraining_with_nothing_and_shared_by_the_features(folder):
+    prepared = load_prepared(folder)
+    seed = experiment.seed_of(made.SEED, "lstm retraining", 1)
+    control, _ = experiment.train_once(prepared, "lstm", experiment.settings_of(made.TRAINING), seed)
+    test = prepared.parts["test"]
+    rows = table(folder, "retraining", "lstm")
+    rows = rows[(rows["tester"] == "none") & (rows["repetition"] == 1)].set_index("feature")
+    assert rows.index.tolist() == list(made.FEATURES)
+    for row in rows.itertuples():
+        after = science.quality(control, test.texts, test.labels)
+        assert (row.accuracy_after, row.f1_after) == pytest.approx(after)
+    unseen = (
+        table(folder, "unseen", "lstm").query("method == 'none' and repetition == 1").set_index("feature")
+    )
+    for feature in made.FEATURES:
+        subject = TextSubject(control, prepared.values[feature], prepared.neighbours)
+        texts = prepared.parts["validation"].texts
+        texts = texts.take(np.flatnonzero(corpus.holding(texts, subject.values)))
+        n_discriminatory = check(subject, texts).discriminatory.sum()
+        assert unseen.loc[feature, ["n_texts", "n_discriminatory"]].tolist() == [len(texts), n_discriminatory]
+
+
+def test_nothing_found_leaves_nothing_but_the_control(copied):
+    """Where searches found nothing, what is added is empty, and all retrainings are the control."""
+    nothing = Finds(np.empty(0, np.int64), Texts.of([]), Texts.of([]))
+    file = copied / "gru/found.npz"
+    save_finds(file, dict.fromkeys(load_finds(file), nothing))
+    retraining.retrain_network(copied, "gru", 2, made.SHARE, None, made.TRAINING, made.SEED)
+    rows = table(copied, "retraining", "gru")
+    assert rows["n_added"].eq(0).all()
+    assert rows["improvement"].isna().all()
+    after = rows.groupby(["feature", "repetition"])[["accuracy_after", "f1_after"]].nunique()
+    assert after.eq(1).all(axis=None)
+
+
+def test_unseen_texts_are_those_of_no_search(folder):
+    rows = table(folder, "unseen", "gru")
+    assert tuple(rows.columns) == names.COLUMNS["unseen"]
+    assert rows["texts"].unique().tolist() == ["validation"]
+    methods = [("before", 0), *((m, n) for n in range(made.RETRAININGS) for m in ("none", "augmented"))]
+    columns = rows[["feature", "method", "repetition"]]
+    assert list(columns.itertuples(index=False, name=None)) == [
+        (feature, *method) for feature in made.FEATURES for method in methods
+    ]
+    counts = table(folder, "texts").set_index(["part", "feature"])["n_texts"]
+    assert all(row.n_texts == counts["validation", row.feature] for row in rows.itertuples())
+    assert (rows["n_discriminatory"] <= rows["n_texts"]).all()
+    assert rows["n_discriminatory"].max() > 0
+
+
+def test_retraining_repeats(folder, copied):
+    arguments = ("gru", made.RETRAININGS, made.SHARE, made.INDEPENDENT, made.TRAINING, made.SEED)
+    retraining.retrain_network(copied, *arguments)
+    for name in ("retraining.tsv", "unseen.tsv"):
+        assert (copied / "gru" / name).read_bytes() == (folder / "gru" / name).read_bytes()
+
+
+# --- certify
+
+
+def test_certified_training_joins_the_retrainings(folder, copied):
+    pytest.importorskip("torch")
+    for kind in made.KINDS:
+        retraining.certify_network(copied, kind, 2, made.INDEPENDENT, made.TRAINING, made.SEED)
+    before = (copied / "gru/certified.tsv").read_bytes()
+    retraining.certify_network(copied, "gru", 2, made.INDEPENDENT, made.TRAINING, made.SEED)
+    assert (copied / "gru/certified.tsv").read_bytes() == before
+    rows = table(copied, "certified", "gru")
+    assert rows["feature"].tolist() == list(made.FEATURES)
+    assert rows["tester"].eq("certified").all()
+    assert rows[["n_added", "repetition"]].eq(0).all(axis=None)
+    shares = rows[["certified_before", "certified_after"]]
+    assert shares.ge(0).all(axis=None)
+    assert shares.le(1).all(axis=None)
+    plain = table(folder, "retraining", "gru").groupby("feature")["n_independent"].first()
+    assert rows.set_index("feature")["n_independent"].to_dict() == plain.to_dict()
+    for is_certified in (False, True):
+        further = ["certified"] if is_certified else []
+        measurement.measure(copied, made.KINDS, made.PAIRS, {}, further, made.SEED, 1)
+        is_joined = table(copied, "retraining")["tester"].eq("certified").any()
+        assert is_joined == table(copied, "unseen")["method"].eq("certified").any() == is_certified
+    joined = table(copied, "retraining")
+    assert joined["tester"].eq("certified").sum() == len(made.KINDS) * len(made.FEATURES)
+    assert joined["certified_after"].notna().equals(joined["tester"] == "certified")
+    unseen = table(copied, "unseen")
+    methods = ["before", "none", "augmented", "certified"]
+    assert unseen["method"].unique().tolist() == methods
+    assert len(unseen) == len(table(folder, "unseen")) + len(made.KINDS) * len(made.FEATURES)
+
+
+# --- measure
+
+
+def test_tables_are_joined_network_by_network(folder):
+    for name in (*measurement.TABLES, "retraining", "unseen"):
+        parts = [table(folder, name, kind) for kind in made.KINDS]
+        pd.testing.assert_frame_equal(
+            table(folder, name), pd.concat(parts, ignore_index=True), check_dtype=False
+        )
+    parts = [read_parquet(folder / kind / "seeds.parquet") for kind in made.KINDS]
+    pd.testing.assert_frame_equal(read_parquet(folder / "seeds.parquet"), pd.concat(parts, ignore_index=True))
+
+
+def test_likeness_to_the_seed_is_measured(folder):
+    """Of a search with few finds, all are measured: from the texts, by their definitions."""
+    prepared, rows = load_prepared(folder), table(folder, "validity")
+    assert tuple(rows.columns) == names.COLUMNS["validity"]
+    assert set(rows["metric"]) == {"l0", "l2", "jaccard", "bleu"}
+    assert rows["n_pairs"].between(1, made.PAIRS).all()
+    number, strategy = 0, "rp"
+    finds = load_finds(folder / "lstm/found.npz")[key("test", "relation", number, "global", strategy)]
+    assert 0 < len(finds) <= made.PAIRS
+    of = (rows["model"] == "lstm") & (rows["feature"] == "relation") & (rows["repetition"] == number)
+    of &= (rows["phase"] == "global") & (rows["tester"] == strategy)
+    measured = rows[of].set_index("metric")
+    assert measured["n_pairs"].eq(len(finds)).all()
+    pairs = [
+        (prepared.parts["test"].texts.row(origin), finds.texts.row(i))
+        for i, origin in enumerate(finds.origins)
+    ]
+    changed = [np.sum(x != y) for x, y in pairs]
+    assert min(changed) > 0
+    assert measured.loc["l0", "mean"] == pytest.approx(np.mean(changed))
+    overlap = [len({*x} & {*y}) / len({*x} | {*y}) for x, y in pairs]
+    assert measured.loc["jaccard", "mean"] == pytest.approx(np.mean(overlap))
+    assert 0 < measured.loc["bleu", "mean"] < 1
+
+
+def test_searches_without_finds_are_not_measured(folder):
+    counts, rows = table(folder, "invariants"), table(folder, "validity")
+    keys = ["model", "feature", "repetition", "phase", "tester"]
+    found = set(counts.loc[counts["n_pairs"] > 0, keys].itertuples(index=False, name=None))
+    assert set(rows[keys].itertuples(index=False, name=None)) == found
+    assert len(found) < len(counts)
+
+
+def test_pairs_are_tested_on_the_other_kind_and_the_next_training(folder):
+    rows = table(folder, "agreement")
+    assert tuple(rows.columns) == names.COLUMNS["agreement"]
+    prepared = load_prepared(folder)
+    for row in rows.itertuples():
+        finds = load_finds(folder / row.found_on / "found.npz")
+        finds = finds[key("test", row.feature, row.repetition, "local", "adf")]
+        assert row.n_pairs == min(made.PAIRS, len(finds))
+        assert (
+            np.isnan(row.share) if not row.n_pairs else row.share == pytest.approx(row.n_hold / row.n_pairs)
+        )
+        if len(finds) <= made.PAIRS:
+            number = 1 - row.repetition if row.found_on == row.tested_on else row.repetition
+            network = experiment.load_network(folder, row.tested_on, number, prepared)
+            x, other = (network.probabilities(t).argmax(axis=1) for t in (finds.texts, finds.partners))
+            assert row.n_hold == np.sum(x != other)
+    assert len(rows) == 2 * 2 * made.REPETITIONS * len(made.FEATURES)
+
+
+def test_pairs_hold_on_the_network_that_they_were_found_on(folder):
+    prepared = load_prepared(folder)
+    networks = {("gru", 0): experiment.load_network(folder, "gru", 0, prepared)}
+    first = {name: finds for name, finds in load_finds(folder / "gru/found.npz").items() if "/0/" in name}
+    rows = measurement.agreement({"gru": first}, networks, 1000, 1)
+    assert rows["n_hold"].tolist() == rows["n_pairs"].tolist()
+    assert rows["n_pairs"].max() > made.PAIRS
+
+
+def test_likeness_of_sentences_needs_an_encoder(folder):
+    pytest.importorskip("torch")
+    pytest.importorskip("tokenizers")
+    pytest.importorskip("safetensors")
+    prepared = load_prepared(folder)
+    example = Path(__file__).parents[3] / "workflow/resources/hate_speech/example-encoder"
+    encoder = {"config": example / "config.json", "vocabulary": example / "vocab.txt", "weights": None}
+    yardsticks = Yardsticks.load(prepared, encoder, 1, 1)
+    texts = prepared.parts["test"].texts.take(range(4))
+    other = Texts(np.roll(texts.ids, 1), texts.offsets)
+    same, rolled = yardsticks.measure_sentences([(texts, texts), (texts, other)])
+    assert same["similarity"] == pytest.approx(1, abs=1e-5)
+    assert same["perplexity"] == same["seed_perplexity"] == rolled["seed_perplexity"] > 1
+    assert rolled["similarity"] < 1
+    alone = yardsticks.measure_sentences([(other, other)])[0]
+    assert rolled["perplexity"] == pytest.approx(alone["perplexity"], rel=1e-5)
+    assert Yardsticks(prepared.lexicon).measure_sentences([(texts, texts)] * 2) == [{}, {}]
+    found = {"gru": load_finds(folder / "gru/found.npz")}
+    rows = measurement.validity(prepared, found, yardsticks, 3, 1)
+    read = rows[rows["metric"].isin(["similarity", "perplexity", "seed_perplexity"])]
+    keys = ["feature", "phase", "tester"]
+    assert read["repetition"].eq(0).all()
+    measured = rows[(rows["repetition"] == 0) & (rows["metric"] == "l0")][keys]
+    assert len(read) == 3 * len(measured)
+    assert set(read[keys].itertuples(index=False)) == set(measured.itertuples(index=False))
+
+
+def test_what_searches_make_of_sentences(folder):
+    shown = json.loads((folder / "example.json").read_text(encoding="utf-8"))
+    assert [(each["model"], each["feature"]) for each in shown] == [
+        (kind, feature) for kind in made.KINDS for feature in made.FEATURES
+    ]
+    prepared = load_prepared(folder)
+    values = {"trade": made.TRADES, "relation": made.RELATIONS}
+    for each in shown:
+        assert tuple(each) == names.EXAMPLE_KEYS
+        assert each["corpus"] == "made"
+        place = 0 if each["feature"] == "trade" else 1
+        assert " ".join(each["sentence"]) == made.SENTENCES[place].lower().rstrip(".")
+        network = experiment.load_network(folder, each["model"], 0, prepared)
+
+        def label(words, network=network):
+            return int(network.probabilities(prepared.lexicon.encode([words])).argmax())
+
+        if each["global"] is None:
+            assert each["partner"] is each["local"] is None
+            assert each["labels"]["x"] == each["labels"]["partner"] == label(each["sentence"])
+            continue
+        exchange = each["partner"]
+        assert {exchange["from"], exchange["to"]} <= {*values[each["feature"]]}
+        partner = [exchange["to"] if word == exchange["from"] else word for word in each["global"]]
+        assert each["labels"] == {"x": label(each["global"]), "partner": label(partner)}
+        assert each["labels"]["x"] != each["labels"]["partner"]
+        assert len(each["global"]) == len(each["sentence"])
+        if each["local"] is not None:
+            subject = subject_of(folder, each["model"], 0, each["feature"])
+            assert check(subject, prepared.lexicon.encode([each["local"]])).discriminatory.all()
+    assert any(each["local"] for each in shown)
+    assert any(each["global"] is None for each in shown)
+
+
+def test_what_is_shown_of_a_walk_is_discriminatory(folder):
+    """Also where the first text of a walk is not, or texts before it went through fewer hops."""
+    prepared = load_prepared(folder)
+    many, later = replace(prepared, sentences=prepared.parts["test"].texts), 0
+    for kind in made.KINDS:
+        network = experiment.load_network(folder, kind, 0, prepared)
+        shown = [each for each in example.examples("made", kind, network, many, 1) if each["local"]]
+        assert len(shown) > 10
+        for each in shown:
+            local = prepared.lexicon.encode([each["local"]])
+            assert check(subject_of(folder, kind, 0, each["feature"]), local).discriminatory.all()
+            steps = zip(each["global"], each["local"], strict=True)
+            later += sum(before != after for before, after in steps) > 1
+    assert later > 0
+
+
+def test_weights_hold_nothing_but_weights(folder):
+    arrays = read_npz(experiment.network_file(folder, "gru", 0))
+    assert not [name for name in arrays if "vectors" in name]
+
+
+def test_a_search_that_finds_what_is_no_pair_ends_the_step():
+    counts = {"n_pairs": 3, **dict.fromkeys(CHECKS, 3), "n_duplicates": 1}
+    assert searched._checked(Invariants(**counts)) == counts
+    for name in CHECKS:
+        with pytest.raises(RuntimeError, match=name):
+            searched._checked(Invariants(**counts | {name: 2}))
