@@ -20,7 +20,7 @@ FRAME = ("the", "a", "near", "park", "yesterday", "we", "met")
 DIMENSIONS = 8
 KINDS = ("lstm", "gru")
 REPETITIONS, RETRAININGS, HOPS, SEEDS = 2, 3, 3, 15
-SHARE, INDEPENDENT, PAIRS = 0.1, 40, 12
+SHARE, INDEPENDENT, PAIRS = 0.1, 20, 12
 SEED = 3
 EFFORT = Effort(seeds=SEEDS, hops=HOPS, seed=SEED)
 TRAINING = {"epochs": 14, "batch_size": 8, "learning_rate": 0.03, "negative_weight": 1.0}

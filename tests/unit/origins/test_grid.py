@@ -26,7 +26,7 @@ def setup_of(name: str) -> dict:
 
 @pytest.mark.parametrize(
     ("name", "n_targeted", "n_random", "n_ppmi", "n_single", "n_retrainings"),
-    [*PAPER, ("sample", 16, 4, 2, 12, 100 + 10 + 20 + 36)],
+    [*PAPER, ("sample", 16, 4, 2, 12, 100 + 2 + 12 + 36)],
 )
 def test_setups_have_the_papers_counts(name, n_targeted, n_random, n_ppmi, n_single, n_retrainings):
     setup = setup_of(name)
@@ -50,7 +50,7 @@ def test_setups_have_the_papers_counts(name, n_targeted, n_random, n_ppmi, n_sin
 def test_sets_of_table_5_are_trained_equally_often():
     setup = setup_of("sample")
     for name in grid.ppmi_sets(setup):
-        assert grid.trainings_of(name, setup) == grid.trainings_of(name.removeprefix("ppmi-"), setup) == 10
+        assert grid.trainings_of(name, setup) == grid.trainings_of(name.removeprefix("ppmi-"), setup) == 6
     assert grid.trainings_of("weat1-decrease-10", setup) == grid.trainings_of("random-30-0", setup) == 5
     setup |= {"ppmi_sets": {"sizes": [30], "retrainings": 2}}
     assert grid.trainings_of("weat1-decrease-30", setup) == 5
