@@ -1,11 +1,11 @@
-"""Files that are whole or absent: atomic writing, and reading of text, YAML and tables of text."""
+"""Files that are whole or absent: atomic writing, and reading of text, YAML, JSON and tables of text."""
 
 import contextlib
 import csv
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,35 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 def write_json(path: str | os.PathLike, value: object) -> None:
     """Write `value` as indented JSON with sorted keys to `path`, atomically."""
     write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def read_json_rows(path: Path, keys: Collection[str], what: str) -> list[dict[str, Any]]:
+    """Read a JSON file that a step wrote: a list of objects.
+
+    Parameters
+    ----------
+    path : path
+    keys : collection of str
+        What each object must have.
+    what : str
+        What messages call the objects.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, is not JSON, or is no list of such objects.
+    """
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; run the step that makes it first") from error
+    except ValueError as error:
+        raise InputError(
+            f"{path}: not readable as JSON ({error}); run the step that makes it again"
+        ) from error
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and set(keys) <= set(row) for row in rows):
+        raise InputError(f"{path}: no list of {what} ({', '.join(keys)}); run the step that makes it again")
+    return rows
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

@@ -234,8 +234,11 @@ def test_added_texts_are_learnt_from(folder):
     prepared = load_prepared(folder)
     train, settings = prepared.parts["train"], experiment.settings_of(made.TRAINING)
     alone, _ = experiment.train_once(prepared, "gru", settings, 1)
-    flipped = corpus.Labelled(train.texts.take(range(20)), 1 - train.labels[:20])
-    more, _ = experiment.train_once(prepared, "gru", settings, 1, flipped)
+    data = [(prepared.parts[part].texts, prepared.parts[part].labels) for part in ("train", "validation")]
+    nothing, flipped = (train.texts.take(range(n)) for n in (0, 20))
+    control = science.retrain(alone, *data, nothing, np.empty(0, np.int64), settings, 1)
+    assert alone.W_out.tobytes() == control.W_out.tobytes()
+    more = science.retrain(alone, *data, flipped, 1 - train.labels[:20], settings, 1)
     assert alone.W_out.tobytes() != more.W_out.tobytes()
 
 

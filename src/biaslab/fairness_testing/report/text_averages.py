@@ -15,7 +15,7 @@ from biaslab.fairness_testing.report.text_results import (
     own_starts,
     with_calls,
 )
-from biaslab.fairness_testing.text.names import AUGMENTED, CERTIFIED, CONTROL, OWN, SAME
+from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, OWN, PROPOSED, SAME
 
 _REPETITION = [*BENCHMARK, "repetition"]
 _COMPARED = [name for name in METRIC_NAMES if name != "seed_perplexity"]
@@ -170,7 +170,7 @@ def _of_retraining(data: pd.DataFrame) -> _Values:
     yield "certified_gain", "", certified - control
     rules = dict.fromkeys(data.loc[data["label_rule"] != "", "label_rule"])
     for rule in rules:
-        augmented = _training(data, AUGMENTED, rule)
+        augmented = _training(data, PROPOSED, rule)
         yield "improvement_augmented", rule, augmented
         yield "improvement_best", rule, augmented
         yield "improvement_gain", rule, augmented - control

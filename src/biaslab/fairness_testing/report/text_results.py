@@ -1,12 +1,11 @@
 """The result files on texts: reading those of several corpora, names for people, paired comparisons."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
 
-from biaslab.core.errors import InputError
+from biaslab.core.files import read_json_rows
 from biaslab.core.stats import mean_interval
 from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.report.results import ratio, summarize
@@ -90,23 +89,8 @@ def read_examples(units: Sequence[Results]) -> list[dict[str, Any]]:
     InputError
         When a corpus lacks the file, or it is no list of examples.
     """
-    rows = []
-    for unit in units:
-        path = unit.folder / EXAMPLE
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise InputError(f"{path}: no such file; run the step that makes it first") from error
-        except ValueError as error:
-            raise InputError(
-                f"{path}: not readable as JSON ({error}); run the step that makes it again"
-            ) from error
-        if not isinstance(found, list) or not all(
-            isinstance(row, dict) and set(EXAMPLE_KEYS) <= set(row) for row in found
-        ):
-            raise InputError(f"{path}: no list of examples ({', '.join(EXAMPLE_KEYS)}); run the step again")
-        rows += found
-    return rows
+    files = [unit.folder / EXAMPLE for unit in units]
+    return [row for file in files for row in read_json_rows(file, EXAMPLE_KEYS, "examples")]
 
 
 def corpus_of(unit: Results) -> str:

@@ -34,7 +34,7 @@ from biaslab.fairness_testing.report.text_results import (
     with_calls,
     with_masks,
 )
-from biaslab.fairness_testing.text.names import AUGMENTED, CERTIFIED, CONTROL
+from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, PROPOSED
 from biaslab.run.reports import Results
 
 N_TERMS = 15
@@ -251,7 +251,7 @@ def cost(units: Sequence[Results]) -> Table:
 def retraining(units: Sequence[Results]) -> Table:
     """Return what retraining with finds of ADF_ASC, and certified training, remove (Table XIII)."""
     title = "Discrimination removed by retraining and by certified training"
-    return _trainings(units, (AUGMENTED, CERTIFIED, CONTROL), title)
+    return _trainings(units, (PROPOSED, CERTIFIED, CONTROL), title)
 
 
 def retraining_by_strategy(units: Sequence[Results]) -> Table:

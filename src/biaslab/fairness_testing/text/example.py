@@ -7,8 +7,8 @@ import numpy as np
 
 from biaslab.fairness_testing.text.corpus import Prepared, holding
 from biaslab.fairness_testing.text.discrimination import check
+from biaslab.fairness_testing.text.names import PROPOSED
 from biaslab.fairness_testing.text.search import MAX_ITER, draw_numbers, search_globally, search_locally
-from biaslab.fairness_testing.text.search_experiment import PROPOSED
 from biaslab.fairness_testing.text.strategies import STRATEGIES
 from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.models import TextModel

@@ -4,17 +4,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from sklearn.metrics import f1_score
 
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.text.corpus import TEST, TRAIN, VALIDATION, Labelled, Prepared, load_prepared
+from biaslab.fairness_testing.text.retraining import quality
 from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent, load_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
-from biaslab.text.words import concatenate
 
 
 def settings_of(training: Mapping[str, Any]) -> TrainingSettings:
@@ -63,19 +61,19 @@ def _train_kind(
     for number in range(repetitions):
         network, history = train_once(prepared, kind, settings, seed_of(seed, kind, number))
         network.save(network_file(folder, kind, number))
-        quality = quality_of(network, prepared.parts[TEST])
+        measured = quality_of(network, prepared.parts[TEST])
         kept = int(history.loc[history["is_kept"].astype(bool), "epoch"].iloc[0])
         sizes = {f"n_{part}": len(prepared.parts[part].texts) for part in (TRAIN, TEST)}
-        models.append({"model": kind, "repetition": number} | sizes | quality | {"epoch": kept})
+        models.append({"model": kind, "repetition": number} | sizes | measured | {"epoch": kept})
         histories.append(history.assign(repetition=number))
     write_tsv(folder / kind / "models.tsv", pd.DataFrame(models))
     write_tsv(folder / kind / "training.tsv", pd.concat(histories, ignore_index=True))
 
 
 def train_once(
-    prepared: Prepared, kind: str, settings: TrainingSettings, seed: int, added: Labelled | None = None
+    prepared: Prepared, kind: str, settings: TrainingSettings, seed: int
 ) -> tuple[Recurrent, pd.DataFrame]:
-    """Train a network on a corpus, and perhaps on further texts.
+    """Train a network on a corpus.
 
     Returns
     -------
@@ -84,24 +82,16 @@ def train_once(
         See `train_recurrent`.
     """
     train, validation = prepared.parts[TRAIN], prepared.parts[VALIDATION]
-    texts, labels = train.texts, train.labels
-    if added is not None:
-        texts = concatenate([texts, added.texts])
-        labels = np.concatenate([labels, added.labels])
     start = initial_recurrent(kind, prepared.lexicon.vectors, seed)
     held_out = (validation.texts, validation.labels)
-    return train_recurrent(start, texts, labels, settings, seed, validation=held_out)
+    return train_recurrent(start, train.texts, train.labels, settings, seed, validation=held_out)
 
 
 def quality_of(network: TextModel, test: Labelled) -> dict[str, float]:
     """Return accuracy, the share of the more frequent label, and F1 of the positive label."""
-    predicted = network.probabilities(test.texts).argmax(axis=1)
+    accuracy, f1 = quality(network, test.texts, test.labels)
     share = test.labels.mean()
-    return {
-        "accuracy": float((predicted == test.labels).mean()),
-        "majority": float(max(share, 1 - share)),
-        "f1": float(f1_score(test.labels, predicted, zero_division=0)),
-    }
+    return {"accuracy": accuracy, "majority": float(max(share, 1 - share)), "f1": f1}
 
 
 def network_file(folder: Path, kind: str, number: int) -> Path:

@@ -1,9 +1,7 @@
 """The measures of likeness between a text and what a search made of it (Section 5.2, RQ2)."""
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,16 +53,14 @@ class Yardsticks:
         """
         if not encoder.get("config") or not encoder.get("vocabulary"):
             return cls(prepared.lexicon)
+        from biaslab.fairness_testing.text.encoder_training import load_start
         from biaslab.text.devices import make_deterministic
-        from biaslab.text.encoder import EncoderFiles, prepare_encoder
+        from biaslab.text.encoder import EncoderFiles
         from biaslab.text.sentence_vectors import SentenceEncoder
 
         make_deterministic(threads)
-        with tempfile.TemporaryDirectory() as folder:
-            files = EncoderFiles(encoder["config"], encoder["vocabulary"], encoder.get("weights"))
-            weights = "pretrained" if encoder.get("weights") else "random"
-            prepare_encoder(files, folder, weights=weights, seed=seed)
-            sentences = SentenceEncoder.load(Path(folder))
+        files = EncoderFiles(encoder["config"], encoder["vocabulary"], encoder.get("weights"))
+        sentences = SentenceEncoder(*load_start(files, None, seed))
         return cls(prepared.lexicon, sentences, _train_language_model(prepared, sentences.tokenizer, seed))
 
     def measure_words(self, original: Texts, changed: Texts) -> dict[str, float]:

@@ -16,8 +16,7 @@ from biaslab.fairness_testing.text.example import examples
 from biaslab.fairness_testing.text.experiment import load_network
 from biaslab.fairness_testing.text.finds import Finds, load_finds, sample
 from biaslab.fairness_testing.text.likeness import Yardsticks
-from biaslab.fairness_testing.text.names import ENCODER_KIND
-from biaslab.fairness_testing.text.retraining_experiment import CERTIFIED
+from biaslab.fairness_testing.text.names import CERTIFIED, ENCODER_KIND
 
 TABLES = ("models", "global", "local", "curves", "words", "flips", "invariants")
 """The tables of each network that are joined as they are."""

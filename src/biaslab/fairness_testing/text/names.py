@@ -3,12 +3,16 @@
 SETTING = ["model", "feature"]
 """What the paper calls a benchmark: a classifier of texts and the sensitive feature that varies."""
 
-AUGMENTED, CERTIFIED, CONTROL = "adf_asc", "certified", "none"
-"""Trainings of retraining.tsv: with finds of ADF_ASC, certified, and again with nothing added."""
+PROPOSED = "adf_asc"
+"""The strategy whose finds ADF's local phase starts from (Section 5.2, footnote 9)."""
+CERTIFIED, CONTROL = "certified", "none"
+"""Trainings of retraining.tsv that add no finds of a strategy: certified, and again with nothing added."""
+BEFORE, AUGMENTED = "before", "augmented"
+"""Methods in unseen.tsv, besides these two: no training, and one with finds of ADF_ASC."""
 ENCODER_KIND = "encoder"
 """The kind of a fine-tuned encoder, beside those of recurrent networks."""
 OWN, SAME = "own", "same"
-"""Where a local search starts: what its own global phase found, or the same texts for all testers."""
+"""Where a local phase starts: from the tester's own finds, as in Table VIII, or from those of ADF."""
 
 _SEARCH = ("n_queries", "n_gradients")
 

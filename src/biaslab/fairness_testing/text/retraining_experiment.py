@@ -23,11 +23,11 @@ from biaslab.fairness_testing.text.corpus import (
 from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.experiment import seed_of, settings_of
 from biaslab.fairness_testing.text.finds import Finds, key, load_finds
+from biaslab.fairness_testing.text.names import AUGMENTED, BEFORE, CERTIFIED, CONTROL, PROPOSED
 from biaslab.fairness_testing.text.search_experiment import (
     ADF,
     GLOBAL,
     LOCAL,
-    PROPOSED,
     RETRAINED,
     Case,
     cases,
@@ -36,10 +36,6 @@ from biaslab.fairness_testing.text.trails import distinct
 from biaslab.text.recurrent import Recurrent
 from biaslab.text.words import Texts, concatenate
 
-NONE, CERTIFIED = "none", "certified"
-"""Testers of rows without added texts: the control, and certified training."""
-BEFORE, AUGMENTED = "before", "augmented"
-"""Methods in unseen.tsv, besides these two."""
 N_OTHERS = 2
 """Retrainings by other label rules than the majority, and with what other testers found."""
 _NOTHING = Texts.of([])
@@ -90,17 +86,17 @@ def retrain_network(
         for number in range(retrainings):
             of_seed = seed_of(seed, f"{kind} retraining", number)
             for tester, rule, texts, labels in _additions(case, prepared, found, share, number, seed):
-                if tester != NONE or number not in controls:
+                if tester != CONTROL or number not in controls:
                     network = science.retrain(
                         case.subject.model, train, validation, texts, labels, settings, of_seed
                     )
-                if tester == NONE:  # the same whatever feature is tested
+                if tester == CONTROL:  # the same whatever feature is tested
                     network = controls.setdefault(number, network)
                 columns = {"model": kind, "feature": case.feature, "tester": tester, "label_rule": rule}
                 measured = science.outcome(case.subject, network, independent, test)
                 rows.append(columns | {"repetition": number, "n_added": len(texts)} | measured)
-                if (tester, rule) in ((NONE, ""), (PROPOSED, science.MAJORITY)):
-                    method = NONE if tester == NONE else AUGMENTED
+                if (tester, rule) in ((CONTROL, ""), (PROPOSED, science.MAJORITY)):
+                    method = CONTROL if tester == CONTROL else AUGMENTED
                     unseen.append(_unseen(case, prepared, network, method, number))
     write_tsv(folder / kind / "retraining.tsv", pd.DataFrame(rows))
     write_tsv(folder / kind / "unseen.tsv", pd.concat(unseen, ignore_index=True))
@@ -159,7 +155,7 @@ def _additions(
     case: Case, prepared: Prepared, found: Mapping[str, Finds], share: float, number: int, seed: int
 ) -> Iterator[tuple[str, str, Texts, np.ndarray]]:
     """Yield what a retraining adds: tester, label rule, texts and their labels; first nothing."""
-    yield NONE, "", _NOTHING, np.empty(0, np.int64)
+    yield CONTROL, "", _NOTHING, np.empty(0, np.int64)
     for tester in RETRAINED:
         finds = _found_texts(found, TRAIN, case, tester)
         finds = finds.take(science.drawn(len(finds), number, seed, share))

@@ -14,6 +14,7 @@ from biaslab.fairness_testing.text.corpus import TEST, TRAIN, Prepared, holding,
 from biaslab.fairness_testing.text.experiment import load_network
 from biaslab.fairness_testing.text.finds import Finds, key, save_finds
 from biaslab.fairness_testing.text.invariants import CHECKS, Invariants, verify_global, verify_local
+from biaslab.fairness_testing.text.names import OWN, PROPOSED, SAME
 from biaslab.fairness_testing.text.search import (
     MAX_ITER,
     GlobalSearch,
@@ -28,11 +29,7 @@ from biaslab.text.words import Texts
 
 RP, ADF = "rp", "adf"
 """The testers of the local phase: random words, and words that the gradients choose."""
-OWN, SAME = "own", "same"
-"""Where a local phase starts: from the tester's own finds, as in Table VIII, or from those of ADF."""
 GLOBAL, LOCAL = "global", "local"
-PROPOSED = "adf_asc"
-"""The strategy whose finds ADF's local phase starts from (Section 5.2, footnote 9)."""
 RETRAINED = (PROPOSED, "asc", "hf", "adf_hf")
 """The strategies whose finds on the training texts networks are retrained with (Tables XIII and XIV)."""
 

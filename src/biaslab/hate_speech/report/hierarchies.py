@@ -1,6 +1,5 @@
 """Hierarchical explanations before and after regularization (Kennedy et al. 2020, Figures 3 to 5)."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.core.files import read_json_rows
 from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, LIGHT_GREY, figure, save_with_data
 from biaslab.hate_speech.hierarchy import Hierarchy
 from biaslab.hate_speech.hierarchy_text import Explained, colours, scale_of
@@ -84,17 +84,7 @@ def _heading(name: str) -> str:
 def _read(unit: Results) -> list[_Panel]:
     """Return the panels of a corpus, the methods of a sentence below each other."""
     mask: Callable[[str], str] = str if unit.option("unmask") else Masker.load(unit.file("masked_words"))
-    path = unit.folder / FILE
-    try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file; run the step that makes it first") from error
-    except ValueError as error:
-        raise InputError(
-            f"{path}: not readable as JSON ({error}); run the step that makes it again"
-        ) from error
-    if not isinstance(rows, list) or not all(isinstance(r, dict) and set(_KEYS) <= set(r) for r in rows):
-        raise InputError(f"{path}: no list of explanations ({', '.join(_KEYS)}); run the step that makes it")
+    rows = read_json_rows(unit.folder / FILE, _KEYS, "explanations")
     numbers: dict[tuple[str, ...], int] = {}
     for row in rows:
         numbers.setdefault(tuple(row["sentence"]), len(numbers) + 1)
