@@ -13,7 +13,16 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 
 ANY_SETUP = "any"
-_NUMBERS = ("value", "tolerance")
+STATEMENT = "statement"
+CELL = "cell"
+COUNTED = (STATEMENT, CELL)
+HYPOTHESIS = "hypothesis"
+WEAKER = "weaker than printed"
+EXEMPT_KINDS = ("setting", "identity")
+"""Kinds that say what was run, not what came out; they may gate other claims and are never counted."""
+
+_NUMBERS = ("value", "tolerance", "min_rows")
+_FLAGS = ("direction", "other_data")
 
 
 @dataclass(frozen=True)
@@ -28,17 +37,25 @@ class Claim:
     item: str
     statement: str
     published: str
+    origin: str
+    counts_as: str
+    part_of: str
     kind: str
     value: float | None
     tolerance: float
-    direction: str
+    rationale: str
+    null: str
+    direction: bool
     setup: str
     other_data: bool
+    gates: str
+    min_rows: int
     file: str
     select: str
     measure: str
     interval: str
     shown: str
+    caveat: str
     reason: str
     where: str
     area: str
@@ -47,6 +64,16 @@ class Claim:
     def setups(self) -> tuple[str, ...]:
         """The setups whose data are the paper's, measured together; empty when any data will do."""
         return () if self.setup == ANY_SETUP else tuple(self.setup.split("+"))
+
+    @property
+    def group(self) -> str:
+        """The printed statement that the claim is a part of: its own unless `part_of` names one."""
+        return self.part_of or self.claim_id
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the claim counts as the paper's in the headline: a statement or a printed number."""
+        return self.counts_as in COUNTED
 
 
 def read_claims(paths: Iterable[str | os.PathLike], schema: str | os.PathLike) -> list[Claim]:
@@ -67,8 +94,9 @@ def read_claims(paths: Iterable[str | os.PathLike], schema: str | os.PathLike) -
     Raises
     ------
     InputError
-        For the first unknown or missing column, or field that the schema refuses, and for an identifier
-        that is used twice; with file, line and column.
+        For the first unknown or missing column, or field that the schema refuses, for an identifier that is
+        used twice, a gate that names no claim of the same registry, and a row whose columns contradict each
+        other; with file, line and column.
     """
     import jsonschema
 
@@ -84,7 +112,26 @@ def read_claims(paths: Iterable[str | os.PathLike], schema: str | os.PathLike) -
                 first = claims[claim.claim_id].where
                 raise InputError(f"{where}: claim_id '{claim.claim_id}' is taken by {first}; rename one")
             claims[claim.claim_id] = claim
+    for claim in claims.values():
+        _check(claim, claims)
     return list(claims.values())
+
+
+def _check(claim: Claim, claims: dict[str, Claim]) -> None:
+    """Refuse a row whose columns contradict each other or the other rows."""
+    if claim.is_counted and (claim.kind in EXEMPT_KINDS or claim.origin == HYPOTHESIS):
+        what = f"of kind '{claim.kind}'" if claim.kind in EXEMPT_KINDS else "that is a hypothesis"
+        raise InputError(f"{claim.where}, column 'counts_as': a row {what} is never counted; write none")
+    if claim.direction and not claim.null:
+        raise InputError(
+            f"{claim.where}, column 'null': a direction needs a null result to lie beyond; name it"
+        )
+    for name in claim.gates.split():
+        gate = claims.get(name)
+        if gate is None or gate.area != claim.area or not gate.measure:
+            raise InputError(
+                f"{claim.where}, column 'gates': '{name}' is no measured claim of this registry; write others"
+            )
 
 
 def _read_schema(path: str | os.PathLike) -> dict:
@@ -115,7 +162,9 @@ def _claim(row: dict[str, str], validator: object, where: str, area: str) -> Cla
         raise InputError(f"{where}{_explain(error)}")
     fields["tolerance"] = fields.get("tolerance", 0.0)
     fields["value"] = fields.get("value")
-    fields["other_data"] = row["other_data"] == "yes"
+    fields["min_rows"] = int(fields.get("min_rows", 1))
+    for name in _FLAGS:
+        fields[name] = row[name] == "yes"
     return Claim(**dict.fromkeys(row, "") | fields, where=where, area=area)
 
 
@@ -135,6 +184,7 @@ def _explain(error: object) -> str:
     """Say in which column the row breaks the schema, and what may stand there."""
     if error.validator == "required":
         missing = next(name for name in error.validator_value if name not in error.instance)
-        return f": column '{missing}' is empty; {error.schema.get('description', 'fill it in')}"
+        about = error.schema.get("properties", {}).get(missing, error.schema)
+        return f": column '{missing}' is empty; {about.get('description', 'fill it in')}"
     column = error.absolute_path[0]
     return f", column '{column}': '{error.instance}' is not allowed; write {error.schema['description']}"

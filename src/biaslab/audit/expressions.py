@@ -8,21 +8,28 @@ A formula is made of the table's columns, numbers, texts in quotes and
 ``mean(x)``, ``sd(x)``                  with Student's t and the chi-square interval
 ``median min max sum distinct(x)``      ``distinct`` counts different values
 ``count()``, ``fraction(c)``            rows; share of rows with condition c (Clopper and Pearson's interval)
+``present(x)``                          the condition that a row has a value in x
 ``difference(x, a, b)``                 mean over rows a minus mean over rows b, with Welch's interval
 ``change(x, a, b)``                     the same in percent of the mean over b, by the delta method
 ``spearman(x, y)``                      rank correlation
 ======================================  ==================================================================
 
-Those from ``mean`` on take a further condition as their last argument: ``mean(x, kind == 'random')``. They
-skip missing values; over no rows their value is missing (``count``, ``distinct`` and ``sum``: zero).
-Intervals have 95%; a formula has one only when one of these functions is its outermost part.
+Those from ``mean`` on, but for ``present``, take a further condition as their last argument:
+``mean(x, kind == 'random')``. Intervals have 95%; a formula has one only when one of these functions is its
+outermost part.
+
+Nothing is made of what is not there. A missing number makes a condition on it unknown (a missing text is
+no text: it differs from every other), an unknown condition or a missing number among the rows that a function
+is about makes its value missing, and so do too few rows: `MissingError`. ``count`` and ``distinct`` are zero
+where no row meets their condition, but missing on an empty table. Rows without a value are left out only by
+name: ``present(x) and x < 0.05``, which is false, not unknown, where x is missing.
 """
 
 import ast
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -40,20 +47,25 @@ _COMPARE = {
 }
 _ROWWISE = {"abs": np.abs, "log": np.log}
 
-Value = float | str | pd.Series
+Value = float | str | pd.Series  # what a part of a formula stands for; an Estimate too
 
 
 class FormulaError(ValueError):
     """A formula that cannot be read, or does not fit its table."""
 
 
+class MissingError(ValueError):
+    """The table does not hold what a formula needs; the message says what is missing, in one clause."""
+
+
 @dataclass(frozen=True)
 class Estimate:
-    """A measured number and its interval; missing parts are NaN."""
+    """A measured number, its 95% interval (NaN: none) and Student's degrees of freedom of that interval."""
 
     value: float
     low: float = math.nan
     high: float = math.nan
+    df: float = math.inf
 
 
 def columns_of(*formulas: str) -> set[str]:
@@ -79,8 +91,11 @@ def select_rows(formula: str, table: pd.DataFrame) -> pd.DataFrame:
     ------
     FormulaError
         When the formula cannot be read, is no condition, or does not fit the table.
+    MissingError
+        When the condition is unknown for a row.
     """
-    return table[_condition(_evaluate(_parse(formula), table), "the selection")].reset_index(drop=True)
+    chosen = _known(_condition(_evaluate(_parse(formula), table), "the selection"), formula)
+    return table[chosen].reset_index(drop=True)
 
 
 def estimate(formula: str, table: pd.DataFrame, interval: str = "") -> Estimate:
@@ -99,16 +114,28 @@ def estimate(formula: str, table: pd.DataFrame, interval: str = "") -> Estimate:
     ------
     FormulaError
         When a formula cannot be read, gives no single number, or does not fit the table.
+    MissingError
+        When the table has no row, or lacks a value that the number is made of.
     """
+    if table.empty:
+        raise MissingError("no row that the claim is about")
     found = _evaluate(_parse(formula), table)
     found = found if isinstance(found, Estimate) else Estimate(_scalar(found))
-    if not interval:
-        return found
+    if not math.isfinite(found.value):
+        raise MissingError(f"{formula} is not a finite number")
+    return replace(found, **_ends(interval, table)) if interval else found
+
+
+def _ends(interval: str, table: pd.DataFrame) -> dict[str, float]:
+    """Return the ends of an interval; none when the table lacks a value of theirs."""
     ends = _parse(interval)
     if not isinstance(ends, ast.Tuple) or len(ends.elts) != 2:
         raise FormulaError(f"'{interval}' is no interval; write LOW, HIGH")
-    low, high = sorted(_scalar(_evaluate(end, table)) for end in ends.elts)
-    return Estimate(found.value, low, high)
+    try:
+        low, high = sorted(_scalar(_evaluate(end, table)) for end in ends.elts)
+    except MissingError:
+        return {"low": math.nan, "high": math.nan, "df": math.inf}
+    return {"low": low, "high": high, "df": math.inf}
 
 
 def _parse(formula: str) -> ast.expr:
@@ -135,13 +162,23 @@ def _evaluate(node: ast.expr, table: pd.DataFrame) -> Value | Estimate:
             return _apply(_BINARY[type(node.op)], node, table, node.left, node.right)
         case ast.BoolOp():
             return _combine(node, table)
-        case ast.Compare(ops=[ast.In()], comparators=[ast.Tuple() as choices]):
-            return _apply(lambda x: x.isin([c.value for c in choices.elts]), node, table, node.left)
+        case ast.Compare(ops=[ast.In()], comparators=[ast.Tuple(elts=[_, *_]) as choices]):
+            values = [_choice(choice) for choice in choices.elts]
+            found = _apply(lambda x: x.isin(values), node, table, node.left)
+            return found if _is_text(values[0]) else _unknown_where_missing(found, table, node.left)
         case ast.Compare(ops=[op], comparators=[right]) if type(op) in _COMPARE:
-            return _apply(_COMPARE[type(op)], node, table, node.left, right)
+            found = _apply(_COMPARE[type(op)], node, table, node.left, right)
+            return _unknown_where_missing(found, table, node.left, right)
         case ast.Call(func=ast.Name(), keywords=[]):
             return _call(node, table)
     raise FormulaError(f"'{ast.unparse(node)}' has no place in a formula")
+
+
+def _choice(node: ast.expr) -> float | str:
+    """Return one of the values between the brackets of ``in``."""
+    if not isinstance(node, ast.Constant):
+        raise FormulaError(f"'{ast.unparse(node)}' has no place in a formula")
+    return node.value
 
 
 def _column(name: str, table: pd.DataFrame) -> pd.Series:
@@ -161,9 +198,33 @@ def _apply(function: Callable, node: ast.expr, table: pd.DataFrame, *parts: ast.
         raise FormulaError(f"'{ast.unparse(node)}' does not fit the table ({error})") from error
 
 
+def _unknown_where_missing(found: Value, table: pd.DataFrame, *parts: ast.expr) -> Value:
+    """Return a condition that is unknown where one of the compared numbers is missing.
+
+    Where one side is a text, or a column of texts, a missing value is no text and the condition is known.
+    """
+    values = [_evaluate(part, table) for part in parts]
+    if not isinstance(found, pd.Series) or any(map(_is_text, values)):
+        return found
+    missing = pd.Series(False, index=found.index)
+    for value in values:
+        number = value.value if isinstance(value, Estimate) else value
+        missing |= pd.isna(number)
+    return found.astype("boolean").mask(missing)
+
+
+def _is_text(value: Value | Estimate) -> bool:
+    """Return whether a value is a text or a column of texts."""
+    if not isinstance(value, pd.Series):
+        return isinstance(value, str)
+    return value.dtype == object or isinstance(value.dtype, pd.StringDtype)
+
+
 def _combine(node: ast.BoolOp, table: pd.DataFrame) -> pd.Series:
     """Return the conjunction or disjunction of conditions."""
     conditions = [_condition(_evaluate(part, table), ast.unparse(part)) for part in node.values]
+    # The nullable type: false and unknown is false, true or unknown is true.
+    conditions = [condition.astype("boolean") for condition in conditions]
     both = operator.and_ if isinstance(node.op, ast.And) else operator.or_
     result = conditions[0]
     for condition in conditions[1:]:
@@ -172,9 +233,17 @@ def _combine(node: ast.BoolOp, table: pd.DataFrame) -> pd.Series:
 
 
 def _condition(value: Value | Estimate, what: str) -> pd.Series:
-    if not isinstance(value, pd.Series) or value.dtype != bool:
+    if not isinstance(value, pd.Series) or not pd.api.types.is_bool_dtype(value.dtype):
         raise FormulaError(f"{what} is no condition on the rows")
     return value
+
+
+def _known(condition: pd.Series, text: str) -> pd.Series:
+    """Return a condition as plain truth values."""
+    unknown = int(condition.isna().sum())
+    if unknown:
+        raise MissingError(f"missing values in {unknown} of {len(condition)} rows leave open whether {text}")
+    return condition.astype(bool)
 
 
 def _scalar(value: Value | Estimate) -> float:
@@ -190,21 +259,53 @@ def _call(node: ast.Call, table: pd.DataFrame) -> Value | Estimate:
     name = node.func.id
     if name in _ROWWISE and len(node.args) == 1:
         return _apply(_ROWWISE[name], node, table, node.args[0])
+    if name == "present" and len(node.args) == 1:
+        return _apply(pd.Series.notna, node, table, node.args[0])
     if name not in _REDUCTIONS:
-        known = ", ".join(sorted([*_ROWWISE, *_REDUCTIONS]))
+        known = ", ".join(sorted([*_ROWWISE, *_REDUCTIONS, "present"]))
         raise FormulaError(
             f"there is no function '{name}' with {len(node.args)} arguments (there are {known})"
         )
     function, kinds = _REDUCTIONS[name]
     if len(node.args) not in (len(kinds), len(kinds) + 1):
         raise FormulaError(f"'{name}' takes {len(kinds)} arguments, and a condition")
+    return _reduce(node, function, kinds, table)
+
+
+def _reduce(node: ast.Call, function: Callable[..., Estimate], kinds: str, table: pd.DataFrame) -> Estimate:
+    """Return what a function of the rows that meet its last argument gives; all its values must be there."""
     arguments = [_argument(a, kind, table) for a, kind in zip(node.args, [*kinds, "c"], strict=False)]
-    where = arguments.pop() if len(arguments) > len(kinds) else pd.Series(True, index=table.index)
-    return function(*(argument[where] for argument in arguments)) if kinds else Estimate(float(where.sum()))
+    where = pd.Series(True, index=table.index)
+    if len(arguments) > len(kinds):
+        where = _known(arguments.pop(), ast.unparse(node.args[-1]))
+    chosen = [_whole(x[where], kind, a) for x, kind, a in zip(arguments, kinds, node.args, strict=False)]
+    found = function(*chosen) if kinds else Estimate(float(where.sum()))
+    if math.isnan(found.value):
+        raise MissingError(f"{ast.unparse(node)} cannot be told from {int(where.sum())} rows")
+    return found
+
+
+def _whole(values: pd.Series, kind: str, node: ast.expr) -> pd.Series:
+    """Return values none of which is missing; of kind n, the function itself asks for those that it needs."""
+    text = ast.unparse(node)
+    if kind == "c":
+        return _known(values, text)
+    if kind == "n":
+        return values.rename(text)
+    return _all_there(values, text)
+
+
+def _all_there(values: pd.Series, name: str) -> pd.Series:
+    """Return values after seeing that none is missing."""
+    is_number = pd.api.types.is_float_dtype(values.dtype)
+    missing = int((~np.isfinite(values) if is_number else values.isna()).sum())
+    if missing:
+        raise MissingError(f"{name} is missing in {missing} of {len(values)} rows")
+    return values
 
 
 def _argument(node: ast.expr, kind: str, table: pd.DataFrame) -> pd.Series:
-    """Return an argument: a condition ("c"), numbers ("x") or values of any type ("v"), one for each row."""
+    """Return an argument: a condition (c), numbers (x, n) or values of any type (v), one for each row."""
     value, text = _evaluate(node, table), ast.unparse(node)
     if kind == "c":
         return _condition(value, f"'{text}'")
@@ -218,18 +319,14 @@ def _argument(node: ast.expr, kind: str, table: pd.DataFrame) -> pd.Series:
 
 def _plain(reduce: Callable[[np.ndarray], float]) -> Callable[[pd.Series], Estimate]:
     """Return a reduction without interval, missing over no rows."""
-
-    def reduction(x: pd.Series) -> Estimate:
-        present = x.dropna().to_numpy()
-        return Estimate(float(reduce(present)) if len(present) else math.nan)
-
-    return reduction
+    return lambda x: Estimate(float(reduce(x.to_numpy())) if len(x) else math.nan)
 
 
 def _mean(x: pd.Series) -> Estimate:
     """Mean with Student's t interval."""
-    present = x.dropna().to_numpy()
-    return Estimate(float(np.mean(present)) if len(present) else math.nan, *stats.mean_interval(present))
+    if x.empty:
+        return Estimate(math.nan)
+    return Estimate(float(np.mean(x)), *stats.mean_interval(x), df=len(x) - 1)
 
 
 def _fraction(c: pd.Series) -> Estimate:
@@ -238,28 +335,27 @@ def _fraction(c: pd.Series) -> Estimate:
     return Estimate(hits / n if n else math.nan, *stats.share_interval(hits, n))
 
 
-def _between(compare: Callable[..., tuple[float, float, float]]) -> Callable[..., Estimate]:
+def _between(compare: Callable[..., stats.Contrast]) -> Callable[..., Estimate]:
     """Return a reduction that compares the values over the rows a with those over the rows b."""
-    return lambda x, a, b: Estimate(*compare(x[a].dropna(), x[b].dropna()))
+    return lambda x, a, b: Estimate(*compare(_all_there(x[a], x.name), _all_there(x[b], x.name)))
 
 
 def _spearman(x: pd.Series, y: pd.Series) -> Estimate:
     """Spearman's rank correlation; missing for fewer than two rows or a constant column."""
-    present = x.notna() & y.notna()
-    return Estimate(stats.rank_correlation(x[present], y[present]))
+    return Estimate(stats.rank_correlation(x, y))
 
 
 _REDUCTIONS: dict[str, tuple[Callable[..., Estimate] | None, str]] = {
     "mean": (_mean, "x"),
-    "sd": (lambda x: Estimate(*stats.sd_interval(x.dropna())), "x"),
+    "sd": (lambda x: Estimate(*stats.sd_interval(x)), "x"),
     "median": (_plain(np.median), "x"),
     "min": (_plain(np.min), "x"),
     "max": (_plain(np.max), "x"),
-    "sum": (lambda x: Estimate(float(x.sum())), "x"),
+    "sum": (_plain(np.sum), "x"),
     "distinct": (lambda v: Estimate(float(v.nunique())), "v"),
     "count": (None, ""),
     "fraction": (_fraction, "c"),
-    "difference": (_between(stats.mean_difference), "xcc"),
-    "change": (_between(stats.percent_change), "xcc"),
+    "difference": (_between(stats.mean_difference), "ncc"),
+    "change": (_between(stats.percent_change), "ncc"),
     "spearman": (_spearman, "xx"),
 }

@@ -1,77 +1,81 @@
-"""Measures claims on results and gives each a verdict.
+"""Measures claims on results.
 
 A claim is measured where its own setups were run (the setups whose data are the paper's), on every setup
 when it is about any data, and with ``other_data`` also on each other setup that was run and has the files
-which the claim reads. The verdict:
+which the claim reads. What the number says: `biaslab.audit.verdicts`.
 
-``reproduced``
-    The measured number meets the claim: it is within the tolerance of the published one (kinds value,
-    count, setting, identity), not below or not above the bound by more than the tolerance (at_least,
-    at_most), or has the published sign (sign).
-``direction_only``
-    It does not, but the row's weaker ``direction`` holds, e.g. ``> 0``; or it does, but on other data than
-    the paper's. Data are the paper's when the setup is the claim's and meets every ``identity`` claim of that
-    setup, which are counts of the corpus; settings and claims about any data need none of this.
-``not_reproduced``
-    Neither the claim nor its direction holds.
-``not_attempted``
-    The claim cannot be measured yet, its area or setup was not run, or the setup has no row that the claim is
-    about.
-
-Verdicts follow from the measured number alone; the interval (95%) beside it says how sure the number is, and
-when it covers the published number of an unmet claim, the reason says so.
+Data are the paper's when the setup is the claim's and meets every ``identity`` claim of that setup, which are
+counts of the data; settings, identities and claims about any data need none of this. Settings are the paper's
+when the claims that a row names as its gates hold on the same setup.
 """
 
 import math
-import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from biaslab.audit.claims import Claim
-from biaslab.audit.expressions import Estimate, FormulaError, columns_of, estimate, select_rows
+from biaslab.audit.claims import EXEMPT_KINDS, WEAKER, Claim
+from biaslab.audit.expressions import (
+    Estimate,
+    FormulaError,
+    MissingError,
+    columns_of,
+    estimate,
+    select_rows,
+)
+from biaslab.audit.verdicts import NOT_ATTEMPTED, REPRODUCED, is_weak, judge, meets
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv
-
-REPRODUCED = "reproduced"
-DIRECTION_ONLY = "direction_only"
-NOT_REPRODUCED = "not_reproduced"
-NOT_ATTEMPTED = "not_attempted"
-VERDICTS = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, NOT_ATTEMPTED)
+from biaslab.core.stats import p_value
 
 COLUMNS = (
     "claim_id",
+    "area",
     "paper",
     "item",
     "statement",
     "published",
-    "value",
+    "origin",
+    "counts_as",
+    "group",
     "kind",
+    "value",
     "tolerance",
+    "rationale",
     "measured",
     "ci_low",
     "ci_high",
+    "p_value",
+    "null",
+    "weak",
     "setup",
+    "data",
     "verdict",
     "reason",
+    "caveat",
+    "rule",
     "source",
 )
+OWN, OTHER, ANY = "own", "other", "any"
+"""Column ``data``: the setup is the claim's, another one, or the claim is about any data."""
 
-_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _PATH = "path of the file"
-_SIGNS = {-1: "negative", 0: "zero", 1: "positive"}
 _OTHER_DATA = "measured on other data than the paper's"
 
 
 @dataclass(frozen=True)
 class _Measured:
-    """What a claim gives on one or several setups, the files read, and those that had rows for it."""
+    """What a claim and its null result give on one or several setups, and the files that had rows for it.
 
-    estimate: Estimate
-    read: list[Path]
+    Where the results do not hold what the claim needs, `missing` says what is missing.
+    """
+
+    estimate: Estimate | None
+    null: float
     used: list[Path]
+    missing: str = ""
 
 
 def measure_claims(
@@ -105,176 +109,170 @@ def measure_claims(
     InputError
         When a file that a claim needs is missing, or its formulas do not fit the file.
     """
-    strangers = _strangers(claims, results, setups)
-    rows = []
-    for claim in claims:
-        if claim.area in setups or not claim.measure:
-            rows += _rows(claim, results, setups.get(claim.area, ()), strangers, absent or {})
-        else:
-            rows.append(_row(claim, claim.setup, NOT_ATTEMPTED, _why_not_run(claim, absent or {})))
+    audit = _Audit({claim.claim_id: claim for claim in claims}, results, setups, absent or {})
+    rows = [row for claim in claims for row in audit.rows(claim)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def judge(claim: Claim, found: Estimate, other_data: str = "") -> tuple[str, str]:
-    """Return the verdict on a measured claim, and the reason in one clause.
+class _Audit:
+    """The registry, and what was run; measures every claim at most once on the same setups."""
 
-    Parameters
-    ----------
-    claim : Claim
-        With its value, tolerance and direction.
-    found : Estimate
-        The measured number.
-    other_data : str
-        Why the data are not the paper's; empty when they are, or when the claim is about any data.
-    """
-    holds, clause = _meets(claim, found)
-    if holds:
-        return (DIRECTION_ONLY, f"{clause}, but {other_data}") if other_data else (REPRODUCED, clause)
-    tail = f"; {other_data}" if other_data else ""
-    if not claim.direction:
-        return NOT_REPRODUCED, clause + tail
-    sign, bound = claim.direction.split()
-    if _COMPARE[sign](found.value, float(bound)):
-        return DIRECTION_ONLY, f"{clause}, but still {claim.direction}{tail}"
-    return NOT_REPRODUCED, f"{clause}, and not {claim.direction}{tail}"
+    def __init__(
+        self,
+        claims: Mapping[str, Claim],
+        results: Path,
+        setups: Mapping[str, Sequence[str]],
+        absent: Mapping[str, str],
+    ) -> None:
+        self._claims, self._results, self._setups, self._absent = claims, results, setups, absent
+        self._known: dict[tuple[str, tuple[str, ...]], _Measured] = {}
+        self._strangers = self._find_strangers()
 
+    def rows(self, claim: Claim) -> Iterator[dict[str, object]]:
+        """Yield the rows of one claim."""
+        setups, own = self._setups.get(claim.area, ()), claim.setups
+        if not claim.measure:
+            yield _row(claim, claim.setup, NOT_ATTEMPTED, claim.reason)
+            return
+        if claim.area not in self._setups:
+            yield _row(claim, claim.setup, NOT_ATTEMPTED, f"area {claim.area} not run{self._why(own)}")
+            return
+        missing = [setup for setup in own if setup not in setups]
+        if missing:
+            what = f"setup{'s' if len(missing) > 1 else ''} {' and '.join(missing)} not run"
+            why = self._why(missing) or (f": {claim.reason}" if claim.reason else "")
+            yield _row(claim, claim.setup, NOT_ATTEMPTED, what + why)
+        elif own:
+            yield self._row(claim, own, OWN)
+        if claim.other_data or not own:
+            for setup in setups:
+                if not own or (setup not in own and self._has_files(claim, (setup,))):
+                    yield self._row(claim, (setup,), OTHER if own else ANY)
 
-def _rows(
-    claim: Claim,
-    results: Path,
-    setups: Sequence[str],
-    strangers: Mapping[str, str],
-    absent: Mapping[str, str],
-) -> Iterable[dict[str, object]]:
-    """Yield the rows of one claim."""
-    if not claim.measure:
-        yield _row(claim, claim.setup, NOT_ATTEMPTED, claim.reason)
-        return
-    own, missing = claim.setups, [s for s in claim.setups if s not in setups]
-    if missing:
-        plural = "setups" if len(missing) > 1 else "setup"
-        reasons = "; ".join(absent[s] for s in missing if s in absent) or claim.reason
-        reason = f"{plural} {' and '.join(missing)} not run{': ' if reasons else ''}{reasons}"
-        yield _row(claim, claim.setup, NOT_ATTEMPTED, reason)
-    elif own:
-        exempt = claim.kind in ("identity", "setting")
-        doubt = "" if exempt else next((strangers[s] for s in own if s in strangers), "")
-        yield _measured_row(claim, own, results, doubt)
-    if claim.other_data or not own:
-        for setup in setups:
-            if not own or (setup not in own and _has_files(claim, setup, results)):
-                yield _measured_row(claim, (setup,), results, _OTHER_DATA if own else "")
+    def _row(self, claim: Claim, setups: tuple[str, ...], data: str) -> dict[str, object]:
+        """Return the row of a claim that is measured on some setups together."""
+        measured = self._measure(claim, setups)
+        name, source = "+".join(setups), _source(claim, setups, self._results, measured.used)
+        if measured.estimate is None:
+            return _row(claim, name, NOT_ATTEMPTED, measured.missing, data=data, source=source)
+        doubts = self._doubts(claim, setups, data)
+        verdict, reason = judge(claim, measured.estimate, measured.null, doubts)
+        return _row(claim, name, verdict, reason, measured, data, source)
 
+    def _doubts(self, claim: Claim, setups: tuple[str, ...], data: str) -> list[str]:
+        """Return why a row is direction_only at most."""
+        doubts = [_OTHER_DATA] if data == OTHER else []
+        if data == OWN and claim.kind not in EXEMPT_KINDS:
+            doubts += [self._strangers[s] for s in setups if s in self._strangers][:1]
+        for name in claim.gates.split():
+            gate = self._claims[name]
+            if not self._holds(gate, setups):
+                doubts.append(f"not under the paper's conditions: {gate.statement} (see {name})")
+        return doubts
 
-def _has_files(claim: Claim, setup: str, results: Path) -> bool:
-    """Return whether another setup has what a claim reads: one of another kind has other files."""
-    patterns = claim.file.replace("{setup}", setup).split()
-    return all(any(results.glob(pattern)) for pattern in patterns)
+    def _holds(self, gate: Claim, setups: tuple[str, ...]) -> bool:
+        """Return whether a gate can be measured on these setups, and holds."""
+        if not self._has_files(gate, setups):
+            return False
+        found = self._measure(gate, setups)
+        if found.estimate is None:
+            return False
+        if gate.kind in EXEMPT_KINDS:
+            return meets(gate, found.estimate.value)[0]
+        return judge(gate, found.estimate, found.null)[0] == REPRODUCED
 
+    def _find_strangers(self) -> dict[str, str]:
+        """Return the setups that fail an identity claim of their name, each with the reason."""
+        failed: dict[str, str] = {}
+        for claim in self._claims.values():
+            own = claim.setups
+            was_run = own and set(own) <= set(self._setups.get(claim.area, ()))
+            if claim.kind == "identity" and claim.measure and was_run and not self._holds(claim, own):
+                failed |= {s: f"{_OTHER_DATA} (see {claim.claim_id})" for s in own if s not in failed}
+        return failed
 
-def _why_not_run(claim: Claim, absent: Mapping[str, str]) -> str:
-    """Return why the area of a claim was not run."""
-    reasons = "; ".join(absent[setup] for setup in claim.setups if setup in absent)
-    return f"area {claim.area} not run{': ' if reasons else ''}{reasons}"
+    def _measure(self, claim: Claim, setups: tuple[str, ...]) -> _Measured:
+        """Return what a claim gives on some setups together."""
+        key = claim.claim_id, setups
+        if key not in self._known:
+            self._known[key] = _measure(claim, setups, self._results)
+        return self._known[key]
 
+    def _has_files(self, claim: Claim, setups: tuple[str, ...]) -> bool:
+        """Return whether setups have what a claim reads: those of another kind have other files."""
+        patterns = [p.replace("{setup}", setup) for setup in setups for p in claim.file.split()]
+        return all(any(self._results.glob(pattern)) for pattern in patterns)
 
-def _measured_row(claim: Claim, setups: tuple[str, ...], results: Path, other_data: str) -> dict[str, object]:
-    """Return the row of a claim that is measured on some setups together."""
-    measured, name = _measure(claim, setups, results), "+".join(setups)
-    source = _source(claim, setups, results, measured.used)
-    if not math.isfinite(measured.estimate.value):
-        names = " and ".join(sorted({path.name for path in measured.read}))
-        reason = f"{names} of this setup: no row that the claim is about"
-        return _row(claim, name, NOT_ATTEMPTED, reason, source=source)
-    verdict, reason = judge(claim, measured.estimate, other_data)
-    return _row(claim, name, verdict, reason, measured.estimate, source)
+    def _why(self, setups: Sequence[str]) -> str:
+        """Return why setups were not run, after a colon; empty when nothing is known."""
+        reasons = "; ".join(self._absent[setup] for setup in setups if setup in self._absent)
+        return f": {reasons}" if reasons else ""
 
 
 def _row(
-    claim: Claim, setup: str, verdict: str, reason: str, found: Estimate | None = None, source: str = ""
+    claim: Claim,
+    setup: str,
+    verdict: str,
+    reason: str,
+    measured: _Measured | None = None,
+    data: str = "",
+    source: str = "",
 ) -> dict[str, object]:
-    found = found or Estimate(math.nan)
-    fields = {name: getattr(claim, name) for name in COLUMNS[:6]}
-    return fields | {
-        "kind": claim.kind,
+    found = measured.estimate if measured else Estimate(math.nan)
+    null = measured.null if measured else math.nan
+    is_sign = claim.kind == "sign"
+    return {name: getattr(claim, name) for name in COLUMNS if hasattr(claim, name)} | {
         "tolerance": claim.tolerance if claim.measure else None,
         "measured": found.value,
         "ci_low": found.low,
         "ci_high": found.high,
+        "p_value": p_value(found.value, found.low, found.high, found.df) if is_sign else math.nan,
+        "null": null,
+        "weak": "yes" if is_weak(claim, null) or claim.caveat.startswith(WEAKER) else "no",
         "setup": setup,
+        "data": data,
         "verdict": verdict,
         "reason": reason,
+        "rule": _rule(claim),
         "source": source,
     }
 
 
-def _strangers(claims: Sequence[Claim], results: Path, setups: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the setups that fail an identity claim of their name, each with the reason."""
-    failed: dict[str, str] = {}
-    for claim in claims:
-        if (
-            claim.kind != "identity"
-            or not claim.measure
-            or not (set(claim.setups) <= set(setups.get(claim.area, ())))
-        ):
-            continue
-        if not _meets(claim, _measure(claim, claim.setups, results).estimate)[0]:
-            failed.update(
-                (s, f"{_OTHER_DATA} (see {claim.claim_id})") for s in claim.setups if s not in failed
-            )
-    return failed
-
-
-def _meets(claim: Claim, found: Estimate) -> tuple[bool, str]:
-    """Return whether a measured number meets a claim, and why, in one clause."""
-    number, value, tolerance = found.value, claim.value, claim.tolerance
-    if claim.kind == "sign":
-        is_so, should = _SIGNS[_sign(number)], _SIGNS[_sign(value)]
-        return is_so == should, f"{is_so}, as published" if is_so == should else f"{is_so}, not {should}"
-    if claim.kind in ("at_least", "at_most"):
-        excess = value - number if claim.kind == "at_least" else number - value
-        holds = _is_within(excess, tolerance)
-        bound = f"{claim.kind.replace('_', ' ')} {format_number(value)}"
-        allowed = f" (tolerance {format_number(tolerance)})" if tolerance else ""
-        clause = f"{format_number(number)} is {'' if holds else 'not '}{bound}{allowed}"
-    else:
-        gap = abs(number - value)
-        holds = _is_within(gap, tolerance)
-        limit = f", {'within' if holds else 'more than'} the tolerance of {format_number(tolerance)}"
-        clause = f"off by {format_number(gap)}{limit if tolerance else ''}" if gap else "equal"
-    if not holds and found.low <= value <= found.high:
-        clause += ", though the interval covers the published number"
-    return holds, clause
-
-
-def _is_within(gap: float, tolerance: float) -> bool:
-    return gap <= tolerance or math.isclose(gap, tolerance, rel_tol=1e-9, abs_tol=1e-12)
-
-
-def format_number(number: float) -> str:
-    """Write a number for a reader: whole ones in full, others with four digits."""
-    is_whole = math.isfinite(number) and (number == round(number) or abs(number) >= 1e4)
-    return f"{number:,.0f}" if is_whole else f"{number:.4g}"
-
-
-def _sign(number: float) -> int:
-    return (number > 0) - (number < 0)
+def _rule(claim: Claim) -> str:
+    """Return how a claim is measured, as its registry says it."""
+    where = f" where {claim.select}" if claim.select else ""
+    return f"{claim.measure} on {claim.file}{where}" if claim.measure else ""
 
 
 def _measure(claim: Claim, setups: tuple[str, ...], results: Path) -> _Measured:
     """Read the files of a claim and evaluate its formulas."""
     files = {setup: _files(claim.file, setup, results, claim.where) for setup in setups}
+    used: list[Path] = []
     try:
-        names = columns_of(*filter(None, (claim.select, claim.measure, claim.interval)))
+        names = columns_of(*filter(None, (claim.select, claim.measure, claim.interval, claim.null)))
         parts = [_labelled(_read(path, names), path, s) for s in setups for path in files[s]]
         table = pd.concat(parts, ignore_index=True)
         rows = select_rows(claim.select, table) if claim.select else table
+        used = [Path(path) for path in rows[_PATH].unique()]
+        if len(rows) < claim.min_rows:
+            raise MissingError(_too_few(len(rows), claim.min_rows))
         found = estimate(claim.measure, rows, claim.interval)
+        null = estimate(claim.null, rows).value if claim.null else math.nan
     except FormulaError as error:
         raise InputError(
-            f"{claim.where}, claim '{claim.claim_id}': {error}; mend its select, measure or file"
+            f"{claim.where}, claim '{claim.claim_id}': {error}; mend its select, measure, null or file"
         ) from error
-    return _Measured(found, [p for s in setups for p in files[s]], [Path(p) for p in rows[_PATH].unique()])
+    except MissingError as error:
+        names = " and ".join(sorted({path.name for paths in files.values() for path in paths}))
+        return _Measured(None, math.nan, used, f"{names} of this setup: {error}")
+    return _Measured(found, null, used)
+
+
+def _too_few(found: int, needed: int) -> str:
+    """Say that a selection has too few rows."""
+    if not found:
+        return "no row that the claim is about"
+    return f"{found} row{'s' if found > 1 else ''} that the claim is about, which needs {needed}"
 
 
 def _files(patterns: str, setup: str, results: Path, where: str) -> list[Path]:

@@ -15,6 +15,15 @@ N_RESAMPLES = 2000
 """How often a bootstrap draws the points anew."""
 
 
+class Contrast(NamedTuple):
+    """A combination of means, its 95% interval (NaN: none) and the degrees of freedom behind it."""
+
+    value: float
+    low: float
+    high: float
+    df: float
+
+
 class LinearFit(NamedTuple):
     """Ordinary least squares of y on x: ``y ≈ slope * x + intercept``."""
 
@@ -121,7 +130,7 @@ def share_interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, floa
     return float(low), float(high)
 
 
-def mean_difference(a: ArrayLike, b: ArrayLike) -> tuple[float, float, float]:
+def mean_difference(a: ArrayLike, b: ArrayLike) -> Contrast:
     """Return the mean of one sample minus that of another, with its 95% confidence interval.
 
     Parameters
@@ -131,18 +140,17 @@ def mean_difference(a: ArrayLike, b: ArrayLike) -> tuple[float, float, float]:
 
     Returns
     -------
-    difference, low, high : float
+    Contrast
         The interval by Welch. All are NaN when a sample is empty, the bounds for fewer than two values in a
         sample.
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if not len(a) or not len(b):
-        return math.nan, math.nan, math.nan
-    difference, half = float(a.mean() - b.mean()), _half_width([a, b], [1.0, 1.0])
-    return difference, difference - half, difference + half
+        return Contrast(math.nan, math.nan, math.nan, math.nan)
+    return _contrast(float(a.mean() - b.mean()), [a, b], [1.0, 1.0])
 
 
-def percent_change(after: ArrayLike, before: ArrayLike) -> tuple[float, float, float]:
+def percent_change(after: ArrayLike, before: ArrayLike) -> Contrast:
     """Return how far a mean moved in percent of the mean before, with its 95% confidence interval.
 
     Parameters
@@ -152,18 +160,17 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> tuple[float, float, f
 
     Returns
     -------
-    change, low, high : float
+    Contrast
         ``100 * (mean(after) / mean(before) - 1)``; the interval by the delta method, with Welch's and
         Satterthwaite's degrees of freedom. All are NaN when a sample is empty or the mean before is zero, the
         bounds for fewer than two values in a sample.
     """
     after, before = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
     if not len(after) or not len(before) or before.mean() == 0:
-        return math.nan, math.nan, math.nan
+        return Contrast(math.nan, math.nan, math.nan, math.nan)
     base = before.mean()
-    change = 100 * (after.mean() / base - 1)
-    half = _half_width([after, before], [100 / base, 100 * after.mean() / base**2])
-    return float(change), float(change - half), float(change + half)
+    change = float(100 * (after.mean() / base - 1))
+    return _contrast(change, [after, before], [100 / base, 100 * after.mean() / base**2])
 
 
 def linear_fit(x: ArrayLike, y: ArrayLike) -> LinearFit:
@@ -227,19 +234,44 @@ def rank_correlation(x: ArrayLike, y: ArrayLike) -> float:
     return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])
 
 
-def _half_width(samples: Sequence[np.ndarray], scales: Sequence[float]) -> float:
-    """Return half the interval of a sum of scaled means of independent samples, whose variances may differ.
+def p_value(value: float, low: float, high: float, df: float = math.inf, level: float = LEVEL) -> float:
+    """Return the two-sided p-value of a number against zero that its interval stands for.
 
-    By Student's t with Welch's and Satterthwaite's degrees of freedom; NaN when a sample has fewer than two
-    values, 0 when all are constant. The sign of a scale does not matter.
+    Parameters
+    ----------
+    value, low, high : float
+        A number and its interval, symmetric about an estimate of it (of others half its width counts).
+    df : float
+        Degrees of freedom of Student's t behind the interval; infinite for the normal distribution.
+    level : float
+        Confidence level of the interval.
+
+    Returns
+    -------
+    float
+        NaN without an interval, and for an interval without width.
+    """
+    half = (high - low) / 2
+    if not half > 0:
+        return math.nan
+    t = abs(value) / half * scipy.stats.t.ppf((1 + level) / 2, df)
+    return float(2 * scipy.stats.t.sf(t, df))
+
+
+def _contrast(value: float, samples: Sequence[np.ndarray], scales: Sequence[float]) -> Contrast:
+    """Return a sum of scaled means of independent samples, whose variances may differ, with its interval.
+
+    By Student's t with Welch's and Satterthwaite's degrees of freedom; without interval when a sample has
+    fewer than two values, of no width when all are constant. The sign of a scale does not matter.
     """
     if min(map(len, samples)) < 2:
-        return math.nan
+        return Contrast(value, math.nan, math.nan, math.nan)
     parts = [(scale * _summary(s)[1]) ** 2 / len(s) for scale, s in zip(scales, samples, strict=True)]
     if sum(parts) == 0:
-        return 0.0
+        return Contrast(value, value, value, math.inf)
     df = sum(parts) ** 2 / sum(p**2 / (len(s) - 1) for p, s in zip(parts, samples, strict=True))
-    return float(scipy.stats.t.ppf((1 + LEVEL) / 2, df) * math.sqrt(sum(parts)))
+    half = float(scipy.stats.t.ppf((1 + LEVEL) / 2, df) * math.sqrt(sum(parts)))
+    return Contrast(value, value - half, value + half, float(df))
 
 
 def _summary(x: np.ndarray) -> tuple[float, float, int]:

@@ -18,10 +18,14 @@ CLAIM = {
     "item": "Table 1",
     "statement": "Mean",
     "published": "0.5",
+    "origin": "text",
+    "counts_as": "cell",
     "kind": "value",
     "value": "0.5",
     "tolerance": "0.1",
-    "direction": "> 0",
+    "rationale": "spread: printed beside it",
+    "null": "0",
+    "direction": "yes",
     "setup": "small",
     "other_data": "yes",
     "file": "origins/{setup}/a.tsv",
@@ -54,7 +58,8 @@ def test_a_setup_may_be_any_or_several(registry):
 
 
 def test_a_claim_that_is_not_measured_needs_only_a_reason(registry):
-    row = {k: v for k, v in CLAIM.items() if k not in ("file", "measure", "value", "tolerance", "direction")}
+    of_measure = ("file", "measure", "value", "tolerance", "rationale", "null", "direction")
+    row = {name: field for name, field in CLAIM.items() if name not in of_measure}
     (claim,) = read_claims([registry(row | {"reason": "no data"})], SCHEMA)
     assert claim.value is None
     assert claim.tolerance == 0
@@ -69,6 +74,18 @@ def test_a_claim_that_is_not_measured_needs_only_a_reason(registry):
         ({"value": "half"}, r"line 2, column 'value': 'half' is no number"),
         ({"tolerance": "-1"}, r"column 'tolerance': '-1.0' is not allowed"),
         ({"direction": "positive"}, r"column 'direction'"),
+        ({"origin": "rumour"}, r"column 'origin': 'rumour' is not allowed"),
+        ({"counts_as": ""}, r"line 2: column 'counts_as' is empty"),
+        ({"rationale": "because"}, r"column 'rationale': 'because' is not allowed; write where the tol"),
+        ({"rationale": ""}, r"line 2: column 'rationale' is empty; a claim that is measured"),
+        ({"null": "", "direction": "no"}, r"line 2: column 'null' is empty; a claim that is measured and"),
+        ({"direction": ""}, r"line 2: column 'direction' is empty"),
+        ({"null": "", "counts_as": "none"}, r"column 'null': a direction needs a null result"),
+        ({"min_rows": "1.5"}, r"column 'min_rows': '1.5' is not allowed"),
+        ({"gates": "t1-other"}, r"column 'gates': 't1-other' is no measured claim of this registry"),
+        ({"caveat": "careful"}, r"column 'caveat': 'careful' is not allowed"),
+        ({"kind": "setting"}, r"column 'counts_as': a row of kind 'setting' is never counted"),
+        ({"origin": "hypothesis"}, r"column 'counts_as': a row that is a hypothesis is never"),
         ({"setup": "Wiki 1"}, r"column 'setup'"),
         ({"other_data": "maybe"}, r"column 'other_data': 'maybe'"),
         ({"file": "/etc/passwd"}, r"column 'file'"),
@@ -82,6 +99,13 @@ def test_a_claim_that_is_not_measured_needs_only_a_reason(registry):
 def test_a_wrong_field_is_refused_with_its_place(registry, change, message):
     with pytest.raises(InputError, match=message):
         read_claims([registry(CLAIM | change)], SCHEMA)
+
+
+def test_rows_may_be_parts_of_one_statement_and_gates_of_another(registry):
+    rows = [CLAIM | {"claim_id": "a", "part_of": "s"}, CLAIM | {"claim_id": "b", "gates": "a"}]
+    first, second = read_claims([registry(*rows)], SCHEMA)
+    assert (first.group, second.group, second.gates) == ("s", "b", "a")
+    assert (first.min_rows, first.direction, first.null) == (1, True, "0")
 
 
 def test_a_claim_id_used_twice_is_refused(registry):
@@ -99,7 +123,7 @@ def test_columns_must_be_those_of_the_schema(registry):
 def test_a_row_with_a_tab_too_many_is_refused(registry):
     path = registry(CLAIM)
     path.write_text(path.read_text().rstrip("\n") + "\textra\n")
-    with pytest.raises(InputError, match="line 2: 18 fields for 17 columns"):
+    with pytest.raises(InputError, match=f"line 2: {len(COLUMNS) + 1} fields for {len(COLUMNS)} columns"):
         read_claims([path], SCHEMA)
 
 

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from biaslab.audit.expressions import Estimate, FormulaError, columns_of, estimate, select_rows
+from biaslab.audit.expressions import (
+    Estimate,
+    FormulaError,
+    MissingError,
+    columns_of,
+    estimate,
+    select_rows,
+)
 
 TABLE = pd.DataFrame(
     {
@@ -26,33 +33,39 @@ def value(formula, table=TABLE):
     return estimate(formula, table).value
 
 
+WHOLE = TABLE.dropna()
+
+
 @pytest.mark.parametrize(
     ("formula", "expected"),
     [
-        ("mean(x)", 3.75),
+        ("mean(x, present(x))", 3.75),
         ("mean(x, weat == 'a')", 1.5),
         ("mean(text)", 3),
         ("sd(y)", np.std([2, 3, 5, 4, 1], ddof=1)),
-        ("median(x)", 3),
-        ("min(x, kind == 'random')", 1),
+        ("median(x, y > 1)", 3),
+        ("min(x, kind == 'random' and present(x))", 1),
         ("max(y)", 5),
-        ("sum(x)", 15),
-        ("sum(x, y < 0)", 0),
+        ("sum(x, y > 1)", 15),
         ("count()", 5),
-        ("count(x > 1)", 3),
+        ("count(y > 9)", 0),
+        ("count(present(x) and x > 1)", 3),
         ("count(weat != 'a')", 3),
-        ("distinct(weat)", 2),
+        ("count(not present(weat))", 1),
+        ("distinct(weat, present(weat))", 2),
+        ("distinct(weat, y > 9)", 0),
         ("distinct(kind, weat == 'a')", 2),
         ("fraction(y > 2)", 0.6),
         ("fraction(y > 2, weat in ('a', 'b'))", 0.75),
         ("difference(x, weat == 'b', weat == 'a')", 4.5),
         ("change(x, weat == 'b', weat == 'a')", 300),
-        ("spearman(x, y)", stats.spearmanr([1, 2, 4, 8], [2, 3, 5, 4]).statistic),
-        ("100 * max(x) / mean(y) - 1", 100 * 8 / 3 - 1),
-        ("-mean(abs(-x))", -3.75),
+        ("spearman(x, y, present(x))", stats.spearmanr([1, 2, 4, 8], [2, 3, 5, 4]).statistic),
+        ("100 * max(x, y > 1) / mean(y) - 1", 100 * 8 / 3 - 1),
+        ("-mean(abs(-x), y > 1)", -3.75),
         ("mean(log(x), weat == 'b')", (math.log(4) + math.log(8)) / 2),
-        ("count(abs(x) < 0.5 * max(abs(x))) / count()", 0.4),
-        ("count(not (weat == 'a' or x > 5) and y >= 1)", 2),
+        ("count(abs(y) < 0.5 * max(abs(y))) / count()", 0.4),
+        ("count(present(x) and not (weat == 'a' or x > 5) and y >= 1)", 1),
+        ("count(y in (1, 2))", 2),
         ("3", 3),
     ],
 )
@@ -61,24 +74,103 @@ def test_formulas(formula, expected):
 
 
 @pytest.mark.parametrize(
-    "formula",
+    ("formula", "message"),
     [
-        "mean(x, y > 9)",
-        "sd(x, y > 9)",
-        "sd(x, weat == 'a' and x > 1)",
-        "min(x, y > 9)",
-        "fraction(x > 1, y > 9)",
-        "difference(x, y > 9, y < 9)",
-        "change(x, y > 9, y < 9)",
-        "change(x, y < 9, y > 9)",
-        "spearman(x, y, y > 9)",
-        "spearman(x, y, x == 1)",
-        "count() / 0",
-        "count(x > 99) / count(x > 99)",
+        (formula, "cannot be told from [0-4] rows|is not a finite number")
+        for formula in (
+            "mean(x, y > 9)",
+            "sum(x, y > 9)",
+            "median(x, y > 9)",
+            "max(x, y > 9)",
+            "sd(x, y > 9)",
+            "sd(x, weat == 'a' and x > 1)",
+            "min(x, y > 9)",
+            "fraction(x > 1, y > 9)",
+            "difference(x, y > 9, y < 9)",
+            "change(x, y > 9, y < 9)",
+            "change(x, y < 9, y > 9)",
+            "spearman(x, y, y > 9)",
+            "spearman(x, y, x == 1)",
+            "count() / 0",
+            "count(y > 99) / count(y > 99)",
+        )
     ],
 )
-def test_what_has_no_rows_is_missing(formula):
-    assert math.isnan(value(formula))
+def test_what_has_no_rows_is_missing(formula, message):
+    with pytest.raises(MissingError, match=message):
+        value(formula, WHOLE)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "mean(x{})",
+        "sd(x{})",
+        "median(x{})",
+        "min(x{})",
+        "max(x{})",
+        "sum(x{})",
+        "distinct(x{})",
+        "spearman(x, y{})",
+    ],
+)
+def test_a_missing_number_is_never_skipped_unless_it_is_named(call):
+    with pytest.raises(MissingError, match="x is missing in 1 of 5 rows"):
+        value(call.format(""))
+    assert math.isfinite(value(call.format(", present(x)")))
+
+
+def test_a_difference_needs_the_numbers_that_it_compares_and_no_others():
+    assert value("difference(x, y > 3, y == 2)") == 5
+    with pytest.raises(MissingError, match="x is missing in 1 of 2 rows"):
+        value("difference(x, y > 3, y <= 2)")
+    with pytest.raises(MissingError, match="x is missing in 1 of 2 rows"):
+        value("change(x, y <= 2, y > 3)")
+    assert value("difference(x, y > 3, y <= 2, present(x))") == 5
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "count(x > 1)",
+        "count(not x > 1)",
+        "fraction(x > 1)",
+        "mean(y, x > 1)",
+        "distinct(kind, x <= 1)",
+        "sum(y, x == 1)",
+        "difference(y, x > 1, x <= 1)",
+        "count(x in (1, 2))",
+        "count(x > 1 or y > 2)",
+    ],
+)
+def test_an_unknown_condition_makes_everything_missing(formula):
+    with pytest.raises(MissingError, match="missing values in 1 of 5 rows leave open whether"):
+        value(formula)
+    assert math.isfinite(value(formula, WHOLE))
+
+
+def test_what_is_known_in_spite_of_a_missing_number_is_known():
+    assert value("count(x > 1 or y < 2)") == 4
+    assert value("count(x > 1 and y > 1)") == 3
+
+
+@pytest.mark.parametrize("formula", ["count()", "distinct(x)", "sum(x)", "count(x > 1)", "3", "max(x)"])
+def test_an_empty_table_tells_nothing(formula):
+    with pytest.raises(MissingError, match="no row that the claim is about"):
+        value(formula, TABLE[:0])
+
+
+def test_a_selection_must_know_its_rows():
+    with pytest.raises(MissingError, match="leave open whether x > 1"):
+        select_rows("x > 1", TABLE)
+    assert len(select_rows("present(x) and x > 1", TABLE)) == 3
+
+
+def test_an_interval_of_missing_ends_is_none():
+    found = estimate("mean(y)", TABLE, "min(x), max(x)")
+    assert found.value == 3
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +190,8 @@ def test_what_has_no_rows_is_missing(formula):
         ("count(not x)", "is no condition"),
         ("count(x and y > 1)", "is no condition"),
         ("'a' + 1", "does not fit the table"),
-        ("count(x in (y,))", "does not fit the table"),
+        ("count(x in (y,))", "has no place"),
+        ("count(x in ())", "has no place"),
         ("mean(x=1)", "has no place"),
         ("True", "has no place"),
         ("1 < x < 2", "has no place"),
@@ -126,7 +219,7 @@ def test_columns_are_found_but_not_functions():
 
 
 def test_select_keeps_rows_that_meet_the_condition():
-    assert select_rows("kind == 'random' and x > 1", TABLE)["y"].tolist() == [5.0]
+    assert select_rows("kind == 'random' and x > 1", WHOLE)["y"].tolist() == [5.0]
     assert select_rows("weat == 'c'", TABLE).empty
     with pytest.raises(FormulaError, match="the selection is no condition"):
         select_rows("x + 1", TABLE)
@@ -193,9 +286,10 @@ def test_equal_numbers_have_an_interval_of_no_width():
     assert estimate("difference(v, g == 'b', g == 'a')", table) == Estimate(2, 2, 2)
 
 
-def test_rows_without_one_of_the_two_values_have_no_rank():
+def test_ranks_are_those_of_the_rows_that_are_named():
     table = pd.DataFrame({"x": [1.0, math.nan, 2.0, 3.0], "y": [10.0, 15.0, 20.0, 19.0]})
-    assert estimate("spearman(x, y)", table).value == pytest.approx(0.5)  # of ranks 1, 2, 3 and 1, 3, 2
+    # of ranks 1, 2, 3 and 1, 3, 2
+    assert estimate("spearman(x, y, present(x))", table).value == pytest.approx(0.5)
 
 
 def test_one_row_has_no_interval():
@@ -207,4 +301,4 @@ def test_one_row_has_no_interval():
 def test_intervals_may_come_from_columns_in_either_order():
     assert estimate("mean(x, y == 2)", TABLE, "max(y), min(y)") == Estimate(1, 1, 5)
     with pytest.raises(FormulaError, match="is no interval"):
-        estimate("mean(x)", TABLE, "min(x)")
+        estimate("mean(y)", TABLE, "min(y)")

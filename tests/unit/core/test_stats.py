@@ -107,12 +107,12 @@ def test_mean_difference_has_welchs_interval(seed, n, m):
     rng = np.random.default_rng(seed)
     a, b = rng.normal(0, rng.uniform(0.1, 5), n), rng.normal(1, rng.uniform(0.1, 5), m)
     expected = scipy.stats.ttest_ind(a, b, equal_var=False).confidence_interval()
-    assert mean_difference(a, b) == pytest.approx((a.mean() - b.mean(), *expected), rel=RTOL)
+    assert mean_difference(a, b)[:3] == pytest.approx((a.mean() - b.mean(), *expected), rel=RTOL)
 
 
 def test_mean_difference_of_too_little():
     assert np.isnan(mean_difference([], [1.0, 2.0])).all()
-    assert mean_difference([3.0], [1.0, 2.0]) == pytest.approx((1.5, math.nan, math.nan), nan_ok=True)
+    assert mean_difference([3.0], [1.0, 2.0])[:3] == pytest.approx((1.5, math.nan, math.nan), nan_ok=True)
 
 
 @given(seeds, st.integers(3, 30), st.floats(0.1, 10))

@@ -60,6 +60,6 @@ def _row(setup, weat, names, key, sets):
     for file, name in zip(("ppmi/observed", "observed"), names, strict=True):
         observed = setup.of_weat(file, weat, "set", "effect_size")
         after = observed.loc[observed["set"] == name, "effect_size"]
-        values += [*percent_change(after, baseline), len(after)]
+        values += [*percent_change(after, baseline)[:3], len(after)]
     first, second = (set(members(s, [n])[n]) for s, n in zip(sets, names, strict=True))
     return [*values, len(first & second)]

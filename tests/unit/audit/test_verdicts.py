@@ -1,0 +1,138 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit_data import claim
+from biaslab.audit.expressions import Estimate
+from biaslab.audit.verdicts import format_number, is_weak, judge, meets
+
+numbers = st.floats(-100, 100).map(lambda x: round(x, 3))
+
+
+def verdict(fields, *found, null=-9.0, doubts=()):
+    return judge(claim(**fields), Estimate(*found), null, doubts)
+
+
+@pytest.mark.parametrize(
+    ("fields", "number", "expected"),
+    [
+        ({}, 2.5, ("reproduced", "off by 0.5, within the tolerance of 0.5")),
+        ({}, 2.6, ("not_reproduced", "off by 0.6, more than the tolerance of 0.5")),
+        ({}, 2.0, ("reproduced", "equal")),
+        ({"tolerance": 0.0}, 3.0, ("not_reproduced", "off by 1")),
+        ({"kind": "count", "tolerance": 0.0}, 2.0, ("reproduced", "equal")),
+        ({"kind": "at_least", "tolerance": 0.0}, 2.0, ("reproduced", "2 is at least 2")),
+        ({"kind": "at_least", "tolerance": 0.0}, 1.9, ("not_reproduced", "1.9 is not at least 2")),
+        ({"kind": "at_least"}, 1.5, ("reproduced", "1.5 is at least 2 (tolerance 0.5)")),
+        ({"kind": "at_most", "tolerance": 0.0}, 2.1, ("not_reproduced", "2.1 is not at most 2")),
+    ],
+)
+def test_a_number_without_an_interval(fields, number, expected):
+    null = 99.0 if fields.get("kind") == "at_most" else -9.0
+    assert verdict(fields, number, null=null) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "tolerance", "number", "expected"),
+    [
+        (1.0, 0.0, 0.1, ("reproduced", "positive, as published")),
+        (-1.0, 0.0, -0.1, ("reproduced", "negative, as published")),
+        (-1.0, 0.0, 0.1, ("not_reproduced", "positive, not negative")),
+        (1.0, 0.0, 0.0, ("not_reproduced", "zero, not positive")),
+        (1.0, 0.0, 1e-15, ("not_reproduced", "zero, not positive")),
+        (1.0, 0.2, 0.1, ("not_reproduced", "zero, not positive")),
+    ],
+)
+def test_a_sign_holds_beyond_rounding_and_tolerance(value, tolerance, number, expected):
+    fields = {"kind": "sign", "value": value, "tolerance": tolerance}
+    assert verdict(fields, number, null=0.0) == expected
+
+
+def test_the_published_side_of_a_null_result_is_worth_something_only_where_the_row_says_so():
+    far = {"direction": True}
+    assert verdict(far, 9.0, null=0.0) == (
+        "direction_only",
+        "off by 7, more than the tolerance of 0.5, but on the published side of a null result (0)",
+    )
+    assert verdict({}, 9.0, null=0.0)[0] == "not_reproduced"
+    assert verdict(far, -9.0, null=0.0)[0] == "not_reproduced"
+    assert verdict(far, 0.0, null=0.0)[0] == "not_reproduced"
+    assert verdict(far, 9.0, 7.0, 11.0, null=0.0)[0] == "direction_only"
+    assert verdict(far, 9.0, -1.0, 19.0, null=0.0)[0] == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("fields", "found", "null", "reason"),
+    [
+        ({}, (2.2, -1.0, 5.4), 0.0, "but the interval covers both sides of the claim"),
+        ({"kind": "sign", "value": 1.0}, (2.0, -1.0, 5.0), 0.0, "but the interval covers both sides"),
+        ({"kind": "at_most", "tolerance": 0.0}, (0.0, 0.0, 3.0), 9.0, "but the interval covers both"),
+        ({"kind": "at_least", "tolerance": 0.0}, (2.5, 1.9, 3.1), 0.0, "but the interval covers both"),
+        ({"kind": "at_least", "tolerance": 0.0}, (1.9, 1.0, 2.8), 0.0, "though the interval covers both"),
+        ({}, (3.0, 1.9, 4.1), 0.0, "though the interval covers the published number"),
+    ],
+)
+def test_an_interval_that_covers_both_sides_is_inconclusive(fields, found, null, reason):
+    name, clause = verdict(fields, *found, null=null)
+    assert name == "inconclusive"
+    assert reason in clause
+
+
+def test_a_published_number_outside_the_interval_is_said_even_within_the_tolerance():
+    name, clause = verdict({}, 2.4, 2.3, 2.5)
+    assert (name, clause.split(", ")[-1]) == (
+        "reproduced",
+        "though the published number lies outside the interval",
+    )
+    assert "outside" not in verdict({}, 2.4, 1.9, 2.9)[1]
+
+
+def test_doubts_leave_the_direction_at_most():
+    doubts = ["elsewhere", "other hops"]
+    assert verdict({}, 2.0, doubts=doubts) == ("direction_only", "equal, but elsewhere; other hops")
+    assert verdict({}, 9.0, doubts=doubts)[0] == "not_reproduced"
+    assert verdict({"direction": True}, 9.0, null=0.0, doubts=doubts)[1].endswith("; elsewhere; other hops")
+
+
+def test_settings_have_no_null_result():
+    setting = {"kind": "setting", "tolerance": 0.0}
+    assert verdict(setting, 2.0, 1.0, 3.0, null=math.nan) == ("reproduced", "equal")
+    assert verdict(setting, 3.0, null=math.nan)[0] == "not_reproduced"
+
+
+@given(
+    st.sampled_from(["value", "count", "at_least", "at_most", "sign"]),
+    numbers,
+    st.floats(0, 50),
+    numbers,
+    st.booleans(),
+    st.floats(0, 20),
+)
+def test_no_null_result_is_reproduced_or_holds_in_direction(kind, value, tolerance, null, direction, half):
+    one = claim(kind=kind, value=value, tolerance=tolerance, direction=direction)
+    found = Estimate(null, null - half, null + half)
+    assert judge(one, found, null)[0] in ("inconclusive", "not_reproduced")
+
+
+def test_a_claim_is_weak_when_a_null_result_is_not_far():
+    assert is_weak(claim(), 1.6)
+    assert is_weak(claim(), 1.1)
+    assert not is_weak(claim(), 0.9)
+    assert not is_weak(claim(), math.nan)
+    assert is_weak(claim(kind="at_least"), 1.5)
+    assert not is_weak(claim(kind="sign", value=1.0), 0.0)
+    assert is_weak(claim(kind="sign", value=1.0), 3.0)
+
+
+def test_rounding_does_not_break_a_tie():
+    assert meets(claim(value=0.3, tolerance=0.1), 0.1 + 0.1)[0]
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(3.0, "3"), (29344.4, "29,344"), (0.98765, "0.9877"), (-0.5, "-0.5"), (math.inf, "inf")],
+)
+def test_numbers_are_written_for_readers(number, text):
+    assert format_number(number) == text
