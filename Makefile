@@ -10,7 +10,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OVERLAYS = $(addprefix --preset ,$(PRESET)) $(addprefix --configfile ,$(CONFIG))
 RUN = $(BIN)/biaslab run --cores $(CORES) $(OVERLAYS) $(ARGS)
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Modules are compiled when they are first imported: to compile all at once takes as long as to install them.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 BENCHMARKS := $(filter-out benchmarks/bench_%.py,$(sort $(wildcard benchmarks/*.py)))
 BIASLAB_MIRROR ?= $(wildcard ../shared/data)
 MIRROR := $(addprefix BIASLAB_MIRROR=,$(BIASLAB_MIRROR))

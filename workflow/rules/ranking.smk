@@ -12,7 +12,7 @@ rule simulate_ranking:
         "results/benchmarks/ranking/simulate_ranking.tsv"
     conda:
         ENVIRONMENT
-    threads: 8
+    threads: 1  # half a minute: to wait for more cores would take longer
     resources:
         mem_mb=memory(2000),
         runtime=60,

@@ -109,12 +109,30 @@ def read_splits(source: Source, seed: int, number: int = 0) -> dict[str, pd.Data
     if source.is_released_split:
         files = (source.train, source.validation, source.test)
         return {name: _read(source, file) for name, file in zip(SPLITS, files, strict=True)}
-    table = _read(source, source.train)
+    table = read_whole(source)
+    return {name: table.iloc[rows] for name, rows in split_rows(table, source, seed, number).items()}
+
+
+def read_whole(source: Source) -> pd.DataFrame:
+    """Return all texts of a corpus that is not split by its release: columns as in `read_splits`."""
+    return _read(source, source.train)
+
+
+def split_rows(table: pd.DataFrame, source: Source, seed: int, number: int) -> dict[str, np.ndarray]:
+    """Return the rows of `read_whole` that make train, validation and test.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        What `read_whole` gave.
+    source, seed, number
+        As for `read_splits`.
+    """
     try:
         parts = _split(table, source, stream(seed, "split", source.split, number))
     except InputError as error:
         raise InputError(f"{source.train}: {error}") from error
-    return {name: table.iloc[part] for name, part in zip(SPLITS, parts, strict=True)}
+    return dict(zip(SPLITS, parts, strict=True))
 
 
 def tokenize(table: pd.DataFrame, tokenizer: Tokenizer, max_length: int) -> Texts:

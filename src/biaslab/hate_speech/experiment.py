@@ -15,8 +15,8 @@ from biaslab.hate_speech.corpus import TEST, VALIDATION
 from biaslab.hate_speech.explanations import explain_words
 from biaslab.hate_speech.faithfulness import faithfulness
 from biaslab.hate_speech.folder import ENCODER_VOCABULARY, Folder
-from biaslab.hate_speech.linear_experiment import prediction_table
 from biaslab.hate_speech.methods import SOC, Method
+from biaslab.hate_speech.predictions import prediction_table
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
 from biaslab.text.encoder import load_classifier, predict, save_classifier
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model

@@ -20,11 +20,14 @@ from biaslab.hate_speech.corpus import (
     Source,
     Texts,
     read_splits,
+    read_whole,
+    split_rows,
     tokenize,
 )
 from biaslab.hate_speech.folder import Folder
 from biaslab.hate_speech.linear import BINARY, TFIDF, Linear, documents, fit_linear, weights_table
 from biaslab.hate_speech.metrics import measure
+from biaslab.hate_speech.predictions import prediction_table
 from biaslab.hate_speech.preparation import MAX_LENGTH
 from biaslab.hate_speech.removal import Part, removal_curve
 from biaslab.text.tokens import Tokens
@@ -106,12 +109,6 @@ def _predictions(folder: Folder, linear: Linear, model: str) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def prediction_table(seed: int, name: str, scores: np.ndarray) -> pd.DataFrame:
-    """Return the scores of one classifier on one set: columns seed, set, row, score (float32)."""
-    rows = np.arange(len(scores))
-    return pd.DataFrame({"seed": seed, "set": name, "row": rows, "score": scores.astype(np.float32)})
-
-
 def _removal(folder: Folder, effort: LinearEffort) -> pd.DataFrame:
     """Return Figure 2's curve; without rows where there are no news."""
     if NEWS not in folder.tested:
@@ -139,14 +136,25 @@ def _variants(
     """Yield the rows of ``linear.tsv``: every label rule and kind of split, features, with and without WR."""
     given = with_rule(source)
     for rule, kind, variant in _sources(given):
-        for number in range(1 if source.is_released_split else effort.n_splits):
-            tables = read_splits(variant, effort.seed, number)
-            splits = {name: tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}
+        for number, splits in enumerate(_splits(folder, variant, effort)):
             for features in (BINARY, TFIDF) if variant == given else (BINARY,):
                 for model in (BOW, BOW_WR):
                     names = {"model": model, "features": features, "label_rule": rule, "split_kind": kind}
                     yield from _measured(folder, splits, names | {"split": number}, effort)
         say(f"label rule {rule}, split {kind}")
+
+
+def _splits(folder: Folder, source: Source, effort: LinearEffort) -> Iterator[dict[str, Texts]]:
+    """Yield the splits of a corpus, which is read and tokenised once."""
+    if source.is_released_split:
+        tables = read_splits(source, effort.seed)
+        yield {name: tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}
+        return
+    table = read_whole(source)
+    texts = tokenize(table, folder.tokenizer, MAX_LENGTH)
+    for number in range(effort.n_splits):
+        parts = split_rows(table, source, effort.seed, number)
+        yield {name: texts.take(rows) for name, rows in parts.items()}
 
 
 def with_rule(source: Source) -> Source:

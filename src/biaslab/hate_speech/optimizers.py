@@ -4,11 +4,13 @@ import itertools
 from collections.abc import Iterable
 
 import torch
+from torch.optim import adamw as functional
 
 DECAY = 0.01
 """Decoupled weight decay, of all parameters but biases and those of layer norms."""
 CLIP = 1.0
 """Largest norm of a gradient."""
+_BETAS = (0.9, 0.999)
 _CONVERGED = 2.0**20
 """A number of steps after which Adam's bias corrections are 1 exactly, in float64: 1 - 0.999^n."""
 
@@ -40,38 +42,63 @@ class Optimizer:
     ) -> None:
         self._parameters = {name: p for name, p in named_parameters if p.requires_grad}
         self._per_tensor = per_tensor
-        groups = [
-            {
-                "params": [p for name, p in self._parameters.items() if _decays(name) == decays],
-                "weight_decay": w,
-            }
-            for decays, w in ((True, weight_decay), (False, 0.0))
+        self._groups = [
+            (decay, [name for name in self._parameters if _decays(name) == decays])
+            for decays, decay in ((True, weight_decay), (False, 0.0))
         ]
-        self._adam = torch.optim.AdamW([g for g in groups if g["params"]], eps=epsilon, fused=True)
-        for p in self._parameters.values():
-            # Beyond `_CONVERGED` steps nothing is left to correct: there, the fused kernel is BERT's Adam.
-            start = 0.0 if bias_correction else _CONVERGED
-            self._adam.state[p] = {
+        self._epsilon = epsilon
+        # Beyond `_CONVERGED` steps nothing is left to correct: there, the fused kernel is BERT's Adam.
+        start = 0.0 if bias_correction else _CONVERGED
+        self._state = {
+            name: {
                 "step": torch.tensor(start, dtype=torch.float32, device=p.device),
-                "exp_avg": torch.zeros_like(p),
-                "exp_avg_sq": torch.zeros_like(p),
+                "exp_avg": torch.zeros_like(p, requires_grad=False),
+                "exp_avg_sq": torch.zeros_like(p, requires_grad=False),
             }
+            for name, p in self._parameters.items()
+        }
 
     def step(self, learning_rate: float) -> None:
         """Take one step against the gradients, which are clipped in place and then dropped."""
         gradients = [p.grad for p in self._parameters.values() if p.grad is not None]
         clip_per_tensor(gradients) if self._per_tensor else clip_together(gradients)
-        for group in self._adam.param_groups:
-            group["lr"] = learning_rate
-        self._adam.step()
-        self._adam.zero_grad(set_to_none=True)
+        for decay, names in self._groups:
+            self._move(
+                [name for name in names if self._parameters[name].grad is not None], learning_rate, decay
+            )
+        for p in self._parameters.values():
+            p.grad = None
+
+    @torch.no_grad()
+    def _move(self, names: list[str], learning_rate: float, decay: float) -> None:
+        """Move parameters by the function behind `torch.optim.AdamW`: that class loads a compiler (1 s)."""
+        parameters = [self._parameters[name] for name in names]
+        means, squares, steps = (
+            [self._state[name][key] for name in names] for key in ("exp_avg", "exp_avg_sq", "step")
+        )
+        functional.adamw(
+            parameters,
+            [p.grad for p in parameters],
+            means,
+            squares,
+            [],
+            steps,
+            fused=True,
+            amsgrad=False,
+            beta1=_BETAS[0],
+            beta2=_BETAS[1],
+            lr=learning_rate,
+            weight_decay=decay,
+            eps=self._epsilon,
+            maximize=False,
+        )
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the means and step counts by name, which share memory with the optimizer."""
         return {
             f"{key}.{name}": tensor
-            for name, p in self._parameters.items()
-            for key, tensor in self._adam.state[p].items()
+            for name, tensors in self._state.items()
+            for key, tensor in tensors.items()
         }
 
     def load(self, state: dict[str, torch.Tensor]) -> None:

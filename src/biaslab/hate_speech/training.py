@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from sklearn.metrics import precision_recall_fscore_support
 
 from biaslab.core.errors import InputError
 from biaslab.hate_speech import optimizers
 from biaslab.hate_speech.batches import Batches
 from biaslab.hate_speech.checkpoints import load_checkpoint, save_checkpoint
 from biaslab.hate_speech.methods import Method
+from biaslab.hate_speech.metrics import precision_recall_f1
 from biaslab.hate_speech.objective import Objective, Regularization, is_explained
 from biaslab.hate_speech.schedules import Patience, warmup_linear
 from biaslab.hate_speech.settings import PUBLISHED, Plan, TrainingSettings
@@ -272,10 +272,7 @@ class _Run:
 def _scores(model: torch.nn.Module, data: TrainingData) -> tuple[float, float, float]:
     """Return precision, recall and F1 of the positive class on the validation sentences."""
     predicted = predict(model, data.validation, data.tokenizer.pad) > 0
-    precision, recall, f1, _ = precision_recall_fscore_support(
-        data.validation_labels, predicted, average="binary", zero_division=0
-    )
-    return float(precision), float(recall), float(f1)
+    return precision_recall_f1(predicted, data.validation_labels)
 
 
 def _check(method: Method, regularization: Regularization | None) -> None:

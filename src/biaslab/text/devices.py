@@ -55,7 +55,7 @@ def make_deterministic(threads: int) -> None:
     if torch.get_num_interop_threads() != 1:
         with contextlib.suppress(RuntimeError):  # too late in this process: harmless, nothing uses them
             torch.set_num_interop_threads(1)
-    torch.use_deterministic_algorithms(True)
+    torch.set_deterministic_debug_mode("error")  # use_deterministic_algorithms also imports a compiler: 1.5 s
     torch.utils.deterministic.fill_uninitialized_memory = False  # costs time and hides nothing we read
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.allow_tf32 = False

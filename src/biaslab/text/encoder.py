@@ -24,6 +24,7 @@ from biaslab.core.files import atomic_path, write_json
 from biaslab.core.rng import stream
 from biaslab.text import packing
 from biaslab.text.bert import BertClassifier, BertSettings
+from biaslab.text.blank import without_values
 from biaslab.text.tokens import Tokenizer, Tokens
 
 NEEDED = "config.json, vocab.txt and model.safetensors"
@@ -347,7 +348,7 @@ def _value(path: Path, key: str, value: Any) -> Any:
 def _blank(settings: dict[str, Any], path: Path) -> BertClassifier:
     """Return a classifier whose tensors have shapes but no values; `path` is named in an error."""
     try:
-        with torch.device("meta"):
+        with without_values():
             return BertClassifier(BertSettings(**settings), N_LABELS)
     except (TypeError, ValueError) as error:
         reason = " ".join(str(error).split())

@@ -21,6 +21,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path
 from biaslab.core.rng import stream
+from biaslab.text.blank import without_values
 from biaslab.text.tokens import Tokenizer, Tokens
 
 VOCABULARIES = ("texts", "encoder")
@@ -99,7 +100,7 @@ class BiGRU(nn.Module):
         index[known] = np.arange(len(known))
         self.register_buffer("token_ids", torch.from_numpy(known.copy()))
         self.register_buffer("index", torch.from_numpy(index))
-        with torch.device("meta"):  # no values yet, so that torch's global random numbers stay as they are
+        with without_values():
             self.embedding = nn.Embedding(len(known) + 2, embedding)
             self.forwards = Direction(len(known), embedding, hidden, len(known))
             self.backwards = Direction(len(known) + 1, embedding, hidden, len(known))

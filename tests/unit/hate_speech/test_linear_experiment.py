@@ -8,7 +8,7 @@ pytest.importorskip("tokenizers")
 
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.hate_speech import linear_experiment
-from biaslab.hate_speech.corpus import STORMFRONT, TABLE, Source, read_splits
+from biaslab.hate_speech.corpus import STORMFRONT, TABLE, Source, read_splits, read_whole, split_rows
 from biaslab.hate_speech.linear import BINARY, TFIDF, Linear, fit_linear
 from biaslab.hate_speech.linear_experiment import LinearEffort, run_linear
 from biaslab.hate_speech.metrics import measure
@@ -141,11 +141,12 @@ def test_the_archive_is_measured_by_both_label_rules_and_kinds_of_splits(tmp_pat
     folder = example_folder(tmp_path)
     asked = []
 
-    def read(source, seed, number):
+    def split(table, source, seed, number):
         asked.append((source.positive, source.split, seed, number))
-        return read_splits(SOURCE, seed, number)
+        return split_rows(table, SOURCE, seed, number)
 
-    monkeypatch.setattr(linear_experiment, "read_splits", read)
+    monkeypatch.setattr(linear_experiment, "read_whole", lambda _: read_whole(SOURCE))
+    monkeypatch.setattr(linear_experiment, "split_rows", split)
     run_linear(folder, Source(STORMFRONT, EXAMPLE, positive=positive), EFFORT, lambda _: None)
     both = [(rule, kind) for rule in ("not-nohate", "hate") for kind in ("random", "grouped")]
     assert asked == [(*names, 3, number) for names in both for number in (0, 1)]

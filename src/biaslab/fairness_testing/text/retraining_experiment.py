@@ -36,8 +36,8 @@ from biaslab.fairness_testing.text.trails import distinct
 from biaslab.text.recurrent import Recurrent
 from biaslab.text.words import Texts, concatenate
 
-N_OTHERS = 2
-"""Retrainings by other label rules than the majority, and with what other testers found."""
+N_OTHERS = 1
+"""Retrainings by each other label rule than the majority, and with what each other tester found."""
 _NOTHING = Texts.of([])
 
 
@@ -52,8 +52,8 @@ def retrain_network(
 ) -> None:
     """Retrain the first training of a network with what was found: ``retraining.tsv`` and ``unseen.tsv``.
 
-    The proposed tester's texts are labelled by the majority, in `N_OTHERS` retrainings also by the other
-    rules; the other testers' by the majority, in so many retrainings. Each found text is added together with
+    The proposed tester's texts are labelled by the majority, and in `N_OTHERS` retraining also by the other
+    rules; the other testers' by the majority, in as many. Each found text is added together with
     its partner x', as in the retraining on tables. (A first run without the partners had been seen when this
     was chosen: it was above the control for one of two features.)
 
