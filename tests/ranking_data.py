@@ -15,12 +15,17 @@ SIMULATED = (("measures", "simulation"), ("feasibility", "feasibility"), ("diffe
 
 def write_results(folder: Path) -> None:
     """Write every file that tables, figures and claims read."""
-    outputs = [part for option, name in SIMULATED for part in (f"--{option}", folder / f"{name}.tsv")]
-    sizes = ["--attribute-values", "2,4", "--distributions", 50, "--candidates", 10, "--top", 10]
-    _run("simulate", *sizes, "--seed", 1, "--threads", 1, *outputs)
+    simulate_small(folder, "2,4")
     outputs = ["--summary", folder / "enumeration.tsv", "--out", folder / "counterexamples.tsv"]
     limits = ["--values", 4, "--denominator", 8, "--sort-values", 2, "--sort-denominator", 4]
     _run("counterexamples", *limits, *outputs)
+
+
+def simulate_small(folder: Path, sizes: str) -> None:
+    """Write what a simulation of 50 lists of 10 candidates for each number of values writes."""
+    outputs = [part for option, name in SIMULATED for part in (f"--{option}", folder / f"{name}.tsv")]
+    limits = ["--attribute-values", sizes, "--distributions", 50, "--candidates", 10, "--top", 10]
+    _run("simulate", *limits, "--seed", 1, "--threads", 1, *outputs)
 
 
 def _run(*arguments: object) -> None:
