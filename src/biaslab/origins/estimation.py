@@ -184,7 +184,8 @@ def count_test_words(tokens: np.ndarray, offsets: np.ndarray, weat: WeatIndices)
     """
     sets = {"S": weat.S, "T": weat.T, "A": weat.A, "B": weat.B}
     counts = {f"n_{name}": _count(tokens, offsets, ids) for name, ids in sets.items()}
-    counts |= {f"rarest_{name}": _count(tokens, offsets, ids.max(keepdims=True)) for name, ids in sets.items()}
+    rarest = {name: ids.max(keepdims=True) for name, ids in sets.items()}
+    counts |= {f"rarest_{name}": _count(tokens, offsets, ids) for name, ids in rarest.items()}
     return pd.DataFrame(counts)
 
 
