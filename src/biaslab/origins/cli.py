@@ -143,7 +143,7 @@ def differential_bias(
     """Estimate how much every document contributes to a bias, without retraining."""
     from biaslab.core.io import read_parquet, write_parquet
     from biaslab.embeddings.word_maps import read_word_maps
-    from biaslab.origins.estimation import document_table, mapped_document_table
+    from biaslab.origins.estimation import count_test_words, document_table, mapped_document_table
 
     scanner, (test,) = _scanner(batches, corpus, [weat], influence, threads)
     titles = read_parquet(documents, ["document", "id", "title"])
@@ -151,7 +151,8 @@ def differential_bias(
     if maps:
         table = mapped_document_table(scanner, test, maps, titles)
     else:
-        table = document_table(scanner.documents(test), titles)
+        counts = count_test_words(scanner.tokens, scanner.offsets, test)
+        table = document_table(scanner.documents(test), titles).join(counts)
     write_parquet(out, table)
 
 

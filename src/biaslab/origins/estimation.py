@@ -166,6 +166,37 @@ def document_table(estimates: Sequence[DifferentialBias], documents: pd.DataFram
     return pd.DataFrame(columns)
 
 
+def count_test_words(tokens: np.ndarray, offsets: np.ndarray, weat: WeatIndices) -> pd.DataFrame:
+    """Count the words of a test in every document (Brunet et al. 2019, Section 5.5).
+
+    Parameters
+    ----------
+    tokens, offsets : numpy.ndarray
+        The corpus, (n,) int32 and (n_documents + 1,) int64; word ids fall with the words' frequency.
+    weat : WeatIndices
+        The test.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a document: ``n_S``, ``n_T``, ``n_A``, ``n_B``, how often words of the set occur, and
+        ``rarest_S`` to ``rarest_B``, how often the rarest of its words does.
+    """
+    sets = {"S": weat.S, "T": weat.T, "A": weat.A, "B": weat.B}
+    counts = {f"n_{name}": _count(tokens, offsets, ids) for name, ids in sets.items()}
+    rarest = {name: ids.max(keepdims=True) for name, ids in sets.items()}
+    counts |= {f"rarest_{name}": _count(tokens, offsets, ids) for name, ids in rarest.items()}
+    return pd.DataFrame(counts)
+
+
+def _count(tokens: np.ndarray, offsets: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Return how many tokens of every document are among some words."""
+    is_one = np.zeros(1 + max(tokens.max(initial=0), ids.max()), bool)
+    is_one[ids] = True
+    places = np.flatnonzero(is_one[tokens])
+    return np.diff(np.searchsorted(places, offsets))
+
+
 def mapped_document_table(
     scanner: Scanner, weat: WeatIndices, maps: Mapping[str, WordMaps], documents: pd.DataFrame
 ) -> pd.DataFrame:

@@ -1,21 +1,14 @@
 import math
-from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 from scipy import stats
 
-from audit_data import claim, write_setup, write_table3
-from biaslab.audit.claims import read_claims
+from audit_data import claim
 from biaslab.audit.measure import COLUMNS, measure_claims
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
 from biaslab.core.io import write_parquet, write_tsv
-
-ROOT = Path(__file__).parents[3]
-REGISTRY = ROOT / "workflow/resources/claims/origins.tsv"
-SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
 
 
 @pytest.fixture
@@ -239,57 +232,3 @@ def test_files_of_other_kinds_and_damaged_ones_are_refused(results):
     write_text(results / "origins/small/a.parquet", "x")
     with pytest.raises(InputError, match="not a readable Parquet table"):
         measure(results, claim(file="origins/{setup}/a.parquet"))
-
-
-@pytest.fixture(scope="module")
-def paper_grid(tmp_path_factory):
-    """Results of both paper presets, whose corpora have the published number of documents."""
-    results = tmp_path_factory.mktemp("results")
-    claims = read_claims([REGISTRY], SCHEMA)
-    parameters = {"simplewiki": {}, "nyt": {}}
-    for one in claims:
-        if (
-            "table3_setups" in one.file
-            and one.kind in ("identity", "setting", "value")
-            and one.measure == "mean(value)"
-        ):
-            parameters[one.setup][one.select.rsplit("'", 2)[1]] = one.value
-    for setup in parameters:
-        preset = yaml.safe_load((ROOT / f"workflow/presets/{setup}.yaml").read_text())
-        perturbations = preset["setups"][setup]["perturbations"]
-        write_setup(results, setup, *(perturbations[key] for key in ("sizes", "random_sizes", "random_sets")))
-    write_table3(results, parameters)
-    return results
-
-
-def test_every_measurable_claim_of_the_origins_paper_is_measured_on_its_setups(paper_grid):
-    claims = read_claims([REGISTRY], SCHEMA)
-    table = measure_claims(claims, paper_grid, {"origins": ["simplewiki", "nyt"]}).set_index(
-        ["claim_id", "setup"]
-    )
-    measurable = [c for c in claims if c.measure]
-    assert len(measurable) > 80
-    for one in measurable:
-        row = table.loc[one.claim_id]
-        own = row.loc[[one.setup]] if one.setups else row
-        assert (own["verdict"] != "not_attempted").all(), one.claim_id
-    settings = [c.claim_id for c in claims if c.kind in ("setting", "identity")]
-    assert set(table.loc[settings, "verdict"]) == {"reproduced"}
-    assert table.loc[("s52-random-sets", "simplewiki+nyt"), "measured"] == 36
-    assert table.loc[("s52-targeted-sets", "simplewiki+nyt"), "measured"] == 40
-    assert table.loc[("s55-reversing-share", "nyt"), "verdict"] == "reproduced"
-    assert not table["reason"].eq("").any()
-
-
-def test_a_run_with_other_tests_and_sizes_gives_rows_and_no_error(tmp_path):
-    write_setup(tmp_path, "sample", [10], [10], 1)
-    write_table3(tmp_path, {"sample": {"n_documents": 40}})
-    for path in (tmp_path / "origins/sample/differential_bias").iterdir():
-        path.rename(path.with_name(f"own-{path.name}"))
-    for path in (tmp_path / "origins/sample").glob("*.tsv"):
-        path.write_text(path.read_text().replace("weat1", "jobs").replace("weat2", "names"))
-    table = measure_claims(read_claims([REGISTRY], SCHEMA), tmp_path, {"origins": ["sample"]})
-    assert {"simplewiki", "nyt", "simplewiki+nyt", "sample"} <= set(table["setup"])
-    sample = table[table["setup"] == "sample"].set_index("claim_id")["verdict"]
-    assert sample["t2-simplewiki-weat1-mean"] == "not_attempted"
-    assert sample["s52-r2-every-configuration"] == "reproduced"

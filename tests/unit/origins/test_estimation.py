@@ -16,6 +16,7 @@ from biaslab.embeddings.word_maps import WordMaps, write_word_maps
 from biaslab.origins.estimation import (
     InfluenceParameters,
     Scanner,
+    count_test_words,
     document_table,
     mapped_document_table,
     set_table,
@@ -65,6 +66,19 @@ def test_document_table(scanner):
     np.testing.assert_allclose(table["newton_mean"], seeds.mean(axis=1))
     np.testing.assert_allclose(table["newton_sd"], seeds.std(axis=1, ddof=1))
     assert list(table.columns[:5]) == ["document", "id", "title", "influence_mean", "influence_sd"]
+
+
+def test_the_words_of_a_test_are_counted_in_every_document(corpus):
+    tokens, offsets = corpus
+    table = count_test_words(tokens, offsets, WEAT)
+    assert list(table) == [f"{what}_{name}" for what in ("n", "rarest") for name in "STAB"]
+    for number, words in enumerate(tokens.reshape(N_DOCUMENTS, -1).tolist()):
+        assert table["n_S"][number] == words.count(3) + words.count(10)
+        assert table["rarest_S"][number] == words.count(10)
+        assert table["rarest_B"][number] == words.count(5)
+    assert (table["n_T"] == 0).any()
+    empty = count_test_words(np.array([5, 5], np.int32), np.array([0, 0, 2]), WEAT)
+    assert empty["n_B"].tolist() == [0, 2]
 
 
 def test_set_table_predicts_the_bias_after_removal(scanner):

@@ -120,6 +120,8 @@ def test_influential_documents_have_the_papers_signs_and_order(setups):
     mean = setups[0].baseline_mean("weat1")
     assert increasing["percent_of_baseline"].iloc[0] == pytest.approx(100 * bias.max() / mean)
     assert "decreasing (ΔB < 0): the document lowers the effect size, its removal raises it" in table.note
+    counts = setups[0].differential_bias("weat1").set_index("document")["rarest_B"]
+    assert increasing["rarest_B"].tolist() == counts[increasing["document"]].tolist()
     row = increasing.iloc[0]
     assert row["title"].startswith(f"Article {row['document'] // 3} ")
     assert row["excerpt"].startswith(

@@ -8,6 +8,8 @@ from biaslab.origins.report.results import Setup, percent_scale
 N_INFLUENTIAL = 25
 """Documents listed at each end of the differential bias."""
 
+_WORD_COUNTS = [f"{what}_{name}" for what in ("n", "rarest") for name in "STAB"]
+
 _NOTE = (
     "ΔB = B(w) − B(w without the document) in units of the effect size, approximated by influence "
     "functions; mean ± standard deviation over the baseline embeddings. Bias decreasing (ΔB < 0): the "
@@ -19,7 +21,7 @@ _NOTE = (
 def influential_documents(setup: Setup, weat: str) -> Table:
     """Appendix E: the documents at both ends of the differential bias (Equation 5), by `influence_mean`."""
     columns = ["document", "id", "title", "influence_mean", "influence_sd"]
-    bias = setup.differential_bias(weat)[columns]
+    bias = setup.differential_bias(weat)[[*columns, *_WORD_COUNTS]]
     bias = bias.merge(setup.documents()[["document", "excerpt"]], on="document", how="left")
     factor, unit = percent_scale(setup.baseline_mean(weat))
     bias["percent_of_baseline"] = bias["influence_mean"] * factor if unit.startswith("%") else float("nan")
@@ -33,7 +35,7 @@ def influential_documents(setup: Setup, weat: str) -> Table:
         ],
         ignore_index=True,
     )
-    data = data[["effect", "rank", *columns, "percent_of_baseline", "excerpt"]]
+    data = data[["effect", "rank", *columns, "percent_of_baseline", *_WORD_COUNTS, "excerpt"]]
     shown = {
         "Bias": "{effect}",
         "ΔB": "{influence_mean:.4f} ± {influence_sd:.4f}",
