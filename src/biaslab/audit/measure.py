@@ -161,13 +161,14 @@ class _Audit:
 
     def _doubts(self, claim: Claim, setups: tuple[str, ...], data: str) -> list[str]:
         """Return why a row is direction_only at most."""
-        doubts = [_OTHER_DATA] if data == OTHER else []
+        if data == OTHER:
+            return [_OTHER_DATA]
+        doubts = []
         if data == OWN and claim.kind not in EXEMPT_KINDS:
             doubts += [self._strangers[s] for s in setups if s in self._strangers][:1]
-        for name in claim.gates.split():
-            gate = self._claims[name]
-            if not self._holds(gate, setups):
-                doubts.append(f"not under the paper's conditions: {gate.statement} (see {name})")
+        failed = [name for name in claim.gates.split() if not self._holds(self._claims[name], setups)]
+        if failed:
+            doubts.append(f"not under the paper's conditions (see {', '.join(failed)})")
         return doubts
 
     def _holds(self, gate: Claim, setups: tuple[str, ...]) -> bool:
