@@ -213,6 +213,6 @@ def test_methods_without_folds_hold_nothing_out(tmp_path):
 
 
 def test_settings_lie_beside_the_results_with_the_size_of_the_encoder(measured):
-    folder, _, tables = measured
+    tables = measured[2]
     expected = {**SETTINGS, "encoder_layers": 2, "encoder_width": 8}
     assert tables["settings"].set_index("setting")["value"].to_dict() == expected
