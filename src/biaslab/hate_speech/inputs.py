@@ -7,6 +7,7 @@ from typing import Any
 
 from biaslab.hate_speech.area import PROBES, encoder_files
 from biaslab.hate_speech.methods import VANILLA
+from biaslab.hate_speech.schedules import PAPER
 from biaslab.hate_speech.settings import PUBLISHED
 from biaslab.run.command import options
 from biaslab.run.datasets import dataset_name
@@ -135,6 +136,7 @@ class Inputs:
             "seeds": section["seeds"],
             "positive_weight": 1 / section["corpora"][wildcards.corpus]["negative_weight"],
             "published_schedule": int(training["schedule"] == PUBLISHED),
+            "published_stop": int(training["stop"] == PAPER),
         }
         numbers |= {key: training[key] for key in _TRAINING}
         for part, keys in _CONTEXTS.items():
