@@ -41,6 +41,22 @@ _SPLITS = {
 _NEWS = {"ghc": 12500, "stormfront": 5000}
 _IDENTIFIERS = {"ghc": 25, "stormfront": 10}
 _SECONDS = {"vanilla": 301, "oc-0.1": 756, "soc-0.1": 1178}
+_WEIGHTS = {"ghc": 10, "stormfront": 8}
+_SETTINGS = {
+    "encoder_layers": 12,
+    "encoder_width": 768,
+    "encoder_pretrained": 1,
+    "published_schedule": 1,
+    "published_stop": 1,
+    "batch_size": 32,
+    "learning_rate": 2e-5,
+    "halvings": 5,
+    "regularization_radius": 5,
+    "regularization_samples": 5,
+    "analysis_radius": 20,
+    "analysis_samples": 20,
+    "analysis_sentences": 1586,
+}
 
 Score = tuple[float, float]
 """Mean and standard deviation over seeds, as fractions."""
@@ -53,7 +69,8 @@ class Findings:
     `scores` has the metrics of every method on every set; `rank_changes` how many ranks words rise by
     regularization; `bias` by how much the mean importance of identifiers exceeds that of other words before,
     and `relief` by how much it falls; `trade` by how much F1 falls while news accuracy rises when identifiers
-    are removed; `cost` the tokens of a step.
+    are removed; `cost` the tokens of a step; `last_epoch` where trainings end, and `settings` how they were
+    made.
     """
 
     unit: str
@@ -68,6 +85,8 @@ class Findings:
     trade: float = 0.01
     cost: dict[str, float] = field(default_factory=lambda: dict(_SECONDS))
     n_seeds: int = N_SEEDS
+    last_epoch: int = 3
+    settings: dict[str, float] = field(default_factory=dict)
 
 
 def of_the_paper(unit: str, rank_changes: dict[str, int], identifiers: tuple[str, ...]) -> Findings:
@@ -81,7 +100,8 @@ def of_the_paper(unit: str, rank_changes: dict[str, int], identifiers: tuple[str
         scores[method, "news"] = {"accuracy": cells[3]}
         scores[method, other] = {"f1": _score(_TABLE_5[method].split()[position])}
     sizes = (_SPLITS[unit], _NEWS[unit], _IDENTIFIERS[unit])
-    return Findings(unit, scores, *sizes, rank_changes, identifiers)
+    settings = _SETTINGS | {"positive_weight": _WEIGHTS[unit]}
+    return Findings(unit, scores, *sizes, rank_changes, identifiers, settings=settings)
 
 
 def without_effect(findings: Findings, like: str) -> Findings:
@@ -123,8 +143,13 @@ def write_results(results: Path, findings: Findings) -> Path:
     write_tsv(folder / "attributions.tsv", _attributions(findings))
     cost = pd.DataFrame({"method": list(findings.cost), "tokens_per_step": list(findings.cost.values())})
     write_tsv(folder / "cost.tsv", cost)
-    history = pd.DataFrame({"step": [200, 400], "epoch": [1, 2]})
-    write_tsv(folder / "models" / "vanilla" / "0" / "history.tsv", history)
+    write_tsv(folder / "identity.tsv", _identity(findings, metrics))
+    settings = pd.DataFrame(findings.settings.items(), columns=["setting", "value"])
+    write_tsv(folder / "settings.tsv", settings)
+    history = pd.DataFrame({"step": [200, 400], "epoch": [1, findings.last_epoch], "halvings": [0, 5]})
+    for method in NETWORKS:
+        for seed in range(findings.n_seeds):
+            write_tsv(folder / "models" / method / str(seed) / "history.tsv", history)
     return folder
 
 
@@ -148,7 +173,8 @@ def _exact(score: Score) -> Score:
 def _indifferent(findings: Findings, scores: dict[tuple[str, str], dict[str, Score]]) -> Findings:
     changes = dict.fromkeys(findings.rank_changes, 0)
     cost = dict.fromkeys(findings.cost, 1.0)
-    return replace(findings, scores=scores, rank_changes=changes, bias=0.0, relief=0.0, trade=0.0, cost=cost)
+    none = dict.fromkeys(("bias", "relief", "trade"), 0.0)
+    return replace(findings, scores=scores, rank_changes=changes, cost=cost, last_epoch=20, **none)
 
 
 def _size(findings: Findings, dataset: str) -> tuple[int, int]:
@@ -193,10 +219,31 @@ def _differences(metrics: pd.DataFrame) -> pd.DataFrame:
         for dataset, measure in (("test", "f1"), ("test", "recall"), ("news", "accuracy")):
             part = metrics[metrics["set"] == dataset].pivot(index="seed", columns="method", values=measure)
             mean = (part[method] - part["vanilla"]).mean()
-            interval = {"mean_difference": mean, "ci_low": mean - 0.01, "ci_high": mean + 0.01}
+            interval = {"mean_difference": mean, "ci_low": mean - 0.0005, "ci_high": mean + 0.0005}
             rows.append(
                 {"method": method, "baseline": "vanilla", "set": dataset, "measure": measure} | interval
             )
+    return pd.DataFrame(rows)
+
+
+def _identity(findings: Findings, metrics: pd.DataFrame) -> pd.DataFrame:
+    """Return false positives with each identifier: as many as on all texts, or more where there is a bias."""
+    tested = metrics[(metrics["set"] == "test") & (metrics["method"] == "vanilla")]
+    rows = []
+    for row in tested.itertuples():
+        false = row.recall * row.n_positive * (1 / row.precision - 1) if row.precision else 0.0
+        rate = min(1.0, false / (row.n - row.n_positive) + 0.25 * findings.bias)
+        rows += [
+            {
+                "method": row.method,
+                "seed": row.seed,
+                "set": row.set,
+                "identifier": identifier,
+                "n_negative": n_negative,
+                "false_positive_rate": rate if n_negative else None,
+            }
+            for n_negative, identifier in enumerate(findings.identifiers)
+        ]
     return pd.DataFrame(rows)
 
 
@@ -257,6 +304,7 @@ def _attributions(findings: Findings) -> pd.DataFrame:
             "seed": seed,
             "explanation": explanation,
             "identifier": identifier,
+            "mean_phi": findings.bias - (findings.relief if method != "vanilla" else 0),
             "mean_abs_phi": 1 - (findings.relief if method != "vanilla" else 0),
         }
         for method in NETWORKS

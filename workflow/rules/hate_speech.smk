@@ -260,6 +260,7 @@ rule measure_classifiers:
                 "faithfulness",
                 "held_out",
                 "cost",
+                "settings",
             ],
         ),
     log:
@@ -275,12 +276,13 @@ rule measure_classifiers:
         methods=",".join(HATE.methods),
         batch_size=HATE.keys("training", "batch_size"),
         contexts=HATE.keys("regularization", "radius", "samples", "add_itself"),
+        settings=HATE.settings,
     message:
         "{wildcards.corpus}: measure all classifiers"
     shell:
         "biaslab hate-speech experiment measure results/hate_speech/{wildcards.corpus}"
         " --encoder results/hate_speech/encoder --identifiers {input.identifiers:q} --methods {params.methods}"
-        " {params.batch_size} {params.contexts} > {log} 2>&1"
+        " {params.batch_size} {params.contexts} {params.settings} > {log} 2>&1"
 
 
 rule hate_speech:

@@ -288,13 +288,17 @@ def measure(
     methods: Annotated[str, typer.Option(help="All methods, separated by commas.")],
     batch_size: Annotated[int, typer.Option(help="Texts of a step of training.", min=1)],
     contexts: Contexts,
+    settings: Annotated[
+        str,
+        typer.Option(help="What trainings and explanations were made with, in JSON: name to number."),
+    ] = "{}",
 ) -> None:
     """Measure all methods from their predictions: metrics, identity, functionalities, ... (.tsv)."""
     from biaslab.hate_speech.folder import Folder
     from biaslab.hate_speech.measurement import measure_corpus
 
     folder = Folder(results, encoder, identifiers)
-    measure_corpus(folder, methods.split(","), _contexts(contexts), batch_size)
+    measure_corpus(folder, methods.split(","), _contexts(contexts), batch_size, _settings(settings))
 
 
 def _source(corpus: Corpus) -> "Source":
@@ -316,6 +320,15 @@ def _others(text: str) -> "dict[str, Source]":
             f'--others: no corpora in JSON ({error}); write for instance {{"mine": {{"source": "mine.csv"}}}}'
         ) from error
     return {name: _source(corpus) for name, corpus in corpora.items()}
+
+
+def _settings(text: str) -> dict[str, float]:
+    try:
+        return {name: float(value) for name, value in json.loads(text).items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InputError(
+            f'--settings: no numbers in JSON ({error}); write for instance {{"batch_size": 32}}'
+        ) from error
 
 
 def _contexts(contexts: Contexts):

@@ -7,12 +7,16 @@ from typing import Any
 
 from biaslab.hate_speech.area import PROBES, encoder_files
 from biaslab.hate_speech.methods import VANILLA
+from biaslab.hate_speech.schedules import PAPER
+from biaslab.hate_speech.settings import PUBLISHED
 from biaslab.run.command import options
 from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
 from biaslab.run.sources import file_of
 
 _LINEAR = ("bow", "bow-wr")
+_TRAINING = ("batch_size", "learning_rate", "epochs", "validate_every", "halvings")
+_CONTEXTS = {"regularization": ("radius", "samples"), "analysis": ("radius", "samples", "sentences")}
 
 
 class Inputs:
@@ -123,6 +127,21 @@ class Inputs:
     def weight(self, wildcards: Any) -> list[str]:
         """Return the weight of a negative sentence in a corpus."""
         return options({"negative_weight": self.section["corpora"][wildcards.corpus]["negative_weight"]})
+
+    def settings(self, wildcards: Any) -> list[str]:
+        """Return what trainings and explanations of a corpus are made with, as numbers in JSON."""
+        training, section = self.section["training"], self.section
+        numbers = {
+            "encoder_pretrained": int(encoder_files(section)["weights"] is not None),
+            "seeds": section["seeds"],
+            "positive_weight": 1 / section["corpora"][wildcards.corpus]["negative_weight"],
+            "published_schedule": int(training["schedule"] == PUBLISHED),
+            "published_stop": int(training["stop"] == PAPER),
+        }
+        numbers |= {key: training[key] for key in _TRAINING}
+        for part, keys in _CONTEXTS.items():
+            numbers |= {f"{part}_{key}": section[part][key] for key in keys}
+        return options({"settings": json.dumps(numbers, sort_keys=True)})
 
     def _others(self, corpus: str) -> list[str]:
         """Return the corpora whose test sets a corpus is tested on, too."""

@@ -1,6 +1,7 @@
 """From the predictions of all methods to the tables of results of a corpus."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +23,16 @@ _HELD_OUT = ("identifier", "seed", "method", "is_regularized", "n", "news_accura
 
 
 def measure_corpus(
-    folder: Folder, methods: Sequence[str], contexts: ContextSettings, batch_size: int
+    folder: Folder,
+    methods: Sequence[str],
+    contexts: ContextSettings,
+    batch_size: int,
+    settings: Mapping[str, float],
 ) -> None:
     """Measure all methods of a corpus on all sets.
 
     Writes ``metrics.tsv``, ``identity.tsv``, ``functionalities.tsv``, ``differences.tsv``,
-    ``attributions.tsv``, ``faithfulness.tsv``, ``held_out.tsv`` and ``cost.tsv``.
+    ``attributions.tsv``, ``faithfulness.tsv``, ``held_out.tsv``, ``cost.tsv`` and ``settings.tsv``.
 
     Parameters
     ----------
@@ -38,6 +43,8 @@ def measure_corpus(
         Of SOC in training.
     batch_size : int
         Sentences of a step of training.
+    settings : mapping of str to float
+        What trainings and explanations were made with, to be written beside their results.
     """
     predictions = {name: read_parquet(folder.path / f"predictions/{name}.parquet") for name in methods}
     metrics = pd.DataFrame(_metrics(folder, predictions))
@@ -55,6 +62,16 @@ def measure_corpus(
     cost = count_work(folder.train.tokens, list(folder.ids.values()), parsed, contexts, batch_size)
     write_tsv(folder.path / "cost.tsv", cost)
     write_tsv(folder.path / "held_out.tsv", _held_out(folder, neural, identity, attributions))
+    write_tsv(folder.path / "settings.tsv", _settings(folder, settings))
+
+
+def _settings(folder: Folder, given: Mapping[str, float]) -> pd.DataFrame:
+    """Return the settings with the size of the encoder, by name."""
+    described = json.loads((folder.encoder / "config.json").read_text(encoding="utf-8"))
+    encoder = {"encoder_layers": described["num_hidden_layers"], "encoder_width": described["hidden_size"]}
+    return pd.DataFrame(sorted({**given, **encoder}.items()), columns=["setting", "value"]).astype(
+        {"value": float}
+    )
 
 
 def _scores(predictions: pd.DataFrame) -> Iterator[tuple[int, str, np.ndarray]]:

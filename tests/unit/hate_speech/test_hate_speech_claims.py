@@ -1,6 +1,5 @@
 """Tests of the registry of claims: each cell has a row, which the paper's numbers meet and no effect does."""
 
-import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -9,18 +8,19 @@ import pytest
 
 import hate_speech_claims_data as data
 from biaslab.audit.claims import read_claims
-from biaslab.audit.expressions import Estimate
-from biaslab.audit.measure import (
+from biaslab.audit.measure import measure_claims
+from biaslab.audit.verdicts import (
     DIRECTION_ONLY,
+    INCONCLUSIVE,
     NOT_ATTEMPTED,
     NOT_REPRODUCED,
     REPRODUCED,
-    judge,
-    measure_claims,
 )
+from biaslab.core.files import read_text_table
 
 ROOT = Path(__file__).parents[3]
-REGISTRY = ROOT / "workflow/resources/claims/hate_speech.tsv"
+RESOURCES = ROOT / "workflow/resources"
+REGISTRY = RESOURCES / "claims/hate_speech.tsv"
 SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
 CLAIMS = read_claims([REGISTRY], SCHEMA)
 MEASURED = [claim for claim in CLAIMS if claim.measure]
@@ -28,16 +28,24 @@ CORPUS_KINDS = ("identity", "setting")
 EFFECTS = {claim.claim_id for claim in MEASURED if claim.kind not in CORPUS_KINDS}
 """The rows on effects and scores; the others are counts of corpora and numbers that a configuration fixes."""
 
-LEVELS = {
-    claim.claim_id
-    for claim in MEASURED
-    if re.fullmatch(r"t[15]-.*-(bow-[a-z0-9]+|vanilla-[a-z0-9]+-sd)", claim.claim_id)
-    and "bow-wr" not in claim.claim_id
-}
-"""The rows on a baseline itself, which a method that is no better than the baseline leaves as they are."""
+CELLS = {claim.claim_id for claim in MEASURED if claim.counts_as == "cell"}
+COUNTED = {claim.claim_id for claim in MEASURED if claim.is_counted}
+OF_NETWORKS = {claim.claim_id for claim in MEASURED if "hate-encoder-layers" in claim.gates.split()}
 
-AGAINST_ITSELF = {"hate-stormfront-share", "hate-cost-oc"}
+MAINTAINED = {f"hate-maintained-{unit}" for unit in data.UNITS}
+
+AGAINST_ITSELF = {"hate-stormfront-share", "hate-cost-oc-tokens"}
 """What the paper says in the text and its own counts and Table 6 do not: 80/20, and twice the time."""
+
+UNDECIDED = {
+    "t1-stormfront-vanilla-recall",
+    "t1-stormfront-oc-0-1-recall",
+    "t1-stormfront-oc-0-1-news-over-bert",
+    "t1-stormfront-soc-1-news-over-bert",
+    "hate-false-positives-over-removal-ghc",
+    "hate-f1-over-removal-stormfront",
+}
+"""Whose intervals over 10 runs, by the paper's own deviations, cover a null result as well."""
 
 SLUGS = tuple(method.replace(".", "-") for method in data.METHODS)
 NOT_SAID_OF_PEOPLE = {
@@ -88,7 +96,7 @@ NULLS = {
 
 
 def test_every_cell_has_a_row():
-    ids = {claim.claim_id for claim in CLAIMS}
+    ids = {claim.claim_id for claim in CLAIMS if claim.counts_as == "cell"}
     metrics = ("precision", "recall", "f1", "news")
     table1 = {f"t1-{u}-{m}-{k}" for u in data.UNITS for m in SLUGS for k in metrics}
     crossings = ("ghc-stormfront", "stormfront-ghc")
@@ -97,14 +105,55 @@ def test_every_cell_has_a_row():
     table2 = {f"t2-{column}-{i}" for column in ("bert", "reg") for i in range(1, 21)}
     table6 = {f"t6-{m}-{k}" for m in ("bert", "oc", "soc") for k in ("time", "memory")}
     assert (len(table1), len(table5), len(spreads)) == (56, 14, 50)
-    assert table1 | table5 | spreads | table2 | table6 <= ids
-    tables = {claim_id for claim_id in ids if re.match(r"t\d-", claim_id)}
-    statements_on_tables = {"t2-bert-identifiers", "t2-reg-identifiers", "t3-identifiers", "t4-identifiers"}
-    assert tables == table1 | table5 | spreads | table2 | table6 | statements_on_tables
+    assert ids == table1 | table5 | spreads | table2 | table6
+    # Every cell of Tables 1 and 5 is measured as it is printed; orderings that follow do not count.
+    assert table1 | table5 | spreads <= CELLS
+    derived = {c.claim_id for c in CLAIMS if c.claim_id.startswith("t") and c.counts_as == "derived"}
+    statements = {"t2-bert-identifiers", "t2-reg-identifiers", "t3-identifiers", "t4-identifiers"}
+    assert {c.claim_id for c in CLAIMS if re.match(r"t\d-", c.claim_id)} == ids | derived | statements
+
+
+def test_what_is_printed_is_accounted_for():
+    """Statements and cells that have a row, and those without one, are all that is printed."""
+    columns = ["paper", "item", "counts_as", "printed", "absent", "reason"]
+    printed = [
+        row for _, row in read_text_table(RESOURCES / "printed/hate_speech.tsv", columns, exactly=True)
+    ]
+    accounts = {(row["paper"], row["item"], row["counts_as"]): row for row in printed}
+    assert len(accounts) == len(printed)
+    groups: dict[tuple, set] = {}
+    for claim in CLAIMS:
+        if claim.is_counted:
+            key = (claim.paper, claim.item, claim.counts_as)
+            groups.setdefault(key, set()).add(
+                claim.group if claim.counts_as == "statement" else claim.claim_id
+            )
+    assert set(groups) <= set(accounts)
+    for key, row in accounts.items():
+        assert len(groups.get(key, ())) + int(row["absent"]) == int(row["printed"]), key
+        assert bool(row["reason"]) == (row["absent"] != "0" or row["printed"] == "0"), key
+    assert {(claim.paper, claim.item) for claim in CLAIMS} <= {key[:2] for key in accounts}
+    columns = ["paper", "title", "at_hand", "not_at_hand"]
+    papers = [row for _, row in read_text_table(RESOURCES / "papers/hate_speech.tsv", columns, exactly=True)]
+    assert [row["paper"] for row in papers] == sorted({claim.paper for claim in CLAIMS})
+
+
+def test_parts_of_a_statement_stand_at_one_place():
+    parts: dict[str, set] = {}
+    for claim in CLAIMS:
+        if claim.part_of:
+            parts.setdefault(claim.part_of, set()).add((claim.item, claim.counts_as))
+    assert len(parts) > 5
+    assert {name: places for name, places in parts.items() if len(places) > 1} == {}
+    assert not parts.keys() & {claim.claim_id for claim in CLAIMS if not claim.part_of}
 
 
 def test_identifiers_are_unique_among_all_papers():
-    assert len(read_claims(sorted(REGISTRY.parent.glob("*.tsv")), SCHEMA)) > len(CLAIMS)
+    rows = [
+        row for path in sorted(REGISTRY.parent.glob("*.tsv")) for row in read_text_table(path, ["claim_id"])
+    ]
+    assert len(rows) > len(CLAIMS)
+    assert len({row["claim_id"] for _, row in rows}) == len(rows)
 
 
 def test_table_2_is_named_by_position_where_a_word_is_said_of_people():
@@ -121,34 +170,55 @@ def test_table_2_is_named_by_position_where_a_word_is_said_of_people():
 
 def test_the_papers_own_numbers_meet_every_row_but_where_it_contradicts_itself(tmp_path):
     found = verdicts(tmp_path, *map(paper, data.UNITS))
-    unmet = {c.claim_id for c in MEASURED if found[c.claim_id] not in (REPRODUCED, DIRECTION_ONLY)}
-    assert unmet == AGAINST_ITSELF
-    assert found["hate-news-ghc"] == found["hate-ghc-posts"] == found["hate-runs"] == REPRODUCED
+    unmet = {c.claim_id: found[c.claim_id] for c in MEASURED if found[c.claim_id] != REPRODUCED}
+    expected = dict.fromkeys(AGAINST_ITSELF, NOT_REPRODUCED) | dict.fromkeys(UNDECIDED, INCONCLUSIVE)
+    assert unmet == expected
 
 
-def test_every_cell_is_measured_as_what_the_registry_says_and_lies_in_its_direction(tmp_path):
+def test_every_cell_is_measured_as_it_is_printed(tmp_path):
     for unit in data.UNITS:
         data.write_results(tmp_path, paper(unit))
     table = measure_claims(CLAIMS, tmp_path, {"hate_speech": list(data.UNITS)})
     own = table[table["setup"] == table["claim_id"].map(SETUPS)].set_index("claim_id")["measured"]
-    cells = [claim for claim in MEASURED if re.match(r"t[1-5]-", claim.claim_id)]
-    assert len(cells) > 75
-    for claim in cells:
-        # Numbers of two digits, as the paper prints them.
-        assert own[claim.claim_id] == pytest.approx(claim.value, abs=0.006), claim.claim_id
-        judged = judge(replace(claim, value=math.inf, tolerance=0), Estimate(claim.value))
-        assert judged[0] == (DIRECTION_ONLY if claim.direction else NOT_REPRODUCED), claim.claim_id
+    assert len(CELLS) > 140
+    for claim in MEASURED:
+        if claim.counts_as == "cell":
+            assert float(claim.published.replace("±", "")) == claim.value, claim.claim_id
+            assert own[claim.claim_id] == pytest.approx(claim.value, abs=1e-6), claim.claim_id
 
 
 @pytest.mark.parametrize("null", NULLS)
-def test_no_effect_meets_no_row_and_no_direction(tmp_path, null):
+def test_no_effect_reproduces_nothing(tmp_path, null):
     found = verdicts(tmp_path, *(NULLS[null](paper(unit)) for unit in data.UNITS), claims=UNGATED)
-    tested = EFFECTS - LEVELS if null.startswith("like") else EFFECTS
-    assert {c: found[c] for c in tested if found[c] not in (NOT_REPRODUCED, NOT_ATTEMPTED)} == {}
-    # Ratios of spreads that are zero, correlations of constants and shares of no errors are missing numbers.
-    missing = {c for c in tested if found[c] == NOT_ATTEMPTED and not c.endswith("-sd")}
-    shares = {f"hate-false-positives-{unit}" for unit in data.UNITS} if null == "nothing-is-hate" else set()
-    assert missing == {"hate-removal-tradeoff"} | shares
+    met = {c for c in EFFECTS if found[c] == REPRODUCED}
+    near = {c for c in EFFECTS if found[c] == DIRECTION_ONLY}
+    if null.startswith("like"):
+        # The baselines keep their cells; a method that is like them has some that are near the printed ones,
+        # but not the effect that these need.
+        assert met
+        assert {c for c in met if not re.fullmatch(r"t[15]-[a-z-]+-(bow|vanilla)-\w+(-sd)?", c)} == set()
+        assert near <= CELLS | MAINTAINED
+    else:
+        assert met == set()
+        assert near <= MAINTAINED
+    # What does nothing maintains performance, but the rest of that statement is missing.
+    assert {c.group for c in MEASURED if c.claim_id in MAINTAINED} == {"hate-false-positives"}
+    assert {found[f"hate-false-positives-{unit}"] for unit in data.UNITS} <= {NOT_REPRODUCED, NOT_ATTEMPTED}
+
+
+def test_null_results_that_are_formulas_are_those_of_made_results(tmp_path):
+    """Of every row whose null is counted from its table: that number, as result, is not reproduced."""
+    formulas = {c.claim_id for c in MEASURED if c.null and not re.fullmatch(r"-?[\d.]+", c.null)}
+    assert len(formulas) > 30
+    for unit in data.UNITS:
+        data.write_results(tmp_path, data.uninformed(paper(unit), 1.0))
+    table = measure_claims(UNGATED, tmp_path, {"hate_speech": list(data.UNITS)})
+    own = table[table["claim_id"].isin(formulas)].set_index("claim_id")
+    assert not set(own["verdict"]) & {REPRODUCED, DIRECTION_ONLY}
+    judged = own[own["verdict"] != NOT_ATTEMPTED]
+    assert len(judged) == len(own)
+    levels = judged[judged["null"].gt(0) & judged.index.str.match(r"t[15]-")]
+    assert levels["measured"].tolist() == pytest.approx(levels["null"].tolist())
 
 
 def test_equal_seeds_meet_no_row_on_spreads(tmp_path):
@@ -158,8 +228,81 @@ def test_equal_seeds_meet_no_row_on_spreads(tmp_path):
     ]
     found = verdicts(tmp_path, *alike, claims=UNGATED)
     spreads = {claim_id for claim_id in EFFECTS if claim_id.endswith("-sd")}
-    assert len(spreads) > 15
-    assert {found[claim_id] for claim_id in spreads} == {NOT_REPRODUCED, NOT_ATTEMPTED}
+    assert len(spreads) == 50
+    assert {found[claim_id] for claim_id in spreads} == {NOT_REPRODUCED}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"encoder_layers": 1},
+        {"encoder_width": 384},
+        {"encoder_pretrained": 0},
+        {"published_schedule": 0},
+        {"published_stop": 0},
+        {"batch_size": 16},
+        {"learning_rate": 1e-3},
+        {"halvings": 4},
+        {"positive_weight": 2},
+    ],
+    ids=str,
+)
+def test_networks_of_another_setting_reproduce_nothing(tmp_path, changed):
+    cut = [replace(one, settings=one.settings | changed) for one in map(paper, data.UNITS)]
+    found = verdicts(tmp_path, *cut)
+    assert len(OF_NETWORKS & COUNTED) > 120
+    met = {found[claim_id] for claim_id in OF_NETWORKS}
+    assert met == {DIRECTION_ONLY, INCONCLUSIVE}
+
+
+def test_fewer_runs_than_the_paper_has_reproduce_nothing(tmp_path):
+    found = verdicts(tmp_path, *(replace(paper(unit), n_seeds=4) for unit in data.UNITS))
+    assert not {c: found[c] for c in OF_NETWORKS if found[c] == REPRODUCED}
+    assert {found[c] for c in CELLS if c.endswith("-sd")} == {NOT_ATTEMPTED}
+
+
+@pytest.mark.parametrize("name", ["regularization_radius", "regularization_samples"])
+def test_another_regularization_reproduces_no_row_on_soc(tmp_path, name):
+    found = verdicts(
+        tmp_path, *(replace(one, settings=one.settings | {name: 1}) for one in map(paper, data.UNITS))
+    )
+    of_soc = {c for c in EFFECTS if "-soc-" in c} | {"hate-attention", "hate-f1-ghc", "hate-maintained-ghc"}
+    assert not {c: found[c] for c in of_soc if found[c] == REPRODUCED}
+    assert found["t1-ghc-wr-f1"] == found["t1-ghc-vanilla-f1"] == REPRODUCED
+
+
+@pytest.mark.parametrize("name", ["analysis_radius", "analysis_samples", "analysis_sentences"])
+def test_another_analysis_reproduces_no_row_of_table_2(tmp_path, name):
+    found = verdicts(
+        tmp_path, *(replace(one, settings=one.settings | {name: 7}) for one in map(paper, data.UNITS))
+    )
+    of_table_2 = {c for c in EFFECTS if c.startswith("t2-")} | {"hate-biased-explanations"}
+    assert {found[c] for c in of_table_2} == {DIRECTION_ONLY}
+
+
+def test_a_network_that_calls_nothing_hate_is_no_relief_for_identifiers(tmp_path):
+    """All importances vanish alike: attention falls, but not that to identifiers in particular."""
+    folders = [data.write_results(tmp_path, paper(unit)) for unit in data.UNITS]
+    for folder in folders:
+        importance = data.read_tsv(folder / "importance.tsv")
+        importance.loc[importance["method"] != "vanilla", "mean_phi"] = 0.0
+        data.write_tsv(folder / "importance.tsv", importance)
+    found = measured(tmp_path, data.UNITS)
+    assert found["hate-attention-specific"] == NOT_REPRODUCED
+    assert found["hate-attention"] == found["hate-identity-importance"] == DIRECTION_ONLY
+
+
+def test_performance_is_not_maintained_where_a_point_and_a_half_is_lost(tmp_path):
+    ghc, stormfront = map(paper, data.UNITS)
+    lost = dict(ghc.scores)
+    for method in ("soc-0.1", "soc-1"):
+        mean, sd = lost["vanilla", "test"]["f1"]
+        lost[method, "test"] = lost[method, "test"] | {"f1": (mean - 0.015, sd)}
+    found = verdicts(tmp_path, replace(ghc, scores=lost), stormfront)
+    assert found["hate-maintained-ghc"] == NOT_REPRODUCED
+    assert found["hate-maintained-stormfront"] == REPRODUCED
+    # Fewer false positives at the cost of hate that is missed are not what the paper says.
+    assert found["hate-false-positives-ghc"] == DIRECTION_ONLY
 
 
 def test_empty_tables_are_never_judged(tmp_path):
@@ -172,7 +315,7 @@ def test_empty_tables_are_never_judged(tmp_path):
 def test_a_method_that_is_missing_is_never_judged(tmp_path, method):
     for unit in data.UNITS:
         folder = data.write_results(tmp_path, paper(unit))
-        for name in ("metrics", "differences", "importance", "attributions", "cost"):
+        for name in ("metrics", "differences", "importance", "attributions", "cost", "identity"):
             table = data.read_tsv(folder / f"{name}.tsv")
             data.write_tsv(folder / f"{name}.tsv", table[table["method"] != method])
     found = measured(tmp_path, data.UNITS)
@@ -185,7 +328,7 @@ def test_other_data_than_the_papers_reproduce_nothing_but_counts_and_settings(tm
     ghc, stormfront = map(paper, data.UNITS)
     release = replace(ghc, splits=ghc.splits | {"train": (19832, 1772), "test": (5510, 509)})
     found = verdicts(tmp_path, release, replace(stormfront, n_news=4627))
-    assert {found[claim_id] for claim_id in EFFECTS} <= {DIRECTION_ONLY, NOT_REPRODUCED}
+    assert REPRODUCED not in {found[claim_id] for claim_id in EFFECTS}
     assert found["t1-stormfront-bow-f1"] == found["t1-ghc-wr-f1"] == DIRECTION_ONLY
 
 
@@ -195,5 +338,5 @@ def test_a_run_of_stormfront_alone_holds_statements_on_ghc_in_direction_at_most(
     assert table["reason"].ne("").all()
     elsewhere = table[(table["setup"] == "stormfront") & (table.index.map(SETUPS) == "ghc")]
     assert {"hate-attention", "hate-identity-importance", "hate-removal-tradeoff"} <= set(elsewhere.index)
-    assert set(elsewhere["verdict"]) <= {DIRECTION_ONLY, NOT_REPRODUCED, NOT_ATTEMPTED}
+    assert REPRODUCED not in set(elsewhere["verdict"])
     assert table.loc["t1-ghc-wr-f1", "verdict"] == NOT_ATTEMPTED

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
+from biaslab.core.errors import InputError
 from biaslab.hate_speech import cli_experiment
 from biaslab.hate_speech.inputs import Inputs
 from biaslab.hate_speech.methods import parse_method
@@ -205,3 +206,24 @@ def test_the_step_of_testing_gets_trainings_contexts_and_sentences(inputs, monke
     )
     assert (method.name, list(numbers), n_faithful, seed) == ("vanilla", [0, 1, 2], 9, 7)
     assert (contexts.radius, contexts.samples, contexts.add_itself) == (6, 4, False)
+
+
+def test_the_step_of_measuring_gets_the_settings_as_numbers(inputs, monkeypatch):
+    training = "{schedule: published, learning_rate: 0.00002, batch_size: 16, epochs: 3}"
+    found = inputs(f"{{seeds: 4, training: {training}, analysis: {{radius: 6, samples: 4, sentences: 9}}}}")
+    arguments = ["--methods vanilla", *found.keys("training", "batch_size")]
+    arguments += [*found.keys("regularization", "radius", "samples", "add_itself"), *found.settings(EXAMPLE)]
+    *_, batch_size, settings = run_step(monkeypatch, "measure", "measurement", "measure_corpus", arguments)
+    assert batch_size == settings["batch_size"] == 16
+    names = ("seeds", "positive_weight", "published_schedule", "learning_rate", "epochs")
+    assert [settings[name] for name in names] == [4, 2, 1, 2e-5, 3]
+    names = ("analysis_radius", "analysis_samples", "analysis_sentences", "encoder_pretrained")
+    assert [settings[name] for name in names] == [6, 4, 9, 1]
+
+
+def test_settings_that_are_no_numbers_are_refused():
+    common = ["measure", "x", "--encoder", "e", "--identifiers", "i", "--methods", "vanilla"]
+    common += ["--batch-size", "8", "--radius", "2", "--samples", "2", "--settings"]
+    for text in ("[]", "{", '{"a": "b"}'):
+        with pytest.raises(InputError, match="--settings: no numbers in JSON"):
+            CliRunner().invoke(cli_experiment.app, [*common, text], catch_exceptions=False)

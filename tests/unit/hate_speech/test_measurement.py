@@ -1,5 +1,7 @@
 """From predictions to tables: every number by a literal count, whatever the order of the rows."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,7 +28,9 @@ TABLES = (
     "faithfulness",
     "held_out",
     "cost",
+    "settings",
 )
+SETTINGS = {"batch_size": 8, "learning_rate": 2e-5}
 
 
 def scores_of(folder, seed):
@@ -37,6 +41,8 @@ def scores_of(folder, seed):
 
 def write_predictions(folder):
     """Write what the steps before write, the rows of predictions in random order; return the scores."""
+    described = json.dumps({"num_hidden_layers": 2, "hidden_size": 8})
+    (folder.encoder / "config.json").write_text(described, encoding="utf-8")
     scores, rng = {}, np.random.default_rng(0)
     for number, (method, seeds) in enumerate(SEEDS.items()):
         tables = []
@@ -78,7 +84,7 @@ def measured(tmp_path_factory):
         tmp_path_factory.mktemp("measured"), probes=("news", "hatecheck"), limits=(50, 12)
     )
     scores = write_predictions(folder)
-    measure_corpus(folder, list(SEEDS), CONTEXTS, batch_size=8)
+    measure_corpus(folder, list(SEEDS), CONTEXTS, batch_size=8, settings=SETTINGS)
     return folder, scores, {name: read_tsv(folder.path / f"{name}.tsv") for name in TABLES}
 
 
@@ -190,7 +196,7 @@ def test_costs_are_those_of_the_sentences_in_use_compared_with_the_plain_encoder
 def test_without_further_test_sets_tables_have_columns_and_no_rows(tmp_path, measured):
     folder = example_folder(tmp_path)
     write_predictions(folder)
-    measure_corpus(folder, list(SEEDS), CONTEXTS, batch_size=8)
+    measure_corpus(folder, list(SEEDS), CONTEXTS, batch_size=8, settings=SETTINGS)
     for name in ("functionalities", "held_out"):
         table = read_tsv(folder.path / f"{name}.tsv")
         assert table.empty
@@ -201,6 +207,12 @@ def test_without_further_test_sets_tables_have_columns_and_no_rows(tmp_path, mea
 def test_methods_without_folds_hold_nothing_out(tmp_path):
     folder = example_folder(tmp_path, probes=("news",))
     write_predictions(folder)
-    measure_corpus(folder, ["vanilla", "soc-0.1"], CONTEXTS, batch_size=8)
+    measure_corpus(folder, ["vanilla", "soc-0.1"], CONTEXTS, batch_size=8, settings=SETTINGS)
     assert read_tsv(folder.path / "held_out.tsv").empty
     assert set(read_tsv(folder.path / "differences.tsv")["baseline"]) == {"vanilla"}
+
+
+def test_settings_lie_beside_the_results_with_the_size_of_the_encoder(measured):
+    tables = measured[2]
+    expected = {**SETTINGS, "encoder_layers": 2, "encoder_width": 8}
+    assert tables["settings"].set_index("setting")["value"].to_dict() == expected
