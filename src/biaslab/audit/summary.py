@@ -282,8 +282,9 @@ def weak_rows(claims: pd.DataFrame) -> pd.DataFrame:
         Those rows, with a further column why.
     """
     measured = claims[claims["verdict"] != NOT_ATTEMPTED]
-    why = [_why_weak(weak, caveat) for weak, caveat in zip(measured["weak"], measured["caveat"], strict=True)]
-    return measured.assign(why=why)[[bool(text) for text in why]]
+    reasons = [_why_weak(*row) for row in zip(measured["weak"], measured["caveat"], strict=True)]
+    why = pd.Series(reasons, index=measured.index, dtype=object)
+    return measured.assign(why=why)[why != ""]
 
 
 def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame) -> Table:
