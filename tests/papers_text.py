@@ -20,7 +20,13 @@ _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 def printed_numbers(published: str) -> list[str]:
     """Return the numbers that a published text prints; what stands in round brackets is a remark of ours."""
-    return _NUMBER.findall(re.sub(r"\([^)]*\)", " ", published))
+    return _NUMBER.findall(_outside_brackets(published))
+
+
+def is_number(published: str) -> bool:
+    """Return whether a published text is a number with a unit of one word at most, not a title."""
+    words = re.findall(r"[^\W\d_]{2,}", _outside_brackets(published))
+    return len(words) <= 1 and bool(printed_numbers(published))
 
 
 def is_near(number: str, item: str, text: str) -> bool:
@@ -35,7 +41,7 @@ def misses(number: str, item: str, text: str) -> list[str]:
 
 
 def windows(item: str, text: str) -> list[str]:
-    """Return the parts of a text around what an item names; a short text that names none of it, as a whole."""
+    """Return the parts of a text around what an item names; all of a short text that names none of it."""
     found = list(_windows(item, text))
     return found or ([text] if len(text) < SHORT else [])
 
@@ -44,6 +50,10 @@ def one_digit_off(number: str) -> list[str]:
     """Return a number with one of its digits changed, once for each digit."""
     places = [n for n, c in enumerate(number) if c.isdigit()]
     return [number[:n] + str((int(number[n]) + 4) % 9 + 1) + number[n + 1 :] for n in places]
+
+
+def _outside_brackets(published: str) -> str:
+    return re.sub(r"\([^)]*\)", " ", published)
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from biaslab.audit.expressions import Estimate, FormulaError, MissingError, colu
 from biaslab.audit.summary import PRINTED, accounting, read_papers, read_printed
 from biaslab.audit.verdicts import DIRECTION_ONLY, REPRODUCED, judge, meets
 from biaslab.run.areas import AREAS
-from papers_text import is_near, misses, number_of, one_digit_off, printed_numbers
+from papers_text import is_near, is_number, misses, number_of, one_digit_off, printed_numbers
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
@@ -125,7 +125,8 @@ def misquoted(claims: list[Claim]) -> list[str]:
         if one.measure and one.counts_as == "cell" and one.kind in ("value", "count"):
             numbers = [float(number_of(number)) for number in printed_numbers(one.published)]
             scaled = [abs(one.value) * scale for scale in (1, 100, 0.01)]
-            if numbers and not any(math.isclose(n, s, abs_tol=1e-12) for n in numbers for s in scaled):
+            is_there = any(math.isclose(n, s, abs_tol=1e-12) for n in numbers for s in scaled)
+            if is_number(one.published) and not is_there:
                 found.append(f"{one.claim_id}: {one.value}, printed {one.published}")
     return found
 
@@ -300,6 +301,7 @@ class TestTextOfAPaper:
 
     def test_the_numbers_of_what_is_published(self):
         assert printed_numbers("−147% of 26,377 (10 words), .5") == ["147", "26,377", ".5"]
+        assert [is_number(text) for text in ("≈ 4 times", "4 Firms Sold", "none")] == [True, False, False]
 
     def test_numbers_with_one_digit_changed(self):
         assert one_digit_off("0.95") == ["5.95", "0.55", "0.91"]
