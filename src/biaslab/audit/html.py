@@ -109,6 +109,10 @@ class Paper:
     weak: list[tuple[Row, str]]
     items: list[dict[str, Any]]
 
+    def has(self, state: str) -> bool:
+        """Return whether the page has a block of this verdict, or of what has no row."""
+        return bool({NOT_ATTEMPTED: self.missing, NO_ROW: self.items}.get(state) or self.found.get(state))
+
 
 def write_html(
     claims: str | os.PathLike,

@@ -184,7 +184,8 @@ def accounting(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns paper, item, counts_as, printed, present, absent, reason, and sums_up: whether present and
-        absent ones are as many as printed ones. An item that `printed` does not know has missing numbers.
+        absent ones are as many as printed ones. An item that `printed` does not know has missing numbers; a
+        statement that two items print is present in each.
     """
     counted = claims[claims["counts_as"].isin(COUNTED)]
     name = counted["claim_id"].where(counted["counts_as"] == CELL, counted["group"])

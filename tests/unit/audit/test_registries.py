@@ -108,14 +108,7 @@ def unaccounted(claims: list[Claim], items: pd.DataFrame) -> list[str]:
         for one in claims
         if one.origin != HYPOTHESIS and (one.paper, one.item) not in known
     ]
-    counted_twice = {
-        one.group
-        for one in claims
-        if one.counts_as == "statement"
-        for other in claims
-        if other.counts_as == "statement" and other.group == one.group and other.item != one.item
-    }
-    return wrong + [f"{group}: a statement under two items" for group in sorted(counted_twice)]
+    return wrong
 
 
 def misquoted(claims: list[Claim]) -> list[str]:
@@ -239,7 +232,7 @@ class TestOnSmallOnes:
         assert len(unaccounted([*good, claim(claim_id="c")], items)) == 1
         assert len(unaccounted([*good, claim(claim_id="n", item="Table 9", counts_as="none")], items)) == 1
         again = claim(claim_id="d", **part | {"item": "Table 1"})
-        assert any("under two items" in text for text in unaccounted([*good, again], items))
+        assert len(unaccounted([*good, again], items)) == 1
 
     @pytest.mark.parametrize(
         ("published", "value", "passes"),
