@@ -176,6 +176,12 @@ def test_multiplicity_counts_what_survives_the_number_of_tests():
     assert found.sentence.startswith("1 of 8 measured signs")
 
 
+def test_a_negative_sign_is_clear_below_zero_only():
+    rows = [sign("below", 0.001, -1.0, value=-1.0), sign("across", 0.3, -1.0, half=2.0, value=-1.0)]
+    found = multiplicity(table(*rows))
+    assert (found.tested, found.clear, found.kept) == (2, 1, 1)
+
+
 def test_without_signs_nothing_is_tested():
     found = multiplicity(table(row()))
     assert (found.measured, found.tested, found.clear, found.kept) == (0, 0, 0, 0)
