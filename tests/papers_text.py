@@ -74,12 +74,18 @@ def _windows(item: str, text: str) -> Iterator[str]:
 
 
 def _sections(name: str, text: str) -> Iterator[str]:
-    """Yield the sections of a number or letter, each up to the next heading of its depth or less."""
-    depth = name.count(".")
-    end = r"^(?:\d+|[A-Z])" + rf"(?:\.\d+){{0,{depth}}}\.?\s+[A-Z]\w+"
+    """Yield the sections of a number or letter, each up to the heading that follows it or one above it."""
+    following = "|".join(re.escape(heading) for heading in _following(name))
     for start in re.finditer(rf"^(?:Appendix )?{re.escape(name)}[.:]?\s+[A-Z]", text, flags=re.M):
         rest = text[start.end() :]
-        yield rest[: _start(end, rest, default=len(rest))]
+        yield rest[: _start(rf"^(?:Appendix )?(?:{following})[.:]?\s+[A-Z]\w+", rest, default=len(rest))]
+
+
+def _following(name: str) -> list[str]:
+    """Return the names of the sections that may follow one: after 5.2 come 6 and 5.3."""
+    parts = name.split(".")
+    after = [chr(ord(part) + 1) if part.isalpha() else str(int(part) + 1) for part in parts]
+    return [".".join([*parts[:depth], after[depth]]) for depth in range(len(parts))]
 
 
 def _mentions(kind: str, name: str, text: str) -> Iterator[str]:

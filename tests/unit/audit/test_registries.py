@@ -1,9 +1,10 @@
 """The committed registries: what a null result gets, what is accounted for, and where the numbers stand."""
 
-import functools
 import math
 import os
 import re
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 import pandas as pd
@@ -27,17 +28,17 @@ with_papers = pytest.mark.skipif(not PAPERS, reason="BIASLAB_PAPERS names no fol
 each_area = pytest.mark.parametrize("area", AREAS)
 
 
-@functools.cache
+@cache
 def registry(area: str) -> list[Claim]:
     return read_claims([RESOURCES / f"claims/{area}.tsv"], SCHEMA)
 
 
-@functools.cache
+@cache
 def printed(area: str) -> pd.DataFrame:
     return read_printed([RESOURCES / f"printed/{area}.tsv"])
 
 
-@functools.cache
+@cache
 def text_of(paper: str) -> str:
     """Return the text of a paper, such as that of ``Doe et al. 2020`` in ``doe2020-on-x.txt``."""
     author, year = re.match(r"(\w+).*?(\d{4})$", paper).groups()
@@ -74,24 +75,37 @@ def unreadable(claims: list[Claim]) -> list[str]:
     found = []
     for one in claims:
         try:
-            names = columns_of(*filter(None, (one.select, one.measure, one.interval, one.null)))
-            table = pd.DataFrame({name: [1.0, 2.0, 3.0] for name in sorted(names | {"any"})})
-            evaluate(one, table)
+            names = sorted(columns_of(*filter(None, (one.select, one.measure, one.interval, one.null))))
+            numbers = pd.DataFrame({name: [1.0, 2.0, 3.0] for name in names or ["any"]})
+            # A column of truth values may stand where a condition does.
+            evaluate(one, numbers, *(numbers.assign(**{name: numbers[name] > 1}) for name in names))
         except FormulaError as error:
             found.append(f"{one.claim_id}: {error}")
     return found
 
 
-def evaluate(one: Claim, table: pd.DataFrame) -> None:
-    """Evaluate each formula of a row on a table; that values are missing is no fault of theirs."""
+def evaluate(one: Claim, *tables: pd.DataFrame) -> None:
+    """Evaluate each formula of a row on the first table that fits it."""
     if one.select:
-        select_rows(one.select, table)
+        fit(partial(select_rows, one.select), tables)
     for formula, interval in ((one.measure, one.interval), (one.null, "")):
         if formula:
-            try:
-                estimate(formula, table, interval)
-            except MissingError:
-                continue
+            fit(partial(estimate, formula, interval=interval), tables)
+
+
+def fit(evaluated: Callable[[pd.DataFrame], object], tables: Sequence[pd.DataFrame]) -> None:
+    """Raise the first error when a formula fits no table; that values are missing is no fault of it."""
+    errors = []
+    for table in tables:
+        try:
+            evaluated(table)
+        except FormulaError as error:
+            errors.append(error)
+        except MissingError:
+            return
+        else:
+            return
+    raise errors[0]
 
 
 def unaccounted(claims: list[Claim], items: pd.DataFrame) -> list[str]:
@@ -220,6 +234,7 @@ class TestOnSmallOnes:
             "null": "mean(y)",
         }
         assert unreadable([claim(**formulas)]) == []
+        assert unreadable([claim(measure="count(not is_good)", null="0")]) == []
 
     def test_what_is_not_accounted_for_is_found(self):
         rows = [("Doe 2020", "Table 1", "cell", 1, 0, ""), ("Doe 2020", "Section 2", "statement", 1, 0, "")]
@@ -251,7 +266,7 @@ class TestTextOfAPaper:
     TEXT = (
         "A title\nIn short: 12% better.\n1 Introduction\nSee Table 1.\n" + "filler " * 900 + "\n2 Results\n"
         "Seven of 26,377 words, 252525 in all, at 0.830.830.83 seconds.\n"
-        "2.1 More\nIt is 4.5 here.\n3 End\n99\n"
+        "1 A footnote\n2.1 More\nIt is 4.5 here.\n3 End\n99\n"
         + "filler " * 900
         + "\nTable 1: Counts\na 0.957 (0.150)\nb [4,1,38]\n"
     )
