@@ -210,6 +210,7 @@ def test_without_any_embedding_only_the_audit_is_left(snakemake, tmp_path):
     assert set(counts) == {
         "record_config",
         "measure_claims",
+        "summarize_claims",
         "write_audit_page",
         "write_manifest",
         "all",

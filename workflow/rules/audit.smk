@@ -1,7 +1,11 @@
+from biaslab.run.command import repeated
+
 # The areas that have something to work on, and the digest of the code behind each rule.
 RUN = [area.name for area in PLAN.areas if PLAN.has(area)]
 STEPS = {}
 CLAIMS = sorted(str(path) for path in (ROOT / "workflow/resources/claims").glob("*.tsv"))
+PRINTED = sorted(str(path) for path in (ROOT / "workflow/resources/printed").glob("*.tsv"))
+PAPERS = sorted(str(path) for path in (ROOT / "workflow/resources/papers").glob("*.tsv"))
 
 
 rule record_config:
@@ -48,9 +52,37 @@ rule measure_claims:
         " --out {output} > {log} 2>&1"
 
 
+rule summarize_claims:
+    input:
+        PRINTED,
+        PAPERS,
+        claims="results/audit/claims.tsv",
+    output:
+        multiext("results/audit/summary", ".tsv", ".md", ".tex"),
+    log:
+        "results/logs/audit/summarize_claims.log",
+    benchmark:
+        "results/benchmarks/audit/summarize_claims.tsv"
+    localrule: True
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(1000),
+        runtime=10,
+    params:
+        sources=[*repeated("printed", PRINTED), *repeated("papers", PAPERS)],
+        stem=subpath(output[0], strip_suffix=".tsv"),
+    message:
+        "count what was found of what the papers print"
+    shell:
+        "biaslab audit summary {input.claims} {params.sources} --out {params.stem} > {log} 2>&1"
+
+
 rule write_audit_page:
     input:
-        "results/audit/claims.tsv",
+        PRINTED,
+        PAPERS,
+        claims="results/audit/claims.tsv",
     output:
         report(
             "results/audit/audit.html",
@@ -68,10 +100,12 @@ rule write_audit_page:
     resources:
         mem_mb=memory(1000),
         runtime=10,
+    params:
+        sources=[*repeated("printed", PRINTED), *repeated("papers", PAPERS)],
     message:
         "write the audit's page"
     shell:
-        "biaslab audit html {input} --out {output} > {log} 2>&1"
+        "biaslab audit html {input.claims} {params.sources} --out {output} > {log} 2>&1"
 
 
 rule write_manifest:
@@ -79,6 +113,7 @@ rule write_manifest:
         results_of(*RUN),
         "results/audit/claims.tsv",
         "results/audit/audit.html",
+        rules.summarize_claims.output,
         config="results/config.json",
     output:
         "results/audit/manifest.json",
@@ -104,6 +139,7 @@ rule audit:
     input:
         "results/audit/claims.tsv",
         "results/audit/audit.html",
+        rules.summarize_claims.output,
         "results/audit/manifest.json",
     message:
         "the audit of every published claim"

@@ -2,21 +2,62 @@
 
 import math
 import os
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from biaslab.audit.measure import COLUMNS, NOT_ATTEMPTED, VERDICTS, format_number
-from biaslab.core.errors import InputError
-from biaslab.core.files import read_text_table, write_text
+import pandas as pd
+
+from biaslab.audit.claims import COUNTED, HYPOTHESIS
+from biaslab.audit.summary import (
+    NO_ROW,
+    accounting,
+    headline,
+    multiplicity,
+    read_measured,
+    read_papers,
+    read_printed,
+    weak_rows,
+    words,
+)
+from biaslab.audit.verdicts import (
+    DIRECTION_ONLY,
+    INCONCLUSIVE,
+    NOT_ATTEMPTED,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    VERDICTS,
+    format_number,
+    is_weak,
+    meets,
+)
+from biaslab.core.files import write_text
 from biaslab.core.pages import render
 
 TEMPLATE = Path(__file__).parent / "audit.html.j2"
 
+FAILURES_FIRST = (NOT_REPRODUCED, INCONCLUSIVE, DIRECTION_ONLY, REPRODUCED)
+MARKS = {
+    REPRODUCED: "✓",
+    DIRECTION_ONLY: "≈",
+    INCONCLUSIVE: "?",
+    NOT_REPRODUCED: "✗",
+    NOT_ATTEMPTED: "–",
+    NO_ROW: "○",
+}
+
 PLOT_WIDTH = 150.0
 _PLOT_MARGIN = 0.08
+_ORIGINS = {
+    "text": "the paper's text, tables or captions",
+    "figure": "read off a figure of the paper",
+    "slides": "slides of third parties on the paper",
+    "appendix": "an appendix that was not at hand",
+    HYPOTHESIS: "not the paper's: a hypothesis of this project",
+}
+_DATA = {"own": "the paper's data", "other": "other data than the paper's", "any": "any data"}
 
 
 @dataclass(frozen=True)
@@ -35,17 +76,51 @@ class Plot:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the audit, ready to be shown."""
+    """One row of the audit, ready to be shown.
 
-    fields: dict[str, str]
+    `details` are names and texts that an opened row shows.
+    """
+
+    fields: dict[str, Any]
+    anchor: str
     measured: str
     interval: str
+    details: tuple[tuple[str, str], ...]
     links: tuple[tuple[str, str], ...]
     plot: Plot | None
 
 
-def write_html(claims: str | os.PathLike, out: str | os.PathLike) -> None:
-    """Write the page of a measured registry; the same table gives the same bytes.
+@dataclass(frozen=True)
+class Paper:
+    """What the page shows of one paper.
+
+    `counts` are its lines of the headline, `found` the counted rows by verdict, `missing` those that were not
+    attempted by reason, `aside` the rows that do not count by what they are, `weak` rows with the reason, and
+    `items` the accounting.
+    """
+
+    name: str
+    anchor: str
+    about: dict[str, str]
+    counts: list[dict[str, Any]]
+    found: dict[str, list[Row]]
+    missing: dict[str, list[Row]]
+    aside: dict[str, list[Row]]
+    weak: list[tuple[Row, str]]
+    items: list[dict[str, Any]]
+
+    def has(self, state: str) -> bool:
+        """Return whether the page has a block of this verdict, or of what has no row."""
+        return bool({NOT_ATTEMPTED: self.missing, NO_ROW: self.items}.get(state) or self.found.get(state))
+
+
+def write_html(
+    claims: str | os.PathLike,
+    out: str | os.PathLike,
+    printed: Iterable[str | os.PathLike] = (),
+    papers: Iterable[str | os.PathLike] = (),
+) -> None:
+    """Write the page of a measured registry; the same tables give the same bytes.
 
     Parameters
     ----------
@@ -53,22 +128,24 @@ def write_html(claims: str | os.PathLike, out: str | os.PathLike) -> None:
         The table of `biaslab.audit.measure`, in the folder ``audit`` of the results.
     out : path-like
         The page, in the same folder: its links to results are relative to it.
+    printed, papers : iterable of path-like
+        What the papers print, and which source texts were at hand (see `biaslab.audit.summary`).
 
     Raises
     ------
     InputError
-        When the table cannot be read, lacks a column, or has a verdict or number that is none.
+        When a table cannot be read, lacks a column, or has a verdict or number that is none.
     """
-    rows = [_row(fields, f"{claims}, line {line}") for line, fields in read_text_table(claims, COLUMNS)]
+    table = read_measured(claims)
     page = render(
         TEMPLATE,
-        verdicts=VERDICTS,
-        counts=_counts(rows),
-        total=Counter(row.fields["verdict"] for row in rows),
-        sections=_sections([row for row in rows if row.fields["verdict"] != NOT_ATTEMPTED]),
-        missing=_by(
-            "paper", "setup", "reason", rows=[r for r in rows if r.fields["verdict"] == NOT_ATTEMPTED]
-        ),
+        papers=_papers(table, read_printed(printed), read_papers(papers)),
+        multiplicity=multiplicity(table),
+        marks=MARKS,
+        states=(*VERDICTS, NO_ROW),
+        failures_first=FAILURES_FIRST,
+        words=words,
+        n_rows=len(table),
         width=PLOT_WIDTH,
     )
     write_text(out, page)
@@ -115,52 +192,129 @@ def place_marks(
     )
 
 
-def _row(fields: dict[str, str], where: str) -> Row:
-    """Return a row of the table, formatted."""
-    if fields["verdict"] not in VERDICTS:
-        raise InputError(f"{where}: '{fields['verdict']}' is no verdict; make the table anew")
-    value, tolerance, measured, low, high = (
-        _number(fields[name], where) for name in ("value", "tolerance", "measured", "ci_low", "ci_high")
+def _papers(table: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame) -> list[Paper]:
+    """Return the papers in the order of their first claim."""
+    rows = pd.Series(
+        [_row(record) for record in table.itertuples(index=False)], index=table.index, dtype=object
     )
+    counts, items, weak = headline(table, printed), accounting(table, printed), weak_rows(table)
+    about = papers.set_index("paper").to_dict("index")
+    return [
+        _paper(
+            name,
+            about.get(name, {}),
+            list(rows[table["paper"] == name]),
+            counts[counts["paper"] == name].to_dict("records"),
+            [(rows[place], why) for place, why in weak.loc[weak["paper"] == name, "why"].items()],
+            items[items["paper"] == name].to_dict("records") if len(printed) else [],
+        )
+        for name in dict.fromkeys(table["paper"])
+    ]
+
+
+def _paper(
+    name: str,
+    about: dict[str, str],
+    rows: list[Row],
+    counts: list[dict[str, Any]],
+    weak: list[tuple[Row, str]],
+    items: list[dict[str, Any]],
+) -> Paper:
+    """Sort the rows of a paper into the blocks of the page."""
+    found: dict[str, list[Row]] = {verdict: [] for verdict in FAILURES_FIRST}
+    missing: dict[str, list[Row]] = {}
+    aside: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.fields["counts_as"] not in COUNTED:
+            aside.setdefault(_kind_aside(row.fields), []).append(row)
+        elif row.fields["verdict"] == NOT_ATTEMPTED:
+            missing.setdefault(row.fields["reason"], []).append(row)
+        else:
+            found[row.fields["verdict"]].append(row)
+    largest_first = dict(sorted(missing.items(), key=lambda group: -len(group[1])))
+    anchor = "".join(c if c.isalnum() else "-" for c in name.lower())
+    return Paper(name, anchor, about, counts, found, largest_first, aside, weak, items)
+
+
+def _kind_aside(fields: dict[str, Any]) -> str:
+    """Say what a row is that does not count."""
+    if fields["origin"] == HYPOTHESIS:
+        return "hypotheses of this project"
+    if fields["counts_as"] == "derived":
+        return "orderings that follow from the cells"
+    return {"setting": "settings", "identity": "identities of the data"}.get(
+        fields["kind"], "checks of our own"
+    )
+
+
+def _row(record: Any) -> Row:
+    """Return a row of the table, formatted."""
+    fields = record._asdict()
+    low, high = fields["ci_low"], fields["ci_high"]
     interval = None if math.isnan(low) or math.isnan(high) else (low, high)
-    attempted = not math.isnan(measured)
+    attempted = fields["verdict"] != NOT_ATTEMPTED
+    numbers = (fields["kind"], fields["value"], fields["tolerance"], fields["measured"])
     return Row(
         fields=fields,
-        measured=_typeset(measured) if attempted else "",
+        anchor=f"{fields['claim_id']}--{fields['setup'].replace('+', '--')}",
+        measured=_typeset(fields["measured"]) if attempted else "",
         interval=f"{_typeset(low)} to {_typeset(high)}" if interval else "",
-        links=tuple((quote(f"../{path}"), path.rpartition("/")[2]) for path in fields["source"].split()),
-        plot=place_marks(fields["kind"], value, tolerance, measured, interval) if attempted else None,
+        details=tuple((name, text) for name, text in _details(record) if text),
+        links=tuple((quote(f"../{path}"), path) for path in fields["source"].split()),
+        plot=place_marks(*numbers, interval) if attempted else None,
     )
 
 
-def _number(text: str, where: str) -> float:
-    try:
-        return float(text) if text else math.nan
-    except ValueError as error:
-        raise InputError(f"{where}: '{text}' is no number; make the table anew") from error
+def _details(record: Any) -> Iterable[tuple[str, str]]:
+    """Yield what an opened row says, by name."""
+    attempted = record.verdict != NOT_ATTEMPTED
+    yield "Reason", record.reason
+    if record.rule:
+        yield "Holds when", _holds(record)
+        yield "Tolerance from", record.rationale
+    if attempted:
+        yield "Null result", _null(record)
+    yield "Caveat", record.caveat
+    yield "Measured as", record.rule
+    data = f" ({_DATA[record.data]})" if record.data else ""
+    yield "Setup", f"{record.setup}{data}"
+    yield "Where it stands", _ORIGINS.get(record.origin, record.origin)
+    yield (
+        "Counts as",
+        record.counts_as + (f", part of {record.group}" if record.group != record.claim_id else ""),
+    )
+    yield "Claim", record.claim_id
+
+
+def _holds(record: Any) -> str:
+    """Say which numbers meet a claim."""
+    value, tolerance = record.value, record.tolerance
+    if record.kind == "sign":
+        beyond = f", by more than {_typeset(tolerance)}" if tolerance > 0 else ""
+        return f"the number is {'positive' if value > 0 else 'negative' if value < 0 else 'zero'}{beyond}"
+    if record.kind in ("at_least", "at_most"):
+        allowed = f", give or take {_typeset(tolerance)}" if tolerance > 0 else ""
+        return f"{record.kind.replace('_', ' ')} {_typeset(value)}{allowed}"
+    return (
+        f"within {_typeset(tolerance)} of {_typeset(value)}"
+        if tolerance > 0
+        else f"equal to {_typeset(value)}"
+    )
+
+
+def _null(record: Any) -> str:
+    """Say what a null result would measure, and whether that would meet the claim."""
+    if math.isnan(record.null):
+        return ""
+    if meets(record, record.null)[0]:
+        verdict = "which meets the claim: the row can show nothing"
+    elif is_weak(record, record.null):
+        verdict = "which comes within two tolerances of the published number"
+    else:
+        verdict = "which does not meet the claim"
+    return f"would measure {_typeset(record.null)}, {verdict}"
 
 
 def _typeset(number: float) -> str:
     """Write a number with a true minus sign."""
     return format_number(number).replace("-", "−")
-
-
-def _counts(rows: Sequence[Row]) -> dict[str, Counter]:
-    """Count verdicts by setup, in the order of their first row that was measured, the others last."""
-    attempted = [row for row in rows if row.fields["verdict"] != NOT_ATTEMPTED]
-    groups = _by("setup", rows=rows)
-    order = [*_by("setup", rows=attempted), *groups]
-    return {setup: Counter(row.fields["verdict"] for row in groups[setup,]) for (setup,) in order}
-
-
-def _sections(rows: Sequence[Row]) -> dict[str, dict[tuple[str, ...], list[Row]]]:
-    """Group rows by setup, then by paper."""
-    return {setup: _by("paper", rows=group) for (setup,), group in _by("setup", rows=rows).items()}
-
-
-def _by(*names: str, rows: Sequence[Row]) -> dict[tuple[str, ...], list[Row]]:
-    """Group rows by some of their fields, in the order of the first row of each group."""
-    groups: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault(tuple(row.fields[name] for name in names), []).append(row)
-    return groups

@@ -10,6 +10,14 @@ from biaslab.run.options import Out
 
 _WIDTH = 160  # characters a line where there is no terminal
 
+Measured = Annotated[Path, typer.Argument(help="The measured claims (audit/claims.tsv).")]
+PrintedFiles = Annotated[
+    list[Path] | None, typer.Option("--printed", help="What each item of the papers prints (.tsv); repeat.")
+]
+PaperFiles = Annotated[
+    list[Path] | None, typer.Option("--papers", help="Which source texts were at hand (.tsv); repeat.")
+]
+
 app = typer.Typer(
     help="Published claims against measured results, and run against run.", no_args_is_help=True
 )
@@ -40,15 +48,34 @@ def claims(
     write_tsv(out, measure_claims(read_claims(registries, schema), results, setups, reasons))
 
 
+@app.command("summary")
+def summary(
+    claims: Measured,
+    out: Annotated[Path, typer.Option(help="The table to write, without suffix.")],
+    printed: PrintedFiles = None,
+    papers: PaperFiles = None,
+) -> None:
+    """Count what was found of what the papers print, each statement and cell once."""
+    from biaslab.audit.summary import multiplicity, read_measured, read_papers, read_printed, summary_table
+    from biaslab.core.tables import write_table
+
+    measured = read_measured(claims)
+    table = summary_table(measured, read_printed(printed or []), read_papers(papers or []))
+    write_table(out, table)
+    _show_headline(table.shown, multiplicity(measured).sentence)
+
+
 @app.command("html")
 def html(
-    claims: Annotated[Path, typer.Argument(help="The measured claims (audit/claims.tsv).")],
+    claims: Measured,
     out: Annotated[Path, typer.Option(help="The page to write, in the same folder.")],
+    printed: PrintedFiles = None,
+    papers: PaperFiles = None,
 ) -> None:
     """Show the measured claims on one self-contained page."""
     from biaslab.audit.html import write_html
 
-    write_html(claims, out)
+    write_html(claims, out, printed or [], papers or [])
 
 
 @app.command("manifest")
@@ -139,7 +166,6 @@ def _split(arguments: list[str], option: str) -> list[tuple[str, str]]:
 def _show(comparison: object, a: Path, b: Path) -> None:
     """Print the files that are not byte-equal, the changed verdicts, and the counts."""
     from rich import box
-    from rich.console import Console
     from rich.table import Column, Table
 
     from biaslab.audit.compare import BYTE_EQUAL, STATUSES
@@ -147,9 +173,7 @@ def _show(comparison: object, a: Path, b: Path) -> None:
     def words(name: str) -> str:
         return name.replace("_", " ")
 
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = _WIDTH
+    console = _console()
     console.print(f"A: {a}\nB: {b}", soft_wrap=True)
     folded = Column("File", overflow="fold")
     files = Table(folded, "Status", "Relative difference", "Where", box=box.SIMPLE)
@@ -165,3 +189,27 @@ def _show(comparison: object, a: Path, b: Path) -> None:
             console.print(table)
     counts = ", ".join(f"{comparison.counts[s]} {words(s)}" for s in STATUSES if comparison.counts[s])
     console.print(f"{len(comparison.files)} files: {counts}; verdicts changed: {len(comparison.verdicts)}")
+
+
+def _show_headline(shown: object, sentence: str) -> None:
+    """Print the headline and the sentence on multiplicity."""
+    from rich import box
+    from rich.table import Column, Table
+
+    first, *numbers = shown.columns
+    table = Table(first, *(Column(name, justify="right") for name in numbers), box=box.SIMPLE)
+    for row in shown.itertuples(index=False):
+        table.add_row(*row)
+    console = _console()
+    console.print(table)
+    console.print(sentence)
+
+
+def _console() -> object:
+    """Return where to print: plain text, wide where there is no terminal."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
+    return console

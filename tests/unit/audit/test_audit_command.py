@@ -5,17 +5,24 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from biaslab.cli import main
 from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv, write_tsv
 
 SCHEMA = Path(__file__).parents[3] / "workflow/schemas/claims.schema.yaml"
-HEADER = (
-    "claim_id\tpaper\titem\tstatement\tpublished\tkind\tvalue\ttolerance\tdirection\tsetup\tother_data\tfile\t"
-    "select\tmeasure\tinterval\tshown\treason\n"
-)
-ROW = "{}\tDoe 2020\tTable 1\tMean\t2\tvalue\t2\t0.5\t\t{}\tno\torigins/{{setup}}/a.tsv\t\tmean(x)\t\t\t\n"
+COLUMNS = list(yaml.safe_load(SCHEMA.read_text())["properties"])
+HEADER = "\t".join(COLUMNS) + "\n"
+
+
+def row(name, setup):
+    """A line of a registry: a claim on the mean of x."""
+    fields = {"claim_id": name, "paper": "Doe 2020", "item": "Table 1", "statement": "Mean", "published": "2"}
+    fields |= {"origin": "text", "counts_as": "cell", "kind": "value", "value": "2", "tolerance": "0.5"}
+    fields |= {"rationale": "judgement: made up", "null": "9", "direction": "no", "setup": setup}
+    fields |= {"other_data": "no", "file": "origins/{setup}/a.tsv", "measure": "mean(x)"}
+    return "\t".join(fields.get(column, "") for column in COLUMNS) + "\n"
 
 
 @pytest.fixture
@@ -36,7 +43,7 @@ def results(tmp_path):
     folder = tmp_path / "results"
     write_tsv(folder / "origins/small/a.tsv", pd.DataFrame({"x": [1.0, 2.0, 3.0]}))
     write_json(folder / "config.json", {"seed": 1})
-    (tmp_path / "origins.tsv").write_text(HEADER + ROW.format("t1", "small") + ROW.format("t2", "nyt"))
+    (tmp_path / "origins.tsv").write_text(HEADER + row("t1", "small") + row("t2", "nyt"))
     return folder
 
 
@@ -58,13 +65,27 @@ def claims_arguments(results):
     ]
 
 
-def test_claims_then_page_then_manifest(biaslab, results):
+def test_claims_then_summary_then_page_then_manifest(biaslab, results):
     audit = results / "audit"
     assert biaslab(*claims_arguments(results), "--absent", "nyt=no licence")[0] == 0
     table = read_tsv(audit / "claims.tsv")
     assert table["verdict"].tolist() == ["reproduced", "not_attempted"]
     assert table["reason"].iloc[1] == "setup nyt not run: no licence"
-    assert biaslab("audit", "html", audit / "claims.tsv", "--out", audit / "audit.html")[0] == 0
+    sources = ["--printed", results.parent / "printed.tsv", "--papers", results.parent / "papers.tsv"]
+    (results.parent / "printed.tsv").write_text(
+        "paper\titem\tcounts_as\tprinted\tabsent\treason\nDoe 2020\tTable 1\tcell\t3\t1\tillegible\n"
+    )
+    (results.parent / "papers.tsv").write_text("paper\ttitle\tat_hand\tnot_at_hand\nDoe 2020\tOn x\ttext\t\n")
+    code, output, _ = biaslab("audit", "summary", audit / "claims.tsv", *sources, "--out", audit / "summary")
+    assert code == 0
+    line = next(line.split() for line in output.splitlines() if " cells " in line)
+    assert line == ["Doe", "2020", "cells", "3", "1", "0", "0", "0", "1", "1"]
+    assert "0 of 0 measured signs" in output
+    assert read_tsv(audit / "summary.tsv")["no_row"].tolist() == [0, 1]
+    assert "| Doe 2020 | cells | 3 | 1 |" in (audit / "summary.md").read_text()
+    page = ["audit", "html", audit / "claims.tsv", *sources, "--out", audit / "audit.html"]
+    assert biaslab(*page)[0] == 0
+    assert "illegible" in (audit / "audit.html").read_text()
     arguments = ["--config", results / "config.json", "--code", "train=abc", "--input", f"registry={SCHEMA}"]
     assert biaslab("audit", "manifest", results, *arguments, "--out", audit / "manifest.json")[0] == 0
     manifest = json.loads((audit / "manifest.json").read_text())
@@ -72,6 +93,9 @@ def test_claims_then_page_then_manifest(biaslab, results):
     assert list(manifest["outputs"]) == [
         "audit/audit.html",
         "audit/claims.tsv",
+        "audit/summary.md",
+        "audit/summary.tex",
+        "audit/summary.tsv",
         "config.json",
         "origins/small/a.tsv",
     ]

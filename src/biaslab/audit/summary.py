@@ -1,0 +1,353 @@
+"""What an audit comes to: the headline, what of each paper has a row, and how many tests were made.
+
+The headline counts each statement and each cell that a paper prints once, however many rows measure it:
+
+- Of a claim that was measured on several setups, those count whose data are the paper's, or which are about
+  any data; other data only where none of these could be measured. Of several verdicts the worst counts.
+- Of a statement that several rows stand for together (one ``group``) the worst verdict counts. While a part
+  of it is not attempted, it is inconclusive at best; where no part is attempted, it is not attempted.
+
+Orderings that follow from cells, settings, identities and hypotheses are not counted.
+"""
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from biaslab.audit.claims import CELL, COUNTED, STATEMENT, WEAKER
+from biaslab.audit.measure import COLUMNS, OTHER
+from biaslab.audit.verdicts import (
+    DIRECTION_ONLY,
+    INCONCLUSIVE,
+    NOT_ATTEMPTED,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    ROUNDING,
+    VERDICTS,
+)
+from biaslab.core.errors import InputError
+from biaslab.core.files import read_text_table
+from biaslab.core.tables import Table, text_columns
+
+PRINTED = ("paper", "item", "counts_as", "printed", "absent", "reason")
+PAPERS = ("paper", "title", "at_hand", "not_at_hand")
+NO_ROW = "no_row"
+"""Column of the headline: what a paper prints and no row of a registry stands for."""
+
+Q_LEVEL = 0.05
+"""The false discovery rate at which `Multiplicity` counts."""
+
+_WORST_FIRST = (NOT_REPRODUCED, INCONCLUSIVE, DIRECTION_ONLY, REPRODUCED, NOT_ATTEMPTED)
+_NUMBERS = ("value", "tolerance", "measured", "ci_low", "ci_high", "p_value", "null")
+_TESTED = (STATEMENT, CELL, "derived")
+
+
+def read_measured(path: str | os.PathLike) -> pd.DataFrame:
+    """Read the table of `biaslab.audit.measure`; an empty field is an empty text or a missing number.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read, lacks a column, or has a verdict or a number that is none.
+    """
+    rows = read_text_table(path, COLUMNS)
+    for line, row in rows:
+        where = f"{path}, line {line}"
+        if row["verdict"] not in VERDICTS:
+            raise InputError(f"{where}: '{row['verdict']}' is no verdict; make the table anew")
+        for name in _NUMBERS:
+            row[name] = _number(row[name], where)
+    return pd.DataFrame([row for _, row in rows], columns=list(COLUMNS))
+
+
+def read_printed(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
+    """Read what each item of the papers prints; columns `PRINTED`.
+
+    Raises
+    ------
+    InputError
+        When a file cannot be read, or a row names no kind of thing that is counted, no number of things, more
+        absent than printed ones, an absent one without a reason, or an item for the second time.
+    """
+    table: dict[tuple[str, ...], dict[str, object]] = {}
+    for path in paths:
+        for line, row in read_text_table(path, PRINTED, exactly=True):
+            where, key = f"{path}, line {line}", tuple(row[name] for name in PRINTED[:3])
+            printed, absent = (_whole(row[n], f"{where}, column '{n}'") for n in ("printed", "absent"))
+            if row["counts_as"] not in COUNTED:
+                raise InputError(
+                    f"{where}, column 'counts_as': '{row['counts_as']}' is not allowed; write "
+                    + " or ".join(COUNTED)
+                )
+            if absent > printed:
+                raise InputError(f"{where}: {absent} absent of {printed} printed; correct one of them")
+            if absent and not row["reason"]:
+                raise InputError(f"{where}, column 'reason': empty; say why {absent} have no row")
+            if key in table:
+                raise InputError(f"{where}: {', '.join(key)} has a row already; remove one")
+            table[key] = row | {"printed": printed, "absent": absent}
+    return pd.DataFrame(table.values(), columns=list(PRINTED))
+
+
+def read_papers(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
+    """Read which source texts of each paper were at hand; columns `PAPERS`.
+
+    Raises
+    ------
+    InputError
+        When a file cannot be read, or names a paper for the second time.
+    """
+    table: dict[str, dict[str, str]] = {}
+    for path in paths:
+        for line, row in read_text_table(path, PAPERS, exactly=True):
+            if row["paper"] in table:
+                raise InputError(f"{path}, line {line}: {row['paper']} has a row already; remove one")
+            table[row["paper"]] = row
+    return pd.DataFrame(table.values(), columns=list(PAPERS))
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """Return the worst of some verdicts; `NOT_ATTEMPTED` only when nothing was attempted."""
+    return min(verdicts, key=_WORST_FIRST.index)
+
+
+def count_once(claims: pd.DataFrame) -> pd.DataFrame:
+    """Return the verdict on each printed statement and cell.
+
+    Parameters
+    ----------
+    claims : pandas.DataFrame
+        The table of `biaslab.audit.measure`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns paper, counts_as, name (of the statement, or the claim_id of a cell) and verdict, in the order
+        of the claims.
+    """
+    counted = claims[claims["counts_as"].isin(COUNTED)]
+    is_cell = counted["counts_as"] == CELL
+    counted = counted.assign(name=counted["claim_id"].where(is_cell, counted["group"]))
+    parts = [
+        (*key, _verdict_of_claim(rows))
+        for key, rows in counted.groupby(["paper", "counts_as", "name", "claim_id"], sort=False)
+    ]
+    table = pd.DataFrame(parts, columns=["paper", "counts_as", "name", "claim_id", "verdict"])
+    once = [
+        (*key, _verdict_of_parts(list(verdicts)))
+        for key, verdicts in table.groupby(["paper", "counts_as", "name"], sort=False)["verdict"]
+    ]
+    return pd.DataFrame(once, columns=["paper", "counts_as", "name", "verdict"])
+
+
+def headline(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+    """Count what was found of what the papers print.
+
+    Parameters
+    ----------
+    claims : pandas.DataFrame
+        The table of `biaslab.audit.measure`.
+    printed : pandas.DataFrame
+        What `read_printed` returns.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Two rows a paper (statement, cell); columns paper, counts_as, printed, one for each verdict, and
+        `NO_ROW`, which add up to printed.
+    """
+    once, rows = count_once(claims), []
+    for paper in dict.fromkeys(claims["paper"]):
+        for counts_as in COUNTED:
+            about = once[(once["paper"] == paper) & (once["counts_as"] == counts_as)]
+            lacking = printed[(printed["paper"] == paper) & (printed["counts_as"] == counts_as)]["absent"]
+            counts = {verdict: int((about["verdict"] == verdict).sum()) for verdict in VERDICTS}
+            counts[NO_ROW] = int(lacking.sum())
+            rows.append({"paper": paper, "counts_as": counts_as, "printed": sum(counts.values())} | counts)
+    return pd.DataFrame(rows, columns=["paper", "counts_as", "printed", *VERDICTS, NO_ROW])
+
+
+def accounting(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+    """Compare what every item of the papers prints with the rows that stand for it.
+
+    Parameters
+    ----------
+    claims : pandas.DataFrame
+        Rows with paper, item, counts_as, claim_id and group: a measured table, or a registry as one.
+    printed : pandas.DataFrame
+        What `read_printed` returns.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns paper, item, counts_as, printed, present, absent, reason, and sums_up: whether present and
+        absent ones are as many as printed ones. An item that `printed` does not know has missing numbers; a
+        statement that two items print is present in each.
+    """
+    counted = claims[claims["counts_as"].isin(COUNTED)]
+    name = counted["claim_id"].where(counted["counts_as"] == CELL, counted["group"])
+    keys = list(PRINTED[:3])
+    present = counted.assign(present=name).groupby(keys, sort=False)["present"].nunique().reset_index()
+    table = printed.merge(present, on=keys, how="outer", sort=False)
+    order = {paper: n for n, paper in enumerate(dict.fromkeys([*claims["paper"], *printed["paper"]]))}
+    known = {key: n for n, key in enumerate(printed[keys].itertuples(index=False, name=None))}
+    places = [
+        (order[key[0]], known.get(key, len(known))) for key in table[keys].itertuples(index=False, name=None)
+    ]
+    table = table.iloc[sorted(range(len(table)), key=places.__getitem__)].reset_index(drop=True)
+    table["present"] = table["present"].fillna(0).astype(int)
+    table["reason"] = table["reason"].fillna("")
+    table["sums_up"] = table["present"] + table["absent"] == table["printed"]
+    return table[[*keys, "printed", "present", "absent", "reason", "sums_up"]]
+
+
+@dataclass(frozen=True)
+class Multiplicity:
+    """How many signs were tested at once, and how many of those found survive a correction for that.
+
+    Attributes
+    ----------
+    measured : int
+        Measured rows about a sign, of statements, cells and orderings.
+    tested : int
+        Those with an interval, and so with a p-value.
+    clear : int
+        Those which have the published sign, with the whole interval on that side of zero.
+    kept : int
+        Those of `clear` whose Benjamini and Hochberg's q, over all tested rows, is `Q_LEVEL` at most.
+    """
+
+    measured: int
+    tested: int
+    clear: int
+    kept: int
+
+    @property
+    def untested(self) -> int:
+        """Rows about a sign which have no interval."""
+        return self.measured - self.tested
+
+    @property
+    def rest(self) -> str:
+        """The sentence that begins with how many were kept, without that number and the word after it."""
+        return (
+            f"{self.measured} measured signs (differences, changes, orderings) hold after a correction for "
+            f"testing {self.tested} of them at once (false discovery rate {Q_LEVEL:.0%}, Benjamini and "
+            f"Hochberg); {self.clear} have the published sign with an interval clear of zero, and "
+            f"{self.untested} have no interval, so that chance is not excluded."
+        )
+
+    @property
+    def sentence(self) -> str:
+        """The same in words."""
+        return f"{self.kept} of {self.rest}"
+
+
+def multiplicity(claims: pd.DataFrame) -> Multiplicity:
+    """Correct the signs that were found for the number of those that were looked for.
+
+    Parameters
+    ----------
+    claims : pandas.DataFrame
+        The table of `biaslab.audit.measure`.
+    """
+    from scipy.stats import false_discovery_control
+
+    is_sign = (claims["kind"] == "sign") & claims["counts_as"].isin(_TESTED)
+    signs = claims[is_sign & (claims["verdict"] != NOT_ATTEMPTED)]
+    tested = signs[signs["p_value"].notna()]
+    q = false_discovery_control(tested["p_value"].astype(float)) if len(tested) else []
+    side = tested["value"].map(lambda value: math.copysign(1.0, value))
+    margin = tested["tolerance"].fillna(0).clip(lower=ROUNDING)
+    clear = (
+        (side * tested["measured"] > margin) & (side * tested["ci_low"] > 0) & (side * tested["ci_high"] > 0)
+    )
+    kept = clear & (pd.Series(q, index=tested.index, dtype=float) <= Q_LEVEL)
+    return Multiplicity(len(signs), len(tested), int(clear.sum()), int(kept.sum()))
+
+
+def weak_rows(claims: pd.DataFrame) -> pd.DataFrame:
+    """Return the measured rows that a null result would nearly or wholly meet, or that carry a caveat.
+
+    Parameters
+    ----------
+    claims : pandas.DataFrame
+        The table of `biaslab.audit.measure`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Those rows, with a further column why.
+    """
+    measured = claims[claims["verdict"] != NOT_ATTEMPTED]
+    reasons = [_why_weak(*row) for row in zip(measured["weak"], measured["caveat"], strict=True)]
+    why = pd.Series(reasons, index=measured.index, dtype=object)
+    return measured.assign(why=why)[why != ""]
+
+
+def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame) -> Table:
+    """Return the headline as a table, with the sentence on multiplicity and what was not at hand below it.
+
+    Parameters
+    ----------
+    claims, printed, papers : pandas.DataFrame
+        What `read_measured`, `read_printed` and `read_papers` return.
+    """
+    data = headline(claims, printed)
+    shown = data.assign(counts_as=data["counts_as"] + "s")
+    heads = {"paper": "Paper", "counts_as": "What it prints", "printed": "Printed"}
+    heads |= {name: words(name) for name in (*VERDICTS, NO_ROW)}
+    missing = [
+        f"{paper}: not at hand were {text}."
+        for paper, text in zip(papers["paper"], papers["not_at_hand"], strict=True)
+        if text and paper in set(data["paper"])
+    ]
+    return Table(
+        data=data,
+        shown=text_columns(shown, {head: f"{{{name}}}" for name, head in heads.items()}),
+        title="What was found of what the papers print",
+        note=" ".join([multiplicity(claims).sentence, *missing]),
+    )
+
+
+def words(name: str) -> str:
+    """Write the name of a verdict for a reader."""
+    return name.replace("_", " ").capitalize()
+
+
+def _verdict_of_claim(rows: pd.DataFrame) -> str:
+    """Return the verdict of a claim over its setups."""
+    attempted = rows[rows["verdict"] != NOT_ATTEMPTED]
+    direct = attempted[attempted["data"] != OTHER]
+    return worst((direct if len(direct) else attempted if len(attempted) else rows)["verdict"])
+
+
+def _verdict_of_parts(verdicts: Sequence[str]) -> str:
+    """Return the verdict of a statement over its parts."""
+    attempted = [verdict for verdict in verdicts if verdict != NOT_ATTEMPTED]
+    if attempted and len(attempted) < len(verdicts):
+        attempted.append(INCONCLUSIVE)
+    return worst(attempted or verdicts)
+
+
+def _why_weak(weak: str, caveat: str) -> str:
+    """Say why a row is weak; empty when it is not."""
+    by_null = weak == "yes" and not caveat.startswith(WEAKER)
+    reasons = ["a null result would meet it, or come close"] if by_null else []
+    return "; ".join([*reasons, *([caveat] if caveat else [])])
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return float(text) if text else math.nan
+    except ValueError as error:
+        raise InputError(f"{where}: '{text}' is no number; make the table anew") from error
+
+
+def _whole(text: str, where: str) -> int:
+    if not text.isdecimal():
+        raise InputError(f"{where}: '{text}' is no number of things; write a whole number")
+    return int(text)
