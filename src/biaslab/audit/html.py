@@ -274,6 +274,7 @@ def _details(record: Any) -> Iterable[tuple[str, str]]:
         yield "Tolerance from", record.rationale
     if attempted:
         yield "Null result", _null(record)
+    yield "Counts only if", f"{', '.join(record.gates.split())} hold" if record.gates else ""
     yield "Caveat", record.caveat
     yield "Measured as", record.rule
     data = f" ({_DATA[record.data]})" if record.data else ""

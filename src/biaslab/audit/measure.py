@@ -55,6 +55,7 @@ COLUMNS = (
     "verdict",
     "reason",
     "caveat",
+    "gates",
     "rule",
     "source",
 )
@@ -241,8 +242,11 @@ def _row(
 
 def _rule(claim: Claim) -> str:
     """Return how a claim is measured, as its registry says it."""
+    if not claim.measure:
+        return ""
     where = f" where {claim.select}" if claim.select else ""
-    return f"{claim.measure} on {claim.file}{where}" if claim.measure else ""
+    null = f"; null result: {claim.null}" if claim.null else ""
+    return f"{claim.measure} on {claim.file}{where}{null}"
 
 
 def _measure(claim: Claim, setups: tuple[str, ...], results: Path) -> _Measured:
