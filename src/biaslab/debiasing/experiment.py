@@ -57,10 +57,10 @@ PUZZLES = (
     ("she", "grandmother", "he"),
     ("father", "male", "mother"),
 )
-"""The analogies that the paper solves in its text (Sections 1, 4, 6 and 7); the first is what debiasing answers
-anew, the third stands in for the second where an embedding lacks its phrase."""
+"""The analogies that the paper solves in its text (Sections 1, 4, 6 and 7); the first is what debiasing
+answers anew, the third stands in for the second where an embedding lacks its phrase."""
 ALONG = "bias direction"
-"""What a word is compared with when its product is with the first direction of the bias; no word has a space."""
+"""What a word is compared with that is projected on the first direction of the bias; no word has a space."""
 NEIGHBOURS = {
     "doctor": ("man", "woman"),
     "nurse": ("man", "woman", ALONG),
@@ -388,9 +388,7 @@ def list_analogies(experiment: Experiment, count: int = 150) -> pd.DataFrame:
     return table[["stage", "rank", "she", "he", "score"]].round(DIGITS)
 
 
-def solve_puzzles(
-    experiment: Experiment, puzzles: Sequence[tuple[str, str, str]] = PUZZLES
-) -> pd.DataFrame:
+def solve_puzzles(experiment: Experiment, puzzles: Sequence[tuple[str, str, str]] = PUZZLES) -> pd.DataFrame:
     """Answer analogies a : b :: c : ? at every stage, by 3CosAdd.
 
     Parameters

@@ -120,7 +120,9 @@ def indirect_bias(units: Sequence[Results]) -> Table:
     """Return the words at the ends of an axis of neutral words, and what of it is gender (Appendix A)."""
     data = read_all(units, "indirect")
     order = data[data["stage"] == "before"]
-    order = order.assign(extent=data["projection"].abs()).sort_values("extent", ascending=False, kind="stable")
+    order = order.assign(extent=data["projection"].abs()).sort_values(
+        "extent", ascending=False, kind="stable"
+    )
     shown = text_columns(
         order.groupby(["embedding", "axis"], sort=False)
         .head(N_INDIRECT)
