@@ -161,9 +161,11 @@ def leave_to_chance(folder: Path) -> None:
         write_tsv(folder / f"{name}.tsv", folds.assign(F=0.0164))
     for name in ("occupations", "occupations_authors"):
         table = read_tsv(folder / f"{name}.tsv")
-        middle = len(table) // 3
         words = list(table["word"])
-        write_tsv(folder / f"{name}.tsv", table.assign(word=words[middle:] + words[:middle]))
+        write_tsv(folder / f"{name}.tsv", table.assign(word=words[20:] + words[:20]))
+    table = read_tsv(folder / "occupations_authors.tsv")
+    scores = np.random.default_rng(2).permutation(table["stereotypical"])
+    write_tsv(folder / "occupations_authors.tsv", table.assign(stereotypical=scores))
     bias = read_tsv(folder / "bias.tsv")
     bias.loc[bias["measure"].str.startswith("direct"), "value"] = 0.0461
     bias.loc[bias["measure"] == "mean_similarity", "value"] = 0.5

@@ -18,8 +18,6 @@ REGISTRY = RESOURCES / "claims/debiasing.tsv"
 CLAIMS = read_claims([REGISTRY], RESOURCES.parent / "schemas/claims.schema.yaml")
 MEASURED = [claim for claim in CLAIMS if claim.measure]
 COUNTED = {claim.claim_id for claim in MEASURED if claim.counts_as != "none"}
-AS_BEFORE = {"fig2-msr-hard-authors", "fig2-msr-hard"}
-"""The paper prints what it prints before: doing nothing meets that."""
 PRESERVED = {
     *("abstract-queen", "analogy-male-female-hard", "grandmother-hard", "babysit-nearer-hard"),
     *("ovarian-cancer-hard", "ovarian-cancer-puzzle-hard"),
@@ -43,11 +41,19 @@ def edit(folder, name, change):
     write_tsv(folder / f"{name}.tsv", change(read_tsv(folder / f"{name}.tsv")))
 
 
+def is_later(claim):
+    """Whether a claim is about what debiasing leaves."""
+    return any(f"'{stage}'" in claim.measure + claim.select for stage in ("hard", "soft", "hard_authors"))
+
+
+LATER = [claim.claim_id for claim in MEASURED if is_later(claim)]
+
+
 def test_every_counted_claim_holds_on_results_as_published(folder):
     table = measured(folder)
     counted = table.loc[sorted(COUNTED)]
     missed = counted.index[counted["verdict"] != "reproduced"]
-    assert set(missed) == {"fig2-msr-hard-authors"}
+    assert set(missed) == {"fig2-msr-hard-authors"}  # printed as before: doing nothing meets that
     assert table.loc["fig2-msr-hard-authors", "verdict"] == "inconclusive"
 
 
@@ -55,12 +61,7 @@ def test_no_claim_about_debiasing_holds_where_debiasing_does_nothing(folder):
     held = measured(folder)["verdict"]
     do_nothing(folder)
     table = measured(folder)
-    later = [
-        claim.claim_id
-        for claim in MEASURED
-        if "'hard" in claim.measure + claim.select or "'soft" in claim.measure + claim.select
-    ]
-    later = [name for name in [*later, "lambda-large"] if name != "analogies-judged-hard"]
+    later = [name for name in [*LATER, "lambda-large"] if name != "analogies-judged-hard"]
     assert len(later) > 60
     assert (held[later] == "reproduced").sum() > 55
     assert not (table.loc[later, "verdict"] == "reproduced").any()
@@ -72,11 +73,11 @@ def test_no_counted_claim_about_the_embedding_holds_by_chance(folder):
     leave_to_chance(folder)
     table = measured(folder).loc[sorted(COUNTED)]
     held = set(table.index[table["verdict"] == "reproduced"])
-    # what is exact by construction, and what the list and the file of the embedding are, is not about chance
+    # what holds by construction, what the lists and the file are, and what chance has too is not about chance
     assert held == {
         *("observation1-distance", "observation1-product", "observation1-pair-bias", "fig3-collapse"),
-        *("indirect-hard", "lambda-large", "occupations", "svm-seeds", "vocabulary-filter", "soft-sets"),
-    } - {"indirect-hard", "soft-sets"}
+        *("lambda-large", "occupations", "svm-seeds", "vocabulary-filter", "not-parallel"),
+    }
 
 
 @pytest.mark.parametrize("claim", MEASURED, ids=lambda claim: claim.claim_id)
@@ -96,9 +97,10 @@ def folder_of_all(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(
-    "name", sorted({claim.file.split("/")[-1].removesuffix(".tsv") for claim in MEASURED})
-)
+FILES = {claim.file.split("/")[-1].removesuffix(".tsv") for claim in MEASURED}
+
+
+@pytest.mark.parametrize("name", sorted(FILES - {"axes"}))  # axes.tsv always has the words of the lists
 def test_an_empty_table_shows_nothing(folder, name):
     edit(folder, name, lambda table: table.iloc[:0])
     table = measured(folder)
@@ -111,12 +113,7 @@ def test_an_empty_table_shows_nothing(folder, name):
 def test_without_its_stage_a_claim_about_debiasing_is_not_attempted(folder, name):
     edit(folder, name, lambda table: table[table["stage"] == "before"])
     table = measured(folder)
-    about = [
-        claim.claim_id
-        for claim in MEASURED
-        if claim.file.endswith(f"/{name}.tsv")
-        and any(f"'{stage}" in claim.measure + claim.select for stage in ("hard", "soft"))
-    ]
+    about = [c.claim_id for c in MEASURED if is_later(c) and c.file.endswith(f"/{name}.tsv")]
     assert about
     assert set(table.loc[about, "verdict"]) == {"not_attempted"}
 
