@@ -35,14 +35,12 @@ def write_results(folder: Path, seed: int = 1, *, authors: bool = False) -> None
         "weat": _weat(),
         "occupations": _occupations(random),
         "analogies": _analogies(),
-        "puzzles": pd.DataFrame(
-            {
-                "stage": STAGES,
-                "first": "he",
-                "second": "doctor",
-                "third": "she",
-                "answer": ["nurse", "nurse", "vet"],
-            }
+        "occupations_authors": _occupations_authors(random) if authors else _occupations_authors(random)[:0],
+        "puzzles": puzzles({"he doctor she": ("nurse", "nurse", "vet")}),
+        "similarities": similarities({"nurse man": (0.2, 0.2, 0.3), "nurse woman": (0.4, 0.4, 0.3)}),
+        "vocabulary": pd.DataFrame({"word": ["she", "he", "Ann"], "filtered": [1, 1, 0]}),
+        "settings": pd.DataFrame(
+            {"setting": ["components", "strictness", "lambda", "random_draws"], "value": [1, 1, 0.2, 1000]}
         ),
         "indirect": _indirect(),
         "axes": _axes(random),
@@ -73,6 +71,9 @@ def _subspace() -> pd.DataFrame:
             "random_mean": mean,
             "random_ci_low": mean - 0.02,
             "random_ci_high": mean + 0.02,
+            "unit_mean": mean,
+            "unit_ci_low": mean - 0.01,
+            "unit_ci_high": mean + 0.01,
         }
     )
 
@@ -91,7 +92,10 @@ def _bias(authors: bool) -> pd.DataFrame:
         for measure, numbers in values.items()
         for stage, value in zip(STAGES, numbers, strict=True)
     ]
-    sizes = [("before", "vocabulary", 26400, 26400), ("before", "dimension", 300, 26400)]
+    sizes = [
+        ("before", name, value, 26423)
+        for name, value in (("vocabulary", 26423), ("dimension", 300), ("mean_similarity", 0.06))
+    ]
     return pd.DataFrame(sizes + rows, columns=["stage", "measure", "value", "n_words"])
 
 
@@ -118,6 +122,32 @@ def _occupations(random: np.random.Generator) -> pd.DataFrame:
     return pd.concat(parts)
 
 
+def _occupations_authors(random: np.random.Generator) -> pd.DataFrame:
+    projection = np.sort(random.normal(0, 0.15, N_OCCUPATIONS))[::-1]
+    scores = {"definitional": 0.0, "stereotypical": random.permutation(projection), "projection": projection}
+    return pd.DataFrame({"word": [f"job{i}" for i in range(N_OCCUPATIONS)], **scores, "specific": 0})
+
+
+def puzzles(answers: dict[str, tuple[str, str, str]]) -> pd.DataFrame:
+    """Return what puzzles.tsv holds, from the three words of a puzzle to its answer at each of `STAGES`."""
+    rows = [
+        (stage, *puzzle.split(), answer)
+        for puzzle, of_stages in answers.items()
+        for stage, answer in zip(STAGES, of_stages, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["stage", "first", "second", "third", "answer"])
+
+
+def similarities(numbers: dict[str, tuple[float, float, float]]) -> pd.DataFrame:
+    """Return what similarities.tsv holds, from a word and another to their similarity at each of `STAGES`."""
+    rows = [
+        (stage, *words.split(maxsplit=1), number)
+        for words, of_stages in numbers.items()
+        for stage, number in zip(STAGES, of_stages, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["stage", "word", "other", "similarity"])
+
+
 def _analogies() -> pd.DataFrame:
     return pd.DataFrame(
         [(s, r, f"{s}_she{r}", f"{s}_he{r}", 1 - r / 20) for s in STAGES for r in range(1, N_ANALOGIES + 1)],
@@ -127,11 +157,15 @@ def _analogies() -> pd.DataFrame:
 
 def _indirect() -> pd.DataFrame:
     rows = [
-        ("bookkeeper", "softball", 0.3, 0.2),
-        ("receptionist", "softball", 0.25, 0.67),
-        ("pitcher", "football", -0.3, -0.01),
+        (stage, word, axis, projection, beta * (stage != "hard"))
+        for stage in STAGES
+        for word, axis, projection, beta in (
+            ("bookkeeper", "softball", 0.3, 0.2),
+            ("receptionist", "softball", 0.25, 0.67),
+            ("pitcher", "football", -0.3, -0.01),
+        )
     ]
-    return pd.DataFrame(rows, columns=["word", "axis", "projection", "beta"])
+    return pd.DataFrame(rows, columns=["stage", "word", "axis", "projection", "beta"])
 
 
 def _axes(random: np.random.Generator) -> pd.DataFrame:

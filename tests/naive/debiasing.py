@@ -81,3 +81,15 @@ def solve_analogy(vectors, a, b, c, method):
         return (1 + to_b) / 2 * (1 + to_c) / 2 / ((1 + to_a) / 2 + 0.001)
 
     return max((x for x in range(len(vectors)) if x not in (a, b, c)), key=score)
+
+
+def mean_similarity(vectors):
+    """The mean cosine over all pairs of different words."""
+    n = len(vectors)
+    return mean([vectors[i] @ vectors[j] for i in range(n) for j in range(n) if i != j])
+
+
+def unit_shares(vectors):
+    """Shares of the variance of unit vectors along their principal components, from sum_i v_i^T v_i."""
+    values = np.sort(np.linalg.eigvalsh(sum(np.outer(v, v) for v in vectors)))[::-1]
+    return values[: min(vectors.shape)] / values.sum()

@@ -16,7 +16,18 @@ rule measure_debiasing:
     output:
         expand(
             "results/debiasing/{{embedding}}/{name}.tsv",
-            name=["subspace", "bias", "weat", "occupations", "indirect", "lost_words"],
+            name=[
+                "subspace",
+                "bias",
+                "weat",
+                "occupations",
+                "occupations_authors",
+                "indirect",
+                "similarities",
+                "vocabulary",
+                "settings",
+                "lost_words",
+            ],
         ),
     log:
         "results/logs/debiasing/{embedding}/measure_debiasing.log",

@@ -62,11 +62,11 @@ def measure_stages(
     weat: Weats = (),
     authors_occupations: Annotated[Path | None, typer.Option(help="The authors' list of them.")] = None,
 ) -> None:
-    """Measure the bias before and after: subspace, bias, weat, occupations, indirect, lost_words (.tsv)."""
+    """Measure the bias before and after: bias, subspace, weat, occupations and further tables (.tsv)."""
     from biaslab.bias.word_sets import read_word_sets
     from biaslab.debiasing import experiment as science
     from biaslab.debiasing.measurement import lost_table
-    from biaslab.debiasing.word_lists import known_words, read_words
+    from biaslab.debiasing.word_lists import known_words, read_scores, read_words
 
     tests = [read_word_sets(file) for file in weat]
     experiment = _read(step, **vars(how))
@@ -74,6 +74,11 @@ def measure_stages(
     tables, before = science.measure_stages(experiment, tests, authors.rows if authors else ())
     tables["subspace"] = science.compare_subspace(experiment, draws)
     tables["indirect"] = science.rank_indirect(experiment)
+    scores = read_scores(authors_occupations) if authors_occupations else {}
+    tables["occupations_authors"] = science.rank_scored(experiment, scores)
+    tables["similarities"] = science.compare_words(experiment)
+    tables["vocabulary"] = science.list_vocabulary(experiment)
+    tables["settings"] = science.list_settings(experiment, draws)
     tables["lost_words"] = lost_table(experiment.lists, before.weats)
     _write(step.results, tables)
 
@@ -103,13 +108,13 @@ def classify(
 def list_analogies(
     step: Step, penalty: Penalty, count: Annotated[int, typer.Option(help="Analogies of each stage.", min=1)]
 ) -> None:
-    """Generate she : x :: he : y before and after, solve the paper's puzzle: analogies, puzzles (.tsv)."""
+    """Generate she : x :: he : y before and after, solve the paper's puzzles: analogies, puzzles (.tsv)."""
     from biaslab.debiasing import experiment as science
 
     experiment = _read(step, penalty=penalty)
     tables = {
         "analogies": science.list_analogies(experiment, count),
-        "puzzles": science.solve_puzzle(experiment),
+        "puzzles": science.solve_puzzles(experiment),
     }
     _write(step.results, tables)
 

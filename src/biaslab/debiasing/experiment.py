@@ -8,6 +8,7 @@ path. All stages are compared over one list of occupations: leaving out the gend
 DirectBias more than the paper's λ does.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,9 +24,14 @@ from biaslab.debiasing.benchmarks import answerable_accuracy, score_pairs, score
 from biaslab.debiasing.gender_specific import classify_specific
 from biaslab.debiasing.hard import hard_debias
 from biaslab.debiasing.measurement import Lists, Measurement, Settings, measure
-from biaslab.debiasing.measures import direct_bias, indirect_bias, project_words
+from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
 from biaslab.debiasing.soft import Grams, SoftSolution, gram_matrices, soft_debias, solve_path
-from biaslab.debiasing.subspace import BiasSubspace, find_subspace, random_pair_shares
+from biaslab.debiasing.subspace import (
+    BiasSubspace,
+    find_subspace,
+    random_pair_shares,
+    random_unit_shares,
+)
 from biaslab.embeddings.unit import UnitEmbedding
 
 BEFORE, HARD, SOFT = STAGES = ("before", "hard", "soft")
@@ -40,8 +46,34 @@ DIGITS = 12
 INDIRECT_AXIS = ("softball", "football")
 """The two ends of the paper's table of indirect bias (Figure 3)."""
 
-PUZZLE = ("he", "doctor", "she")
-"""The paper's example of an analogy that debiasing answers anew (Section 6)."""
+PUZZLES = (
+    ("he", "doctor", "she"),
+    ("man", "computer_programmer", "woman"),
+    ("man", "programmer", "woman"),
+    ("father", "doctor", "mother"),
+    ("man", "king", "woman"),
+    ("Paris", "France", "Tokyo"),
+    ("she", "ovarian_cancer", "he"),
+    ("she", "grandmother", "he"),
+    ("father", "male", "mother"),
+)
+"""The analogies that the paper solves in its text (Sections 1, 4, 6 and 7); the first is what debiasing
+answers anew, the third stands in for the second where an embedding lacks its phrase."""
+ALONG = "bias direction"
+"""What a word is compared with that is projected on the first direction of the bias; no word has a space."""
+NEIGHBOURS = {
+    "doctor": ("man", "woman"),
+    "nurse": ("man", "woman", ALONG),
+    "receptionist": ("male", "female", ALONG),
+    "queen": ("male", "female", ALONG),
+    "male": (ALONG,),
+    "female": (ALONG,),
+    "wisdom": ("grandmother", "grandfather", "gal", "guy"),
+    "babysit": ("grandmother", "grandfather", "gal", "guy"),
+}
+"""Words whose similarities the paper names (Abstract, Sections 1, 4 and 7), and to what."""
+_FILTERED = re.compile("[a-z_]{1,19}")
+"""Words that the paper keeps: fewer than 20 characters, all in lower case (Section 2)."""
 
 Stages = dict[str, np.ndarray]
 
@@ -147,6 +179,7 @@ def measure_stages(
         weats.append(found.weats.assign(stage=stage))
         ranks = found.occupations.assign(stage=stage, rank=np.arange(1, len(found.occupations) + 1))
         occupations.append(ranks[["word", "stage", "projection", "rank"]])
+    biases.append((BEFORE, "mean_similarity", mean_similarity(experiment.embedding.vectors), n_words))
     tables = {
         "bias": pd.DataFrame(biases, columns=["stage", "measure", "value", "n_words"]).round(DIGITS),
         "weat": _weat_table(pd.concat(weats, ignore_index=True)),
@@ -156,30 +189,108 @@ def measure_stages(
 
 
 def compare_subspace(experiment: Experiment, draws: int) -> pd.DataFrame:
-    """Return the variance that the components explain, and those of random pairs (Figure 2, middle).
+    """Return the variance that the components explain, and those of chance (Figure 2, middle).
 
     Parameters
     ----------
     experiment : Experiment
         The embedding.
     draws : int
-        Draws of as many random pairs as there are defining sets.
+        Draws of as many random pairs, and of as many random unit vectors, as there are defining sets.
 
     Returns
     -------
     pandas.DataFrame
-        Columns component, share, random_mean, random_ci_low, random_ci_high.
+        Columns component, share; random_mean, random_ci_low, random_ci_high of random pairs of words;
+        unit_mean, unit_ci_low, unit_ci_high of random unit vectors, which the paper draws.
     """
+    vectors = experiment.embedding.vectors
     n_pairs, shares = len(experiment.lists.defining.rows), experiment.subspace.shares
-    rng = stream(experiment.settings.seed, "random-pairs")
-    random = random_pair_shares(experiment.embedding.vectors, n_pairs, draws, rng)
+    seed = experiment.settings.seed
+    random = {
+        "random": random_pair_shares(vectors, n_pairs, draws, stream(seed, "random-pairs")),
+        "unit": random_unit_shares(n_pairs, vectors.shape[1], draws, stream(seed, "random-units")),
+    }
     table = pd.DataFrame({"component": np.arange(1, len(shares) + 1), "share": shares})
-    columns = {"random_mean": random.mean, "random_ci_low": random.low, "random_ci_high": random.high}
+    columns = {
+        f"{name}_{part}": values
+        for name, found in random.items()
+        for part, values in (("mean", found.mean), ("ci_low", found.low), ("ci_high", found.high))
+    }
     return table.join(pd.DataFrame(columns))
+
+
+def list_settings(experiment: Experiment, draws: int) -> pd.DataFrame:
+    """Return the settings behind the numbers: columns setting, value."""
+    settings = {
+        "components": experiment.settings.components,
+        "strictness": experiment.settings.strictness,
+        "lambda": experiment.penalty,
+        "random_draws": draws,
+    }
+    return pd.DataFrame({"setting": list(settings), "value": list(settings.values())})
+
+
+def list_vocabulary(experiment: Experiment) -> pd.DataFrame:
+    """Return the words of the embedding in its order: columns word, filtered.
+
+    ``filtered`` is 1 for words that the paper keeps of the whole embedding (Section 2): fewer than 20
+    characters, all in lower case, phrases joined by underscores; else 0.
+    """
+    filtered = [int(_FILTERED.fullmatch(word) is not None) for word in experiment.words]
+    return pd.DataFrame({"word": experiment.words, "filtered": filtered})
+
+
+def compare_words(experiment: Experiment) -> pd.DataFrame:
+    """Return the similarities of single words that the paper names, at every stage.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns stage, word, other (a word, or `ALONG`), similarity (cosine); no rows for words that the
+        embedding lacks. The direction of the bias is that found before.
+    """
+    ids, rows = experiment.ids, []
+    for stage, vectors in experiment.stages().items():
+        for word, others in NEIGHBOURS.items():
+            for other in others:
+                if word in ids and (other == ALONG or other in ids):
+                    end = experiment.subspace.basis[0] if other == ALONG else vectors[ids[other]]
+                    similarity = float(_cosines(vectors[[ids[word]]], end.astype(np.float64))[0])
+                    rows.append((stage, word, other, similarity))
+    return pd.DataFrame(rows, columns=["stage", "word", "other", "similarity"]).round(DIGITS)
+
+
+def rank_scored(experiment: Experiment, scores: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
+    """Project the occupations of the authors on she - he, beside the two scores that the authors give them.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The embedding.
+    scores : mapping of str to tuple of float
+        See `biaslab.debiasing.word_lists.read_scores`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns word, definitional, stereotypical (the scores), projection, specific (1 where our lists call
+        the word specific, else 0), before debiasing; the largest projection first.
+    """
+    words = [word for word in scores if word in experiment.ids]
+    rows = [experiment.ids[word] for word in words]
+    vectors = experiment.embedding.vectors
+    table = project_words(vectors, experiment.words, rows, experiment.direction(vectors))
+    given = pd.DataFrame([scores[word] for word in table["word"]], columns=["definitional", "stereotypical"])
+    is_specific = np.isin([experiment.ids[word] for word in table["word"]], experiment.lists.not_neutral)
+    table = table.join(given).assign(specific=is_specific.astype(int))
+    return table[["word", "definitional", "stereotypical", "projection", "specific"]].round(DIGITS)
 
 
 def rank_indirect(experiment: Experiment, axis: tuple[str, str] = INDIRECT_AXIS) -> pd.DataFrame:
     """Rank occupations between two words, with the indirect bias of their similarity to the nearer one.
+
+    The bias is that along the subspace found before, at every stage.
 
     Parameters
     ----------
@@ -191,20 +302,22 @@ def rank_indirect(experiment: Experiment, axis: tuple[str, str] = INDIRECT_AXIS)
     Returns
     -------
     pandas.DataFrame
-        Columns word, axis (the nearer end), projection (on the difference of the two words, the first word's
-        end positive), beta; no rows when the embedding lacks one of the two words.
+        Columns stage, word, axis (the nearer end), projection (on the difference of the two words, the first
+        word's end positive), beta; no rows when the embedding lacks one of the two words.
     """
-    columns = ["word", "axis", "projection", "beta"]
+    columns = ["stage", "word", "axis", "projection", "beta"]
     if not set(axis) <= experiment.ids.keys():
         return pd.DataFrame(columns=columns)
-    vectors = experiment.embedding.vectors
-    ends = vectors[[experiment.ids[word] for word in axis]].astype(np.float64)
-    rows = experiment.lists.occupations.rows
-    table = project_words(vectors, experiment.words, rows, ends[0] - ends[1])
-    nearer = (table["projection"] < 0).to_numpy().astype(int)
-    words = vectors[[experiment.ids[word] for word in table["word"]]]
-    beta = indirect_bias(words, ends[nearer], experiment.subspace.basis)
-    return table.assign(axis=np.array(axis)[nearer], beta=beta)[columns]
+    parts = []
+    for stage, vectors in experiment.stages().items():
+        ends = vectors[[experiment.ids[word] for word in axis]].astype(np.float64)
+        rows = experiment.lists.occupations.rows
+        table = project_words(vectors, experiment.words, rows, ends[0] - ends[1])
+        nearer = (table["projection"] < 0).to_numpy().astype(int)
+        words = vectors[[experiment.ids[word] for word in table["word"]]]
+        beta = indirect_bias(words, ends[nearer], experiment.subspace.basis)
+        parts.append(table.assign(stage=stage, axis=np.array(axis)[nearer], beta=beta))
+    return pd.concat(parts, ignore_index=True)[columns].round(DIGITS)
 
 
 def classify_stages(
@@ -275,30 +388,29 @@ def list_analogies(experiment: Experiment, count: int = 150) -> pd.DataFrame:
     return table[["stage", "rank", "she", "he", "score"]].round(DIGITS)
 
 
-def solve_puzzle(experiment: Experiment, puzzle: tuple[str, str, str] = PUZZLE) -> pd.DataFrame:
-    """Answer an analogy a : b :: c : ? at every stage, by 3CosAdd.
+def solve_puzzles(experiment: Experiment, puzzles: Sequence[tuple[str, str, str]] = PUZZLES) -> pd.DataFrame:
+    """Answer analogies a : b :: c : ? at every stage, by 3CosAdd.
 
     Parameters
     ----------
     experiment : Experiment
         The embedding.
-    puzzle : tuple of str
-        The words a, b and c.
+    puzzles : sequence of tuples of str
+        The words a, b and c of each.
 
     Returns
     -------
     pandas.DataFrame
-        Columns stage, first, second, third, answer; no rows when the embedding lacks one of the words.
+        Columns stage, first, second, third, answer; no rows for a puzzle of which the embedding lacks a word.
     """
-    columns = ["stage", "first", "second", "third", "answer"]
-    if not set(puzzle) <= experiment.ids.keys():
-        return pd.DataFrame(columns=columns)
-    question = np.array([[experiment.ids[word] for word in puzzle]])
+    known = [puzzle for puzzle in puzzles if set(puzzle) <= experiment.ids.keys()]
+    questions = np.array([[experiment.ids[word] for word in puzzle] for puzzle in known], dtype=np.int64)
     rows = [
-        (stage, *puzzle, experiment.words[solve_analogies(vectors, question)[0]])
+        (stage, *puzzle, experiment.words[answer])
         for stage, vectors in experiment.stages().items()
+        for puzzle, answer in zip(known, solve_analogies(vectors, questions), strict=True)
     ]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=["stage", "first", "second", "third", "answer"])
 
 
 def score_benchmarks(

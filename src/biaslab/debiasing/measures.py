@@ -93,6 +93,24 @@ def indirect_bias(w: np.ndarray, v: np.ndarray, basis: np.ndarray) -> np.ndarray
     return np.where(defined, beta, np.nan)
 
 
+def mean_similarity(vectors: np.ndarray) -> float:
+    """Return the mean product of two different words, over all pairs of them.
+
+    Parameters
+    ----------
+    vectors : (V, d) float32 or float64
+        Unit vectors, V at least 2.
+
+    Returns
+    -------
+    float
+        Their mean cosine; two words are less than δ = 1 apart when theirs is more than 0.5 (Section 3).
+    """
+    vectors = np.asarray(vectors, dtype=np.float64)
+    n, total = len(vectors), vectors.sum(axis=0)
+    return float((total @ total - np.einsum("nd,nd->", vectors, vectors)) / (n * (n - 1)))
+
+
 def pair_bias(neutral: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
     """Return the mean of |w · x - w · y| over neutral words w and pairs (x, y).
 

@@ -38,7 +38,7 @@ class BiasSubspace(NamedTuple):
 
 
 class RandomShares(NamedTuple):
-    """Explained variance of the components of random pairs.
+    """Explained variance of the components of random pairs or vectors.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ def find_subspace(vectors: np.ndarray, defining_sets: Sequence[Sequence[int]], k
 def random_pair_shares(
     vectors: np.ndarray, n_pairs: int, draws: int, rng: np.random.Generator, level: float = 0.95
 ) -> RandomShares:
-    """Return the variance that the components of random word pairs explain (Figure 2, middle).
+    """Return the variance that the components of random word pairs of the embedding explain.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def random_pair_shares(
     n_pairs : int
         Pairs of a draw; all of their words are different.
     draws : int
-        Draws; the paper takes 1,000.
+        How many draws.
     rng : numpy.random.Generator
         Draws the words.
     level : float
@@ -121,9 +121,39 @@ def random_pair_shares(
         raise InputError(
             f"{n_pairs} random pairs need {2 * n_pairs} words, but the embedding has {len(vectors)}"
         )
-    shares = np.stack([_draw_shares(vectors, n_pairs, rng) for _ in range(draws)])
-    low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return RandomShares(shares.mean(axis=0), low, high)
+    return _summarize([_draw_shares(vectors, n_pairs, rng) for _ in range(draws)], level)
+
+
+def random_unit_shares(
+    n_vectors: int, dimension: int, draws: int, rng: np.random.Generator, level: float = 0.95
+) -> RandomShares:
+    """Return the variance that the components of random unit vectors explain (Figure 2, middle).
+
+    A vector stands for the difference of a pair of words, so that none is centred.
+
+    Parameters
+    ----------
+    n_vectors, dimension : int
+        Vectors of a draw, and their numbers; the paper takes ten in 300 dimensions.
+    draws : int
+        Draws; the paper takes 1,000.
+    rng : numpy.random.Generator
+        Draws the vectors, evenly over all directions.
+    level : float
+        Share of the draws within the interval.
+
+    Returns
+    -------
+    RandomShares
+        Of the ``min(n_vectors, dimension)`` components.
+    """
+    shares = []
+    for _ in range(draws):
+        normal = rng.normal(size=(n_vectors, dimension))
+        units = normal / np.linalg.norm(normal, axis=1, keepdims=True)
+        variances = np.linalg.svd(units, compute_uv=False) ** 2
+        shares.append(variances / variances.sum())
+    return _summarize(shares, level)
 
 
 def project(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
@@ -151,6 +181,13 @@ def _draw_shares(vectors: np.ndarray, n_pairs: int, rng: np.random.Generator) ->
         np.linalg.svd(np.concatenate(_centred_sets(vectors, pairs)), compute_uv=False),
         pairs,
     )
+
+
+def _summarize(draws: Sequence[np.ndarray], level: float) -> RandomShares:
+    """Return mean and central interval of the shares of many draws."""
+    shares = np.stack(draws)
+    low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return RandomShares(shares.mean(axis=0), low, high)
 
 
 def _centred_sets(vectors: np.ndarray, sets: Sequence[Sequence[int]]) -> list[np.ndarray]:

@@ -20,6 +20,8 @@ from biaslab.core.files import read_yaml
 from biaslab.core.schema import check_schema
 
 JSON_SUFFIX = ".json"
+_SCORED = 3
+"""Parts of an entry with scores: a word and two numbers."""
 _LEAST_WORDS = 2
 
 _WORD = {"type": "string", "minLength": 1, "description": "a word, in quotes where YAML takes it for another"}
@@ -123,6 +125,28 @@ def read_words(path: str | os.PathLike) -> WordList:
         raise InputError(f"{path}: a list of {len(words)} word(s); give at least {_LEAST_WORDS}")
     _refuse_repeated(path, words)
     return WordList(name, tuple(words))
+
+
+def read_scores(path: str | os.PathLike) -> dict[str, tuple[float, float]]:
+    """Return the two scores of each word of the authors' list of occupations: definitional, stereotypical.
+
+    Parameters
+    ----------
+    path : path-like
+        JSON, a list of ``[word, score, score]``; entries of another form have no scores.
+
+    Returns
+    -------
+    dict of str to tuple of float
+        Of the words that have them. Negative numbers lean to the female end, positive ones to the male end.
+    """
+    path = Path(path)
+    entries = _read_json(path) if path.suffix == JSON_SUFFIX else []
+    return {
+        entry[0]: (float(entry[1]), float(entry[2]))
+        for entry in entries
+        if isinstance(entry, list) and len(entry) == _SCORED and all(map(_is_number, entry[1:]))
+    }
 
 
 def read_sets(path: str | os.PathLike) -> SetList:
@@ -269,6 +293,10 @@ def _without_scores(value: object) -> object:
     if isinstance(value, list) and value and all(isinstance(entry, list) and entry for entry in value):
         return [entry[0] for entry in value]
     return value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _refuse_repeated(path: Path, words: Sequence[str]) -> None:

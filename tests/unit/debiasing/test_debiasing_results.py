@@ -7,8 +7,6 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from biaslab.audit.claims import read_claims
-from biaslab.audit.measure import measure_claims
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.debiasing.report import results, tables
@@ -17,9 +15,6 @@ from biaslab.run.reports import Results, open_unit, write_report
 from debiasing_data import N_ANALOGIES, N_OCCUPATIONS, write_results
 from report_data import report_area
 
-ROOT = Path(__file__).parents[3]
-CLAIMS = ROOT / "workflow/resources/claims/debiasing.tsv"
-SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
 AREA = report_area("debiasing")
 NAMES = ("news", "sample")
 UNITS = [Unit(name) for name in NAMES]
@@ -144,52 +139,3 @@ def test_missing_column_is_one_clear_line(news, tmp_path):
     write_tsv(news / "subspace.tsv", read_tsv(news / "subspace.tsv").drop(columns="random_mean"))
     with pytest.raises(InputError, match=r"subspace\.tsv: column 'random_mean' is missing"):
         write_report(AREA, [Unit("news")], tmp_path, ["figure2_components"])
-
-
-def _measure(folder, **options):
-    """Return the area's claims, and what they give on made-up results."""
-    write_results(folder / "debiasing/w2vnews", **options)
-    claims = read_claims([CLAIMS], SCHEMA)
-    return claims, measure_claims(claims, folder, {"debiasing": ["w2vnews"]}).set_index("claim_id")
-
-
-def test_every_claim_is_measured_or_says_why_not(tmp_path):
-    claims, table = _measure(tmp_path, authors=True)
-    untold = set(table.index[table["verdict"] == "not_attempted"])
-    assert untold == {claim.claim_id for claim in claims if not claim.measure}
-    assert table.loc[sorted(untold), "reason"].str.len().min() > 20
-    assert table.loc["fig2-majority", "verdict"] == "reproduced"
-    assert table.loc["hard-direct-bias", "verdict"] == "reproduced"
-    assert table.loc["embedding-words", "verdict"] == "reproduced"
-    assert table.loc["fig1-extreme-she-20", "measured"] == 0  # no made-up occupation is in the paper
-    assert table.loc["fig1-extreme-he-20", "verdict"] == "not_reproduced"
-    assert table.loc["fig3-collapse", "measured"] == 0
-    assert list(table.loc[["doctor-before", "doctor-hard"], "measured"]) == [1, 0]
-
-
-def test_without_the_authors_lists_their_claims_are_not_attempted(tmp_path):
-    claims, table = _measure(tmp_path)
-    untold = set(table.index[table["verdict"] == "not_attempted"])
-    of_authors = untold - {claim.claim_id for claim in claims if not claim.measure}
-    assert {"direct-bias-authors", "occupations", "svm-f-authors", "fig2-rg65-hard-authors"} <= of_authors
-    assert not {"direct-bias", "svm-f", "fig2-rg65-hard"} & of_authors
-
-
-def test_paper_s_occupations_are_counted_at_their_own_end(tmp_path):
-    folder = tmp_path / "debiasing/w2vnews"
-    _measure(tmp_path)
-    occupations = read_tsv(folder / "occupations.tsv")
-    names = {
-        "job0": "homemaker",
-        "job19": "nurse",
-        "job20": "librarian",
-        "job40": "maestro",
-        "job39": "captain",
-    }
-    write_tsv(folder / "occupations.tsv", occupations.replace({"word": names}))
-    claims = read_claims([CLAIMS], SCHEMA)
-    found = measure_claims(claims, tmp_path, {"debiasing": ["w2vnews"]}).set_index("claim_id")["measured"]
-    assert found["fig1-extreme-she-20"] == 2
-    assert found["fig1-extreme-he-20"] == 1
-    assert found["fig1-first-she"] == 1
-    assert found["fig1-first-he"] == 0

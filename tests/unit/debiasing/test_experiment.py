@@ -1,5 +1,7 @@
 """The experiment on one embedding: its stages, its tables, and its commands."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -120,12 +122,18 @@ def test_occupations_are_ranked_in_every_stage(experiment):
 def test_components_are_compared_with_those_of_random_pairs(experiment):
     table = science.compare_subspace(experiment, draws=20)
     assert table["share"].sum() == pytest.approx(1)
-    assert table["share"][0] > table["random_ci_high"][0]
+    assert table["share"][0] > max(table["random_ci_high"][0], table["unit_ci_high"][0])
+    assert table["unit_mean"].sum() == pytest.approx(1)
     assert table.equals(science.compare_subspace(experiment, draws=20))
 
 
 def test_indirect_bias_is_that_with_the_nearer_end(experiment):
-    table = science.rank_indirect(experiment).set_index("word")
+    table = science.rank_indirect(experiment)
+    assert set(table["stage"]) == {"before", "soft", "hard"}
+    after = table.loc[table["stage"] == "hard", "beta"]
+    assert len(after) == len(OCCUPATIONS)
+    assert after.abs().max() < 1e-6  # nothing of the similarity of neutral words is due to the bias
+    table = table[table["stage"] == "before"].set_index("word")
     assert set(table.index) == set(OCCUPATIONS)
     X, row = experiment.embedding.vectors.astype(float), WORDS.index
     g = experiment.subspace.basis[0]
@@ -140,7 +148,7 @@ def test_indirect_bias_is_that_with_the_nearer_end(experiment):
 def test_indirect_bias_needs_both_ends(experiment):
     table = science.rank_indirect(experiment, ("softball", "cricket"))
     assert table.empty
-    assert table.columns.tolist() == ["word", "axis", "projection", "beta"]
+    assert table.columns.tolist() == ["stage", "word", "axis", "projection", "beta"]
 
 
 def test_the_classifier_places_words_on_two_axes(experiment):
@@ -155,7 +163,7 @@ def test_the_classifier_places_words_on_two_axes(experiment):
 
 
 def test_puzzle_is_answered_by_the_nearest_other_word(experiment):
-    table = science.solve_puzzle(experiment, ("he", "king", "she"))
+    table = science.solve_puzzles(experiment, [("he", "king", "she"), ("he", "lawyer", "she")])
     assert list(table["stage"]) == list(experiment.stages())
     for stage, of_stage in experiment.stages().items():
         ids = experiment.ids
@@ -164,7 +172,46 @@ def test_puzzle_is_answered_by_the_nearest_other_word(experiment):
             WORDS[row] for row in np.argsort(-(of_stage @ target)) if WORDS[row] not in ("he", "king", "she")
         ]
         assert table.set_index("stage").loc[stage, "answer"] == order[0]
-    assert science.solve_puzzle(experiment, ("he", "lawyer", "she")).empty
+    none = science.solve_puzzles(experiment, [("he", "lawyer", "she")])
+    assert none.empty
+    assert none.columns.tolist() == table.columns.tolist()
+
+
+def test_single_words_are_compared_with_words_and_with_the_direction(experiment):
+    table = science.compare_words(experiment).set_index(["stage", "word", "other"])["similarity"]
+    ids, stages, g = experiment.ids, experiment.stages(), experiment.subspace.basis[0]
+    for stage, of_stage in stages.items():
+        nurse = of_stage[ids["nurse"]].astype(float)
+        assert table[stage, "nurse", "woman"] == pytest.approx(nurse @ of_stage[ids["woman"]], abs=1e-6)
+        assert table[stage, "nurse", science.ALONG] == pytest.approx(nurse @ g, abs=1e-6)
+    assert set(table.index.get_level_values("word")) == {"doctor", "nurse", "queen"}
+    assert table["hard", "nurse", science.ALONG] == 0
+
+
+def test_the_filter_keeps_short_words_in_lower_case(experiment):
+    words = ["nurse", "flight_attendant", "Mary", "u2", "it's", "a" * 19, "a" * 20]
+    embedding = experiment.embedding._replace(words=words, vectors=experiment.embedding.vectors[:7])
+    table = science.list_vocabulary(dataclasses.replace(experiment, embedding=embedding))
+    assert list(table["word"]) == words
+    assert list(table["filtered"]) == [1, 1, 0, 0, 0, 1, 0]
+
+
+def test_scored_occupations_are_projected_beside_their_scores(experiment):
+    scores = {"pilot": (0.0, 0.5), "nurse": (-0.1, -0.9), "queen": (-1.0, 0.0), "astronaut": (0.0, 0.1)}
+    table = science.rank_scored(experiment, scores).set_index("word")
+    assert set(table.index) == {"pilot", "nurse", "queen"}
+    assert table["projection"].is_monotonic_decreasing
+    X, row = experiment.embedding.vectors.astype(float), WORDS.index
+    axis = X[row("she")] - X[row("he")]
+    assert table.loc["pilot", "projection"] == pytest.approx(X[row("pilot")] @ axis / np.linalg.norm(axis))
+    assert (table.loc["nurse", "definitional"], table.loc["nurse", "stereotypical"]) == (-0.1, -0.9)
+    assert table["specific"].to_dict() == {"queen": 1, "nurse": 0, "pilot": 0}
+    assert science.rank_scored(experiment, {}).columns.tolist() == ["word", *table.columns]
+
+
+def test_settings_are_those_of_the_experiment(experiment):
+    found = science.list_settings(experiment, 7).set_index("setting")["value"]
+    assert found.to_dict() == {"components": 1, "strictness": 1, "lambda": 0.2, "random_draws": 7}
 
 
 def test_analogies_of_every_stage_begin_with_the_pair(experiment):
@@ -226,7 +273,10 @@ BENCHMARKS = ["--strictness", 1, "--lambda", 0.2, "--permutations", 100, "--seed
         (
             "measure",
             ["--strictness", 1, "--lambda", 0.2, "--permutations", 100, "--draws", 5, "--seed", 1],
-            {"subspace", "bias", "weat", "occupations", "indirect", "lost_words"},
+            {
+                *("subspace", "bias", "weat", "occupations", "occupations_authors", "indirect"),
+                *("similarities", "vocabulary", "settings", "lost_words"),
+            },
         ),
         ("classify", ["--seed", 1], {"classifier", "classifier_authors", "axes"}),
         ("analogies", ["--lambda", 0.2, "--count", 4], {"analogies", "puzzles"}),
@@ -248,6 +298,9 @@ def test_the_authors_lists_are_measured_beside_ours(folder):
     assert CliRunner().invoke(app, arguments(folder, "measure", *more, *authors)).exit_code == 0
     bias = read_tsv(folder / "out/bias.tsv").set_index(["stage", "measure"])
     assert bias.loc[("before", "direct_bias_authors"), "n_words"] == 2
+    scored = read_tsv(folder / "out/occupations_authors.tsv").set_index("word")
+    assert scored["definitional"].to_dict() == {"nurse": 0, "doctor": 0}
+    assert scored["stereotypical"].to_dict() == {"nurse": 1, "doctor": 0}
     lost = read_tsv(folder / "out/lost_words.tsv")
     assert pd.Series({"list": "occupations", "word": "astronaut"}).isin(lost.stack().tolist()).all()
 

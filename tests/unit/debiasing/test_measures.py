@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
-from biaslab.debiasing.measures import direct_bias, indirect_bias, overlap, pair_bias, project_words
+from biaslab.debiasing.measures import (
+    direct_bias,
+    indirect_bias,
+    mean_similarity,
+    overlap,
+    pair_bias,
+    project_words,
+)
 from naive import debiasing as naive
 
 
@@ -25,6 +32,12 @@ def some_basis(seed, k=1, d=5):
 def test_direct_bias_is_the_mean_of_powers_of_cosines(seed, c):
     vectors, basis = unit_vectors(seed) * 3, some_basis(seed + 1)
     assert direct_bias(vectors, basis, c) == pytest.approx(naive.direct_bias(vectors, basis[0], c))
+
+
+@given(st.integers(0, 10_000), st.integers(2, 12))
+def test_mean_similarity_is_that_of_all_pairs(seed, n):
+    vectors = unit_vectors(seed, n)
+    assert mean_similarity(vectors) == pytest.approx(naive.mean_similarity(vectors), abs=1e-12)
 
 
 def test_strict_direct_bias_counts_the_words_that_overlap():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.debiasing.subspace import find_subspace, project, random_pair_shares
+from biaslab.debiasing.subspace import find_subspace, project, random_pair_shares, random_unit_shares
 from naive import debiasing as naive
 
 SETS = [[0, 1], [2, 3, 4], [5, 6], [7, 8, 9, 10]]
@@ -77,6 +77,19 @@ def test_a_planted_direction_stands_out_from_random_pairs():
     random = random_pair_shares(vectors[20:], 10, 50, stream(1, "random pairs"))
     assert planted.shares[0] > 0.5 > random.high[0]
     assert abs(planted.basis[0, 0]) > 0.9
+
+
+@pytest.mark.parametrize(("n", "d"), [(10, 300), (4, 3)])
+def test_random_unit_vectors_have_the_shares_of_their_second_moments(n, d):
+    normal = stream(1, "units").normal(size=(n, d))
+    expected = naive.unit_shares(normal / np.linalg.norm(normal, axis=1, keepdims=True))
+    found = random_unit_shares(n, d, 1, stream(1, "units"))
+    np.testing.assert_allclose(found.mean, expected, atol=1e-12)
+    many = random_unit_shares(n, d, 200, stream(2, "units"))
+    assert len(many.mean) == min(n, d)
+    assert many.mean.sum() == pytest.approx(1)
+    assert (many.low < many.mean).all()
+    assert (many.mean < many.high).all()
 
 
 @pytest.mark.parametrize(

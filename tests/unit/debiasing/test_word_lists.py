@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
-from biaslab.debiasing.word_lists import SetList, WordList, known_sets, known_words, read_sets, read_words
+from biaslab.debiasing.word_lists import (
+    SetList,
+    WordList,
+    known_sets,
+    known_words,
+    read_scores,
+    read_sets,
+    read_words,
+)
 
 LISTS = Path(__file__).parents[3] / "workflow/resources/word_lists"
 HEAD = "name: mine\ntitle: My list\nsource: myself\n"
@@ -178,3 +186,14 @@ def test_every_word_is_known_lost_or_in_a_dropped_set(ids, sets):
     kept = [word for of_set in rows for word in (words[row] for row in of_set)]
     in_dropped = [word for of_set in dropped for word in of_set if word in ids]
     assert sorted([*kept, *lost, *in_dropped]) == list("abcdefgh")
+
+
+def test_scores_are_those_of_entries_with_two_numbers(tmp_path):
+    path = tmp_path / "occupations.json"
+    path.write_text(
+        '[["nurse", -0.1, -0.9], ["actor", 1, 0], ["pilot", 0.5], ["judge", "a", 1], ["poet", true, 1]]'
+    )
+    assert read_scores(path) == {"nurse": (-0.1, -0.9), "actor": (1.0, 0.0)}
+    path.write_text('["nurse", "actor"]')
+    assert read_scores(path) == {}
+    assert read_scores(tmp_path / "words.yaml") == {}

@@ -61,18 +61,20 @@ def draw_occupations(unit: Results, stem: Path) -> None:
 
 
 def draw_components(unit: Results, stem: Path) -> None:
-    """Draw the variance that the components explain beside that of random pairs (Figure 2, middle)."""
+    """Draw the variance that the components explain beside that of chance (Figure 2, middle)."""
     subspace = read(unit, "subspace")
     percent = subspace.assign(**{name: 100 * subspace[name] for name in subspace.columns.drop("component")})
-    mean = percent["random_mean"]
-    lengths = np.maximum([mean - percent["random_ci_low"], percent["random_ci_high"] - mean], 0)
+    chance = (("unit", -0.12, VERMILLION, "unit vectors"), ("random", 0.12, BLACK, "pairs of words"))
     with figure(SINGLE_COLUMN, 2.3) as fig:
         ax = fig.subplots()
         ax.bar(percent["component"], percent["share"], 0.7, color=BLUE, label="Defining sets")
-        ax.errorbar(
-            percent["component"], mean, lengths, fmt="o", color=VERMILLION, markersize=3, elinewidth=0.8,
-            capsize=2, label="Random pairs (mean, 95% of the draws)",
-        )  # fmt: skip
+        for name, shift, colour, label in chance:
+            mean = percent[f"{name}_mean"]
+            lengths = np.maximum([mean - percent[f"{name}_ci_low"], percent[f"{name}_ci_high"] - mean], 0)
+            ax.errorbar(
+                percent["component"] + shift, mean, lengths, fmt="o", color=colour, markersize=2.5,
+                elinewidth=0.8, capsize=1.5, label=f"Random {label}",
+            )  # fmt: skip
         ax.set_xticks(percent["component"])
         ax.set_xlabel("Principal component")
         ax.set_ylabel("Variance explained (%)")

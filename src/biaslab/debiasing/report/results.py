@@ -7,13 +7,17 @@ import pandas as pd
 from biaslab.run.reports import Results
 
 COLUMNS = {
-    "subspace": ("component", "share", "random_mean", "random_ci_low", "random_ci_high"),
+    "subspace": (
+        "component",
+        "share",
+        *(f"{name}_{part}" for name in ("random", "unit") for part in ("mean", "ci_low", "ci_high")),
+    ),
     "bias": ("stage", "measure", "value", "n_words"),
     "weat": ("stage", "weat", "effect_size", "p_value", "n_missing_words", "missing_words"),
     "occupations": ("word", "stage", "projection", "rank"),
     "analogies": ("stage", "rank", "she", "he", "score"),
     "puzzles": ("stage", "first", "second", "third", "answer"),
-    "indirect": ("word", "axis", "projection", "beta"),
+    "indirect": ("stage", "word", "axis", "projection", "beta"),
     "axes": ("word", "she_he", "neutrality", "gender_specific", "stage"),
     "classifier": ("fold", "F", "n_specific_found"),
     "classifier_authors": ("fold", "F", "n_specific_found"),

@@ -119,7 +119,10 @@ def direct_bias(units: Sequence[Results]) -> Table:
 def indirect_bias(units: Sequence[Results]) -> Table:
     """Return the words at the ends of an axis of neutral words, and what of it is gender (Appendix A)."""
     data = read_all(units, "indirect")
-    order = data.assign(extent=data["projection"].abs()).sort_values("extent", ascending=False, kind="stable")
+    order = data[data["stage"] == "before"]
+    order = order.assign(extent=data["projection"].abs()).sort_values(
+        "extent", ascending=False, kind="stable"
+    )
     shown = text_columns(
         order.groupby(["embedding", "axis"], sort=False)
         .head(N_INDIRECT)
@@ -133,7 +136,8 @@ def indirect_bias(units: Sequence[Results]) -> Table:
         },
     )
     note = (
-        f"The {N_INDIRECT} most extreme occupations of each end of the axis between two words. β is the share"
+        f"The {N_INDIRECT} most extreme occupations of each end of the axis between two words, before"
+        " debiasing. β is the share"
         " of the similarity of the word with its end that is due to the gender direction; negative where the"
         " direction hides a similarity."
     )
