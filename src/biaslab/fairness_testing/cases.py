@@ -172,13 +172,19 @@ def _summary(name: str, table: Data, network: Network, is_trained: bool) -> pd.D
         "accuracy": network.accuracy(table.X, table.y),
         "trained": "yes" if is_trained else "no",
         "data": _digest([table.X.astype("<i4"), table.y.astype("<i8")]),
-        "weights": _digest([part.astype("<f4") for pair in zip(network.weights, network.biases, strict=True) for part in pair]),
+        "weights": _digest(
+            [
+                part.astype("<f4")
+                for pair in zip(network.weights, network.biases, strict=True)
+                for part in pair
+            ]
+        ),
     }
     return pd.DataFrame([row])
 
 
 def _digest(arrays: Sequence[np.ndarray]) -> str:
-    """Return the SHA-256 of arrays, one after the other, row by row; it tells the authors' files from others."""
+    """Return the SHA-256 of arrays, one after the other; it tells the authors' files from others."""
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())

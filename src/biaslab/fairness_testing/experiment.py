@@ -153,8 +153,8 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
     """Let the local phases of all testers start from the same discriminatory seeds (Table VII).
 
     A tester that is costly has fewer seeds (`Effort.repetitions`), which share its samples
-    (`Effort.explanations`), and one repetition. The others are run from these seeds with as many hops, too, so
-    that all can be compared.
+    (`Effort.explanations`), and one repetition. The others are run from these seeds with as many hops, too,
+    so that all can be compared.
 
     Parameters
     ----------

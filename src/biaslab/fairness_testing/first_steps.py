@@ -1,4 +1,4 @@
-"""ADF's first steps from the first seeds, attribute by attribute (Zhang et al. 2021, Examples 4.3 and 4.5)."""
+"""ADF's first steps from the first seeds, attribute by attribute (Zhang et al. 2021, Examples 4.3, 4.5)."""
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,9 @@ def show_first_steps(case: Case) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns `names.COLUMNS`, a row for each seed and attribute, of the mode ``published`` without its other
-        bounds. Where gradients say nothing, the first attribute goes up. What the local phase would do is
-        missing where the moved seed is not discriminatory.
+        Columns `names.COLUMNS`, a row for each seed and attribute, of the mode ``published`` with the bounds of
+        the domain. Where gradients say nothing, the first attribute goes up. What the local phase would do
+        is missing where the moved seed is not discriminatory.
     """
     subject, X = case.subject, case.seeds[:N_SEEDS]
     settings = adf.TESTER.settings(PUBLISHED)
@@ -52,7 +52,9 @@ def show_first_steps(case: Case) -> pd.DataFrame:
         if arrived.discriminatory[number]:
             table["probability"] = _probabilities(case, walks.take(np.array([number])))
             for name, way in (("lower_found", -1), ("upper_found", 1)):
-                neighbours = subject.domain.clip(moved[number] + way * np.eye(len(moved[number]), dtype=np.int32))
+                neighbours = subject.domain.clip(
+                    moved[number] + way * np.eye(len(moved[number]), dtype=np.int32)
+                )
                 table[name] = _WORDS[are_discriminatory(subject, neighbours).astype(int)]
         tables.append(pd.DataFrame(table))
     named = pd.concat(tables, ignore_index=True).assign(classifier=case.classifier, protected=case.attribute)
@@ -60,7 +62,7 @@ def show_first_steps(case: Case) -> pd.DataFrame:
 
 
 def _probabilities(case: Case, walk: Walks) -> np.ndarray:
-    """Return with which probability the local phase moves each attribute of one walk; protected ones never."""
+    """Return the probability that the local phase moves each attribute of one walk; 0 for protected ones."""
     (weights,) = attribute_weights(case.subject, walk, adf.TESTER.settings(PUBLISHED))
     probabilities = np.zeros(case.subject.domain.n_attributes)
     probabilities[case.subject.free] = weights / weights.sum()

@@ -6,8 +6,8 @@ INFERRED = "inferred"
 """A further mode of AEQUITAS, as the paper's Table IV suggests it."""
 
 FULL, SHARED = ("full", "shared")
-"""How far local phases go that are compared: as far as is configured, or from a costly tester's seeds with the
-share of its samples that each of these has."""
+"""How far local phases go that are compared: as far as is configured, or from a costly tester's seeds with
+the share of its samples that each of these has."""
 
 TABULAR, TEXT, NEURAL = "tabular", "text", "neural"
 """Marks of units: a classifier of tables; a corpus of texts; one for which torch is there."""

@@ -153,8 +153,9 @@ def local_phase(units: Sequence[Results]) -> Table:
     forms = {"mean_samples": ",.1f", "mean_discriminatory": ",.1f"}
     note = (
         "Seeds are rows of the data that are discriminatory, the same for all testers; SG, which is slow,"
-        " takes the first of them and fewer hops, and the others once more as many. Different samples around each"
-        " seed, averaged over the seeds. The paper does not say which seeds it takes; it has 1,000 hops for all."
+        " takes the first of them and fewer hops, and the others once more as many. Different samples around"
+        " each seed, averaged over the seeds. The paper does not say which seeds it takes, and has 1,000 hops"
+        " for all."
     )
     title = "Discriminatory samples of the local phase"
     return Table(data, _show(data, forms, shown), title, note + _REPETITIONS + _PRINTED)

@@ -53,7 +53,7 @@ def generate(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settin
 
 
 def attribute_weights(subject: Subject, walks: Walks, settings: Settings) -> np.ndarray:
-    """Return what each attribute is worth that is not protected (Algorithm 8, before it is divided by the sum).
+    """Return the weights of the attributes that are not protected (Algorithm 8, before the division).
 
     Parameters
     ----------
