@@ -138,7 +138,7 @@ def adf_weights(model, x, partner, columns, settings):
 
 
 def adf_first_step(model, x, domain, columns, settings):
-    """Where a seed is moved first, the chance of each attribute to be next, and which of its steps are finds."""
+    """Where a seed is moved first, the chance of each attribute to be next, and which steps are finds."""
     checked, is_found, _ = adf_global(model, x, domain, columns, [(0.0, 0.0)] * 10, settings)
     if is_found and len(checked) == 1:
         return None  # discriminatory before any step
