@@ -19,7 +19,11 @@ SIZES = {"census": (32561, 13), "bank": (45211, 16), "credit": (600, 20)}
 FOUND = {"random": 0.02, "aequitas": 0.1, "symbolic": 0.3, "adf": 0.6}
 """Share of the seeds that each tester's global phase finds in the made results."""
 SWITCHES = ["published", "metropolis", "stuck_seeds", "paper"]
-RETRAININGS = [*((tester, "majority") for tester in ("aequitas", "symbolic", "adf")), ("adf", "model")]
+RETRAININGS = [
+    *((tester, "majority") for tester in ("aequitas", "symbolic", "adf")),
+    ("adf", "model"),
+    ("adf", "ensemble"),
+]
 N_REPETITIONS = 3
 EXAMPLE = {
     "age": (4, 0, 4, 0.030),
