@@ -137,6 +137,28 @@ def adf_weights(model, x, partner, columns, settings):
     return weights
 
 
+def adf_first_step(model, x, domain, columns, settings):
+    """Where a seed is moved first, the chance of each attribute to be next, and which steps are finds."""
+    checked, is_found, _ = adf_global(model, x, domain, columns, [(0.0, 0.0)] * 10, settings)
+    if is_found and len(checked) == 1:
+        return None  # discriminatory before any step
+    moved, all_values = checked[1], adf_values(domain, columns)
+    partner = adf_check(model, moved, columns, all_values)
+    if partner is None:
+        return moved, None, None, None
+    weights = adf_weights(model, moved, partner, columns, settings)
+    shares = [weights.get(a, 0.0) / sum(weights.values()) for a in range(len(x))]
+    found = [
+        [
+            adf_check(model, adf_clip(adf_with(moved, [a], [moved[a] + way]), domain), columns, all_values)
+            is not None
+            for a in range(len(x))
+        ]
+        for way in (-1, 1)
+    ]
+    return moved, shares, *found
+
+
 def adf_step(model, x, partner, domain, columns, way, side, settings):
     """Algorithms 8 and 9: one attribute, one unit, either way."""
     weights = adf_weights(model, x, partner, columns, settings)

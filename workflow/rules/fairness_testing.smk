@@ -49,7 +49,7 @@ rule search_discrimination:
     output:
         expand(
             "results/fairness_testing/{{classifier}}/{name}.tsv",
-            name=["counts", "curves", "local", "ablation", "fairness", "pairs"],
+            name=["counts", "curves", "local", "ablation", "fairness", "steps", "pairs"],
         ),
         found="results/fairness_testing/{classifier}/found.npz",
     log:

@@ -1,6 +1,7 @@
 """What a classifier is tested on: its data, its network and its seeds, made ready once for all searches."""
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -167,7 +168,24 @@ def _summary(name: str, table: Data, network: Network, is_trained: bool) -> pd.D
         "n_attributes": table.X.shape[1],
         "n_outside": table.n_outside,
         "positives": float(np.mean(table.y == 1)),
+        "n_layers": len(network.weights),
         "accuracy": network.accuracy(table.X, table.y),
         "trained": "yes" if is_trained else "no",
+        "data": _digest([table.X.astype("<i4"), table.y.astype("<i8")]),
+        "weights": _digest(
+            [
+                part.astype("<f4")
+                for pair in zip(network.weights, network.biases, strict=True)
+                for part in pair
+            ]
+        ),
     }
     return pd.DataFrame([row])
+
+
+def _digest(arrays: Sequence[np.ndarray]) -> str:
+    """Return the SHA-256 of arrays, one after the other; it tells the authors' files from others."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

@@ -12,7 +12,8 @@ import pandas as pd
 from biaslab.classifiers.encoding import decode
 from biaslab.classifiers.schema import Schema
 from biaslab.fairness_testing.cases import Case
-from biaslab.fairness_testing.names import COLUMNS, PAPER, PUBLISHED
+from biaslab.fairness_testing.first_steps import show_first_steps
+from biaslab.fairness_testing.names import COLUMNS, FULL, PAPER, PUBLISHED, SHARED
 from biaslab.fairness_testing.testers import random_search, trails
 from biaslab.fairness_testing.testers.contract import Task, Tester, collect
 from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share, find_partners
@@ -52,13 +53,14 @@ def search_case(
     -------
     tables : dict of str to pandas.DataFrame
         ``counts`` and ``curves`` (`count_finds`), ``local`` (`compare_local`), ``ablation`` (`ablate`),
-        ``fairness`` (`estimate_fairness`) and ``pairs`` (`show_pairs`).
+        ``fairness`` (`estimate_fairness`), ``steps`` (`show_first_steps`) and ``pairs`` (`show_pairs`).
     found : dict of str to (n, d) int32
         As in `count_finds`.
     """
     counts, curves, found = count_finds(case, effort)
     tables = {"counts": counts, "curves": curves, "local": compare_local(case, effort)}
     tables |= {"ablation": ablate(case, effort), "fairness": estimate_fairness(case, effort)}
+    tables["steps"] = show_first_steps(case)
     return tables | {"pairs": show_pairs(case, schema, found)}, found
 
 
@@ -151,7 +153,8 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
     """Let the local phases of all testers start from the same discriminatory seeds (Table VII).
 
     A tester that is costly has fewer seeds (`Effort.repetitions`), which share its samples
-    (`Effort.explanations`), and one repetition.
+    (`Effort.explanations`), and one repetition. The others are run from these seeds with as many hops, too,
+    so that all can be compared.
 
     Parameters
     ----------
@@ -161,25 +164,26 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns classifier, protected, tester, mode, repetition, n_seeds, hops, mean_samples,
-        mean_discriminatory (different ones around a seed, on average over the seeds). Without rows when no
-        seed is discriminatory.
+        Columns `names.COLUMNS`: mean_samples and mean_discriminatory are different ones around a seed, on
+        average over the seeds. Without rows when no seed is discriminatory.
     """
     seeds = discriminatory_rows(case, effort.local_seeds)
+    costly_seeds = seeds[: effort.repetitions]
+    costly_hops = max(1, effort.explanations // max(1, len(costly_seeds)))
     rows = []
     for tester, mode in runs():
         if tester.search_around is None or not len(seeds):
             continue
         settings = tester.settings(mode, case.published_bounds)
-        starts, hops, repetitions = seeds, effort.hops, effort.repetitions
-        if tester.is_costly:
-            starts, repetitions = seeds[: effort.repetitions], 1
-            hops = max(1, effort.explanations // len(starts))
-        for repetition in range(repetitions):
-            task = replace(_task(case, effort, repetition), seeds=starts, n_seeds=len(starts), hops=hops)
-            trail = tester.search_around(task, settings)
-            row = {"tester": tester.name, "mode": mode, "repetition": repetition, "hops": hops}
-            rows.append(row | _count_around(case, trail, len(starts)))
+        budgets = [(SHARED, costly_seeds, costly_hops)]
+        if not tester.is_costly:
+            budgets.insert(0, (FULL, seeds, effort.hops))
+        for budget, starts, hops in budgets:
+            for repetition in range(1 if tester.is_costly else effort.repetitions):
+                task = replace(_task(case, effort, repetition), seeds=starts, n_seeds=len(starts), hops=hops)
+                trail = tester.search_around(task, settings)
+                row = {"tester": tester.name, "mode": mode, "repetition": repetition, "budget": budget}
+                rows.append(row | {"hops": hops} | _count_around(case, trail, len(starts)))
     return _named(case, pd.DataFrame(rows)).reindex(columns=COLUMNS["local"])
 
 
@@ -195,12 +199,13 @@ def estimate_fairness(case: Case, effort: Effort) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row: classifier, protected, n_uniform, share, ci_low, ci_high (Clopper and Pearson, 95%),
-        data_share (exact, of all rows of the data).
+        data_share (exact, of all rows of the data), seed_share (exact, of the seeds).
     """
     n = effort.uniform_samples
     share, low, high = random_search.uniform_fairness(case.subject, n=n, seed=effort.seed)
     row = {"n_uniform": n, "share": share, "ci_low": low, "ci_high": high}
     row["data_share"] = discriminatory_share(case.subject, case.X)
+    row["seed_share"] = discriminatory_share(case.subject, case.seeds)
     return _named(case, pd.DataFrame([row]))
 
 

@@ -5,6 +5,10 @@ PUBLISHED, PAPER = MODES = ("published", "paper")
 INFERRED = "inferred"
 """A further mode of AEQUITAS, as the paper's Table IV suggests it."""
 
+FULL, SHARED = ("full", "shared")
+"""How far local phases go that are compared: as far as is configured, or from a costly tester's seeds with
+the share of its samples that each of these has."""
+
 TABULAR, TEXT, NEURAL = "tabular", "text", "neural"
 """Marks of units: a classifier of tables; a corpus of texts; one for which torch is there."""
 TEXT_PREFIX = "text-"
@@ -20,8 +24,11 @@ COLUMNS = {
         "n_attributes",
         "n_outside",
         "positives",
+        "n_layers",
         "accuracy",
         "trained",
+        "data",
+        "weights",
     ),
     "counts": (
         *SETTING,
@@ -40,6 +47,7 @@ COLUMNS = {
         "tester",
         "mode",
         "repetition",
+        "budget",
         "n_seeds",
         "hops",
         "mean_samples",
@@ -55,7 +63,21 @@ COLUMNS = {
         "n_samples",
         "n_discriminatory",
     ),
-    "fairness": (*SETTING, "n_uniform", "share", "ci_low", "ci_high", "data_share"),
+    "fairness": (*SETTING, "n_uniform", "share", "ci_low", "ci_high", "data_share", "seed_share"),
+    "steps": (
+        *SETTING,
+        "seed",
+        "attribute",
+        "start",
+        "partner",
+        "direction",
+        "moved",
+        "start_found",
+        "moved_found",
+        "probability",
+        "lower_found",
+        "upper_found",
+    ),
     "retraining": (
         *SETTING,
         "tester",

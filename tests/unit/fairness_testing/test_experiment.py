@@ -1,16 +1,18 @@
+import hashlib
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from biaslab.fairness_testing import experiment, names
+from biaslab.fairness_testing import cases, experiment, first_steps, names
 from biaslab.fairness_testing.cases import Case
 from biaslab.fairness_testing.experiment import Effort
 from biaslab.fairness_testing.testers import trails
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.registry import TESTERS
 from fairness_data import blind, make_subject, random_network
+from naive import fairness_testing as naive_fairness_testing
 
 EFFORT = Effort(
     hops=15, ablation_hops=5, repetitions=2, explanations=4, uniform_samples=300, local_seeds=3, seed=1
@@ -122,8 +124,61 @@ def test_local_phases_start_from_discriminatory_seeds():
     assert check(case.subject, seeds).discriminatory.all()
     table = experiment.compare_local(case, EFFORT)
     assert set(table["tester"]) == {"adf", "aequitas", "symbolic"}
-    assert (table.loc[table["tester"] != "symbolic", "n_seeds"] == len(seeds)).all()
+    full = table[table["budget"] == "full"]
+    assert (full["tester"] != "symbolic").all()
+    assert (full[["n_seeds", "hops"]] == [len(seeds), EFFORT.hops]).all(axis=None)
     assert (table["mean_discriminatory"] <= table["mean_samples"]).all()
+
+
+def test_local_phases_are_compared_at_the_budget_of_the_costly_tester():
+    case = make_case()
+    n_seeds = len(experiment.discriminatory_rows(case, EFFORT.repetitions))
+    table = experiment.compare_local(case, EFFORT)
+    shared = table[table["budget"] == "shared"]
+    assert set(shared["tester"]) == {"adf", "aequitas", "symbolic"}
+    assert (shared[["n_seeds", "hops"]] == [n_seeds, EFFORT.explanations // n_seeds]).all(axis=None)
+    runs = shared.groupby(["tester", "mode"]).size()
+    assert runs["symbolic", "published"] == 1
+    assert runs["adf", "published"] == EFFORT.repetitions
+
+
+def test_first_steps_are_those_of_the_literal_algorithms():
+    case = make_case()
+    domain, settings = case.subject.domain, TESTERS["adf"].settings(names.PUBLISHED)
+    n_found = 0
+    for begin in range(0, 24, first_steps.N_SEEDS):
+        part = replace(case, seeds=case.seeds[begin:])
+        table = first_steps.show_first_steps(part)
+        assert set(table["seed"]) == {1, 2, 3, 4}
+        for (_, rows), x in zip(table.groupby("seed"), part.seeds, strict=False):
+            assert rows["start"].tolist() == x.tolist()
+            network = case.subject.model
+            literal = naive_fairness_testing.adf_first_step(network, x.tolist(), domain, (1,), settings)
+            assert set(rows["start_found"]) == {"yes" if literal is None else "no"}
+            if literal is None:
+                continue
+            moved, shares, lower, upper = literal
+            assert rows["moved"].tolist() == moved
+            assert (domain.clip((x + rows["direction"]).to_numpy()[None])[0] == moved).all()
+            assert set(rows["moved_found"]) == {"no" if shares is None else "yes"}
+            if shares is None:
+                assert rows[["probability", "lower_found", "upper_found"]].isna().all(axis=None)
+                continue
+            n_found += 1
+            assert rows["probability"].tolist() == pytest.approx(shares, rel=1e-5)
+            assert (rows["lower_found"] == "yes").tolist() == lower
+            assert (rows["upper_found"] == "yes").tolist() == upper
+    assert n_found > 0
+
+
+def test_digests_tell_networks_and_data_apart():
+    network = random_network(2)
+    layers = [part for pair in zip(network.weights, network.biases, strict=True) for part in pair]
+    known = cases._digest(layers)
+    assert known == hashlib.sha256(b"".join(part.tobytes() for part in layers)).hexdigest()
+    layers[0] = layers[0] + np.float32(1e-3)
+    assert cases._digest(layers) != known
+    assert cases._digest([layers[0].T]) != cases._digest([layers[0]])
 
 
 def test_shares_are_estimated_and_measured():
@@ -131,3 +186,4 @@ def test_shares_are_estimated_and_measured():
     row = experiment.estimate_fairness(case, EFFORT).iloc[0]
     assert row["ci_low"] < row["share"] < row["ci_high"]
     assert row["data_share"] == check(case.subject, case.X).discriminatory.mean()
+    assert row["seed_share"] == check(case.subject, case.seeds).discriminatory.mean()

@@ -10,22 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaslab.audit.claims import read_claims
-from biaslab.audit.measure import measure_claims
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.fairness_testing import area as plan
-from biaslab.fairness_testing.names import SETTING, TEXT
+from biaslab.fairness_testing.names import SETTING
 from biaslab.fairness_testing.report import averages, results, tables
 from biaslab.run.area import TABLE, Unit
 from biaslab.run.reports import Results, open_unit, write_report
 from fairness_report_data import AUTHORS, N_REPETITIONS, OWN, units_of, write_results
 from report_data import report_area
-
-ROOT = Path(__file__).parents[3]
-CLAIMS = ROOT / "workflow/resources/claims/fairness_testing.tsv"
-SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
 
 AREA = report_area("fairness_testing")
 TABLES = replace(AREA, items=[item for item in AREA.items if item.kind == TABLE])
@@ -128,10 +122,14 @@ def test_averages_leave_out_what_some_setting_lacks(units):
     assert "samples_ratio_symbolic" in found[found["classifier"] == "adult"]["measure"].tolist()
 
 
-def test_local_phases_are_compared_at_equally_many_hops(units):
+def test_local_phases_are_compared_at_one_budget(units):
     files = {name: results.read_all(units, name) for name in FILES}
-    local = files["local"]
-    files["local"] = local.assign(hops=local["hops"].where(local["tester"] != "symbolic", 50))
+    found = averages.averages(**files)
+    found = found[found["classifier"] == "census"].set_index("measure")["mean"]
+    # In the made results AEQUITAS finds a sixth of what ADF does and SG a half, whatever the budget.
+    assert found["local_increase_aequitas"] == pytest.approx(500, rel=0.1)
+    assert found["local_increase_symbolic"] == pytest.approx(100, rel=0.2)
+    files["local"] = files["local"].query("not (tester == 'adf' and budget == 'shared')")
     measures = set(averages.averages(**files)["measure"])
     assert "local_increase_aequitas" in measures
     assert "local_increase_symbolic" not in measures
@@ -273,31 +271,6 @@ def test_a_registry_of_another_area_is_refused(folder, tmp_path):
     unit = Unit("bank", files={"claims": str(tmp_path / "other.tsv")})
     with pytest.raises(InputError, match="name the registry of the fairness testing claims"):
         tables.classifiers([open_unit(AREA, unit, folder.parent)])
-
-
-def test_every_claim_is_measured_or_says_why_not(folder):
-    claims = read_claims([CLAIMS], SCHEMA)
-    setups = {"fairness_testing": [*AUTHORS, *OWN]}
-    table = measure_claims(claims, folder.parent, setups)
-    own = table[~table["setup"].isin(OWN)].set_index("claim_id")
-    assert len(own) == len(claims)
-    unmeasured = {claim.claim_id for claim in claims if not claim.measure or TEXT in claim.setup}
-    assert set(own.index[own["verdict"] == "not_attempted"]) == unmeasured
-    assert own.loc["adf-census-rows", "verdict"] == "reproduced"
-    assert own.loc["adf-order-table6-census-age-adf-symbolic", "verdict"] == "reproduced"
-    other = table[table["setup"].isin(OWN)]
-    assert set(other["verdict"]) <= {"direction_only", "not_reproduced"}
-    assert set(other["setup"]) == set(OWN)
-
-
-def test_claims_without_the_authors_data_are_not_attempted(tmp_path):
-    write_results(tmp_path / "fairness_testing", OWN)
-    write_report(TABLES, units_of(OWN), tmp_path)
-    claims = read_claims([CLAIMS], SCHEMA)
-    table = measure_claims(claims, tmp_path, {"fairness_testing": list(OWN)})
-    authors = table[~table["setup"].isin(OWN)]
-    assert set(authors["verdict"]) == {"not_attempted"}
-    assert len(authors) == len(claims)
 
 
 @pytest.mark.parametrize(("otherwise", "text"), [([], ""), (["adult", "german"], " (or else adult, german)")])

@@ -87,11 +87,35 @@ def _perturb(
     subject: Subject, X: np.ndarray, labels: np.ndarray, draws: np.ndarray, settings: Settings
 ) -> np.ndarray:
     """Move samples by one unit in every attribute whose gradients agree (Algorithms 3 and 4)."""
+    _, steps = choose_steps(subject, X, labels, draws, settings)
+    return subject.domain.clip(X + steps)
+
+
+def choose_steps(
+    subject: Subject, X: np.ndarray, labels: np.ndarray, draws: np.ndarray, settings: Settings
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the partner of each sample and where the pair is to move (Algorithm 3, before it is clipped).
+
+    Parameters
+    ----------
+    subject : Subject
+        Its protected values are those that are tried.
+    X : (n, d) int32
+    labels : (n,) int64
+        The samples' own.
+    draws : (n, 2) float64
+        As in `generate`, of one perturbation.
+    settings : Settings
+
+    Returns
+    -------
+    partners, steps : (n, d) int32
+    """
     pair = X.copy()
     pair[:, subject.protected.columns] = _farthest(subject, X, labels, settings.value_below_domain)
     g, h = pair_gradients(subject.model, X, pair, labels, labels, settings.subnormal_is_zero)
     directions = _directions(np.sign(g), np.sign(h), subject, draws, settings.signs_twice)
-    return subject.domain.clip(X + directions.astype(np.int32))
+    return pair, directions.astype(np.int32)
 
 
 def _farthest(subject: Subject, X: np.ndarray, labels: np.ndarray, value_below_domain: bool) -> np.ndarray:

@@ -44,7 +44,7 @@ def generate(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settin
     shares = np.empty((len(finds.seeds), len(others)))
     moved = np.ones(len(finds.seeds), bool)
     for way, side, chance in np.moveaxis(draws, 0, 2):
-        shares[moved] = _cumulative_shares(subject, at.take(moved), settings)
+        shares[moved] = attribute_weights(subject, at.take(moved), settings).cumsum(axis=1)
         steps = _steps(shares, way, side, others, domain.n_attributes)
         tried = arrive(domain.clip(at.samples + steps), at.partners, 2 * moved)
         moved = tried.discriminatory | ~at.discriminatory | (chance < settings.acceptance)
@@ -52,8 +52,20 @@ def generate(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settin
     return visits.trail()
 
 
-def _cumulative_shares(subject: Subject, walks: Walks, settings: Settings) -> np.ndarray:
-    """Return cumulative weights of the attributes that are not protected (Algorithm 8)."""
+def attribute_weights(subject: Subject, walks: Walks, settings: Settings) -> np.ndarray:
+    """Return the weights of the attributes that are not protected (Algorithm 8, before the division).
+
+    Parameters
+    ----------
+    subject : Subject
+    walks : Walks
+    settings : Settings
+
+    Returns
+    -------
+    (g, k) float64
+        In the order of `Subject.free`.
+    """
     pair = walks.samples.copy()
     pair[:, subject.protected.columns] = walks.partners
     labels = subject.model.labels(pair) if settings.own_labels else walks.labels
@@ -63,8 +75,7 @@ def _cumulative_shares(subject: Subject, walks: Walks, settings: Settings) -> np
     saliency = (np.abs(g).astype(float) + np.abs(h))[:, subject.free]
     zero = saliency == 0
     with np.errstate(divide="ignore"):  # where one is zero, the limit: those share all probability
-        weights = np.where(zero.any(axis=1, keepdims=True), zero, 1 / saliency)
-    return weights.cumsum(axis=1)
+        return np.where(zero.any(axis=1, keepdims=True), zero, 1 / saliency)
 
 
 def _steps(

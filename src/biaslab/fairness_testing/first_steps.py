@@ -1,0 +1,69 @@
+"""ADF's first steps from the first seeds, attribute by attribute (Zhang et al. 2021, Examples 4.3, 4.5)."""
+
+import numpy as np
+import pandas as pd
+
+from biaslab.fairness_testing.cases import Case
+from biaslab.fairness_testing.names import COLUMNS, PUBLISHED
+from biaslab.fairness_testing.testers import adf
+from biaslab.fairness_testing.testers.adf_global import choose_steps
+from biaslab.fairness_testing.testers.adf_local import attribute_weights
+from biaslab.fairness_testing.testers.adf_walks import Walks
+from biaslab.fairness_testing.testers.discrimination import are_discriminatory, check
+
+N_SEEDS = 4
+"""Seeds that are shown: one of each cluster."""
+_WORDS = np.array(["no", "yes"], object)
+
+
+def show_first_steps(case: Case) -> pd.DataFrame:
+    """Show where the global phase moves the first seeds first, and where the local one would go from there.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `names.COLUMNS`, a row for each seed and attribute, of the mode ``published`` with the bounds
+        of the domain. Where gradients say nothing, the first attribute goes up. What the local phase would
+        do is missing where the moved seed is not discriminatory.
+    """
+    subject, X = case.subject, case.seeds[:N_SEEDS]
+    settings = adf.TESTER.settings(PUBLISHED)
+    start = check(subject, X)
+    partners, steps = choose_steps(subject, X, start.labels, np.zeros((len(X), 2)), settings)
+    moved = subject.domain.clip(X + steps)
+    arrived = check(subject, moved)
+    walks = Walks(moved, arrived.labels, arrived.discriminatory, subject.protected.values[arrived.partners])
+    tables = []
+    for number in range(len(X)):
+        table = {
+            "seed": number + 1,
+            "attribute": subject.domain.names,
+            "start": X[number],
+            "partner": partners[number],
+            "direction": steps[number],
+            "moved": moved[number],
+            "start_found": _WORDS[int(start.discriminatory[number])],
+            "moved_found": _WORDS[int(arrived.discriminatory[number])],
+        }
+        if arrived.discriminatory[number]:
+            table["probability"] = _probabilities(case, walks.take(np.array([number])))
+            for name, way in (("lower_found", -1), ("upper_found", 1)):
+                neighbours = subject.domain.clip(
+                    moved[number] + way * np.eye(len(moved[number]), dtype=np.int32)
+                )
+                table[name] = _WORDS[are_discriminatory(subject, neighbours).astype(int)]
+        tables.append(pd.DataFrame(table))
+    named = pd.concat(tables, ignore_index=True).assign(classifier=case.classifier, protected=case.attribute)
+    return named.reindex(columns=COLUMNS["steps"])
+
+
+def _probabilities(case: Case, walk: Walks) -> np.ndarray:
+    """Return the probability that the local phase moves each attribute of one walk; 0 for protected ones."""
+    (weights,) = attribute_weights(case.subject, walk, adf.TESTER.settings(PUBLISHED))
+    probabilities = np.zeros(case.subject.domain.n_attributes)
+    probabilities[case.subject.free] = weights / weights.sum()
+    return probabilities
