@@ -35,10 +35,15 @@ def write_paper(results: Path, claims: Mapping[str, Claim]) -> None:
 
 def _rows(corpus: str, printed) -> dict[str, list]:
     """Return the rows of all files of a corpus."""
-    rows = {name: [] for name in ("texts", "vectors", "models", "global", "local", "validity", "retraining", "pools")}
+    rows = {
+        name: []
+        for name in ("texts", "vectors", "models", "global", "local", "validity", "retraining", "pools")
+    }
     n_test, n_toxic = TEST_SIZES[corpus]
     sizes = {"train": ALL_SIZES[corpus] - n_test - 1000, "validation": 1000, "test": n_test}
-    rows["texts"] = [[part, "all", n, n_toxic if part == "test" else n // 10, 80.0, 0.9] for part, n in sizes.items()]
+    rows["texts"] = [
+        [part, "all", n, n_toxic if part == "test" else n // 10, 80.0, 0.9] for part, n in sizes.items()
+    ]
     rows["vectors"] = [list(VECTORS)]
     for model in MODELS:
         for number in range(REPETITIONS):

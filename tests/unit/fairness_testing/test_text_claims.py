@@ -1,4 +1,4 @@
-"""Claims on texts: each printed number has a row and can be judged, averages follow from cells, no null passes."""
+"""Claims on texts: each printed number has a row and can be judged; no null result passes."""
 
 import re
 import shutil
@@ -33,6 +33,7 @@ CELL = re.compile(r"adf-text-table\d")
 CELLS = {name for name in TEXTS if CELL.match(name) and not name.endswith("-seed")}
 LOCAL_PHASE = "adf-text-local-necessary"
 """The one statement on ADF alone: it holds also where random perturbation finds as much."""
+AT_MOST = "adf-text-at-most"
 HARMLESS = ("direction_only", "inconclusive", "not_reproduced", "not_attempted")
 
 SETTINGS = [
@@ -306,7 +307,7 @@ def test_numbers_got_otherwise_hold_in_direction_at_most(results, file, columns,
 def as_null(name: str, v: float) -> dict[str, dict[str, float]]:
     """Return the columns in which a null result has the published number, by file."""
     return {
-        "global": {"n_raw": 10 * v, "n_found": v, "n_seeds": 1000.0},
+        "global": {"n_raw": 10 * v, "n_found": 1000.0 if name == AT_MOST else v, "n_seeds": 1000.0},
         "local": {"n_texts": 1000.0, "n_discriminatory": 10 * v if "success" in name else v, "n_starts": v},
         "models": {"accuracy": v / 100, "majority": v / 100},
         "validity": {"mean": v},
@@ -327,22 +328,38 @@ def test_a_null_result_at_the_published_number_is_not_reproduced(name, printed_r
             table = table.assign(**as_null(name, claim.value).get(Path(source).stem, {}))
             write_tsv(tmp_path / source, table)
     if "averages" in claim.file:
-        measures = ("success_rp", "success_adf", "improvement_augmented", "improvement_best", "improvement_control")
+        measures = (
+            "success_rp",
+            "success_adf",
+            "improvement_augmented",
+            "improvement_best",
+            "improvement_control",
+        )
         rows = [
             {"unit": unit, "measure": m, "label_rule": "majority" * (m[-7:] != "control"), "n_settings": 8}
             for unit in PAPER_UNITS
             for m in measures
         ]
         numbers = {"mean": claim.value, "ci_low": claim.value - 1, "ci_high": claim.value + 1}
-        write_tsv(tmp_path / "fairness_testing/tables/text_averages.tsv", pd.DataFrame(rows).assign(**numbers))
+        write_tsv(
+            tmp_path / "fairness_testing/tables/text_averages.tsv", pd.DataFrame(rows).assign(**numbers)
+        )
     table = measure_claims([claim_without_gates(claim)], tmp_path, {"fairness_testing": PAPER_UNITS})
-    assert table["verdict"].tolist() == ["not_reproduced" if name == "adf-text-at-most" else "inconclusive"]
+    assert table["verdict"].tolist() == ["not_reproduced" if name == AT_MOST else "inconclusive"]
 
 
 @pytest.mark.parametrize("name", [n for n, c in JUDGED.items() if c.null and is_number(c.null)])
 def test_a_null_result_of_a_number_is_nothing(name):
     null = float(TEXTS[name].null)
     assert judge(TEXTS[name], Estimate(null), null)[0] in ("inconclusive", "not_reproduced")
+
+
+def test_trainings_that_are_alike_because_neither_does_anything_are_not_similar(results):
+    assert paper_verdicts(results)["adf-text-certified-similar"] == "reproduced"
+    alter(results, "retraining", improvement=paper.CONTROL)
+    table = audited(results, *PAPER_UNITS).set_index("claim_id").loc["adf-text-certified-similar"]
+    assert table["verdict"] == "direction_only"
+    assert "see adf-text-order-certified" in table["reason"]
 
 
 # --- verdicts on other data
@@ -355,7 +372,8 @@ def test_an_effect_on_other_data_holds_in_direction_at_most(tmp_path):
     assert set(found.values()) <= set(HARMLESS)
     signs = {name for name in EFFECTS if MEASURED[name].kind == "sign" and "average" in MEASURED[name].file}
     assert len(signs) > 15
-    assert {found[name] for name in signs} == {"direction_only"}
+    # Of the made results the two forms of ASC are too near each other for three trainings.
+    assert {name for name in signs if found[name] != "direction_only"} == {"adf-text-order-asc"}
 
 
 def test_equal_twins_meet_no_claim(tmp_path):
@@ -414,9 +432,7 @@ def test_training_that_removes_nothing_meets_no_claim(tmp_path):
     trainings = {name for name in EFFECTS if "improvement" in MEASURED[name].select + MEASURED[name].measure}
     trainings.add("adf-text-order-certified")
     assert len(trainings) > 7
-    similar = {"adf-text-certified-similar"}  # as similar as can be, but its gates do not hold
-    assert {found[name] for name in trainings - similar} == {"not_reproduced"}
-    assert found[similar.pop()] == "direction_only"
+    assert {found[name] for name in trainings} == {"not_reproduced"}
 
 
 def test_retraining_no_better_than_the_control_meets_no_claim(tmp_path):

@@ -1,4 +1,4 @@
-"""How many texts were found, how like their seeds they are (Table IX, Figure 8), on which networks they hold."""
+"""How many texts were found, how like their seeds they are (Table IX, Figure 8), and where they hold."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -34,7 +34,7 @@ def measure(
     seed: int,
     threads: int,
 ) -> None:
-    """Join the tables of all networks, and add ``validity``, ``agreement`` and ``pools.tsv``, ``example.json``.
+    """Join the tables of all networks; add validity.tsv, agreement.tsv, pools.tsv and example.json.
 
     Parameters
     ----------

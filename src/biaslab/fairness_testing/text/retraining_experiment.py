@@ -178,10 +178,7 @@ def _independent(found: Mapping[str, Finds], case: Case, n: int | None, seed: in
 def found_texts(found: Mapping[str, Finds], part: str, feature: str, number: int, tester: str) -> Finds:
     """Return what both phases found on a part of the corpus, on one training, each text once."""
     local = ADF if part == TEST else tester
-    both = [
-        found[key(part, feature, number, phase, of)]
-        for phase, of in ((GLOBAL, tester), (LOCAL, local))
-    ]
+    both = [found[key(part, feature, number, phase, of)] for phase, of in ((GLOBAL, tester), (LOCAL, local))]
     joined = Finds(
         np.concatenate([finds.origins for finds in both]),
         concatenate([finds.texts for finds in both]),
