@@ -74,6 +74,9 @@ def write_results(folder: Path, corpora: Iterable[str], effect: float = 1.0) -> 
                 rows["agreement"] += [
                     [feature, a, b, r, 400, 300 + 5 * r, (300 + 5 * r) / 400] for r in range(N_REPETITIONS)
                 ]
+        rows["vectors"].append([450, 20])
+        for model, feature, tester in itertools.product(MODELS, FEATURES, ("adf_asc", "asc", "hf", "adf_hf")):
+            rows["pools"].append([model, feature, tester, 300])
         for name, found in rows.items():
             table = pd.DataFrame(found, columns=COLUMNS[name])
             path = folder / f"text-{corpus}" / name

@@ -43,7 +43,7 @@ rule prepare_tested_texts:
     output:
         expand(
             "results/fairness_testing/text-{{texts}}/{file}",
-            file=["lexicon.npz", "texts.npz", "texts.tsv"],
+            file=["lexicon.npz", "texts.npz", "texts.tsv", "vectors.tsv"],
         ),
     log:
         "results/logs/fairness_testing/text-{texts}/prepare_tested_texts.log",

@@ -105,6 +105,14 @@ def test_texts_are_counted_by_part_and_feature(folder):
         assert row.known_share == pytest.approx(np.mean([word != "with" for word in spoken]))
 
 
+def test_the_size_of_the_word_vectors_is_that_of_the_embedding(folder):
+    sizes = table(folder, "vectors")
+    assert tuple(sizes.columns) == names.COLUMNS["vectors"]
+    given = [*made.TRADES, *made.RELATIONS, *made.BAD, *made.GOOD, *made.OBJECTS, *made.FRAME]
+    assert sizes.to_numpy().tolist() == [[len(given), made.DIMENSIONS]]
+    assert len(load_prepared(folder).lexicon.words) > len(given)  # "with" among others
+
+
 def test_values_and_neighbours(folder):
     prepared = load_prepared(folder)
     assert {name: tuple(prepared.lexicon.decode(ids)) for name, ids in prepared.values.items()} == {
@@ -439,6 +447,17 @@ def test_as_many_texts_are_added_as_the_share_says(folder):
             n = len(found_texts(folder, kind, "train", row.feature, row.tester, row.tester))
             assert row.n_added == 2 * min(n, max(1, round(made.SHARE * n)))  # each with its partner
     assert table(folder, "retraining", "lstm")["n_added"].max() > 2
+
+
+def test_pools_count_what_was_found_on_the_training_texts(folder):
+    rows = table(folder, "pools")
+    assert tuple(rows.columns) == names.COLUMNS["pools"]
+    assert len(rows) == len(made.KINDS) * len(made.FEATURES) * len(searched.RETRAINED)
+    for row in rows.itertuples():
+        assert row.n_found == len(
+            found_texts(folder, row.model, "train", row.feature, row.tester, row.tester)
+        )
+    assert rows["n_found"].max() > 2
 
 
 def test_added_texts_have_the_labels_of_their_rule(folder):

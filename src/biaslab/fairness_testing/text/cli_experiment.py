@@ -120,7 +120,7 @@ def prepare(
     probes: Probes,
     seed: Seed,
 ) -> None:
-    """Split a corpus, and find its words, terms and neighbours: lexicon.npz, texts.npz, texts.tsv."""
+    """Split a corpus, find its words, terms, neighbours: lexicon.npz, texts.npz, texts.tsv, vectors.tsv."""
     from biaslab.fairness_testing.text import corpus as science
 
     source = science.Source(corpus.format, corpus.source, corpus.validation, corpus.test, corpus.positive)

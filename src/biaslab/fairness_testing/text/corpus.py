@@ -100,7 +100,7 @@ def prepare(
     probes: Mapping[str, Path],
     seed: int,
 ) -> None:
-    """Write ``lexicon.npz``, ``texts.npz`` and ``texts.tsv`` of a corpus.
+    """Write ``lexicon.npz``, ``texts.npz``, ``texts.tsv`` and ``vectors.tsv`` of a corpus.
 
     Parameters
     ----------
@@ -144,6 +144,8 @@ def prepare(
     neighbours = nearest_words(lexicon, K, protected)
     write_npz(folder / TEXTS, **arrays, neighbours=neighbours, **{f"values_{n}": v for n, v in ids.items()})
     write_tsv(folder / "texts.tsv", counts)
+    given_size = {"n_words": int(given.is_known.sum()), "dimension": given.vectors.shape[1]}
+    write_tsv(folder / "vectors.tsv", pd.DataFrame([given_size]))
 
 
 def load_prepared(folder: Path) -> Prepared:

@@ -45,7 +45,7 @@ class TextInputs:
     """What a search of one network writes."""
 
     joined = (
-        *(f"{name}.tsv" for name in ("models", *_SEARCHED, *_RETRAINED, "validity", "agreement")),
+        *(f"{name}.tsv" for name in ("models", *_SEARCHED, *_RETRAINED, "validity", "agreement", "pools")),
         "seeds.parquet",
         "example.json",
     )

@@ -1,4 +1,4 @@
-"""How like their seeds found texts are (Table IX, Figure 8), and on which networks they hold."""
+"""How many texts were found, how like their seeds they are (Table IX, Figure 8), and where they hold."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -11,12 +11,14 @@ from biaslab.core.files import write_text
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.text.agreement import agreement
-from biaslab.fairness_testing.text.corpus import TEST, Prepared, load_prepared
+from biaslab.fairness_testing.text.corpus import TEST, TRAIN, Prepared, load_prepared
 from biaslab.fairness_testing.text.example import examples
 from biaslab.fairness_testing.text.experiment import load_network
 from biaslab.fairness_testing.text.finds import Finds, load_finds, sample
 from biaslab.fairness_testing.text.likeness import Yardsticks
 from biaslab.fairness_testing.text.names import CERTIFIED, ENCODER_KIND
+from biaslab.fairness_testing.text.retraining_experiment import found_texts
+from biaslab.fairness_testing.text.search_experiment import RETRAINED
 
 TABLES = ("models", "global", "local", "curves", "words", "flips", "invariants")
 """The tables of each network that are joined as they are."""
@@ -32,7 +34,7 @@ def measure(
     seed: int,
     threads: int,
 ) -> None:
-    """Join the tables of all networks, and add ``validity.tsv``, ``agreement.tsv`` and ``example.json``.
+    """Join the tables of all networks; add validity.tsv, agreement.tsv, pools.tsv and example.json.
 
     Parameters
     ----------
@@ -59,6 +61,7 @@ def measure(
     _join(folder, models, further)
     found = {kind: load_finds(folder / kind / "found.npz") for kind in models}
     yardsticks = Yardsticks.load(prepared, encoder, seed, threads)
+    write_tsv(folder / "pools.tsv", pools(found, list(prepared.values)))
     write_tsv(folder / "validity.tsv", validity(prepared, found, yardsticks, pairs, seed))
     n_networks = int(read_tsv(folder / models[0] / "models.tsv")["repetition"].max()) + 1
     networks = {
@@ -105,6 +108,17 @@ def validity(
         rows += [columns | {"metric": m, "n_pairs": len(texts[0]), "mean": mean} for m, mean in means.items()]
     columns = ["model", "feature", "repetition", "phase", "tester", "metric", "n_pairs", "mean"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def pools(found: Mapping[str, Mapping[str, Finds]], features: Sequence[str]) -> pd.DataFrame:
+    """Return pools.tsv: the texts found on the training texts, of which retraining adds a share."""
+    rows = [
+        [kind, feature, tester, len(found_texts(finds_of, TRAIN, feature, 0, tester))]
+        for kind, finds_of in found.items()
+        for feature in features
+        for tester in RETRAINED
+    ]
+    return pd.DataFrame(rows, columns=["model", "feature", "tester", "n_found"])
 
 
 def _join(folder: Path, models: Sequence[str], further: Collection[str]) -> None:

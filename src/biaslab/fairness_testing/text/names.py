@@ -18,6 +18,7 @@ _SEARCH = ("n_queries", "n_gradients")
 
 COLUMNS = {
     "texts": ("part", "feature", "n_texts", "n_positive", "mean_words", "known_share"),
+    "vectors": ("n_words", "dimension"),
     "models": ("model", "repetition", "n_train", "n_test", "accuracy", "majority", "f1", "epoch"),
     "global": (*SETTING, "strategy", "repetition", "n_seeds", "n_raw", "n_found", *_SEARCH),
     "seeds": (*SETTING, "strategy", "repetition", "seed", "found"),
@@ -50,6 +51,7 @@ COLUMNS = {
         "f1_before",
         "f1_after",
     ),
+    "pools": (*SETTING, "tester", "n_found"),
     "unseen": (*SETTING, "texts", "method", "repetition", "n_texts", "n_discriminatory"),
     "invariants": (
         *SETTING,

@@ -157,7 +157,7 @@ def _additions(
     """Yield what a retraining adds: tester, label rule, texts and their labels; first nothing."""
     yield CONTROL, "", _NOTHING, np.empty(0, np.int64)
     for tester in RETRAINED:
-        finds = _found_texts(found, TRAIN, case, tester)
+        finds = found_texts(found, TRAIN, case.feature, case.number, tester)
         finds = finds.take(science.drawn(len(finds), number, seed, share))
         of_seeds = prepared.parts[TRAIN].labels[finds.origins]
         rules = science.LABEL_RULES if tester == PROPOSED and number < N_OTHERS else (science.MAJORITY,)
@@ -168,20 +168,17 @@ def _additions(
 
 def _independent(found: Mapping[str, Finds], case: Case, n: int | None, seed: int) -> Texts:
     """Return texts that the proposed tester found on the test texts, at most n."""
-    texts = _found_texts(found, TEST, case, PROPOSED).texts
+    texts = found_texts(found, TEST, case.feature, case.number, PROPOSED).texts
     if n is None or len(texts) <= n:
         return texts
     rng = stream(seed, "independent texts", case.kind, case.feature)
     return texts.take(np.sort(rng.choice(len(texts), n, replace=False)))
 
 
-def _found_texts(found: Mapping[str, Finds], part: str, case: Case, tester: str) -> Finds:
-    """Return what both phases found on a part of the corpus, each text once."""
+def found_texts(found: Mapping[str, Finds], part: str, feature: str, number: int, tester: str) -> Finds:
+    """Return what both phases found on a part of the corpus, on one training, each text once."""
     local = ADF if part == TEST else tester
-    both = [
-        found[key(part, case.feature, case.number, phase, of)]
-        for phase, of in ((GLOBAL, tester), (LOCAL, local))
-    ]
+    both = [found[key(part, feature, number, phase, of)] for phase, of in ((GLOBAL, tester), (LOCAL, local))]
     joined = Finds(
         np.concatenate([finds.origins for finds in both]),
         concatenate([finds.texts for finds in both]),
