@@ -15,7 +15,10 @@ ConfigFiles = Annotated[
 LOCK = Path(".snakemake/biaslab.lock")
 # Whatever killed the last run, the next one goes on: our own lock cannot go stale, unfinished files are made
 # again. What a failed step said is shown at once.
+# Jobs start at Snakemake's own rate of 100 a second, looked at every 5 s: each job leaves a timer behind
+# that asks once a timespan whether others may start, and with hundreds of them a quarter of a core is lost.
 _FLAGS = ["--quiet", "host", "reason", "--nolock", "--rerun-incomplete", "--show-failed-logs"]
+_FLAGS += ["--max-jobs-per-timespan", "500/5s"]
 # Arguments of Snakemake under which no step is run: nothing is downloaded for them.
 _LOOKS_ONLY = re.compile(
     r"-[A-Za-z]*n[A-Za-z]*|--(dry-?run|lint|report|unlock|touch|dag|d3dag|rulegraph|filegraph|help|version"
