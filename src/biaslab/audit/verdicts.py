@@ -7,8 +7,8 @@
     the settings are the paper's, a null result would not meet it, and the interval does not cover both.
 ``direction_only``
     It meets the claim, but on other data or with other settings than the paper's; or it does not, but the
-    number and its whole interval lie on the published side of a null result, where the row says that this
-    is worth something.
+    number and its whole interval lie on the published side of a null result (without an interval: by more
+    than the tolerance), where the row says that this is worth something.
 ``inconclusive``
     The interval covers both sides of the claim (of zero, of the bound, or both the claimed number and a null
     result), or the number is off while the interval covers the published one; or a null result would meet the
@@ -61,7 +61,7 @@ def judge(
     if holds:
         return _judge_met(claim, found, null, doubts, clause)
     tail = "".join(f"; {doubt}" for doubt in doubts)
-    if claim.direction and _is_beyond(claim, found.value, null):
+    if claim.direction and _is_beyond(claim, found, null):
         where = f"on the published side of a null result ({format_number(null)})"
         if _covers(found, null):
             return INCONCLUSIVE, f"{clause}; {where}, but the interval covers that too{tail}"
@@ -142,10 +142,11 @@ def _goal(claim: Claim) -> str:
     return "the published number" if _has_published_number(claim) else "both sides of the claim"
 
 
-def _is_beyond(claim: Claim, number: float, null: float) -> bool:
+def _is_beyond(claim: Claim, found: Estimate, null: float) -> bool:
     """Return whether a number lies on the published side of a null result; never where these coincide."""
-    side = _sign(claim.value - null, ROUNDING) if math.isfinite(null) else 0
-    return side != 0 and _sign(number - null, ROUNDING) == side
+    margin = 0.0 if found.low < found.high else claim.tolerance
+    side = _sign(claim.value - null, 0.0) if math.isfinite(null) else 0
+    return side != 0 and _sign(found.value - null, margin) == side
 
 
 def _covers(found: Estimate, number: float) -> bool:

@@ -59,6 +59,8 @@ def test_the_published_side_of_a_null_result_is_worth_something_only_where_the_r
     assert verdict({}, 9.0, null=0.0)[0] == "not_reproduced"
     assert verdict(far, -9.0, null=0.0)[0] == "not_reproduced"
     assert verdict(far, 0.0, null=0.0)[0] == "not_reproduced"
+    assert verdict(far, 0.5, null=0.0)[0] == "not_reproduced"
+    assert verdict(far, 0.5, 0.4, 0.6, null=0.0)[0] == "direction_only"
     assert verdict(far, 9.0, 7.0, 11.0, null=0.0)[0] == "direction_only"
     assert verdict(far, 9.0, -1.0, 19.0, null=0.0)[0] == "inconclusive"
 
