@@ -10,9 +10,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OVERLAYS = $(addprefix --preset ,$(PRESET)) $(addprefix --configfile ,$(CONFIG))
 RUN = $(BIN)/biaslab run --cores $(CORES) $(OVERLAYS) $(ARGS)
+# Modules are compiled when they are first imported: to compile all at once takes as long as to install them.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
-# pip compiles modules one after the other, which takes as long as all else that it does; here all cores do.
-COMPILE := $(BIN)/python -m compileall -q -q -j 0 -x '/tests?/' $(VENV)/lib
 BENCHMARKS := $(filter-out benchmarks/bench_%.py,$(sort $(wildcard benchmarks/*.py)))
 BIASLAB_MIRROR ?= $(wildcard ../shared/data)
 MIRROR := $(addprefix BIASLAB_MIRROR=,$(BIASLAB_MIRROR))
@@ -73,7 +73,6 @@ $(VENV)/.requirements: requirements.lock
 	@echo 'Setting up $(VENV) from requirements.lock (once, a few minutes) ...'
 	@"$(PYTHON)" -m venv --clear $(VENV)
 	@$(PIP) --require-hashes --requirement requirements.lock
-	-@$(COMPILE)
 	@touch $@
 
 $(READY): $(VENV)/.requirements pyproject.toml
@@ -84,5 +83,4 @@ $(READY): $(VENV)/.requirements pyproject.toml
 $(VENV)/.neural: requirements-neural.lock | $(READY)
 	@echo 'Installing requirements-neural.lock: torch (CPU) and transformers (once, 1 GB, a few minutes) ...'
 	@$(PIP) --require-hashes --requirement requirements-neural.lock
-	-@$(COMPILE)
 	@touch $@

@@ -25,6 +25,7 @@ rule measure_baseline:
         "results/logs/origins/{setup}/measure_baseline.log",
     benchmark:
         "results/benchmarks/origins/{setup}/measure_baseline.tsv"
+    priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
     resources:
@@ -55,6 +56,7 @@ rule estimate_differential_bias:
         "results/logs/origins/{setup}/estimate_differential_bias/{weat}.log",
     benchmark:
         "results/benchmarks/origins/{setup}/estimate_differential_bias/{weat}.tsv"
+    priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
     threads: 8
@@ -86,6 +88,7 @@ rule estimate_bias_gradient:
         "results/logs/origins/{setup}/estimate_bias_gradient/{weat}.log",
     benchmark:
         "results/benchmarks/origins/{setup}/estimate_bias_gradient/{weat}.tsv"
+    priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
     threads: 2
@@ -173,6 +176,7 @@ rule select_sets:
         "results/logs/origins/{setup}/select_sets.log",
     benchmark:
         "results/benchmarks/origins/{setup}/select_sets.tsv"
+    priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
     resources:
@@ -284,6 +288,7 @@ rule scan_ppmi:
         "results/logs/origins/{setup}/scan_ppmi/{weat}.log",
     benchmark:
         "results/benchmarks/origins/{setup}/scan_ppmi/{weat}.tsv"
+    priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
     threads: 8

@@ -9,6 +9,7 @@ rule read_corpus:
         "results/logs/origins/{setup}/read_corpus.log",
     benchmark:
         "results/benchmarks/origins/{setup}/read_corpus.tsv"
+    priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
     resources:
@@ -35,6 +36,7 @@ rule count_cooccurrences:
         "results/logs/origins/{setup}/count_cooccurrences.log",
     benchmark:
         "results/benchmarks/origins/{setup}/count_cooccurrences.tsv"
+    priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
     threads: 8
@@ -59,6 +61,7 @@ rule train_baseline:
         "results/logs/origins/{setup}/train_baseline/batch-{batch}.log",
     benchmark:
         "results/benchmarks/origins/{setup}/train_baseline/batch-{batch}.tsv"
+    priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
     threads: 1
@@ -87,6 +90,7 @@ rule train_without_set:
         "results/logs/origins/{setup}/train_without_set/{set}/batch-{batch}.log",
     benchmark:
         "results/benchmarks/origins/{setup}/train_without_set/{set}/batch-{batch}.tsv"
+    priority: 1  # many, and others wait for them
     conda:
         ENVIRONMENT
     threads: 1

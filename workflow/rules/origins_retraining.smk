@@ -7,6 +7,7 @@ rule select_ppmi_sets:
         "results/logs/origins/{setup}/select_ppmi_sets.log",
     benchmark:
         "results/benchmarks/origins/{setup}/select_ppmi_sets.tsv"
+    priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
     resources:
@@ -44,6 +45,7 @@ rule select_documents:
         "results/logs/origins/{setup}/select_documents.log",
     benchmark:
         "results/benchmarks/origins/{setup}/select_documents.tsv"
+    priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
     resources:

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from biaslab.core.errors import InputError
+from biaslab.text.scores import precision_recall_f1
 
 
 class Metrics(NamedTuple):
@@ -68,25 +69,6 @@ def measure(scores: ArrayLike, labels: ArrayLike, identifiers: ArrayLike | None 
         float(is_right.mean()),
         math.nan if identifiers is None else _macro_accuracy(is_right, identifiers),
     )
-
-
-def precision_recall_f1(predicted: np.ndarray, labels: np.ndarray) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of the positive class; 0 where a denominator is.
-
-    As scikit-learn's ``precision_recall_fscore_support(average="binary", zero_division=0)``; but to import
-    that takes a second, which is long beside the short trainings of which a run has dozens.
-
-    Parameters
-    ----------
-    predicted, labels : (n,) bool or 0 and 1
-    """
-    predicted, labels = np.asarray(predicted, dtype=bool), np.asarray(labels, dtype=bool)
-    hits, n_predicted, n_positive = (int(x.sum()) for x in (predicted & labels, predicted, labels))
-
-    def share(part: int, whole: int) -> float:
-        return part / whole if whole else 0.0
-
-    return share(hits, n_predicted), share(hits, n_positive), share(2 * hits, n_predicted + n_positive)
 
 
 def check_scored(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

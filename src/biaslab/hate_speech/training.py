@@ -26,12 +26,12 @@ from biaslab.hate_speech import optimizers
 from biaslab.hate_speech.batches import Batches
 from biaslab.hate_speech.checkpoints import load_checkpoint, save_checkpoint
 from biaslab.hate_speech.methods import Method
-from biaslab.hate_speech.metrics import precision_recall_f1
 from biaslab.hate_speech.objective import Objective, Regularization, is_explained
 from biaslab.hate_speech.schedules import Patience, warmup_linear
 from biaslab.hate_speech.settings import PUBLISHED, Plan, TrainingSettings
 from biaslab.text.compact import compact_embeddings
 from biaslab.text.encoder import predict
+from biaslab.text.scores import precision_recall_f1
 from biaslab.text.tokens import Tokenizer, Tokens
 
 __all__ = ["Regularization", "TrainingData", "TrainingSettings", "train"]

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import torch
-from sklearn.metrics import f1_score
 from torch.nn.functional import softplus
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.text.devices import make_deterministic
 from biaslab.text.recurrent import Recurrent, check_words, checked_labels
+from biaslab.text.scores import precision_recall_f1
 from biaslab.text.words import Texts
 
 COLUMNS = (
@@ -438,7 +438,7 @@ def _validate(
             is_positive[rows] = (margins > 0).numpy()
     return {
         "validation_loss": loss / weight,
-        "validation_f1": f1_score(labels, is_positive, zero_division=0.0),
+        "validation_f1": precision_recall_f1(is_positive, labels)[2],
         "validation_certified": certified_share(model, texts, objective.is_value, objective.values),
     }
 

@@ -14,7 +14,6 @@ to be compared with.
 from dataclasses import replace
 
 import numpy as np
-from sklearn.metrics import f1_score
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
@@ -24,6 +23,7 @@ from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
+from biaslab.text.scores import precision_recall_f1
 from biaslab.text.words import Texts, concatenate
 
 MODEL, MAJORITY, DATA = LABEL_RULES = ("model", "majority", "data")
@@ -204,7 +204,7 @@ def quality(model: TextModel, texts: Texts, labels: np.ndarray) -> tuple[float, 
     labels : (n,) int64
     """
     given = labels_of(probabilities(model, texts))
-    return float(np.mean(given == labels)), float(f1_score(labels, given, zero_division=0.0))
+    return float(np.mean(given == labels)), precision_recall_f1(given, labels)[2]
 
 
 def _majority_labels(subject: TextSubject, texts: Texts) -> np.ndarray:
