@@ -164,11 +164,12 @@ def _evaluate(node: ast.expr, table: pd.DataFrame) -> Value | Estimate:
             return _combine(node, table)
         case ast.Compare(ops=[ast.In()], comparators=[ast.Tuple(elts=[_, *_]) as choices]):
             values = [_choice(choice) for choice in choices.elts]
-            found = _apply(lambda x: x.isin(values), node, table, node.left)
-            return found if _is_text(values[0]) else _unknown_where_missing(found, table, node.left)
+            left = _evaluate(node.left, table)
+            found = _operate(lambda x: x.isin(values), node, left)
+            return found if _is_text(values[0]) else _unknown_where_missing(found, left)
         case ast.Compare(ops=[op], comparators=[right]) if type(op) in _COMPARE:
-            found = _apply(_COMPARE[type(op)], node, table, node.left, right)
-            return _unknown_where_missing(found, table, node.left, right)
+            sides = _evaluate(node.left, table), _evaluate(right, table)
+            return _unknown_where_missing(_operate(_COMPARE[type(op)], node, *sides), *sides)
         case ast.Call(func=ast.Name(), keywords=[]):
             return _call(node, table)
     raise FormulaError(f"'{ast.unparse(node)}' has no place in a formula")
@@ -188,8 +189,12 @@ def _column(name: str, table: pd.DataFrame) -> pd.Series:
 
 
 def _apply(function: Callable, node: ast.expr, table: pd.DataFrame, *parts: ast.expr) -> Value:
-    """Apply a row-by-row operation to parts of a formula; an estimate takes part with its value."""
-    values = [_evaluate(part, table) for part in parts]
+    """Apply a row-by-row operation to parts of a formula."""
+    return _operate(function, node, *(_evaluate(part, table) for part in parts))
+
+
+def _operate(function: Callable, node: ast.expr, *values: Value | Estimate) -> Value:
+    """Apply a row-by-row operation to values; an estimate takes part with its value."""
     try:
         return function(*(v.value if isinstance(v, Estimate) else v for v in values))
     except ZeroDivisionError:
@@ -198,12 +203,11 @@ def _apply(function: Callable, node: ast.expr, table: pd.DataFrame, *parts: ast.
         raise FormulaError(f"'{ast.unparse(node)}' does not fit the table ({error})") from error
 
 
-def _unknown_where_missing(found: Value, table: pd.DataFrame, *parts: ast.expr) -> Value:
+def _unknown_where_missing(found: Value, *values: Value | Estimate) -> Value:
     """Return a condition that is unknown where one of the compared numbers is missing.
 
     Where one side is a text, or a column of texts, a missing value is no text and the condition is known.
     """
-    values = [_evaluate(part, table) for part in parts]
     if not isinstance(found, pd.Series) or any(map(_is_text, values)):
         return found
     missing = pd.Series(False, index=found.index)
