@@ -1,6 +1,8 @@
 """Write what of the documentation follows from schemas and areas: ``python docs/generated.py``."""
 
+import csv
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -74,13 +76,13 @@ def artefact() -> str:
     """Return the tables of all tables and figures, area by area."""
     lines = (ROOT / "docs/minutes.tsv").read_text(encoding="utf-8").splitlines()[1:]
     minutes = dict(line.split("\t") for line in lines)
-    return "\n".join(_items_table(load_area(area), minutes[area]) for area in AREAS)
+    return "\n".join(_items_table(load_area(area), minutes.get(area, "not measured")) for area in AREAS)
 
 
 def _items_table(area: Area, minutes: str) -> str:
     rows = [(item.label, item.kind, _file(area, item), _sources(area, item)) for item in area.items]
     return (
-        f"## {area.paper}\n\n`areas: [{area.name}]`; {minutes} minutes of jobs.\n\n"
+        f"## {area.paper}\n\n`areas: [{area.name}]`; minutes of jobs: {minutes}.\n\n"
         f"{_table(('item', 'kind', 'file in `results/`', 'made from'), rows)}"
     )
 
@@ -97,12 +99,31 @@ def _sources(area: Area, item: Item) -> str:
     return ", ".join(f"`{file.format(test=test)}`" for file in item.files) or "its definitions alone"
 
 
+def limits() -> str:
+    """Return what was at hand of each paper, and the caveats of its rows in the audit."""
+    return "\n".join(_limits_of(area) for area in AREAS)
+
+
+def _limits_of(area: str) -> str:
+    (paper,) = _rows_of("papers", area)
+    caveats = Counter(row["caveat"] for row in _rows_of("claims", area) if row["caveat"])
+    return (
+        f"### {paper['paper']}\n\nAt hand: {paper['at_hand']}.\n\nNot at hand: {paper['not_at_hand']}.\n\n"
+        f"{_table(('caveat', 'rows'), [(caveat, str(n)) for caveat, n in caveats.most_common()])}"
+    )
+
+
+def _rows_of(kind: str, area: str) -> list[dict[str, str]]:
+    with (ROOT / f"workflow/resources/{kind}/{area}.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
 def _table(header: tuple[str, ...], rows: Any) -> str:
     lines = [header, ("---",) * len(header), *rows]
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
 
 
-PAGES = {"configuration.md": configuration, "artefact.md": artefact}
+PAGES = {"configuration.md": configuration, "artefact.md": artefact, "limits.md": limits}
 
 
 def renewed(page: Path) -> str:
