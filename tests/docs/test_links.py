@@ -12,10 +12,9 @@ from markdown_it import MarkdownIt
 from consoles import ROOT
 
 DOCS = ROOT / "docs"
-PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "results/README.md")),
-    *sorted(DOCS.rglob("*.md")),
-]
+PAGES = sorted(
+    {*ROOT.glob("*.md"), *ROOT.glob("config/*.md"), ROOT / "results/README.md", *DOCS.rglob("*.md")}
+)
 
 
 def targets(text: str) -> Iterator[str]:
