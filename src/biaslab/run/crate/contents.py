@@ -18,8 +18,8 @@ WORKFLOW = "Snakefile"
 """The crate's main entity."""
 
 _PACKAGE = Path(__file__).parents[2]
-_NEEDED = (WORKFLOW, "config.yaml", "LICENSE")
-_FILES = (*_NEEDED, "CITATION.cff", "Makefile", "README.md", "pyproject.toml")
+_NEEDED = (WORKFLOW, "config.yaml")
+_FILES = (*_NEEDED, "CITATION.cff", "LICENSE", "Makefile", "README.md", "pyproject.toml")
 _FOLDERS = ("envs", "workflow")
 _SHOWN = {"tables", "figures"}
 _MEASURED = {"s": "s", "cpu_time": "s of processor time", "max_rss": "MB"}
