@@ -40,6 +40,7 @@ def _add_run(
 ) -> "Entity":
     """Describe the run as a whole; its times are those of its first and last job, in however many starts."""
     environment = record.manifest["environment"]
+    settings = file_at(crate, f"{RESULTS}/config.json")
     machine = [str(environment.get(key, "unknown")) for key in ("platform", "cpu", "cpus")]
     action = add(
         crate,
@@ -48,7 +49,7 @@ def _add_run(
         name="the run",
         description="{} jobs on {}, {}, {} processors".format(len(record.jobs), *machine),
         instrument=workflow,
-        object=[file_at(crate, f"{RESULTS}/config.json"), *inputs],
+        object=[*([settings] if settings else []), *inputs],
         result=results,
         endTime=iso(record.ended),
         actionStatus=_COMPLETED,
