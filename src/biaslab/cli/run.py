@@ -19,6 +19,9 @@ LOCK = Path(".snakemake/biaslab.lock")
 # that asks once a timespan whether others may start, and with hundreds of them a quarter of a core is lost.
 _FLAGS = ["--quiet", "host", "reason", "--nolock", "--rerun-incomplete", "--show-failed-logs"]
 _FLAGS += ["--max-jobs-per-timespan", "500/5s"]
+# Arguments of Snakemake under which steps run elsewhere: to cancel them takes longer than to end those here.
+_ELSEWHERE = re.compile(r"(-e|--(executor|(workflow-)?profile))(=.*)?")
+_PATIENCE, _PATIENCE_ELSEWHERE = 3.0, 60.0  # seconds
 # Arguments of Snakemake under which no step is run: nothing is downloaded for them.
 _LOOKS_ONLY = re.compile(
     r"-[A-Za-z]*n[A-Za-z]*|--(dry-?run|lint|report|unlock|touch|dag|d3dag|rulegraph|filegraph|help|version"
@@ -56,7 +59,8 @@ def run(
     given = ["--configfile", *map(str, files)] if files else []
     arguments = [sys.executable, "-m", "snakemake", *given, *_FLAGS, *context.args]
     sys.stderr.flush()
-    raise typer.Exit(supervise(arguments))
+    elsewhere = any(map(_ELSEWHERE.fullmatch, context.args))
+    raise typer.Exit(supervise(arguments, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE))
 
 
 def _say(line: str) -> None:
