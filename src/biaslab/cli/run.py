@@ -38,6 +38,7 @@ def run(
 
     Registered data are downloaded first. What cannot be had is remembered and left out, with the reason.
     """
+    from biaslab.core.files import remove_partial_files
     from biaslab.run.area import load_area
     from biaslab.run.config import REGISTRY, load_files, overlays
     from biaslab.run.datasets import load_registry
@@ -54,6 +55,7 @@ def run(
             _say(f"{area}: {line}")
     hold(LOCK)
     if not any(map(_LOOKS_ONLY.fullmatch, context.args)):
+        remove_partial_files(root / "results")
         registry = load_registry(root / REGISTRY)
         download_wanted(wanted(checked), registry, checked["datasets"], _say)
     given = ["--configfile", *map(str, files)] if files else []

@@ -32,9 +32,21 @@ def hold(path: Path) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        holder = path.read_text(encoding="ascii").strip()
-        sys.stderr.write(f"biaslab: process {holder} is at work in this folder; waiting for it to end\n")
+        sys.stderr.write(f"biaslab: {_who_holds(path)}; waiting for it to end\n")
+        sys.stderr.flush()
         fcntl.flock(handle, fcntl.LOCK_EX)
     os.ftruncate(handle, 0)
     os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
     os.set_inheritable(handle, True)
+
+
+def _who_holds(path: Path) -> str:
+    """Return who has a lock: a process, or what is left of a killed one."""
+    holder = path.read_text(encoding="ascii").strip()
+    try:
+        os.kill(int(holder), 0)
+    except ProcessLookupError:
+        return f"what process {holder} started is at work in this folder"
+    except (ValueError, PermissionError):  # it has not said who it is yet; it is another user's
+        pass
+    return f"process {holder} is at work in this folder"

@@ -14,8 +14,8 @@ def supervise(command: Sequence[str], patience: float) -> int:
     """Run a program to its end and pass on what it says, but not what it says once it was interrupted.
 
     An interruption (Ctrl-C), a request to terminate or the loss of the terminal ends the program and all that
-    it started, and so does the death of this process, whatever its cause: `biaslab.run.keeper` sees to it. With
-    Ctrl-Z all stop, until this process goes on.
+    it started, and so does the death of this process, whatever its cause: `biaslab.run.keeper` sees to it.
+    With Ctrl-Z all stop, until this process goes on.
 
     Parameters
     ----------

@@ -13,14 +13,15 @@ import pathlib, subprocess, sys
 from biaslab.run.lock import hold
 hold(pathlib.Path(sys.argv[1]))
 child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+heir = subprocess.Popen(sys.argv[2], shell=True, close_fds=False)
 print("held", flush=True)
 input()
 """
 
 
-def start(lock):
+def start(lock, heir="true"):
     return subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(lock)],
+        [sys.executable, "-c", HOLDER, str(lock), heir],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -41,6 +42,20 @@ def test_a_second_run_waits_until_the_first_is_killed(tmp_path):
     for process in (first, second):
         process.kill()
         process.communicate()
+
+
+def test_a_second_run_waits_for_what_a_killed_one_has_left(tmp_path):
+    lock = tmp_path / "lock"
+    first = start(lock, heir="sleep 1")
+    assert first.stdout.readline() == "held\n"
+    first.kill()
+    first.wait()
+    second = start(lock)
+    said = f"biaslab: what process {first.pid} started is at work in this folder; waiting for it to end\n"
+    assert second.stderr.readline() == said
+    assert second.stdout.readline() == "held\n"
+    second.communicate("\n")
+    first.communicate()
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
