@@ -1,6 +1,7 @@
 """``biaslab run``: check the configuration, download the data, then hand over to Snakemake."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -22,6 +23,7 @@ _FLAGS += ["--max-jobs-per-timespan", "500/5s"]
 # Arguments of Snakemake under which steps run elsewhere: to cancel them takes longer than to end those here.
 _ELSEWHERE = re.compile(r"(-e|--(executor|(workflow-)?profile))(=.*)?")
 _PATIENCE, _PATIENCE_ELSEWHERE = 3.0, 60.0  # seconds
+_ALMOST_FULL = 1 << 20  # bytes: Snakemake's own notes no longer fit
 # Arguments of Snakemake under which no step is run: nothing is downloaded for them.
 _LOOKS_ONLY = re.compile(
     r"-[A-Za-z]*n[A-Za-z]*|--(dry-?run|lint|report|unlock|touch|dag|d3dag|rulegraph|filegraph|help|version"
@@ -62,7 +64,10 @@ def run(
     arguments = [sys.executable, "-m", "snakemake", *given, *_FLAGS, *context.args]
     sys.stderr.flush()
     elsewhere = any(map(_ELSEWHERE.fullmatch, context.args))
-    raise typer.Exit(supervise(arguments, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE))
+    code = supervise(arguments, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE)
+    if code and shutil.disk_usage(root).free < _ALMOST_FULL:
+        _say("biaslab: the disk is full; free space, and the same command goes on from here")
+    raise typer.Exit(code)
 
 
 def _say(line: str) -> None:

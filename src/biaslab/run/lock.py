@@ -27,17 +27,24 @@ def hold(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        _take(handle, path)
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}; work in a folder of your own") from error
+        raise InputError(
+            f"cannot write {path}: {error.strerror}; free space or work in a folder of your own"
+        ) from error
+    os.set_inheritable(handle, True)
+
+
+def _take(handle: int, path: Path) -> None:
+    """Take a lock; say who has it where another does, and wait."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         sys.stderr.write(f"biaslab: {_who_holds(path)}; waiting for it to end\n")
         sys.stderr.flush()
         fcntl.flock(handle, fcntl.LOCK_EX)
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
-    os.set_inheritable(handle, True)
 
 
 def _who_holds(path: Path) -> str:

@@ -1,5 +1,7 @@
 """One run at a time: a lock that waits, and that no death leaves behind."""
 
+import errno
+import os
 import subprocess
 import sys
 
@@ -62,3 +64,12 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot write"):
         hold(tmp_path / "file" / "lock")
+
+
+def test_a_full_disk_is_refused(tmp_path, monkeypatch):
+    def no_space(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", no_space)
+    with pytest.raises(InputError, match=r"cannot write .*lock: No space left on device; free space"):
+        hold(tmp_path / "lock")
