@@ -84,7 +84,7 @@ def start(folder):
 
         def run(config: str = QUICK) -> Run:
             started = Run(folder, config)
-            stack.callback(started.process.communicate)
+            stack.enter_context(started.process)
             stack.callback(kill_all, started.mark)
             return started
 

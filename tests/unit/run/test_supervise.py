@@ -97,6 +97,16 @@ def test_a_second_interrupt_changes_nothing(start, mark):
     assert alive(mark) == {}
 
 
+def test_a_termination_of_all_at_once(start, mark):
+    process = start(NOISY)
+    assert process.stderr.readline() == "started\n"
+    for number in alive(mark):  # as the manager of a service does it
+        os.kill(number, signal.SIGTERM)
+    assert process.communicate(timeout=WITHIN) == ("", SAID[signal.SIGTERM])
+    assert process.returncode == 143
+    assert alive(mark) == {}
+
+
 @pytest.mark.parametrize("script", [NOISY, STUBBORN], ids=["noisy", "stubborn"])
 def test_the_lock_of_a_killed_supervisor_is_held_until_all_are_gone(start, mark, tmp_path, script):
     process = start(script)
