@@ -34,10 +34,10 @@ def supervise(command: Sequence[str], patience: float) -> int:
     hold = os.fdopen(end_of_it, "wb")
 
     def end(number: int, _: object) -> None:
-        if not ends:
+        ends.append(number)  # before all else: another signal may come in the midst of this
+        if len(ends) == 1:
             hold.close()
             _say(f"{_ENDED_BY[number]}; the same command goes on from here")
-        ends.append(number)
 
     def has_ended() -> bool:
         return bool(ends)  # a call: Python runs a handler that is due before it enters a function
