@@ -31,7 +31,7 @@ def supervise(command: Sequence[str], patience: float) -> int:
     """
     ends: list[int] = []
     lifeline, end_of_it = os.pipe()
-    hold = os.fdopen(end_of_it, "wb")
+    hold = os.fdopen(end_of_it, "wb", buffering=0)
 
     def end(number: int, _: object) -> None:
         ends.append(number)  # before all else: another signal may come in the midst of this

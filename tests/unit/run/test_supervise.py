@@ -1,5 +1,6 @@
 """A supervised program: what it says is passed on; it ends with its supervisor, with all that it started."""
 
+import contextlib
 import os
 import pty
 import signal
@@ -101,7 +102,8 @@ def test_a_termination_of_all_at_once(start, mark):
     process = start(NOISY)
     assert process.stderr.readline() == "started\n"
     for number in alive(mark):  # as the manager of a service does it
-        os.kill(number, signal.SIGTERM)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGTERM)
     assert process.communicate(timeout=WITHIN) == ("", SAID[signal.SIGTERM])
     assert process.returncode == 143
     assert alive(mark) == {}
