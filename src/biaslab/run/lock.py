@@ -12,7 +12,7 @@ def hold(path: Path) -> None:
     """Hold a lock for the rest of this process, and wait for it while another process has it.
 
     The system gives the lock back however the process ends, so that no stale lock is ever left behind. A
-    program which replaces this process (``exec``) keeps the lock; child processes do not have it.
+    child process has the lock, too, when it is started with ``close_fds=False``.
 
     Parameters
     ----------
