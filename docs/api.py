@@ -100,7 +100,7 @@ def _parse(path: Path) -> ast.Module:
 
 def _entry(name: str, node: ast.AST) -> list[str]:
     if isinstance(node, ast.Assign):
-        return [f"### {name}", f"```python\n{ast.unparse(node)}\n```"]
+        return [f"### {name}", f"```text\n{ast.unparse(node)}\n```"]
     parts = [f"### {name}", *_documented(node)]
     if isinstance(node, ast.ClassDef):
         for method in methods(node):
@@ -110,7 +110,7 @@ def _entry(name: str, node: ast.AST) -> list[str]:
 
 def _documented(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
     is_property = any(ast.unparse(d).endswith("property") for d in node.decorator_list)
-    parts = [] if is_property else [f"```python\n{signature(node)}\n```"]
+    parts = [] if is_property else [f"```text\n{signature(node)}\n```"]
     for heading, text in sections(ast.get_docstring(node)).items():
         body = "\n".join(map(_item, items(text))) if heading in _ITEMS else _text(text)
         parts += [f"**{heading}**"] * bool(heading) + [body]
