@@ -15,6 +15,8 @@ from biaslab.bias.weat import unit_vectors
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 
+__all__ = ["bias_axis", "project_targets"]
+
 
 def bias_axis(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     """Return the axis from the attributes B to the attributes A of a test.
@@ -44,12 +46,22 @@ def bias_axis(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
 
 def project_targets(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
-    """Return the unit vectors of the target words projected onto the axis; arguments as of `bias_axis`.
+    """Return the unit vectors of the target words projected onto the axis.
+
+    Parameters
+    ----------
+    vectors, weat
+        Word vectors and a test, as for `biaslab.bias.weat.effect_size`.
 
     Returns
     -------
     (|S| + |T|,) float64
         Cosines with the axis, the words of S first, then those of T; positive towards A.
+
+    Raises
+    ------
+    InputError
+        As `bias_axis`.
     """
     targets = np.concatenate([weat.S, weat.T])
     return unit_vectors(vectors, targets, weat.name)[1] @ bias_axis(vectors, weat)

@@ -22,12 +22,29 @@ from biaslab.bias._kernels import count_random_subsets, count_subsets
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 
+__all__ = [
+    "PermutationTest",
+    "differential_associations",
+    "effect_size",
+    "effect_size_gradient",
+    "permutation_p_value",
+]
+
 # Associations are of order 1: smaller differences are rounding, which breaks no tie and is no spread.
 _ROUNDING = 1e-12
 
 
 class PermutationTest(NamedTuple):
-    """A one-sided permutation p-value, and how it was found."""
+    """A one-sided permutation p-value, and how it was found.
+
+    Attributes
+    ----------
+    p_value : float
+    exact : bool
+        Whether every permutation was tried, and not a sample of them.
+    n_permutations : int
+        How many were tried.
+    """
 
     p_value: float
     exact: bool

@@ -12,6 +12,8 @@ from biaslab.bias.names import RESERVED
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import read_yaml
 
+__all__ = ["WeatIndices", "WordSets", "in_vocabulary", "read_word_sets"]
+
 _WORDS = {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 2}
 _TWO_SETS = {"type": "object", "additionalProperties": _WORDS, "minProperties": 2, "maxProperties": 2}
 # A test's name becomes part of file names and of names of perturbation sets, which hyphens divide.

@@ -1,1 +1,3 @@
 """Classifiers of tables: schemas, encodings, domains, networks and how they are trained."""
+
+__all__ = ["adapters", "domain", "encoding", "models", "networks", "schema", "tensorflow_bundle", "training"]

@@ -13,6 +13,8 @@ from biaslab.classifiers.models import Model
 from biaslab.classifiers.networks import Network
 from biaslab.core.errors import InputError, suggest
 
+__all__ = ["CallableModel", "TorchModel", "adapt", "from_sklearn"]
+
 if TYPE_CHECKING:
     import torch
 
@@ -31,6 +33,10 @@ def adapt(classifier: object, n_attributes: int, n_classes: int) -> Model:
         A torch module returns logits; a function, probabilities, (n, k), of samples, (n, d) float64.
     n_attributes, n_classes : int
         What the data have.
+
+    Returns
+    -------
+    Model
 
     Raises
     ------

@@ -8,6 +8,8 @@ import numpy as np
 
 from biaslab.core.errors import InputError
 
+__all__ = ["Domain", "Protected"]
+
 
 @dataclass(frozen=True)
 class Domain:

@@ -13,6 +13,8 @@ import pandas as pd
 from biaslab.classifiers.schema import CLIP, REFUSE, WHITESPACE, Attribute, Schema
 from biaslab.core.errors import InputError, suggest
 
+__all__ = ["Data", "decode", "read_table"]
+
 CHUNK_ROWS = 2**14
 """Rows of text in memory at a time."""
 
@@ -51,6 +53,10 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
         A text file (UTF-8), one row a line.
     schema : Schema
         What its columns mean.
+
+    Returns
+    -------
+    Data
 
     Raises
     ------

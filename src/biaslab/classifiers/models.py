@@ -4,11 +4,20 @@ from typing import Protocol
 
 import numpy as np
 
+__all__ = ["Model"]
+
 
 class Model(Protocol):
     """A classifier of integer samples with d attributes into k classes.
 
     Each row of an answer depends on its own sample alone, so that a batch can be cut anywhere.
+
+    Attributes
+    ----------
+    n_attributes : int
+        d.
+    n_classes : int
+        k.
     """
 
     n_attributes: int

@@ -12,6 +12,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.jit import at_most_threads
 
+__all__ = ["Network", "load_network", "save_network"]
+
 SHARE = 8192
 """Samples that make it worth to wake another thread, even where other processes keep it waiting."""
 
@@ -102,6 +104,15 @@ class Network:
 def load_network(path: Path) -> Network:
     """Read a network from arrays ``W0, b0, W1, b1, …`` (.npz).
 
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file: W of layer l is (n_in, n_out), b is (n_out,).
+
+    Returns
+    -------
+    Network
+
     Raises
     ------
     InputError
@@ -121,7 +132,14 @@ def load_network(path: Path) -> Network:
 
 
 def save_network(path: Path, network: Network) -> None:
-    """Write a network as arrays ``W0, b0, W1, b1, …`` (.npz)."""
+    """Write a network as arrays ``W0, b0, W1, b1, …`` (.npz).
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    network : Network
+    """
     named = {f"W{layer}": w for layer, w in enumerate(network.weights)}
     write_npz(path, **named, **{f"b{layer}": b for layer, b in enumerate(network.biases)})
 

@@ -16,6 +16,8 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import read_yaml
 from biaslab.core.schema import check_schema
 
+__all__ = ["Bins", "Category", "Integer", "Schema", "load_schema"]
+
 REFUSE, KEEP, CLIP = "refuse", "keep", "clip"
 """What to do with a row that has a value outside its domain."""
 WHITESPACE = "whitespace"
@@ -200,6 +202,8 @@ class Category:
         What the file writes for each; several may mean one value.
     coded : bool
         Whether the file already holds the encoded number.
+    low : int
+        The least encoded number.
     """
 
     name: str
@@ -244,6 +248,8 @@ class Bins:
         The attribute, and its column in the file.
     edges : tuple of float
         Rising; where the second bin and each later one begin.
+    low : int
+        The least encoded number.
     """
 
     name: str
@@ -360,6 +366,10 @@ def load_schema(path: str | os.PathLike) -> Schema:
     path : path-like
         A YAML file with the keys ``attributes``, ``label``, ``protected`` and, where defaults do not hold,
         ``separator``, ``header``, ``columns``, ``comment``, ``missing``, ``outside``, ``title``, ``source``.
+
+    Returns
+    -------
+    Schema
 
     Raises
     ------

@@ -16,6 +16,8 @@ import numpy as np
 from biaslab.classifiers.networks import Network
 from biaslab.core.errors import InputError
 
+__all__ = ["load_bundle"]
+
 _MAGIC = bytes.fromhex("57fb808b247547db")
 _FOOTER, _TRAILER = 48, 5
 _MAX_INDEX, _MAX_DATA, _MAX_KEY = 2**18, 2**24, 256
@@ -70,6 +72,10 @@ def load_bundle(prefix: Path) -> Network:
     prefix : Path
         The files' common prefix, without ``.index``. Layers are the variables ``NAME/kernel``, ``NAME/bias``,
         ``NAME_1/kernel`` and so on, as in the authors' published models; those of the optimiser are skipped.
+
+    Returns
+    -------
+    Network
 
     Raises
     ------

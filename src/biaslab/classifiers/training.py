@@ -17,6 +17,8 @@ from biaslab.classifiers.networks import Network
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 
+__all__ = ["train"]
+
 HIDDEN = (64, 32, 16, 8, 4)
 """Units of the hidden layers."""
 ATTEMPTS = 5
@@ -156,6 +158,10 @@ def train(
     start : Network, optional
         Where to start; an `initial_network` of standardised attributes by default. If training ends with one
         label for all samples, as it does where all units of a layer have died, another one is tried.
+
+    Returns
+    -------
+    Network
 
     Raises
     ------

@@ -13,6 +13,8 @@ from tqdm import tqdm
 
 from biaslab.core.errors import InputError
 
+__all__ = ["generate_analogies", "solve_analogies"]
+
 _BLOCK = 512
 _CHUNK = 50_000
 _MARGIN = 1e-4

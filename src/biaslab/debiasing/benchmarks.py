@@ -31,6 +31,8 @@ from biaslab.core.stats import rank_correlation
 from biaslab.debiasing.analogies import Method, solve_analogies
 from biaslab.embeddings.analogies import count_questions, read_lines
 
+__all__ = ["read_pairs", "read_questions", "score_pairs", "score_questions"]
+
 _METHODS: tuple[Method, ...] = ("add", "multiply")
 
 

@@ -14,6 +14,8 @@ import numpy as np
 from biaslab.core.errors import InputError
 from biaslab.debiasing.subspace import project
 
+__all__ = ["equalize", "hard_debias", "neutralize"]
+
 # Lengths of order 1 below this are rounding of 32-bit vectors.
 _ROUNDING = 1e-6
 

@@ -12,6 +12,8 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.debiasing.subspace import project
 
+__all__ = ["direct_bias", "indirect_bias", "mean_similarity", "overlap", "pair_bias", "project_words"]
+
 # Cosines of 32-bit vectors below this are rounding: such a word does not overlap with the bias.
 _NO_OVERLAP = 1e-6
 

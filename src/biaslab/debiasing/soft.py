@@ -25,6 +25,8 @@ from tqdm import tqdm
 
 from biaslab.core.errors import InputError
 
+__all__ = ["Grams", "SoftSolution", "gram_matrices", "soft_debias", "solve_path"]
+
 _TOLERANCE = 1e-9
 """Gradient, as a share of that at X = I, at which a solver stops."""
 _MAX_STEPS = 20_000

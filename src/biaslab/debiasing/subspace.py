@@ -16,6 +16,8 @@ import numpy as np
 
 from biaslab.core.errors import InputError
 
+__all__ = ["BiasSubspace", "find_subspace", "project"]
+
 # Unit vectors have centred singular values of order 1: smaller ones than this are rounding of 32-bit input.
 _ROUNDING = 1e-6
 

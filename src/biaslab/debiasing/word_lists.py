@@ -19,6 +19,18 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import read_yaml
 from biaslab.core.schema import check_schema
 
+__all__ = [
+    "KnownSets",
+    "KnownWords",
+    "SetList",
+    "WordList",
+    "known_sets",
+    "known_words",
+    "read_scores",
+    "read_sets",
+    "read_words",
+]
+
 JSON_SUFFIX = ".json"
 _SCORED = 3
 """Parts of an entry with scores: a word and two numbers."""

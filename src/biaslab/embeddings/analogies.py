@@ -15,6 +15,8 @@ from tqdm import tqdm
 from biaslab.core.errors import InputError
 from biaslab.embeddings.batches import Training
 
+__all__ = ["AnalogyScore", "default_questions", "evaluate"]
+
 
 class AnalogyScore(NamedTuple):
     """How many analogies an embedding solves.
@@ -43,7 +45,12 @@ class AnalogyScore(NamedTuple):
 
 
 def default_questions() -> Path:
-    """Return the path of ``questions-words.txt`` (Mikolov et al. 2013) in the installed gensim."""
+    """Return the path of ``questions-words.txt`` (Mikolov et al. 2013) in the installed gensim.
+
+    Returns
+    -------
+    pathlib.Path
+    """
     return Path(str(importlib.resources.files("gensim"))) / "test" / "test_data" / "questions-words.txt"
 
 

@@ -2,21 +2,36 @@
 
 import math
 import os
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.jit import set_threads
 from biaslab.embeddings import _kernels
+from biaslab.embeddings.vocabulary import Vocabulary
+
+__all__ = [
+    "Cooccurrence",
+    "count",
+    "count_texts",
+    "from_sparse",
+    "read",
+    "select_documents",
+    "subtract",
+    "write",
+]
 
 _ROOM = 1 << 28  # entries that the rows of one pass may need at most: 3 GB of address space, mostly untouched
 
 
 @dataclass(frozen=True)
 class Cooccurrence:
-    """A symmetric matrix of co-occurrence counts in compressed rows.
+    """A matrix of co-occurrence counts in compressed rows, symmetric unless it was made elsewhere.
 
     Attributes
     ----------
@@ -25,11 +40,12 @@ class Cooccurrence:
     indices : numpy.ndarray
         (nnz,) int32, columns, ascending in each row.
     counts : numpy.ndarray
-        (nnz,) int64, positive, in units of 1 / `unit`: X = counts / unit, without rounding error.
+        (nnz,) int64, positive, in units of 1 / `unit`: X = counts / unit, without rounding error. Of a matrix
+        with fractions (`from_sparse`), float64.
     unit : int
         The least common multiple of 1..window, so that every weight 1/distance is a whole number of units.
     window : int
-        Tokens on either side that count as context.
+        Tokens on either side that count as context; 0 when that is not known.
     """
 
     indptr: np.ndarray
@@ -131,6 +147,102 @@ def count(
     return Cooccurrence(indptr, indices, counts, unit, window)
 
 
+def count_texts(
+    texts: Iterable[Sequence[str]], window: int, min_count: int = 1, threads: int = 1
+) -> tuple[Cooccurrence, Vocabulary]:
+    """Count the co-occurrences of texts that are lists of words.
+
+    Parameters
+    ----------
+    texts : iterable of sequence of str
+        Read once; the memory is 4 bytes a word.
+    window : int
+        From 1 to 22.
+    min_count : int
+        Words that occur less often are left out, before distances are taken.
+    threads : int
+        Threads to use; the result is the same bit for bit.
+
+    Returns
+    -------
+    x : Cooccurrence
+        The rows are the words of the vocabulary in its order.
+    vocabulary : Vocabulary
+        Most frequent first, equal counts by the word.
+
+    Raises
+    ------
+    InputError
+        When a text is a string instead of a list of words, no word is frequent enough, or the window is out
+        of range.
+    """
+    found: dict[str, int] = {}
+    ids, ends = array("i"), array("q", [0])
+    for number, text in enumerate(texts, 1):
+        if isinstance(text, str | bytes):
+            raise InputError(
+                f"text {number} is a string; give a list of its words, for instance text.split()"
+            )
+        ids.extend(found.setdefault(word, len(found)) for word in text)
+        ends.append(len(ids))
+    met, offsets = np.array(ids, np.int32), np.array(ends, np.int64)
+    occurrences = np.bincount(met, minlength=len(found))
+    words = sorted(found, key=lambda word: (-occurrences[found[word]], word))
+    words = [word for word in words if occurrences[found[word]] >= min_count]
+    if not words:
+        raise InputError(
+            f"no word occurs {min_count} times in the texts; use more texts or a smaller min_count"
+        )
+    rows = np.array([found[word] for word in words])
+    new = np.full(len(found), -1, np.int32)
+    new[rows] = np.arange(len(words))
+    kept = new[met] >= 0
+    offsets = np.concatenate([[0], np.cumsum(kept)])[offsets].astype(np.int64)
+    x = count(new[met][kept], offsets, len(words), window, threads)
+    return x, Vocabulary(words, occurrences[rows].astype(np.int64))
+
+
+def from_sparse(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Cooccurrence:
+    """Take counts that were made elsewhere.
+
+    Parameters
+    ----------
+    matrix : (V, V) scipy.sparse array or matrix
+        Finite counts of 0 or more, of any numeric type and format; it is not changed. Training runs with any
+        order of words, and shares its work best when frequent ones come first. The influence functions and
+        PPMI take X to be symmetric; GloVe does not.
+
+    Returns
+    -------
+    Cooccurrence
+        With `unit` 1 and `window` 0. Whole numbers are kept exactly, as int64; fractions as float64.
+
+    Raises
+    ------
+    InputError
+        When it is no sparse matrix or not square, or a count is negative or not finite.
+    """
+    if not scipy.sparse.issparse(matrix):
+        raise InputError(f"a {type(matrix).__name__} is no sparse matrix; wrap it in scipy.sparse.csr_array")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"the matrix of shape {matrix.shape} is not square; give a row and a column a word")
+    rows = scipy.sparse.csr_array(matrix, copy=True)
+    rows.sum_duplicates()
+    values = rows.data
+    if not (np.isrealobj(values) and np.all(np.isfinite(values) & (values >= 0))):
+        raise InputError("the matrix holds a count that is negative or not finite; counts are 0 or more")
+    rows.eliminate_zeros()
+    values = rows.data
+    whole = bool(np.all((values == np.floor(values)) & (values < 2**53)))
+    return Cooccurrence(
+        rows.indptr.astype(np.int64),
+        rows.indices.astype(np.int32),
+        values.astype(np.int64 if whole else np.float64),
+        unit=1,
+        window=0,
+    )
+
+
 def _compact(capacity, sizes, indices, counts, threads):
     """Move the filled starts of the rows together."""
     targets = np.concatenate([[0], np.cumsum(sizes)])
@@ -150,6 +262,13 @@ def select_documents(
         The corpus, as for :func:`count`.
     documents : numpy.ndarray
         (k,) int64, document numbers.
+
+    Returns
+    -------
+    tokens : numpy.ndarray
+        (m,) int32.
+    offsets : numpy.ndarray
+        (k + 1,) int64.
 
     Raises
     ------
@@ -176,11 +295,18 @@ def subtract(whole: Cooccurrence, removed: Cooccurrence, threads: int = 1) -> Co
     threads : int
         Threads to use.
 
+    Returns
+    -------
+    Cooccurrence
+        Exactly the counts of the documents that are left.
+
     Raises
     ------
     InputError
-        When `removed` is not part of `whole`.
+        When `removed` is not part of `whole`, or one of them is of fractions, whose difference is not exact.
     """
+    if not all(np.issubdtype(x.counts.dtype, np.integer) for x in (whole, removed)):
+        raise InputError("counts with fractions cannot be subtracted exactly; count the texts that are left")
     if (whole.n_words, whole.window) != (removed.n_words, removed.window):
         raise InputError(
             "the removed documents were counted with another vocabulary or window; count them again"
@@ -200,7 +326,14 @@ def subtract(whole: Cooccurrence, removed: Cooccurrence, threads: int = 1) -> Co
 
 
 def write(path: str | os.PathLike, x: Cooccurrence) -> None:
-    """Write the counts to an ``.npz`` file, atomically."""
+    """Write the counts to an ``.npz`` file, atomically.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    x : Cooccurrence
+    """
     write_npz(
         path,
         indptr=x.indptr,
@@ -213,6 +346,15 @@ def write(path: str | os.PathLike, x: Cooccurrence) -> None:
 
 def read(path: str | os.PathLike) -> Cooccurrence:
     """Read what :func:`write` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    Cooccurrence
 
     Raises
     ------

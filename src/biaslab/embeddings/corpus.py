@@ -15,6 +15,8 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import write_npz, write_parquet, write_tsv
 from biaslab.embeddings.readers import Document
 
+__all__ = ["Corpus", "build_corpus", "tokenize", "write_corpus"]
+
 UNITS = ("article", "part")
 MIN_WORD_LENGTH, MAX_WORD_LENGTH = 2, 15
 EXCERPT_CHARACTERS = 200
@@ -57,6 +59,14 @@ def tokenize(text: str) -> list[str]:
     """Return the words of a text exactly as ``gensim.corpora.wikicorpus.tokenize`` does.
 
     Lower case, runs of letters of 2 to 15 characters that do not begin with an underscore.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of str
     """
     return [run for run in _RUN.findall(text.lower()) if _is_word(run)]
 
@@ -127,7 +137,14 @@ def write_corpus(
     documents_path: str | os.PathLike,
     vocabulary_path: str | os.PathLike,
 ) -> None:
-    """Write the numbers (.npz), the table of units (.parquet) and the vocabulary (.tsv), each atomically."""
+    """Write the numbers (.npz), the table of units (.parquet) and the vocabulary (.tsv), each atomically.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    corpus_path, documents_path, vocabulary_path : path-like
+        The three files.
+    """
     write_tsv(vocabulary_path, corpus.vocabulary)
     write_parquet(documents_path, corpus.documents)
     write_npz(

@@ -3,7 +3,7 @@
 import codecs
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,6 +13,8 @@ from gensim.models import KeyedVectors
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import atomic_path
+
+__all__ = ["FORMATS", "keyed_vectors", "read_embedding", "write_embedding"]
 
 FORMATS = ("word2vec", "word2vec-binary", "glove")
 
@@ -88,20 +90,48 @@ def write_embedding(path: str | os.PathLike, words: list[str], vectors: np.ndarr
         When the format is unknown or cannot hold the words, or the file cannot be written.
     """
     _known(format)
-    if len(set(words)) < len(words):
-        raise InputError(f"cannot write {path}: a word is there twice; give every word once")
+    try:
+        keyed = keyed_vectors(words, vectors)
+    except InputError as error:
+        raise InputError(f"cannot write {path}: {error}") from error
     for i, word in enumerate(words):
         if not word or " " in word or "\n" in word:
             raise InputError(
                 f"cannot write {path}: word {i}, {word!r}, is empty or holds a space; leave it out"
             )
-    keyed = KeyedVectors(vectors.shape[1])
-    keyed.add_vectors(words, vectors)
-    keyed.expandos["count"] = np.arange(len(words), 0, -1)  # gensim writes words by falling count
     with atomic_path(path) as temporary:
         keyed.save_word2vec_format(
             str(temporary), binary=format == "word2vec-binary", write_header=format != "glove"
         )
+
+
+def keyed_vectors(words: Sequence[str], vectors: np.ndarray) -> KeyedVectors:
+    """Return word vectors as gensim knows them.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Each once; they keep their order.
+    vectors : (V, D) float32
+        Their vectors.
+
+    Returns
+    -------
+    gensim.models.KeyedVectors
+
+    Raises
+    ------
+    InputError
+        When a word is there twice, or words and vectors are not as many.
+    """
+    if len(words) != len(vectors):
+        raise InputError(f"{len(words)} words and {len(vectors)} vectors; give a vector for each word")
+    if len(set(words)) < len(words):
+        raise InputError("a word is there twice; give every word once")
+    keyed = KeyedVectors(vectors.shape[1])
+    keyed.add_vectors(list(words), vectors)
+    keyed.expandos["count"] = np.arange(len(words), 0, -1)  # gensim writes words by falling count
+    return keyed
 
 
 def _known(format: str) -> str:

@@ -20,6 +20,8 @@ from biaslab.core.jit import set_threads
 from biaslab.embeddings._kernels import CACHE_LINE, train_epoch
 from biaslab.embeddings.cooccurrence import Cooccurrence
 
+__all__ = ["GloveEmbedding", "GloveParameters", "train", "weighting"]
+
 _GROUP_BYTES = 320 * 1024  # the parameters of a row group: two groups and the records between them fit in L2
 _MIN_GROUPS, _MAX_GROUPS = 16, 255  # block numbers fit in 16 bits, which NumPy sorts in linear time
 
@@ -84,7 +86,19 @@ class Records:
 
 
 def weighting(x: np.ndarray, x_max: float, alpha: float) -> np.ndarray:
-    """Return f(x) = min((x / x_max)^alpha, 1) (below Eq. 1), float64, shaped like `x`."""
+    """Return f(x) = min((x / x_max)^alpha, 1) (below Eq. 1).
+
+    Parameters
+    ----------
+    x : numpy.ndarray
+        Counts of 0 or more, of any shape.
+    x_max, alpha : float
+
+    Returns
+    -------
+    numpy.ndarray
+        float64, shaped like `x`.
+    """
     return np.minimum((x / x_max) ** alpha, 1.0)
 
 
@@ -102,13 +116,13 @@ def train(
     Parameters
     ----------
     x : Cooccurrence
-        The counts X.
+        The counts X: of `cooccurrence.count_texts`, or of a sparse matrix by `cooccurrence.from_sparse`.
     parameters : GloveParameters
         Hyperparameters.
     rng : numpy.random.Generator
         Decides the initial values, the dealing of words into groups and the order of the records.
     threads : int
-        Threads to use; the result is the same bit for bit.
+        Threads to use, at most as many as the machine has; the result is the same bit for bit.
     checkpoint : pathlib.Path, optional
         Where to keep the state of a long training. A state of the same training found there is continued, and
         the result is bit for bit that of an undisturbed training. The caller deletes the file.

@@ -12,12 +12,24 @@ import scipy.sparse
 
 from biaslab.embeddings.cooccurrence import Cooccurrence
 
+__all__ = ["ppmi_rows", "row_sums"]
+
 _ROUNDING = 1e-12  # of the logarithms: smaller values are 0, so that a row of zeros is one
 
 
 def row_sums(x: Cooccurrence) -> np.ndarray:
-    """Return the sum of every row of X in units of 1 / `x.unit`, (V,) int64, without rounding error."""
-    sums = np.zeros(x.n_words, np.int64)
+    """Return the sum of every row of X in units of 1 / `x.unit`.
+
+    Parameters
+    ----------
+    x : Cooccurrence
+
+    Returns
+    -------
+    (V,) int64 or float64
+        As the counts are; whole numbers without rounding error.
+    """
+    sums = np.zeros(x.n_words, x.counts.dtype)
     filled = np.diff(x.indptr) > 0
     if filled.any():
         sums[filled] = np.add.reduceat(x.counts, x.indptr[:-1][filled])
@@ -45,7 +57,7 @@ def ppmi_rows(x: Cooccurrence, words: np.ndarray, sums: np.ndarray) -> scipy.spa
     starts = np.concatenate([[0], np.cumsum(lengths)])
     places = np.repeat(x.indptr[words] - starts[:-1], lengths) + np.arange(starts[-1])
     columns = x.indices[places]
-    logs = np.log(np.maximum(sums, 1))
+    logs = np.log(np.where(sums > 0, sums, 1))
     information = np.log(x.counts[places]) - logs[columns] - np.repeat(logs[words], lengths)
     values = information + np.log(max(int(sums.sum()), 1))
     values[values < _ROUNDING] = 0.0

@@ -12,6 +12,8 @@ from biaslab.embeddings.batches import read_training, read_trainings
 from biaslab.embeddings.formats import read_embedding
 from biaslab.embeddings.vocabulary import read_vocabulary
 
+__all__ = ["UnitEmbedding", "read_unit_embedding"]
+
 BATCH_SUFFIX = ".npz"
 _BLOCK = 2**14
 _FOLDERS_UP = 3

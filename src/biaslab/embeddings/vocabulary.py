@@ -10,6 +10,8 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
 
+__all__ = ["Vocabulary", "read_vocabulary"]
+
 
 @dataclass(frozen=True)
 class Vocabulary:

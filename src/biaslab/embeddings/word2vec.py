@@ -17,6 +17,8 @@ from tqdm import tqdm
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 
+__all__ = ["Word2VecParameters", "train"]
+
 MAX_SENTENCE = 10_000
 """Words of a sentence beyond which gensim drops what follows."""
 

@@ -8,6 +8,8 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.ranking import _kernels
 from biaslab.ranking.targets import check_desired, targets
 
+__all__ = ["ALGORITHMS", "Reranking", "rerank", "rerank_report"]
+
 ALGORITHMS = ("score_only", "det_greedy", "det_cons", "det_relaxed", "det_const_sort")
 """Names of the algorithms; their numbers in the kernels are their places here."""
 
@@ -31,7 +33,31 @@ class Reranking(NamedTuple):
 def rerank(
     scores: np.ndarray, attributes: np.ndarray, desired: np.ndarray, k: int, algorithm: str
 ) -> np.ndarray:
-    """Return the fairly ordered top k of a list: the order of `rerank_report`, which see."""
+    """Return the fairly ordered top k of a list: the order of `rerank_report`, which see.
+
+    Parameters
+    ----------
+    scores : (n,) float64
+        Finite scores, higher is better.
+    attributes : (n,) int64
+        Attribute value of each candidate, 0 to m - 1.
+    desired : (m,) float64
+        Desired share of each value; the sum is within 1e-9 of one.
+    k : int
+        Places to fill, at least 1; a shorter list is ranked whole.
+    algorithm : str
+        One of `ALGORITHMS`.
+
+    Returns
+    -------
+    (min(k, n),) int64
+        Positions in the input, best place first.
+
+    Raises
+    ------
+    InputError
+        As `rerank_report`.
+    """
     return rerank_report(scores, attributes, desired, k, algorithm).order
 
 

@@ -24,6 +24,19 @@ from biaslab.ranking import _kernels
 from biaslab.ranking.algorithms import check_k, check_list, rerank
 from biaslab.ranking.targets import check_desired, targets
 
+__all__ = [
+    "MEASURES",
+    "Measures",
+    "infeasible_count",
+    "infeasible_index",
+    "max_skew",
+    "measure",
+    "min_skew",
+    "ndcg",
+    "ndkl",
+    "skew",
+]
+
 
 class Measures(NamedTuple):
     """The measures of one ranking.
@@ -83,29 +96,124 @@ def skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> np.ndarray:
 
 
 def min_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
-    """Return MinSkew@k, the least of `skew`."""
+    """Return MinSkew@k, the least of `skew`.
+
+    Parameters
+    ----------
+    attributes : (n,) int64
+        Attribute values of a ranking, best place first.
+    desired : (m,) float64
+        Desired share of each value.
+    k : int
+        Length of the prefix.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        As `skew`.
+    """
     return float(skew(attributes, desired, k).min())
 
 
 def max_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
-    """Return MaxSkew@k, the greatest of `skew`."""
+    """Return MaxSkew@k, the greatest of `skew`.
+
+    Parameters
+    ----------
+    attributes : (n,) int64
+        Attribute values of a ranking, best place first.
+    desired : (m,) float64
+        Desired share of each value.
+    k : int
+        Length of the prefix.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        As `skew`.
+    """
     return float(skew(attributes, desired, k).max())
 
 
 def ndkl(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
-    """Return NDKL of the top k: the weighted mean divergence of all its prefixes; arguments as `skew`."""
+    """Return NDKL of the top k: the weighted mean divergence of all its prefixes.
+
+    Parameters
+    ----------
+    attributes : (n,) int64
+        Attribute values of a ranking, best place first.
+    desired : (m,) float64
+        Desired share of each value.
+    k : int
+        Length of the prefix.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        As `skew`.
+    """
     values, desired = _check_ranking(attributes, desired, k)
     n = values.size
     return _kernels.divergence(values, _log(desired), log_table(n), discount_table(n))
 
 
 def infeasible_index(attributes: np.ndarray, desired: np.ndarray, k: int) -> int:
-    """Return in how many prefixes of the top k some value is short; arguments as `skew`."""
+    """Return in how many prefixes of the top k some value is short.
+
+    Parameters
+    ----------
+    attributes : (n,) int64
+        Attribute values of a ranking, best place first.
+    desired : (m,) float64
+        Desired share of each value.
+    k : int
+        Length of the prefix.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InputError
+        As `skew`.
+    """
     return _infeasibility(attributes, desired, k)[0]
 
 
 def infeasible_count(attributes: np.ndarray, desired: np.ndarray, k: int) -> int:
-    """Return how many pairs of prefix and value there are with the value short; arguments as `skew`."""
+    """Return how many pairs of prefix and value there are with the value short.
+
+    Parameters
+    ----------
+    attributes : (n,) int64
+        Attribute values of a ranking, best place first.
+    desired : (m,) float64
+        Desired share of each value.
+    k : int
+        Length of the prefix.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InputError
+        As `skew`.
+    """
     return _infeasibility(attributes, desired, k)[1]
 
 

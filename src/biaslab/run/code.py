@@ -1,7 +1,8 @@
 """Which code a result depends on, and a digest of it, without importing it.
 
-Comments, docstrings, formatting and help texts do not count, nor do messages of errors, which end a step
-without a result; but where code that is covered turns the message of an error into a value, messages count.
+Comments, docstrings, formatting, help texts and lists of public names do not count, nor do messages of
+errors, which end a step without a result; but where code that is covered turns the message of an error into a
+value, messages count.
 """
 
 import ast
@@ -152,7 +153,7 @@ class _WithoutTyping(ast.NodeTransformer):
 
 
 class _Silencer(ast.NodeTransformer):
-    """Leaves out docstrings and help texts, and empties the messages of errors if asked."""
+    """Leaves out docstrings, help texts and lists of public names; empties messages of errors if asked."""
 
     def __init__(self, silent: bool) -> None:
         self.silent = silent
@@ -163,6 +164,11 @@ class _Silencer(ast.NodeTransformer):
         return self.generic_visit(node)
 
     visit_Module = visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = _without_docstring  # noqa: N815
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        """Leave out ``__all__``: what others may rely on changes no result."""
+        is_list = isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__"
+        return None if is_list else self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         node.keywords = [k for k in node.keywords if k.arg not in _SAID]

@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,3 +101,58 @@ def test_subtracting_another_corpus():
         cooccurrence.subtract(x, other)
     with pytest.raises(InputError, match="another vocabulary or window"):
         cooccurrence.subtract(x, cooccurrence.count(*random_corpus(seed=1), 7))
+
+
+def test_texts_are_counted_as_their_word_ids_are():
+    texts = [["b", "a", "b", "rare"], [], ["a", "b", "c", "a"]]
+    x, vocabulary = cooccurrence.count_texts(iter(texts), window=2, min_count=2)
+    assert vocabulary.words == ["a", "b"]  # three times each
+    assert vocabulary.counts.tolist() == [3, 3]
+    assert same(x, cooccurrence.count(*flat([[1, 0, 1], [], [0, 1, 0]]), 2, 2))
+
+
+@pytest.mark.parametrize(
+    ("texts", "problem"),
+    [
+        ([["a"], "a b"], "text 2 is a string; give a list of its words"),
+        ([["a", "b"]], "no word occurs 2 times"),
+        ([], "no word occurs 2 times"),
+    ],
+)
+def test_texts_that_cannot_be_counted_are_refused(texts, problem):
+    with pytest.raises(InputError, match=problem):
+        cooccurrence.count_texts(texts, window=2, min_count=2)
+
+
+def test_a_sparse_matrix_becomes_counts():
+    entries = (
+        [2.0, 1.0, 0.0, 3.0, 1.0],
+        ([0, 0, 1, 2, 2], [2, 1, 1, 1, 1]),
+    )  # out of order, a zero, one twice
+    matrix = scipy.sparse.coo_matrix(entries, shape=(3, 3))
+    x = cooccurrence.from_sparse(matrix)
+    assert as_dict(x) == {(0, 1): 1, (0, 2): 2, (2, 1): 4}
+    assert (x.counts.dtype, x.indices.dtype, x.indptr.dtype) == (np.int64, np.int32, np.int64)
+    assert matrix.nnz == 5  # the user's is left as it is
+
+
+def test_fractions_of_a_sparse_matrix_are_kept():
+    x = cooccurrence.from_sparse(scipy.sparse.csr_array([[0, 0.1], [0.5, 0]]))
+    assert x.counts.tolist() == [0.1, 0.5]
+    with pytest.raises(InputError, match="fractions cannot be subtracted exactly"):
+        cooccurrence.subtract(x, x)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "problem"),
+    [
+        (np.eye(2), "a ndarray is no sparse matrix"),
+        (scipy.sparse.csr_array(np.ones((2, 3))), r"the matrix of shape \(2, 3\) is not square"),
+        (scipy.sparse.csr_array([[0, -1], [1, 0]]), "negative or not finite"),
+        (scipy.sparse.csr_array([[0, np.nan], [1, 0]]), "negative or not finite"),
+        (scipy.sparse.csr_array([[0, 1j], [1, 0]]), "negative or not finite"),
+    ],
+)
+def test_a_matrix_that_holds_no_counts_is_refused(matrix, problem):
+    with pytest.raises(InputError, match=problem):
+        cooccurrence.from_sparse(matrix)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from biaslab.core.errors import InputError
-from biaslab.embeddings.formats import FORMATS, read_embedding, write_embedding
+from biaslab.embeddings.formats import FORMATS, keyed_vectors, read_embedding, write_embedding
 from refusals import assert_file_refused
 
 WORDS = ["the", "2004", "été", "北京"]
@@ -249,3 +249,17 @@ def test_words_and_vectors_may_cross_the_blocks_a_binary_file_is_read_in(tmp_pat
     read_names, read_vectors = read_embedding(tmp_path / "vectors")
     assert read_names == names
     np.testing.assert_array_equal(read_vectors, vectors)
+
+
+def test_vectors_are_those_of_gensim_in_their_order():
+    keyed = keyed_vectors(["of", "the"], np.array([[1, 0], [3, 4]], np.float32))
+    assert keyed.index_to_key == ["of", "the"]
+    assert keyed.similarity("of", "the") == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"), [(["a"], "1 words and 2 vectors"), (["a", "a"], "a word is there twice")]
+)
+def test_words_that_do_not_fit_the_vectors_are_refused(words, problem):
+    with pytest.raises(InputError, match=problem):
+        keyed_vectors(words, np.eye(2, dtype=np.float32))

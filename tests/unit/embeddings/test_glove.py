@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
@@ -174,3 +175,13 @@ def test_paired_training_differs_from_the_baseline_by_the_removal_alone(tmp_path
     paired = trained(entries, "one", paired_with="baseline")
     near = np.abs(paired.W - baseline.W).mean()
     assert 0 < near < np.abs(trained(pruned, "one").W - baseline.W).mean() / 5
+
+
+def test_a_sparse_matrix_is_trained_on_to_the_same_bytes_at_any_number_of_threads():
+    x = small_x(n_words=400, n_tokens=20000)
+    matrix = scipy.sparse.csr_array((x.counts / x.unit, x.indices, x.indptr), shape=(400, 400))
+    one, two = (
+        train(cooccurrence.from_sparse(matrix), PARAMETERS, stream(3), threads=threads) for threads in (1, 2)
+    )
+    assert equal(one, two)
+    assert equal(one, train(x, PARAMETERS, stream(3)))  # the same numbers as those of exact counts

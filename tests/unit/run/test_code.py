@@ -67,6 +67,12 @@ def test_comments_docstrings_and_layout_do_not_count(package):
     assert digest_after(package, "lazy.py", text) == before
 
 
+def test_a_list_of_public_names_does_not_count(package):
+    before = code_digest("toy.top", package=package)
+    assert digest_after(package, "lazy.py", '__all__ = ["f"]\n' + SOURCES["lazy.py"]) == before
+    assert digest_after(package, "lazy.py", 'names = ["f"]\n' + SOURCES["lazy.py"]) != before
+
+
 def test_a_body_of_only_a_docstring_equals_pass(package):
     first = digest_after(package, "lazy.py", 'class E(Exception):\n    """Doc."""\n')
     assert digest_after(package, "lazy.py", "class E(Exception):\n    pass\n") == first

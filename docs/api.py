@@ -1,0 +1,131 @@
+"""Write docs/api/ROOM.md, the public names of each library, from the docstrings: ``python docs/api.py``.
+
+The public modules of a room and the public names of a module are its ``__all__``. Nothing is imported.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src/biaslab"
+ROOMS = ("embeddings", "bias", "classifiers", "ranking", "debiasing")
+
+_SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
+_ITEMS = {"Parameters", "Attributes", "Returns", "Yields", "Raises"}
+_ROLE = re.compile(r":\w+:`")
+
+
+def public(module: ast.Module) -> list[str]:
+    """Return what a module lists in ``__all__``."""
+    for node in module.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return ast.literal_eval(node.value)
+    return []
+
+
+def modules(room: str) -> dict[str, ast.Module]:
+    """Return the public modules of a room by their names."""
+    names = public(_parse(PACKAGE / room / "__init__.py"))
+    return {name: _parse(PACKAGE / room / f"{name}.py") for name in names}
+
+
+def definitions(module: ast.Module) -> dict[str, ast.AST]:
+    """Return what stands behind the public names of a module that are its own, in the order of the file."""
+    found = {}
+    for node in module.body:
+        name = ast.unparse(node.targets[0]) if isinstance(node, ast.Assign) else getattr(node, "name", "")
+        if name in public(module):
+            found[name] = node
+    return found
+
+
+def methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
+    """Return the public methods and properties of a class."""
+    return [m for m in node.body if isinstance(m, ast.FunctionDef) and not m.name.startswith("_")]
+
+
+def fields(node: ast.ClassDef) -> list[ast.AnnAssign]:
+    """Return the fields of a dataclass or named tuple."""
+    return [field for field in node.body if isinstance(field, ast.AnnAssign)]
+
+
+def sections(docstring: str) -> dict[str, str]:
+    """Split a numpydoc docstring by its headings; what stands above the first is under ""."""
+    first, *rest = _SECTION.split(docstring)
+    return {
+        "": first.strip(),
+        **{name: text.rstrip() for name, text in zip(rest[::2], rest[1::2], strict=True)},
+    }
+
+
+def items(section: str) -> list[tuple[str, str]]:
+    """Return the entries of a section: the line that names each, and what is said of it."""
+    found: list[tuple[str, str]] = []
+    for line in section.splitlines():
+        if line and not line.startswith(" "):
+            found.append((line, ""))
+        elif line.strip():
+            head, text = found[-1]
+            found[-1] = (head, f"{text} {line.strip()}".strip())
+    return found
+
+
+def signature(node: ast.FunctionDef | ast.ClassDef) -> str:
+    """Return how a function or class is called."""
+    if isinstance(node, ast.FunctionDef):
+        arguments = [a for a in node.args.posonlyargs + node.args.args if a.arg not in ("self", "cls")]
+        node.args.posonlyargs, node.args.args = [], arguments
+        returned = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+        return f"{node.name}({ast.unparse(node.args)}){returned}"
+    made = next((m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "__init__"), None)
+    if made:
+        return node.name + signature(made).removeprefix("__init__").removesuffix(" -> None")
+    return f"{node.name}({', '.join(map(ast.unparse, fields(node)))})"
+
+
+def page(room: str) -> str:
+    """Return the page of a room."""
+    parts = [f"# biaslab.{room}", _text(ast.get_docstring(_parse(PACKAGE / room / "__init__.py")))]
+    for name, module in modules(room).items():
+        parts += [f"## {name}", f"`from biaslab.{room} import {name}`", _text(ast.get_docstring(module))]
+        for defined, node in definitions(module).items():
+            parts += _entry(f"{name}.{defined}", node)
+    return "\n\n".join(parts) + "\n"
+
+
+def _parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _entry(name: str, node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Assign):
+        return [f"### {name}", f"```text\n{ast.unparse(node)}\n```"]
+    parts = [f"### {name}", *_documented(node)]
+    if isinstance(node, ast.ClassDef):
+        for method in methods(node):
+            parts += [f"#### {name}.{method.name}", *_documented(method)]
+    return parts
+
+
+def _documented(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
+    is_property = any(ast.unparse(d).endswith("property") for d in node.decorator_list)
+    parts = [] if is_property else [f"```text\n{signature(node)}\n```"]
+    for heading, text in sections(ast.get_docstring(node)).items():
+        body = "\n".join(map(_item, items(text))) if heading in _ITEMS else _text(text)
+        parts += [f"**{heading}**"] * bool(heading) + [body]
+    return parts
+
+
+def _item(item: tuple[str, str]) -> str:
+    name, colon, kind = item[0].partition(" : ")
+    return f"- `{name}`" + f" ({_text(kind)})" * bool(colon) + f": {_text(item[1])}" * bool(item[1])
+
+
+def _text(text: str) -> str:
+    return _ROLE.sub("`", text).replace("``", "`")
+
+
+if __name__ == "__main__":
+    for room in ROOMS:
+        (ROOT / "docs/api" / f"{room}.md").write_text(page(room), encoding="utf-8")

@@ -1,0 +1,134 @@
+"""The public names of the libraries: which they are, that they are documented, and that they stand alone."""
+
+import ast
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+_spec = importlib.util.spec_from_file_location("api", ROOT / "docs/api.py")
+api = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(api)
+
+PUBLIC = {
+    "embeddings.analogies": "AnalogyScore default_questions evaluate",
+    "embeddings.cooccurrence": "Cooccurrence count count_texts from_sparse read select_documents subtract"
+    " write",
+    "embeddings.corpus": "Corpus build_corpus tokenize write_corpus",
+    "embeddings.formats": "FORMATS keyed_vectors read_embedding write_embedding",
+    "embeddings.glove": "GloveEmbedding GloveParameters train weighting",
+    "embeddings.ppmi": "ppmi_rows row_sums",
+    "embeddings.unit": "UnitEmbedding read_unit_embedding",
+    "embeddings.vocabulary": "Vocabulary read_vocabulary",
+    "embeddings.word2vec": "Word2VecParameters train",
+    "bias.directions": "bias_axis project_targets",
+    "bias.weat": "PermutationTest differential_associations effect_size effect_size_gradient"
+    " permutation_p_value",
+    "bias.word_sets": "WeatIndices WordSets in_vocabulary read_word_sets",
+    "classifiers.adapters": "CallableModel TorchModel adapt from_sklearn",
+    "classifiers.domain": "Domain Protected",
+    "classifiers.encoding": "Data decode read_table",
+    "classifiers.models": "Model",
+    "classifiers.networks": "Network load_network save_network",
+    "classifiers.schema": "Bins Category Integer Schema load_schema",
+    "classifiers.tensorflow_bundle": "load_bundle",
+    "classifiers.training": "train",
+    "ranking.algorithms": "ALGORITHMS Reranking rerank rerank_report",
+    "ranking.measures": "MEASURES Measures infeasible_count infeasible_index max_skew measure min_skew"
+    " ndcg ndkl skew",
+    "ranking.targets": "SUM_TOLERANCE TOLERANCE check_desired targets",
+    "debiasing.analogies": "generate_analogies solve_analogies",
+    "debiasing.benchmarks": "read_pairs read_questions score_pairs score_questions",
+    "debiasing.hard": "equalize hard_debias neutralize",
+    "debiasing.measures": "direct_bias indirect_bias mean_similarity overlap pair_bias project_words",
+    "debiasing.soft": "Grams SoftSolution gram_matrices soft_debias solve_path",
+    "debiasing.subspace": "BiasSubspace find_subspace project",
+    "debiasing.word_lists": "KnownSets KnownWords SetList WordList known_sets known_words read_scores"
+    " read_sets read_words",
+}
+"""What users may rely on: who takes a name away says so in CHANGELOG.md."""
+
+MODULES = {f"{room}.{name}": module for room in api.ROOMS for name, module in api.modules(room).items()}
+ENTRIES = {
+    f"{module}.{name}": node
+    for module, tree in MODULES.items()
+    for name, node in api.definitions(tree).items()
+}
+FUNCTIONS = {name: node for name, node in ENTRIES.items() if isinstance(node, ast.FunctionDef)}
+CLASSES = {name: node for name, node in ENTRIES.items() if isinstance(node, ast.ClassDef)}
+ARRAY = re.compile(r"\(.*\).*(int|float|bool)\d*|\(.*\) array|As for|as for|of any shape|:func:")
+
+ALONE = """
+import importlib, json, sys
+room, *modules = sys.argv[1:]
+for module in modules:
+    importlib.import_module(f"biaslab.{module}")
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def listed(section):
+    """Return the names that a section is about, and what it says of each."""
+    return {
+        name.strip(): (head, text)
+        for head, text in api.items(section)
+        for name in head.split(" : ")[0].split(",")
+    }
+
+
+def test_the_public_names_are_these():
+    assert {name: " ".join(api.public(tree)) for name, tree in MODULES.items()} == PUBLIC
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_is_there(module):
+    imported = importlib.import_module(f"biaslab.{module}")
+    assert [name for name in imported.__all__ if not hasattr(imported, name)] == []
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_public_function_says_what_it_takes_returns_and_raises(name):
+    node = FUNCTIONS[name]
+    sections = api.sections(ast.get_docstring(node))
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    assert set(listed(sections.get("Parameters", ""))) == {argument.arg for argument in arguments}
+    returns = node.returns is not None and ast.unparse(node.returns) != "None"
+    assert returns == bool({"Returns", "Yields"} & set(sections))
+    raises = any(isinstance(part, ast.Raise) for part in ast.walk(node))
+    assert "Raises" in sections or not raises
+    for argument in arguments:
+        if "ndarray" in ast.unparse(argument.annotation):
+            assert ARRAY.search(" ".join(listed(sections["Parameters"])[argument.arg])), argument.arg
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_public_class_says_what_it_holds(name):
+    node = CLASSES[name]
+    sections = api.sections(ast.get_docstring(node))
+    said = listed(sections.get("Attributes", "") + "\n" + sections.get("Parameters", ""))
+    assert {field.target.id for field in api.fields(node)} <= set(said)
+    assert said
+    assert all(ast.get_docstring(method) for method in api.methods(node))
+
+
+@pytest.mark.parametrize("room", api.ROOMS)
+def test_the_page_of_a_room_is_up_to_date(room):
+    written = (ROOT / "docs/api" / f"{room}.md").read_text(encoding="utf-8")
+    assert written == api.page(room), "run: python docs/api.py"
+
+
+@pytest.mark.parametrize("room", api.ROOMS)
+def test_a_room_needs_nothing_of_the_house_above_it(room):
+    names = [name for name in PUBLIC if name.startswith(f"{room}.")]
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, room, *names], capture_output=True, text=True, check=True
+    )
+    loaded = json.loads(done.stdout)
+    rooms = {name.split(".")[1] for name in loaded if name.startswith("biaslab.")}
+    assert rooms <= {room, "core", "embeddings", "bias"}
+    assert not {"snakemake", "typer", "torch", "transformers"} & set(loaded)
