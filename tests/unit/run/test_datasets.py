@@ -227,6 +227,6 @@ def test_commands_fetch_and_list(table, copy, tmp_path):
     copy("mirror/mine.txt")
     listed = CliRunner().invoke(app, ["datasets", "list", *registry, "--mirror", str(tmp_path / "mirror")])
     assert listed.stdout.splitlines() == [
-        "name\tversion\tlicence\tsource",
-        f"mine\t1\tCC0\tmirror: {tmp_path}/mirror/mine.txt",
+        "name\tstate\tsize\tversion\tlicence\tsource",
+        f"mine\there\t20 bytes\t1\tCC0\tmirror: {tmp_path}/mirror/mine.txt",
     ]
