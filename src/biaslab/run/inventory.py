@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from biaslab.run.datasets import UNKNOWN_SIZE, Dataset
 from biaslab.run.fetching import ABSENT, PENDING, THERE, status
 
-HERE, FETCH, LICENCE, OWN, FAILED = "here", "can be fetched", "needs a licence", "needs your copy", "not fetched"
+HERE, FETCH, LICENCE, OWN, FAILED = (
+    "here",
+    "can be fetched",
+    "needs a licence",
+    "needs your copy",
+    "not fetched",
+)
 
 _WORDS = {THERE: HERE, PENDING: FETCH}
 _ABSENT_WORDS = {"licensed": LICENCE, "local": OWN}
