@@ -2,6 +2,8 @@
 
 import os
 import zipfile
+import zlib
+from tokenize import TokenError
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,11 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path
 
 FLOAT_FORMAT = "%.10g"
+MAX_PACKED_BYTES = 2**28
+"""The most that an array which is packed a hundred to one may unpack to; ours are not packed at all."""
+
+_DAMAGED = (OSError, ValueError, EOFError, AttributeError, MemoryError, SyntaxError, TokenError, RuntimeError)
+_DAMAGED += (zipfile.BadZipFile, zlib.error)  # all that a file which is no sound .npz makes numpy raise
 
 
 def write_tsv(path: str | os.PathLike, table: pd.DataFrame) -> None:
@@ -92,10 +99,12 @@ def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, n
     Raises
     ------
     InputError
-        When the file is missing, damaged, holds objects, or lacks one of `keys`.
+        When the file is missing, damaged, holds objects, unpacks to more than there is memory for, or lacks
+        one of `keys`.
     """
     try:
         with np.load(path, allow_pickle=False) as archive:
+            _refuse_bombs(path, archive.zip)
             missing = [k for k in keys if k not in archive.files]
             if missing:
                 raise InputError(
@@ -104,5 +113,13 @@ def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, n
             return {k: archive[k] for k in (keys or archive.files)}
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; run the step that makes it first") from error
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
-        raise InputError(f"{path}: not a readable .npz file ({str(error).splitlines()[0]})") from error
+    except _DAMAGED as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{path}: not a readable .npz file ({reason})") from error
+
+
+def _refuse_bombs(path: str | os.PathLike, archive: zipfile.ZipFile) -> None:
+    """Raise when an array unpacks to far more than it takes; no more than it announces is ever unpacked."""
+    for member in archive.infolist():
+        if member.file_size > max(MAX_PACKED_BYTES, 100 * member.compress_size):
+            raise InputError(f"{path}: {member.filename} unpacks to {member.file_size} bytes; refused")
