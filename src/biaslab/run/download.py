@@ -104,7 +104,8 @@ class _Download:
 
     def run(self) -> None:
         """Try until the file is whole, and move it to its place."""
-        self._say(f"downloading {self._name} ({in_words(self._size)}) from {self._url}")
+        there = f", {in_words(self._there())} of it are there" if self._there() else ""
+        self._say(f"downloading {self._name} ({in_words(self._size)}{there}) from {self._url}")
         try:
             self._try_often()
             self._part.chmod(0o644)
@@ -130,7 +131,7 @@ class _Download:
 
     def _try(self) -> None:
         """Get what is missing, and check the whole."""
-        there = self._part.stat().st_size if self._part.is_file() else 0
+        there = self._there()
         if there > self._size:
             self._part.unlink()
             there = 0
@@ -139,6 +140,10 @@ class _Download:
                 there = self._resumed(response, there)
                 self._receive(response, there)
         self._check(resumed=there > 0)
+
+    def _there(self) -> int:
+        """Return how many bytes an earlier attempt has left."""
+        return self._part.stat().st_size if self._part.is_file() else 0
 
     def _open(self, there: int) -> HTTPResponse:
         """Ask for the file, or for what is missing of it."""

@@ -1,4 +1,5 @@
 import hashlib
+import re
 import shutil
 from functools import partial
 from pathlib import Path
@@ -71,6 +72,18 @@ def test_the_shipped_registry_is_valid_and_its_package_files_are_the_registered_
     for name, dataset in registry.items():
         if dataset.origin == "package":
             assert datasets.fetch(name, registry, out=tmp_path / name).kind == "package"
+            assert (tmp_path / name).stat().st_size == int(dataset.size)
+
+
+def test_the_addresses_are_those_of_one_commit_for_ever():
+    downloads = [d for d in datasets.load_registry(REGISTRY).values() if d.origin == "url"]
+    assert len(downloads) >= 9
+    for dataset in downloads:
+        host, _, _, commit, *path = dataset.location.removeprefix("https://").split("/")
+        assert host == "raw.githubusercontent.com"
+        assert re.fullmatch("[0-9a-f]{40}", commit)
+        assert commit.startswith(dataset.version)
+        assert dataset.filename.endswith("/".join(path))
 
 
 @pytest.mark.parametrize(

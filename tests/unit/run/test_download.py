@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import socket
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 
 import pytest
 
@@ -86,7 +87,9 @@ def test_another_call_goes_on_with_what_an_earlier_one_left(target, monkeypatch)
     with web.served(web.file(DATA, cut=100_000), web.file(DATA)) as (url, asked):
         assert "cannot be downloaded in 1 attempts (the connection ended after 100000" in refusal(url, target)
         assert left(target) == {"file.txt.part"}
-        download(url, target, **FILE)
+        said = []
+        download(url, target, **FILE, say=said.append)
+    assert said == [f"downloading mine (256.0 kB, 100.0 kB of it are there) from {url}"]
     assert asked[1]["Range"] == "bytes=100000-"
     assert target.read_bytes() == DATA
 
@@ -239,6 +242,16 @@ def test_a_folder_that_cannot_be_written_is_refused(target):
         assert (
             refusal(url, target) == f"cannot write {target.parent}: Permission denied; choose another folder"
         )
+    assert asked == []
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no file system that nobody may write to")
+def test_a_file_system_that_cannot_be_written_is_refused():
+    with (
+        web.served(web.file(DATA)) as (url, asked),
+        pytest.raises(InputError, match="cannot write /proc/new: "),
+    ):
+        download(url, Path("/proc/new/file.txt"), **FILE)
     assert asked == []
 
 
