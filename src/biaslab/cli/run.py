@@ -1,6 +1,7 @@
 """``biaslab run``: check the configuration, download the data, then hand over to Snakemake."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +20,10 @@ LOCK = Path(".snakemake/biaslab.lock")
 # that asks once a timespan whether others may start, and with hundreds of them a quarter of a core is lost.
 _FLAGS = ["--quiet", "host", "reason", "--nolock", "--rerun-incomplete", "--show-failed-logs"]
 _FLAGS += ["--max-jobs-per-timespan", "500/5s"]
+# Arguments of Snakemake under which steps run elsewhere: to cancel them takes longer than to end those here.
+_ELSEWHERE = re.compile(r"(-e|--(executor|(workflow-)?profile))(=.*)?")
+_PATIENCE, _PATIENCE_ELSEWHERE = 3.0, 60.0  # seconds
+_ALMOST_FULL = 1 << 20  # bytes: Snakemake's own notes no longer fit
 # Arguments of Snakemake under which no step is run: nothing is downloaded for them.
 _LOOKS_ONLY = re.compile(
     r"-[A-Za-z]*n[A-Za-z]*|--(dry-?run|lint|report|unlock|touch|dag|d3dag|rulegraph|filegraph|help|version"
@@ -35,6 +40,7 @@ def run(
 
     Registered data are downloaded first. What cannot be had is remembered and left out, with the reason.
     """
+    from biaslab.core.files import remove_partial_files
     from biaslab.run.area import load_area
     from biaslab.run.config import REGISTRY, load_files, overlays
     from biaslab.run.datasets import load_registry
@@ -51,12 +57,17 @@ def run(
             _say(f"{area}: {line}")
     hold(LOCK)
     if not any(map(_LOOKS_ONLY.fullmatch, context.args)):
+        remove_partial_files(root / "results")
         registry = load_registry(root / REGISTRY)
         download_wanted(wanted(checked), registry, checked["datasets"], _say)
     given = ["--configfile", *map(str, files)] if files else []
     arguments = [sys.executable, "-m", "snakemake", *given, *_FLAGS, *context.args]
     sys.stderr.flush()
-    raise typer.Exit(supervise(arguments))
+    elsewhere = any(map(_ELSEWHERE.fullmatch, context.args))
+    code = supervise(arguments, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE)
+    if code and shutil.disk_usage(root).free < _ALMOST_FULL:
+        _say("biaslab: the disk is full; free space, and the same command goes on from here")
+    raise typer.Exit(code)
 
 
 def _say(line: str) -> None:

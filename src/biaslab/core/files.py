@@ -26,6 +26,8 @@ MAX_YAML_VALUES = 10**6
 MAX_LINE_CHARACTERS = 2**24
 """The longest line of a table that is read."""
 
+_PARTIAL = ".partial"
+
 
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
@@ -49,7 +51,8 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+        suffix = f"{_PARTIAL}{path.suffix}"
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=suffix)
         os.close(handle)
     except OSError as error:
         raise InputError(
@@ -68,6 +71,12 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove_partial_files(folder: Path) -> None:
+    """Remove what killed processes have left of `atomic_path` in a folder and below it."""
+    for path in folder.rglob(f".*{_PARTIAL}*"):
+        path.unlink(missing_ok=True)
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:

@@ -12,7 +12,7 @@ def hold(path: Path) -> None:
     """Hold a lock for the rest of this process, and wait for it while another process has it.
 
     The system gives the lock back however the process ends, so that no stale lock is ever left behind. A
-    program which replaces this process (``exec``) keeps the lock; child processes do not have it.
+    child process has the lock, too, when it is started with ``close_fds=False``.
 
     Parameters
     ----------
@@ -27,14 +27,33 @@ def hold(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        _take(handle, path)
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}; work in a folder of your own") from error
+        raise InputError(
+            f"cannot write {path}: {error.strerror}; free space or work in a folder of your own"
+        ) from error
+    os.set_inheritable(handle, True)
+
+
+def _take(handle: int, path: Path) -> None:
+    """Take a lock; say who has it where another does, and wait."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        holder = path.read_text(encoding="ascii").strip()
-        sys.stderr.write(f"biaslab: process {holder} is at work in this folder; waiting for it to end\n")
+        sys.stderr.write(f"biaslab: {_who_holds(path)}; waiting for it to end\n")
+        sys.stderr.flush()
         fcntl.flock(handle, fcntl.LOCK_EX)
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
-    os.set_inheritable(handle, True)
+
+
+def _who_holds(path: Path) -> str:
+    """Return who has a lock: a process, or what is left of a killed one."""
+    holder = path.read_text(encoding="ascii").strip()
+    try:
+        os.kill(int(holder), 0)
+    except ProcessLookupError:
+        return f"what process {holder} started is at work in this folder"
+    except (ValueError, PermissionError):  # it has not said who it is yet; it is another user's
+        pass
+    return f"process {holder} is at work in this folder"

@@ -1,5 +1,7 @@
 """One run at a time: a lock that waits, and that no death leaves behind."""
 
+import errno
+import os
 import subprocess
 import sys
 
@@ -13,14 +15,15 @@ import pathlib, subprocess, sys
 from biaslab.run.lock import hold
 hold(pathlib.Path(sys.argv[1]))
 child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+heir = subprocess.Popen(sys.argv[2], shell=True, close_fds=False)
 print("held", flush=True)
 input()
 """
 
 
-def start(lock):
+def start(lock, heir="true"):
     return subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(lock)],
+        [sys.executable, "-c", HOLDER, str(lock), heir],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -43,7 +46,30 @@ def test_a_second_run_waits_until_the_first_is_killed(tmp_path):
         process.communicate()
 
 
+def test_a_second_run_waits_for_what_a_killed_one_has_left(tmp_path):
+    lock = tmp_path / "lock"
+    first = start(lock, heir="sleep 1")
+    assert first.stdout.readline() == "held\n"
+    first.kill()
+    first.wait()
+    second = start(lock)
+    said = f"biaslab: what process {first.pid} started is at work in this folder; waiting for it to end\n"
+    assert second.stderr.readline() == said
+    assert second.stdout.readline() == "held\n"
+    second.communicate("\n")
+    first.communicate()
+
+
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot write"):
         hold(tmp_path / "file" / "lock")
+
+
+def test_a_full_disk_is_refused(tmp_path, monkeypatch):
+    def no_space(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", no_space)
+    with pytest.raises(InputError, match=r"cannot write .*lock: No space left on device; free space"):
+        hold(tmp_path / "lock")

@@ -1,50 +1,193 @@
-"""A supervised program: what it says is passed on, its interruption is told in one line."""
+"""A supervised program: what it says is passed on; it ends with its supervisor, with all that it started."""
 
+import contextlib
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
+import uuid
+from pathlib import Path
 
-SUPERVISOR = "import sys; from biaslab.run.supervise import supervise; sys.exit(supervise(sys.argv[1:]))"
-PROGRAM = """
-import sys, time
-print("started", file=sys.stderr, flush=True)
-try:
-    time.sleep(60)
-except KeyboardInterrupt:
-    print("much noise", file=sys.stderr)
-    sys.exit(1)
+import pytest
+
+from processes import MARK, alive, is_free, kill_all, wait_for
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks through /proc")
+
+WITHIN = 10  # seconds
+SUPERVISOR = """
+import pathlib, sys
+from biaslab.run.lock import hold
+from biaslab.run.supervise import supervise
+hold(pathlib.Path(sys.argv[1]))
+sys.exit(supervise(sys.argv[2:], patience=0.5))
+"""
+SAID = {
+    signal.SIGINT: "biaslab: interrupted; the same command goes on from here\n",
+    signal.SIGTERM: "biaslab: terminated; the same command goes on from here\n",
+    signal.SIGHUP: "biaslab: hung up; the same command goes on from here\n",
+}
+WITH_CHILD = "sh -c 'sleep 300; true' & echo started >&2; "
+NOISY = f"trap 'echo much noise >&2; exit 1' INT; {WITH_CHILD} while true; do sleep 0.1; done"
+STUBBORN = f"trap '' INT TERM HUP; {WITH_CHILD} while true; do sleep 0.1; done"
+OWN_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(2, termios.TIOCSCTTY, 0)
+os.execvp(sys.argv[1], sys.argv[1:])
 """
 
 
-def start(program):
-    return subprocess.Popen(
-        [sys.executable, "-c", SUPERVISOR, sys.executable, "-c", program],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+@pytest.fixture
+def mark():
+    """Return what marks the processes of a test; none is left after it."""
+    name = uuid.uuid4().hex
+    yield name
+    kill_all(name)
 
 
-def test_output_and_exit_code_are_passed_on():
-    process = start("import sys; print('out'); print('error', file=sys.stderr); sys.exit(3)")
+@pytest.fixture
+def start(tmp_path, mark):
+    """Return a function that starts a supervised shell script."""
+
+    def run(script: str, before: tuple[str, ...] = (), **options: object) -> subprocess.Popen:
+        supervisor = [sys.executable, "-c", SUPERVISOR, tmp_path / "lock"]
+        return subprocess.Popen(
+            [*before, *supervisor, "bash", "-c", script],
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options},
+            start_new_session=True,
+            env=os.environ | {MARK: mark},
+        )
+
+    return run
+
+
+def state(process: int) -> str:
+    """Return the letter of a process's state: T when it is stopped."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_output_and_exit_code_are_passed_on(start):
+    process = start("echo out; echo error >&2; exit 3")
     assert process.communicate(timeout=60) == ("out\n", "error\n")
     assert process.returncode == 3
 
 
-def test_interruption_is_one_line():
-    process = start(PROGRAM)
+@pytest.mark.parametrize("script", [NOISY, STUBBORN], ids=["noisy", "stubborn"])
+@pytest.mark.parametrize("number", SAID, ids=lambda number: number.name)
+def test_a_signal_to_the_supervisor_alone_ends_all_in_one_line(start, mark, tmp_path, number, script):
+    process = start(script)
     assert process.stderr.readline() == "started\n"
-    os.killpg(process.pid, signal.SIGINT)  # as the terminal does at Ctrl-C
-    out, error = process.communicate(timeout=60)
-    assert (out, error) == ("", "biaslab: interrupted; the same command goes on from here\n")
+    assert len(alive(mark)) >= 4
+    process.send_signal(number)
+    assert process.communicate(timeout=WITHIN) == ("", SAID[number])
+    assert process.returncode == 128 + number
+    assert alive(mark) == {}
+    assert is_free(tmp_path / "lock")
+
+
+def test_a_second_interrupt_changes_nothing(start, mark):
+    process = start(STUBBORN)
+    assert process.stderr.readline() == "started\n"
+    process.send_signal(signal.SIGINT)
+    assert process.stderr.readline() == SAID[signal.SIGINT]
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=WITHIN) == ("", "")
     assert process.returncode == 130
+    assert alive(mark) == {}
 
 
-def test_termination_is_handed_on():
-    process = start(PROGRAM)
+def test_a_termination_of_all_at_once(start, mark):
+    process = start(NOISY)
     assert process.stderr.readline() == "started\n"
+    for number in alive(mark):  # as the manager of a service does it
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGTERM)
+    assert process.communicate(timeout=WITHIN) == ("", SAID[signal.SIGTERM])
+    assert process.returncode == 143
+    assert alive(mark) == {}
+
+
+@pytest.mark.parametrize("script", [NOISY, STUBBORN], ids=["noisy", "stubborn"])
+def test_the_lock_of_a_killed_supervisor_is_held_until_all_are_gone(start, mark, tmp_path, script):
+    process = start(script)
+    assert process.stderr.readline() == "started\n"
+    process.kill()
+    process.wait()
+    assert not is_free(tmp_path / "lock")
+    assert wait_for(lambda: is_free(tmp_path / "lock"), WITHIN)
+    assert not [command for command in alive(mark).values() if "keeper" not in command]
+    assert wait_for(lambda: not alive(mark), WITHIN)
+
+
+def test_what_a_program_leaves_behind_ends_with_it(start, mark, tmp_path):
+    process = start(f"{WITH_CHILD} exit 0")
+    assert process.communicate(timeout=WITHIN) == ("", "started\n")
+    assert process.returncode == 0
+    assert alive(mark) == {}
+
+
+def test_a_killed_program_is_told(start):
+    process = start("kill -KILL $$")
+    said = "biaslab: Snakemake was killed by signal 9; the same command goes on from here\n"
+    assert process.communicate(timeout=WITHIN) == ("", said)
+    assert process.returncode == 137
+
+
+def test_a_reader_that_is_gone_ends_all(start, mark):
+    process = start("while true; do echo more >&2; sleep 0.1; done")
+    assert process.stderr.readline() == "more\n"
+    process.stderr.close()
+    assert process.wait(timeout=WITHIN) != 0
+    assert alive(mark) == {}
+
+
+def test_nohup_survives_the_terminal_but_no_termination(start, mark):
+    process = start(NOISY, before=("nohup",), stdin=subprocess.DEVNULL)
+    assert process.stderr.readline() == "started\n"
+    process.send_signal(signal.SIGHUP)
+    assert not wait_for(lambda: process.poll() is not None, 1)
     process.terminate()
-    assert process.communicate(timeout=60) == ("", "")
-    assert process.returncode != 0
+    assert process.communicate(timeout=WITHIN)[1] == SAID[signal.SIGTERM]
+    assert alive(mark) == {}
+
+
+def test_interrupts_are_heeded_in_the_background_of_a_script(start, mark):
+    process = start(NOISY, before=("bash", "-c", '"$@" & wait $!', "bash"))  # which ignores SIGINT in it
+    assert process.stderr.readline() == "started\n"
+    supervisor = next(number for number, command in alive(mark).items() if command.startswith(sys.executable))
+    os.kill(supervisor, signal.SIGINT)
+    assert process.communicate(timeout=WITHIN) == ("", SAID[signal.SIGINT])
+    assert process.returncode == 130
+    assert alive(mark) == {}
+
+
+def test_all_stop_and_go_on_together(start, mark):
+    process = start("echo $$; echo started >&2; while true; do sleep 0.1; done")
+    program = int(process.stdout.readline())
+    assert process.stderr.readline() == "started\n"
+    process.send_signal(signal.SIGTSTP)
+    assert wait_for(lambda: state(process.pid) == state(program) == "T", WITHIN)
+    process.send_signal(signal.SIGCONT)
+    assert wait_for(lambda: "T" not in (state(process.pid), state(program)), WITHIN)
+    process.send_signal(signal.SIGTSTP)
+    assert wait_for(lambda: state(process.pid) == state(program) == "T", WITHIN)
+    process.kill()
+    assert wait_for(lambda: not alive(mark), WITHIN)
+
+
+def test_ctrl_c_once_in_a_terminal(start, mark):
+    terminal, side = pty.openpty()
+    before = termios.tcgetattr(side)
+    streams = dict.fromkeys(["stdin", "stdout", "stderr"], side)
+    process = start(NOISY, before=(sys.executable, "-c", OWN_TERMINAL), **streams)
+    assert os.read(terminal, 100) == b"started\r\n"
+    os.write(terminal, b"\x03")
+    assert process.wait(timeout=WITHIN) == 130
+    said = os.read(terminal, 1000).decode()
+    assert said.replace("^C", "").replace("\r\n", "\n") == SAID[signal.SIGINT]
+    assert termios.tcgetattr(side) == before
+    assert alive(mark) == {}
+    os.close(side)
+    os.close(terminal)

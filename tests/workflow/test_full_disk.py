@@ -1,0 +1,57 @@
+"""A disk that fills up during a run: one line tells it, nothing half is left, and the next run goes on."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SMALL_DISK = """
+set -e
+mount -t tmpfs -o size=8m tmpfs "$PWD"
+cd "$PWD"
+"""
+RUNS = """
+cp -r "$ROOT"/workflow "$ROOT"/envs "$ROOT"/Snakefile "$ROOT"/config.yaml .
+echo 'areas: [ranking]' > mine.yaml
+run="biaslab run --preset smoke --configfile mine.yaml --cores 2"
+head -c 8M /dev/zero > filler 2> /dev/null || truncate --size=-80K filler
+set +e
+"$PYTHON" -m $run; echo "full: $?"
+find results -type f -name '.*'
+find results -type f -empty ! -path '*/logs/*'
+rm filler
+"$PYTHON" -m $run > /dev/null 2>&1; echo "with space: $?"
+"""
+UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "bash", "-c"]
+
+pytestmark = pytest.mark.slow
+
+
+def on_a_small_disk(folder: Path, script: str) -> subprocess.CompletedProcess:
+    """Run a script on a disk of its own, of 8 MB, that no other process sees."""
+    return subprocess.run(
+        [*UNSHARE, SMALL_DISK + script],
+        cwd=folder,
+        env=os.environ | {"ROOT": str(ROOT), "PYTHON": sys.executable},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_full_disk_is_told_and_the_next_run_goes_on(tmp_path):
+    try:
+        allowed = on_a_small_disk(tmp_path, "true").returncode == 0
+    except FileNotFoundError:
+        allowed = False
+    if not allowed:
+        pytest.skip("a disk of its own needs user namespaces")
+    finished = on_a_small_disk(tmp_path, RUNS)
+    said, _, after = finished.stdout.partition("full: 1\n")
+    assert "No space left on device" in said
+    assert "Traceback" not in said
+    assert after == "with space: 0\n"

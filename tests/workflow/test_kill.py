@@ -1,0 +1,179 @@
+"""A run that is interrupted, terminated, hung up or killed: nothing of it goes on, and the next run does."""
+
+import contextlib
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from processes import MARK, alive, is_free, kill_all, wait_for
+
+ROOT = Path(__file__).parents[2]
+LOCK = ".snakemake/biaslab.lock"
+WITHIN = 10  # seconds
+DEADLINE = 120  # seconds, until a step runs on a busy machine
+QUICK = "areas: [ranking]\n"
+LONG = "areas: [ranking]\nranking: {distributions: 1000000}\n"  # half an hour
+STEP = "ranking simulate"
+KILLS = 20
+LINES, PAUSE = 16, 0.4
+"""A run is killed after up to so many lines of its output, and up to so many seconds later."""
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="looks through /proc"),
+]
+
+
+class Run:
+    """A run of the cheapest area of the preset smoke."""
+
+    def __init__(self, folder: Path, config: str = QUICK):
+        self.folder, self.mark = folder, uuid.uuid4().hex
+        (folder / "mine.yaml").write_text(config)
+        command = [sys.executable, "-m", "biaslab", "run", "--preset", "smoke", "--configfile", "mine.yaml"]
+        self.process = subprocess.Popen(
+            [*command, "--cores", "2"],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env=os.environ | {MARK: self.mark, "PIP_NO_INDEX": "1"},
+        )
+
+    def commands(self) -> list[str]:
+        """Return the command lines of all that lives of this run."""
+        return list(alive(self.mark).values())
+
+    def reach(self, step: str) -> None:
+        """Wait until a step runs."""
+        at_work = wait_for(lambda: any(step in command for command in self.commands()), DEADLINE)
+        assert at_work, self.process.poll()
+
+    def end(self) -> str:
+        """Wait for the end of an undisturbed run, and return what it said."""
+        said = self.process.communicate(timeout=DEADLINE)[1]
+        assert self.process.returncode == 0, said
+        return said
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder with the workflow."""
+    for name in ("workflow", "envs"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    for name in ("Snakefile", "config.yaml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+@pytest.fixture
+def start(folder):
+    """Return a function that starts a run in the folder; none is left after the test."""
+    with contextlib.ExitStack() as stack:
+
+        def run(config: str = QUICK) -> Run:
+            started = Run(folder, config)
+            stack.enter_context(started.process)
+            stack.callback(kill_all, started.mark)
+            return started
+
+        yield run
+
+
+def left_half(folder: Path) -> list[Path]:
+    """Return the files that were left half-written."""
+    return list(folder.rglob(".*.partial*"))
+
+
+def begin_anew(folder: Path, results: Path) -> None:
+    """Move the results away, and let Snakemake forget them."""
+    (folder / "results").rename(results)
+    shutil.rmtree(folder / ".snakemake")
+
+
+def assert_same(undisturbed: Path, results: Path) -> None:
+    """Refuse results that are not those of an undisturbed run, and half of a file."""
+    assert left_half(results) == []
+    command = [sys.executable, "-m", "biaslab", "audit", "compare", str(undisturbed), str(results)]
+    compared = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert compared.returncode == 0, compared.stdout
+    files, equal = map(int, re.search(r"(\d+) files: (\d+) byte equal", compared.stdout).groups())
+    assert files == equal > 30, compared.stdout
+
+
+def test_whatever_ends_a_run_ends_its_steps_and_the_next_goes_on(start, folder):
+    for numbers in (
+        [signal.SIGINT],
+        [signal.SIGTERM],
+        [signal.SIGHUP],
+        [signal.SIGINT, signal.SIGINT],
+        [signal.SIGKILL],
+    ):
+        run = start(LONG)
+        run.reach(STEP)
+        for number in numbers:
+            run.process.send_signal(number)
+        if numbers == [signal.SIGKILL]:
+            continue  # the next run begins at once
+        said = run.process.communicate(timeout=WITHIN)[1]
+        assert run.process.returncode == 128 + numbers[0]
+        assert said.count("biaslab: ") == 1
+        assert said.endswith("; the same command goes on from here\n"), "nothing is said after that"
+        assert run.commands() == []
+        assert is_free(folder / LOCK)
+    following = start()
+    assert wait_for(lambda: not run.commands(), WITHIN)
+    following.end()
+    assert left_half(folder) == []
+
+
+def test_of_two_runs_the_second_waits_and_says_so(start, folder):
+    first = start(LONG)
+    first.reach(STEP)
+    at_work = f"biaslab: process {first.process.pid} is at work in this folder; waiting for it to end\n"
+    impatient, second = start(), start()
+    for waiting in (impatient, second):
+        lines = iter(waiting.process.stderr.readline, "")
+        assert at_work in lines
+    impatient.process.send_signal(signal.SIGINT)
+    impatient.process.communicate(timeout=WITHIN)
+    assert impatient.process.returncode == 130
+    assert second.process.poll() is None
+    assert any(STEP in command for command in first.commands())
+    first.process.terminate()
+    first.process.communicate(timeout=WITHIN)
+    assert "steps (100%) done" in second.end()
+
+
+def test_killed_at_random_moments_the_results_are_the_same_to_the_byte(start, folder, tmp_path_factory):
+    start().end()
+    undisturbed = tmp_path_factory.mktemp("undisturbed") / "results"
+    begin_anew(folder, undisturbed)
+    moments = random.Random(15)
+    kills = 0
+    while kills < KILLS:
+        run = start()
+        for _ in range(moments.randrange(LINES)):
+            run.process.stderr.readline()
+        time.sleep(PAUSE * moments.random())
+        kill_run_or_all = [run.process.kill, partial(kill_all, run.mark)][moments.randrange(2)]
+        if run.process.poll() is None:
+            kill_run_or_all()
+            kills += 1
+        run.process.communicate()
+        if run.process.returncode == 0:
+            assert_same(undisturbed, folder / "results")
+            begin_anew(folder, tmp_path_factory.mktemp("killed") / "results")
+    start().end()
+    assert_same(undisturbed, folder / "results")
