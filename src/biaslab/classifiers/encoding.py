@@ -12,6 +12,7 @@ import pandas as pd
 
 from biaslab.classifiers.schema import CLIP, REFUSE, WHITESPACE, Attribute, Schema
 from biaslab.core.errors import InputError, suggest
+from biaslab.core.files import bounded_lines
 
 __all__ = ["Data", "decode", "read_table"]
 
@@ -208,7 +209,7 @@ def _rows(path: Path, schema: Schema) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and fields of every line that is neither blank nor a comment."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            for line, fields in _split(file, schema.separator):
+            for line, fields in _split(bounded_lines(file, path), schema.separator):
                 is_blank = not fields or (len(fields) == 1 and not fields[0].strip())
                 if not (is_blank or (schema.comment and fields[0].startswith(schema.comment))):
                     yield line, fields

@@ -6,6 +6,7 @@ import sys
 import typer
 
 from biaslab.cli import audit, cache, datasets, embeddings
+from biaslab.cli.output import outlive_readers
 from biaslab.cli.report import add_report
 from biaslab.cli.run import extras, run
 from biaslab.core.errors import InputError
@@ -29,6 +30,7 @@ app.add_typer(cache.app, name="cache")
 
 def main() -> None:
     """Run the command; bad input ends with one line and exit code 2, an interrupt with 130."""
+    outlive_readers()
     try:
         app()
     except InputError as error:

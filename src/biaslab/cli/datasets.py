@@ -1,5 +1,7 @@
 """Commands of ``biaslab datasets``."""
 
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +14,14 @@ app = typer.Typer(help="Registered input data: fetch it and check it.", no_args_
 
 Registry = Annotated[Path, typer.Option(help="The table of registered datasets (.tsv).")]
 Mirror = Annotated[Path | None, typer.Option(help="A local folder with registered files.")]
+ConfigFiles = Annotated[
+    list[Path] | None,
+    typer.Option(help="Your own configuration, laid over config.yaml, with datasets: paths."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, with the note of each.")]
+
+_CONFIG = Path("config.yaml")
+_COLUMNS = ("name", "state", "size", "version", "licence", "source")
 
 
 @app.command("fetch")
@@ -22,26 +32,61 @@ def fetch_dataset(
     path: Annotated[Path | None, typer.Option(help="Your own copy.")] = None,
     mirror: Mirror = None,
 ) -> None:
-    """Copy or download a dataset and verify its checksum."""
+    """Copy or download a dataset and verify its checksum.
+
+    An unfinished download is gone on with when the command runs again.
+    """
     from biaslab.run.datasets import fetch as fetch_file
     from biaslab.run.datasets import load_registry, registered, verified_copy
     from biaslab.run.fetching import fetch_copy
 
     datasets = load_registry(registry)
     if out == Path(verified_copy(registered(name, datasets))):
-        fetch_copy(datasets[name], datasets, path, mirror)
+        fetch_copy(datasets[name], datasets, path, mirror, _say)
     else:
-        fetch_file(name, datasets, out=out, path=path, mirror=mirror)
+        fetch_file(name, datasets, out=out, path=path, mirror=mirror, say=_say)
 
 
 @app.command("list")
-def list_datasets(registry: Registry = REGISTRY, mirror: Mirror = None) -> None:
-    """Print every dataset, its version and licence, and where it would come from."""
-    from biaslab.run.datasets import load_registry
-    from biaslab.run.fetching import status
+def list_datasets(
+    registry: Registry = REGISTRY,
+    mirror: Mirror = None,
+    configfile: ConfigFiles = None,
+    as_json: Json = False,
+) -> None:
+    """Print what is here, what can be fetched, and what needs a licence or a copy of your own.
 
-    datasets = load_registry(registry)
-    typer.echo("name\tversion\tlicence\tsource")
-    for dataset in datasets.values():
-        place = status(dataset, datasets, {"mirror": mirror, "paths": {}}).reason
-        typer.echo(f"{dataset.name}\t{dataset.version}\t{dataset.licence}\t{place}")
+    Looks where config.yaml says, if this folder has one. In a pipe the columns are separated by tabs.
+    """
+    import json
+    from dataclasses import asdict
+
+    from biaslab.run.datasets import load_registry
+    from biaslab.run.download import in_words
+    from biaslab.run.inventory import inventory
+    from biaslab.run.terminal import plain_console, plain_table
+
+    entries = [asdict(entry) for entry in inventory(load_registry(registry), _places(mirror, configfile))]
+    if as_json:
+        typer.echo(json.dumps(entries, indent=2, ensure_ascii=False))
+        return
+    for entry in entries:
+        entry["size"] = "-" if entry["size"] is None else in_words(entry["size"])
+    rows = [[entry[column] for column in _COLUMNS] for entry in entries]
+    if sys.stdout.isatty():
+        plain_console().print(plain_table(_COLUMNS, rows, numbers=(_COLUMNS.index("size"),)))
+    else:
+        typer.echo("\n".join("\t".join(row) for row in (_COLUMNS, *rows)))
+
+
+def _places(mirror: Path | None, configfile: list[Path] | None) -> Mapping:
+    """Return where data are looked for: the configuration's ``datasets``, with the mirror that is given."""
+    from biaslab.run.config import load_files
+
+    files = [*([_CONFIG] if _CONFIG.is_file() else []), *(configfile or [])]
+    datasets = load_files(files, Path())["datasets"] if files else {"mirror": None, "paths": {}}
+    return {**datasets, "mirror": mirror} if mirror else datasets
+
+
+def _say(line: str) -> None:
+    typer.echo(line, err=True)

@@ -100,6 +100,10 @@ def read_corpus(
     from biaslab.embeddings.readers import read_documents
 
     built = build_corpus(read_documents(source, format), **vars(choice))
+    for key, column in built.renamed.items():
+        typer.echo(
+            f"{source}: the key '{key}' is kept as '{column}': documents have a {key} of ours", err=True
+        )
     write_corpus(built, to.corpus, to.documents, to.vocabulary)
 
 

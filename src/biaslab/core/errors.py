@@ -28,3 +28,9 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """
     near = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def one_line(error: BaseException) -> str:
+    """Return what a library or the system says of an error, on one line."""
+    said = getattr(error, "strerror", None) or str(error)
+    return (said.splitlines() or [type(error).__name__])[0]

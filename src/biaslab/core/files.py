@@ -3,15 +3,28 @@
 import contextlib
 import csv
 import json
+import math
 import os
+import struct
 import tempfile
+import zipfile
+import zlib
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import yaml
 
 from biaslab.core.errors import InputError, suggest
+
+DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, RuntimeError, ValueError)
+"""What zipfile raises for an archive that is damaged, encrypted or packed in an unknown way."""
+MAX_YAML_BYTES = 2**24
+"""The largest YAML file that is read."""
+MAX_YAML_VALUES = 10**6
+"""The most values in it, each counted as often as it is referred to."""
+MAX_LINE_CHARACTERS = 2**24
+"""The longest line of a table that is read."""
 
 _PARTIAL = ".partial"
 
@@ -112,10 +125,13 @@ def read_yaml(path: Path) -> dict[str, Any]:
     Raises
     ------
     InputError
-        When the file is missing, is not YAML, or holds something else than a mapping.
+        When the file is missing, is not YAML (or YAML with tags of Python), too large, or holds something
+        else than a mapping.
     """
     try:
         with path.open(encoding="utf-8") as file:
+            if os.fstat(file.fileno()).st_size > MAX_YAML_BYTES:
+                raise InputError(f"{path}: larger than {MAX_YAML_BYTES} bytes; name another file")
             value = yaml.safe_load(file)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name an existing YAML file") from error
@@ -130,7 +146,36 @@ def read_yaml(path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise InputError(f"{path}: holds no mapping; write lines of the form 'key: value'")
+    if _n_values(value, {}) > MAX_YAML_VALUES:
+        raise InputError(f"{path}: refers to itself, or grows to too many values; write what '*' stands for")
     return value
+
+
+def _n_values(value: object, known: dict[int, float]) -> float:
+    """Return how many values there are where references are written out; infinity for a circle."""
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if id(value) not in known:
+        known[id(value)] = math.inf  # until it is known: what is met again inside itself has no end
+        known[id(value)] = 1 + sum(_n_values(child, known) for child in children)
+    return known[id(value)]
+
+
+def bounded_lines(file: TextIO, path: str | os.PathLike) -> Iterator[str]:
+    """Yield the lines of a text file with their ends, never one that could fill the memory.
+
+    Raises
+    ------
+    InputError
+        When a line is longer than `MAX_LINE_CHARACTERS`.
+    """
+    number = 0
+    while line := file.readline(MAX_LINE_CHARACTERS + 1):
+        number += 1
+        if len(line) > MAX_LINE_CHARACTERS:
+            raise InputError(
+                f"{path}:{number}: the line is longer than {MAX_LINE_CHARACTERS} characters; break it"
+            )
+        yield line
 
 
 def read_text_table(
@@ -155,12 +200,13 @@ def read_text_table(
     Raises
     ------
     InputError
-        When the file cannot be read, lacks a column, or has a row with more or fewer fields than columns.
+        When the file cannot be read, lacks a column, or has a row with more or fewer fields than columns or a
+        line that is too long.
     """
     path, columns = Path(path), list(columns)
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.reader(file, delimiter="\t")
+            reader = csv.reader(bounded_lines(file, path), delimiter="\t")
             lines = [(reader.line_num, fields) for fields in reader]
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from error

@@ -2,14 +2,20 @@
 
 import os
 import zipfile
+from tokenize import TokenError
 
 import numpy as np
 import pandas as pd
 
-from biaslab.core.errors import InputError
-from biaslab.core.files import atomic_path
+from biaslab.core.errors import InputError, one_line
+from biaslab.core.files import DAMAGED_ZIP, atomic_path
 
 FLOAT_FORMAT = "%.10g"
+MAX_PACKED_BYTES = 2**28
+"""The most that an array which is packed a hundred to one may unpack to; ours are not packed at all."""
+
+_DAMAGED = (*DAMAGED_ZIP, OSError, AttributeError, MemoryError, SyntaxError, TokenError)
+"""What numpy raises for an .npz that is no sound one."""
 
 
 def write_tsv(path: str | os.PathLike, table: pd.DataFrame) -> None:
@@ -44,7 +50,7 @@ def read_tsv(
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; run the step that makes it first") from error
     except (ValueError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a tab-separated table ({str(error).splitlines()[0]})") from error
+        raise InputError(f"{path}: not a tab-separated table ({one_line(error)})") from error
     missing = [c for c in columns if c not in table.columns]
     if missing:
         raise InputError(f"{path}: column '{missing[0]}' is missing (it has {', '.join(table.columns)})")
@@ -69,8 +75,8 @@ def read_parquet(path: str | os.PathLike, columns: list[str] | None = None) -> p
         return pd.read_parquet(path, columns=columns)
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; run the step that makes it first") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not a readable Parquet table ({str(error).splitlines()[0]})") from error
+    except (OSError, TypeError, ValueError, LookupError, NotImplementedError, MemoryError) as error:
+        raise InputError(f"{path}: not a readable Parquet table ({one_line(error)})") from error
 
 
 def write_npz(path: str | os.PathLike, **arrays: np.ndarray) -> None:
@@ -92,10 +98,12 @@ def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, n
     Raises
     ------
     InputError
-        When the file is missing, damaged, holds objects, or lacks one of `keys`.
+        When the file is missing, damaged, holds objects, unpacks to more than there is memory for, or lacks
+        one of `keys`.
     """
     try:
         with np.load(path, allow_pickle=False) as archive:
+            _refuse_bombs(path, archive.zip)
             missing = [k for k in keys if k not in archive.files]
             if missing:
                 raise InputError(
@@ -104,5 +112,12 @@ def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, n
             return {k: archive[k] for k in (keys or archive.files)}
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; run the step that makes it first") from error
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
-        raise InputError(f"{path}: not a readable .npz file ({str(error).splitlines()[0]})") from error
+    except _DAMAGED as error:
+        raise InputError(f"{path}: not a readable .npz file ({one_line(error)})") from error
+
+
+def _refuse_bombs(path: str | os.PathLike, archive: zipfile.ZipFile) -> None:
+    """Raise when an array unpacks to far more than it takes; no more than it announces is ever unpacked."""
+    for member in archive.infolist():
+        if member.file_size > max(MAX_PACKED_BYTES, 100 * member.compress_size):
+            raise InputError(f"{path}: {member.filename} unpacks to {member.file_size} bytes; refused")

@@ -5,7 +5,7 @@ import re
 import sys
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,10 @@ MIN_WORD_LENGTH, MAX_WORD_LENGTH = 2, 15
 EXCERPT_CHARACTERS = 200
 EXCERPT_WORDS = 25
 TABLE_COLUMNS = ("document", "id", "title", "n_tokens", "excerpt")
+RENAMED = "source_"
+"""What comes before a metadata key that is also one of `TABLE_COLUMNS`."""
+MAX_METADATA_KEYS = 1000
+"""The most different metadata keys of a corpus; each takes a column with a field a document."""
 
 _CHUNK = 2**20
 _NO_WORD = -1
@@ -46,6 +50,8 @@ class Corpus:
         (int64), ``excerpt``, and what metadata the source has, as text (empty where unknown).
     n_source_tokens : int
         Tokens of the kept articles before words outside the vocabulary were dropped.
+    renamed : dict of str to str
+        Metadata keys that are columns of `documents`, and the columns that have their values instead.
     """
 
     tokens: np.ndarray
@@ -53,6 +59,7 @@ class Corpus:
     vocabulary: pd.DataFrame
     documents: pd.DataFrame
     n_source_tokens: int
+    renamed: dict[str, str] = field(default_factory=dict)
 
 
 def tokenize(text: str) -> list[str]:
@@ -110,8 +117,8 @@ def build_corpus(
     Raises
     ------
     InputError
-        When a parameter is out of range, no document has a proper length, no word is frequent enough, or a
-        metadata key is a column of the table.
+        When a parameter is out of range, no document has a proper length, no word is frequent enough, or
+        there are more than `MAX_METADATA_KEYS` metadata keys.
     """
     _check_parameters(unit, part_length, min_length, max_length, max_tokens, min_count)
     articles = _Articles(min_length, max_length, keep_excerpts=unit == "article")
@@ -128,7 +135,7 @@ def build_corpus(
         offsets, table = _cut(tokens, offsets, table, vocabulary["word"].tolist(), part_length)
     table.insert(0, "document", np.arange(len(table), dtype=np.int64))
     table.insert(3, "n_tokens", np.diff(offsets))
-    return Corpus(tokens, offsets, vocabulary, table, n_source_tokens)
+    return Corpus(tokens, offsets, vocabulary, table, n_source_tokens, articles.renamed)
 
 
 def write_corpus(
@@ -200,6 +207,7 @@ class _Articles:
         self.words = _WordIds()
         self.ids = array("i")
         self.offsets = array("q", [0])
+        self.renamed: dict[str, str] = {}
         self._columns: dict[str, list[str]] = {}
         self._limits = (min_length, max_length)
         self._keep_excerpts = keep_excerpts
@@ -220,20 +228,32 @@ class _Articles:
             self.offsets.append(len(self.ids))
 
     def _row(self, document: Document) -> dict[str, str]:
-        clash = document.metadata.keys() & set(TABLE_COLUMNS)
-        if clash:
-            raise InputError(
-                f"document {document.id}: the metadata key '{min(clash)}' is a column of the documents table;"
-                " rename it"
-            )
         excerpt = {"excerpt": _one_line(document.text[: 4 * EXCERPT_CHARACTERS])[:EXCERPT_CHARACTERS]}
         fixed = {"id": _one_line(document.id), "title": _one_line(document.title)}
-        metadata = {_one_line(key): sys.intern(_one_line(value)) for key, value in document.metadata.items()}
+        metadata = {
+            self._column(_one_line(key)): sys.intern(_one_line(value))
+            for key, value in document.metadata.items()
+        }
         return fixed | (excerpt if self._keep_excerpts else {}) | metadata
+
+    def _column(self, key: str) -> str:
+        """Return the column of a metadata key, which is never one of ours nor that of another key."""
+        bare = key
+        while bare.startswith(RENAMED):
+            bare = bare.removeprefix(RENAMED)
+        if bare not in TABLE_COLUMNS:
+            return key
+        self.renamed[key] = RENAMED + key
+        return self.renamed[key]
 
     def _add_row(self, row: dict[str, str]) -> None:
         for key in row:
             if key not in self._columns:
+                if len(self._columns.keys() - set(TABLE_COLUMNS)) >= MAX_METADATA_KEYS:
+                    raise InputError(
+                        f"document {row['id']}: the key '{key[:40]}' is one more than the {MAX_METADATA_KEYS}"
+                        " that documents may have besides id, title and text; leave some out"
+                    )
                 self._columns[key] = [""] * (len(self.offsets) - 1)
         for key, column in self._columns.items():
             column.append(row.get(key, ""))

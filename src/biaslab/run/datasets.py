@@ -4,28 +4,28 @@ import dataclasses
 import hashlib
 import importlib.util
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import Path
-from urllib.request import urlopen
 
 from jsonschema import Draft202012Validator, ValidationError
-from tqdm import tqdm
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import atomic_path, read_text_table, read_yaml
+from biaslab.run.download import download
 from biaslab.run.wheels import extract_member, wheel_file
 
 NO_CHECKSUM = "-"
+UNKNOWN_SIZE = "-"
 PREFIX = "dataset:"
 """What a configuration writes before the name of a registered dataset, where it may also name a file."""
 FOLDER = Path("results/datasets")
 """Where the workflow keeps verified copies, wheels, and what could not be had."""
 WHEELS = FOLDER / ".wheels"
 """The wheels that registered files are taken from."""
+DOWNLOADS = FOLDER / ".downloads"
+"""What was downloaded, apart from the copies of the workflow's steps; unfinished files are gone on with."""
 
-_TIMEOUT_SECONDS = 60
 _CHUNK_BYTES = 2**20
 
 
@@ -39,12 +39,15 @@ class Dataset:
         What configurations call it, and which state of it is meant.
     origin : str
         ``package`` (a file of an installed Python package), ``wheel`` (a file of a package that is not
-        installed), ``url``, or ``local`` (only the user has it).
+        installed), ``url``, ``local`` (only the user has it) or ``licensed`` (as ``local``, and only under a
+        licence that one has to ask for).
     location : str
         ``PACKAGE:PATH`` inside the package, ``PACKAGE==VERSION:PATH`` inside the wheel, the https address, or
         ``-``.
     filename : str
         Its path in a mirror folder; the last part is its file name.
+    size : str
+        In bytes, or ``-`` where it is not known.
     sha256 : str
         Hexadecimal, or ``-`` for what cannot be verified (the note says why).
     licence, note : str
@@ -56,6 +59,7 @@ class Dataset:
     origin: str
     location: str
     filename: str
+    size: str
     sha256: str
     licence: str
     note: str
@@ -136,8 +140,8 @@ def places(name: str, datasets: Mapping) -> dict[str, str | None]:
     return {"path": datasets["paths"].get(name), "mirror": mirror if exists else None}
 
 
-def without_wheel(name: str, reason: str) -> str:
-    """Return why a dataset cannot be had when its wheel cannot, and what to do."""
+def unavailable(name: str, reason: str) -> str:
+    """Return why a dataset cannot be had, and what to do instead."""
     return f"dataset '{name}': {reason}, or set datasets: paths: {name}: FILE"
 
 
@@ -204,6 +208,8 @@ def fetch(
     path: str | os.PathLike | None = None,
     mirror: str | os.PathLike | None = None,
     wheels: str | os.PathLike = WHEELS,
+    downloads: str | os.PathLike = DOWNLOADS,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Source:
     """Copy or download a dataset to a file, atomically, and only if its SHA-256 is the registered one.
 
@@ -215,6 +221,10 @@ def fetch(
         The file to write.
     wheels : path-like
         The folder where wheels are kept, so that several files of one wheel need one download.
+    downloads : path-like
+        The folder where other downloads are kept, the unfinished ones too.
+    say : callable
+        Is told what is downloaded.
 
     Returns
     -------
@@ -236,13 +246,34 @@ def fetch(
         )
     with atomic_path(out) as temporary:
         if source.kind == "download":
-            _download(name, source.location, temporary)
+            _copy(_downloaded(dataset, Path(downloads), say), temporary)
         elif source.kind == "wheel":
             _unpack(name, source.location, Path(wheels), temporary)
         else:
             _copy(source.location, temporary)
         _verify(dataset, source, temporary)
     return source
+
+
+def kept_download(
+    dataset: Dataset, downloads: str | os.PathLike = DOWNLOADS, say: Callable[[str], None] = lambda line: None
+) -> Path:
+    """Return the file that a dataset of origin ``url`` was downloaded to, now if it was not before.
+
+    Raises
+    ------
+    InputError
+        When it cannot be downloaded.
+    """
+    file = place_of_download(dataset, downloads)
+    size = int(dataset.size)
+    download(dataset.location, file, name=dataset.name, size=size, sha256=dataset.sha256, say=say)
+    return file
+
+
+def place_of_download(dataset: Dataset, downloads: str | os.PathLike = DOWNLOADS) -> Path:
+    """Return the file that a dataset is downloaded to, whether it is there or not."""
+    return Path(downloads) / dataset.sha256 / Path(dataset.filename).name
 
 
 def _explain(error: ValidationError) -> str:
@@ -307,26 +338,15 @@ def _unpack(name: str, location: str, wheels: Path, target: Path) -> None:
     try:
         wheel = wheel_file(requirement, wheels)
     except InputError as error:
-        raise InputError(without_wheel(name, str(error))) from error
+        raise InputError(unavailable(name, str(error))) from error
     extract_member(wheel, member, target)
 
 
-def _download(name: str, url: str, target: Path) -> None:
-    with target.open("wb") as file, tqdm(unit="B", unit_scale=True, desc=name, disable=None) as progress:
-        for data in _read_url(name, url):
-            progress.update(file.write(data))
-
-
-def _read_url(name: str, url: str) -> Iterator[bytes]:
-    remedy = f"try again, or set datasets: paths: {name}: FILE in the config"
+def _downloaded(dataset: Dataset, downloads: Path, say: Callable[[str], None]) -> str:
     try:
-        with urlopen(url, timeout=_TIMEOUT_SECONDS) as response:
-            if not response.url.startswith("https://"):
-                raise InputError(f"{url}: led to {response.url}, which is not https; {remedy}")
-            while data := response.read(_CHUNK_BYTES):
-                yield data
-    except (OSError, HTTPException) as error:
-        raise InputError(f"{url}: cannot be downloaded ({error}); {remedy}") from error
+        return str(kept_download(dataset, downloads, say))
+    except InputError as error:
+        raise InputError(unavailable(dataset.name, str(error))) from error
 
 
 def _verify(dataset: Dataset, source: Source, copy: Path) -> None:

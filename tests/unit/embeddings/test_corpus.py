@@ -182,6 +182,37 @@ def test_corpus_without_words_is_refused():
         corpus.build_corpus(documents_of("1 2 3"), min_length=0)
 
 
-def test_metadata_that_hides_a_column_is_refused():
-    with pytest.raises(InputError, match="document 7: the metadata key 'n_tokens' is a column"):
-        corpus.build_corpus([Document("7", "seven", "some words", {"n_tokens": "3"})])
+def test_metadata_keys_that_are_columns_of_ours_get_another_name():
+    keys = (*corpus.TABLE_COLUMNS, "source_n_tokens", " excerpt\n", "source_of_it")
+    documents = [
+        Document("7", "seven", "some words", {key: f"their {key}" for key in keys}),
+        Document("8", "eight", "more words", {}),
+    ]
+    built = corpus.build_corpus(documents)
+    assert built.documents["n_tokens"].tolist() == [2, 2]
+    assert built.documents["id"].tolist() == ["7", "8"]
+    assert built.documents["source_n_tokens"].tolist() == ["their n_tokens", ""]
+    assert built.documents["source_source_n_tokens"].tolist() == ["their source_n_tokens", ""]
+    assert built.documents["source_of_it"].tolist() == ["their source_of_it", ""]
+    assert built.documents.columns.is_unique
+    renamed = (*corpus.TABLE_COLUMNS, "source_n_tokens")
+    assert built.renamed == {key: f"source_{key}" for key in renamed}
+
+
+def test_a_corpus_with_a_key_a_document_is_refused(monkeypatch):
+    monkeypatch.setattr(corpus, "MAX_METADATA_KEYS", 10)
+    documents = [Document(str(i), str(i), "some words", {f"key{i}": "x"}) for i in range(20)]
+    assert corpus.build_corpus(documents[:10]).documents.shape == (10, 15)
+    with pytest.raises(InputError, match=r"the key 'key1\d' is one more than the 10 that documents may have"):
+        corpus.build_corpus(documents)
+
+
+def test_the_command_says_which_keys_it_renamed(tmp_path):
+    source = tmp_path / "c.jsonl"
+    source.write_text('{"id": 1, "text": "some words", "n_tokens": 5, "document": "a"}\n')
+    options = [f"--{name}={tmp_path / name}" for name in ("corpus", "documents", "vocabulary")]
+    command = ["embeddings", "read-corpus", str(source), "--format=jsonl", *options]
+    result = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert f"{source}: the key 'n_tokens' is kept as 'source_n_tokens'" in result.stderr
+    assert read_parquet(tmp_path / "documents")["source_document"].tolist() == ["a"]

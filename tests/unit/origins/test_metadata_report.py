@@ -27,6 +27,7 @@ def test_groups_sum_their_documents_with_students_interval_over_seeds():
         {"document": [0, 1, 2], "influence_seed0": [1.0, 2.0, -4.0], "influence_seed1": [3.0, 4.0, -6.0]}
     )
     documents = pd.DataFrame({"document": [2, 1, 0], "section": ["B", "A", "A"], "year": ["", "", ""]})
+    documents["influence_seed0"] = "a key of the corpus"
     table = aggregate_by_metadata(bias, documents)
     assert table[["column", "value", "n_documents"]].to_numpy().tolist() == [
         ["section", "A", 2],

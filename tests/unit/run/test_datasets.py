@@ -1,13 +1,14 @@
 import hashlib
-import io
+import re
 import shutil
+from functools import partial
 from pathlib import Path
-from urllib.error import URLError
 
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import web_data as web
 from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
@@ -23,6 +24,7 @@ ROW = {
     "origin": "local",
     "location": "-",
     "filename": "folder/mine.txt",
+    "size": str(len(DATA)),
     "sha256": SHA256,
     "licence": "CC0",
     "note": "ask the owner",
@@ -70,6 +72,18 @@ def test_the_shipped_registry_is_valid_and_its_package_files_are_the_registered_
     for name, dataset in registry.items():
         if dataset.origin == "package":
             assert datasets.fetch(name, registry, out=tmp_path / name).kind == "package"
+            assert (tmp_path / name).stat().st_size == int(dataset.size)
+
+
+def test_the_addresses_are_those_of_one_commit_for_ever():
+    downloads = [d for d in datasets.load_registry(REGISTRY).values() if d.origin == "url"]
+    assert len(downloads) >= 9
+    for dataset in downloads:
+        host, _, _, commit, *path = dataset.location.removeprefix("https://").split("/")
+        assert host == "raw.githubusercontent.com"
+        assert re.fullmatch("[0-9a-f]{40}", commit)
+        assert commit.startswith(dataset.version)
+        assert dataset.filename.endswith("/".join(path))
 
 
 @pytest.mark.parametrize(
@@ -83,6 +97,9 @@ def test_the_shipped_registry_is_valid_and_its_package_files_are_the_registered_
         ({"licence": ""}, "column 'licence': ''"),
         ({"origin": "url", "location": "http://example.org/x"}, "column 'location': 'http://example.org/x'"),
         ({"origin": "url", "location": "https://example.org/x", "sha256": "-"}, "column 'sha256': '-'"),
+        ({"origin": "url", "location": "https://example.org/x", "size": "-"}, "column 'size': '-'"),
+        ({"origin": "licensed", "location": "https://example.org/x"}, "column 'location'"),
+        ({"size": "1 kB"}, "column 'size': '1 kB'"),
         ({"origin": "package", "location": "gensim"}, "column 'location': 'gensim'"),
         ({"location": "somewhere"}, "column 'location': 'somewhere'"),
         ({"colour": "red"}, "'colour' was unexpected"),
@@ -174,52 +191,42 @@ def test_fetch_refuses_folders_and_what_has_no_checksum(table, copy, tmp_path, s
     assert not (tmp_path / "out").exists()
 
 
-class Response(io.BytesIO):
-    def __init__(self, url, data):
-        super().__init__(data)
-        self.url = url
-
-
 @pytest.fixture
-def download(monkeypatch, table, tmp_path):
-    """Fetch a dataset whose address answers as told; return the path of the output."""
-    registry = datasets.load_registry(table({"origin": "url", "location": "https://example.org/mine.txt"}))
+def fetched(monkeypatch, tmp_path):
+    """Fetch a dataset from an address of this machine; return the path of the output."""
+    monkeypatch.setattr(datasets, "download", partial(datasets.download, insecure=True))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
-    def run(answer):
-        def urlopen(url, timeout):
-            assert url == "https://example.org/mine.txt"
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-
-        monkeypatch.setattr(datasets, "urlopen", urlopen)
-        datasets.fetch("mine", registry, out=tmp_path / "out/mine.txt")
-        return tmp_path / "out/mine.txt"
+    def run(url):
+        row = ROW | {"origin": "url", "location": url}
+        out = tmp_path / "out/mine.txt"
+        datasets.fetch("mine", {"mine": datasets.Dataset(**row)}, out=out, downloads=tmp_path / "downloads")
+        return out
 
     return run
 
 
-def test_download_is_verified(download, tmp_path):
-    assert download(Response("https://elsewhere.org/mine.txt", DATA)).read_bytes() == DATA
-    (tmp_path / "out/mine.txt").unlink()
-    message = refusal(download, Response("https://example.org/mine.txt", DATA[:-1]))
-    assert "wrong checksum" in message
+def test_a_download_is_kept_and_copied(fetched, tmp_path):
+    with web.served(web.file(DATA)) as (url, asked):
+        fetched(url).unlink()
+        assert fetched(url).read_bytes() == DATA
+    assert len(asked) == 1
+    assert (tmp_path / f"downloads/{SHA256}/mine.txt").read_bytes() == DATA
+
+
+def test_a_failed_download_says_what_to_do_and_writes_nothing(fetched, tmp_path):
+    with web.served(web.file(DATA[::-1])) as (url, _):
+        message = refusal(fetched, url)
+    assert message.startswith(f"dataset 'mine': {url}: wrong checksum")
+    assert message.endswith("or set datasets: paths: mine: FILE")
     assert list((tmp_path / "out").iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        (Response("http://example.org/mine.txt", DATA), "which is not https"),
-        (URLError("no route"), "cannot be downloaded"),
-        (TimeoutError("timed out"), "cannot be downloaded"),
-    ],
-)
-def test_failed_download_says_what_to_do(download, tmp_path, answer, message):
-    found = refusal(download, answer)
-    assert message in found
-    assert "set datasets: paths: mine: FILE in the config" in found
-    assert list((tmp_path / "out").iterdir()) == []
+def test_what_was_kept_and_has_changed_is_refused(fetched, tmp_path):
+    with web.served(web.file(DATA)) as (url, _):
+        fetched(url).unlink()
+        (tmp_path / f"downloads/{SHA256}/mine.txt").write_bytes(b"changed")
+        assert "wrong checksum for the dataset 'mine'" in refusal(fetched, url)
 
 
 def test_commands_fetch_and_list(table, copy, tmp_path):
@@ -233,6 +240,6 @@ def test_commands_fetch_and_list(table, copy, tmp_path):
     copy("mirror/mine.txt")
     listed = CliRunner().invoke(app, ["datasets", "list", *registry, "--mirror", str(tmp_path / "mirror")])
     assert listed.stdout.splitlines() == [
-        "name\tversion\tlicence\tsource",
-        f"mine\t1\tCC0\tmirror: {tmp_path}/mirror/mine.txt",
+        "name\tstate\tsize\tversion\tlicence\tsource",
+        f"mine\there\t20 bytes\t1\tCC0\tmirror: {tmp_path}/mirror/mine.txt",
     ]

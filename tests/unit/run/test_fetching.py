@@ -9,6 +9,7 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.run import datasets, fetching
 from biaslab.run.datasets import Dataset, verified_copy
+from biaslab.run.download import UnreachableError
 from biaslab.run.fetching import ABSENT, PENDING, THERE, download_wanted, fetch_copy, source_file, status
 
 DATA = b"registered"
@@ -16,15 +17,15 @@ NOWHERE = {"mirror": None, "paths": {}}
 
 
 def dataset(name="mine", origin="local", location="-", sha256=None):
-    return Dataset(
-        name, "1", origin, location, f"{name}.txt", sha256 or hashlib.sha256(DATA).hexdigest(), "CC0", ""
-    )
+    size, sha256 = str(len(DATA)), sha256 or hashlib.sha256(DATA).hexdigest()
+    return Dataset(name, "1", origin, location, f"{name}.txt", size, sha256, "CC0", "")
 
 
 LOCAL, WEB = dataset(), dataset("web", "url", "https://example.org/web.txt")
+SITE = dataset("site", "url", "https://example.org/site.txt")
 WHEEL = dataset("packed", "wheel", "some==1:packed.txt")
 OTHER = dataset("other", "wheel", "some==1:other.txt")
-REGISTRY = {d.name: d for d in (LOCAL, WEB, WHEEL, OTHER)}
+REGISTRY = {d.name: d for d in (LOCAL, WEB, SITE, WHEEL, OTHER)}
 
 
 @pytest.fixture(autouse=True)
@@ -37,13 +38,24 @@ def net(monkeypatch):
     """Count downloads, all of which fail; return the list of what was asked for."""
     asked = []
 
-    def refuse(what, *_):
+    def refuse(what, *_, **options):
         asked.append(what)
-        raise InputError(f"{what}: no network")
+        raise UnreachableError("no network")
 
-    monkeypatch.setattr(datasets, "_download", refuse)
+    monkeypatch.setattr(datasets, "download", refuse)
     monkeypatch.setattr(fetching, "wheel_file", refuse)
     return asked
+
+
+def _kept(data: bytes):
+    """Return what downloads some bytes, unless they are there."""
+
+    def download(url, file, **options):
+        if not file.is_file():
+            file.parent.mkdir(parents=True)
+            file.write_bytes(data)
+
+    return download
 
 
 def mirror() -> dict:
@@ -55,7 +67,8 @@ def mirror() -> dict:
 
 def test_looking_never_downloads(net):
     states = {d.name: status(d, REGISTRY, NOWHERE).state for d in REGISTRY.values()}
-    assert states == {"mine": ABSENT, "web": PENDING, "packed": PENDING, "other": PENDING}
+    pending = dict.fromkeys(("web", "site", "packed", "other"), PENDING)
+    assert states == {"mine": ABSENT} | pending
     assert net == []
     assert list(Path().iterdir()) == []
 
@@ -69,9 +82,9 @@ def test_what_cannot_be_had_is_remembered_with_the_reason(net):
     said = []
     absent = download_wanted(REGISTRY, REGISTRY, NOWHERE, said.append)
     assert set(absent) == set(REGISTRY)
-    assert net == ["some==1", "web"], "one wheel is asked for once"
-    assert [line.split()[1] for line in said] == ["other", "packed", "web"]
-    for name in ("web", "packed", "other"):
+    assert net == ["some==1", SITE.location], "one wheel and one server are asked once"
+    assert said == ["downloading other from wheel: some==1:other.txt"]
+    for name in ("web", "site", "packed", "other"):
         found = status(REGISTRY[name], REGISTRY, NOWHERE)
         assert found.state == ABSENT
         assert "no network" in found.reason
@@ -93,17 +106,19 @@ def test_a_memory_of_another_file_does_not_count(net):
 
 def test_what_is_downloaded_is_there_copied_and_forgotten_as_absent(net, monkeypatch):
     download_wanted(["web"], REGISTRY, NOWHERE, print)
-    monkeypatch.setattr(datasets, "_download", lambda name, url, target: target.write_bytes(DATA))
+    monkeypatch.setattr(datasets, "download", _kept(DATA))
     assert download_wanted(["web"], REGISTRY, NOWHERE, print) == {}
     assert status(WEB, REGISTRY, NOWHERE).state == THERE
-    monkeypatch.setattr(datasets, "_download", None)  # the copy is made of what was downloaded
     fetch_copy(WEB, REGISTRY)
     assert Path(verified_copy(WEB)).read_bytes() == DATA
     assert status(WEB, REGISTRY, NOWHERE).reason == f"copy: {verified_copy(WEB)}"
 
 
-def test_a_damaged_download_is_not_kept(net, monkeypatch):
-    monkeypatch.setattr(datasets, "_download", lambda name, url, target: target.write_bytes(DATA[:-1]))
+def test_a_wrong_download_is_absent_with_the_reason(net, monkeypatch):
+    def wrong(*_, **options):
+        raise InputError("wrong checksum")
+
+    monkeypatch.setattr(datasets, "download", wrong)
     assert "wrong checksum" in download_wanted(["web"], REGISTRY, NOWHERE, print)["web"]
     assert "wrong checksum" in status(WEB, REGISTRY, NOWHERE).reason
 

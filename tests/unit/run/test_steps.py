@@ -80,7 +80,7 @@ def test_an_edit_of_any_covered_module_changes_the_digest(package, verb):
     ("module", "old", "new"),
     [
         ("biaslab.run.config", "there is no preset", "no such preset"),
-        ("biaslab.run.datasets", "cannot be downloaded", "did not come"),
+        ("biaslab.run.download", "cannot be downloaded", "did not come"),
         ("biaslab.run.wheels", "pip cannot download its wheel", "pip failed"),
         ("biaslab.core.files", "not UTF-8 text; save it as UTF-8", "save it as UTF-8"),
         ("biaslab.core.errors", "Bad input: one line", "Bad input, one line"),

@@ -162,7 +162,12 @@ def registry(tmp_path):
             "location": location,
             "filename": "mine.txt",
         }
-        row |= {"sha256": hashlib.sha256(data).hexdigest(), "licence": "CC0", "note": "a file"}
+        row |= {
+            "size": str(len(data)),
+            "sha256": hashlib.sha256(data).hexdigest(),
+            "licence": "CC0",
+            "note": "a file",
+        }
         write_tsv(tmp_path / "resources/datasets.tsv", pd.DataFrame([row]))
         return datasets.load_registry(tmp_path / "resources/datasets.tsv")
 

@@ -1,5 +1,6 @@
 """The two releases of annotated talk comments, in made files of their layouts."""
 
+import contextlib
 import gzip
 import zipfile
 
@@ -101,6 +102,10 @@ def test_bad_archive_of_talk_files_is_refused(tmp_path, monkeypatch):
     assert_file_refused(bad, b"no archive", "not a readable .zip", read)
     assert_file_refused(bad, whole[:200], "not a readable .zip", read)
     assert_file_refused(bad, whole.replace(whole[80:90], bytes(10), 1), "not a readable .zip", read)
+    for place in range(whole.index(b"PK\x01\x02"), len(whole)):  # the list of its files
+        bad.write_bytes(whole[:place] + b"\xe1" + whole[place + 1 :])
+        with contextlib.suppress(InputError):
+            read(bad)
     monkeypatch.setattr(corpora, "MAX_TALK_BYTES", 100)
     assert_file_refused(bad, whole, "unpacks to more than 100 bytes", read)
     with pytest.raises(InputError, match="no such file"):

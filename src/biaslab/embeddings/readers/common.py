@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from biaslab.core.errors import InputError
+from biaslab.core.errors import InputError, one_line
 
 MAX_DOCUMENT_BYTES = 64 * 2**20
 """The most one document may take once it is decompressed."""
@@ -73,7 +73,7 @@ def open_stream(path: str | os.PathLike) -> Iterator[io.BufferedReader]:
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; check the corpus source") from error
     except OSError as error:
-        reason = error.strerror or str(error).splitlines()[0]
+        reason = one_line(error)
         state = "truncated" if "truncated" in reason.lower() else "unreadable"
         raise InputError(f"{path}: the file is {state} ({reason}); get it again") from error
 

@@ -101,9 +101,12 @@ def aggregate_by_metadata(differential_bias: pd.DataFrame, documents: pd.DataFra
         order of the columns and then by sum, largest first. No row when there is no metadata.
     """
     seeds = [c for c in differential_bias.columns if c.startswith("influence_seed")]
-    joined = differential_bias[["document", *seeds]].merge(documents, on="document", validate="one_to_one")
+    columns = metadata_columns(documents)  # no others: a corpus may have keys that are named as ours
+    joined = differential_bias[["document", *seeds]].merge(
+        documents[["document", *columns]], on="document", validate="one_to_one"
+    )
     parts = []
-    for column in metadata_columns(documents):
+    for column in columns:
         groups = joined.groupby(joined[column].replace("", "(none)"), sort=True)
         sums = groups[seeds].sum()
         part = pd.DataFrame({"n_documents": groups.size(), "sum": sums.mean(axis=1)})

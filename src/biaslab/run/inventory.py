@@ -1,0 +1,64 @@
+"""Every registered dataset: whether it is here, can be fetched, or needs something of the user."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from biaslab.run.datasets import UNKNOWN_SIZE, Dataset
+from biaslab.run.fetching import ABSENT, PENDING, THERE, status
+
+HERE, FETCH, LICENCE, OWN, FAILED = (
+    "here",
+    "can be fetched",
+    "needs a licence",
+    "needs your copy",
+    "not fetched",
+)
+
+_WORDS = {THERE: HERE, PENDING: FETCH}
+_ABSENT_WORDS = {"licensed": LICENCE, "local": OWN}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One dataset.
+
+    Attributes
+    ----------
+    name : str
+    state : str
+        `HERE`, `FETCH`, `LICENCE` (has to be asked for), `OWN` (has no public address: the user names a file)
+        or `FAILED` (could not be fetched before).
+    size : int or None
+        In bytes, None where it is not known.
+    version, licence, note : str
+        As registered.
+    source : str
+        Where it is, or why it is not to be had.
+    """
+
+    name: str
+    state: str
+    size: int | None
+    version: str
+    licence: str
+    source: str
+    note: str
+
+
+def inventory(registry: Mapping[str, Dataset], datasets: Mapping) -> list[Entry]:
+    """Return an entry a dataset, in the order of the registry; nothing is fetched.
+
+    Parameters
+    ----------
+    registry : mapping of str to Dataset
+    datasets : mapping
+        The configuration's ``datasets``.
+    """
+    return [_entry(dataset, registry, datasets) for dataset in registry.values()]
+
+
+def _entry(dataset: Dataset, registry: Mapping[str, Dataset], datasets: Mapping) -> Entry:
+    found = status(dataset, registry, datasets)
+    state = _ABSENT_WORDS.get(dataset.origin, FAILED) if found.state == ABSENT else _WORDS[found.state]
+    size = None if dataset.size == UNKNOWN_SIZE else int(dataset.size)
+    return Entry(dataset.name, state, size, dataset.version, dataset.licence, found.reason, dataset.note)

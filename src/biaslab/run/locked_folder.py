@@ -1,0 +1,27 @@
+"""A folder that one process at a time writes to."""
+
+import contextlib
+import fcntl
+from collections.abc import Iterator
+from pathlib import Path
+
+from biaslab.core.errors import InputError
+
+
+@contextlib.contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which is made when it is missing; other processes wait.
+
+    Raises
+    ------
+    InputError
+        When the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / ".lock").open("w")
+    except OSError as error:
+        raise InputError(f"cannot write {folder}: {error.strerror}; choose another folder") from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

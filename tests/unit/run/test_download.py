@@ -1,0 +1,306 @@
+"""Downloads from a server on this machine: whole, cut off, broken, and hostile."""
+
+import hashlib
+import multiprocessing
+import os
+import socket
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+
+import web_data as web
+from biaslab.core.errors import InputError
+from biaslab.run import download as module
+from biaslab.run.download import UnreachableError, download, in_words
+
+DATA = bytes(range(256)) * 1000
+SHA256 = hashlib.sha256(DATA).hexdigest()
+FILE = {"name": "mine", "size": len(DATA), "sha256": SHA256, "insecure": True}
+
+
+@pytest.fixture(autouse=True)
+def waits(monkeypatch):
+    """Do not wait between attempts, and use no proxy; return the seconds that would have been waited."""
+    waited = []
+    monkeypatch.setattr(module.time, "sleep", waited.append)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    return waited
+
+
+@pytest.fixture
+def target(tmp_path):
+    return tmp_path / "new/file.txt"
+
+
+def refusal(url, target, **options):
+    with pytest.raises(InputError) as caught:
+        download(url, target, **(FILE | options))
+    assert "\n" not in str(caught.value)
+    assert not target.exists()
+    return str(caught.value)
+
+
+def left(target):
+    return {path.name for path in target.parent.iterdir()} - {".lock"}
+
+
+def test_a_whole_file_is_downloaded_once_and_its_size_is_said_before(target):
+    said = []
+    with web.served(web.file(DATA)) as (url, asked):
+        download(url, target, **FILE, say=said.append)
+        download(url, target, **FILE, say=said.append)
+    assert target.read_bytes() == DATA
+    assert left(target) == {"file.txt"}
+    assert len(asked) == 1
+    assert said == [f"downloading mine (256.0 kB) from {url}"]
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (7, "7 bytes"),
+        (999, "999 bytes"),
+        (1000, "1.0 kB"),
+        (664_630, "664.6 kB"),
+        (35_220_488, "35.2 MB"),
+        (3_400_000_000, "3.4 GB"),
+        (2_000_000_000_000, "2000.0 GB"),
+    ],
+)
+def test_sizes_in_words(size, words):
+    assert in_words(size) == words
+
+
+def test_what_was_cut_off_is_gone_on_with(target, waits):
+    said = []
+    with web.served(web.file(DATA, cut=100_000), web.file(DATA)) as (url, asked):
+        download(url, target, **FILE, say=said.append)
+    assert target.read_bytes() == DATA
+    assert [request.get("Range") for request in asked] == [None, "bytes=100000-"]
+    assert said[1] == "mine: the connection ended after 100000 of 256000 bytes; trying again in 1 s"
+    assert waits == [1.0]
+
+
+def test_another_call_goes_on_with_what_an_earlier_one_left(target, monkeypatch):
+    monkeypatch.setattr(module, "WAITS", ())
+    with web.served(web.file(DATA, cut=100_000), web.file(DATA)) as (url, asked):
+        assert "cannot be downloaded in 1 attempts (the connection ended after 100000" in refusal(url, target)
+        assert left(target) == {"file.txt.part"}
+        said = []
+        download(url, target, **FILE, say=said.append)
+    assert said == [f"downloading mine (256.0 kB, 100.0 kB of it are there) from {url}"]
+    assert asked[1]["Range"] == "bytes=100000-"
+    assert target.read_bytes() == DATA
+
+
+def test_a_server_that_cannot_resume_sends_it_all_again(target):
+    with web.served(web.file(DATA, cut=100_000), web.file(DATA, ranges=False)) as (url, asked):
+        download(url, target, **FILE)
+    assert target.read_bytes() == DATA
+    assert asked[1]["Range"] == "bytes=100000-"
+
+
+def test_a_resumed_file_of_two_versions_is_downloaded_anew(target):
+    other = bytes(len(DATA))
+    with web.served(web.file(other, cut=100_000), web.file(DATA)) as (url, asked):
+        download(url, target, **FILE)
+    assert target.read_bytes() == DATA
+    assert [request.get("Range") for request in asked] == [None, "bytes=100000-", None]
+
+
+@pytest.mark.parametrize("part", [DATA, DATA + b"more", bytes(len(DATA))])
+def test_what_an_earlier_call_left_is_checked(target, part):
+    target.parent.mkdir()
+    target.with_name("file.txt.part").write_bytes(part)
+    with web.served(web.file(DATA)) as (url, asked):
+        download(url, target, **FILE)
+    assert target.read_bytes() == DATA
+    assert len(asked) == (part != DATA)
+
+
+@pytest.mark.parametrize("broken", [web.status(503), web.status(429), web.hang_up, web.file(DATA, cut=0)])
+def test_broken_twice_then_whole(target, waits, broken):
+    with web.served(broken, broken, web.file(DATA)) as (url, asked):
+        download(url, target, **FILE)
+    assert target.read_bytes() == DATA
+    assert (len(asked), waits) == (3, [1.0, 2.0])
+
+
+def test_what_stays_broken_is_given_up(target, waits):
+    with web.served(web.status(503)) as (url, asked):
+        message = refusal(url, target)
+    assert message == f"{url}: cannot be downloaded in 5 attempts (the server answers 503)"
+    assert (len(asked), waits) == (5, [1.0, 2.0, 4.0, 8.0])
+
+
+def test_a_range_that_the_server_does_not_know_is_not_asked_for_again(target):
+    with web.served(web.file(DATA, cut=100_000), web.status(416), web.file(DATA)) as (url, asked):
+        download(url, target, **FILE)
+    assert target.read_bytes() == DATA
+    assert "Range" not in asked[2]
+
+
+def test_wrong_bytes_are_deleted_and_said(target):
+    with web.served(web.file(bytes(len(DATA)))) as (url, asked):
+        message = refusal(url, target)
+    assert message.startswith(f"{url}: wrong checksum (sha256 ")
+    assert f"not {SHA256}); what was downloaded is deleted" in message
+    assert left(target) == set()
+    assert len(asked) == 1
+
+
+def test_what_is_not_there_is_not_asked_for_again(target):
+    with web.served(web.status(404)) as (url, asked):
+        assert refusal(url, target) == f"{url}: the server answers 404 (Not Found)"
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        (web.file(DATA + b"x"), "256001 bytes"),
+        (web.file(DATA[:-1]), "255999 bytes"),
+        (web.file(DATA, announced=10**12), "1000000000000 bytes"),
+        (web.endless, "more bytes"),
+    ],
+)
+def test_a_file_of_another_size_is_refused_and_no_more_than_its_size_is_kept(target, answer, holds):
+    with web.served(answer) as (url, _):
+        assert f"{url}: holds {holds}, not the expected 256000 bytes" in refusal(url, target)
+    assert left(target) == set()
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize(
+    "location", ["file:///etc/passwd", "ftp://127.0.0.1/x", "https://127.0.0.1/x", "data:text/plain,x"]
+)
+def test_a_redirect_to_another_scheme_is_refused(target, location, code):
+    with web.served(web.redirect(location, code)) as (url, asked):
+        message = refusal(url, target)
+    assert message == f"{url}: leads to {location}, which is not http; refused"
+    assert len(asked) == 1
+
+
+def test_a_redirect_of_the_same_kind_is_followed_but_not_for_ever(target):
+    with web.served(web.redirect("/elsewhere"), web.file(DATA)) as (url, asked):
+        download(url, target, **FILE)
+    assert [request["path"] for request in asked] == ["/file", "/elsewhere"]
+    target.unlink()
+    with web.served(web.redirect("/file")) as (url, _):
+        assert "the server answers 302" in refusal(url, target)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "127.0.0.1",
+        "10.1.2.3",
+        "192.168.0.1",
+        "169.254.169.254",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "localhost",
+        "0",
+    ],
+)
+def test_a_redirect_from_outside_to_this_network_is_refused(place):
+    follow = module._Redirects("https://203.0.114.1/file").http_error_302
+    with pytest.raises(InputError, match="an address that is not public; refused"):
+        follow(module.Request("https://203.0.114.1/file"), None, 302, "", {"Location": f"https://{place}/x"})
+    with pytest.raises(InputError, match="which is not https; refused"):
+        follow(module.Request("https://203.0.114.1/file"), None, 302, "", {"Location": "http://203.0.114.2/"})
+
+
+def test_only_https_unless_it_is_said(target):
+    with web.served(web.file(DATA)) as (url, asked):
+        for address in (url, "file:///etc/passwd"):
+            assert "is no https address" in refusal(address, target, insecure=False)
+        assert "is no https address" in refusal("file:///etc/passwd", target)
+    assert asked == []
+
+
+def test_no_connection_is_not_tried_again(target, waits):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        place = f"127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(UnreachableError, match=rf"^{place}: no connection \(.*refused\); connect"):
+        download(f"http://{place}/file", target, **FILE)
+    assert waits == []
+
+
+def test_the_proxy_of_the_environment_is_used(target, monkeypatch):
+    with web.served(web.file(DATA)) as (proxy, asked):
+        monkeypatch.setenv("http_proxy", proxy.removesuffix("/file"))
+        download("http://data.invalid/file", target, **FILE)
+    assert asked[0]["path"] == "http://data.invalid/file"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_refused(target):
+    target.parent.mkdir(mode=0o500)
+    with web.served(web.file(DATA)) as (url, asked):
+        assert (
+            refusal(url, target) == f"cannot write {target.parent}: Permission denied; choose another folder"
+        )
+    assert asked == []
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no file system that nobody may write to")
+def test_a_file_system_that_cannot_be_written_is_refused():
+    with (
+        web.served(web.file(DATA)) as (url, asked),
+        pytest.raises(InputError, match="cannot write /proc/new: "),
+    ):
+        download(url, Path("/proc/new/file.txt"), **FILE)
+    assert asked == []
+
+
+def test_a_file_where_a_folder_should_be_is_refused(tmp_path):
+    (tmp_path / "new").write_text("")
+    with web.served(web.file(DATA)) as (url, _), pytest.raises(InputError, match=r"cannot write .*/new: "):
+        download(url, tmp_path / "new/file.txt", **FILE)
+
+
+def test_what_is_there_is_used_where_nothing_can_be_written(target, monkeypatch):
+    target.parent.mkdir()
+    target.write_bytes(DATA)
+    monkeypatch.setattr(module, "locked_folder", None)
+    download("https://data.invalid/file", target, **(FILE | {"insecure": False}))
+
+
+def test_a_full_disk_is_said(target, monkeypatch):
+    def full(file):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "_flush", full)
+    with web.served(web.file(DATA)) as (url, _):
+        assert refusal(url, target).startswith(f"cannot write {target}: No space left on device; free space")
+
+
+def _slowly(request: BaseHTTPRequestHandler) -> None:
+    import time
+
+    time.sleep(0.3)
+    web.file(DATA)(request)
+
+
+def _in_a_process(url, target, failures):
+    try:
+        download(url, target, **FILE)
+    except BaseException as error:
+        failures.put(repr(error))
+        raise
+
+
+def test_of_two_processes_one_downloads(target):
+    context = multiprocessing.get_context("fork")
+    failures = context.Queue()
+    with web.served(_slowly) as (url, asked):
+        processes = [context.Process(target=_in_a_process, args=(url, target, failures)) for _ in range(2)]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join(30)
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert len(asked) == 1
+    assert target.read_bytes() == DATA

@@ -1,0 +1,94 @@
+"""What ``biaslab datasets list`` says of each dataset."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from biaslab.cli import app
+from biaslab.core.io import write_tsv
+from biaslab.run.datasets import FOLDER, load_registry
+from biaslab.run.fetching import _remember
+from biaslab.run.inventory import FAILED, FETCH, HERE, LICENCE, OWN, inventory
+
+ROOT = Path(__file__).parents[3]
+DATA = b"registered"
+SHA256 = hashlib.sha256(DATA).hexdigest()
+URL = {"origin": "url", "location": "https://example.org/x"}
+ROWS = {
+    "copied": {},
+    "own": {"size": "-"},
+    "asked-for": {"origin": "licensed", "sha256": "-"},
+    "web": URL,
+    "failed": URL,
+    "packed": {"origin": "wheel", "location": "some==1:x"},
+}
+STATES = {"copied": HERE, "own": OWN, "asked-for": LICENCE, "web": FETCH, "failed": FAILED, "packed": FETCH}
+
+
+@pytest.fixture
+def registry(tmp_path, monkeypatch):
+    """Make a folder to work in with a registry; return the path of its table."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("schemas", "resources"):
+        Path(folder).mkdir()
+    shutil.copy(ROOT / "workflow/schemas/datasets.schema.yaml", "schemas")
+    base = {"version": "1", "origin": "local", "location": "-", "filename": "f.txt", "size": "664630"}
+    base |= {"sha256": SHA256, "licence": "CC0", "note": "ask the owner"}
+    write_tsv("resources/datasets.tsv", pd.DataFrame([{"name": n} | base | row for n, row in ROWS.items()]))
+    copy = FOLDER / "copied/f.txt"
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(DATA)
+    path = tmp_path / "resources/datasets.tsv"
+    _remember(load_registry(path)["failed"], "no connection")
+    return path
+
+
+def listed(registry, *options):
+    arguments = ["datasets", "list", "--registry", str(registry), *map(str, options)]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def test_every_state_is_told_and_nothing_is_fetched(registry):
+    entries = inventory(load_registry(registry), {"mirror": None, "paths": {}})
+    assert {entry.name: entry.state for entry in entries} == STATES
+    assert not (FOLDER / ".downloads").exists()
+
+
+def test_own_copies_of_the_configuration_are_here(registry):
+    own = {"mirror": None, "paths": {"asked-for": "."}}
+    assert {e.name: e.state for e in inventory(load_registry(registry), own)}["asked-for"] == HERE
+
+
+def test_the_table_has_a_row_a_dataset(registry):
+    lines = [line.split("\t") for line in listed(registry).splitlines()]
+    assert lines[0] == ["name", "state", "size", "version", "licence", "source"]
+    assert {line[0]: line[1] for line in lines[1:]} == STATES
+    assert lines[1][2:] == ["664.6 kB", "1", "CC0", "copy: results/datasets/copied/f.txt"]
+    assert lines[2][2] == "-"
+    assert "datasets: paths: own: FILE" in lines[2][5]
+
+
+def test_json_has_the_same_and_the_note(registry):
+    entries = json.loads(listed(registry, "--json"))
+    assert {entry["name"]: entry["state"] for entry in entries} == STATES
+    assert [entry["size"] for entry in entries] == [664_630, None, *[664_630] * 4]
+    assert entries[0]["note"] == "ask the owner"
+
+
+def test_the_configuration_says_where_to_look(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    dump = tmp_path / "simplewiki-20260101-pages-articles.xml.bz2"
+    dump.write_bytes(b"")
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(f"datasets: {{mirror: null, paths: {{simplewiki-dump: {dump}}}}}\n")
+    entries = json.loads(listed(ROOT / "workflow/resources/datasets.tsv", "--configfile", mine, "--json"))
+    found = {entry["name"]: entry for entry in entries}
+    assert (found["simplewiki-dump"]["state"], found["simplewiki-dump"]["source"]) == (HERE, f"path: {dump}")
+    assert found["nyt-annotated-corpus"]["state"] == LICENCE

@@ -1,0 +1,93 @@
+"""A server on this machine that answers as it is told."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextlib.contextmanager
+def served(*answers: Answer) -> Iterator[tuple[str, list[dict[str, str]]]]:
+    """Give one answer after the other, then always the last; yield the address and the requests."""
+    asked: list[dict[str, str]] = []
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            with lock:
+                answer = answers[min(len(asked), len(answers) - 1)]
+                asked.append({"path": self.path, **self.headers})
+            self.close_connection = True
+            answer(self)
+
+        def log_message(self, *_) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/file", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def file(data: bytes, ranges: bool = True, cut: int | None = None, announced: int | None = None) -> Answer:
+    """Send a file, or from where it is asked for; perhaps end the connection `cut` bytes into it."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        asked = request.headers.get("Range", "")
+        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and ranges else 0
+        if start >= len(data) > 0:
+            status(416)(request)
+            return
+        request.send_response(206 if start else 200)
+        request.send_header("Content-Length", str(announced or len(data) - start))
+        if start:
+            request.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
+        request.end_headers()
+        request.wfile.write(data[start:cut])
+
+    return answer
+
+
+def endless(request: BaseHTTPRequestHandler) -> None:
+    """Send zeros without saying how many, until nobody reads them."""
+    request.send_response(200)
+    request.end_headers()
+    with contextlib.suppress(OSError):
+        while True:
+            request.wfile.write(bytes(2**16))
+
+
+def status(code: int) -> Answer:
+    """Send nothing but a status."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(code)
+        request.send_header("Content-Length", "0")
+        request.end_headers()
+
+    return answer
+
+
+def redirect(location: str, code: int = 302) -> Answer:
+    """Lead to another address."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(code)
+        request.send_header("Location", location)
+        request.send_header("Content-Length", "0")
+        request.end_headers()
+
+    return answer
+
+
+def hang_up(request: BaseHTTPRequestHandler) -> None:
+    """End the connection without a word."""
