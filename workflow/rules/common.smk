@@ -5,12 +5,15 @@ import sys
 from functools import partial
 from pathlib import Path
 
+ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
+# To plan a run, the source beside the workflow will do; the steps need the package in their environment.
+sys.path.append(str(ROOT.resolve() / "src"))
+
 from biaslab.core.errors import InputError
 from biaslab.run.plan import make_plan
-from biaslab.run.reports import units_to_json
 from biaslab.run.steps import mark_rules
+from biaslab.run.units import units_to_json
 
-ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
 ENVIRONMENT = "../../envs/biaslab.yaml"
 NEURAL = "../../envs/neural.yaml"
 
@@ -22,7 +25,7 @@ os.environ.update(
 )
 
 try:
-    PLAN = make_plan(config, ROOT)
+    PLAN = make_plan(config, ROOT, deploys=bool(workflow.deployment_settings.deployment_method))
 except InputError as error:
     print(f"biaslab: {error}", file=sys.stderr)
     sys.exit(2)

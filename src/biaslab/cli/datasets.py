@@ -7,8 +7,11 @@ import typer
 
 from biaslab.run import REGISTRY
 from biaslab.run.options import Out
+from biaslab.run.root import repository
 
 app = typer.Typer(help="Registered input data: fetch it and check it.", no_args_is_help=True)
+
+_REGISTRY = repository() / REGISTRY
 
 Registry = Annotated[Path, typer.Option(help="The table of registered datasets (.tsv).")]
 Mirror = Annotated[Path | None, typer.Option(help="A local folder with registered files.")]
@@ -18,7 +21,7 @@ Mirror = Annotated[Path | None, typer.Option(help="A local folder with registere
 def fetch_dataset(
     name: Annotated[str, typer.Argument(help="A name of the registry.")],
     out: Out,
-    registry: Registry = REGISTRY,
+    registry: Registry = _REGISTRY,
     path: Annotated[Path | None, typer.Option(help="Your own copy.")] = None,
     mirror: Mirror = None,
 ) -> None:
@@ -35,7 +38,7 @@ def fetch_dataset(
 
 
 @app.command("list")
-def list_datasets(registry: Registry = REGISTRY, mirror: Mirror = None) -> None:
+def list_datasets(registry: Registry = _REGISTRY, mirror: Mirror = None) -> None:
     """Print every dataset, its version and licence, and where it would come from."""
     from biaslab.run.datasets import load_registry
     from biaslab.run.fetching import status
