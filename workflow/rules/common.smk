@@ -11,6 +11,7 @@ sys.path.append(str(ROOT.resolve() / "src"))
 
 from biaslab.core.errors import InputError
 from biaslab.run.plan import make_plan
+from biaslab.run.prefix import limit_prefix, move_results
 from biaslab.run.steps import mark_rules
 from biaslab.run.units import units_to_json
 
@@ -32,6 +33,7 @@ except InputError as error:
 for notice in PLAN.notices:
     print(f"biaslab: {notice}", file=sys.stderr)
 config.update(PLAN.config)
+RESULTS = limit_prefix(workflow)
 
 
 wildcard_constraints:

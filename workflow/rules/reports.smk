@@ -25,4 +25,4 @@ for area in filter(PLAN.has, PLAN.areas):
         message:
             f"write the tables and figures of {area.name.replace('_', ' ')}"
         shell:
-            "biaslab {params.area} report --units {params.units:q} > {log} 2>&1"
+            "biaslab {params.area} report --results results --units {params.units:q} > {log} 2>&1"

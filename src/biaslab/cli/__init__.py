@@ -13,6 +13,7 @@ from biaslab.cli.report import add_report
 from biaslab.cli.run import extras, run
 from biaslab.core.errors import InputError
 from biaslab.run.areas import AREAS
+from biaslab.run.root import located
 
 app = typer.Typer(name="biaslab", no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -48,7 +49,7 @@ app.add_typer(cache.app, name="cache")
 def main() -> None:
     """Run the command; bad input ends with one line and exit code 2, an interrupt with 130."""
     try:
-        app()
+        app([located(argument) for argument in sys.argv[1:]])
     except InputError as error:
         print(f"biaslab: {error}", file=sys.stderr)
         sys.exit(2)

@@ -11,7 +11,6 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from jsonschema import Draft202012Validator, ValidationError
-from tqdm import tqdm
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import atomic_path, read_text_table, read_yaml
@@ -312,6 +311,8 @@ def _unpack(name: str, location: str, wheels: Path, target: Path) -> None:
 
 
 def _download(name: str, url: str, target: Path) -> None:
+    from tqdm import tqdm  # what plans a run must do with the packages that Snakemake needs itself
+
     with target.open("wb") as file, tqdm(unit="B", unit_scale=True, desc=name, disable=None) as progress:
         for data in _read_url(name, url):
             progress.update(file.write(data))

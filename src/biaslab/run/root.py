@@ -39,3 +39,20 @@ def is_repository(folder: Path) -> bool:
 def resource(name: str) -> Path:
     """Return a file or folder of ``workflow/resources``."""
     return repository() / "workflow/resources" / name
+
+
+def located(argument: str) -> str:
+    """Return an argument of a command; one that names what only the repository has, as its path there.
+
+    Parameters
+    ----------
+    argument : str
+        As it was typed; only what begins with ``workflow/`` is looked for.
+    """
+    if (
+        argument.startswith("workflow/")
+        and not Path(argument).exists()
+        and (repository() / argument).exists()
+    ):
+        return str(repository() / argument)
+    return argument

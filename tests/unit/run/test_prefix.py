@@ -1,0 +1,73 @@
+"""Results in another folder: which paths of a rule move, and which stay."""
+
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+from snakemake.iocontainers import Params
+from snakemake.path_modifier import PathModifier
+
+from biaslab.run.prefix import RESULTS, limit_prefix, move_results
+
+
+def workflow(prefix):
+    return SimpleNamespace(modifier=SimpleNamespace(path_modifier=PathModifier(None, prefix, None)))
+
+
+def rule(command, **params):
+    return SimpleNamespace(shellcmd=command, params=Params(fromdict=params))
+
+
+def test_without_a_prefix_nothing_changes():
+    ours = workflow(None)
+    before = ours.modifier.path_modifier
+    assert limit_prefix(ours) == RESULTS
+    assert ours.modifier.path_modifier is before
+    same = rule("biaslab x --results results", a="results/a")
+    move_results([same], RESULTS)
+    assert (same.shellcmd, same.params.a) == ("biaslab x --results results", "results/a")
+
+
+def test_a_prefix_moves_the_results_alone():
+    ours = workflow("sub")
+    assert limit_prefix(ours) == "sub/results/"
+    replace = ours.modifier.path_modifier.replace_prefix
+    assert replace("results/x.tsv") == "sub/results/x.tsv"
+    assert replace("mine/results/x.tsv") == "mine/results/x.tsv"
+    assert replace("texts.csv") == "texts.csv"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x results --out {output}", "x sub/results --out {output}"),
+        ("x --results results/a/{wildcards.b}", "x --results sub/results/a/{wildcards.b}"),
+        ("x {input.results} my.results/a", "x {input.results} my.results/a"),
+        ("x ../results/a", "x ../results/a"),
+    ],
+)
+def test_commands(before, after):
+    moved = rule(before)
+    move_results([moved], "sub/results/")
+    assert moved.shellcmd == after
+
+
+def test_parameters_and_what_makes_them():
+    def make(wildcards, input):
+        return [f"--a results/{wildcards}", f"--b {input}"]
+
+    moved = rule(
+        None,
+        text="--data name=results/a",
+        several=['{"file": "results/b"}', "the results of results/"],
+        made=make,
+        method=partial(str.format, "{0} results/"),
+        number=3,
+    )
+    move_results([moved], "sub/results/")
+    params = moved.params
+    assert params.text == "--data name=sub/results/a"
+    assert params.several == ['{"file": "sub/results/b"}', "the results of sub/results/"]
+    assert params.made("w", input="sub/results/c") == ["--a sub/results/w", "--b sub/results/c"]
+    assert params.method("x") == "x sub/results/"
+    assert params.number == 3
