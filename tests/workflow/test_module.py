@@ -65,7 +65,7 @@ def test_a_prefix_moves_results_and_neither_the_corpus_nor_the_word_lists(outer)
     shown = outer(CORPUS, "--dry-run", "--printshellcmds")
     found = commands(shown)
     assert not [command for command in found if re.search(r"(?<![\w./-])results[/ ]", command)]
-    (reading,) = [command for command in found if command.startswith("biaslab origins read-corpus")]
+    (reading,) = [command for command in found if command.startswith("biaslab embeddings read-corpus")]
     assert " mine.jsonl " in reading
     assert "fairness/results/origins/mine/corpus.npz" in reading
     (scoring,) = [c for c in found if c.startswith("biaslab debiasing experiment benchmarks")]
@@ -98,6 +98,7 @@ def test_conda_environments_are_planned_without_the_package(outer, tmp_path):
         'case "$*" in\n'
         '"info --json") echo \'{"conda_version": "25.1.0", "conda_prefix": "/", "root_prefix": "/",'
         ' "platform": "linux-64"}\' ;;\n'
+        "--version) echo conda 25.1.0 ;;\n"
         '*) echo \'{"get": {"channel_priority": "strict"}}\' ;;\n'
         "esac\n"
     )

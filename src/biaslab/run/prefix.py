@@ -1,8 +1,8 @@
 """Results in another folder: what the ``prefix`` of a module asks for, in a workflow that uses this one.
 
-Snakemake puts the prefix before all relative paths of inputs and outputs, and before none in commands and
-parameters. Here it moves the results, wherever they are named, and leaves alone what users and this
-repository have.
+Snakemake puts the prefix before all relative paths of inputs and outputs, and before no parameter. Here it
+moves the results, in parameters, too, and leaves alone what users and this repository have. Commands name the
+results by parameters only.
 """
 
 import functools
@@ -12,8 +12,7 @@ from typing import Any
 
 RESULTS = "results/"
 
-_IN_COMMANDS = re.compile(r"(?<![\w./-])results(?=[/ ])")
-_IN_PARAMETERS = re.compile(r"(?<![\w./-])results(?=/)")
+_NAMED = re.compile(r"(?<![\w./-])results/")
 
 
 def limit_prefix(workflow: Any) -> str:
@@ -37,7 +36,7 @@ def limit_prefix(workflow: Any) -> str:
 
 
 def move_results(rules: Iterable[Any], folder: str) -> None:
-    """Name the folder of the results in the commands and parameters of rules.
+    """Name the folder of the results in the parameters of rules.
 
     Parameters
     ----------
@@ -48,16 +47,14 @@ def move_results(rules: Iterable[Any], folder: str) -> None:
     if folder == RESULTS:
         return
     for rule in rules:
-        if rule.shellcmd:
-            rule.shellcmd = _IN_COMMANDS.sub(folder.rstrip("/"), rule.shellcmd)
         for name, value in list(rule.params.items()):
-            setattr(rule.params, name, _moved(value, folder.rstrip("/")))
+            setattr(rule.params, name, _moved(value, folder))
 
 
 def _moved(value: Any, folder: str) -> Any:
     """Return a parameter, or the function that makes it, with the other folder."""
     if type(value) is str:  # not what Snakemake derives from outputs, which it has moved
-        return _IN_PARAMETERS.sub(folder, value)
+        return _NAMED.sub(folder, value)
     if isinstance(value, list):
         return [_moved(part, folder) for part in value]
     return _with_moved_value(value, folder) if callable(value) else value

@@ -1,6 +1,8 @@
 """Results in another folder: which paths of a rule move, and which stay."""
 
+import re
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,13 +11,15 @@ from snakemake.path_modifier import PathModifier
 
 from biaslab.run.prefix import RESULTS, limit_prefix, move_results
 
+ROOT = Path(__file__).parents[3]
+
 
 def workflow(prefix):
     return SimpleNamespace(modifier=SimpleNamespace(path_modifier=PathModifier(None, prefix, None)))
 
 
-def rule(command, **params):
-    return SimpleNamespace(shellcmd=command, params=Params(fromdict=params))
+def rule(**params):
+    return SimpleNamespace(params=Params(fromdict=params))
 
 
 def test_without_a_prefix_nothing_changes():
@@ -23,9 +27,9 @@ def test_without_a_prefix_nothing_changes():
     before = ours.modifier.path_modifier
     assert limit_prefix(ours) == RESULTS
     assert ours.modifier.path_modifier is before
-    same = rule("biaslab x --results results", a="results/a")
+    same = rule(a="results/a")
     move_results([same], RESULTS)
-    assert (same.shellcmd, same.params.a) == ("biaslab x --results results", "results/a")
+    assert same.params.a == "results/a"
 
 
 def test_a_prefix_moves_the_results_alone():
@@ -37,19 +41,11 @@ def test_a_prefix_moves_the_results_alone():
     assert replace("texts.csv") == "texts.csv"
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("x results --out {output}", "x sub/results --out {output}"),
-        ("x --results results/a/{wildcards.b}", "x --results sub/results/a/{wildcards.b}"),
-        ("x {input.results} my.results/a", "x {input.results} my.results/a"),
-        ("x ../results/a", "x ../results/a"),
-    ],
-)
-def test_commands(before, after):
-    moved = rule(before)
-    move_results([moved], "sub/results/")
-    assert moved.shellcmd == after
+@pytest.mark.parametrize("path", sorted((ROOT / "workflow/rules").glob("*.smk")), ids=lambda path: path.stem)
+def test_commands_name_results_by_parameters(path):
+    commands = re.findall(r"^ +shell:\n((?: +[\"'].*\n)+)", path.read_text(), flags=re.M)
+    assert commands or path.stem == "common"
+    assert not [command for command in commands if re.search(r"(?<![\w./-])results[/ \"]", command)]
 
 
 def test_parameters_and_what_makes_them():
@@ -57,10 +53,10 @@ def test_parameters_and_what_makes_them():
         return [f"--a results/{wildcards}", f"--b {input}"]
 
     moved = rule(
-        None,
         text="--data name=results/a",
         several=['{"file": "results/b"}', "the results of results/"],
         made=make,
+        others="my.results/a {input.results} ../results/a x/results/a",
         method=partial(str.format, "{0} results/"),
         number=3,
     )
@@ -70,4 +66,5 @@ def test_parameters_and_what_makes_them():
     assert params.several == ['{"file": "sub/results/b"}', "the results of sub/results/"]
     assert params.made("w", input="sub/results/c") == ["--a sub/results/w", "--b sub/results/c"]
     assert params.method("x") == "x sub/results/"
+    assert params.others == "my.results/a {input.results} ../results/a x/results/a"
     assert params.number == 3
