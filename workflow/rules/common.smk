@@ -5,16 +5,19 @@ import sys
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
 # To plan a run, the source beside the workflow will do; the steps need the package in their environment.
-sys.path.append(str(ROOT.resolve() / "src"))
+CHECKOUT = Path(str(workflow.current_basedir)).parents[1]
+sys.path.append(str(CHECKOUT.resolve() / "src"))
 
 from biaslab.core.errors import InputError
 from biaslab.run.plan import make_plan
 from biaslab.run.prefix import limit_prefix, move_results
+from biaslab.run.root import is_repository, repository
 from biaslab.run.steps import mark_rules
 from biaslab.run.units import units_to_json
 
+# Rules that Snakemake takes from a hosted repository have their files in the package.
+ROOT = Path(os.path.relpath(CHECKOUT if is_repository(CHECKOUT) else repository()))
 ENVIRONMENT = "../../envs/biaslab.yaml"
 NEURAL = "../../envs/neural.yaml"
 
