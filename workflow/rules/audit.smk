@@ -44,7 +44,7 @@ rule measure_claims:
         mem_mb=memory(2000),
         runtime=30,
     params:
-        results="results/",
+        results=folder("results/"),
         units=PLAN.claims_options(),
     message:
         "measure every published claim"
@@ -128,7 +128,7 @@ rule write_manifest:
         mem_mb=memory(1000),
         runtime=60,
     params:
-        results="results/",
+        results=folder("results/"),
         inputs=PLAN.manifest_options(),
         digests=lambda wildcards: [f"--code {name}={digest}" for name, digest in STEPS.items()],
     message:

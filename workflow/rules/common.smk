@@ -48,6 +48,11 @@ def memory(megabytes):
     return lambda wildcards, attempt: megabytes * 2 ** (attempt - 1)
 
 
+def folder(path):
+    """A folder that a step writes to or reads from, by the step's wildcards."""
+    return lambda wildcards: path.format(**dict(wildcards.items()))
+
+
 def shown(area):
     """The files of an area's tables and figures that the report shows, each with its place there."""
     mark = partial(report, category=area.paper)

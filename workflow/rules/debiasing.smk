@@ -39,7 +39,7 @@ rule measure_debiasing:
         mem_mb=memory(1500),
         runtime=30,
     params:
-        folder="results/debiasing/{embedding}",
+        folder=folder("results/debiasing/{embedding}"),
         options=DEBIASING.options("components", "strictness", "lambda", "permutations"),
         draws=config["debiasing"]["random_draws"],
         weats=DEBIASING.weat_options,
@@ -73,7 +73,7 @@ rule classify_words:
         mem_mb=memory(1500),
         runtime=30,
     params:
-        folder="results/debiasing/{embedding}",
+        folder=folder("results/debiasing/{embedding}"),
         options=DEBIASING.options("components"),
         authors=DEBIASING.authors_options("--authors-specific"),
         seed=config["seed"],
@@ -100,7 +100,7 @@ rule generate_analogies:
         mem_mb=memory(1500),
         runtime=60,
     params:
-        folder="results/debiasing/{embedding}",
+        folder=folder("results/debiasing/{embedding}"),
         options=DEBIASING.options("components", "lambda"),
         number=config["debiasing"]["analogies"],
     message:
@@ -129,7 +129,7 @@ rule score_benchmarks:
         mem_mb=memory(1500),
         runtime=60,
     params:
-        folder="results/debiasing/{embedding}",
+        folder=folder("results/debiasing/{embedding}"),
         options=DEBIASING.options("components", "strictness", "lambda", "lambdas", "permutations"),
         benchmarks=DEBIASING.benchmark_options(),
         weats=DEBIASING.weat_options,

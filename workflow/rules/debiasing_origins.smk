@@ -73,8 +73,8 @@ rule compare_document_rankings:
         mem_mb=memory(2000),
         runtime=30,
     params:
-        before="results/origins/{setup}/differential_bias",
-        after="results/debiasing/{setup}/differential_bias",
+        before=folder("results/origins/{setup}/differential_bias"),
+        after=folder("results/debiasing/{setup}/differential_bias"),
         weats=ORIGINS.weat_options,
         transforms=DEBIASING.transforms_given,
     message:

@@ -30,7 +30,7 @@ rule prepare_classifier:
         mem_mb=memory(1500),
         runtime=60,
     params:
-        folder="results/fairness_testing/{classifier}",
+        folder=folder("results/fairness_testing/{classifier}"),
         options=TESTING.options("seeds", "training_epochs"),
         files=TESTING.named("network", "clusters"),
         seed=config["seed"],
@@ -64,7 +64,7 @@ rule search_discrimination:
         mem_mb=memory(2500),
         runtime=120,
     params:
-        folder="results/fairness_testing/{classifier}",
+        folder=folder("results/fairness_testing/{classifier}"),
         options=TESTING.options(
             "hops", "ablation_hops", "repetitions", "explanations", "uniform_samples", "local_seeds"
         ),
@@ -95,7 +95,7 @@ rule retrain_classifier:
         mem_mb=memory(1500),
         runtime=60,
     params:
-        folder="results/fairness_testing/{classifier}",
+        folder=folder("results/fairness_testing/{classifier}"),
         options=TESTING.options("retrainings", "retraining_share", "uniform_samples"),
         files=TESTING.named("schema"),
         seed=config["seed"],

@@ -55,7 +55,7 @@ rule prepare_tested_texts:
         mem_mb=memory(3000),
         runtime=120,
     params:
-        folder="results/fairness_testing/text-{texts}",
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.prepare_options,
         seed=config["seed"],
     message:
@@ -84,7 +84,7 @@ rule train_text_networks:
         mem_mb=memory(1500),
         runtime=480,
     params:
-        folder="results/fairness_testing/text-{texts}",
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.training_options,
         repetitions=READING.options("models", "repetitions"),
         seed=config["seed"],
@@ -114,7 +114,7 @@ rule search_text_networks:
         mem_mb=memory(3000),
         runtime=1440,
     params:
-        folder="results/fairness_testing/text-{texts}",
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.options("repetitions", "seeds", "hops"),
         seed=config["seed"],
     message:
@@ -144,7 +144,7 @@ rule retrain_text_networks:
         mem_mb=memory(1500),
         runtime=480,
     params:
-        folder="results/fairness_testing/text-{texts}",
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.options("retrainings", "retraining_share", "independent"),
         training=READING.training_options,
         seed=config["seed"],
@@ -175,7 +175,7 @@ rule certify_text_networks:
         mem_mb=memory(2000),
         runtime=480,
     params:
-        folder="results/fairness_testing/text-{texts}",
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.options("certified_epochs", "independent"),
         training=READING.training_options,
         seed=config["seed"],
@@ -206,7 +206,7 @@ rule train_text_encoder:
         mem_mb=memory(2000),
         runtime=240,
     params:
-        folder="results/fairness_testing/text-{texts}",
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.options("models", "pairs"),
         encoder=READING.encoder_options(),
         training=READING.fine_tuning_options,
@@ -237,7 +237,7 @@ rule measure_found_texts:
         mem_mb=memory(3000),
         runtime=240,
     params:
-        folder="results/fairness_testing/text-{texts}",
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.measure_options(),
         encoder=READING.encoder_options(),
         seed=config["seed"],

@@ -24,7 +24,7 @@ rule prepare_encoder:
         mem_mb=memory(2000),
         runtime=20,
     params:
-        folder="results/hate_speech/encoder",
+        folder=folder("results/hate_speech/encoder"),
         options=HATE.encoder_options(),
         seed=config["seed"],
     message:
@@ -55,8 +55,8 @@ rule prepare_texts:
         mem_mb=memory(2000),
         runtime=30,
     params:
-        folder="results/hate_speech/{corpus}",
-        encoder="results/hate_speech/encoder",
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         source=HATE.source_options,
         probes=HATE.probe_options,
         seed=config["seed"],
@@ -87,8 +87,8 @@ rule train_linear:
         mem_mb=memory(2000),
         runtime=60,
     params:
-        folder="results/hate_speech/{corpus}",
-        encoder="results/hate_speech/encoder",
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         source=HATE.source_options,
         options=HATE.keys(None, "linear_splits", "removal_subsets"),
         weight=HATE.weight,
@@ -119,8 +119,8 @@ rule train_language_model:
         mem_mb=memory(3000),
         runtime=600,
     params:
-        folder="results/hate_speech/{corpus}",
-        encoder="results/hate_speech/encoder",
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         options=HATE.keys("language_model", "epochs", "learning_rate", "width", "vocabulary"),
         seed=config["seed"],
     message:
@@ -153,8 +153,8 @@ rule train_classifier:
         mem_mb=memory(4000),
         runtime=720,
     params:
-        folder="results/hate_speech/{corpus}",
-        encoder="results/hate_speech/encoder",
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         options=HATE.keys(
             "training",
             "schedule",
@@ -200,8 +200,8 @@ rule evaluate_classifiers:
         mem_mb=memory(4000),
         runtime=240,
     params:
-        folder="results/hate_speech/{corpus}",
-        encoder="results/hate_speech/encoder",
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         numbers=HATE.numbers_options,
         contexts=HATE.keys("analysis", "radius", "samples", "faithful_sentences"),
         seed=config["seed"],
@@ -235,8 +235,8 @@ rule explain_classifiers:
         mem_mb=memory(4000),
         runtime=480,
     params:
-        folder="results/hate_speech/{corpus}",
-        encoder="results/hate_speech/encoder",
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         methods=",".join(HATE.explained),
         contexts=HATE.keys("analysis", "radius", "samples"),
         n=config["hate_speech"]["analysis"]["sentences"],
@@ -286,8 +286,8 @@ rule measure_classifiers:
         mem_mb=memory(2000),
         runtime=30,
     params:
-        folder="results/hate_speech/{corpus}",
-        encoder="results/hate_speech/encoder",
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         methods=",".join(HATE.methods),
         batch_size=HATE.keys("training", "batch_size"),
         contexts=HATE.keys("regularization", "radius", "samples", "add_itself"),

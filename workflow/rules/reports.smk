@@ -20,7 +20,7 @@ for area in filter(PLAN.has, PLAN.areas):
             mem_mb=memory(2000),
             runtime=30,
         params:
-            results="results/",
+            results=folder("results/"),
             area=area.command,
             units=units_to_json(PLAN.units[area.name].chosen),
         message:
