@@ -1,7 +1,4 @@
 #!/usr/bin/env bash
-# Snakemake runs this in the environment it has just made. The Snakefile says where the repository is. The package is
-# installed as a link to its source, for the environment is not made anew when the source changes.
+# Snakemake runs a copy of this in the environment it has just made; the Snakefile says where the repository is.
 set -euo pipefail
-: "${BIASLAB_REPOSITORY:?is set by the Snakefile; let Snakemake run this}"
-python -m pip install --quiet --require-hashes --requirement "$BIASLAB_REPOSITORY/requirements.lock"
-python -m pip install --quiet --no-deps --no-build-isolation --editable "$BIASLAB_REPOSITORY"
+bash "${BIASLAB_REPOSITORY:?is set by the Snakefile; let Snakemake run this}/envs/install.sh" requirements.lock

@@ -218,7 +218,7 @@ def test_without_any_embedding_only_the_audit_is_left(snakemake, tmp_path):
         "summarize_claims",
         "write_audit_page",
         "write_manifest",
-        "all",
+        "everything",
         "total",
     }
 
@@ -267,7 +267,7 @@ def test_every_step_has_the_digest_of_its_code(snakemake, tmp_path):
     assert finished.returncode == 0, finished.stdout + finished.stderr
     manifest = next(line for line in finished.stdout.splitlines() if "biaslab audit manifest" in line)
     digests = dict(re.findall(r"--code (\w+)=([0-9a-f]{16})", manifest))
-    assert set(jobs(finished)) - {"all", "total", "record_config"} <= set(digests)
+    assert set(jobs(finished)) - {"everything", "total", "record_config"} <= set(digests)
 
 
 def test_profile_names_rules_that_exist():

@@ -46,11 +46,12 @@ rule measure_claims:
         mem_mb=memory(2000),
         runtime=30,
     params:
+        results=folder("results/"),
         units=PLAN.claims_options(),
     message:
         "measure every published claim"
     shell:
-        "biaslab audit claims {input.claims:q} --schema {input.schema:q} --results results {params.units}"
+        "biaslab audit claims {input.claims:q} --schema {input.schema:q} --results {params.results} {params.units}"
         " --out {output} > {log} 2>&1"
 
 
@@ -129,12 +130,13 @@ rule write_manifest:
         mem_mb=memory(1000),
         runtime=60,
     params:
+        results=folder("results/"),
         inputs=PLAN.manifest_options(),
         digests=lambda wildcards: [f"--code {name}={digest}" for name, digest in STEPS.items()],
     message:
         "record what made the results"
     shell:
-        "biaslab audit manifest results --config {input.config} {params.digests} {params.inputs} --out {output} > {log} 2>&1"
+        "biaslab audit manifest {params.results} --config {input.config} {params.digests} {params.inputs} --out {output} > {log} 2>&1"
 
 
 rule audit:

@@ -5,12 +5,19 @@ import sys
 from functools import partial
 from pathlib import Path
 
+# To plan a run, the source beside the workflow will do; the steps need the package in their environment.
+CHECKOUT = Path(str(workflow.current_basedir)).parents[1]
+sys.path.append(str(CHECKOUT.resolve() / "src"))
+
 from biaslab.core.errors import InputError
 from biaslab.run.plan import make_plan
-from biaslab.run.reports import units_to_json
+from biaslab.run.prefix import limit_prefix, move_results
+from biaslab.run.root import is_repository, repository
 from biaslab.run.steps import mark_rules
+from biaslab.run.units import units_to_json
 
-ROOT = Path(os.path.relpath(Path(str(workflow.current_basedir)).parents[1]))
+# Rules that Snakemake takes from a hosted repository have their files in the package.
+ROOT = Path(os.path.relpath(CHECKOUT if is_repository(CHECKOUT) else repository()))
 ENVIRONMENT = "../../envs/biaslab.yaml"
 NEURAL = "../../envs/neural.yaml"
 
@@ -22,13 +29,14 @@ os.environ.update(
 )
 
 try:
-    PLAN = make_plan(config, ROOT)
+    PLAN = make_plan(config, ROOT, deploys=bool(workflow.deployment_settings.deployment_method))
 except InputError as error:
     print(f"biaslab: {error}", file=sys.stderr)
     sys.exit(2)
 for notice in PLAN.notices:
     print(f"biaslab: {notice}", file=sys.stderr)
 config.update(PLAN.config)
+RESULTS = limit_prefix(workflow)
 
 
 wildcard_constraints:
@@ -38,6 +46,11 @@ wildcard_constraints:
 def memory(megabytes):
     """What a step needs, doubled at each retry."""
     return lambda wildcards, attempt: megabytes * 2 ** (attempt - 1)
+
+
+def folder(path):
+    """A folder that a step writes to or reads from, by the step's wildcards."""
+    return lambda wildcards: path.format(**dict(wildcards.items()))
 
 
 def shown(area):

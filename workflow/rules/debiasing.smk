@@ -39,6 +39,7 @@ rule measure_debiasing:
         mem_mb=memory(1500),
         runtime=30,
     params:
+        folder=folder("results/debiasing/{embedding}"),
         options=DEBIASING.options("components", "strictness", "lambda", "permutations"),
         draws=config["debiasing"]["random_draws"],
         weats=DEBIASING.weat_options,
@@ -47,7 +48,7 @@ rule measure_debiasing:
     message:
         "{wildcards.embedding}: measure the bias before and after debiasing"
     shell:
-        "biaslab debiasing experiment measure {input.embedding:q} --results results/debiasing/{wildcards.embedding}"
+        "biaslab debiasing experiment measure {input.embedding:q} --results {params.folder}"
         " {params.options} --draws {params.draws} {params.weats} {params.authors} --seed {params.seed}"
         " > {log} 2>&1"
 
@@ -72,13 +73,14 @@ rule classify_words:
         mem_mb=memory(1500),
         runtime=30,
     params:
+        folder=folder("results/debiasing/{embedding}"),
         options=DEBIASING.options("components"),
         authors=DEBIASING.authors_options("--authors-specific"),
         seed=config["seed"],
     message:
         "{wildcards.embedding}: tell gender-specific words from neutral ones"
     shell:
-        "biaslab debiasing experiment classify {input.embedding:q} --results results/debiasing/{wildcards.embedding}"
+        "biaslab debiasing experiment classify {input.embedding:q} --results {params.folder}"
         " {params.options} {params.authors} --seed {params.seed} > {log} 2>&1"
 
 
@@ -98,12 +100,13 @@ rule generate_analogies:
         mem_mb=memory(1500),
         runtime=60,
     params:
+        folder=folder("results/debiasing/{embedding}"),
         options=DEBIASING.options("components", "lambda"),
         number=config["debiasing"]["analogies"],
     message:
         "{wildcards.embedding}: generate analogies before and after debiasing"
     shell:
-        "biaslab debiasing experiment analogies {input.embedding:q} --results results/debiasing/{wildcards.embedding}"
+        "biaslab debiasing experiment analogies {input.embedding:q} --results {params.folder}"
         " {params.options} --count {params.number} > {log} 2>&1"
 
 
@@ -126,6 +129,7 @@ rule score_benchmarks:
         mem_mb=memory(1500),
         runtime=60,
     params:
+        folder=folder("results/debiasing/{embedding}"),
         options=DEBIASING.options("components", "strictness", "lambda", "lambdas", "permutations"),
         benchmarks=DEBIASING.benchmark_options(),
         weats=DEBIASING.weat_options,
@@ -134,7 +138,7 @@ rule score_benchmarks:
     message:
         "{wildcards.embedding}: score benchmarks before, after and along the path of soft debiasing"
     shell:
-        "biaslab debiasing experiment benchmarks {input.embedding:q} --results results/debiasing/{wildcards.embedding}"
+        "biaslab debiasing experiment benchmarks {input.embedding:q} --results {params.folder}"
         " {params.options} {params.benchmarks} {params.weats} {params.authors} --seed {params.seed} > {log} 2>&1"
 
 

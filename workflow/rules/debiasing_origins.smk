@@ -73,12 +73,14 @@ rule compare_document_rankings:
         mem_mb=memory(2000),
         runtime=30,
     params:
+        before=folder("results/origins/{setup}/differential_bias"),
+        after=folder("results/debiasing/{setup}/differential_bias"),
         weats=ORIGINS.weat_options,
         transforms=DEBIASING.transforms_given,
     message:
         "{wildcards.setup}: compare the rankings of documents before and after debiasing"
     shell:
         "biaslab debiasing compare-rankings {input.embeddings} --vocabulary {input.vocabulary} {params.weats}"
-        " --before results/origins/{wildcards.setup}/differential_bias"
-        " --after results/debiasing/{wildcards.setup}/differential_bias {params.transforms} --out {output}"
+        " --before {params.before}"
+        " --after {params.after} {params.transforms} --out {output}"
         " > {log} 2>&1"

@@ -30,6 +30,7 @@ rule prepare_classifier:
         mem_mb=memory(1500),
         runtime=60,
     params:
+        folder=folder("results/fairness_testing/{classifier}"),
         options=TESTING.options("seeds", "training_epochs"),
         files=TESTING.named("network", "clusters"),
         seed=config["seed"],
@@ -37,7 +38,7 @@ rule prepare_classifier:
         "{wildcards.classifier}: encode the data and read or train the network"
     shell:
         "biaslab fairness-testing experiment prepare {input.data:q} --schema {input.schema:q} {params.files}"
-        " --results results/fairness_testing/{wildcards.classifier} {params.options} --seed {params.seed}"
+        " --results {params.folder} {params.options} --seed {params.seed}"
         " > {log} 2>&1"
 
 
@@ -63,6 +64,7 @@ rule search_discrimination:
         mem_mb=memory(2500),
         runtime=120,
     params:
+        folder=folder("results/fairness_testing/{classifier}"),
         options=TESTING.options(
             "hops", "ablation_hops", "repetitions", "explanations", "uniform_samples", "local_seeds"
         ),
@@ -71,7 +73,7 @@ rule search_discrimination:
     message:
         "{wildcards.classifier}: search for discriminatory samples"
     shell:
-        "biaslab fairness-testing experiment search results/fairness_testing/{wildcards.classifier}"
+        "biaslab fairness-testing experiment search {params.folder}"
         " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
 
 
@@ -93,13 +95,14 @@ rule retrain_classifier:
         mem_mb=memory(1500),
         runtime=60,
     params:
+        folder=folder("results/fairness_testing/{classifier}"),
         options=TESTING.options("retrainings", "retraining_share", "uniform_samples"),
         files=TESTING.named("schema"),
         seed=config["seed"],
     message:
         "{wildcards.classifier}: retrain with what was found"
     shell:
-        "biaslab fairness-testing experiment retrain results/fairness_testing/{wildcards.classifier}"
+        "biaslab fairness-testing experiment retrain {params.folder}"
         " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
 
 

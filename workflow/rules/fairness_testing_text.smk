@@ -55,12 +55,13 @@ rule prepare_tested_texts:
         mem_mb=memory(3000),
         runtime=120,
     params:
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.prepare_options,
         seed=config["seed"],
     message:
         "{wildcards.texts}: find words, terms and neighbours"
     shell:
-        "biaslab fairness-testing text experiment prepare results/fairness_testing/text-{wildcards.texts}"
+        "biaslab fairness-testing text experiment prepare {params.folder}"
         " --vectors {input.vectors} {params.options} --seed {params.seed} > {log} 2>&1"
 
 
@@ -83,13 +84,14 @@ rule train_text_networks:
         mem_mb=memory(1500),
         runtime=480,
     params:
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.training_options,
         repetitions=READING.options("models", "repetitions"),
         seed=config["seed"],
     message:
         "{wildcards.texts}: train networks that read"
     shell:
-        "biaslab fairness-testing text experiment train results/fairness_testing/text-{wildcards.texts}"
+        "biaslab fairness-testing text experiment train {params.folder}"
         " {params.repetitions} {params.options} --seed {params.seed} > {log} 2>&1"
 
 
@@ -112,12 +114,13 @@ rule search_text_networks:
         mem_mb=memory(3000),
         runtime=1440,
     params:
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.options("repetitions", "seeds", "hops"),
         seed=config["seed"],
     message:
         "{wildcards.texts}: search {wildcards.network} for discriminatory texts"
     shell:
-        "biaslab fairness-testing text experiment search results/fairness_testing/text-{wildcards.texts}"
+        "biaslab fairness-testing text experiment search {params.folder}"
         " --model {wildcards.network} {params.options} --seed {params.seed} --threads {threads} > {log} 2>&1"
 
 
@@ -141,13 +144,14 @@ rule retrain_text_networks:
         mem_mb=memory(1500),
         runtime=480,
     params:
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.options("retrainings", "retraining_share", "independent"),
         training=READING.training_options,
         seed=config["seed"],
     message:
         "{wildcards.texts}: retrain {wildcards.network} with what was found"
     shell:
-        "biaslab fairness-testing text experiment retrain results/fairness_testing/text-{wildcards.texts}"
+        "biaslab fairness-testing text experiment retrain {params.folder}"
         " --model {wildcards.network} {params.options} {params.training} --seed {params.seed} > {log} 2>&1"
 
 
@@ -171,13 +175,14 @@ rule certify_text_networks:
         mem_mb=memory(2000),
         runtime=480,
     params:
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.options("certified_epochs", "independent"),
         training=READING.training_options,
         seed=config["seed"],
     message:
         "{wildcards.texts}: train {wildcards.network} certifiably"
     shell:
-        "biaslab fairness-testing text experiment certify results/fairness_testing/text-{wildcards.texts}"
+        "biaslab fairness-testing text experiment certify {params.folder}"
         " --model {wildcards.network} {params.options} {params.training} --seed {params.seed} > {log} 2>&1"
 
 
@@ -201,6 +206,7 @@ rule train_text_encoder:
         mem_mb=memory(2000),
         runtime=240,
     params:
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.options("models", "pairs"),
         encoder=READING.encoder_options(),
         training=READING.fine_tuning_options,
@@ -208,7 +214,7 @@ rule train_text_encoder:
     message:
         "{wildcards.texts}: fine-tune the encoder and test on it what was found"
     shell:
-        "biaslab fairness-testing text experiment encoder results/fairness_testing/text-{wildcards.texts}"
+        "biaslab fairness-testing text experiment encoder {params.folder}"
         " {params.options} {params.encoder} {params.training} --seed {params.seed} > {log} 2>&1"
 
 
@@ -231,11 +237,12 @@ rule measure_found_texts:
         mem_mb=memory(3000),
         runtime=240,
     params:
+        folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.measure_options(),
         encoder=READING.encoder_options(),
         seed=config["seed"],
     message:
         "{wildcards.texts}: measure how like their seeds the found texts are"
     shell:
-        "biaslab fairness-testing text experiment measure results/fairness_testing/text-{wildcards.texts}"
+        "biaslab fairness-testing text experiment measure {params.folder}"
         " {params.options} {params.encoder} --seed {params.seed} --threads {threads} > {log} 2>&1"

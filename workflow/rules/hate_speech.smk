@@ -24,13 +24,14 @@ rule prepare_encoder:
         mem_mb=memory(2000),
         runtime=20,
     params:
+        folder=folder("results/hate_speech/encoder"),
         options=HATE.encoder_options(),
         seed=config["seed"],
     message:
         "prepare the encoder"
     shell:
         "biaslab hate-speech experiment encoder {params.options} --seed {params.seed}"
-        " --out results/hate_speech/encoder > {log} 2>&1"
+        " --out {params.folder} > {log} 2>&1"
 
 
 rule prepare_texts:
@@ -54,14 +55,16 @@ rule prepare_texts:
         mem_mb=memory(2000),
         runtime=30,
     params:
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         source=HATE.source_options,
         probes=HATE.probe_options,
         seed=config["seed"],
     message:
         "{wildcards.corpus}: split and tokenise the texts"
     shell:
-        "biaslab hate-speech experiment texts results/hate_speech/{wildcards.corpus}"
-        " --encoder results/hate_speech/encoder --identifiers {input.identifiers:q} {params.source} {params.probes}"
+        "biaslab hate-speech experiment texts {params.folder}"
+        " --encoder {params.encoder} --identifiers {input.identifiers:q} {params.source} {params.probes}"
         " --seed {params.seed} > {log} 2>&1"
 
 
@@ -84,6 +87,8 @@ rule train_linear:
         mem_mb=memory(2000),
         runtime=60,
     params:
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         source=HATE.source_options,
         options=HATE.keys(None, "linear_splits", "removal_subsets"),
         weight=HATE.weight,
@@ -91,8 +96,8 @@ rule train_linear:
     message:
         "{wildcards.corpus}: train linear classifiers"
     shell:
-        "biaslab hate-speech experiment linear results/hate_speech/{wildcards.corpus}"
-        " --encoder results/hate_speech/encoder --identifiers {input.identifiers:q} {params.source}"
+        "biaslab hate-speech experiment linear {params.folder}"
+        " --encoder {params.encoder} --identifiers {input.identifiers:q} {params.source}"
         " {params.options} {params.weight} --seed {params.seed} > {log} 2>&1"
 
 
@@ -114,13 +119,15 @@ rule train_language_model:
         mem_mb=memory(3000),
         runtime=600,
     params:
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         options=HATE.keys("language_model", "epochs", "learning_rate", "width", "vocabulary"),
         seed=config["seed"],
     message:
         "{wildcards.corpus}: train the language model that samples contexts"
     shell:
-        "biaslab hate-speech experiment language-model results/hate_speech/{wildcards.corpus}"
-        " --encoder results/hate_speech/encoder --identifiers {input.identifiers:q} {params.options}"
+        "biaslab hate-speech experiment language-model {params.folder}"
+        " --encoder {params.encoder} --identifiers {input.identifiers:q} {params.options}"
         " --seed {params.seed} --threads {threads} > {log} 2>&1"
 
 
@@ -146,6 +153,8 @@ rule train_classifier:
         mem_mb=memory(4000),
         runtime=720,
     params:
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         options=HATE.keys(
             "training",
             "schedule",
@@ -162,8 +171,8 @@ rule train_classifier:
     message:
         "{wildcards.corpus}: train {wildcards.method}, seed {wildcards.number}"
     shell:
-        "biaslab hate-speech experiment train results/hate_speech/{wildcards.corpus}"
-        " --encoder results/hate_speech/encoder --identifiers {input.identifiers:q}"
+        "biaslab hate-speech experiment train {params.folder}"
+        " --encoder {params.encoder} --identifiers {input.identifiers:q}"
         " --method {wildcards.method} --number {wildcards.number} {params.options} {params.contexts}"
         " {params.weight} --seed {params.seed} --threads {threads} > {log} 2>&1"
 
@@ -191,14 +200,16 @@ rule evaluate_classifiers:
         mem_mb=memory(4000),
         runtime=240,
     params:
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         numbers=HATE.numbers_options,
         contexts=HATE.keys("analysis", "radius", "samples", "faithful_sentences"),
         seed=config["seed"],
     message:
         "{wildcards.corpus}: test {wildcards.method}"
     shell:
-        "biaslab hate-speech experiment evaluate results/hate_speech/{wildcards.corpus}"
-        " --encoder results/hate_speech/encoder --identifiers {input.identifiers:q}"
+        "biaslab hate-speech experiment evaluate {params.folder}"
+        " --encoder {params.encoder} --identifiers {input.identifiers:q}"
         " --method {wildcards.method} {params.numbers} {params.contexts} --seed {params.seed}"
         " --threads {threads} > {log} 2>&1"
 
@@ -224,6 +235,8 @@ rule explain_classifiers:
         mem_mb=memory(4000),
         runtime=480,
     params:
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         methods=",".join(HATE.explained),
         contexts=HATE.keys("analysis", "radius", "samples"),
         n=config["hate_speech"]["analysis"]["sentences"],
@@ -231,8 +244,8 @@ rule explain_classifiers:
     message:
         "{wildcards.corpus}: explain the classifiers"
     shell:
-        "biaslab hate-speech experiment explain results/hate_speech/{wildcards.corpus}"
-        " --encoder results/hate_speech/encoder --identifiers {input.identifiers:q}"
+        "biaslab hate-speech experiment explain {params.folder}"
+        " --encoder {params.encoder} --identifiers {input.identifiers:q}"
         " --sentences {input.sentences:q} --methods {params.methods} --n {params.n} {params.contexts}"
         " --seed {params.seed} --threads {threads} > {log} 2>&1"
 
@@ -273,6 +286,8 @@ rule measure_classifiers:
         mem_mb=memory(2000),
         runtime=30,
     params:
+        folder=folder("results/hate_speech/{corpus}"),
+        encoder=folder("results/hate_speech/encoder"),
         methods=",".join(HATE.methods),
         batch_size=HATE.keys("training", "batch_size"),
         contexts=HATE.keys("regularization", "radius", "samples", "add_itself"),
@@ -280,8 +295,8 @@ rule measure_classifiers:
     message:
         "{wildcards.corpus}: measure all classifiers"
     shell:
-        "biaslab hate-speech experiment measure results/hate_speech/{wildcards.corpus}"
-        " --encoder results/hate_speech/encoder --identifiers {input.identifiers:q} --methods {params.methods}"
+        "biaslab hate-speech experiment measure {params.folder}"
+        " --encoder {params.encoder} --identifiers {input.identifiers:q} --methods {params.methods}"
         " {params.batch_size} {params.contexts} {params.settings} > {log} 2>&1"
 
 

@@ -159,11 +159,12 @@ rule highlight_documents:
         mem_mb=memory(1000),
         runtime=30,
     params:
+        results=folder("results/"),
         weats=ORIGINS.weat_options,
     message:
         "{wildcards.setup}: highlight the documents with the most influence on {wildcards.weat}"
     shell:
-        "biaslab origins highlight --setup {wildcards.setup} {params.weats} --increase {output.increase}"
+        "biaslab origins highlight --setup {wildcards.setup} --results {params.results} {params.weats} --increase {output.increase}"
         " --decrease {output.decrease} > {log} 2>&1"
 
 

@@ -20,9 +20,10 @@ for area in filter(PLAN.has, PLAN.areas):
             mem_mb=memory(2000),
             runtime=30,
         params:
+            results=folder("results/"),
             area=area.command,
             units=units_to_json(PLAN.units[area.name].chosen),
         message:
             f"write the tables and figures of {area.name.replace('_', ' ')}"
         shell:
-            "biaslab {params.area} report --units {params.units:q} > {log} 2>&1"
+            "biaslab {params.area} report --results {params.results} --units {params.units:q} > {log} 2>&1"

@@ -2,22 +2,41 @@
 
 import importlib
 import sys
+from typing import Annotated
 
 import typer
 
+import biaslab
 from biaslab.cli import audit, cache, datasets, embeddings
+from biaslab.cli.init import init
 from biaslab.cli.output import outlive_readers
 from biaslab.cli.report import add_report
 from biaslab.cli.run import extras, run
 from biaslab.core.errors import InputError
 from biaslab.run.areas import AREAS
+from biaslab.run.root import located
 
-app = typer.Typer(
-    name="biaslab", help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
-)
+app = typer.Typer(name="biaslab", no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+def _show_version(is_wanted: bool) -> None:
+    if is_wanted:
+        typer.echo(f"biaslab {biaslab.__version__}")
+        raise typer.Exit
+
+
+@app.callback(help=__doc__)
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None: ...
+
+
 _SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}  # further arguments are Snakemake's
 app.command(context_settings=_SNAKEMAKE)(run)
 app.command(context_settings=_SNAKEMAKE)(extras)
+app.command()(init)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(embeddings.app, name="embeddings")
 for area in AREAS:
@@ -32,7 +51,7 @@ def main() -> None:
     """Run the command; bad input ends with one line and exit code 2, an interrupt with 130."""
     outlive_readers()
     try:
-        app()
+        app([located(argument) for argument in sys.argv[1:]])
     except InputError as error:
         print(f"biaslab: {error}", file=sys.stderr)
         sys.exit(2)

@@ -123,8 +123,9 @@ def crate(
 ) -> None:
     """Pack a run for others: a Workflow Run Crate of workflow, settings, results, audit and provenance."""
     from biaslab.run.crate.writing import write_crate
+    from biaslab.run.root import repository
 
-    for notice in write_crate(results, out, Path()):
+    for notice in write_crate(results, out, repository()):
         typer.echo(f"biaslab: {notice}", err=True)
 
 
@@ -146,17 +147,18 @@ def resources(
     from biaslab.core.schema import fill_defaults
     from biaslab.core.tables import write_table
     from biaslab.run.area import load_area
-    from biaslab.run.config import load_files, overlays, read_schema
+    from biaslab.run.config import load_files, overlays, own_or_shipped, read_schema
     from biaslab.run.resources import measured_resources, projected_resources, read_jobs
+    from biaslab.run.root import repository
 
-    root = Path()
+    root = repository()
     run = fill_defaults(read_yaml(results / "config.json"), read_schema(root))
     areas = [load_area(name) for name in run["areas"]]
     jobs = read_jobs(results, areas, run)
     write_table(out, measured_resources(jobs, results, areas))
     files = overlays(preset, configfile, root)
     if files:
-        full = load_files([Path("config.yaml"), *files], root)
+        full = load_files([own_or_shipped(root), *files], root)
         areas = [load_area(name) for name in full["areas"]]
         write_table(f"{out}_full_grid", projected_resources(jobs, results, areas, run, full))
 

@@ -9,8 +9,11 @@ import typer
 
 from biaslab.run import REGISTRY
 from biaslab.run.options import Out
+from biaslab.run.root import repository
 
 app = typer.Typer(help="Registered input data: fetch it and check it.", no_args_is_help=True)
+
+_REGISTRY = repository() / REGISTRY
 
 Registry = Annotated[Path, typer.Option(help="The table of registered datasets (.tsv).")]
 Mirror = Annotated[Path | None, typer.Option(help="A local folder with registered files.")]
@@ -28,7 +31,7 @@ _COLUMNS = ("name", "state", "size", "version", "licence", "source")
 def fetch_dataset(
     name: Annotated[str, typer.Argument(help="A name of the registry.")],
     out: Out,
-    registry: Registry = REGISTRY,
+    registry: Registry = _REGISTRY,
     path: Annotated[Path | None, typer.Option(help="Your own copy.")] = None,
     mirror: Mirror = None,
 ) -> None:
@@ -49,7 +52,7 @@ def fetch_dataset(
 
 @app.command("list")
 def list_datasets(
-    registry: Registry = REGISTRY,
+    registry: Registry = _REGISTRY,
     mirror: Mirror = None,
     configfile: ConfigFiles = None,
     as_json: Json = False,
@@ -84,7 +87,7 @@ def _places(mirror: Path | None, configfile: list[Path] | None) -> Mapping:
     from biaslab.run.config import load_files
 
     files = [*([_CONFIG] if _CONFIG.is_file() else []), *(configfile or [])]
-    datasets = load_files(files, Path())["datasets"] if files else {"mirror": None, "paths": {}}
+    datasets = load_files(files, repository())["datasets"] if files else {"mirror": None, "paths": {}}
     return {**datasets, "mirror": mirror} if mirror else datasets
 
 

@@ -30,7 +30,8 @@ def add_report(app: typer.Typer, area: str) -> None:
 def write(area: str, units: str, results: Path, only: list[str]) -> None:
     """Write the items of an area, and say which."""
     from biaslab.run.area import load_area
-    from biaslab.run.reports import units_from_json, write_report
+    from biaslab.run.reports import write_report
+    from biaslab.run.units import units_from_json
 
     write_report(
         load_area(area), units_from_json(units), results, only, lambda line: typer.echo(line, err=True)

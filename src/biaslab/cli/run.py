@@ -42,30 +42,32 @@ def run(
     """
     from biaslab.core.files import remove_partial_files
     from biaslab.run.area import load_area
-    from biaslab.run.config import REGISTRY, load_files, overlays
+    from biaslab.run.config import REGISTRY, load_files, overlays, own_or_shipped
     from biaslab.run.datasets import load_registry
     from biaslab.run.fetching import download_wanted
     from biaslab.run.lock import hold
     from biaslab.run.plan import wanted
+    from biaslab.run.root import repository
     from biaslab.run.supervise import supervise
 
-    root = Path()
+    root = repository()
     files = overlays(preset, configfile, root)
-    checked = load_files([Path("config.yaml"), *files], root)
+    checked = load_files([own_or_shipped(root), *files], root)
     for area in checked["areas"]:
         for line in load_area(area).summaries(checked):
             _say(f"{area}: {line}")
     hold(LOCK)
     if not any(map(_LOOKS_ONLY.fullmatch, context.args)):
-        remove_partial_files(root / "results")
+        remove_partial_files(Path("results"))
         registry = load_registry(root / REGISTRY)
         download_wanted(wanted(checked), registry, checked["datasets"], _say)
     given = ["--configfile", *map(str, files)] if files else []
-    arguments = [sys.executable, "-m", "snakemake", *given, *_FLAGS, *context.args]
+    snakefile = ["--snakefile", str(root / "Snakefile")]
+    arguments = [sys.executable, "-m", "snakemake", *snakefile, *given, *_FLAGS, *context.args]
     sys.stderr.flush()
     elsewhere = any(map(_ELSEWHERE.fullmatch, context.args))
     code = supervise(arguments, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE)
-    if code and shutil.disk_usage(root).free < _ALMOST_FULL:
+    if code and shutil.disk_usage(Path()).free < _ALMOST_FULL:
         _say("biaslab: the disk is full; free space, and the same command goes on from here")
     raise typer.Exit(code)
 
@@ -83,14 +85,15 @@ def extras(
 
     Arguments after ``--`` are those of Snakemake: where they run nothing, nothing is needed.
     """
-    from biaslab.run.config import load_files, overlays
+    from biaslab.run.config import load_files, overlays, own_or_shipped
     from biaslab.run.extras import missing_extra
     from biaslab.run.plan import chosen_areas
+    from biaslab.run.root import repository
 
     if any(map(_LOOKS_ONLY.fullmatch, context.args)):
         return
-    root = Path()
-    config = load_files([Path("config.yaml"), *overlays(preset, configfile, root)], root)
+    root = repository()
+    config = load_files([own_or_shipped(root), *overlays(preset, configfile, root)], root)
     for extra in dict.fromkeys(area.extra for area in chosen_areas(config)):
         if missing_extra(extra):
             typer.echo(extra)

@@ -17,6 +17,7 @@ from biaslab.debiasing.cli_options import (
     Weats,
 )
 from biaslab.run.options import Baselines, EmbeddingsVocabulary, Out, Seed, grouped
+from biaslab.run.root import resource
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Bias of any word embedding, and its removal.", no_args_is_help=True)
 app.add_typer(debiasing_experiment.app, name="experiment")
 
-_TESTS = Path("workflow/resources/word_sets")
+_TESTS = resource("word_sets")
 _FORMATS = "word2vec, word2vec-binary or glove"
 
 Report = Annotated[

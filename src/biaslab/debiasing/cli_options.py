@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-_LISTS = Path("workflow/resources/word_lists")
+from biaslab.run.root import resource
+
+_LISTS = resource("word_lists")
 
 Embedding = Annotated[Path, typer.Argument(help="A word2vec or GloVe file, or a batch of trainings (.npz).")]
 Weats = Annotated[list[Path], typer.Option(help="An association test to measure (.yaml); may be repeated.")]

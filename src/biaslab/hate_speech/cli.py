@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
+from biaslab.core.files import locate
 from biaslab.hate_speech import cli_experiment as hate_speech_experiment
 from biaslab.run.extras import missing_extra
 from biaslab.run.options import Seed, grouped
+from biaslab.run.root import repository
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +31,7 @@ app = typer.Typer(
 app.add_typer(hate_speech_experiment.app, name="experiment")
 
 _EXTRA = "neural"
-_MASKED_WORDS = Path("workflow/resources/masked_words.txt")
+_MASKED_WORDS = "workflow/resources/masked_words.txt"
 
 Model = Annotated[
     str,
@@ -83,10 +85,7 @@ class Masking:
 
     masked_words: Annotated[
         Path | None,
-        typer.Option(
-            help="Digests of the words to mask (SHA-256, one a line); by default the project's, where they"
-            " are in the current folder."
-        ),
+        typer.Option(help="Digests of the words to mask (SHA-256, one a line); by default the project's."),
     ] = None
     unmask: Annotated[bool, typer.Option("--unmask", help="Show all words as they are.")] = False
 
@@ -406,12 +405,7 @@ def _mask(masking: Masking) -> Callable[[str], str]:
 
     if masking.unmask:
         return str
-    if masking.masked_words is not None:
-        return Masker.load(masking.masked_words)
-    if _MASKED_WORDS.is_file():
-        return Masker.load(_MASKED_WORDS)
-    _say(f"no word is masked: {_MASKED_WORDS} is not here; name a list with --masked-words")
-    return str
+    return Masker.load(masking.masked_words or locate(_MASKED_WORDS, repository()))
 
 
 def _language_model(

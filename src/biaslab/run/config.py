@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import read_yaml
+from biaslab.core.files import locate, read_yaml
 from biaslab.core.schema import check_schema, fill_defaults, merge
 from biaslab.run import REGISTRY
 from biaslab.run.area import Given, load_area
@@ -19,6 +19,8 @@ from biaslab.run.datasets import Dataset, load_registry, unregistered
 SCHEMA = Path("workflow/schemas/config.schema.yaml")
 SCHEMAS_OF_AREAS = Path("workflow/schemas/areas")
 PRESETS = Path("workflow/presets")
+CONFIG = "config.yaml"
+"""The complete configuration in the repository, and in a folder the user's own."""
 
 
 def read_schema(root: Path) -> dict[str, Any]:
@@ -119,6 +121,11 @@ def preset_path(name: str, root: Path) -> Path:
             f"there is no preset '{name}' (in {path.parent}: {', '.join(known)}){suggest(name, known)}"
         )
     return path
+
+
+def own_or_shipped(root: Path) -> Path:
+    """Return config.yaml of the current folder if it has one, else the repository's: the defaults."""
+    return locate(CONFIG, root)
 
 
 def overlays(preset: str | None, files: Sequence[Path] | None, root: Path) -> list[Path]:

@@ -13,15 +13,16 @@ import time
 from collections.abc import Callable, Iterator
 from http.client import HTTPException, HTTPMessage, HTTPResponse, responses
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.error import HTTPError, URLError
 from urllib.parse import urljoin, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from tqdm import tqdm
-
 from biaslab.core.errors import InputError
 from biaslab.run.locked_folder import locked_folder
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 WAITS = (1.0, 2.0, 4.0, 8.0)
 """Seconds before each further attempt."""
@@ -188,7 +189,9 @@ class _Download:
         if there < self._size:
             raise _BrokenError(f"the connection ended after {there} of {self._size} bytes")
 
-    def _progress(self, there: int) -> tqdm:
+    def _progress(self, there: int) -> "tqdm":
+        from tqdm import tqdm  # what plans a run must do with the packages that Snakemake needs itself
+
         return tqdm(total=self._size, initial=there, unit="B", unit_scale=True, desc=self._name, disable=None)
 
     def _check(self, resumed: bool) -> None:

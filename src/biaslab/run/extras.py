@@ -16,7 +16,13 @@ def missing_extra(extra: str) -> str:
     extra : str
         The name of the extra; "" needs nothing.
     """
-    for name, is_required in _requirements(extra).items():
+    if not extra:
+        return ""
+    try:
+        needed = _requirements(extra)
+    except importlib.metadata.PackageNotFoundError:  # its source alone is here, to plan a run
+        return f"{PACKAGE} is not installed; pip install '{PACKAGE}[{extra}]'"
+    for name, is_required in needed.items():
         try:
             importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
@@ -30,7 +36,7 @@ def _requirements(extra: str) -> dict[str, bool]:
     found = {}
     for requirement in importlib.metadata.requires(PACKAGE) or []:
         text = requirement.replace("'", '"')
-        if extra and f'extra == "{extra}"' in text:
+        if f'extra == "{extra}"' in text:
             is_left_to_user = "sys_platform" in text and sys.platform == "linux"
             found[re.match(r"[\w.-]+", text)[0]] = not is_left_to_user
     return found

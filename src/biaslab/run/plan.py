@@ -116,7 +116,7 @@ class Plan:
         return repeated("input", [f"{name}={file}" for name, file in files.items()])
 
 
-def make_plan(raw: Mapping, root: Path) -> Plan:
+def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
     """Check a configuration and decide what a run will do.
 
     Parameters
@@ -125,6 +125,8 @@ def make_plan(raw: Mapping, root: Path) -> Plan:
         The configuration; keys may be missing.
     root : path
         The repository.
+    deploys : bool
+        Whether steps run in environments of their own, which have the extras that areas need.
 
     Raises
     ------
@@ -135,7 +137,7 @@ def make_plan(raw: Mapping, root: Path) -> Plan:
     registry = load_registry(root / configuration.REGISTRY)
     areas, notices = [], []
     for area in chosen_areas(config):
-        if reason := missing_extra(area.extra):
+        if not deploys and (reason := missing_extra(area.extra)):
             notices.append(f"the area {area.name} is left out: {reason}")
         else:
             areas.append(area)

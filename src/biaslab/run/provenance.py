@@ -89,8 +89,9 @@ def _package_versions() -> dict[str, str]:
 
 
 def git_state(folder: Path) -> dict[str, object] | None:
-    """Return the commit of the checkout around `folder`, and whether tracked files were changed."""
+    """Return the commit of the checkout that holds `folder`, and whether tracked files were changed."""
     try:
+        _git(folder, "ls-files", "--error-unmatch", ".")  # fails for an environment inside another project
         commit = _git(folder, "rev-parse", "HEAD")
         changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
     except (OSError, subprocess.SubprocessError):

@@ -1,7 +1,6 @@
 """The one writer of all tables and figures, from the units of this run."""
 
 import importlib
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -163,43 +162,6 @@ def find(reference: str) -> Any:
     if found is None:
         raise InputError(f"{module} has no '{name}', which an area names; correct one of them")
     return found
-
-
-def units_to_json(units: Sequence[Unit]) -> str:
-    """Return units as one line of JSON, from which `units_from_json` makes them again."""
-    return json.dumps(
-        [
-            {"name": u.name, "tests": u.tests, "options": u.options, "files": u.files, "marks": u.marks}
-            for u in units
-        ],
-        sort_keys=True,
-    )
-
-
-def units_from_json(text: str) -> list[Unit]:
-    """Return the units that a line of JSON describes.
-
-    Raises
-    ------
-    InputError
-        When it is no such line.
-    """
-    try:
-        rows = json.loads(text)
-        return [
-            Unit(
-                row["name"],
-                tuple(row.get("tests", ())),
-                row.get("options", {}),
-                row.get("files", {}),
-                tuple(row.get("marks", ())),
-            )
-            for row in rows
-        ]
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(
-            f'--units: not a list of units in JSON ({error}); write for instance \'[{{"name": "sample"}}]\''
-        ) from error
 
 
 def _write(made: Made, opened: Mapping[str, Results], out: Path) -> None:

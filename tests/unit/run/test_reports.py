@@ -13,7 +13,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.tables import Table
 from biaslab.run.area import FIGURE, SUFFIXES, TABLE, TEST, UNIT, Item, Unit, load_area
-from biaslab.run.reports import units_from_json, units_to_json, write_report
+from biaslab.run.reports import write_report
+from biaslab.run.units import units_from_json, units_to_json
 
 UNITS = [Unit("one", ("t",), {"depth": {"epochs": 3}}, {"claims": "claims.tsv"}), Unit("two")]
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
+from biaslab.core.files import locate
 from biaslab.fairness_testing.text import cli_experiment as text_experiment
 from biaslab.run.extras import missing_extra
 from biaslab.run.options import Seed, grouped
+from biaslab.run.root import repository
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +30,7 @@ app.add_typer(text_experiment.app, name="experiment")
 
 _TRAINED = {"train-lstm": "lstm", "train-gru": "gru"}
 _VALIDATION_SHARE = 0.2
-_MASKED_WORDS = Path("workflow/resources/masked_words.txt")
+_MASKED_WORDS = "workflow/resources/masked_words.txt"
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,8 @@ class Masking:
     masked_words: Annotated[
         Path | None,
         typer.Option(
-            help="Digests of the words to mask (SHA-256, one a line); by default the project's, where they"
-            " are in the current folder. found.jsonl holds all words as they are."
+            help="Digests of the words to mask (SHA-256, one a line); by default the project's."
+            " found.jsonl holds all words as they are."
         ),
     ] = None
     unmask: Annotated[bool, typer.Option("--unmask", help="Show all words as they are.")] = False
@@ -263,12 +265,7 @@ def _mask(masking: Masking) -> "Mask":
 
     if masking.unmask:
         return str
-    if masking.masked_words is not None:
-        return Masker.load(masking.masked_words)
-    if _MASKED_WORDS.is_file():
-        return Masker.load(_MASKED_WORDS)
-    _say(f"no word is masked: {_MASKED_WORDS} is not here; name a list with --masked-words")
-    return str
+    return Masker.load(masking.masked_words or locate(_MASKED_WORDS, repository()))
 
 
 def _say(line: str) -> None:

@@ -13,14 +13,14 @@ from biaslab.core.files import read_text_table
 from biaslab.run.crate import RESULTS
 from biaslab.run.manifest import MANIFEST, read_manifest
 from biaslab.run.provenance import sha256_file
+from biaslab.run.root import CARRIED, PACKAGE
 
 WORKFLOW = "Snakefile"
 """The crate's main entity."""
 
-_PACKAGE = Path(__file__).parents[2]
 _NEEDED = (WORKFLOW, "config.yaml")
-_FILES = (*_NEEDED, "CITATION.cff", "LICENSE", "Makefile", "README.md", "pyproject.toml")
-_FOLDERS = ("envs", "workflow")
+_BESIDE = ("CITATION.cff", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "pyproject.toml", "setup.py")
+_FOLDERS = ("config", "envs", "workflow")
 _SHOWN = {"tables", "figures"}
 _MEASURED = {"s": "s", "cpu_time": "s of processor time", "max_rss": "MB"}
 
@@ -121,11 +121,12 @@ def workflow_files(root: Path) -> list[Packed]:
     for name in _NEEDED:
         if not (root / name).is_file():
             raise InputError(f"{root / name}: no such file; run this in the repository of the workflow")
-    found = {name: root / name for name in _FILES if (root / name).is_file()}
+    found = {name: root / name for name in (*_NEEDED, *_BESIDE) if (root / name).is_file()}
     found |= {path.name: path for path in root.glob("requirements*.lock")}
     for folder in _FOLDERS:
         found |= {path.relative_to(root).as_posix(): path for path in _files(root / folder)}
-    found |= {f"src/{_PACKAGE.name}/{p.relative_to(_PACKAGE).as_posix()}": p for p in _files(_PACKAGE)}
+    source = [path for path in _files(PACKAGE) if PACKAGE / CARRIED not in path.parents]
+    found |= {f"src/{PACKAGE.name}/{path.relative_to(PACKAGE).as_posix()}": path for path in source}
     return [Packed(place, found[place], sha256_file(found[place])) for place in sorted(found)]
 
 

@@ -1,0 +1,24 @@
+"""``biaslab init``: a configuration of one's own to start from."""
+
+from pathlib import Path
+
+import typer
+
+TEMPLATE = "config/config.yaml"
+
+
+def init() -> None:
+    """Write a short config.yaml of your own into this folder, with your data as comments to fill in."""
+    from biaslab.core.errors import InputError
+    from biaslab.core.files import write_text
+    from biaslab.run.config import CONFIG
+    from biaslab.run.root import repository
+
+    own, root = Path(CONFIG), repository()
+    if own.exists():
+        raise InputError(f"{own} is there already; edit it, or start in another folder")
+    write_text(own, (root / TEMPLATE).read_text(encoding="utf-8"))
+    typer.echo(
+        f"wrote {own}; the complete configuration, with every key, is {root / CONFIG}\n"
+        "edit it, then: biaslab run -n (what would run), biaslab run --cores all"
+    )

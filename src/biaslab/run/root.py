@@ -1,0 +1,58 @@
+"""Where the workflow's own files are: ``Snakefile``, ``config.yaml``, ``workflow/`` and ``envs/``."""
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+CARRIED = "repository"
+"""The folder of the package into which its build copies them."""
+
+_MARKS = ("Snakefile", "workflow/schemas/config.schema.yaml")
+
+
+def repository(folder: Path = Path(), package: Path = PACKAGE) -> Path:
+    """Return the current folder if it is a checkout, else what the package carries, else its checkout.
+
+    A file that a user names is looked for in the current folder first and then here, see
+    `biaslab.core.files.locate`.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The current folder.
+    package : pathlib.Path
+        The package's folder.
+
+    Returns
+    -------
+    pathlib.Path
+        `folder` as well where there is none; what is read from it then is missing under its plain name.
+    """
+    places = (folder, package / CARRIED, package.parents[1])
+    return next((place for place in places if is_repository(place)), folder)
+
+
+def is_repository(folder: Path) -> bool:
+    """Tell whether a folder holds the workflow."""
+    return all((folder / mark).is_file() for mark in _MARKS)
+
+
+def resource(name: str) -> Path:
+    """Return a file or folder of ``workflow/resources``."""
+    return repository() / "workflow/resources" / name
+
+
+def located(argument: str) -> str:
+    """Return an argument of a command; one that names what only the repository has, as its path there.
+
+    Parameters
+    ----------
+    argument : str
+        As it was typed; only what begins with ``workflow/`` is looked for.
+    """
+    if (
+        argument.startswith("workflow/")
+        and not Path(argument).exists()
+        and (repository() / argument).exists()
+    ):
+        return str(repository() / argument)
+    return argument

@@ -1,0 +1,26 @@
+"""The configuration that ``biaslab init`` writes: valid as it is, and with every example switched on."""
+
+import re
+from pathlib import Path
+
+import yaml
+
+from biaslab.core.schema import check_schema
+from biaslab.run import config as configuration
+
+ROOT = Path(__file__).parents[3]
+TEMPLATE = (ROOT / "config/config.yaml").read_text(encoding="utf-8")
+SCHEMA = configuration.read_schema(ROOT)
+
+
+def test_as_it_is_it_is_valid():
+    written = yaml.safe_load(TEMPLATE)
+    configuration.load(written, ROOT)
+    assert set(written) == {"seed", "areas"}
+
+
+def test_every_example_in_its_comments_has_known_keys():
+    examples = re.sub(r"^# (?=(?: *)[a-z_]+:)", "", TEMPLATE, flags=re.M)
+    switched = yaml.safe_load(examples)
+    assert {"run", "setups", "fairness_testing", "hate_speech"} <= set(switched)
+    check_schema(switched, SCHEMA, "config/config.yaml")
