@@ -45,7 +45,7 @@ def root(tmp_path, monkeypatch):
     write_text(folder / "workflow/.hidden", "x")
     write_text(folder / "biaslab/__init__.py", "")
     write_text(folder / "biaslab/__pycache__/x.pyc", "x")
-    monkeypatch.setattr("biaslab.run.crate.contents._PACKAGE", folder / "biaslab")
+    monkeypatch.setattr("biaslab.run.crate.contents.PACKAGE", folder / "biaslab")
     return folder
 
 
