@@ -17,8 +17,8 @@ rule record_config:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(500),
-        runtime=5,
+        mem_mb=LIMITS.memory(500),
+        runtime=LIMITS.minutes(5),
     params:
         json=json.dumps(PLAN.record(), indent=2, sort_keys=True),
     message:
@@ -41,8 +41,8 @@ rule measure_claims:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000),
-        runtime=30,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(30),
     params:
         units=PLAN.claims_options(),
     message:
@@ -67,8 +67,8 @@ rule summarize_claims:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=10,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(10),
     params:
         sources=[*repeated("printed", PRINTED), *repeated("papers", PAPERS)],
         stem=subpath(output[0], strip_suffix=".tsv"),
@@ -98,8 +98,8 @@ rule write_audit_page:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=10,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(10),
     params:
         sources=[*repeated("printed", PRINTED), *repeated("papers", PAPERS)],
     message:
@@ -124,8 +124,8 @@ rule write_manifest:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=60,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(60),
     params:
         inputs=PLAN.manifest_options(),
         digests=lambda wildcards: [f"--code {name}={digest}" for name, digest in STEPS.items()],

@@ -36,8 +36,8 @@ rule measure_debiasing:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=30,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(30),
     params:
         options=DEBIASING.options("components", "strictness", "lambda", "permutations"),
         draws=config["debiasing"]["random_draws"],
@@ -69,8 +69,8 @@ rule classify_words:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=30,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(30),
     params:
         options=DEBIASING.options("components"),
         authors=DEBIASING.authors_options("--authors-specific"),
@@ -95,8 +95,8 @@ rule generate_analogies:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=60,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(60),
     params:
         options=DEBIASING.options("components", "lambda"),
         number=config["debiasing"]["analogies"],
@@ -123,8 +123,8 @@ rule score_benchmarks:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=60,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(60),
     params:
         options=DEBIASING.options("components", "strictness", "lambda", "lambdas", "permutations"),
         benchmarks=DEBIASING.benchmark_options(),

@@ -27,8 +27,8 @@ rule prepare_classifier:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=60,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(60),
     params:
         options=TESTING.options("seeds", "training_epochs"),
         files=TESTING.named("network", "clusters"),
@@ -60,8 +60,8 @@ rule search_discrimination:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2500),
-        runtime=120,
+        mem_mb=LIMITS.memory(2500),
+        runtime=LIMITS.minutes(120),
     params:
         options=TESTING.options(
             "hops", "ablation_hops", "repetitions", "explanations", "uniform_samples", "local_seeds"
@@ -90,8 +90,8 @@ rule retrain_classifier:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=60,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(60),
     params:
         options=TESTING.options("retrainings", "retraining_share", "uniform_samples"),
         files=TESTING.named("schema"),

@@ -21,8 +21,8 @@ rule train_text_vectors:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(4000),
-        runtime=480,
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(480),
     params:
         options=READING.vectors_options(),
         checksum=READING.vectors_checksum(),
@@ -52,8 +52,8 @@ rule prepare_tested_texts:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(3000),
-        runtime=120,
+        mem_mb=LIMITS.memory(3000),
+        runtime=LIMITS.minutes(120),
     params:
         options=READING.prepare_options,
         seed=config["seed"],
@@ -80,8 +80,8 @@ rule train_text_networks:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=480,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(480),
     params:
         options=READING.training_options,
         repetitions=READING.options("models", "repetitions"),
@@ -109,8 +109,8 @@ rule search_text_networks:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(3000),
-        runtime=1440,
+        mem_mb=LIMITS.memory(3000),
+        runtime=LIMITS.minutes(1440),
     params:
         options=READING.options("repetitions", "seeds", "hops"),
         seed=config["seed"],
@@ -138,8 +138,8 @@ rule retrain_text_networks:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=480,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(480),
     params:
         options=READING.options("retrainings", "retraining_share", "independent"),
         training=READING.training_options,
@@ -168,8 +168,8 @@ rule certify_text_networks:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(2000),
-        runtime=480,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(480),
     params:
         options=READING.options("certified_epochs", "independent"),
         training=READING.training_options,
@@ -198,8 +198,8 @@ rule train_text_encoder:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(2000),
-        runtime=240,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(240),
     params:
         options=READING.options("models", "pairs"),
         encoder=READING.encoder_options(),
@@ -228,8 +228,8 @@ rule measure_found_texts:
     conda:
         NEURAL if READING.is_neural else ENVIRONMENT
     resources:
-        mem_mb=memory(3000),
-        runtime=240,
+        mem_mb=LIMITS.memory(3000),
+        runtime=LIMITS.minutes(240),
     params:
         options=READING.measure_options(),
         encoder=READING.encoder_options(),

@@ -21,8 +21,8 @@ rule prepare_encoder:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(2000),
-        runtime=20,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(20),
     params:
         options=HATE.encoder_options(),
         seed=config["seed"],
@@ -51,8 +51,8 @@ rule prepare_texts:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(2000),
-        runtime=30,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(30),
     params:
         source=HATE.source_options,
         probes=HATE.probe_options,
@@ -81,8 +81,8 @@ rule train_linear:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(2000),
-        runtime=60,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
     params:
         source=HATE.source_options,
         options=HATE.keys(None, "linear_splits", "removal_subsets"),
@@ -111,8 +111,8 @@ rule train_language_model:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(3000),
-        runtime=600,
+        mem_mb=LIMITS.memory(3000),
+        runtime=LIMITS.minutes(600),
     params:
         options=HATE.keys("language_model", "epochs", "learning_rate", "width", "vocabulary"),
         seed=config["seed"],
@@ -143,8 +143,8 @@ rule train_classifier:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(4000),
-        runtime=720,
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(720),
     params:
         options=HATE.keys(
             "training",
@@ -188,8 +188,8 @@ rule evaluate_classifiers:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(4000),
-        runtime=240,
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(240),
     params:
         numbers=HATE.numbers_options,
         contexts=HATE.keys("analysis", "radius", "samples", "faithful_sentences"),
@@ -221,8 +221,8 @@ rule explain_classifiers:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(4000),
-        runtime=480,
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(480),
     params:
         methods=",".join(HATE.explained),
         contexts=HATE.keys("analysis", "radius", "samples"),
@@ -270,8 +270,8 @@ rule measure_classifiers:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(2000),
-        runtime=30,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(30),
     params:
         methods=",".join(HATE.methods),
         batch_size=HATE.keys("training", "batch_size"),
