@@ -80,7 +80,8 @@ def refuse_blind_status(command: str, first_wait: int, configuration: Mapping[st
     if remembered < _POLLS * first_wait:
         raise InputError(
             f"Slurm forgets a job {remembered} s after its end (MinJobAge) and keeps no accounts, so that "
-            f"its end may not be seen; write slurm-init-seconds-before-status-checks: {max(1, remembered // _POLLS)}"
+            "its end may not be seen; write slurm-init-seconds-before-status-checks: "
+            f"{max(1, remembered // _POLLS)}"
         )
 
 
@@ -177,7 +178,7 @@ def _refuse_leftovers(folder: Path) -> None:
         runs = ",".join(dict.fromkeys(run for _, run in left))
         raise InputError(
             f"{len(left)} jobs of an earlier run in this folder are still in the queue ({ids}); wait for "
-            f"them (squeue --name {runs}) or end them (scancel --name {runs}), then give the same command again"
+            f"them (squeue --name {runs}) or end them (scancel --name {runs}), then run the same command again"
         )
 
 
