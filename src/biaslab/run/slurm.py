@@ -178,7 +178,7 @@ def _refuse_leftovers(folder: Path) -> None:
         runs = ",".join(dict.fromkeys(run for _, run in left))
         raise InputError(
             f"{len(left)} jobs of an earlier run in this folder are still in the queue ({ids}); wait for "
-            f"them (squeue --name {runs}) or end them (scancel --name {runs}), then run the same command again"
+            f"them (squeue --name {runs}) or end them (scancel --name {runs}), then run this command again"
         )
 
 
