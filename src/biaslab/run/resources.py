@@ -35,7 +35,7 @@ _PROJECTED_NOTE = (
 )
 _SCHEDULED_NOTE = (
     "The full grid on so many cores, simulated: every job on one core, for the core-hours of the projection "
-    "and {start:g} seconds of starting; a free core takes the job that most waits for, and a job starts when "
+    "and {start:g} seconds of starting; a free core takes the job that most waits for; a job starts when "
     "all rules before its own have ended. Held: the cores, all the time. Efficiency: used by held. Memory: of "
     "all cores, each with the largest job."
 )
