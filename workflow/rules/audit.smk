@@ -1,11 +1,13 @@
+from biaslab.run.areas import AREAS
 from biaslab.run.command import repeated
 
 # The areas that have something to work on, and the digest of the code behind each rule.
 RUN = [area.name for area in PLAN.areas if PLAN.has(area)]
 STEPS = {}
-CLAIMS = sorted(str(path) for path in (ROOT / "workflow/resources/claims").glob("*.tsv"))
-PRINTED = sorted(str(path) for path in (ROOT / "workflow/resources/printed").glob("*.tsv"))
-PAPERS = sorted(str(path) for path in (ROOT / "workflow/resources/papers").glob("*.tsv"))
+CLAIMS, PRINTED, PAPERS = (
+    [str(ROOT / "workflow/resources" / folder / f"{area}.tsv") for area in AREAS]
+    for folder in ("claims", "printed", "papers")
+)
 
 
 rule record_config:
