@@ -148,7 +148,7 @@ def resources(
         read_jobs,
         scheduled_resources,
     )
-    from biaslab.run.schedule import after_of, rule_graph
+    from biaslab.run.schedule import job_graph, tasks_of
 
     root = Path()
     cores = numbers(slots, "--slots", int, "8,64")
@@ -163,8 +163,8 @@ def resources(
         projected = projected_resources(jobs, results, areas, run, full)
         write_table(f"{out}_full_grid", projected)
         if cores:
-            after = after_of(rule_graph(files))
-            write_table(f"{out}_cluster", scheduled_resources(projected.data, after, cores, start))
+            tasks = tasks_of(job_graph(files))
+            write_table(f"{out}_cluster", scheduled_resources(projected.data, tasks, cores, start))
 
 
 def _pairs(arguments: list[str], option: str) -> dict[str, str]:

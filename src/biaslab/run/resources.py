@@ -16,7 +16,7 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_tsv
 from biaslab.core.tables import Table, text_columns
 from biaslab.run.area import ALL, Area
-from biaslab.run.schedule import Step, makespan
+from biaslab.run.schedule import Task, makespan
 
 _COLUMNS = ("s", "max_rss", "cpu_time")
 _HOUR, _BYTES_IN_GB = 3600, 1e9
@@ -35,9 +35,8 @@ _PROJECTED_NOTE = (
 )
 _SCHEDULED_NOTE = (
     "The full grid on so many cores, simulated: every job on one core, for the core-hours of the projection "
-    "and {start:g} seconds of starting; a free core takes the job that most waits for; a job starts when "
-    "all rules before its own have ended. Held: the cores, all the time. Efficiency: used by held. Memory: of "
-    "all cores, each with the largest job."
+    "and {start:g} seconds of starting; a free core takes the job that most waits for. Held: the cores, all "
+    "the time. Efficiency: used by held. Memory: of all cores, each with the largest job."
 )
 
 
@@ -170,45 +169,32 @@ def projected_resources(
 
 
 def scheduled_resources(
-    projected: pd.DataFrame, after: Mapping[str, Sequence[str]], slots: Sequence[int], start: float
+    projected: pd.DataFrame, tasks: Mapping[str, Task], slots: Sequence[int], start: float
 ) -> Table:
-    """Simulate how long full grids take on a cluster.
+    """Simulate how long a full grid takes on a cluster.
 
     Parameters
     ----------
     projected : pandas.DataFrame
         Of the table that `projected_resources` returned.
-    after : mapping of str to sequence of str
-        The rules that come before each.
+    tasks : mapping of str to Task
+        The jobs of the grid.
     slots : sequence of int
         Cores to simulate.
     start : float
         Seconds that each job takes before its step begins.
     """
-    rows = []
-    for (area, unit), part in projected[projected["rule"] != _TOTAL].groupby(["area", "unit"], sort=False):
-        used = part["core_hours_scaled"].sum()
-        each = part["core_hours_scaled"] / part["jobs"] * _HOUR
-        steps = {
-            rule: Step(jobs, seconds + start, tuple(after.get(rule, ())))
-            for rule, jobs, seconds in zip(part["rule"], part["jobs"], each, strict=True)
-        }
-        for n in slots:
-            hours = makespan(steps, n) / _HOUR
-            rows.append(
-                {
-                    "area": area,
-                    "unit": unit,
-                    "cores": n,
-                    "hours": hours,
-                    "core_hours_held": n * hours,
-                    "core_hours_used": used,
-                    "efficiency": used / (n * hours),
-                    "memory_gb": n * part["memory_mb"].max() / 1000,
-                }
-            )
-    data = pd.DataFrame(rows)
-    shown = {"Area": "{area}", "Unit": "{unit}", "Cores": "{cores}", "Hours": "{hours:.2f}"}
+    rules = projected[projected["rule"] != _TOTAL]
+    sums = rules.groupby("rule")[["core_hours_scaled", "jobs"]].sum()
+    seconds = (sums["core_hours_scaled"] / sums["jobs"] * _HOUR + start).to_dict()
+    used = sums["core_hours_scaled"].sum()
+    data = pd.DataFrame({"cores": slots})
+    data["hours"] = [makespan(tasks, seconds, n) / _HOUR for n in slots]
+    data["core_hours_held"] = data["cores"] * data["hours"]
+    data["core_hours_used"] = used
+    data["efficiency"] = used / data["core_hours_held"]
+    data["memory_gb"] = data["cores"] * rules["memory_mb"].max() / 1000
+    shown = {"Cores": "{cores}", "Hours": "{hours:.2f}"}
     shown |= {"Core-hours held": "{core_hours_held:.1f}", "Core-hours used": "{core_hours_used:.1f}"}
     shown |= {"Efficiency": "{efficiency:.3f}", "Memory (GB)": "{memory_gb:.0f}"}
     note = _SCHEDULED_NOTE.format(start=start)

@@ -4,7 +4,7 @@ import heapq
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -15,85 +15,75 @@ _EDGE = re.compile(r"^\s*(\d+) -> (\d+)\s*$", flags=re.M)
 _NODE = re.compile(r'^\s*(\d+)\[label = "(\w+)', flags=re.M)
 
 
-class Step(NamedTuple):
-    """Equal jobs of one rule.
+class Task(NamedTuple):
+    """A job of a grid: its rule, and the numbers of the jobs that must have ended before it starts."""
 
-    Attributes
-    ----------
-    jobs : int
-        How many.
-    seconds : float
-        What each takes on one core.
-    after : tuple of str
-        Rules of which all jobs must have ended before one of these starts.
-    """
-
-    jobs: int
-    seconds: float
+    rule: str
     after: tuple[str, ...] = ()
 
 
-def makespan(steps: Mapping[str, Step], slots: int) -> float:
-    """Return how many seconds the jobs of all steps take on some slots.
+def makespan(tasks: Mapping[str, Task], seconds: Mapping[str, float], slots: int) -> float:
+    """Return how many seconds jobs take on some slots.
 
-    A free slot takes the job behind which the longest chain of others still waits (list scheduling; never
-    more than twice as long as the best schedule: Graham 1969, doi:10.1137/0117039).
+    A free slot takes the job behind which the longest chain of others waits (list scheduling; never more
+    than twice as long as the best schedule: Graham 1969, doi:10.1137/0117039).
 
     Parameters
     ----------
-    steps : mapping of str to Step
-        By their rules; what is waited for and is not among them counts for nothing.
+    tasks : mapping of str to Task
+        By their numbers.
+    seconds : mapping of str to float
+        What a job of each rule takes on one core; none for rules that are missing.
     slots : int
         Jobs that run at once.
 
     Raises
     ------
     ValueError
-        When steps wait for each other.
+        When jobs wait for each other.
     """
-    waits = {rule: {other for other in step.after if other in steps} for rule, step in steps.items()}
-    chains = _chains(steps, waits)
-    left = {rule: step.jobs for rule, step in steps.items()}
-    ready = [(-chains[rule], rule, steps[rule].jobs) for rule in sorted(steps) if not waits[rule]]
+    order = list(TopologicalSorter({number: task.after for number, task in tasks.items()}).static_order())
+    behind: dict[str, list[str]] = {number: [] for number in tasks}
+    for number, task in tasks.items():
+        for other in task.after:
+            behind[other].append(number)
+    chains: dict[str, float] = {}
+    for number in reversed(order):
+        own = seconds.get(tasks[number].rule, 0.0)
+        chains[number] = own + max((chains[other] for other in behind[number]), default=0.0)
+    waits = {number: len(task.after) for number, task in tasks.items()}
+    ready = [(-chains[number], number) for number in tasks if not waits[number]]
     heapq.heapify(ready)
     running: list[tuple[float, str]] = []
     now = 0.0
     while ready or running:
         while ready and len(running) < slots:
-            chain, rule, jobs = heapq.heappop(ready)
-            heapq.heappush(running, (now + steps[rule].seconds, rule))
-            if jobs > 1:
-                heapq.heappush(ready, (chain, rule, jobs - 1))
+            number = heapq.heappop(ready)[1]
+            heapq.heappush(running, (now + seconds.get(tasks[number].rule, 0.0), number))
         now, ended = heapq.heappop(running)
-        left[ended] -= 1
-        if not left[ended]:
-            for rule in sorted(r for r, waited in waits.items() if ended in waited):
-                waits[rule].remove(ended)
-                if not waits[rule]:
-                    heapq.heappush(ready, (-chains[rule], rule, steps[rule].jobs))
+        for other in behind[ended]:
+            waits[other] -= 1
+            if not waits[other]:
+                heapq.heappush(ready, (-chains[other], other))
     return now
 
 
-def after_of(graph: str) -> dict[str, tuple[str, ...]]:
-    """Return all rules that come before each, sorted.
+def tasks_of(graph: str) -> dict[str, Task]:
+    """Return the jobs of a grid.
 
     Parameters
     ----------
     graph : str
-        The graph of rules as Snakemake prints it (``--rulegraph``, in the language of Graphviz).
+        As Snakemake prints it (``--dag``, in the language of Graphviz).
     """
-    names = dict(_NODE.findall(graph))
-    direct: dict[str, set[str]] = {name: set() for name in names.values()}
+    after: dict[str, list[str]] = {}
     for first, then in _EDGE.findall(graph):
-        direct[names[then]].add(names[first])
-    before: dict[str, set[str]] = {}
-    for rule in TopologicalSorter(direct).static_order():
-        before[rule] = direct[rule].union(*(before[other] for other in direct[rule]))
-    return {rule: tuple(sorted(rules)) for rule, rules in before.items()}
+        after.setdefault(then, []).append(first)
+    return {number: Task(rule, tuple(after.get(number, ()))) for number, rule in _NODE.findall(graph)}
 
 
-def rule_graph(configs: Sequence[Path]) -> str:
-    """Return the graph of rules of a configuration, as Snakemake prints it.
+def job_graph(configs: Sequence[Path]) -> str:
+    """Return the graph of the jobs of a configuration, as Snakemake prints it.
 
     Parameters
     ----------
@@ -105,18 +95,9 @@ def rule_graph(configs: Sequence[Path]) -> str:
     InputError
         When Snakemake finds something wrong.
     """
-    command = [sys.executable, "-m", "snakemake", "--rulegraph", "--forceall", "--configfile"]
+    command = [sys.executable, "-m", "snakemake", "--dag", "--forceall", "--configfile"]
     done = subprocess.run([*command, *map(str, configs)], capture_output=True, text=True, check=False)
     if done.returncode:
         last = "".join(done.stderr.strip().splitlines()[-1:])
-        raise InputError(f"snakemake --rulegraph: {last.removeprefix('biaslab: ')}")
+        raise InputError(f"snakemake --dag: {last.removeprefix('biaslab: ')}")
     return done.stdout
-
-
-def _chains(steps: Mapping[str, Step], waits: Mapping[str, Iterable[str]]) -> dict[str, float]:
-    """Return the seconds of the longest chain of steps that begins with each."""
-    chains: dict[str, float] = {}
-    for rule in reversed(list(TopologicalSorter(waits).static_order())):
-        behind = [chains[other] for other, waited in waits.items() if rule in waited]
-        chains[rule] = steps[rule].seconds + max(behind, default=0.0)
-    return chains

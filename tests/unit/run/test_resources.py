@@ -11,6 +11,7 @@ from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv
 from biaslab.run.area import ALL, load_area
 from biaslab.run.resources import measured_resources, projected_resources, read_jobs, scheduled_resources
+from biaslab.run.schedule import Task
 
 ROOT = Path(__file__).parents[3]
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
@@ -112,10 +113,12 @@ def test_full_grid_takes_the_median_cost_of_a_unit(results):
 def test_a_cluster_holds_more_core_hours_than_the_grid_uses(results):
     jobs = read_jobs(results, ORIGINS, MEASURED)
     projected = projected_resources(jobs, results, ORIGINS, MEASURED, FULL).data
-    after = {"train_without_set": ("train_baseline", "read_corpus"), "train_baseline": ("read_corpus",)}
-    data = scheduled_resources(projected, after, [1, 10, 1000], 0).data
+    tasks = {"read": Task("read_corpus"), "all": Task("all", ("read",))}
+    tasks |= {f"b{i}": Task("train_baseline", ("read",)) for i in range(10)}
+    tasks |= {f"t{i}": Task("train_without_set", ("b0", "b9")) for i in range(50)}
+    data = scheduled_resources(projected, tasks, [1, 10, 1000], 0).data
     assert data["core_hours_used"].tolist() == pytest.approx([3 * 45 + 0.495] * 3)
-    assert data["efficiency"][0] == pytest.approx(1)
+    assert data["hours"][0] == pytest.approx(3 * 45 + 0.005), "the others are in no job"
     chain = 0.005 + 3 * 0.75 + 3 * 0.75  # hours: the corpus, a baseline, a training without a set
     assert data["hours"][2] == pytest.approx(chain)
     assert data["efficiency"][2] == pytest.approx((3 * 45 + 0.495) / (1000 * chain))
@@ -148,7 +151,7 @@ def test_command_writes_both_tables(results, monkeypatch, tmp_path, capsys):
         "run: [wiki]\nsetups: {wiki: {baselines: 20, trainings_per_job: 1}}\n"
     )
     options = ["--out", tmp_path / "taken", "--configfile", tmp_path / "full.yaml", "--slots", "1,2"]
-    monkeypatch.setattr("biaslab.run.schedule.rule_graph", lambda files: "")
+    monkeypatch.setattr("biaslab.run.schedule.job_graph", lambda files: '0[label = "train_baseline"]')
     monkeypatch.setattr(sys, "argv", ["biaslab", "audit", "resources", str(results), *map(str, options)])
     with pytest.raises(SystemExit) as stop:
         main()
