@@ -20,7 +20,7 @@ MIRROR := $(addprefix BIASLAB_MIRROR=,$(BIASLAB_MIRROR))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help reproduce test report lint docs bench clean clean-results
+.PHONY: help reproduce test report crate lint docs bench clean clean-results
 
 help:
 	@echo 'make reproduce      run the workflow; goes on where the last run ended'
@@ -29,6 +29,7 @@ help:
 	@echo '                    CORES=N          cores to use, all by default'
 	@echo '                    ARGS="..."       further options of Snakemake, e.g. ARGS=-n for a dry run'
 	@echo 'make report         build/report.html: every table and figure of the last run, with its provenance'
+	@echo 'make crate          build/crate.zip: the last run as a Workflow Run Crate, to archive or to compare'
 	@echo 'make test           run the tests'
 	@echo 'make lint           check style'
 	@echo 'make docs           build/docs/index.html: the documentation as a site'
@@ -44,6 +45,9 @@ reproduce: $(READY) $(wildcard $(VENV)/.neural)
 report: $(READY)
 	@mkdir -p build
 	@$(RUN) --report build/report.html
+
+crate: $(READY)
+	$(BIN)/biaslab audit crate results --out build/crate.zip
 
 test: $(READY)
 	@$(MAKE) --no-print-directory $(VENV)/.neural || echo 'The tests of networks that read texts are skipped.' >&2

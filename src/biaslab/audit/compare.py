@@ -13,7 +13,8 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_npz, read_parquet, read_tsv
-from biaslab.run.manifest import MANIFEST, VARIABLE_KEY, result_files
+from biaslab.run.crate.reading import Run, opened_run
+from biaslab.run.manifest import MANIFEST, VARIABLE_KEY
 
 BYTE_EQUAL = "byte_equal"
 NUMERICALLY_EQUAL = "numerically_equal"
@@ -78,34 +79,35 @@ class _MismatchError(Exception):
 
 
 def compare_runs(a: Path, b: Path, rtol: float = DEFAULT_RTOL) -> Comparison:
-    """Compare two results folders file by file.
+    """Compare two runs file by file.
 
     Tables, arrays and JSON whose bytes differ are compared by content; other files are equal only byte by
-    byte. Logs, benchmarks and hidden files do not count, nor do the manifest's environment and its digests
-    of outputs.
+    byte, and so are those that a crate names but does not hold. Logs, benchmarks and hidden files do not
+    count, nor do the manifest's environment and its digests of outputs.
 
     Parameters
     ----------
     a, b : pathlib.Path
-        Two results folders.
+        Two runs: results folders, or crates (folders or archives).
     rtol : float
         Largest relative difference, ``|x - y| / max(|x|, |y|)``, of two numbers that count as equal.
 
     Raises
     ------
     InputError
-        When one is no folder, or a file cannot be read as what its name says.
+        When one is no run, or a file cannot be read as what its name says.
     """
-    in_a, in_b = result_files(a), result_files(b)
-    both = sorted({*in_a, *in_b})
-    if not both:
-        raise InputError(f"{a} and {b} hold no results; name two folders of results")
-    lone = {ONLY_IN_A: set(in_a) - set(in_b), ONLY_IN_B: set(in_b) - set(in_a)}
-    files = []
-    for path in both:
-        status = next((s for s, paths in lone.items() if path in paths), None)
-        files.append(FileComparison(path, status) if status else compare_files(path, a, b, rtol))
-    return Comparison(files, _verdict_changes(a / CLAIMS, b / CLAIMS))
+    with opened_run(a) as first, opened_run(b) as second:
+        in_a, in_b = set(first.files()), set(second.files())
+        if not in_a | in_b:
+            raise InputError(f"{a} and {b} hold no results; name two folders of results")
+        files = []
+        for path in sorted(in_a | in_b):
+            if path in in_a and path in in_b:
+                files.append(_compare(path, first, second, rtol))
+            else:
+                files.append(FileComparison(path, ONLY_IN_A if path in in_a else ONLY_IN_B))
+        return Comparison(files, _verdict_changes(first.folder / CLAIMS, second.folder / CLAIMS))
 
 
 def compare_files(path: str, a: Path, b: Path, rtol: float) -> FileComparison:
@@ -129,6 +131,15 @@ def compare_files(path: str, a: Path, b: Path, rtol: float) -> FileComparison:
     if difference <= rtol:
         return FileComparison(path, NUMERICALLY_EQUAL, difference, where)
     return FileComparison(path, DIFFERENT, difference, where)
+
+
+def _compare(path: str, first: Run, second: Run, rtol: float) -> FileComparison:
+    """Compare a file of two runs: by content where both hold it, else by its digest."""
+    if path not in first.elsewhere and path not in second.elsewhere:
+        return compare_files(path, first.folder, second.folder, rtol)
+    if first.sha256(path) == second.sha256(path):
+        return FileComparison(path, BYTE_EQUAL, 0.0)
+    return FileComparison(path, DIFFERENT, math.nan, "only its sha256 is in a crate")
 
 
 def relative_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -98,7 +98,7 @@ def manifest(
 
 @app.command("compare")
 def compare(
-    a: Annotated[Path, typer.Argument(help="A results folder.")],
+    a: Annotated[Path, typer.Argument(help="A results folder, or a crate (folder or .zip).")],
     b: Annotated[Path, typer.Argument(help="Another one.")],
     rtol: Annotated[
         float, typer.Option(help="Relative difference up to which numbers are equal.", min=0)
@@ -114,6 +114,18 @@ def compare(
         write_tsv(out, comparison.table())
     _show(comparison, a, b)
     raise typer.Exit(0 if comparison.is_equal else 1)
+
+
+@app.command("crate")
+def crate(
+    results: Annotated[Path, typer.Argument(help="The results folder of a finished run.")],
+    out: Annotated[Path, typer.Option(help="The archive (.zip) to write, or a new folder.")],
+) -> None:
+    """Pack a run for others: a Workflow Run Crate of workflow, settings, results, audit and provenance."""
+    from biaslab.run.crate.writing import write_crate
+
+    for notice in write_crate(results, out, Path()):
+        typer.echo(f"biaslab: {notice}", err=True)
 
 
 @app.command("resources")

@@ -3,8 +3,10 @@
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_json
@@ -17,6 +19,7 @@ VARIABLE_KEY = "environment"
 """The key of what may differ between two runs of the same input."""
 
 _NO_RESULTS = frozenset({"logs", "benchmarks"})
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 def write_manifest(
@@ -87,3 +90,44 @@ def _sha256_input(path: Path) -> str:
     if path.is_dir():
         return _sha256_json({name: sha256_file(path / name) for name in result_files(path)})
     return sha256_file(path)
+
+
+def read_manifest(results: Path) -> dict[str, Any]:
+    """Read the manifest of a results folder, which may come from elsewhere.
+
+    Returns
+    -------
+    dict
+        As `write_manifest` writes it: ``environment``, ``config``, ``code``, ``inputs`` and ``outputs`` are
+        mappings, the names of the outputs are paths inside the folder, and their values digests.
+
+    Raises
+    ------
+    InputError
+        When it is missing or no such manifest.
+    """
+    file = results / MANIFEST
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"{file}: {error.strerror}; run the workflow to its end, which writes it last"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file}: not readable JSON ({error}); run the workflow again") from error
+    for key in (VARIABLE_KEY, "config", "code", "inputs", "outputs"):
+        if not isinstance(manifest, dict) or not isinstance(manifest.get(key), dict):
+            raise InputError(f"{file}: has no mapping '{key}'; name the results folder of a run")
+    for name, digest in manifest["outputs"].items():
+        if not is_inside(name):
+            raise InputError(f"{file}: the output {name!r} is no path inside the results folder; refused")
+        if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
+            raise InputError(f"{file}: the output '{name}' has no sha256; run the workflow again")
+    return manifest
+
+
+def is_inside(name: str) -> bool:
+    """Tell whether a relative path, written with slashes, stays inside the folder it is seen from."""
+    path = PurePosixPath(name)
+    is_plain = path.as_posix() == name and not set(name) & {"\\", ":"} and name.isprintable()
+    return is_plain and name != "." and not path.is_absolute() and ".." not in path.parts

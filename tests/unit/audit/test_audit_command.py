@@ -143,3 +143,19 @@ def test_bad_input_ends_with_one_line_and_writes_nothing(biaslab, results, old, 
 def test_pairs_need_name_and_value(biaslab, results, argument):
     code, _, error = biaslab(*claims_arguments(results), "--absent", argument)
     assert (code, error) == (2, f"biaslab: --absent {argument}: write NAME=VALUE\n")
+
+
+def test_a_crate_is_written_compared_and_refused_in_one_line(biaslab, results, tmp_path, monkeypatch):
+    monkeypatch.chdir(SCHEMA.parents[2])
+    manifest = ["audit", "manifest", results, "--config", results / "config.json"]
+    assert biaslab(*manifest, "--out", results / "audit/manifest.json")[0] == 0
+    assert biaslab("audit", "crate", results, "--out", tmp_path / "c.zip")[0] == 0
+    code, output, _ = biaslab("audit", "compare", results, tmp_path / "c.zip")
+    assert code == 0
+    assert "3 files: 3 byte equal; verdicts changed: 0" in output
+    write_json(results / "config.json", {"seed": 2})
+    code, _, error = biaslab("audit", "crate", results, "--out", tmp_path / "d.zip")
+    assert code == 2
+    assert len(error.splitlines()) == 1
+    assert "config.json: was changed after the run" in error
+    assert not (tmp_path / "d.zip").exists()

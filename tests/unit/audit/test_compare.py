@@ -12,6 +12,9 @@ from biaslab.audit.compare import compare_files, compare_runs, relative_differen
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_json, write_text
 from biaslab.core.io import write_npz, write_parquet, write_tsv
+from biaslab.run.crate import METADATA
+from biaslab.run.manifest import MANIFEST, result_files
+from biaslab.run.provenance import sha256_file
 
 TABLE = pd.DataFrame(
     {"weat": ["a", "b", None], "x": [1.0, 2.0, np.nan], "n": [1, 2, 3], "ok": [True, False, True]}
@@ -208,6 +211,49 @@ def test_nothing_is_unpickled(runs):
     np.savez(runs[1] / "z.npz", W=np.array([{"a": 1}], dtype=object))
     with pytest.raises(InputError, match=r"z\.npz: not a readable"):
         compare_runs(*runs)
+
+
+@pytest.fixture
+def crates(runs):
+    """The same two runs, one as a crate's folder and one as an archive; both hold all but the arrays."""
+    a, b = runs
+    for folder in runs:
+        digests = {name: sha256_file(folder / name) for name in result_files(folder) if name != MANIFEST}
+        parts = {"environment": {}, "config": {"seed": 1}, "code": {}, "inputs": {}, "outputs": digests}
+        write_json(folder / MANIFEST, parts)
+        crate = folder.with_name(f"{folder.name}-crate")
+        shutil.copytree(folder, crate / "results")
+        (crate / "results/z.npz").unlink()
+        write_text(crate / METADATA, "{}")
+    shutil.make_archive(b.with_name("b-crate"), "zip", b.with_name("b-crate"))
+    return a.with_name("a-crate"), b.with_name("b-crate.zip")
+
+
+def test_crates_are_compared_as_folders_are(runs, crates):
+    for a, b in ((crates[0], crates[1]), (runs[0], crates[1]), (crates[0], runs[1])):
+        assert compare_runs(a, b).counts == {"byte_equal": 7}
+
+
+def test_what_a_crate_only_names_is_compared_by_its_digest(runs, crates):
+    write_npz(runs[0] / "z.npz", W=np.zeros(1))
+    found = only(compare_runs(runs[0], crates[1]), "z.npz")
+    assert (found.status, found.where) == ("different", "only its sha256 is in a crate")
+    (runs[0] / "z.npz").unlink()
+    assert only(compare_runs(runs[0], crates[1]), "z.npz").status == "only_in_b"
+
+
+def test_what_two_crates_hold_is_compared_by_content(runs, crates):
+    crate = crates[0] / "results"
+    write_tsv(crate / "t.tsv", TABLE.assign(x=[1.0, 4.0, np.nan]))
+    write_tsv(crate / "audit/claims.tsv", CLAIMS.assign(verdict=["direction_only"] * 3))
+    manifest = json.loads((crate / MANIFEST).read_text())
+    for name in ("t.tsv", "audit/claims.tsv"):
+        manifest["outputs"][name] = sha256_file(crate / name)
+    write_json(crate / MANIFEST, manifest)
+    comparison = compare_runs(*crates)
+    assert only(comparison, "t.tsv").where == "x[1]: 4.0 in A, 2.0 in B"
+    assert only(comparison, MANIFEST).status == "numerically_equal"
+    assert len(comparison.verdicts) == 3
 
 
 def test_missing_and_empty_folders_are_refused(runs, tmp_path):

@@ -1,0 +1,82 @@
+"""What ran and when, in a crate's graph: the run, and its jobs as far as their benchmark files know them."""
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from biaslab.run.crate import RESULTS
+from biaslab.run.crate.contents import WORKFLOW, Job, Record
+from biaslab.run.crate.entities import add, file_at, iso, named
+
+if TYPE_CHECKING:
+    from rocrate.model import Entity
+    from rocrate.rocrate import ROCrate
+
+_COMPLETED = "http://schema.org/CompletedActionStatus"
+
+
+def add_actions(
+    crate: "ROCrate", record: Record, workflow: "Entity", inputs: list["Entity"], results: "Entity"
+) -> list["Entity"]:
+    """Describe the run, its jobs and the rules behind them; return run and jobs."""
+    rules = _add_rules(crate, record, workflow)
+    run = _add_run(crate, record, workflow, inputs, results)
+    return [run, *(_add_job(crate, job, rules[job.rule]) for job in record.jobs)]
+
+
+def _add_rules(crate: "ROCrate", record: Record, workflow: "Entity") -> dict[str, "Entity"]:
+    """Describe the rules: the version of each is the digest of the code that it runs."""
+    digests = record.manifest["code"]
+    rules = {}
+    for name in sorted({*digests, *(job.rule for job in record.jobs)}):
+        version = named(name, digests.get(name, workflow["version"]))
+        rules[name] = add(
+            crate, f"#rule/{quote(name)}", "SoftwareApplication", url={"@id": WORKFLOW}, **version
+        )
+    return rules
+
+
+def _add_run(
+    crate: "ROCrate", record: Record, workflow: "Entity", inputs: list["Entity"], results: "Entity"
+) -> "Entity":
+    """Describe the run as a whole; its times are those of its first and last job, in however many starts."""
+    environment = record.manifest["environment"]
+    settings = file_at(crate, f"{RESULTS}/config.json")
+    machine = [str(environment.get(key, "unknown")) for key in ("platform", "cpu", "cpus")]
+    action = add(
+        crate,
+        "#run",
+        "CreateAction",
+        name="the run",
+        description="{} jobs on {}, {}, {} processors".format(len(record.jobs), *machine),
+        instrument=workflow,
+        object=[*([settings] if settings else []), *inputs],
+        result=results,
+        endTime=iso(record.ended),
+        actionStatus=_COMPLETED,
+    )
+    if starts := [job.started for job in record.jobs if job.started]:
+        action["startTime"] = iso(min(starts))
+    if variables := environment.get("threads"):
+        action["environment"] = [
+            add(crate, f"#variable/{quote(name)}", "PropertyValue", name=name, value=str(value))
+            for name, value in sorted(variables.items())
+        ]
+    return action
+
+
+def _add_job(crate: "ROCrate", job: Job, rule: "Entity") -> "Entity":
+    """Describe a job. Of what it made, only its benchmark file is known."""
+    action = add(
+        crate,
+        f"#job/{quote(job.name)}",
+        "CreateAction",
+        name=job.name,
+        description=f"a job of the rule {job.rule} ({job.measured})",
+        instrument=rule,
+        result=file_at(crate, f"{RESULTS}/benchmarks/{job.name}.tsv"),
+        endTime=iso(job.ended),
+        actionStatus=_COMPLETED,
+    )
+    if job.started:
+        action["startTime"] = iso(job.started)
+    return action

@@ -1,0 +1,171 @@
+"""What of a finished run goes into its crate: its results, its jobs, and the workflow's files."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import read_text_table
+from biaslab.run.crate import RESULTS
+from biaslab.run.manifest import MANIFEST, read_manifest
+from biaslab.run.provenance import sha256_file
+
+WORKFLOW = "Snakefile"
+"""The crate's main entity."""
+
+_PACKAGE = Path(__file__).parents[2]
+_NEEDED = (WORKFLOW, "config.yaml")
+_FILES = (*_NEEDED, "CITATION.cff", "LICENSE", "Makefile", "README.md", "pyproject.toml")
+_FOLDERS = ("envs", "workflow")
+_SHOWN = {"tables", "figures"}
+_MEASURED = {"s": "s", "cpu_time": "s of processor time", "max_rss": "MB"}
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A file of a crate: where it lies in it (with slashes), what it is copied from, and its digest."""
+
+    place: str
+    source: Path
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of a run, from its benchmark file.
+
+    Attributes
+    ----------
+    name : str
+        Path of the benchmark file below ``benchmarks``, without suffix.
+    rule : str
+        The rule, as the manifest or the path names it.
+    ended : datetime
+        When the file was written.
+    started : datetime or None
+        None where the file does not know the seconds.
+    measured : str
+        What the job took, in words.
+    """
+
+    name: str
+    rule: str
+    ended: datetime
+    started: datetime | None
+    measured: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """A finished run.
+
+    Attributes
+    ----------
+    manifest : mapping
+        As `read_manifest` returns it.
+    outputs : tuple of Packed
+        Results that are copied: configuration, audit, tables, figures, and the jobs' benchmark files.
+    elsewhere : mapping of str to str
+        The other results, which are only named: their digests by path.
+    jobs : tuple of Job
+        In the order of their names.
+    ended : datetime
+        When the last file was made.
+    """
+
+    manifest: Mapping[str, Any]
+    outputs: tuple[Packed, ...]
+    elsewhere: Mapping[str, str]
+    jobs: tuple[Job, ...]
+    ended: datetime
+
+
+def read_record(results: Path) -> Record:
+    """Read what a results folder says about its run.
+
+    Raises
+    ------
+    InputError
+        When it has no manifest, or a file to copy is missing or is not the one that the manifest names.
+    """
+    manifest = read_manifest(results)
+    shown = {name: digest for name, digest in manifest["outputs"].items() if is_shown(name)}
+    outputs = [_vouched(results, name, digest) for name, digest in sorted(shown.items())]
+    outputs.append(_vouched(results, MANIFEST))
+    benchmarks = [path.relative_to(results).as_posix() for path in (results / "benchmarks").rglob("*.tsv")]
+    outputs += [_vouched(results, name) for name in sorted(benchmarks)]
+    jobs = tuple(_job(results, name, manifest["code"]) for name in sorted(benchmarks))
+    ends = [_modified(results / MANIFEST), *(job.ended for job in jobs)]
+    elsewhere = {name: digest for name, digest in manifest["outputs"].items() if name not in shown}
+    return Record(manifest, tuple(outputs), elsewhere, jobs, max(ends))
+
+
+def is_shown(name: str) -> bool:
+    """Tell whether a result is copied: configuration, audit, a table or a figure. Others are only named."""
+    parts = PurePosixPath(name).parts
+    return len(parts) == 1 or parts[0] == "audit" or bool(_SHOWN & set(parts[:-1]))
+
+
+def workflow_files(root: Path) -> list[Packed]:
+    """Return the files of the workflow, its environment and the package that its steps call, sorted.
+
+    Raises
+    ------
+    InputError
+        When `root` is no repository of this workflow.
+    """
+    for name in _NEEDED:
+        if not (root / name).is_file():
+            raise InputError(f"{root / name}: no such file; run this in the repository of the workflow")
+    found = {name: root / name for name in _FILES if (root / name).is_file()}
+    found |= {path.name: path for path in root.glob("requirements*.lock")}
+    for folder in _FOLDERS:
+        found |= {path.relative_to(root).as_posix(): path for path in _files(root / folder)}
+    found |= {f"src/{_PACKAGE.name}/{p.relative_to(_PACKAGE).as_posix()}": p for p in _files(_PACKAGE)}
+    return [Packed(place, found[place], sha256_file(found[place])) for place in sorted(found)]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder, but hidden and compiled ones, and links."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".") and name != "__pycache__"]
+        paths = [Path(place) / name for name in files if not name.startswith(".")]
+        yield from (path for path in paths if path.is_file() and not path.is_symlink())
+
+
+def _vouched(results: Path, name: str, digest: str = "") -> Packed:
+    """Return a result as it is to be copied, if it is still the one of the run."""
+    found = sha256_file(results / name)
+    if digest and found != digest:
+        raise InputError(
+            f"{results / name}: was changed after the run (sha256 {found}, not the manifest's {digest});"
+            " run the workflow again"
+        )
+    return Packed(f"{RESULTS}/{name}", results / name, found)
+
+
+def _job(results: Path, name: str, rules: Mapping[str, str]) -> Job:
+    rows = read_text_table(results / name, ("s",))
+    row = rows[-1][1] if rows else {}
+    path = PurePosixPath(name).relative_to("benchmarks").with_suffix("")
+    ended, started = _modified(results / name), None
+    with contextlib.suppress(ValueError, OverflowError):
+        started = ended - timedelta(seconds=round(float(row.get("s", ""))))
+    measured = ", ".join(f"{row[key]} {unit}" for key, unit in _MEASURED.items() if row.get(key))
+    return Job(path.as_posix(), _rule(path.parts, rules), ended, started, measured)
+
+
+def _rule(parts: tuple[str, ...], rules: Mapping[str, str]) -> str:
+    """Return the rule of a job from the path of its benchmark file: AREA/[UNIT/]RULE[/...]."""
+    if parts[0] == "datasets":
+        return "fetch_dataset"
+    names = [*parts[1:], f"{parts[-1]}_{parts[0]}"]
+    return next((name for name in names if name in rules), parts[-1])
+
+
+def _modified(file: Path) -> datetime:
+    return datetime.fromtimestamp(int(file.stat().st_mtime), UTC)

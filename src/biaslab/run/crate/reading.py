@@ -1,0 +1,130 @@
+"""A run to read: a results folder as the workflow leaves it, or a crate, which may come from anywhere.
+
+Of a crate, only the results are read, and they must be what its manifest names.
+"""
+
+import contextlib
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from biaslab.core.errors import InputError
+from biaslab.run.crate import METADATA, RESULTS
+from biaslab.run.manifest import MANIFEST, is_inside, read_manifest, result_files
+from biaslab.run.provenance import sha256_file
+
+MAX_FILES = 100_000
+MAX_BYTES = 2**32
+"""No larger crate is unpacked (4 GiB)."""
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Run:
+    """The results of a run.
+
+    Attributes
+    ----------
+    folder : pathlib.Path
+        Where they lie.
+    elsewhere : mapping of str to str
+        Results that are known by their sha256 alone, by path.
+    """
+
+    folder: Path
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+
+    def files(self) -> list[str]:
+        """Return the paths of all results, sorted."""
+        return sorted({*result_files(self.folder), *self.elsewhere})
+
+    def sha256(self, path: str) -> str:
+        """Return the digest of a result."""
+        return self.elsewhere.get(path) or sha256_file(self.folder / path)
+
+
+@contextlib.contextmanager
+def opened_run(path: Path, max_bytes: int = MAX_BYTES) -> Iterator[Run]:
+    """Open the results of a run; those of an archive are unpacked until the end of the context.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A results folder, a crate's folder, or a crate's archive.
+    max_bytes : int
+        Refuse an archive whose results are larger, before unpacking them.
+
+    Raises
+    ------
+    InputError
+        When it is none of these; when a crate is damaged, too large, or has files that leave it, are links,
+        or are not what its manifest says.
+    """
+    if path.is_file():
+        with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as folder:
+            _unpack(path, Path(folder), max_bytes)
+            yield _checked(path, Path(folder))
+    elif (path / METADATA).is_file():
+        yield _checked(path, path)
+    else:
+        yield Run(path)
+
+
+def _unpack(archive: Path, folder: Path, max_bytes: int) -> None:
+    """Write the results of an archive to a folder."""
+    try:
+        with zipfile.ZipFile(archive) as crate:
+            for member in _members(crate, archive, max_bytes):
+                target = folder / member.filename
+                target.parent.mkdir(parents=True, exist_ok=True)
+                # zipfile stops at the announced size, whatever the packed data say.
+                with crate.open(member) as packed, target.open("wb") as file:
+                    while data := packed.read(_CHUNK):
+                        file.write(data)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
+        raise InputError(f"{archive}: not a whole zip archive ({error}); get it anew") from error
+    except OSError as error:
+        raise InputError(
+            f"{archive}: cannot be unpacked ({error.strerror or error}); free space, or set TMPDIR"
+        ) from error
+
+
+def _members(crate: zipfile.ZipFile, archive: Path, max_bytes: int) -> list[zipfile.ZipInfo]:
+    """Return the results of an archive; refuse what leaves it, is a link, is there twice or is too much."""
+    members = [member for member in crate.infolist() if not member.is_dir()]
+    names = {member.filename for member in members}
+    if METADATA not in names:
+        raise InputError(f"{archive}: is no crate, it has no {METADATA}; name a crate or a results folder")
+    if len(names) < len(members):
+        raise InputError(f"{archive}: has two files of the same name; refused")
+    if len(members) > MAX_FILES:
+        raise InputError(f"{archive}: has {len(members)} files, more than the allowed {MAX_FILES}; refused")
+    for member in members:
+        if not is_inside(member.filename) or stat.S_ISLNK(member.external_attr >> 16):
+            raise InputError(f"{archive}: {member.filename!r} is a link or leaves the crate; refused")
+    results = [member for member in members if member.filename.startswith(f"{RESULTS}/")]
+    size = sum(member.file_size for member in results)
+    if size > max_bytes:
+        raise InputError(f"{archive}: unpacks to {size} bytes, more than the allowed {max_bytes}; refused")
+    return results
+
+
+def _checked(crate: Path, folder: Path) -> Run:
+    """Return the run in a crate's folder, if its results are those that the manifest names."""
+    results = folder / RESULTS
+    for place in [results, *results.rglob("*")] if results.is_dir() else []:
+        if place.is_symlink() or not (place.is_file() or place.is_dir()):
+            raise InputError(f"{crate}: {place.relative_to(folder)} is no file or folder of its own; refused")
+    outputs = read_manifest(results)["outputs"]
+    there = set(result_files(results)) - {MANIFEST}
+    for name in sorted(there):
+        if name not in outputs:
+            raise InputError(f"{crate}: {RESULTS}/{name} is not in the manifest; get the crate anew")
+        if sha256_file(results / name) != outputs[name]:
+            raise InputError(f"{crate}: {RESULTS}/{name} is not what the manifest names; get the crate anew")
+    return Run(results, {name: digest for name, digest in outputs.items() if name not in there})

@@ -1,0 +1,85 @@
+"""A finished run as one folder or archive that others can read: a Workflow Run Crate."""
+
+import json
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import atomic_path
+from biaslab.run.crate import ARCHIVE, METADATA
+from biaslab.run.crate.contents import Packed, read_record, workflow_files
+from biaslab.run.crate.graph import describe
+
+_LEVEL = 6
+
+
+def write_crate(results: Path, out: Path, root: Path) -> list[str]:
+    """Write the crate of a run; the same run gives the same bytes.
+
+    Parameters
+    ----------
+    results : pathlib.Path
+        The results folder of a finished run.
+    out : pathlib.Path
+        An archive (``.zip``), which is replaced when it is there, or else a folder that is not there yet.
+    root : pathlib.Path
+        The repository.
+
+    Returns
+    -------
+    list of str
+        What a reader of the crate must know; it is also in there.
+
+    Raises
+    ------
+    InputError
+        When the run is not whole or was changed, `root` is no repository, the library rocrate is missing, or
+        `out` cannot be written.
+    """
+    if out.resolve().is_relative_to(results.resolve()):
+        raise InputError(f"{out}: is in the results folder, whose files are results; name another place")
+    if out.suffix != ARCHIVE and out.exists():
+        raise InputError(f"{out}: is there already; name a new folder or an archive ({ARCHIVE})")
+    record = read_record(results)
+    files = workflow_files(root)
+    metadata, notices = describe(record, files, root)
+    text = json.dumps(metadata, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    packed = sorted([*files, *record.outputs], key=lambda file: file.place)
+    if out.suffix == ARCHIVE:
+        _write_archive(out, packed, text, record.ended)
+    else:
+        _write_folder(out, packed, text)
+    return notices
+
+
+def _write_archive(out: Path, packed: Sequence[Packed], metadata: str, ended: datetime) -> None:
+    """Write a zip archive whose members are sorted and all as old as the run."""
+    time = max(ended.timetuple()[:6], (1980, 1, 1, 0, 0, 0))
+    with atomic_path(out) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for place, source in [(METADATA, None), *((file.place, file.source) for file in packed)]:
+            member = zipfile.ZipInfo(place, time)
+            member.compress_type, member.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
+            data = metadata.encode() if source is None else source.read_bytes()
+            archive.writestr(member, data, compresslevel=_LEVEL)
+
+
+def _write_folder(out: Path, packed: Sequence[Packed], metadata: str) -> None:
+    """Write a folder beside its place, and move it there when it is whole."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as temporary:
+            folder = Path(temporary, out.name)
+            for file in packed:
+                place = folder / file.place
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file.source, place)
+            (folder / METADATA).write_text(metadata, encoding="utf-8", newline="\n")
+            folder.rename(out)
+    except OSError as error:
+        raise InputError(
+            f"cannot write {out}: {error.strerror}; free space or choose another folder"
+        ) from error

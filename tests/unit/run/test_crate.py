@@ -1,0 +1,482 @@
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import write_json, write_text
+from biaslab.run.crate import reading
+from biaslab.run.crate.contents import is_shown, workflow_files
+from biaslab.run.crate.reading import opened_run
+from biaslab.run.crate.writing import write_crate
+from biaslab.run.manifest import write_manifest
+from biaslab.run.provenance import sha256_file
+
+ROOT = Path(__file__).parents[3]
+METADATA = "ro-crate-metadata.json"
+ENDED = 1_700_000_000  # 2023-11-14T22:13:20Z
+SUMMARY = """\
+paper\tcounts_as\tprinted\treproduced\tno_row
+A et al. 2020\tcell\t9\t7\t0
+A et al. 2020\tstatement\t2\t0\t2
+"""
+BENCHMARK = "s\th:m:s\tmax_rss\tcpu_time\n{}\t0:00:00\t20.5\t3.1\n"
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """A repository with what a crate is made of, and a package of one file."""
+    folder = tmp_path / "repository"
+    for name in ("Snakefile", "config.yaml", "LICENSE", "README.md", "requirements.lock"):
+        write_text(folder / name, name)
+    for name in ("resources/datasets.tsv", "schemas/datasets.schema.yaml", "rules/audit.smk"):
+        target = folder / "workflow" / name
+        target.parent.mkdir(parents=True)
+        shutil.copy(ROOT / "workflow" / name, target)
+    write_text(folder / "workflow/resources/own.csv", "shipped")
+    write_text(folder / "workflow/.hidden", "x")
+    write_text(folder / "biaslab/__init__.py", "")
+    write_text(folder / "biaslab/__pycache__/x.pyc", "x")
+    monkeypatch.setattr("biaslab.run.crate.contents._PACKAGE", folder / "biaslab")
+    return folder
+
+
+@pytest.fixture
+def results(tmp_path, root):
+    """What a run leaves: tables, figures, an audit, an intermediate result, a copy of data, benchmarks."""
+    folder = tmp_path / "run/results"
+    for name, text in {
+        "config.json": "{}",
+        "one/tables/table1.tsv": "x\n1\n",
+        "one/unit/figures/a b.svg": "<svg/>",
+        "one/unit/vectors.npz": "large",
+        "datasets/hatecheck/test_suite_cases.csv": "licensed",
+        "audit/claims.tsv": "claim_id\tsetup\tverdict\nt1\tone\treproduced\n",
+        "audit/summary.tsv": SUMMARY,
+        "logs/one/x.log": "secret",
+        "benchmarks/one/unit/train/soc@0.1.tsv": BENCHMARK.format(60),
+        "benchmarks/one/report.tsv": BENCHMARK.format("NA"),
+        "benchmarks/datasets/hatecheck/x.tsv": BENCHMARK.format(0.4),
+    }.items():
+        write_text(folder / name, text)
+    write_text(tmp_path / "own.txt", "mine")
+    inputs = {"mine": tmp_path / "own.txt", "shipped": root / "workflow/resources/own.csv"}
+    config = {"areas": ["one"], "one": {"source": ["dataset:nyt-annotated-corpus"]}}
+    code = {"train": "abc", "report_one": "def"}
+    write_manifest(folder, folder / "audit/manifest.json", config, code, inputs)
+    for path in folder.rglob("*"):
+        os.utime(path, (ENDED, ENDED))
+    return folder
+
+
+@pytest.fixture
+def crate(tmp_path, results, root):
+    write_crate(results, tmp_path / "crate", root)
+    return tmp_path / "crate"
+
+
+@pytest.fixture
+def archive(tmp_path, results, root):
+    write_crate(results, tmp_path / "crate.zip", root)
+    return tmp_path / "crate.zip"
+
+
+def graph(crate):
+    found = json.loads((crate / METADATA).read_text())["@graph"]
+    entities = {entity["@id"]: entity for entity in found}
+    assert len(entities) == len(found), "an @id is there twice"
+    return entities
+
+
+def named(crate, name):
+    return next(entity for entity in graph(crate).values() if entity.get("name") == name)
+
+
+def references(value):
+    if isinstance(value, list):
+        return [reference for part in value for reference in references(part)]
+    return [value["@id"]] if isinstance(value, dict) else []
+
+
+def kinds(entity):
+    return {entity["@type"]} if isinstance(entity["@type"], str) else set(entity["@type"])
+
+
+def change_manifest(crate, **outputs):
+    file = crate / "results/audit/manifest.json"
+    manifest = json.loads(file.read_text())
+    manifest["outputs"] |= outputs
+    write_json(file, manifest)
+
+
+def rezip(archive, changes=(), kind=stat.S_IFREG):
+    """Write an archive again, with further members."""
+    with zipfile.ZipFile(archive) as old:
+        members = [(name, old.read(name)) for name in old.namelist()]
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as new:
+        for name, data in members:
+            new.writestr(name, data)
+        for name, data in changes:
+            member = zipfile.ZipInfo(name)
+            member.external_attr = (kind | 0o644) << 16
+            new.writestr(member, data)
+
+
+def test_a_crate_holds_workflow_configuration_items_audit_and_benchmarks(crate):
+    files = {path.relative_to(crate).as_posix() for path in crate.rglob("*") if path.is_file()}
+    assert files == {
+        METADATA,
+        *("Snakefile", "config.yaml", "LICENSE", "README.md", "requirements.lock"),
+        *("workflow/resources/datasets.tsv", "workflow/resources/own.csv", "src/biaslab/__init__.py"),
+        *("workflow/schemas/datasets.schema.yaml", "workflow/rules/audit.smk"),
+        *("results/config.json", "results/one/tables/table1.tsv", "results/one/unit/figures/a b.svg"),
+        *("results/audit/claims.tsv", "results/audit/summary.tsv", "results/audit/manifest.json"),
+        *("results/benchmarks/one/unit/train/soc@0.1.tsv", "results/benchmarks/one/report.tsv"),
+        "results/benchmarks/datasets/hatecheck/x.tsv",
+    }
+
+
+def test_every_file_is_described_by_its_digest_and_size(crate):
+    described = {unquote(i): e for i, e in graph(crate).items() if "File" in kinds(e) and ":" not in i}
+    files = {p.relative_to(crate).as_posix() for p in crate.rglob("*") if p.is_file()} - {METADATA}
+    assert set(described) == files
+    for place, entity in described.items():
+        assert entity["sha256"] == sha256_file(crate / place)
+        assert entity["contentSize"] == str((crate / place).stat().st_size)
+        assert entity["encodingFormat"]
+
+
+def test_what_the_profiles_demand_is_there(crate):
+    """RO-Crate 1.1, Workflow RO-Crate 1.0, Process and Workflow Run Crate 0.5: what MUST be."""
+    entities = graph(crate)
+    descriptor, root = entities[METADATA], entities["./"]
+    assert descriptor["about"] == {"@id": "./"}
+    assert "https://w3id.org/ro/crate/1.1" in references(descriptor["conformsTo"])
+    assert "https://w3id.org/workflowhub/workflow-ro-crate/1.0" in references(descriptor["conformsTo"])
+    assert kinds(root) == {"Dataset"}
+    assert {"name", "description", "datePublished", "license", "mainEntity"} <= set(root)
+    for profile in references(root["conformsTo"]):
+        assert kinds(entities[profile]) == {"CreativeWork"}
+    assert "https://w3id.org/ro/wfrun/workflow/0.5" in references(root["conformsTo"])
+    workflow = entities[root["mainEntity"]["@id"]]
+    assert kinds(workflow) == {"File", "SoftwareSourceCode", "ComputationalWorkflow"}
+    assert kinds(entities[workflow["programmingLanguage"]["@id"]]) == {"ComputerLanguage"}
+    for parameter in [*references(workflow["input"]), *references(workflow["output"])]:
+        assert kinds(entities[parameter]) == {"FormalParameter"}
+        assert entities[parameter]["additionalType"] in {"File", "Dataset"}
+        assert entities[entities[parameter]["workExample"]["@id"]]["exampleOfWork"] == {"@id": parameter}
+    actions = [entity for entity in entities.values() if kinds(entity) == {"CreateAction"}]
+    assert {action["@id"] for action in actions} == set(references(root["mentions"]))
+    assert all(action["instrument"]["@id"] in entities for action in actions)
+    assert any(action["instrument"]["@id"] == workflow["@id"] for action in actions)
+
+
+def test_the_graph_is_flat_and_refers_to_what_is_there(crate):
+    entities = graph(crate)
+    for entity in entities.values():
+        assert {"@id", "@type"} <= set(entity)
+        for key, value in entity.items():
+            for part in value if isinstance(value, list) else [value]:
+                assert isinstance(part, str) or set(part) == {"@id"}, (entity["@id"], key)
+            for reference in references(value):
+                assert reference in entities or reference.startswith("https://"), reference
+    parts = set(references(entities["./"]["hasPart"]))
+    data = {i for i, e in entities.items() if kinds(e) & {"File", "Dataset"}} - {"./"}
+    assert parts == data
+
+
+def test_validator_finds_the_profile_met(crate, tmp_path):
+    """The validator's own rules; the context, which it would download, is that of the library rocrate."""
+    validator = shutil.which("rocrate-validator")
+    if validator is None:
+        pytest.skip("rocrate-validator is not on the PATH; requirements-crate.lock has it")
+    from rocrate.vocabs import RO_CRATE
+
+    file = crate / METADATA
+    metadata = json.loads(file.read_text())
+    terms, at = metadata["@context"][1], "https://bioschemas.org/"
+    terms |= {name: at + name for name in ("ComputationalWorkflow", "FormalParameter")}  # as in version 1.1
+    terms |= {name: f"{at}ComputationalWorkflow#{name}" for name in ("input", "output")}
+    write_json(file, metadata | {"@context": RO_CRATE["@context"] | terms})
+    options = ["-p", "workflow-run-crate", "--offline", "--no-paging", "--cache-path", str(tmp_path / "http")]
+    report = tmp_path / "report.json"
+    command = [validator, "-y", "validate", *options, "-f", "json", "-o", str(report), str(crate)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = json.loads(report.read_text())
+    assert found["passed"], found["issues"]
+    assert done.returncode == 0
+
+
+def test_results_that_are_not_shown_and_data_are_named_but_not_copied(crate, results):
+    vectors = named(crate, "results/one/unit/vectors.npz")
+    assert vectors["sha256"] == sha256_file(results / "one/unit/vectors.npz")
+    assert vectors["@id"].startswith("ni:///sha-256;")
+    data = named(crate, "hatecheck")
+    assert data["@id"].startswith("https://")
+    assert data["license"] == "CC BY 4.0 (Röttger et al. 2021)"
+    texts = [path.read_bytes() for path in crate.rglob("*") if path.is_file()]
+    assert not [text for text in texts if text == b"licensed" or b"secret" in text or text == b"mine"]
+
+
+def test_every_input_is_an_object_of_the_run(crate):
+    entities = graph(crate)
+    names = {entities[at]["name"] for at in references(entities["#run"]["object"])}
+    assert names == {
+        "results/config.json",
+        "hatecheck",
+        "nyt-annotated-corpus",
+        "mine",
+        "workflow/resources/own.csv",
+    }
+    assert "LDC" in named(crate, "nyt-annotated-corpus")["license"]
+    assert named(crate, "mine")["identifier"].startswith("sha256:")
+
+
+def test_actions_have_the_times_and_rules_that_benchmark_files_know(crate):
+    entities = graph(crate)
+    job = entities["#job/one/unit/train/soc%400.1"]
+    assert (job["startTime"], job["endTime"]) == ("2023-11-14T22:12:20+00:00", "2023-11-14T22:13:20+00:00")
+    assert job["description"] == "a job of the rule train (60 s, 3.1 s of processor time, 20.5 MB)"
+    assert entities[job["instrument"]["@id"]]["softwareVersion"] == "abc"
+    unknown = entities["#job/one/report"]
+    assert "startTime" not in unknown
+    assert unknown["instrument"] == {"@id": "#rule/report_one"}
+    assert entities["#job/datasets/hatecheck/x"]["instrument"] == {"@id": "#rule/fetch_dataset"}
+    run = entities["#run"]
+    assert (run["startTime"], run["endTime"]) == (job["startTime"], job["endTime"])
+
+
+def test_the_audit_is_an_entity_with_a_review_of_each_paper(crate):
+    entities = graph(crate)
+    audit = entities["results/audit/"]
+    assert entities["./"]["about"] == {"@id": "results/audit/"}
+    assert "results/audit/claims.tsv" in references(audit["hasPart"])
+    (review,) = references(audit["review"])
+    assert entities[review]["reviewBody"] == "cells: 9 printed, 7 reproduced; statements: 2 printed, 2 no row"
+    assert entities[entities[review]["itemReviewed"]["@id"]]["name"] == "A et al. 2020"
+
+
+def test_software_and_lock_files_are_what_the_workflow_requires(crate, results):
+    entities = graph(crate)
+    required = references(entities["Snakefile"]["softwareRequirements"])
+    versions = json.loads((results / "audit/manifest.json").read_text())["environment"]["packages"]
+    assert f"https://pypi.org/project/numpy/{versions['numpy']}/" in required
+    assert "requirements.lock" in required
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path, results, root, archive):
+    first = archive.read_bytes()
+    write_text(results / "logs/another.log", "x")
+    write_crate(results, tmp_path / "again.zip", root)
+    assert (tmp_path / "again.zip").read_bytes() == first
+    assert str(tmp_path).encode() not in b"".join(zipfile.ZipFile(archive).read(n) for n in [METADATA])
+
+
+def test_archive_and_folder_hold_the_same(crate, archive):
+    with zipfile.ZipFile(archive) as members:
+        assert all((crate / name).read_bytes() == members.read(name) for name in members.namelist())
+        assert len(members.namelist()) == sum(path.is_file() for path in crate.rglob("*"))
+        assert {member.date_time for member in members.infolist()} == {(2023, 11, 14, 22, 13, 20)}
+
+
+def test_other_commits_and_changes_are_told(tmp_path, results, root, monkeypatch):
+    assert "not known" in write_crate(results, tmp_path / "a.zip", root)[0]
+    file = results / "audit/manifest.json"
+    manifest = json.loads(file.read_text())
+    manifest["environment"]["git"] = {"commit": "aaa", "dirty": True}
+    write_json(file, manifest)
+    monkeypatch.setattr("biaslab.run.crate.graph.git_state", lambda _: {"commit": "bbb", "dirty": False})
+    notices = write_crate(results, tmp_path / "b", root)
+    assert notices == [
+        "The run ended at commit aaa, the files packed are of bbb",
+        "The run had changes that are in no commit",
+    ]
+    workflow = graph(tmp_path / "b")["Snakefile"]
+    assert workflow["version"] == "aaa"
+    assert notices[0] in workflow["description"]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("config.json", True),
+        ("audit/claims.tsv", True),
+        ("one/tables/table1.md", True),
+        ("one/unit/figures/f.pdf", True),
+        ("one/unit/models/1/model.safetensors", False),
+        ("one/tables", False),
+        ("datasets/x/tables", False),
+    ],
+)
+def test_what_is_copied(name, shown):
+    assert is_shown(name) is shown
+
+
+def test_the_real_repository_is_packed_with_what_it_needs():
+    places = {file.place for file in workflow_files(ROOT)}
+    assert {
+        *("Snakefile", "config.yaml", "requirements.lock", "requirements-crate.lock", "LICENSE"),
+        *("workflow/rules/common.smk", "workflow/schemas/areas/origins.yaml", "envs/biaslab.yaml"),
+        *("src/biaslab/core/paper.mplstyle", "src/biaslab/run/crate/graph.py"),
+    } <= places
+    assert not [place for place in places if "__pycache__" in place]
+
+
+def test_changed_missing_and_unfinished_results_are_refused(tmp_path, results, root):
+    write_text(results / "one/tables/table1.tsv", "x\n2\n")
+    with pytest.raises(InputError, match=r"table1\.tsv: was changed after the run"):
+        write_crate(results, tmp_path / "c.zip", root)
+    (results / "one/tables/table1.tsv").unlink()
+    with pytest.raises(InputError, match=r"table1\.tsv: cannot be read"):
+        write_crate(results, tmp_path / "c.zip", root)
+    (results / "audit/manifest.json").unlink()
+    with pytest.raises(InputError, match=r"manifest\.json: .*run the workflow to its end"):
+        write_crate(results, tmp_path / "c.zip", root)
+    assert not list(tmp_path.glob("*.zip"))
+
+
+def test_wrong_places_are_refused(tmp_path, results, root, crate):
+    with pytest.raises(InputError, match="is there already"):
+        write_crate(results, crate, root)
+    with pytest.raises(InputError, match="is in the results folder"):
+        write_crate(results, results / "c.zip", root)
+    with pytest.raises(InputError, match="Snakefile: no such file; run this in the repository"):
+        write_crate(results, tmp_path / "c.zip", tmp_path)
+    write_text(tmp_path / "file", "x")
+    with pytest.raises(InputError, match=r"cannot write .*/file/c"):
+        write_crate(results, tmp_path / "file/c", root)
+
+
+def test_a_missing_library_is_told(tmp_path, results, root, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rocrate.rocrate", None)
+    with pytest.raises(InputError, match=r"rocrate is not installed; pip install 'biaslab\[crate\]'"):
+        write_crate(results, tmp_path / "c.zip", root)
+
+
+def test_a_crate_is_read_as_its_run(crate, archive, results):
+    for place in (crate, archive):
+        with opened_run(place) as run:
+            assert set(run.elsewhere) == {"one/unit/vectors.npz", "datasets/hatecheck/test_suite_cases.csv"}
+            assert {name: run.sha256(name) for name in run.files() if name != "audit/manifest.json"} == {
+                name: sha256_file(results / name)
+                for name in json.loads((results / "audit/manifest.json").read_text())["outputs"]
+            }
+            folder = run.folder
+    assert not folder.exists(), "what was unpacked is left behind"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../out",
+        "results/../../out",
+        "/results/out",
+        "results\\..\\out",
+        "C:/out",
+        "results//out",
+        "results/a\nb",
+    ],
+)
+def test_files_that_leave_an_archive_are_refused(archive, name, tmp_path, monkeypatch):
+    rezip(archive, [(name, b"x")])
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InputError, match=r"leaves the crate; refused$"), opened_run(archive):
+        pass
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_links_are_refused(archive, crate, tmp_path):
+    rezip(archive, [("results/one/tables/link", b"/etc/passwd")], stat.S_IFLNK)
+    with pytest.raises(InputError, match="is a link"), opened_run(archive):
+        pass
+    write_text(tmp_path / "outside.tsv", "x")
+    (crate / "results/one/tables/link.tsv").symlink_to(tmp_path / "outside.tsv")
+    with pytest.raises(InputError, match=r"link\.tsv is no file or folder of its own"), opened_run(crate):
+        pass
+
+
+def test_too_much_is_refused(archive, monkeypatch):
+    with pytest.raises(InputError, match="more than the allowed 100; refused"), opened_run(archive, 100):
+        pass
+    monkeypatch.setattr(reading, "MAX_FILES", 3)
+    with pytest.raises(InputError, match="files, more than the allowed 3"), opened_run(archive):
+        pass
+
+
+def test_a_file_twice_is_refused(archive):
+    with pytest.warns(UserWarning, match="Duplicate"):
+        rezip(archive, [("results/config.json", b"{}")])
+    with pytest.raises(InputError, match="two files of the same name"), opened_run(archive):
+        pass
+
+
+@pytest.mark.parametrize(("data", "message"), [(b"no", "not a whole zip archive"), (b"", "not a whole zip")])
+def test_damaged_archives_are_refused(tmp_path, data, message):
+    file = tmp_path / "x.zip"
+    file.write_bytes(data)
+    with pytest.raises(InputError, match=message), opened_run(file):
+        pass
+
+
+def test_packed_data_that_are_damaged_are_refused(archive):
+    data = bytearray(archive.read_bytes())
+    with zipfile.ZipFile(archive) as members:
+        at = members.getinfo("results/audit/manifest.json").header_offset + 80
+    data[at : at + 20] = bytes(20)
+    archive.write_bytes(data)
+    with pytest.raises(InputError, match="not a whole zip archive"), opened_run(archive):
+        pass
+
+
+def test_an_archive_of_something_else_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("a", "b")
+    with (
+        pytest.raises(InputError, match=r"is no crate, it has no ro-crate-metadata\.json"),
+        opened_run(tmp_path / "x.zip"),
+    ):
+        pass
+
+
+def test_results_that_the_manifest_does_not_vouch_for_are_refused(crate):
+    change_manifest(crate, **{"config.json": "0" * 64})
+    with pytest.raises(InputError, match=r"config\.json is not what the manifest names"), opened_run(crate):
+        pass
+    write_text(crate / "results/audit/more.tsv", "x")
+    with pytest.raises(InputError, match=r"more\.tsv is not in the manifest"), opened_run(crate):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("outputs", "message"),
+    [({"../x": "0" * 64}, "no path inside"), ({"/x": "0" * 64}, "no path inside"), ({"x": "0"}, "no sha256")],
+)
+def test_manifests_that_name_what_is_outside_are_refused(crate, outputs, message):
+    change_manifest(crate, **outputs)
+    with pytest.raises(InputError, match=message), opened_run(crate):
+        pass
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"outputs": 1}', "[" * 100_000])
+def test_manifests_that_are_none_are_refused(crate, text):
+    write_text(crate / "results/audit/manifest.json", text)
+    with (
+        pytest.raises(InputError, match=r"manifest\.json: (not readable JSON|has no mapping)"),
+        opened_run(crate),
+    ):
+        pass
+
+
+def test_a_crate_without_results_is_refused(tmp_path):
+    write_text(tmp_path / METADATA, "{}")
+    with pytest.raises(InputError, match=r"results/audit/manifest\.json: No such file"), opened_run(tmp_path):
+        pass
