@@ -271,6 +271,22 @@ def test_every_step_has_the_digest_of_its_code(snakemake, tmp_path):
 
 
 def test_profile_names_rules_that_exist():
-    profile = yaml.safe_load((ROOT / "workflow/profiles/slurm/profile.yaml").read_text())
+    text = (ROOT / "workflow/profiles/slurm/profile.yaml").read_text(encoding="utf-8")
     rules = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
-    assert all(f"\nrule {name}:\n" in rules for name in profile["set-threads"])
+    proposed = re.findall(r"^#   (\w+): ", text, flags=re.M)  # in comments, to be uncommented
+    assert proposed
+    assert all(f"\nrule {name}:\n" in rules for name in proposed)
+
+
+def test_profile_asks_a_command_that_sees_jobs_end_without_accounting():
+    profile = yaml.safe_load((ROOT / "workflow/profiles/slurm/profile.yaml").read_text(encoding="utf-8"))
+    assert (profile["executor"], profile["slurm-status-command"]) == ("slurm", "squeue")
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(2, 1), (4, 2), (64, 2)])
+def test_steps_ask_for_what_the_machine_and_the_preset_allow(snakemake, tmp_path, cores, threads):
+    options = ["--dry-run", "--printshellcmds", "--configfile", PRESETS / "smoke.yaml", "--cores", cores]
+    finished = snakemake(tmp_path, *options, "results/origins/smoke/cooccurrence.npz")
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    command = re.search(r"biaslab embeddings count-cooccurrences .*", finished.stdout + finished.stderr)[0]
+    assert f"--threads {threads} " in command

@@ -19,8 +19,8 @@ rule record_config:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(500),
-        runtime=5,
+        mem_mb=LIMITS.memory(500),
+        runtime=LIMITS.minutes(5),
     params:
         json=json.dumps(PLAN.record(), indent=2, sort_keys=True),
     message:
@@ -43,8 +43,8 @@ rule measure_claims:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000),
-        runtime=30,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(30),
     params:
         results=folder("results/"),
         units=PLAN.claims_options(),
@@ -70,8 +70,8 @@ rule summarize_claims:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=10,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(10),
     params:
         sources=[*repeated("printed", PRINTED), *repeated("papers", PAPERS)],
         stem=subpath(output[0], strip_suffix=".tsv"),
@@ -101,8 +101,8 @@ rule write_audit_page:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=10,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(10),
     params:
         sources=[*repeated("printed", PRINTED), *repeated("papers", PAPERS)],
     message:
@@ -127,8 +127,8 @@ rule write_manifest:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=60,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(60),
     params:
         results=folder("results/"),
         inputs=PLAN.manifest_options(),

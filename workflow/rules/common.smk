@@ -10,9 +10,11 @@ CHECKOUT = Path(str(workflow.current_basedir)).parents[1]
 sys.path.append(str(CHECKOUT.resolve() / "src"))
 
 from biaslab.core.errors import InputError
+from biaslab.run.limits import Limits
 from biaslab.run.plan import make_plan
 from biaslab.run.prefix import limit_prefix, move_results
 from biaslab.run.root import is_repository, repository
+from biaslab.run.slurm import check_slurm
 from biaslab.run.steps import mark_rules
 from biaslab.run.units import units_to_json
 
@@ -43,9 +45,17 @@ wildcard_constraints:
     dataset=r"[a-z0-9-]+",
 
 
-def memory(megabytes):
-    """What a step needs, doubled at each retry."""
-    return lambda wildcards, attempt: megabytes * 2 ** (attempt - 1)
+# Cores are shared here, but not where a cluster runs the jobs, nor within such a job, which has its own.
+shares_cores = workflow.is_main_process and workflow.resource_settings.nodes is None
+LIMITS = Limits(**config["cluster"], cores=workflow.resource_settings.cores if shares_cores else None)
+
+
+onstart:
+    try:
+        check_slurm(workflow)
+    except InputError as error:
+        print(f"biaslab: {error}", file=sys.stderr)
+        sys.exit(2)
 
 
 def folder(path):

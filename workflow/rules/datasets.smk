@@ -9,8 +9,8 @@ rule fetch_dataset:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=240,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(240),
     params:
         registry=str(ROOT / "workflow/resources/datasets.tsv"),
         places=PLAN.dataset_options,

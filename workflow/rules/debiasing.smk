@@ -36,8 +36,8 @@ rule measure_debiasing:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=30,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(30),
     params:
         folder=folder("results/debiasing/{embedding}"),
         options=DEBIASING.options("components", "strictness", "lambda", "permutations"),
@@ -70,8 +70,8 @@ rule classify_words:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=30,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(30),
     params:
         folder=folder("results/debiasing/{embedding}"),
         options=DEBIASING.options("components"),
@@ -97,8 +97,8 @@ rule generate_analogies:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=60,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(60),
     params:
         folder=folder("results/debiasing/{embedding}"),
         options=DEBIASING.options("components", "lambda"),
@@ -126,8 +126,8 @@ rule score_benchmarks:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=60,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(60),
     params:
         folder=folder("results/debiasing/{embedding}"),
         options=DEBIASING.options("components", "strictness", "lambda", "lambdas", "permutations"),

@@ -22,8 +22,8 @@ rule make_debiasing_transform:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000),
-        runtime=60,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
     params:
         options=DEBIASING.options("components"),
         stage=DEBIASING.transform_options,
@@ -70,8 +70,8 @@ rule compare_document_rankings:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000),
-        runtime=30,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(30),
     params:
         before=folder("results/origins/{setup}/differential_bias"),
         after=folder("results/debiasing/{setup}/differential_bias"),

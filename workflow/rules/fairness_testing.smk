@@ -27,8 +27,8 @@ rule prepare_classifier:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=60,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(60),
     params:
         folder=folder("results/fairness_testing/{classifier}"),
         options=TESTING.options("seeds", "training_epochs"),
@@ -61,8 +61,8 @@ rule search_discrimination:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2500),
-        runtime=120,
+        mem_mb=LIMITS.memory(2500),
+        runtime=LIMITS.minutes(120),
     params:
         folder=folder("results/fairness_testing/{classifier}"),
         options=TESTING.options(
@@ -92,8 +92,8 @@ rule retrain_classifier:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=60,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(60),
     params:
         folder=folder("results/fairness_testing/{classifier}"),
         options=TESTING.options("retrainings", "retraining_share", "uniform_samples"),

@@ -21,8 +21,8 @@ rule train_text_vectors:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(4000),
-        runtime=480,
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(480),
     params:
         options=READING.vectors_options(),
         checksum=READING.vectors_checksum(),
@@ -52,8 +52,8 @@ rule prepare_tested_texts:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(3000),
-        runtime=120,
+        mem_mb=LIMITS.memory(3000),
+        runtime=LIMITS.minutes(120),
     params:
         folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.prepare_options,
@@ -81,8 +81,8 @@ rule train_text_networks:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=480,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(480),
     params:
         folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.training_options,
@@ -111,8 +111,8 @@ rule search_text_networks:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(3000),
-        runtime=1440,
+        mem_mb=LIMITS.memory(3000),
+        runtime=LIMITS.minutes(1440),
     params:
         folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.options("repetitions", "seeds", "hops"),
@@ -141,8 +141,8 @@ rule retrain_text_networks:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1500),
-        runtime=480,
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(480),
     params:
         folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.options("retrainings", "retraining_share", "independent"),
@@ -172,8 +172,8 @@ rule certify_text_networks:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(2000),
-        runtime=480,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(480),
     params:
         folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.options("certified_epochs", "independent"),
@@ -203,8 +203,8 @@ rule train_text_encoder:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(2000),
-        runtime=240,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(240),
     params:
         folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.options("models", "pairs"),
@@ -234,8 +234,8 @@ rule measure_found_texts:
     conda:
         NEURAL if READING.is_neural else ENVIRONMENT
     resources:
-        mem_mb=memory(3000),
-        runtime=240,
+        mem_mb=LIMITS.memory(3000),
+        runtime=LIMITS.minutes(240),
     params:
         folder=folder("results/fairness_testing/text-{texts}"),
         options=READING.measure_options(),

@@ -21,8 +21,8 @@ rule prepare_encoder:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(2000),
-        runtime=20,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(20),
     params:
         folder=folder("results/hate_speech/encoder"),
         options=HATE.encoder_options(),
@@ -52,8 +52,8 @@ rule prepare_texts:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(2000),
-        runtime=30,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(30),
     params:
         folder=folder("results/hate_speech/{corpus}"),
         encoder=folder("results/hate_speech/encoder"),
@@ -84,8 +84,8 @@ rule train_linear:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(2000),
-        runtime=60,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
     params:
         folder=folder("results/hate_speech/{corpus}"),
         encoder=folder("results/hate_speech/encoder"),
@@ -116,8 +116,8 @@ rule train_language_model:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(3000),
-        runtime=600,
+        mem_mb=LIMITS.memory(3000),
+        runtime=LIMITS.minutes(600),
     params:
         folder=folder("results/hate_speech/{corpus}"),
         encoder=folder("results/hate_speech/encoder"),
@@ -150,8 +150,8 @@ rule train_classifier:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(4000),
-        runtime=720,
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(720),
     params:
         folder=folder("results/hate_speech/{corpus}"),
         encoder=folder("results/hate_speech/encoder"),
@@ -197,8 +197,8 @@ rule evaluate_classifiers:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(4000),
-        runtime=240,
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(240),
     params:
         folder=folder("results/hate_speech/{corpus}"),
         encoder=folder("results/hate_speech/encoder"),
@@ -232,8 +232,8 @@ rule explain_classifiers:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(4000),
-        runtime=480,
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(480),
     params:
         folder=folder("results/hate_speech/{corpus}"),
         encoder=folder("results/hate_speech/encoder"),
@@ -283,8 +283,8 @@ rule measure_classifiers:
     conda:
         NEURAL
     resources:
-        mem_mb=memory(2000),
-        runtime=30,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(30),
     params:
         folder=folder("results/hate_speech/{corpus}"),
         encoder=folder("results/hate_speech/encoder"),

@@ -29,8 +29,8 @@ rule measure_baseline:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000),
-        runtime=60,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
     params:
         weats=ORIGINS.weat_options,
         permutations=lookup(dpath="setups/{setup}/bias/permutations", within=config),
@@ -59,10 +59,10 @@ rule estimate_differential_bias:
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
-    threads: 8
+    threads: LIMITS.threads(8)
     resources:
-        mem_mb=memory(4000),
-        runtime=480,
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(480),
     params:
         weats=ORIGINS.weat_options,
         options=ORIGINS.influence_options,
@@ -91,10 +91,10 @@ rule estimate_bias_gradient:
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
-    threads: 2
+    threads: LIMITS.threads(2)
     resources:
-        mem_mb=memory(4000),
-        runtime=60,
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(60),
     params:
         weats=ORIGINS.weat_options,
         options=ORIGINS.influence_options,
@@ -118,8 +118,8 @@ rule measure_seed_stability:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=30,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
     params:
         seed=config["seed"],
     message:
@@ -156,8 +156,8 @@ rule highlight_documents:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=30,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
     params:
         results=folder("results/"),
         weats=ORIGINS.weat_options,
@@ -181,8 +181,8 @@ rule select_sets:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=30,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
     params:
         options=ORIGINS.selection_options,
         seed=config["seed"],
@@ -208,10 +208,10 @@ rule predict_sets:
         "results/benchmarks/origins/{setup}/predict_sets.tsv"
     conda:
         ENVIRONMENT
-    threads: 8
+    threads: LIMITS.threads(8)
     resources:
-        mem_mb=memory(4000),
-        runtime=240,
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(240),
     params:
         weats=ORIGINS.weat_options,
         options=ORIGINS.influence_options,
@@ -238,8 +238,8 @@ rule measure_sets:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=120,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(120),
     params:
         weats=ORIGINS.weat_options,
     message:
@@ -264,8 +264,8 @@ rule evaluate_predictions:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=30,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
     params:
         seed=config["seed"],
     message:
@@ -292,10 +292,10 @@ rule scan_ppmi:
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
-    threads: 8
+    threads: LIMITS.threads(8)
     resources:
-        mem_mb=memory(2000),
-        runtime=240,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(240),
     params:
         weats=ORIGINS.weat_options,
     message:
@@ -323,8 +323,8 @@ rule compare_ppmi:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000),
-        runtime=120,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(120),
     params:
         weats=ORIGINS.weat_options,
         seed=config["seed"],
@@ -351,8 +351,8 @@ rule project_words:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000),
-        runtime=60,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
     params:
         weats=ORIGINS.weat_options,
         seed=config["seed"],

@@ -13,8 +13,8 @@ rule read_corpus:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(4000),
-        runtime=480,
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(480),
     params:
         options=ORIGINS.corpus_options,
         checksum=ORIGINS.corpus_checksum,
@@ -39,10 +39,10 @@ rule count_cooccurrences:
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
-    threads: 8
+    threads: LIMITS.threads(8)
     resources:
-        mem_mb=memory(6000),
-        runtime=120,
+        mem_mb=LIMITS.memory(6000),
+        runtime=LIMITS.minutes(120),
     params:
         window=lookup(dpath="setups/{setup}/glove/window", within=config),
     message:
@@ -66,8 +66,8 @@ rule train_baseline:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=memory(3000),
-        runtime=720,
+        mem_mb=LIMITS.memory(3000),
+        runtime=LIMITS.minutes(720),
     params:
         glove=ORIGINS.glove_options,
         batch=ORIGINS.batch_options,
@@ -95,8 +95,8 @@ rule train_without_set:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=memory(3000),
-        runtime=720,
+        mem_mb=LIMITS.memory(3000),
+        runtime=LIMITS.minutes(720),
     params:
         glove=ORIGINS.glove_options,
         batch=ORIGINS.batch_options,
@@ -122,8 +122,8 @@ rule collect_losses:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=30,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
     message:
         "{wildcards.setup}: collect the loss of every epoch"
     shell:
@@ -143,8 +143,8 @@ rule measure_analogies:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000),
-        runtime=1440,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(1440),
     message:
         "{wildcards.setup}: answer analogies"
     shell:

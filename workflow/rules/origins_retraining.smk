@@ -11,8 +11,8 @@ rule select_ppmi_sets:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=30,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
     params:
         sizes=ORIGINS.ppmi_sizes,
     message:
@@ -49,8 +49,8 @@ rule select_documents:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=30,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
     params:
         options=ORIGINS.single_options,
         seed=config["seed"],
@@ -91,8 +91,8 @@ rule compare_documents:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=30,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
     params:
         seed=config["seed"],
     message:

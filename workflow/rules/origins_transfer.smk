@@ -18,8 +18,8 @@ rule train_word2vec:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=memory(2000),
-        runtime=1440,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(1440),
     params:
         options=ORIGINS.word2vec_options,
         sets=ORIGINS.left_out_options,
@@ -76,8 +76,8 @@ rule compare_word2vec:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000),
-        runtime=60,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
     params:
         seed=config["seed"],
     message:
@@ -103,10 +103,10 @@ rule measure_ppmi_sets:
         "results/benchmarks/origins/{setup}/measure_ppmi_sets.tsv"
     conda:
         ENVIRONMENT
-    threads: 2
+    threads: LIMITS.threads(2)
     resources:
-        mem_mb=memory(4000),
-        runtime=120,
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(120),
     params:
         weats=ORIGINS.weat_options,
     message:
@@ -134,8 +134,8 @@ rule compare_transfer:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=30,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
     params:
         seed=config["seed"],
     message:

@@ -14,8 +14,8 @@ rule simulate_ranking:
         ENVIRONMENT
     threads: 1  # half a minute: to wait for more cores would take longer
     resources:
-        mem_mb=memory(2000),
-        runtime=60,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
     params:
         options=options(config["ranking"]),
         seed=config["seed"],
@@ -38,8 +38,8 @@ rule find_counterexamples:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(1000),
-        runtime=30,
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
     message:
         "search all small distributions for infeasible rankings"
     shell:

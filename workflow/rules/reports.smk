@@ -17,8 +17,8 @@ for area in filter(PLAN.has, PLAN.areas):
         conda:
             ENVIRONMENT
         resources:
-            mem_mb=memory(2000),
-            runtime=30,
+            mem_mb=LIMITS.memory(2000),
+            runtime=LIMITS.minutes(30),
         params:
             results=folder("results/"),
             area=area.command,

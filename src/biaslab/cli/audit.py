@@ -141,17 +141,31 @@ def resources(
     configfile: Annotated[
         list[Path] | None, typer.Option(help="The configuration of the full grid, laid over the preset.")
     ] = None,
+    slots: Annotated[
+        str, typer.Option(help="Cores of clusters on which to simulate the full grid, for instance 8,64.")
+    ] = "",
+    start: Annotated[
+        float, typer.Option("--start-seconds", help="What a job takes there before its step begins.", min=0)
+    ] = 10,
 ) -> None:
-    """Say what the jobs of a run took, and what a full grid would: core-hours, memory, disk."""
+    """Say what the jobs of a run took, and what a full grid would: core-hours, memory, disk, time."""
     from biaslab.core.files import read_yaml
     from biaslab.core.schema import fill_defaults
     from biaslab.core.tables import write_table
     from biaslab.run.area import load_area
     from biaslab.run.config import load_files, overlays, own_or_shipped, read_schema
-    from biaslab.run.resources import measured_resources, projected_resources, read_jobs
+    from biaslab.run.options import numbers
+    from biaslab.run.resources import (
+        measured_resources,
+        projected_resources,
+        read_jobs,
+        scheduled_resources,
+    )
     from biaslab.run.root import repository
+    from biaslab.run.schedule import job_graph, tasks_of
 
     root = repository()
+    cores = numbers(slots, "--slots", int, "8,64")
     run = fill_defaults(read_yaml(results / "config.json"), read_schema(root))
     areas = [load_area(name) for name in run["areas"]]
     jobs = read_jobs(results, areas, run)
@@ -160,7 +174,11 @@ def resources(
     if files:
         full = load_files([own_or_shipped(root), *files], root)
         areas = [load_area(name) for name in full["areas"]]
-        write_table(f"{out}_full_grid", projected_resources(jobs, results, areas, run, full))
+        projected = projected_resources(jobs, results, areas, run, full)
+        write_table(f"{out}_full_grid", projected)
+        if cores:
+            tasks = tasks_of(job_graph(files))
+            write_table(f"{out}_cluster", scheduled_resources(projected.data, tasks, cores, start))
 
 
 def _pairs(arguments: list[str], option: str) -> dict[str, str]:

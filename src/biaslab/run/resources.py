@@ -16,6 +16,7 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_tsv
 from biaslab.core.tables import Table, text_columns
 from biaslab.run.area import ALL, Area
+from biaslab.run.schedule import Task, makespan
 
 _COLUMNS = ("s", "max_rss", "cpu_time")
 _HOUR, _BYTES_IN_GB = 3600, 1e9
@@ -31,6 +32,11 @@ _PROJECTED_NOTE = (
     "times the units of the full grid; rules that were not measured are missing. Scaled: times what a unit "
     "of work costs more in the full grid, by the epochs of a training. Memory: the largest measured. Rules "
     "counted by jobs or tests also grow with the number of embeddings they read, which is not extrapolated."
+)
+_SCHEDULED_NOTE = (
+    "The full grid on so many cores, simulated: every job on one core, for the core-hours of the projection "
+    "and {start:g} seconds of starting; a free core takes the job that most waits for. Held: the cores, all "
+    "the time. Efficiency: used by held. Memory: of all cores, each with the largest job."
 )
 
 
@@ -160,6 +166,39 @@ def projected_resources(
     shown |= {"Cost of one, relative": "{factor:.3g}", "Core-hours, scaled": "{core_hours_scaled:.3f}"}
     shown |= {"Memory (MB)": "{memory_mb:.0f}", "Disk (GB)": "{disk_gb:.2f}"}
     return Table(data, text_columns(data, shown), "What the full grid would take", _PROJECTED_NOTE)
+
+
+def scheduled_resources(
+    projected: pd.DataFrame, tasks: Mapping[str, Task], slots: Sequence[int], start: float
+) -> Table:
+    """Simulate how long a full grid takes on a cluster.
+
+    Parameters
+    ----------
+    projected : pandas.DataFrame
+        Of the table that `projected_resources` returned.
+    tasks : mapping of str to Task
+        The jobs of the grid.
+    slots : sequence of int
+        Cores to simulate.
+    start : float
+        Seconds that each job takes before its step begins.
+    """
+    rules = projected[projected["rule"] != _TOTAL]
+    sums = rules.groupby("rule")[["core_hours_scaled", "jobs"]].sum()
+    seconds = (sums["core_hours_scaled"] / sums["jobs"] * _HOUR + start).to_dict()
+    used = sums["core_hours_scaled"].sum()
+    data = pd.DataFrame({"cores": slots})
+    data["hours"] = [makespan(tasks, seconds, n) / _HOUR for n in slots]
+    data["core_hours_held"] = data["cores"] * data["hours"]
+    data["core_hours_used"] = used
+    data["efficiency"] = used / data["core_hours_held"]
+    data["memory_gb"] = data["cores"] * rules["memory_mb"].max() / 1000
+    shown = {"Cores": "{cores}", "Hours": "{hours:.2f}"}
+    shown |= {"Core-hours held": "{core_hours_held:.1f}", "Core-hours used": "{core_hours_used:.1f}"}
+    shown |= {"Efficiency": "{efficiency:.3f}", "Memory (GB)": "{memory_gb:.0f}"}
+    note = _SCHEDULED_NOTE.format(start=start)
+    return Table(data, text_columns(data, shown), "What the full grid would take on a cluster", note)
 
 
 def size_of(folder: Path) -> int:

@@ -10,7 +10,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv
 from biaslab.run.area import ALL, load_area
-from biaslab.run.resources import measured_resources, projected_resources, read_jobs
+from biaslab.run.resources import measured_resources, projected_resources, read_jobs, scheduled_resources
+from biaslab.run.schedule import Task
 
 ROOT = Path(__file__).parents[3]
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
@@ -109,6 +110,21 @@ def test_full_grid_takes_the_median_cost_of_a_unit(results):
     assert table.loc["total", ["jobs", "memory_mb"]].tolist() == [72, 1100]
 
 
+def test_a_cluster_holds_more_core_hours_than_the_grid_uses(results):
+    jobs = read_jobs(results, ORIGINS, MEASURED)
+    projected = projected_resources(jobs, results, ORIGINS, MEASURED, FULL).data
+    tasks = {"read": Task("read_corpus"), "all": Task("all", ("read",))}
+    tasks |= {f"b{i}": Task("train_baseline", ("read",)) for i in range(10)}
+    tasks |= {f"t{i}": Task("train_without_set", ("b0", "b9")) for i in range(50)}
+    data = scheduled_resources(projected, tasks, [1, 10, 1000], 0).data
+    assert data["core_hours_used"].tolist() == pytest.approx([3 * 45 + 0.495] * 3)
+    assert data["hours"][0] == pytest.approx(3 * 45 + 0.005), "the others are in no job"
+    chain = 0.005 + 3 * 0.75 + 3 * 0.75  # hours: the corpus, a baseline, a training without a set
+    assert data["hours"][2] == pytest.approx(chain)
+    assert data["efficiency"][2] == pytest.approx((3 * 45 + 0.495) / (1000 * chain))
+    assert data["memory_gb"].tolist() == [1.1, 11, 1100]
+
+
 def test_setup_that_was_not_run_is_refused(results):
     jobs = read_jobs(results, ORIGINS, MEASURED)
     with pytest.raises(InputError, match="setup wikis was not run; did you mean 'wiki'"):
@@ -134,7 +150,8 @@ def test_command_writes_both_tables(results, monkeypatch, tmp_path, capsys):
     (tmp_path / "full.yaml").write_text(
         "run: [wiki]\nsetups: {wiki: {baselines: 20, trainings_per_job: 1}}\n"
     )
-    options = ["--out", tmp_path / "taken", "--configfile", tmp_path / "full.yaml"]
+    options = ["--out", tmp_path / "taken", "--configfile", tmp_path / "full.yaml", "--slots", "1,2"]
+    monkeypatch.setattr("biaslab.run.schedule.job_graph", lambda files: '0[label = "train_baseline"]')
     monkeypatch.setattr(sys, "argv", ["biaslab", "audit", "resources", str(results), *map(str, options)])
     with pytest.raises(SystemExit) as stop:
         main()
@@ -146,3 +163,4 @@ def test_command_writes_both_tables(results, monkeypatch, tmp_path, capsys):
     assert taken["jobs"].max() == 8
     assert full.loc["train_baseline", "count"] == 20
     assert "Core-hours" in (tmp_path / "taken_full_grid.md").read_text(encoding="utf-8")
+    assert read_tsv(tmp_path / "taken_cluster.tsv")["cores"].tolist() == [1, 2]

@@ -1,0 +1,183 @@
+"""The workflow on a real Slurm: what it asks for and refuses, and the same bytes after every fault."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from biaslab.audit.compare import compare_runs
+from cluster.slurm import Cluster, Job
+
+ROOT = Path(__file__).parents[2]
+PROFILE = "workflow/profiles/slurm"
+SLURM = ["--workflow-profile", PROFILE, "--latency-wait", 10, "--slurm-init-seconds-before-status-checks", 3]
+AREA = "areas: [ranking]\nranking: {distributions: 100}\n"
+STEPS = {"simulate_ranking", "find_counterexamples", "report_ranking", "measure_claims", "write_manifest"}
+"""The steps of the area that a cluster runs."""
+
+SUBMITTED = re.compile(r"Job \d+ has been submitted with SLURM jobid (\d+) \(log: .*/rule_(\w+)/")
+DEADLINE = 240  # seconds
+
+pytestmark = pytest.mark.slow
+
+
+def make_folder(folder: Path) -> Path:
+    """Return a folder to run the workflow in, as one that has cloned it."""
+    folder.mkdir()
+    for name in ("config.yaml", "Snakefile", "workflow"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "mine.yaml").write_text(AREA)
+    return folder
+
+
+def start(folder: Path, *arguments: object) -> subprocess.Popen:
+    """Start a run of the area; what it says goes into a file of its own."""
+    command = [sys.executable, "-m", "biaslab", "run", "--preset", "smoke", "--configfile", "mine.yaml"]
+    with open(folder / f"said-{time.monotonic_ns()}.txt", "wb") as said:
+        return subprocess.Popen(
+            [*command, *map(str, arguments)],
+            cwd=folder,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=os.environ | {"PIP_NO_INDEX": "1"},
+        )
+
+
+def said(folder: Path) -> str:
+    """Return what the last run said."""
+    return max(folder.glob("said-*.txt")).read_text(encoding="utf-8")
+
+
+def finish(run: subprocess.Popen, folder: Path) -> str:
+    """Wait for a run to end well, and return what it said."""
+    assert run.wait(DEADLINE) == 0, said(folder)
+    return said(folder)
+
+
+def wait_for(found: Callable[[], object]) -> object:
+    """Wait until there is something, and return it."""
+    end = time.monotonic() + DEADLINE
+    while not (what := found()):
+        assert time.monotonic() < end, "nothing came"
+        time.sleep(0.05)
+    return what
+
+
+def running(cluster: Cluster) -> list[str]:
+    """Return the numbers of the jobs that run."""
+    return cluster.ask("squeue", "-h", "-t", "RUNNING", "-o", "%i").split()
+
+
+def kill(run: subprocess.Popen) -> None:
+    """End a run and all that it started on this machine, as a crash would."""
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+
+
+def states(cluster: Cluster, since: int) -> list[str]:
+    """Return how the jobs after the first `since` ended."""
+    return [job.state for job in cluster.jobs()[since:]]
+
+
+@pytest.fixture(scope="module")
+def local(cluster, tmp_path_factory) -> Path:
+    """Return the results of a run without any cluster."""
+    folder = make_folder(tmp_path_factory.mktemp("local") / "run")
+    finish(start(folder, "--cores", 2), folder)
+    return folder / "results"
+
+
+def assert_same(local: Path, folder: Path) -> None:
+    comparison = compare_runs(local, folder / "results")
+    assert comparison.is_equal, comparison.table()
+    assert len(comparison.files) > 20
+
+
+def test_a_cluster_gets_the_jobs_and_gives_the_same_bytes(cluster, local, tmp_path):
+    folder, before = make_folder(tmp_path / "run"), len(cluster.jobs())
+    text = finish(start(folder, *SLURM), folder)
+    submitted = {int(number): rule for number, rule in SUBMITTED.findall(text)}
+    ended: dict[int, Job] = {job.id: job for job in cluster.jobs()[before:]}
+    assert set(submitted.values()) == STEPS
+    assert set(ended) == set(submitted)
+    assert {job.state for job in ended.values()} == {"COMPLETED"}
+    run = re.search(r"SLURM run ID: (\S+)", text)[1]
+    assert {job.name for job in ended.values()} == {run}
+    assert {(job.cpus, job.partition) for job in ended.values()} == {(1, "main")}
+    assert {job.minutes for job in ended.values()} == {10}, "the preset says how many"
+    assert_same(local, folder)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--default-resources", "slurm_partition=short", "mem_mb=100", "runtime=5"],
+            r"Slurm would never start \w+: it asks for \d+ minutes, and partition short allows 1; .*",
+        ),
+        (
+            ["--set-threads", "simulate_ranking=8"],
+            r"Slurm would never start simulate_ranking: it asks for 8 threads, .* is not available'; .*",
+        ),
+        (["--slurm-status-command", "sacct"], r"slurm-status-command: sacct never sees a job end here, .*"),
+    ],
+)
+def test_what_could_never_end_is_refused_at_once(cluster, tmp_path, arguments, message):
+    folder, before = make_folder(tmp_path / "run"), len(cluster.jobs())
+    run = start(folder, *SLURM, *arguments)
+    assert run.wait(60) == 2, said(folder)
+    assert re.fullmatch(f"biaslab: {message}", said(folder).strip().splitlines()[-1])
+    assert "Traceback" not in said(folder)
+    assert (cluster.queue(), len(cluster.jobs())) == ([], before)
+
+
+def test_jobs_that_are_cancelled_or_killed_are_tried_again(cluster, local, tmp_path):
+    folder, before = make_folder(tmp_path / "run"), len(cluster.jobs())
+    run = start(folder, *SLURM)
+    cancelled, *_ = wait_for(lambda: running(cluster))
+    cluster.ask("scancel", cancelled)
+    shot, *_ = wait_for(lambda: [job for job in running(cluster) if job != cancelled])
+    cluster.ask("scancel", "--batch", "--signal=KILL", shot)
+    finish(run, folder)
+    assert sorted(set(states(cluster, before))) == ["CANCELLED", "COMPLETED", "FAILED"]
+    assert len(cluster.jobs()) - before == len(STEPS) + 2
+    assert_same(local, folder)
+
+
+def test_jobs_outlive_the_controller_and_the_daemon_of_their_node(cluster, local, tmp_path):
+    folder, before = make_folder(tmp_path / "run"), len(cluster.jobs())
+    run = start(folder, *SLURM)
+    wait_for(lambda: len(running(cluster)) == 2)
+    cluster.kill("slurmctld")
+    cluster.kill("slurmd.n2")
+    time.sleep(5)
+    cluster.start_controller()
+    cluster.start_node("n2")
+    finish(run, folder)
+    assert states(cluster, before) == ["COMPLETED"] * len(STEPS), "each was run once"
+    assert_same(local, folder)
+
+
+def test_after_a_crash_the_jobs_that_are_left_are_named_and_twice_at_work_they_spoil_nothing(
+    cluster, local, tmp_path
+):
+    folder = make_folder(tmp_path / "run")
+    run = start(folder, *SLURM)
+    wait_for(lambda: len(running(cluster)) == 2)
+    name = re.search(r"SLURM run ID: (\S+)", said(folder))[1]
+    kill(run)
+    refused = start(folder, *SLURM)
+    assert refused.wait(60) == 2, said(folder)
+    last = said(folder).strip().splitlines()[-1]
+    assert re.match(r"biaslab: \d jobs of an earlier run in this folder are still in the queue \(", last)
+    assert f"scancel --name {name}" in last
+    finish(start(folder, "--cores", 1), folder)  # beside them
+    wait_for(lambda: not cluster.queue())
+    assert_same(local, folder)
