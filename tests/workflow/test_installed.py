@@ -140,7 +140,7 @@ def test_dry_runs_of_the_default_and_of_a_preset(run):
 
 
 def test_commands_find_their_lists_and_examples(run):
-    assert run("datasets", "list").stdout.startswith("name\tversion\t")
+    assert run("datasets", "list").stdout.startswith("name\tstate\t")
     words = ["she", "he", "her", "his", "woman", "man", "nurse", "doctor", "lawyer", "teacher"]
     values = [" ".join(str((i * k) % 7 - 3) for k in (1, 2, 3, 5)) for i in range(1, len(words) + 1)]
     rows = [f"{word} {value}" for word, value in zip(words, values, strict=True)]

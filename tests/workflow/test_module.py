@@ -131,5 +131,10 @@ def _python_with_snakemake_alone(folder: Path) -> str:
         "        if name in HIDDEN:\n"
         "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
         "sys.meta_path.insert(0, Hider())\n"
+        "import pkgutil\n"  # Snakemake imports each plugin that it lists, and that for Slurm needs pandas
+        "listed = pkgutil.iter_modules\n"
+        "pkgutil.iter_modules = lambda *given: (\n"
+        "    module for module in listed(*given) if not module.name.startswith('snakemake_executor_plugin_slurm')\n"
+        ")\n"
     )
     return str(python)
