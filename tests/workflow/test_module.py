@@ -133,8 +133,7 @@ def _python_with_snakemake_alone(folder: Path) -> str:
         "sys.meta_path.insert(0, Hider())\n"
         "import pkgutil\n"  # Snakemake imports each plugin that it lists, and that for Slurm needs pandas
         "listed = pkgutil.iter_modules\n"
-        "pkgutil.iter_modules = lambda *given: (\n"
-        "    module for module in listed(*given) if not module.name.startswith('snakemake_executor_plugin_slurm')\n"
-        ")\n"
+        "SLURM = 'snakemake_executor_plugin_slurm'\n"
+        "pkgutil.iter_modules = lambda *given: (m for m in listed(*given) if not m.name.startswith(SLURM))\n"
     )
     return str(python)
