@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREY, VERMILLION, figure, save_with_data
-from biaslab.ranking.measures import MEASURES
+from biaslab.ranking.registry import MEASURES
 from biaslab.ranking.reranking import RANKINGS, Part
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def measure_table(part: Part) -> pd.DataFrame:
     -------
     pandas.DataFrame
         query ("" for the means), ranking (before, after), n_candidates, n_places, n_exhausted, feasible (1
-        without any infeasible prefix, else 0), and ``measures.MEASURES``.
+        without any infeasible prefix, else 0), and ``registry.MEASURES``.
     """
     n_lists = len(part.queries)
     after = np.array([0, 1])
@@ -116,7 +116,7 @@ def distribution_table(part: Part) -> pd.DataFrame:
     """
     rows = []
     for measure in _TITLES:
-        values = part.measures[:, :, MEASURES.index(measure)]
+        values = part.measures[:, :, list(MEASURES).index(measure)]
         steps = np.histogram_bin_edges(values[np.isfinite(values)], N_STEPS)
         steps = np.append(steps[0], steps)
         for i, ranking in enumerate(RANKINGS):
