@@ -81,3 +81,8 @@ def rank_by_fa_ir(scores, is_protected, minima):
         count += take is protected
         order.append(take.pop(0))
     return order, exhausted
+
+
+def passes_test(ranking, p, alpha):
+    """Whether the p-value is above alpha; NaN for no ranking."""
+    return float(p_value(tuple(ranking), p) > alpha) if ranking else math.nan

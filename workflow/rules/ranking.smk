@@ -1,4 +1,4 @@
-from biaslab.run.command import options
+from biaslab.run.command import options, without
 
 
 rule simulate_ranking:
@@ -17,7 +17,7 @@ rule simulate_ranking:
         mem_mb=memory(2000),
         runtime=60,
     params:
-        options=options(config["ranking"]),
+        options=options(without(config["ranking"], "compared_lists")),
         seed=config["seed"],
     message:
         "simulate fairness-aware ranking"
@@ -25,6 +25,29 @@ rule simulate_ranking:
         "biaslab ranking simulate {params.options} --seed {params.seed} --threads {threads}"
         " --measures {output.measures} --feasibility {output.feasibility} --differences {output.differences}"
         " > {log} 2>&1"
+
+
+rule compare_rankings:
+    output:
+        "results/ranking/comparison.tsv",
+    log:
+        "results/logs/ranking/compare_rankings.log",
+    benchmark:
+        "results/benchmarks/ranking/compare_rankings.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(2000),
+        runtime=30,
+    params:
+        options=options(without(config["ranking"], "compared_lists", "distributions")),
+        lists=config["ranking"]["compared_lists"],
+        seed=config["seed"],
+    message:
+        "compare all re-ranking algorithms by all measures"
+    shell:
+        "biaslab ranking compare {params.options} --lists {params.lists} --seed {params.seed}"
+        " --out {output} > {log} 2>&1"
 
 
 rule find_counterexamples:
@@ -49,6 +72,7 @@ rule find_counterexamples:
 rule ranking:
     input:
         rules.simulate_ranking.output,
+        rules.compare_rankings.output,
         rules.find_counterexamples.output,
         rules.report_ranking.output,
     message:

@@ -261,8 +261,8 @@ def discounted_gain(gains, discounts):
 def fill_measures(values, gains, ideal, log_desired, floors, logs, discounts, skews, out):
     """Write the six measures of a ranking to `out`, in the order of ``measures.MEASURES``.
 
-    values (k,) int64, below 0 where unknown, and gains (k,) float64 of the candidates in order; ideal float64,
-    the discounted gain of the candidates in the order of their scores; skews (m,) float64, room to work in.
+    values (k,) int64, below 0 where unknown, and gains (k,) float64 of the candidates in order; ideal
+    float64, the discounted gain of the candidates in the order of their scores; skews (m,) float64, room.
     """
     out[0], out[1] = infeasibility(values, floors)
     fill_skews(values, log_desired, logs, skews)

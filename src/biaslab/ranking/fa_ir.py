@@ -122,6 +122,13 @@ def p_values(rankings: Rankings, protected: np.ndarray, finite: bool) -> np.ndar
     return np.where((protected == UNKNOWN) | (n_known == 0), np.nan, found)
 
 
+def passes(rankings: Rankings) -> np.ndarray:
+    """Return 1 where the protected value has no significantly few places, else 0; NaN as `p_values`."""
+    settings = rankings.pools.settings
+    found = p_values(rankings, rankings.pools.groups.of_value(settings.protected), finite=False)
+    return np.where(np.isnan(found), np.nan, found > settings.alpha)
+
+
 def rank_pools(pools: Pools, n_places: np.ndarray, finite: bool) -> tuple[np.ndarray, np.ndarray]:
     """Re-rank lists by FA*IR; candidates whose value is unknown are left out.
 

@@ -423,11 +423,31 @@ def open_output(path: str | os.PathLike, source: ListFile) -> Iterator[Callable[
         cannot be written.
     """
     path = Path(path)
-    delimiter = _DELIMITERS.get(_suffix(path))
     _check_new_columns(source)
     schema = _output_schema(source)
-    if delimiter is not None:
+    if _suffix(path) in _DELIMITERS:
         _check_text(path, schema)
+    with _open_table(path, schema) as write:
+        yield write
+
+
+def write_lists(path: str | os.PathLike, table: pa.Table) -> None:
+    """Write a table as a ``.csv``, ``.tsv`` or ``.parquet`` file, atomically.
+
+    Raises
+    ------
+    InputError
+        When the suffix is another, or the file cannot be written.
+    """
+    _suffix(Path(path))
+    with _open_table(Path(path), table.schema) as write:
+        write(table)
+
+
+@contextlib.contextmanager
+def _open_table(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+    """Yield a function that appends rows to a file, which appears at the end."""
+    delimiter = _DELIMITERS.get(_suffix(path))
     with atomic_path(path) as temporary:
         if delimiter is None:
             with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:

@@ -27,14 +27,15 @@ class Measure:
         What it is where nothing is unfair; for NDCG, where nothing is lost.
     compute : callable
         Takes Rankings, returns (n_lists,) float64; NaN where a list has no such number.
-    needs_scores : bool
-        Whether it needs the scores of the candidates.
+    needs_scores, needs_protected : bool
+        Whether it needs the scores of the candidates, or a protected value.
     """
 
     title: str
     fair: float
     compute: Callable[[Rankings], np.ndarray]
     needs_scores: bool = False
+    needs_protected: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ MEASURES = {
     "disparate_treatment": Measure("Disparate treatment ratio", 1, exposure.disparate_treatment, True),
     "disparate_impact": Measure("Disparate impact ratio", 1, exposure.disparate_impact, True),
     "attention_inequity": Measure("Inequity of attention", 0, exposure.attention_inequity, True),
+    "fa_ir_pass": Measure("Passes FA*IR's test", 1, fa_ir.passes, needs_protected=True),
 }
 
 ALGORITHMS = {
@@ -132,12 +134,12 @@ def rerank(name: str, pools: Pools, k: int) -> tuple[Rankings, np.ndarray]:
     return Rankings(pools, best.n_places, rows), exhausted
 
 
-def chosen_measures(has_scores: bool) -> dict[str, Measure]:
-    """Return the measures that can be computed, by name."""
-    return {name: m for name, m in MEASURES.items() if has_scores or not m.needs_scores}
-
-
-def measure(rankings: Rankings) -> np.ndarray:
-    """Return all measures that can be computed of each list, (n_lists, n) float64, in their order."""
-    chosen = chosen_measures(rankings.pools.scores is not None)
-    return np.stack([m.compute(rankings) for m in chosen.values()], axis=1)
+def measure(rankings: Rankings) -> dict[str, np.ndarray]:
+    """Return all measures that can be computed of rankings, by name: (n_lists,) float64 each."""
+    has_scores = rankings.pools.scores is not None
+    has_protected = rankings.pools.settings.protected is not None
+    return {
+        name: measure.compute(rankings)
+        for name, measure in MEASURES.items()
+        if has_scores >= measure.needs_scores and has_protected >= measure.needs_protected
+    }

@@ -29,8 +29,8 @@ class Part:
     n_candidates, n_places, n_exhausted : (n_lists,) int64
         Candidates; re-ranked places; places that did not get what the algorithm asks for, because a value
         had no candidates left.
-    measures : (n_lists, 2, n) float64
-        Before and after, in the order of ``registry.MEASURES``.
+    measures : dict of str to (n_lists, 2) float64
+        Those of ``registry.MEASURES`` that can be computed, before and after.
     shares : dict of str to (3,) float64
         Sums over the lists, by value: the desired share, and that in the top places before and after, of the
         places with a known value.
@@ -40,7 +40,7 @@ class Part:
     n_candidates: np.ndarray
     n_places: np.ndarray
     n_exhausted: np.ndarray
-    measures: np.ndarray
+    measures: dict[str, np.ndarray]
     shares: dict[str, np.ndarray]
 
 
@@ -116,22 +116,24 @@ def _rerank(lists: Lists, pools: Pools, k: int, algorithm: str) -> tuple[pa.Tabl
     ranked = lists.table.take(pa.array(after.rows))
     ranked = ranked.append_column(RANK, pa.array(places_of(after.n_places) + 1))
     ranked = ranked.append_column(OLD_RANK, pa.array(old[after.rows]))
-    measures = np.stack([registry.measure(rankings) for rankings in (before, after)], axis=1)
+    found = [registry.measure(rankings) for rankings in (before, after)]
+    measures = {name: np.stack([of[name] for of in found], axis=1) for name in found[0]}
     shares = _shares(before, after)
     return ranked, Part(lists.queries, pools.sizes, after.n_places, exhausted, measures, shares)
 
 
 def top_shares(rankings: Rankings) -> np.ndarray:
-    """Return the share of each group in the top, of the places with a known value, (G,) float64."""
+    """Return the share of each group in the top, of the known ones there, (G,) float64; NaN without any."""
     lists = np.repeat(np.arange(len(rankings.n_places)), rankings.n_places)
     n_known = np.bincount(lists[rankings.groups != UNKNOWN], minlength=len(rankings.n_places))
-    return rankings.by_group() / np.maximum(n_known, 1)[rankings.pools.groups.lists]
+    with np.errstate(invalid="ignore"):
+        return rankings.by_group() / n_known[rankings.pools.groups.lists]
 
 
 def _shares(before: Rankings, after: Rankings) -> dict[str, np.ndarray]:
     """Return, by value, the desired share and those in two rankings, summed over lists."""
     groups = before.pools.groups
-    parts = (groups.desired, top_shares(before), top_shares(after))
+    parts = (groups.desired, *(np.nan_to_num(top_shares(rankings)) for rankings in (before, after)))
     sums = [np.bincount(groups.values, shares, len(groups.names)) for shares in parts]
     return dict(zip(groups.names, np.stack(sums, axis=1), strict=True))
 
@@ -143,6 +145,7 @@ def _merge(parts: Sequence[Part]) -> Part:
             shares[name] = shares.get(name, 0) + sums
     arrays = [
         np.concatenate([getattr(part, name) for part in parts])
-        for name in ("n_candidates", "n_places", "n_exhausted", "measures")
+        for name in ("n_candidates", "n_places", "n_exhausted")
     ]
-    return Part([q for part in parts for q in part.queries], *arrays, dict(sorted(shares.items())))
+    measures = {name: np.concatenate([part.measures[name] for part in parts]) for name in parts[0].measures}
+    return Part([q for part in parts for q in part.queries], *arrays, measures, dict(sorted(shares.items())))
