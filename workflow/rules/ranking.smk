@@ -1,4 +1,4 @@
-from biaslab.run.command import options, without
+from biaslab.ranking.workload import chosen_options
 
 
 rule simulate_ranking:
@@ -17,7 +17,7 @@ rule simulate_ranking:
         mem_mb=memory(2000),
         runtime=60,
     params:
-        options=options(without(config["ranking"], "compared_lists")),
+        options=chosen_options(config, "attribute_values", "distributions", "candidates", "top"),
         seed=config["seed"],
     message:
         "simulate fairness-aware ranking"
@@ -40,14 +40,12 @@ rule compare_rankings:
         mem_mb=memory(2000),
         runtime=30,
     params:
-        options=options(without(config["ranking"], "compared_lists", "distributions")),
-        lists=config["ranking"]["compared_lists"],
+        options=chosen_options(config, "attribute_values", "compared_lists", "candidates", "top"),
         seed=config["seed"],
     message:
         "compare all re-ranking algorithms by all measures"
     shell:
-        "biaslab ranking compare {params.options} --lists {params.lists} --seed {params.seed}"
-        " --out {output} > {log} 2>&1"
+        "biaslab ranking compare {params.options} --seed {params.seed} --out {output} > {log} 2>&1"
 
 
 rule find_counterexamples:

@@ -82,7 +82,7 @@ def compare(
     attribute_values: Annotated[
         str, typer.Option(help="Numbers of values of the attribute, separated by commas.")
     ],
-    lists: Annotated[int, typer.Option(help="Lists for each of them.", min=2)],
+    compared_lists: Annotated[int, typer.Option(help="Lists for each of them.", min=2)],
     candidates: Annotated[int, typer.Option(help="Candidates with each value.", min=1)],
     top: Annotated[int, typer.Option(help="Length of the rankings, at most the candidates.", min=1)],
     seed: Seed,
@@ -93,7 +93,7 @@ def compare(
     from biaslab.ranking import comparison, simulation
 
     sizes = simulation.parse_sizes(attribute_values)
-    write_tsv(out, comparison.compare(sizes, lists, candidates, top, seed))
+    write_tsv(out, comparison.compare(sizes, compared_lists, candidates, top, seed))
 
 
 @app.command("counterexamples")

@@ -13,12 +13,12 @@ from numpy.testing import assert_allclose
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv
+from biaslab.ranking import registry
 from biaslab.ranking.algorithms import ALGORITHMS, rerank_report
 from biaslab.ranking.desired import KINDS
 from biaslab.ranking.lists import Columns, ListFile
 from biaslab.ranking.measures import MEASURES as GEYIK
 from biaslab.ranking.measures import measure
-from biaslab.ranking import registry
 from biaslab.ranking.report.lists import (
     distribution_table,
     exhausted_line,
