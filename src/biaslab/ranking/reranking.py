@@ -93,12 +93,12 @@ def rerank_file(
             ranked, part = _rerank(lists, pools, k, algorithm)
             write(ranked)
             parts.append(part)
-    merged = _merge(parts)
-    check_protected(settings.protected, merged.shares, source)
+        merged = _merge(parts)
+        _check_protected(settings.protected, merged.shares, source)
     return merged
 
 
-def check_protected(protected: str | None, values: Sequence[str], source: ListFile) -> None:
+def _check_protected(protected: str | None, values: Sequence[str], source: ListFile) -> None:
     """Refuse a protected value that no list has."""
     if protected is not None and protected not in values:
         known = ", ".join(values)

@@ -64,10 +64,10 @@ def comparison(units: Sequence[Results]) -> Table:
         rows.append(row)
     note = (
         f"|A|: values of the attribute; {data['n_lists'].iloc[0]:,} lists each, drawn as in the simulation,"
-        " with the same number of candidates of each value and scores that do not depend on it. FA*IR protects"
-        " one value, whose test is the last but one column: the share of lists in which it has no"
-        " significantly few places. Mean ± half the width of its 95% interval (Student's t over lists). Best is"
-        " 0 for NDKL and the inequity of attention, 1 for all else."
+        " with the same number of candidates of each value and scores that do not depend on it. FA*IR"
+        " protects one value, whose test is the last but one column: the share of lists in which it has no"
+        " significantly few places. Mean ± half the width of its 95% interval (Student's t over lists). Best"
+        " is 0 for NDKL and the inequity of attention, 1 for all else."
     )
     return Table(
         data, pd.DataFrame(rows), "All re-ranking algorithms by measures of exposure and FA*IR", note
