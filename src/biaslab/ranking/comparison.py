@@ -12,7 +12,6 @@ from tqdm import tqdm
 
 from biaslab.core.rng import stream
 from biaslab.ranking import registry
-from biaslab.ranking.moments import Moments
 from biaslab.ranking.pools import Groups, Pools, Settings
 from biaslab.ranking.simulation import check_top, draw
 
@@ -40,7 +39,7 @@ def compare(sizes: Sequence[int], n_lists: int, candidates: int, top: int, seed:
     -------
     pandas.DataFrame
         n_values, algorithm, measure, n_lists, n_left_out (lists where it is infinite or undefined, which are
-        not in the mean), mean, sd, ci_low, ci_high (Student's t over lists).
+        not in the mean), mean, ci_low, ci_high (see ``registry.mean_of``).
 
     Raises
     ------
@@ -48,19 +47,18 @@ def compare(sizes: Sequence[int], n_lists: int, candidates: int, top: int, seed:
         When the rankings are longer than a value has candidates.
     """
     check_top(top, candidates)
-    parts = []
+    rows = []
     for m in tqdm(sizes, desc="comparison", unit="size", disable=None):
         scores, desired = draw(m, n_lists, candidates, stream(seed, "ranking comparison", m))
         pools = pools_of(scores, desired, Settings(protected=PROTECTED))
         for name in registry.ALGORITHMS:
             rankings, _ = registry.rerank(name, pools, top)
-            measures = registry.measure(rankings)
-            moments = Moments((len(measures),))
-            moments.add(np.stack(list(measures.values()), axis=1))
-            about = {"n_values": m, "algorithm": name, "measure": list(measures), "n_lists": n_lists}
-            about["n_left_out"] = n_lists - moments.n
-            parts.append(pd.DataFrame(about | moments.columns()))
-    return pd.concat(parts, ignore_index=True)
+            about = {"n_values": m, "algorithm": name}
+            rows += [
+                about | {"measure": measure} | registry.mean_of(measure, values)
+                for measure, values in registry.measure(rankings).items()
+            ]
+    return pd.DataFrame(rows)
 
 
 def pools_of(scores: np.ndarray, desired: np.ndarray, settings: Settings) -> Pools:

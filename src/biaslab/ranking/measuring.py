@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.core.stats import mean_interval
 from biaslab.ranking import exposure, fa_ir, registry
 from biaslab.ranking.algorithms import check_k
 from biaslab.ranking.desired import choose, group
@@ -102,27 +101,14 @@ def summarize(lists: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         measure, title, fair (what it is where nothing is unfair), n_lists, n_left_out (lists where it is
-        infinite or undefined, which are not in the mean), mean, ci_low, ci_high (Student's t over lists; none
-        for fewer than two).
+        infinite or undefined, which are not in the mean), mean, ci_low, ci_high (see ``registry.mean_of``).
     """
-    rows = []
-    for name in (name for name in registry.MEASURES if name in lists):
-        values = lists[name].to_numpy()
-        finite = values[np.isfinite(values)]
-        low, high = mean_interval(finite)
-        rows.append(
-            {
-                "measure": name,
-                "title": registry.MEASURES[name].title,
-                "fair": registry.MEASURES[name].fair,
-                "n_lists": len(values),
-                "n_left_out": len(values) - len(finite),
-                "mean": finite.mean() if len(finite) else np.nan,
-                "ci_low": low,
-                "ci_high": high,
-            }
-        )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {"measure": name, "title": measure.title, "fair": measure.fair}
+        | registry.mean_of(name, lists[name].to_numpy())
+        for name, measure in registry.MEASURES.items()
+        if name in lists
+    )
 
 
 def _order(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:

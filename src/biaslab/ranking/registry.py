@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from biaslab.core.errors import InputError, suggest
+from biaslab.core.stats import mean_interval, share_interval
 from biaslab.ranking import exposure, fa_ir, geyik
 from biaslab.ranking.measures import MEASURES as GEYIK_MEASURES
 from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, top_by_score
@@ -29,6 +30,8 @@ class Measure:
         Takes Rankings, returns (n_lists,) float64; NaN where a list has no such number.
     needs_scores, needs_protected : bool
         Whether it needs the scores of the candidates, or a protected value.
+    is_share : bool
+        Whether it is 0 or 1 for each list, so that its mean is a share of the lists.
     """
 
     title: str
@@ -36,6 +39,7 @@ class Measure:
     compute: Callable[[Rankings], np.ndarray]
     needs_scores: bool = False
     needs_protected: bool = False
+    is_share: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ MEASURES = {
     "disparate_treatment": Measure("Disparate treatment ratio", 1, exposure.disparate_treatment, True),
     "disparate_impact": Measure("Disparate impact ratio", 1, exposure.disparate_impact, True),
     "attention_inequity": Measure("Inequity of attention", 0, exposure.attention_inequity, True),
-    "fa_ir_pass": Measure("Passes FA*IR's test", 1, fa_ir.passes, needs_protected=True),
+    "fa_ir_pass": Measure("Passes FA*IR's test", 1, fa_ir.passes, needs_protected=True, is_share=True),
 }
 
 ALGORITHMS = {
@@ -132,6 +136,36 @@ def rerank(name: str, pools: Pools, k: int) -> tuple[Rankings, np.ndarray]:
     rows = best.rows.copy()
     rows[known], exhausted = algorithm(name).rank(pools, n_known)
     return Rankings(pools, best.n_places, rows), exhausted
+
+
+def mean_of(name: str, values: np.ndarray) -> dict[str, float]:
+    """Return the mean of a measure over lists, with its interval.
+
+    Parameters
+    ----------
+    name : str
+        One of `MEASURES`.
+    values : (n,) float64
+        Of each list; those that are infinite or undefined are left out.
+
+    Returns
+    -------
+    dict of str to float
+        n_lists, n_left_out, mean, ci_low, ci_high: by Student's t over lists, by Clopper and Pearson for a
+        share; NaN where there are too few lists.
+    """
+    finite = values[np.isfinite(values)]
+    if MEASURES[name].is_share:
+        low, high = share_interval(int(finite.sum()), len(finite))
+    else:
+        low, high = mean_interval(finite)
+    return {
+        "n_lists": len(values),
+        "n_left_out": len(values) - len(finite),
+        "mean": finite.mean() if len(finite) else np.nan,
+        "ci_low": low,
+        "ci_high": high,
+    }
 
 
 def measure(rankings: Rankings) -> dict[str, np.ndarray]:

@@ -42,6 +42,7 @@ SHOWN = (
 
 _COLOURS = (BLACK, VERMILLION, BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, GREY)
 _MARKERS = "xosD^vPX*"
+_SHARE_CELL = "{mean:.3f} [{ci_low:.3f}, {ci_high:.3f}]"
 _APART = 0.08  # between the marks of two algorithms, so that equal ones can be seen
 
 
@@ -59,15 +60,17 @@ def comparison(units: Sequence[Results]) -> Table:
     for (m, algorithm), group in halved.groupby(["n_values", "algorithm"], sort=False):
         row = {"|A|": str(m), "Algorithm": ALGORITHMS[algorithm].title}
         for name in SHOWN:
-            cell = {MEASURES[name].title: "{mean:.3f} ± {half:.2g}"}
+            is_share = MEASURES[name].is_share  # its interval lies askew
+            cell = {MEASURES[name].title: _SHARE_CELL if is_share else "{mean:.3f} ± {half:.2g}"}
             row |= text_columns(group[group["measure"] == name], cell).iloc[0].to_dict()
         rows.append(row)
     note = (
         f"|A|: values of the attribute; {data['n_lists'].iloc[0]:,} lists each, drawn as in the simulation,"
         " with the same number of candidates of each value and scores that do not depend on it. FA*IR"
         " protects one value, whose test is the last but one column: the share of lists in which it has no"
-        " significantly few places. Mean ± half the width of its 95% interval (Student's t over lists). Best"
-        " is 0 for NDKL and the inequity of attention, 1 for all else."
+        " significantly few places, with Clopper and Pearson's 95% interval. All else: mean ± half the width"
+        " of its 95% interval (Student's t over lists). Best is 0 for NDKL and the inequity of attention, 1"
+        " for all else."
     )
     return Table(
         data, pd.DataFrame(rows), "All re-ranking algorithms by measures of exposure and FA*IR", note
