@@ -139,11 +139,12 @@ def test_a_place_that_is_there_twice_is_named(tmp_path):
 
 def test_lines_count_significant_lists():
     tests = pd.DataFrame({"value": ["f"] * 4 + ["m"], "p_value": [0.04, 0.005, 0.5, np.nan, 0.5]})
+    tests["p_value_pool"] = tests["p_value"] / 2
     first, second = lines_of_tests(tests)
     assert first.startswith(
         "too few places for 'f' in 3 lists: 2 at p <= 0.05 (9.4 to 99.2%), 1 at p <= 0.01 ("
     )
-    assert second.startswith("too few places for 'm' in 1 lists: 0 at p <= 0.05 (0.0 to 97.5%)")
+    assert second == "too few places for 'm': p = 0.5, or 0.25 drawn from the candidates of the list"
 
 
 @pytest.fixture

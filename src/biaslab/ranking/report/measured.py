@@ -41,7 +41,7 @@ def summary(means: pd.DataFrame) -> str:
 
 
 def test_lines(tests: pd.DataFrame) -> list[str]:
-    """Return, a value a line, in how many lists it has too few places by FA*IR's test.
+    """Return, a value a line, in how many lists it has too few places by FA*IR's test; of one, the p-value.
 
     Parameters
     ----------
@@ -51,6 +51,13 @@ def test_lines(tests: pd.DataFrame) -> list[str]:
     lines = []
     for value, rows in tests.groupby("value", sort=True):
         found = rows["p_value"].dropna()
+        if len(rows) == 1:
+            p_values = rows[["p_value", "p_value_pool"]].iloc[0]
+            lines.append(
+                f"too few places for '{value}': p = {p_values.iloc[0]:.4g}, or {p_values.iloc[1]:.4g} drawn"
+                " from the candidates of the list"
+            )
+            continue
         parts = []
         for level in LEVELS:
             hits = int((found <= level).sum())
