@@ -296,3 +296,42 @@ def test_command_ends_with_one_line_for_bad_input(tmp_path, biaslab):
         2,
         f"biaslab: {tmp_path}/out.xls: unknown kind of file; name a .csv, .tsv or .parquet file\n",
     )
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_unknown_candidates_keep_their_places_and_the_others_are_reranked(tmp_path, algorithm):
+    rng = np.random.default_rng(8)
+    columns, names = Columns("score", ("sex",), "query", unknown="x"), ["f", "m"]
+    desired = [Fraction(1, 2)] * 2
+    (tmp_path / "p.csv").write_text("value,share\nf,0.5\nm,0.5\n")
+    for k in (1, 4, 50):
+        table = random_table(rng, 15)
+        how = {"desired": str(tmp_path / "p.csv"), "k": k, "algorithm": algorithm}
+        result, part = reranked(tmp_path, table, columns=columns, **how)
+        for i, (query, rows) in enumerate(table.groupby("query", sort=False)):
+            scores = rows["score"].tolist()
+            values = [names.index(v) if v in names else None for v in rows["sex"]]
+            by_score = naive.ranking_by_score(scores, k)
+            known = [j for j, value in enumerate(values) if value is not None]
+            n_known = sum(values[j] is not None for j in by_score)
+            order, exhausted = naive.rank_fairly(
+                [scores[j] for j in known], [values[j] for j in known], desired, n_known, algorithm
+            )
+            left = [known[j] for j in order] if n_known else []
+            expected = [j if values[j] is None else left.pop(0) for j in by_score]
+            found = result[result["query"] == query]
+            assert found["row"].tolist() == rows["row"].iloc[expected].tolist()
+            assert part.n_exhausted[i] == (exhausted if n_known else 0)
+
+
+def test_command_takes_empty_fields_for_unknown(tmp_path, biaslab):
+    (tmp_path / "c.csv").write_text("name,score,sex\na,4,m\nb,3,\nc,2,m\nd,1,f\n")
+    arguments = [tmp_path / "c.csv", "--score", "score", "--attribute", "sex", "--desired", "uniform"]
+    arguments += ["--top", "4", "--out", tmp_path / "out.csv"]
+    code, _, err = biaslab(*arguments)
+    assert (code, err) == (
+        2,
+        f"biaslab: {tmp_path}/c.csv:3: the sex is missing; fill it in, or remove the line\n",
+    )
+    assert biaslab(*arguments, "--unknown", "", "--algorithm", "det_greedy")[0] == 0
+    assert pd.read_csv(tmp_path / "out.csv")["name"].tolist() == list("abdc")
