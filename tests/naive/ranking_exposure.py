@@ -39,6 +39,14 @@ def click_rate(a, values, scores, order, attention):
     return sum(at.get(i, 0.0) * scores[i] for i in members) / len(members) if members else math.nan
 
 
+def relevance_share(a, values, scores):
+    known = [(value, score) for value, score in zip(values, scores, strict=True) if value is not None]
+    total = sum(score for _, score in known)
+    if not total or not is_relevance(values, scores):
+        return math.nan
+    return sum(score for value, score in known if value == a) / total
+
+
 def least_to_greatest(numbers):
     if len(numbers) < 2 or any(math.isnan(x) for x in numbers) or max(numbers) == 0:
         return math.nan

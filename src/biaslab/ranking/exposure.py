@@ -14,6 +14,9 @@ list with value a, in the top or not (one below the top gets no attention):
   distance open;
 - *inequity of attention* of one list: the sum over candidates of |v_i / sum of v - u_i / sum of u|, 0 to 2.
 
+Over many lists, the mean share of attention of a value beside its mean share of relevance is the group form
+of Biega's amortized equity: attention earned list after list should be that deserved.
+
 Ratios are of values that candidates of the list have, and NaN for fewer than two; what needs relevance is
 NaN where a score is negative or a group, or the list, has no relevance at all.
 """
@@ -48,6 +51,18 @@ def attention_shares(rankings: Rankings) -> np.ndarray:
     groups = rankings.pools.groups
     with np.errstate(invalid="ignore"):
         return sums / np.bincount(groups.lists, sums, len(rankings.n_places))[groups.lists]
+
+
+def relevance_shares(rankings: Rankings) -> np.ndarray:
+    """Return the share of a list's relevance that each group has, of that of known values, (G,) float64.
+
+    NaN where a known candidate's score is negative, where the list has no relevance, and without scores.
+    """
+    groups = rankings.pools.groups
+    if rankings.pools.scores is None:
+        return np.full(len(groups.counts), np.nan)
+    sums = np.where(groups.counts > 0, utilities(rankings) * groups.counts, 0.0)
+    return _divide(sums, np.bincount(groups.lists, sums, len(rankings.n_places))[groups.lists])
 
 
 def exposure_ratio(rankings: Rankings) -> np.ndarray:

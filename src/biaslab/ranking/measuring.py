@@ -19,10 +19,12 @@ VALUES = {
     "desired": lambda rankings: rankings.pools.groups.desired,
     "share": top_shares,
     "attention": exposure.attention_shares,
+    "relevance": exposure.relevance_shares,
     "exposure": exposure.exposures,
 }
 """What is measured of each value in a list: desired share, share of the top places, share of the attention in
-the top, and exposure (mean attention of the value's candidates)."""
+the top, share of the relevance of all candidates (where there are scores), and exposure (mean attention of
+its candidates)."""
 
 
 @dataclass(frozen=True)

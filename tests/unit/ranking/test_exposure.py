@@ -115,6 +115,14 @@ def test_worked_example_of_the_job_seekers():
     assert_allclose(exposure.utilities(rankings), [0.81, 0.78])
 
 
+@pytest.mark.parametrize("lowest", [0, -1])
+def test_shares_of_relevance_are_those_of_all_known_candidates(lowest):
+    lists = random_lists(np.random.default_rng(9), True, lowest)
+    rankings = top_by_score(pools_of(lists, [0.5, 0.3, 0.2]), 3)
+    expected = [naive_exposure.relevance_share(a, v, s.tolist()) for v, s in lists for a in range(3)]
+    assert_allclose(exposure.relevance_shares(rankings), expected, rtol=1e-12)
+
+
 def test_below_the_top_there_is_no_attention():
     pools = pools_of([([0, 1, 0, 1], np.array([4, 3, 2, 1]))], [0.5, 0.5])
     rankings = top_by_score(pools, 2)
