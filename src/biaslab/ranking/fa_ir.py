@@ -22,7 +22,7 @@ import numpy as np
 
 from biaslab.core.errors import InputError
 from biaslab.ranking import _fa_ir_kernels
-from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, starts_of
+from biaslab.ranking.pools import UNKNOWN, Groups, Pools, Rankings, starts_of
 
 _TABLES = 4096  # kept: lists of one length with one share have one table
 
@@ -173,7 +173,7 @@ def rank_pools(pools: Pools, n_places: np.ndarray, finite: bool) -> tuple[np.nda
     return chosen, exhausted
 
 
-def _draws(groups, protected: np.ndarray, finite: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _draws(groups: Groups, protected: np.ndarray, finite: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what to draw from in each list: the share of a group, the pool and the group's candidates."""
     there = protected != UNKNOWN
     if not finite:
