@@ -16,6 +16,8 @@ SIMULATED = (("measures", "simulation"), ("feasibility", "feasibility"), ("diffe
 def write_results(folder: Path) -> None:
     """Write every file that tables, figures and claims read."""
     simulate_small(folder, "2,4")
+    sizes = ["--attribute-values", "2,4", "--compared-lists", 6, "--candidates", 10, "--top", 10]
+    _run("compare", *sizes, "--seed", 1, "--out", folder / "comparison.tsv")
     outputs = ["--summary", folder / "enumeration.tsv", "--out", folder / "counterexamples.tsv"]
     limits = ["--values", 4, "--denominator", 8, "--sort-values", 2, "--sort-denominator", 4]
     _run("counterexamples", *limits, *outputs)

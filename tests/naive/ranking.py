@@ -95,8 +95,16 @@ def rank_fairly(scores, attributes, desired, k_max, algorithm):
     return rank_greedily(scores, attributes, desired, k_max, algorithm)
 
 
+def known_values(values):
+    """The values that are not None, which stands for unknown: shares are of them."""
+    return [a for a in values if a is not None]
+
+
 def ranking_skew(values, desired, k, a):
-    observed = Fraction(values[:k].count(a), len(values[:k]))
+    known = known_values(values[:k])
+    if not known:
+        return math.nan
+    observed = Fraction(known.count(a), len(known))
     if desired[a] == 0:
         return math.inf if observed else 0.0
     return math.log(observed / desired[a]) if observed else -math.inf
@@ -105,14 +113,17 @@ def ranking_skew(values, desired, k, a):
 def ranking_ndkl(values, desired):
     total = normaliser = 0.0
     for i in range(1, len(values) + 1):
+        known = known_values(values[:i])
+        if not known:
+            continue
         divergence = 0.0
         for a in range(len(desired)):
-            share = Fraction(values[:i].count(a), i)
+            share = Fraction(known.count(a), len(known))
             if share:
                 divergence += float(share) * (math.log(share / desired[a]) if desired[a] else math.inf)
         total += divergence / math.log2(i + 1)
         normaliser += 1 / math.log2(i + 1)
-    return total / normaliser
+    return total / normaliser if normaliser else math.nan
 
 
 def ranking_dcg(gains):
@@ -123,7 +134,11 @@ def ranking_measures(scores, attributes, desired, order):
     """InfeasibleIndex, InfeasibleCount, MinSkew, MaxSkew, NDKL and NDCG of a whole ranking."""
     values = [attributes[i] for i in order]
     short = [
-        [a for a in range(len(desired)) if values[:k].count(a) < math.floor(desired[a] * k)]
+        [
+            a
+            for a in range(len(desired))
+            if values[:k].count(a) < math.floor(desired[a] * len(known_values(values[:k])))
+        ]
         for k in range(1, len(values) + 1)
     ]
     skews = [ranking_skew(values, desired, len(values), a) for a in range(len(desired))]
@@ -132,8 +147,8 @@ def ranking_measures(scores, attributes, desired, order):
     return (
         sum(bool(values_short) for values_short in short),
         sum(len(values_short) for values_short in short),
-        min(skews),
-        max(skews),
+        min(skews, default=math.nan),
+        max(skews, default=math.nan),
         ranking_ndkl(values, desired),
         gain / ideal if ideal else 1.0,
     )

@@ -1,4 +1,4 @@
-from biaslab.run.command import options
+from biaslab.ranking.workload import chosen_options
 
 
 rule simulate_ranking:
@@ -17,7 +17,7 @@ rule simulate_ranking:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
     params:
-        options=options(config["ranking"]),
+        options=chosen_options(config, "attribute_values", "distributions", "candidates", "top"),
         seed=config["seed"],
     message:
         "simulate fairness-aware ranking"
@@ -25,6 +25,27 @@ rule simulate_ranking:
         "biaslab ranking simulate {params.options} --seed {params.seed} --threads {threads}"
         " --measures {output.measures} --feasibility {output.feasibility} --differences {output.differences}"
         " > {log} 2>&1"
+
+
+rule compare_rankings:
+    output:
+        "results/ranking/comparison.tsv",
+    log:
+        "results/logs/ranking/compare_rankings.log",
+    benchmark:
+        "results/benchmarks/ranking/compare_rankings.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=memory(2000),
+        runtime=30,
+    params:
+        options=chosen_options(config, "attribute_values", "compared_lists", "candidates", "top"),
+        seed=config["seed"],
+    message:
+        "compare all re-ranking algorithms by all measures"
+    shell:
+        "biaslab ranking compare {params.options} --seed {params.seed} --out {output} > {log} 2>&1"
 
 
 rule find_counterexamples:
@@ -49,6 +70,7 @@ rule find_counterexamples:
 rule ranking:
     input:
         rules.simulate_ranking.output,
+        rules.compare_rankings.output,
         rules.find_counterexamples.output,
         rules.report_ranking.output,
     message:

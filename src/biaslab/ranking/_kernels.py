@@ -179,17 +179,21 @@ def rank(algorithm, scores, positions, starts, desired, floors, ceilings, order)
 def infeasibility(values, floors):
     """Return the prefixes in which a value is short, and the pairs of such a prefix and a short value.
 
-    values (k,) int64; floors (k or more, m) int32.
+    values (k,) int64, below 0 where unknown: these candidates are in no prefix; floors (k or more, m) int32.
     """
     m = floors.shape[1]
     counts = np.zeros(m, np.int32)
+    n_known = 0
+    n_short = 0
     n_prefixes = 0
     n_pairs = 0
     for i in range(values.size):
-        counts[values[i]] += 1
-        n_short = 0
-        for a in range(m):
-            n_short += counts[a] < floors[i, a]
+        if values[i] >= 0:
+            counts[values[i]] += 1
+            n_short = 0
+            for a in range(m):
+                n_short += counts[a] < floors[n_known, a]
+            n_known += 1
         n_prefixes += n_short > 0
         n_pairs += n_short
     return n_prefixes, n_pairs
@@ -199,14 +203,20 @@ def infeasibility(values, floors):
 def fill_skews(values, log_desired, logs, skews):
     """Write ln(observed share / desired share) of every value to `skews` (m,); 0 / 0 counts as 1.
 
-    values (k,) int64; log_desired (m,) float64; logs (k + 1 or more,) float64, 0 and then ln 1, ln 2, …
+    values (k,) int64, below 0 where unknown: shares are of the known ones, all NaN without any; log_desired
+    (m,) float64; logs (k + 1 or more,) float64, 0 and then ln 1, ln 2, …
     """
     counts = np.zeros(skews.size, np.int64)
+    n_known = 0
     for i in range(values.size):
-        counts[values[i]] += 1
+        if values[i] >= 0:
+            counts[values[i]] += 1
+            n_known += 1
     for a in range(skews.size):
-        if counts[a] > 0:
-            skews[a] = logs[counts[a]] - logs[values.size] - log_desired[a]
+        if n_known == 0:
+            skews[a] = math.nan
+        elif counts[a] > 0:
+            skews[a] = logs[counts[a]] - logs[n_known] - log_desired[a]
         else:
             skews[a] = 0.0 if log_desired[a] == -math.inf else -math.inf
 
@@ -215,19 +225,24 @@ def fill_skews(values, log_desired, logs, skews):
 def divergence(values, log_desired, logs, discounts):
     """Return NDKL; arguments as `fill_skews`, and discounts (k or more,) float64, 1 / log2(place + 1).
 
-    With counts c_a in the first i places, the divergence is (sum of c_a (ln c_a - ln p_a)) / i - ln i.
+    With counts c_a of the n known ones in the first i places, the divergence is (sum of c_a (ln c_a - ln
+    p_a)) / n - ln n. Prefixes without a known candidate do not count.
     """
     counts = np.zeros(log_desired.size, np.int64)
     terms = 0.0
     total = 0.0
     weight = 0.0
+    n_known = 0
     for i in range(values.size):
         a = values[i]
-        counts[a] += 1
-        c = counts[a]
-        terms += c * logs[c] - (c - 1) * logs[c - 1] - log_desired[a]
-        total += discounts[i] * max(0.0, terms / (i + 1) - logs[i + 1])
-        weight += discounts[i]
+        if a >= 0:
+            counts[a] += 1
+            n_known += 1
+            c = counts[a]
+            terms += c * logs[c] - (c - 1) * logs[c - 1] - log_desired[a]
+        if n_known > 0:
+            total += discounts[i] * max(0.0, terms / n_known - logs[n_known])
+            weight += discounts[i]
     return total / weight
 
 
@@ -246,12 +261,14 @@ def discounted_gain(gains, discounts):
 def fill_measures(values, gains, ideal, log_desired, floors, logs, discounts, skews, out):
     """Write the six measures of a ranking to `out`, in the order of ``measures.MEASURES``.
 
-    values (k,) int64 and gains (k,) float64 of the candidates in order; ideal float64, the discounted gain of
-    the candidates in the order of their scores; skews (m,) float64, room to work in.
+    values (k,) int64, below 0 where unknown, and gains (k,) float64 of the candidates in order; ideal
+    float64, the discounted gain of the candidates in the order of their scores; skews (m,) float64, room.
     """
     out[0], out[1] = infeasibility(values, floors)
     fill_skews(values, log_desired, logs, skews)
-    out[2], out[3] = skews.min(), skews.max()
+    out[2], out[3] = math.nan, math.nan
+    if skews.size > 0:
+        out[2], out[3] = skews.min(), skews.max()
     out[4] = divergence(values, log_desired, logs, discounts)
     out[5] = relative_gain(discounted_gain(gains, discounts), ideal)
 

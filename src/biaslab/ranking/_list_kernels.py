@@ -1,65 +1,41 @@
-"""Compiled loop over lists of any lengths, as they come from a file."""
+"""Compiled loops over lists of any lengths, as they come from a file."""
 
 import numpy as np
 
 from biaslab.core.jit import kernel
-from biaslab.ranking._kernels import discounted_gain, fill_measures, fill_targets, rank
+from biaslab.ranking._kernels import fill_measures, fill_targets, rank
 
 
 @kernel
-def rerank_lists(
-    algorithm,
-    scores,
-    rows,
-    row_groups,
-    list_starts,
-    group_starts,
-    list_groups,
-    desired,
-    by_score,
-    logs,
-    discounts,
-    place_starts,
-    chosen,
-    exhausted,
-    measures,
-):
-    """Re-rank lists that stand one after the other, and measure each before and after.
+def rank_lists(algorithm, scores, rows, group_starts, list_groups, desired, place_starts, chosen, exhausted):
+    """Re-rank lists that stand one after the other.
 
-    The groups are the values of all lists, list after list: n rows, L lists, G groups, P places in all.
+    The groups are the values of all lists, list after list: n candidates, L lists, G groups, P places in all.
 
     Parameters
     ----------
     algorithm : int64
         Place of the algorithm in ``algorithms.ALGORITHMS``.
-    scores : (n,) float64
+    scores : float64
         By row of the input.
     rows : (n,) int64
         Rows of the input, group after group, each group best first.
-    row_groups : (n,) int64
-        Group of each row of the input.
-    list_starts, place_starts : (L + 1,) int64
-        Where rows and places of each list begin; a list has no more places than rows.
     group_starts : (G + 1,) int64
         Where each group begins in `rows`.
     list_groups : (L + 1,) int64
         The first group of each list.
     desired : (G,) float64
         Desired share of each value; one in sum over a list.
-    by_score : (n,) int64
-        Rows of the input, list after list, each list best first.
-    logs, discounts : float64
-        Of ``measures.log_table`` and ``measures.discount_table``, for the longest list.
+    place_starts : (L + 1,) int64
+        Where the places of each list begin; a list has no more places than candidates.
     chosen : (P,) int64
         Receives the rows of the re-ranked lists.
     exhausted : (L,) int64
         Receives the places of each list that went to another value, for want of candidates.
-    measures : (L, 2, 6) float64
-        Receives the measures of the top places by score, and re-ranked.
     """
-    for i in range(list_starts.size - 1):
-        first, last = list_starts[i], list_starts[i + 1]
+    for i in range(list_groups.size - 1):
         g, end = list_groups[i], list_groups[i + 1]
+        first, last = group_starts[g], group_starts[end]
         places = chosen[place_starts[i] : place_starts[i + 1]]
         n_places, m = places.size, end - g
         p = desired[g:end]
@@ -79,18 +55,43 @@ def rerank_lists(
             order,
         )
         places[:] = grouped[order]
-        best = by_score[first : first + n_places]
-        ideal = discounted_gain(scores[best], discounts)
-        log_p, skews = np.log(p), np.empty(m)
-        for after, ranking in enumerate((best, places)):
-            fill_measures(
-                row_groups[ranking] - g,
-                scores[ranking],
-                ideal,
-                log_p,
-                floors,
-                logs,
-                discounts,
-                skews,
-                measures[i, after],
-            )
+
+
+@kernel
+def measure_lists(values, gains, ideals, place_starts, list_groups, desired, logs, discounts, measures):
+    """Measure rankings that stand one after the other; L lists, G groups and P places as in `rank_lists`.
+
+    Parameters
+    ----------
+    values : (P,) int64
+        Value at each place, counted from the list's first group; below 0 where it is unknown.
+    gains : (P,) float64
+        Score at each place.
+    ideals : (L,) float64
+        Discounted gain of as many places of each list in the order of the scores.
+    place_starts, list_groups : (L + 1,) int64
+        As in `rank_lists`.
+    desired : (G,) float64
+        As in `rank_lists`.
+    logs, discounts : float64
+        Of ``measures.log_table`` and ``measures.discount_table``, for the longest list.
+    measures : (L, 6) float64
+        Receives the measures.
+    """
+    for i in range(list_groups.size - 1):
+        g, end = list_groups[i], list_groups[i + 1]
+        start, stop = place_starts[i], place_starts[i + 1]
+        floors = np.empty((stop - start, end - g), np.int32)
+        ceilings = np.empty((stop - start, end - g), np.int32)
+        fill_targets(desired[g:end], floors, ceilings)
+        fill_measures(
+            values[start:stop],
+            gains[start:stop],
+            ideals[i],
+            np.log(desired[g:end]),
+            floors,
+            logs,
+            discounts,
+            np.empty(end - g),
+            measures[i],
+        )

@@ -29,7 +29,8 @@ def summaries(config: Mapping[str, Any]) -> list[str]:
     sizes, n = ranking["attribute_values"], ranking["distributions"]
     return [
         f"simulation of {len(sizes) * n:,} lists: {n:,} desired distributions each for an attribute with"
-        f" {', '.join(map(str, sizes))} values, five rankings of the top {ranking['top']}"
+        f" {', '.join(map(str, sizes))} values, five rankings of the top {ranking['top']}; all algorithms and"
+        f" measures on {len(sizes) * ranking['compared_lists']:,} lists"
     ]
 
 

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from biaslab.run.options import Out, Seed, Threads, grouped
+
+if TYPE_CHECKING:
+    from biaslab.ranking.lists import Columns
 
 app = typer.Typer(
     help="Rankings that follow a desired distribution of attribute values.", no_args_is_help=True
@@ -15,9 +18,8 @@ app = typer.Typer(
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """The columns of a file of lists."""
+    """The columns of a file of lists, but for the score."""
 
-    score: Annotated[str, typer.Option(help="Column of the score; higher is better.")]
     attribute: Annotated[
         list[str],
         typer.Option(
@@ -31,6 +33,24 @@ class ColumnNames:
     qualified: Annotated[
         str | None, typer.Option(help="Column that tells who is qualified: 1, true, yes or 0, false, no.")
     ] = None
+    unknown: Annotated[
+        str | None,
+        typer.Option(
+            help="What the attribute says where it is unknown ('' for empty fields): such candidates keep the"
+            " place that they have, and no share counts them."
+        ),
+    ] = None
+
+
+Desired = Annotated[
+    str,
+    typer.Option(
+        help="uniform over the values of a list, observed (shares among its candidates),"
+        " equal-opportunity (among its qualified ones), demographic-parity (among all candidates of"
+        " the file), or a file: a .csv or .tsv table with the columns value and share, or .yaml lines"
+        " 'value: share'; the shares (numbers or fractions) sum to 1 within 1e-6.",
+    ),
+]
 
 
 @app.command("simulate")
@@ -55,6 +75,25 @@ def simulate(
     results = simulation.simulate(sizes, distributions, candidates, top, seed, threads)
     for path, table in zip((measures, feasibility, differences), results, strict=True):
         write_tsv(path, table)
+
+
+@app.command("compare")
+def compare(
+    attribute_values: Annotated[
+        str, typer.Option(help="Numbers of values of the attribute, separated by commas.")
+    ],
+    compared_lists: Annotated[int, typer.Option(help="Lists for each of them.", min=2)],
+    candidates: Annotated[int, typer.Option(help="Candidates with each value.", min=1)],
+    top: Annotated[int, typer.Option(help="Length of the rankings, at most the candidates.", min=1)],
+    seed: Seed,
+    out: Out,
+) -> None:
+    """Rank random lists by every algorithm there is, and measure the rankings by every measure."""
+    from biaslab.core.io import write_tsv
+    from biaslab.ranking import comparison, simulation
+
+    sizes = simulation.parse_sizes(attribute_values)
+    write_tsv(out, comparison.compare(sizes, compared_lists, candidates, top, seed))
 
 
 @app.command("counterexamples")
@@ -94,15 +133,8 @@ def rerank(
         ),
     ],
     columns: ColumnNames,
-    desired: Annotated[
-        str,
-        typer.Option(
-            help="uniform over the values of a list, observed (shares among its candidates),"
-            " equal-opportunity (among its qualified ones), demographic-parity (among all candidates of"
-            " the file), or a file: a .csv or .tsv table with the columns value and share, or .yaml lines"
-            " 'value: share'; the shares (numbers or fractions) sum to 1 within 1e-6.",
-        ),
-    ],
+    score: Annotated[str, typer.Option(help="Column of the score; higher is better.")],
+    desired: Desired,
     top: Annotated[int, typer.Option(help="Places of each list to fill; shorter lists are ranked whole.")],
     out: Annotated[
         Path,
@@ -111,8 +143,17 @@ def rerank(
         ),
     ],
     algorithm: Annotated[
-        str, typer.Option(help="det_greedy, det_cons, det_relaxed, det_const_sort or score_only.")
+        str,
+        typer.Option(
+            help="det_greedy, det_cons, det_relaxed, det_const_sort, fa_ir, hyper_fa_ir or score_only."
+        ),
     ] = "det_const_sort",
+    protected: Annotated[
+        str | None, typer.Option(help="fa_ir, hyper_fa_ir: the value that gets a minimum of places.")
+    ] = None,
+    alpha: Annotated[
+        float, typer.Option(help="fa_ir, hyper_fa_ir: significance of a ranking with too few.")
+    ] = 0.1,
     measures: Annotated[
         Path | None, typer.Option(help="Where the measures before and after go, means first (.tsv).")
     ] = None,
@@ -122,14 +163,14 @@ def rerank(
 ) -> None:
     """Re-rank your own lists, and measure them before and after; the file is read as a stream."""
     from biaslab.core.io import write_tsv
-    from biaslab.ranking.lists import Columns, ListFile
+    from biaslab.ranking.lists import ListFile
+    from biaslab.ranking.pools import Settings
     from biaslab.ranking.report import lists as list_report
     from biaslab.ranking.reranking import rerank_file
 
-    source = ListFile(
-        candidates, Columns(columns.score, tuple(columns.attribute), columns.query, columns.qualified)
-    )
-    measured = rerank_file(source, out, desired, top, algorithm)
+    source = ListFile(candidates, _columns(columns, score))
+    settings = Settings(protected=protected, alpha=alpha)
+    measured = rerank_file(source, out, desired, top, algorithm, settings)
     if measures is not None:
         write_tsv(measures, list_report.measure_table(measured))
     if figure is not None:
@@ -137,3 +178,106 @@ def rerank(
     typer.echo(list_report.summary(measured))
     if warning := list_report.exhausted_line(measured):
         typer.echo(f"biaslab: {warning}", err=True)
+
+
+@app.command("measure")
+@grouped
+def measure(
+    candidates: Annotated[
+        Path,
+        typer.Argument(
+            help="Table with a header and one candidate a line (.csv, .tsv, .parquet); lists side by side."
+        ),
+    ],
+    columns: ColumnNames,
+    desired: Desired,
+    top: Annotated[
+        int, typer.Option(help="Places of each list to measure; shorter lists are measured whole.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where the means of the measures over the lists go (.tsv).")],
+    rank: Annotated[
+        str | None,
+        typer.Option(help="Column of the place, lower is better; without it the order of the file is taken."),
+    ] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the score or relevance, for the measures that need one; higher is better."
+        ),
+    ] = None,
+    stop: Annotated[
+        float | None,
+        typer.Option(
+            help="Chance that a reader stops at a place, so that attention falls geometrically; without it"
+            " place j gets 1 / log2(j + 1)."
+        ),
+    ] = None,
+    lists: Annotated[Path | None, typer.Option(help="Where the measures of each list go (.tsv).")] = None,
+    values: Annotated[
+        Path | None, typer.Option(help="Where shares and exposure of each value go (.tsv).")
+    ] = None,
+    significance: Annotated[
+        Path | None, typer.Option(help="Where the p-values of FA*IR's test go, by list and value (.tsv).")
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .tsv).")
+    ] = None,
+) -> None:
+    """Measure ranked lists as they are, without re-ranking them; the file is read as a stream."""
+    from biaslab.core.io import write_tsv
+    from biaslab.ranking.lists import ListFile
+    from biaslab.ranking.measuring import measure_file, summarize
+    from biaslab.ranking.pools import Attention, Settings
+    from biaslab.ranking.report import measured as report
+
+    source = ListFile(candidates, _columns(columns, score, rank))
+    found = measure_file(source, desired, top, Settings(Attention(stop)), significance is not None)
+    means = summarize(found.lists)
+    tables = {out: means, lists: found.lists, values: found.values, significance: found.tests}
+    for path, table in tables.items():
+        if path is not None:
+            write_tsv(path, table)
+    if figure is not None:
+        report.write_figure(found.values, figure)
+    typer.echo(report.summary(means))
+    for line in report.test_lines(found.tests) if found.tests is not None else ():
+        typer.echo(line)
+
+
+@app.command("generate")
+def generate(
+    size: Annotated[int, typer.Option(help="Candidates in each list.", min=1)],
+    protected: Annotated[int, typer.Option(help="Protected ones among them.", min=0)],
+    fairness: Annotated[
+        float,
+        typer.Option(
+            help="Chance that the next place goes to a protected candidate: 0 puts them last, 1 first, their"
+            " share is fair.",
+            min=0,
+            max=1,
+        ),
+    ],
+    seed: Seed,
+    out: Annotated[
+        Path,
+        typer.Option(help="The file to write (.csv, .tsv, .parquet): columns list, place, value, score."),
+    ],
+    lists: Annotated[int, typer.Option(help="Lists.", min=1)] = 1,
+    name: Annotated[str, typer.Option(help="What the protected value is called.")] = "protected",
+    other: Annotated[str, typer.Option(help="What the other value is called.")] = "other",
+) -> None:
+    """Draw ranked lists of a chosen unfairness (Yang and Stoyanovich 2017)."""
+    import pyarrow as pa
+
+    from biaslab.ranking.generator import generated_table
+    from biaslab.ranking.lists import write_lists
+
+    table = generated_table(lists, size, protected, fairness, seed, (name, other))
+    write_lists(out, pa.Table.from_pandas(table, preserve_index=False))
+
+
+def _columns(names: ColumnNames, score: str | None, rank: str | None = None) -> "Columns":
+    """Return the columns of a file of lists, as its reader wants them."""
+    from biaslab.ranking.lists import Columns
+
+    return Columns(score, tuple(names.attribute), names.query, names.qualified, rank, names.unknown)

@@ -10,7 +10,6 @@ With A the attribute, Y = 1 a qualified candidate and Ŷ = 1 one in the top plac
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import pandas as pd
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import read_yaml
 from biaslab.ranking.lists import ListFile, Lists
+from biaslab.ranking.pools import UNKNOWN, Groups
 
 UNIFORM, OBSERVED, EQUAL_OPPORTUNITY, DEMOGRAPHIC_PARITY = KINDS = (
     "uniform",
@@ -35,34 +35,6 @@ SUM_TOLERANCE = 1e-6
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _YAML = (".yaml", ".yml")
-
-
-@dataclass(frozen=True)
-class Groups:
-    """The values that each list has or shall have: G groups, those of a list side by side, by name.
-
-    Attributes
-    ----------
-    list_groups : (n_lists + 1,) int64
-        The first group of each list.
-    names : list of str
-        The values.
-    values : (G,) int64
-        The value of each group, as an index into `names`.
-    rows : (n,) int64
-        Group of each candidate.
-    counts : (G,) int64
-        Candidates of each group; 0 where a list lacks a value that is desired.
-    desired : (G,) float64
-        Desired shares; one in sum over a list.
-    """
-
-    list_groups: np.ndarray
-    names: list[str]
-    values: np.ndarray
-    rows: np.ndarray
-    counts: np.ndarray
-    desired: np.ndarray
 
 
 Shares = Mapping[str, float]
@@ -161,45 +133,49 @@ def group(lists: Lists, desired: str | Shares, source: ListFile) -> Groups:
         When the shares name no share of a candidate's value, or a list has no qualified candidate.
     """
     n_lists = len(lists.queries)
-    list_of_row = np.repeat(np.arange(n_lists), np.diff(lists.offsets))
+    known = lists.values != UNKNOWN
+    list_of_row = np.repeat(np.arange(n_lists), np.diff(lists.offsets))[known]
+    rows = np.full(len(known), UNKNOWN)
     if isinstance(desired, str):
-        pairs = list_of_row * len(lists.names) + lists.values
-        found, rows, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-        list_of_group, values = np.divmod(found, len(lists.names))
+        pairs = list_of_row * len(lists.names) + lists.values[known]
+        found, rows[known], counts = np.unique(pairs, return_inverse=True, return_counts=True)
+        list_of_group, values = np.divmod(found, max(1, len(lists.names)))
         list_groups = np.searchsorted(list_of_group, np.arange(n_lists + 1))
-        weights = _own_weights(desired, lists, rows, counts, source, list_groups)
-        totals = np.add.reduceat(weights, list_groups[:-1])
+        weights = _own_weights(desired, lists, rows, counts)
+        totals = np.bincount(list_of_group, weights, n_lists)
+        _check_qualified(totals[list_of_group], list_of_group, lists, source)
         return Groups(list_groups, lists.names, values, rows, counts, weights / totals[list_of_group])
     names = list(desired)
-    values = _places(lists, names, source)[lists.values]
-    rows = list_of_row * len(names) + values
+    rows[known] = list_of_row * len(names) + _places(lists, names, source)[lists.values[known]]
     return Groups(
         list_groups=np.arange(n_lists + 1) * len(names),
         names=names,
         values=np.tile(np.arange(len(names)), n_lists),
         rows=rows,
-        counts=np.bincount(rows, minlength=n_lists * len(names)),
+        counts=np.bincount(rows[known], minlength=n_lists * len(names)),
         desired=np.tile(list(desired.values()), n_lists),
     )
 
 
-def _own_weights(
-    kind: str, lists: Lists, rows: np.ndarray, counts: np.ndarray, source: ListFile, list_groups: np.ndarray
-) -> np.ndarray:
+def _own_weights(kind: str, lists: Lists, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return what the shares of the groups (G,) are proportional to in their list."""
     if kind == UNIFORM:
         return np.ones(len(counts))
     if kind == OBSERVED:
         return counts.astype(np.float64)
-    weights = np.bincount(rows, lists.qualified, minlength=len(counts))
-    empty = np.flatnonzero(np.add.reduceat(weights, list_groups[:-1]) == 0)
+    known = rows != UNKNOWN
+    return np.bincount(rows[known], lists.qualified[known], minlength=len(counts))
+
+
+def _check_qualified(totals: np.ndarray, list_of_group: np.ndarray, lists: Lists, source: ListFile) -> None:
+    """Refuse a list whose groups have nothing to be proportional to: no candidate is qualified."""
+    empty = np.flatnonzero(totals == 0)
     if len(empty):
-        start = int(lists.offsets[empty[0]])
+        start = int(lists.offsets[list_of_group[empty[0]]])
         raise InputError(
             f"{source.where(lists.first_row + start)}: no candidate of the list that begins here is qualified"
             "; remove the list, or name another desired distribution"
         )
-    return weights
 
 
 def _places(lists: Lists, names: list[str], source: ListFile) -> np.ndarray:
@@ -212,7 +188,7 @@ def _places(lists: Lists, names: list[str], source: ListFile) -> np.ndarray:
                 f"{source.where(row)}: the value '{name}' has no desired share (there are shares of"
                 f" {', '.join(names)}); add one, which may be 0{suggest(name, names)}"
             )
-    return np.array([known[name] for name in lists.names])
+    return np.array([known[name] for name in lists.names], dtype=np.int64)
 
 
 def _read_mapping(path: Path) -> list[tuple[str, str, str]]:

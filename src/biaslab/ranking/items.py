@@ -4,6 +4,7 @@ from biaslab.run.area import FIGURE, TABLE, Item
 
 _TABLES = "biaslab.ranking.report.tables"
 _FIGURES = "biaslab.ranking.report.figures"
+_COMPARISON = "biaslab.ranking.report.comparison"
 
 ITEMS = (
     Item(
@@ -53,6 +54,22 @@ ITEMS = (
         f"{_TABLES}:example",
         (),
         caption="ranking_worked_example",
+    ),
+    Item(
+        "comparison",
+        TABLE,
+        "All algorithms by measures of exposure and FA*IR",
+        f"{_COMPARISON}:comparison",
+        ("comparison.tsv",),
+        caption="ranking_comparison",
+    ),
+    Item(
+        "comparison",
+        FIGURE,
+        "All algorithms by measures of exposure and FA*IR",
+        f"{_COMPARISON}:draw_comparison",
+        ("comparison.tsv",),
+        caption="ranking_comparison",
     ),
     Item(
         "simulation",

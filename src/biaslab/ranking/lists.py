@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import atomic_path
+from biaslab.ranking.pools import UNKNOWN
 
 CHUNK_BYTES = 2**21
 """How much of a text file is read at once (a line must be shorter); some tens of chunks are read ahead."""
@@ -43,7 +44,7 @@ class Columns:
 
     Attributes
     ----------
-    score : str
+    score : str, optional
         Larger is better.
     attributes : tuple of str
         Several are crossed.
@@ -51,17 +52,24 @@ class Columns:
         Names the list of each row; without it the file is one list.
     qualified : str, optional
         Whether a candidate is qualified: 1, true, yes, 0, false or no.
+    rank : str, optional
+        Place in the list; lower is better.
+    unknown : str, optional
+        What an attribute says of a candidate whose value is unknown; "" for an empty field.
     """
 
-    score: str
+    score: str | None
     attributes: tuple[str, ...]
     query: str | None = None
     qualified: str | None = None
+    rank: str | None = None
+    unknown: str | None = None
 
     @property
     def all(self) -> list[str]:
         """Every column that is named."""
-        return [c for c in (self.score, *self.attributes, self.query, self.qualified) if c is not None]
+        named = (self.score, *self.attributes, self.query, self.qualified, self.rank)
+        return [column for column in named if column is not None]
 
 
 @dataclass(frozen=True)
@@ -78,24 +86,28 @@ class Lists:
         Where each list begins and ends.
     queries : list of str
         Name of each list; "" where the file is one list.
-    scores : (n,) float64
+    scores : (n,) float64 or None
         Finite.
     values : (n,) int64
-        The candidate's value of the (crossed) attribute, as an index into `names`.
+        The candidate's value of the (crossed) attribute, as an index into `names`; ``pools.UNKNOWN`` where
+        one of the attributes is unknown.
     names : list of str
-        The values in these rows, sorted.
+        The known values in these rows, sorted.
     qualified : (n,) bool or None
         Whether the candidate is qualified, where the file says so.
+    ranks : (n,) float64 or None
+        The candidate's place, where the file says so.
     """
 
     table: pa.Table
     first_row: int
     offsets: np.ndarray
     queries: list[str]
-    scores: np.ndarray
+    scores: np.ndarray | None
     values: np.ndarray
     names: list[str]
     qualified: np.ndarray | None
+    ranks: np.ndarray | None = None
 
 
 class ListFile:
@@ -140,7 +152,7 @@ class ListFile:
             first_row += len(table)
 
     def count_values(self) -> dict[str, int]:
-        """Return the number of candidates with each value of the (crossed) attribute in the whole file.
+        """Return the number of candidates with each known value of the (crossed) attribute in the file.
 
         Raises
         ------
@@ -151,7 +163,8 @@ class ListFile:
         first_row = 0
         for table in self.tables(self.columns.attributes):
             values, names = self._values(table, first_row)
-            for name, count in zip(names, np.bincount(values, minlength=len(names)).tolist(), strict=True):
+            found = np.bincount(values[values != UNKNOWN], minlength=len(names)).tolist()
+            for name, count in zip(names, found, strict=True):
                 counts[name] = counts.get(name, 0) + count
             first_row += len(table)
         return dict(sorted(counts.items()))
@@ -230,9 +243,6 @@ class ListFile:
                 )
         if len(set(self.columns.attributes)) < len(self.columns.attributes):
             raise InputError(f"{self.path}: an attribute is named twice; name each once")
-        taken = next((n for n in (RANK, OLD_RANK) if n in names), None)
-        if taken is not None:
-            raise InputError(f"{self.path}: the column '{taken}' would be written twice; rename it")
 
     def _text_options(self, names: Sequence[str] = (), columns: Sequence[str] | None = None) -> tuple:
         """Return how to read: the columns `names` as text, and of them only `columns`."""
@@ -276,10 +286,11 @@ class ListFile:
             first_row=first_row,
             offsets=offsets,
             queries=queries,
-            scores=self._scores(table, first_row),
+            scores=self._numbers(table, self.columns.score, first_row),
             values=values,
             names=names,
             qualified=self._qualified(table, first_row),
+            ranks=self._numbers(table, self.columns.rank, first_row),
         )
 
     def _split(self, table: pa.Table, first_row: int, seen: set[str]) -> tuple[np.ndarray, list[str]]:
@@ -299,8 +310,10 @@ class ListFile:
             seen.add(query)
         return np.append(starts, len(table)), queries
 
-    def _scores(self, table: pa.Table, first_row: int) -> np.ndarray:
-        column = self.columns.score
+    def _numbers(self, table: pa.Table, column: str | None, first_row: int) -> np.ndarray | None:
+        """Return a column of finite numbers, None for no column."""
+        if column is None:
+            return None
         scores = table[column]
         if pa.types.is_string(scores.type):
             scores = pc.utf8_trim_whitespace(scores)
@@ -325,10 +338,8 @@ class ListFile:
 
     def _values(self, table: pa.Table, first_row: int) -> tuple[np.ndarray, list[str]]:
         """Return the value of each row as an index into the sorted names of the values."""
-        parts = [self._text(table, column, first_row) for column in self.columns.attributes]
-        if len(parts) > 1:
-            self._check_separator(parts, first_row)
-        joined = pc.binary_join_element_wise(*parts, SEPARATOR).dictionary_encode()
+        parts = [self._text(table, c, first_row, self.columns.unknown) for c in self.columns.attributes]
+        joined = self._join(parts, first_row).dictionary_encode()
         names = np.array(joined.dictionary.to_pylist(), dtype=object)
         if len(names) > MAX_VALUES:
             raise InputError(
@@ -336,9 +347,17 @@ class ListFile:
                 " name an attribute with few values"
             )
         order = np.argsort(names)
-        place = np.empty(len(names), dtype=np.int64)
+        place = np.full(len(names) + 1, UNKNOWN, dtype=np.int64)  # the last one is that of a missing value
         place[order] = np.arange(len(names))
-        return place[joined.indices.to_numpy()], names[order].tolist()
+        return place[pc.fill_null(joined.indices, len(names)).to_numpy()], names[order].tolist()
+
+    def _join(self, parts: Sequence[pa.Array], first_row: int) -> pa.Array:
+        """Return the values of crossed attributes; missing where one of them is unknown."""
+        if len(parts) > 1:
+            self._check_separator(parts, first_row)
+        if self.columns.unknown is not None:
+            parts = [pc.if_else(pc.equal(text, self.columns.unknown), None, text) for text in parts]
+        return pc.binary_join_element_wise(*parts, SEPARATOR)
 
     def _check_separator(self, parts: Sequence[pa.Array], first_row: int) -> None:
         for column, text in zip(self.columns.attributes, parts, strict=True):
@@ -363,16 +382,17 @@ class ListFile:
             )
         return np.array(truth, dtype=bool)[text.indices.to_numpy()]
 
-    def _text(self, table: pa.Table, column: str, first_row: int) -> pa.Array:
-        """Return a column as text in which nothing is missing."""
+    def _text(self, table: pa.Table, column: str, first_row: int, unknown: str | None = None) -> pa.Array:
+        """Return a column as text in which nothing is missing, unless that is how the unknown is written."""
         try:
             text = table[column].cast(pa.string()).combine_chunks()
         except pa.ArrowException as error:
             raise InputError(
                 f"{self.path}: the column '{column}' cannot be read as text ({table[column].type})"
             ) from error
-        row = pc.index(pc.fill_null(pc.equal(text, ""), True), True).as_py()
-        if row >= 0:
+        text = pc.fill_null(text, "")
+        row = pc.index(pc.equal(text, ""), True).as_py()
+        if row >= 0 and unknown != "":
             raise InputError(
                 f"{self.where(first_row + row)}: the {column} is missing; fill it in, or remove the line"
             )
@@ -399,13 +419,35 @@ def open_output(path: str | os.PathLike, source: ListFile) -> Iterator[Callable[
     Raises
     ------
     InputError
-        When the suffix is another, a column cannot be written as text, or the file cannot be written.
+        When the suffix is another, a column cannot be written as text or is there already, or the file
+        cannot be written.
     """
     path = Path(path)
-    delimiter = _DELIMITERS.get(_suffix(path))
+    _check_new_columns(source)
     schema = _output_schema(source)
-    if delimiter is not None:
+    if _suffix(path) in _DELIMITERS:
         _check_text(path, schema)
+    with _open_table(path, schema) as write:
+        yield write
+
+
+def write_lists(path: str | os.PathLike, table: pa.Table) -> None:
+    """Write a table as a ``.csv``, ``.tsv`` or ``.parquet`` file, atomically.
+
+    Raises
+    ------
+    InputError
+        When the suffix is another, or the file cannot be written.
+    """
+    _suffix(Path(path))
+    with _open_table(Path(path), table.schema) as write:
+        write(table)
+
+
+@contextlib.contextmanager
+def _open_table(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+    """Yield a function that appends rows to a file, which appears at the end."""
+    delimiter = _DELIMITERS.get(_suffix(path))
     with atomic_path(path) as temporary:
         if delimiter is None:
             with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
@@ -435,6 +477,12 @@ def _output_schema(source: ListFile) -> pa.Schema:
     if pa.types.is_string(schema.field(score).type):
         schema = schema.set(score, pa.field(source.columns.score, pa.float64()))
     return schema.append(pa.field(RANK, pa.int64())).append(pa.field(OLD_RANK, pa.int64()))
+
+
+def _check_new_columns(source: ListFile) -> None:
+    taken = next((name for name in (RANK, OLD_RANK) if name in source.schema.names), None)
+    if taken is not None:
+        raise InputError(f"{source.path}: the column '{taken}' would be written twice; rename it")
 
 
 def _check_text(path: Path, schema: pa.Schema) -> None:

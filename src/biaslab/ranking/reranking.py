@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from biaslab.ranking._list_kernels import rerank_lists
-from biaslab.ranking.algorithms import algorithm_number, check_k
-from biaslab.ranking.desired import Groups, choose, group
+from biaslab.core.errors import InputError
+from biaslab.ranking import registry
+from biaslab.ranking.algorithms import check_k
+from biaslab.ranking.desired import choose, group
 from biaslab.ranking.lists import OLD_RANK, RANK, ListFile, Lists, check_suffix, open_output
-from biaslab.ranking.measures import MEASURES, discount_table, log_table
+from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, Settings, places_of, top_by_score
 
 RANKINGS = ("before", "after")
 """The top places by score, and the re-ranked ones."""
@@ -26,22 +27,31 @@ class Part:
     queries : sequence of str
         Names of the lists.
     n_candidates, n_places, n_exhausted : (n_lists,) int64
-        Candidates; re-ranked places; places that went to another value because one had no candidates left.
-    measures : (n_lists, 2, 6) float64
-        Before and after, in the order of ``measures.MEASURES``.
+        Candidates; re-ranked places; places that did not get what the algorithm asks for, because a value
+        had no candidates left.
+    measures : dict of str to (n_lists, 2) float64
+        Those of ``registry.MEASURES`` that can be computed, before and after.
     shares : dict of str to (3,) float64
-        Sums over the lists, by value: the desired share, and that in the top places before and after.
+        Sums over the lists, by value: the desired share, and that in the top places before and after, of the
+        places with a known value.
     """
 
     queries: Sequence[str]
     n_candidates: np.ndarray
     n_places: np.ndarray
     n_exhausted: np.ndarray
-    measures: np.ndarray
+    measures: dict[str, np.ndarray]
     shares: dict[str, np.ndarray]
 
 
-def rerank_file(source: ListFile, out: str | os.PathLike, desired: str, k: int, algorithm: str) -> Part:
+def rerank_file(
+    source: ListFile,
+    out: str | os.PathLike,
+    desired: str,
+    k: int,
+    algorithm: str,
+    settings: Settings | None = None,
+) -> Part:
     """Write the re-ranked top k of every list of a file, and measure them.
 
     Parameters
@@ -56,7 +66,9 @@ def rerank_file(source: ListFile, out: str | os.PathLike, desired: str, k: int, 
     k : int
         Places; a shorter list is re-ranked whole.
     algorithm : str
-        One of ``algorithms.ALGORITHMS``.
+        One of ``registry.ALGORITHMS``.
+    settings : Settings, optional
+        The protected value and the significance of FA*IR.
 
     Returns
     -------
@@ -68,72 +80,61 @@ def rerank_file(source: ListFile, out: str | os.PathLike, desired: str, k: int, 
     InputError
         When an argument or a line of a file is wrong; then `out` is untouched.
     """
+    settings = settings or Settings()
     check_k(k)
     check_suffix(out)
-    number = algorithm_number(algorithm)
+    if registry.algorithm(algorithm).needs_protected and settings.protected is None:
+        raise InputError(f"{algorithm}: needs the protected value; name it (--protected)")
     target = choose(desired, source)
     parts = []
     with open_output(out, source) as write:
         for lists in source.lists():
-            ranked, part = _rerank(lists, group(lists, target, source), k, number)
+            pools = Pools(lists.offsets, group(lists, target, source), lists.scores, settings)
+            ranked, part = _rerank(lists, pools, k, algorithm)
             write(ranked)
             parts.append(part)
-    return _merge(parts)
+        merged = _merge(parts)
+        _check_protected(settings.protected, merged.shares, source)
+    return merged
 
 
-def _rerank(lists: Lists, groups: Groups, k: int, algorithm: int) -> tuple[pa.Table, Part]:
+def _check_protected(protected: str | None, values: Sequence[str], source: ListFile) -> None:
+    """Refuse a protected value that no list has."""
+    if protected is not None and protected not in values:
+        known = ", ".join(values)
+        raise InputError(
+            f"{source.path}: no candidate has the protected value '{protected}' (there is {known})"
+        )
+
+
+def _rerank(lists: Lists, pools: Pools, k: int, algorithm: str) -> tuple[pa.Table, Part]:
     """Return the rows of the top k of each list with their ranks, and what is measured."""
-    sizes = np.diff(lists.offsets)
-    n_places = np.minimum(sizes, k)
-    place_starts = _starts(n_places)
-    by_score = np.lexsort((-lists.scores, np.repeat(np.arange(len(sizes)), sizes)))
-    longest = int(n_places.max())
-    chosen = np.empty(place_starts[-1], np.int64)
-    exhausted = np.empty(len(sizes), np.int64)
-    measures = np.empty((len(sizes), len(RANKINGS), len(MEASURES)))
-    rerank_lists(
-        algorithm,
-        lists.scores,
-        by_score[np.argsort(groups.rows[by_score], kind="stable")],
-        groups.rows,
-        lists.offsets,
-        _starts(groups.counts),
-        groups.list_groups,
-        groups.desired,
-        by_score,
-        log_table(longest),
-        discount_table(longest),
-        place_starts,
-        chosen,
-        exhausted,
-        measures,
-    )
-    places = _places(n_places)
-    best = by_score[places + np.repeat(lists.offsets[:-1], n_places)]
-    shares = _shares(groups, n_places, [groups.rows[best], groups.rows[chosen]])
-    old = np.empty(len(by_score), np.int64)
-    old[by_score] = _places(sizes) + 1
-    ranked = lists.table.take(pa.array(chosen))
-    ranked = ranked.append_column(RANK, pa.array(places + 1)).append_column(OLD_RANK, pa.array(old[chosen]))
-    return ranked, Part(lists.queries, sizes, n_places, exhausted, measures, shares)
+    before = top_by_score(pools, k)
+    after, exhausted = registry.rerank(algorithm, pools, k)
+    old = np.empty(len(pools.by_score), np.int64)
+    old[pools.by_score] = places_of(pools.sizes) + 1
+    ranked = lists.table.take(pa.array(after.rows))
+    ranked = ranked.append_column(RANK, pa.array(places_of(after.n_places) + 1))
+    ranked = ranked.append_column(OLD_RANK, pa.array(old[after.rows]))
+    found = [registry.measure(rankings) for rankings in (before, after)]
+    measures = {name: np.stack([of[name] for of in found], axis=1) for name in found[0]}
+    shares = _shares(before, after)
+    return ranked, Part(lists.queries, pools.sizes, after.n_places, exhausted, measures, shares)
 
 
-def _starts(sizes: np.ndarray) -> np.ndarray:
-    """Return where things of these sizes begin when they stand side by side, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(sizes)])
+def top_shares(rankings: Rankings) -> np.ndarray:
+    """Return the share of each group in the top, of the known ones there, (G,) float64; NaN without any."""
+    lists = np.repeat(np.arange(len(rankings.n_places)), rankings.n_places)
+    n_known = np.bincount(lists[rankings.groups != UNKNOWN], minlength=len(rankings.n_places))
+    with np.errstate(invalid="ignore"):
+        return rankings.by_group() / n_known[rankings.pools.groups.lists]
 
 
-def _places(sizes: np.ndarray) -> np.ndarray:
-    """Return 0, 1, … of each list, one after the other."""
-    starts = _starts(sizes)
-    return np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
-
-
-def _shares(groups: Groups, n_places: np.ndarray, rankings: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-    """Return, by value, the desired share and those in two rankings (given by groups), summed over lists."""
-    places = np.repeat(n_places, np.diff(groups.list_groups))
-    found = [np.bincount(ranking, minlength=len(places)) / places for ranking in rankings]
-    sums = [np.bincount(groups.values, shares, len(groups.names)) for shares in (groups.desired, *found)]
+def _shares(before: Rankings, after: Rankings) -> dict[str, np.ndarray]:
+    """Return, by value, the desired share and those in two rankings, summed over lists."""
+    groups = before.pools.groups
+    parts = (groups.desired, *(np.nan_to_num(top_shares(rankings)) for rankings in (before, after)))
+    sums = [np.bincount(groups.values, shares, len(groups.names)) for shares in parts]
     return dict(zip(groups.names, np.stack(sums, axis=1), strict=True))
 
 
@@ -144,6 +145,7 @@ def _merge(parts: Sequence[Part]) -> Part:
             shares[name] = shares.get(name, 0) + sums
     arrays = [
         np.concatenate([getattr(part, name) for part in parts])
-        for name in ("n_candidates", "n_places", "n_exhausted", "measures")
+        for name in ("n_candidates", "n_places", "n_exhausted")
     ]
-    return Part([q for part in parts for q in part.queries], *arrays, dict(sorted(shares.items())))
+    measures = {name: np.concatenate([part.measures[name] for part in parts]) for name in parts[0].measures}
+    return Part([q for part in parts for q in part.queries], *arrays, measures, dict(sorted(shares.items())))

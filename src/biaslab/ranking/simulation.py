@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import scipy.stats
 from tqdm import tqdm
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.core.stats import LEVEL, share_interval
+from biaslab.core.stats import share_interval
 from biaslab.ranking.algorithms import ALGORITHMS
 from biaslab.ranking.batches import measure_batch
 from biaslab.ranking.measures import MEASURES
+from biaslab.ranking.moments import Moments
 
 RATIO = "min_ratio"
 """The smallest ratio of observed to desired share, exp(MinSkew): 0 where MinSkew is minus infinity."""
@@ -52,42 +52,6 @@ class Simulation(NamedTuple):
     differences: pd.DataFrame
 
 
-class Moments:
-    """Number, mean and standard deviation of finite values that come in chunks (Chan et al. 1983).
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Shape of one observation.
-    """
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.n = np.zeros(shape, dtype=np.int64)
-        self.mean = np.zeros(shape)
-        self._squares = np.zeros(shape)  # sums of squared deviations from the mean
-
-    def add(self, values: np.ndarray) -> None:
-        """Add observations along the first axis; infinite and missing entries do not count."""
-        finite = np.isfinite(values)
-        n = finite.sum(axis=0)
-        mean = np.where(finite, values, 0.0).sum(axis=0) / np.maximum(n, 1)
-        squares = (np.where(finite, values - mean, 0.0) ** 2).sum(axis=0)
-        total = np.maximum(self.n + n, 1)
-        gap = mean - self.mean
-        self._squares += squares + gap**2 * self.n * n / total
-        self.mean += gap * n / total
-        self.n += n
-
-    def columns(self) -> dict[str, np.ndarray]:
-        """Return mean, sd (ddof 1) and Student's interval, flat; NaN where too few values are finite."""
-        n = self.n.ravel()
-        mean = np.where(n > 0, self.mean.ravel(), np.nan)
-        freedom = np.where(n > 1, n - 1, np.nan)
-        sd = np.sqrt(self._squares.ravel() / freedom)
-        half = scipy.stats.t.ppf((1 + LEVEL) / 2, freedom) * sd / np.sqrt(np.maximum(n, 1))
-        return {"mean": mean, "sd": sd, "ci_low": mean - half, "ci_high": mean + half}
-
-
 def simulate(
     sizes: Sequence[int], distributions: int, candidates: int, top: int, seed: int, threads: int
 ) -> Simulation:
@@ -117,16 +81,21 @@ def simulate(
     InputError
         When the rankings are longer than a value has candidates.
     """
-    if top > candidates:
-        raise InputError(
-            f"the top {top} of {candidates} candidates a value: a value could run out of them; lower the top"
-        )
+    check_top(top, candidates)
     parts = []
     total = len(sizes) * distributions
     with tqdm(total=total, desc="simulation", unit="list", disable=None) as progress:
         for m in sizes:
             parts.append(_simulate_size(m, distributions, candidates, top, seed, threads, progress))
     return Simulation(*(pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True)))
+
+
+def check_top(top: int, candidates: int) -> None:
+    """Refuse rankings that are longer than a value has candidates."""
+    if top > candidates:
+        raise InputError(
+            f"the top {top} of {candidates} candidates a value: a value could run out of them; lower the top"
+        )
 
 
 def parse_sizes(text: str) -> list[int]:

@@ -193,7 +193,6 @@ def test_bad_row_of_parquet_is_named(tmp_path):
         (b"query,score,sex,age,fit\n", "has no candidates"),
         (b"query,Score,sex,age,fit\n", r"no column 'score' .*did you mean 'Score'"),
         (b"query,score,sex,sex,fit\n", "column 'sex' is there twice"),
-        (b"query,score,sex,age,fit,rank\n", "column 'rank' would be written twice"),
         (b"query,score,sex,age,fit\na,1,f,\xff,1\n", r"c\.csv:2: .*invalid UTF8"),
     ],
 )
@@ -204,6 +203,35 @@ def test_bad_file_is_named(tmp_path, content, message):
     with pytest.raises(InputError, match=message) as error:
         read(path)
     assert str(error.value).startswith(str(path))
+
+
+def test_new_columns_must_be_new(tmp_path):
+    path = write(tmp_path / "c.csv", [["1", "x", "1"]], ["score", "a", "old_rank"])
+    with pytest.raises(InputError, match=r"c\.csv: the column 'old_rank' would be written twice; rename it"):
+        copied(path, tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("unknown", ["?", ""])
+def test_unknown_values_are_no_values(tmp_path, unknown):
+    rows = [*ROWS[:2], ("a", "1", unknown, "old", "1"), ("b", "2", "f", unknown, "1"), *ROWS[4:]]
+    path = write(tmp_path / "c.csv", rows)
+    columns = Columns("score", ("sex", "age"), "query", unknown=unknown)
+    first, last = read(path, columns)
+    assert first.names == ["f|old", "m|old"]
+    assert first.values.tolist() == [0, 1, -1, -1]
+    assert last.values.tolist() == [0, 1]
+    assert ListFile(path, columns, 40).count_values() == {"f|old": 1, "m|new": 1, "m|old": 2}
+    everything = read(write(tmp_path / "d.csv", [("a", "1", unknown, "old", "1")]), columns)
+    assert (everything[0].names, everything[0].values.tolist()) == ([], [-1])
+
+
+def test_ranks_are_read_and_scores_may_be_missing(tmp_path):
+    rows = [("a", "3", "f"), ("a", "1", "m")]
+    path = write(tmp_path / "c.csv", rows, ("query", "rank", "sex"))
+    (lists,) = read(path, Columns(None, ("sex",), "query", rank="rank"))
+    assert lists.scores is None
+    assert lists.ranks.tolist() == [3.0, 1.0]
 
 
 def test_line_longer_than_a_chunk_is_refused(tmp_path):

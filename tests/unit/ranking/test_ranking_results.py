@@ -153,6 +153,8 @@ def test_wrong_numbers_of_values_end_with_one_line(tmp_path, capsys):
 
 
 def test_summary_says_how_many_lists():
-    ranking = {"attribute_values": [2, 3], "distributions": 5000, "candidates": 9, "top": 8}
+    sizes = {"distributions": 5000, "compared_lists": 70, "candidates": 9, "top": 8}
+    ranking = {"attribute_values": [2, 3], **sizes}
     (line,) = plan.summaries({"ranking": ranking})
     assert line.startswith("simulation of 10,000 lists: 5,000 desired distributions each")
+    assert line.endswith("all algorithms and measures on 140 lists")

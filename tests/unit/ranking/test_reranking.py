@@ -13,10 +13,12 @@ from numpy.testing import assert_allclose
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv
+from biaslab.ranking import registry
 from biaslab.ranking.algorithms import ALGORITHMS, rerank_report
 from biaslab.ranking.desired import KINDS
 from biaslab.ranking.lists import Columns, ListFile
-from biaslab.ranking.measures import MEASURES, measure
+from biaslab.ranking.measures import MEASURES as GEYIK
+from biaslab.ranking.measures import measure
 from biaslab.ranking.report.lists import (
     distribution_table,
     exhausted_line,
@@ -103,7 +105,11 @@ def test_every_list_is_ranked_and_measured_as_the_oracles_do(tmp_path, kind, alg
             expected = [
                 naive.ranking_measures(scores, values, desired, o) for o in (by_score[: len(order)], order)
             ]
-            assert_allclose(part.measures[i], expected, rtol=1e-12, atol=1e-12)
+            found = np.stack([part.measures[name][i] for name in GEYIK], axis=1)
+            assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+MEASURES = [name for name, measure in registry.MEASURES.items() if not measure.needs_protected]
 
 
 @settings(max_examples=12, deadline=None)
@@ -122,7 +128,8 @@ def test_lists_in_one_file_are_ranked_as_each_alone(tmp_path_factory, seed, k, a
     single = Columns("score", ("sex", "age"), None, "fit")
     alone = [reranked(folder, t, ".csv", single, **how) for _, t in table.groupby("query", sort=False)]
     pd.testing.assert_frame_equal(together, pd.concat([t for t, _ in alone], ignore_index=True))
-    np.testing.assert_array_equal(part.measures, np.concatenate([p.measures for _, p in alone]))
+    for name, values in part.measures.items():
+        np.testing.assert_array_equal(values, np.concatenate([p.measures[name] for _, p in alone]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -151,7 +158,9 @@ def test_one_list_is_ranked_as_the_function_does(tmp_path):
     ours = rerank_report(scores, values, desired, 40, "det_greedy")
     assert result["row"].tolist() == ours.order.tolist()
     assert part.n_exhausted[0] == ours.n_exhausted
-    assert tuple(part.measures[0, 1]) == measure(scores, values, desired, ours.order, 40)
+    assert tuple(part.measures[name][0, 1] for name in GEYIK) == measure(
+        scores, values, desired, ours.order, 40
+    )
     assert sum(part.shares[name][0] for name in names) == pytest.approx(1)
     after = [part.shares[name][2] for name in names]
     assert_allclose(after, [(values[ours.order] == i).mean() for i in range(len(names))])
@@ -184,7 +193,7 @@ def test_measure_table_has_means_first(tmp_path):
         of_lists = lists[lists["ranking"] == ranking]
         mean = means[means["ranking"] == ranking].iloc[0]
         for column in ("n_candidates", "n_places", "n_exhausted", "feasible", *MEASURES):
-            assert mean[column] == pytest.approx(of_lists[column].mean())
+            assert mean[column] == pytest.approx(of_lists[column].mean(), nan_ok=True)
         assert (of_lists["feasible"] == (of_lists["infeasible_index"] == 0)).all()
     assert (lists.loc[lists["ranking"] == "before", "ndcg"] == 1).all()
     _, part = reranked(tmp_path, table, columns=Columns("score", ("sex",)))
@@ -198,7 +207,7 @@ def test_tables_of_the_figures(tmp_path):
     assert values.loc["f"].tolist() == [0.5, 0.0, 0.5, -np.inf, 0.0]
     assert values.loc["m"].tolist() == [0.5, 1.0, 0.5, np.log(2), 0.0]
     _, part = reranked(tmp_path, table, columns=Columns("score", ("sex",), "query"), k=2)
-    part.measures[0, 0, MEASURES.index("ndkl")] = np.inf
+    part.measures["ndkl"][0, 0] = np.inf
     curves = distribution_table(part)
     last = curves.groupby(["measure", "ranking"])["share"].last()
     assert last.to_dict() == {
@@ -267,7 +276,7 @@ def test_command_writes_everything(tmp_path, biaslab):
     assert pd.read_csv(tmp_path / "fair.csv")["who"].tolist() == list("aebfcd")
     assert read_tsv(tmp_path / "measures.tsv")["n_exhausted"].tolist() == [0, 1]
     assert all((tmp_path / f"fair{suffix}").exists() for suffix in SUFFIXES[FIGURE])
-    assert [line.split()[0] for line in out.splitlines()][-1] == "ndcg"
+    assert [line.split()[0] for line in out.splitlines()][-len(MEASURES) :] == list(MEASURES)
     assert err == (
         "biaslab: in the list a value ran out of candidates: 1 places went to the best remaining candidates"
         " of other values (n_exhausted in the measures)\n"
@@ -287,3 +296,42 @@ def test_command_ends_with_one_line_for_bad_input(tmp_path, biaslab):
         2,
         f"biaslab: {tmp_path}/out.xls: unknown kind of file; name a .csv, .tsv or .parquet file\n",
     )
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_unknown_candidates_keep_their_places_and_the_others_are_reranked(tmp_path, algorithm):
+    rng = np.random.default_rng(8)
+    columns, names = Columns("score", ("sex",), "query", unknown="x"), ["f", "m"]
+    desired = [Fraction(1, 2)] * 2
+    (tmp_path / "p.csv").write_text("value,share\nf,0.5\nm,0.5\n")
+    for k in (1, 4, 50):
+        table = random_table(rng, 15)
+        how = {"desired": str(tmp_path / "p.csv"), "k": k, "algorithm": algorithm}
+        result, part = reranked(tmp_path, table, columns=columns, **how)
+        for i, (query, rows) in enumerate(table.groupby("query", sort=False)):
+            scores = rows["score"].tolist()
+            values = [names.index(v) if v in names else None for v in rows["sex"]]
+            by_score = naive.ranking_by_score(scores, k)
+            known = [j for j, value in enumerate(values) if value is not None]
+            n_known = sum(values[j] is not None for j in by_score)
+            order, exhausted = naive.rank_fairly(
+                [scores[j] for j in known], [values[j] for j in known], desired, n_known, algorithm
+            )
+            left = [known[j] for j in order] if n_known else []
+            expected = [j if values[j] is None else left.pop(0) for j in by_score]
+            found = result[result["query"] == query]
+            assert found["row"].tolist() == rows["row"].iloc[expected].tolist()
+            assert part.n_exhausted[i] == (exhausted if n_known else 0)
+
+
+def test_command_takes_empty_fields_for_unknown(tmp_path, biaslab):
+    (tmp_path / "c.csv").write_text("name,score,sex\na,4,m\nb,3,\nc,2,m\nd,1,f\n")
+    arguments = [tmp_path / "c.csv", "--score", "score", "--attribute", "sex", "--desired", "uniform"]
+    arguments += ["--top", "4", "--out", tmp_path / "out.csv"]
+    code, _, err = biaslab(*arguments)
+    assert (code, err) == (
+        2,
+        f"biaslab: {tmp_path}/c.csv:3: the sex is missing; fill it in, or remove the line\n",
+    )
+    assert biaslab(*arguments, "--unknown", "", "--algorithm", "det_greedy")[0] == 0
+    assert pd.read_csv(tmp_path / "out.csv")["name"].tolist() == list("abdc")

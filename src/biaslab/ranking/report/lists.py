@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREY, VERMILLION, figure, save_with_data
-from biaslab.ranking.measures import MEASURES
 from biaslab.ranking.reranking import RANKINGS, Part
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def measure_table(part: Part) -> pd.DataFrame:
     -------
     pandas.DataFrame
         query ("" for the means), ranking (before, after), n_candidates, n_places, n_exhausted, feasible (1
-        without any infeasible prefix, else 0), and ``measures.MEASURES``.
+        without any infeasible prefix, else 0), and the measures.
     """
     n_lists = len(part.queries)
     after = np.array([0, 1])
@@ -48,9 +47,9 @@ def measure_table(part: Part) -> pd.DataFrame:
         "n_candidates": np.repeat(part.n_candidates, 2),
         "n_places": np.repeat(part.n_places, 2),
         "n_exhausted": np.outer(part.n_exhausted, after).ravel(),
-        "feasible": (part.measures[:, :, 0] == 0).astype(int).ravel(),
+        "feasible": (part.measures["infeasible_index"] == 0).astype(int).ravel(),
     }
-    columns |= {name: part.measures[:, :, i].ravel() for i, name in enumerate(MEASURES)}
+    columns |= {name: values.ravel() for name, values in part.measures.items()}
     table = pd.DataFrame(columns)
     means = table.drop(columns="query").groupby("ranking", sort=False).mean().reset_index()
     means.insert(0, "query", "")
@@ -116,7 +115,7 @@ def distribution_table(part: Part) -> pd.DataFrame:
     """
     rows = []
     for measure in _TITLES:
-        values = part.measures[:, :, MEASURES.index(measure)]
+        values = part.measures[measure]
         steps = np.histogram_bin_edges(values[np.isfinite(values)], N_STEPS)
         steps = np.append(steps[0], steps)
         for i, ranking in enumerate(RANKINGS):

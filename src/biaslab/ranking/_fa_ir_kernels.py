@@ -1,0 +1,110 @@
+"""Compiled loops of FA*IR (Zehlike et al. 2017): chances of the fewest protected candidates in prefixes.
+
+Candidates are drawn one after the other, each protected with chance p, or, where there is a pool, as long as
+it lasts: a pool of N candidates, n of them protected, has p = (n - x) / (N - i) after x of i that were drawn.
+"""
+
+import numpy as np
+
+from biaslab.core.jit import kernel
+
+TIE = 1e-9
+"""Chances that differ by no more than this share of the smaller one are the same."""
+
+
+@kernel
+def draw_one(chances, i, p, pool, n_protected):
+    """Turn the chances of x protected ones of i, (k + 1,) float64, into those of x of i + 1; pool 0: none."""
+    for x in range(i, -1, -1):
+        one = p if pool == 0 else min(1.0, max(0.0, (n_protected - x) / (pool - i)))
+        chances[x + 1] += chances[x] * one
+        chances[x] *= 1.0 - one
+
+
+@kernel
+def fill_minima(alpha, p, pool, n_protected, minima):
+    """Write the fewest that pass in each prefix to `minima` (k,) int32; return the chance that one has fewer.
+
+    A prefix passes when the chance of as many or fewer is more than alpha.
+    """
+    k = minima.size
+    free, passing = np.zeros(k + 1), np.zeros(k + 1)
+    free[0], passing[0] = 1.0, 1.0
+    failed = 0.0
+    for i in range(k):
+        draw_one(free, i, p, pool, n_protected)
+        draw_one(passing, i, p, pool, n_protected)
+        below = free[0]
+        m = 0
+        while below <= alpha * (1.0 + TIE) and m <= i:
+            m += 1
+            below += free[m]
+        minima[i] = m
+        for x in range(m):
+            failed += passing[x]
+            passing[x] = 0.0
+    return failed
+
+
+@kernel
+def least_chance(is_protected, p, pool, n_protected):
+    """Return the least chance over the prefixes of a ranking (k,) bool of as few protected ones or fewer."""
+    k = is_protected.size
+    free = np.zeros(k + 1)
+    free[0] = 1.0
+    least = 1.0
+    count = 0
+    for i in range(k):
+        draw_one(free, i, p, pool, n_protected)
+        count += is_protected[i]
+        below = 0.0
+        for x in range(count + 1):
+            below += free[x]
+        least = min(least, below)
+    return least
+
+
+@kernel
+def fill_p_values(is_protected, starts, shares, pools, n_protected, p_values):
+    """Write the chance that a drawn ranking has a prefix as unlikely as the least likely one of each list.
+
+    is_protected (P,) bool by place, list after list; starts (L + 1,) int64; shares (L,) float64; pools and
+    n_protected (L,) int64, a pool of 0 for none; p_values (L,) float64, 1 for a list
+    without places.
+    """
+    for i in range(starts.size - 1):
+        ranking = is_protected[starts[i] : starts[i + 1]]
+        least = least_chance(ranking, shares[i], pools[i], n_protected[i])
+        minima = np.empty(ranking.size, np.int32)
+        failed = fill_minima(least, shares[i], pools[i], n_protected[i], minima)
+        p_values[i] = 1.0 if least >= 1.0 - TIE else min(1.0, failed)
+
+
+@kernel
+def rank_with_minima(scores, rows, starts, n_protected, place_starts, minima, chosen, exhausted):
+    """Fill each list by score, but by the best protected candidate where a prefix would have too few.
+
+    rows (n,) int64: candidates list after list, the protected ones of a list first, each part best first;
+    starts (L + 1,) int64 and n_protected (L,) int64 tell where lists begin and their parts end; minima (P,)
+    int32 by place; scores, place_starts, chosen and exhausted as ``_list_kernels.rank_lists``.
+    """
+    for i in range(starts.size - 1):
+        first = starts[i]
+        middle = first + n_protected[i]
+        protected, other = first, middle
+        exhausted[i] = 0
+        for place in range(place_starts[i], place_starts[i + 1]):
+            is_short = protected - first < minima[place]
+            exhausted[i] += is_short and protected == middle
+            if protected == middle or other == starts[i + 1]:
+                takes_protected = protected < middle
+            else:
+                a, b = rows[protected], rows[other]
+                is_better = scores[a] > scores[b] or (scores[a] == scores[b] and a < b)
+                takes_protected = is_short or is_better
+            if takes_protected:
+                chosen[place] = rows[protected]
+                protected += 1
+            else:
+                chosen[place] = rows[other]
+                other += 1

@@ -1,0 +1,88 @@
+"""Every registered algorithm and measure on the random lists of the simulation.
+
+The lists are drawn as those of the simulation, from a stream of their own. FA*IR has one protected value:
+here it is the first one, 0, whose desired share is random as all are.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from biaslab.core.rng import stream
+from biaslab.ranking import registry
+from biaslab.ranking.pools import Groups, Pools, Settings
+from biaslab.ranking.simulation import check_top, draw
+
+PROTECTED = "0"
+"""The protected value of FA*IR."""
+
+
+def compare(sizes: Sequence[int], n_lists: int, candidates: int, top: int, seed: int) -> pd.DataFrame:
+    """Re-rank random lists by every algorithm, and measure the rankings by every measure.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Numbers of values of the attribute.
+    n_lists : int
+        Lists for each of them.
+    candidates : int
+        Candidates with each value.
+    top : int
+        Length of the rankings, at most `candidates`.
+    seed : int
+        Seed of the run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        n_values, algorithm, measure, n_lists, n_left_out (lists where it is infinite or undefined, which are
+        not in the mean), mean, ci_low, ci_high (see ``registry.mean_of``).
+
+    Raises
+    ------
+    InputError
+        When the rankings are longer than a value has candidates.
+    """
+    check_top(top, candidates)
+    rows = []
+    for m in tqdm(sizes, desc="comparison", unit="size", disable=None):
+        scores, desired = draw(m, n_lists, candidates, stream(seed, "ranking comparison", m))
+        pools = pools_of(scores, desired, Settings(protected=PROTECTED))
+        for name in registry.ALGORITHMS:
+            rankings, _ = registry.rerank(name, pools, top)
+            about = {"n_values": m, "algorithm": name}
+            rows += [
+                about | {"measure": measure} | registry.mean_of(measure, values)
+                for measure, values in registry.measure(rankings).items()
+            ]
+    return pd.DataFrame(rows)
+
+
+def pools_of(scores: np.ndarray, desired: np.ndarray, settings: Settings) -> Pools:
+    """Return lists with as many candidates of each value as pools.
+
+    Parameters
+    ----------
+    scores : (n_lists, m, c) float64
+        Of c candidates of each of the values 0 to m - 1.
+    desired : (n_lists, m) float64
+        Desired shares.
+    settings : Settings
+
+    Returns
+    -------
+    Pools
+    """
+    n_lists, m, c = scores.shape
+    groups = Groups(
+        list_groups=np.arange(n_lists + 1) * m,
+        names=[str(a) for a in range(m)],
+        values=np.tile(np.arange(m), n_lists),
+        rows=np.repeat(np.arange(n_lists * m), c),
+        counts=np.full(n_lists * m, c),
+        desired=desired.ravel(),
+    )
+    return Pools(np.arange(n_lists + 1) * m * c, groups, scores.ravel(), settings)

@@ -1,0 +1,126 @@
+"""Exposure and attention by group: Singh and Joachims 2018, Biega et al. 2018, Sapiezynski et al. 2019.
+
+With v_j the attention of place j, u_i >= 0 the relevance (score) of candidate i and C_a all candidates of a
+list with value a, in the top or not (one below the top gets no attention):
+
+- exposure E_a = (sum of v over the places of a) / |C_a|, the mean over its candidates;
+- utility U_a = mean of u over C_a; clicks K_a = (sum of v u over the places of a) / |C_a|;
+- *exposure ratio*: least / greatest E_a (demographic parity of exposure asks for 1);
+- *disparate treatment ratio*: least / greatest E_a / U_a, *disparate impact ratio*: least / greatest K_a /
+  U_a. The paper has two groups and a ratio of one to the other; least to greatest is one of the two, and
+  serves any number of groups;
+- *AWRF*: 1 - JSD(q, p), where q_a is the share of the attention that a gets, p the desired distribution, and
+  JSD the Jensen-Shannon divergence in nats, as in the TREC Fair Ranking Track 2021. The paper leaves the
+  distance open;
+- *inequity of attention* of one list: the sum over candidates of |v_i / sum of v - u_i / sum of u|, 0 to 2.
+
+Over many lists, the mean share of attention of a value beside its mean share of relevance is the group form
+of Biega's amortized equity: attention earned list after list should be that deserved.
+
+Ratios are of values that candidates of the list have, and NaN for fewer than two; what needs relevance is
+NaN where a score is negative or a group, or the list, has no relevance at all.
+"""
+
+import numpy as np
+
+from biaslab.ranking.pools import UNKNOWN, Rankings
+
+
+def exposures(rankings: Rankings) -> np.ndarray:
+    """Return the mean attention of each group's candidates, (G,) float64; NaN for a group without any."""
+    return _mean(rankings, rankings.by_group(rankings.attention))
+
+
+def utilities(rankings: Rankings) -> np.ndarray:
+    """Return the mean relevance of each group's candidates, (G,) float64; NaN without any, or below 0."""
+    groups, scores = rankings.pools.groups, rankings.pools.scores
+    known = groups.rows != UNKNOWN
+    relevance = np.where(scores < 0, np.nan, scores)[known]
+    return _mean(rankings, np.bincount(groups.rows[known], relevance, len(groups.counts)))
+
+
+def clicks(rankings: Rankings) -> np.ndarray:
+    """Return the mean of attention times relevance of each group's candidates, (G,) float64."""
+    gains = rankings.attention * rankings.pools.scores[rankings.rows]
+    return _mean(rankings, rankings.by_group(gains))
+
+
+def attention_shares(rankings: Rankings) -> np.ndarray:
+    """Return the share of a list's attention that each group gets, of that to known values, (G,) float64."""
+    sums = rankings.by_group(rankings.attention)
+    groups = rankings.pools.groups
+    with np.errstate(invalid="ignore"):
+        return sums / np.bincount(groups.lists, sums, len(rankings.n_places))[groups.lists]
+
+
+def relevance_shares(rankings: Rankings) -> np.ndarray:
+    """Return the share of a list's relevance that each group has, of that of known values, (G,) float64.
+
+    NaN where a known candidate's score is negative, where the list has no relevance, and without scores.
+    """
+    groups = rankings.pools.groups
+    if rankings.pools.scores is None:
+        return np.full(len(groups.counts), np.nan)
+    sums = np.where(groups.counts > 0, utilities(rankings) * groups.counts, 0.0)
+    return _divide(sums, np.bincount(groups.lists, sums, len(rankings.n_places))[groups.lists])
+
+
+def exposure_ratio(rankings: Rankings) -> np.ndarray:
+    """Return the least exposure over the greatest, (n_lists,) float64."""
+    return _ratio(rankings, exposures(rankings))
+
+
+def disparate_treatment(rankings: Rankings) -> np.ndarray:
+    """Return the least exposure per utility over the greatest, (n_lists,) float64."""
+    return _ratio(rankings, _divide(exposures(rankings), utilities(rankings)))
+
+
+def disparate_impact(rankings: Rankings) -> np.ndarray:
+    """Return the least clicks per utility over the greatest, (n_lists,) float64."""
+    return _ratio(rankings, _divide(clicks(rankings), utilities(rankings)))
+
+
+def awrf(rankings: Rankings) -> np.ndarray:
+    """Return attention-weighted rank fairness: 1 - the divergence from the desired shares, (n_lists,)."""
+    groups = rankings.pools.groups
+    shares, desired = attention_shares(rankings), groups.desired
+    middle = (shares + desired) / 2
+    terms = (_relative_entropy(shares, middle) + _relative_entropy(desired, middle)) / 2
+    return 1 - groups.over_lists(np.add, terms)
+
+
+def attention_inequity(rankings: Rankings) -> np.ndarray:
+    """Return the distance of attention from relevance over the candidates of each list, (n_lists,)."""
+    pools, n_lists = rankings.pools, len(rankings.n_places)
+    relevance = np.where(pools.scores < 0, np.nan, pools.scores)
+    attention = np.zeros(len(relevance))
+    attention[rankings.rows] = rankings.attention
+    shares = [_divide(x, np.bincount(pools.lists, x, n_lists)[pools.lists]) for x in (attention, relevance)]
+    return np.bincount(pools.lists, abs(shares[0] - shares[1]), n_lists)
+
+
+def _mean(rankings: Rankings, sums: np.ndarray) -> np.ndarray:
+    """Divide sums over groups (G,) by their numbers of candidates."""
+    return _divide(sums, rankings.pools.groups.counts)
+
+
+def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a / b, NaN where b is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(b == 0, np.nan, a / b)
+
+
+def _ratio(rankings: Rankings, values: np.ndarray) -> np.ndarray:
+    """Return the least value over the greatest among the groups of each list that have candidates."""
+    groups = rankings.pools.groups
+    there = groups.counts > 0
+    least = groups.over_lists(np.minimum, np.where(there, values, np.inf))
+    greatest = groups.over_lists(np.maximum, np.where(there, values, -np.inf))
+    several = np.bincount(groups.lists[there], minlength=len(rankings.n_places)) > 1
+    return np.where(several, _divide(least, greatest), np.nan)
+
+
+def _relative_entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return p ln(p / q), 0 where p is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(p == 0, 0.0, p * np.log(p / q))

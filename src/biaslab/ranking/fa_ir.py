@@ -1,0 +1,183 @@
+"""FA*IR (Zehlike et al. 2017): fewest protected candidates in every prefix, as algorithm and as test.
+
+F(x; k) is the chance of x protected candidates or fewer among k that are drawn with chance p each (Binomial),
+or from a pool of N candidates of which n are protected (hypergeometric; Cartier van Dissel et al. 2025). A
+prefix of length k with x protected candidates passes at significance a when F(x; k) > a; the fewest that pass
+are m(k). A ranking passes when all its prefixes do.
+
+- *Failure probability*: the chance that a ranking of drawn candidates does not pass.
+- *Adjusted significance*: many prefixes are tested, so that a ranking fails with a greater chance than a.
+  The significance is lowered until the failure probability is a. It moves in steps: as the authors' library,
+  the end of the last interval of a bisection is taken whose failure probability is nearer to a, so that it
+  may be a little above a. Their library leaves the last prefix out of that probability; here it counts.
+- *Test*: the statistic of a ranking is t = min over k of F(x_k; k), and its p-value is the chance of a
+  statistic of t or less, which is the failure probability at significance t. It is exact, needs no adjusted
+  significance, and rejects with a chance of at most a where the p-value is at most a.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.ranking import _fa_ir_kernels
+from biaslab.ranking.pools import UNKNOWN, Groups, Pools, Rankings, starts_of
+
+_TABLES = 4096  # kept: lists of one length with one share have one table
+
+
+class Minima(NamedTuple):
+    """The fewest protected candidates in the prefixes, and what they rest on.
+
+    Attributes
+    ----------
+    alpha : float
+        The significance of each prefix.
+    failure : float
+        The chance that a ranking of drawn candidates has too few somewhere.
+    counts : (k,) int32
+        Of the prefixes of length 1 to k.
+    """
+
+    alpha: float
+    failure: float
+    counts: np.ndarray
+
+
+def minima(k: int, p: float, alpha: float, pool: int = 0, n_protected: int = 0) -> Minima:
+    """Return the fewest protected candidates that pass, each prefix at a significance of `alpha`.
+
+    Parameters
+    ----------
+    k : int
+        Places.
+    p : float
+        The chance that a drawn candidate is protected; without meaning where there is a pool.
+    alpha : float
+        Significance, 0 to below 1.
+    pool, n_protected : int
+        Candidates to draw from, at least `k`, and the protected ones among them; without a pool, 0.
+
+    Returns
+    -------
+    Minima
+
+    Raises
+    ------
+    InputError
+        When a number is out of its range.
+    """
+    if k < 1:
+        raise InputError(f"k is {k}: there is nothing to rank; ask for the top 1 or more")
+    if not (0 <= p <= 1 and 0 <= alpha < 1):
+        raise InputError(
+            f"the share is {p:g} and alpha is {alpha:g}; give a share from 0 to 1, alpha from 0 to below 1"
+        )
+    if pool and not (k <= pool and 0 <= n_protected <= pool):
+        raise InputError(f"{k} places and {n_protected} protected candidates of {pool}; none may be more")
+    counts = np.empty(k, np.int32)
+    failure = _fa_ir_kernels.fill_minima(float(alpha), float(p), int(pool), int(n_protected), counts)
+    return Minima(alpha, min(1.0, failure), counts)
+
+
+@lru_cache(_TABLES)
+def adjusted_minima(k: int, p: float, alpha: float, pool: int = 0, n_protected: int = 0) -> Minima:
+    """Return the fewest protected candidates at the adjusted significance; arguments as `minima`."""
+    lower, upper = (minima(k, p, a, pool, n_protected) for a in (0.0, alpha))
+    if upper.failure <= alpha:
+        return upper
+    while upper.counts.sum() - lower.counts.sum() > 1 and upper.alpha - lower.alpha > 1e-15:
+        middle = minima(k, p, (lower.alpha + upper.alpha) / 2, pool, n_protected)
+        lower, upper = (middle, upper) if middle.failure < alpha else (lower, middle)
+    return lower if alpha - lower.failure <= upper.failure - alpha else upper
+
+
+def p_values(rankings: Rankings, protected: np.ndarray, finite: bool) -> np.ndarray:
+    """Return the p-value of each ranking: that one value has too few places in its top.
+
+    Parameters
+    ----------
+    rankings : Rankings
+        Candidates whose value is unknown are passed over.
+    protected : (n_lists,) int64
+        The group of that value in each list, from ``Groups.of_value``.
+    finite : bool
+        Whether to draw from the candidates of the list instead of with the desired share of the value.
+
+    Returns
+    -------
+    (n_lists,) float64
+        NaN for a list that lacks the group or has no place with a known value.
+    """
+    groups = rankings.pools.groups
+    known = rankings.groups != UNKNOWN
+    lists = np.repeat(np.arange(len(rankings.n_places)), rankings.n_places)[known]
+    n_known = np.bincount(lists, minlength=len(rankings.n_places))
+    shares, pool, n_protected = _draws(groups, protected, finite)
+    found = np.empty(len(n_known))
+    _fa_ir_kernels.fill_p_values(
+        rankings.groups[known] == protected[lists], starts_of(n_known), shares, pool, n_protected, found
+    )
+    return np.where((protected == UNKNOWN) | (n_known == 0), np.nan, found)
+
+
+def passes(rankings: Rankings) -> np.ndarray:
+    """Return 1 where the protected value has no significantly few places, else 0; NaN as `p_values`."""
+    settings = rankings.pools.settings
+    found = p_values(rankings, rankings.pools.groups.of_value(settings.protected), finite=False)
+    return np.where(np.isnan(found), np.nan, found > settings.alpha)
+
+
+def rank_pools(pools: Pools, n_places: np.ndarray, finite: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Re-rank lists by FA*IR; candidates whose value is unknown are left out.
+
+    Each place goes to the best candidate left, but to the best protected one where the prefix would otherwise
+    have fewer than the adjusted minimum.
+
+    Parameters
+    ----------
+    pools : Pools
+        With a protected value and a significance.
+    n_places : (n_lists,) int64
+        Places of each list, no more than it has candidates with a known value.
+    finite : bool
+        As `p_values`.
+
+    Returns
+    -------
+    rows : (sum of n_places,) int64
+        The candidates, list after list.
+    exhausted : (n_lists,) int64
+        Places at which the minimum was missed, because no protected candidate was left.
+    """
+    groups, settings = pools.groups, pools.settings
+    protected = groups.of_value(settings.protected)
+    draws = zip(n_places.tolist(), *(x.tolist() for x in _draws(groups, protected, finite)), strict=True)
+    tables = [adjusted_minima(k, p, settings.alpha, pool, n).counts for k, p, pool, n in draws if k]
+    known = pools.by_score[groups.rows[pools.by_score] != UNKNOWN]
+    lists = pools.lists[known]
+    is_other = groups.rows[known] != protected[lists]
+    chosen = np.empty(n_places.sum(), np.int64)
+    exhausted = np.empty(len(n_places), np.int64)
+    _fa_ir_kernels.rank_with_minima(
+        pools.scores,
+        known[np.argsort(2 * lists + is_other, kind="stable")],
+        starts_of(groups.known),
+        np.bincount(lists[~is_other], minlength=len(n_places)),
+        starts_of(n_places),
+        np.concatenate([np.empty(0, np.int32), *tables]),
+        chosen,
+        exhausted,
+    )
+    return chosen, exhausted
+
+
+def _draws(groups: Groups, protected: np.ndarray, finite: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what to draw from in each list: the share of a group, the pool and the group's candidates."""
+    there = protected != UNKNOWN
+    if not finite:
+        none = np.zeros(len(protected), np.int64)
+        return np.where(there, groups.desired[protected], 0.0) if there.any() else none + 0.0, none, none
+    counts = np.where(there, groups.counts[protected], 0) if there.any() else np.zeros_like(protected)
+    return np.zeros(len(protected)), groups.known, counts

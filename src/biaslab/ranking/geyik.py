@@ -1,0 +1,83 @@
+"""The algorithms and measures of Geyik et al. 2019 for many lists of any lengths at once."""
+
+import numpy as np
+
+from biaslab.ranking._list_kernels import measure_lists, rank_lists
+from biaslab.ranking.algorithms import algorithm_number
+from biaslab.ranking.measures import MEASURES, discount_table, log_table
+from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, starts_of, top_by_score
+
+
+def rank_pools(algorithm: str, pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Re-rank lists as ``algorithms.rerank_report`` does; candidates whose value is unknown are left out.
+
+    Parameters
+    ----------
+    algorithm : str
+        One of ``algorithms.ALGORITHMS``.
+    pools : Pools
+    n_places : (n_lists,) int64
+        Places of each list, no more than it has candidates with a known value.
+
+    Returns
+    -------
+    rows : (sum of n_places,) int64
+        The candidates, list after list.
+    exhausted : (n_lists,) int64
+        Places of each list that went to another value, for want of candidates.
+    """
+    groups = pools.groups
+    chosen = np.empty(n_places.sum(), np.int64)
+    exhausted = np.empty(len(n_places), np.int64)
+    rank_lists(
+        algorithm_number(algorithm),
+        pools.scores,
+        pools.by_group,
+        starts_of(groups.counts),
+        groups.list_groups,
+        groups.desired,
+        starts_of(n_places),
+        chosen,
+        exhausted,
+    )
+    return chosen, exhausted
+
+
+def measure(rankings: Rankings) -> np.ndarray:
+    """Return ``measures.MEASURES`` of rankings, (n_lists, 6) float64, in their order.
+
+    Candidates whose value is unknown are in no share: shares and floors are of the known ones in a prefix,
+    and prefixes without any are left out of NDKL. Without scores NDCG is NaN.
+    """
+    pools = rankings.pools
+    groups = pools.groups
+    n_lists, longest = len(rankings.n_places), rankings.longest
+    out = np.empty((n_lists, len(MEASURES)))
+    first_groups = np.repeat(groups.list_groups[:-1], rankings.n_places)
+    gains = np.full(len(rankings.rows), np.nan) if pools.scores is None else pools.scores[rankings.rows]
+    measure_lists(
+        np.where(rankings.groups == UNKNOWN, UNKNOWN, rankings.groups - first_groups),
+        gains,
+        _ideal_gains(rankings),
+        rankings.starts,
+        groups.list_groups,
+        groups.desired,
+        log_table(longest),
+        discount_table(longest),
+        out,
+    )
+    return out
+
+
+def _ideal_gains(rankings: Rankings) -> np.ndarray:
+    """Return the discounted gain of as many places in the order of the scores; NaN below 0, or without."""
+    pools, n_lists = rankings.pools, len(rankings.n_places)
+    if pools.scores is None:
+        return np.full(n_lists, np.nan)
+    best = top_by_score(pools, rankings.longest)
+    gains = np.where(pools.scores < 0, np.nan, pools.scores)[best.rows]
+    return np.bincount(
+        np.repeat(np.arange(n_lists), best.n_places),
+        gains * best.table_at_places(discount_table(best.longest)),
+        n_lists,
+    )

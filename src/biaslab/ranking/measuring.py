@@ -1,0 +1,183 @@
+"""Measure the lists of a file as they are, as a stream: no re-ranking."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.ranking import exposure, fa_ir, registry
+from biaslab.ranking.algorithms import check_k
+from biaslab.ranking.desired import choose, group
+from biaslab.ranking.lists import ListFile, Lists
+from biaslab.ranking.moments import Moments
+from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, Settings, top
+from biaslab.ranking.reranking import top_shares
+
+VALUES = {
+    "desired": lambda rankings: rankings.pools.groups.desired,
+    "share": top_shares,
+    "attention": exposure.attention_shares,
+    "relevance": exposure.relevance_shares,
+    "exposure": exposure.exposures,
+}
+"""What is measured of each value in a list: desired share, share of the top places, share of the attention in
+the top, share of the relevance of all candidates (where there are scores), and exposure (mean attention of
+its candidates)."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of the lists of a file.
+
+    Attributes
+    ----------
+    lists : pandas.DataFrame
+        A row a list: query, n_candidates, n_places, n_unknown (places with an unknown value), and the
+        measures of ``registry.MEASURES`` that can be computed.
+    values : pandas.DataFrame
+        A row a value: value, n_lists (that have or shall have it), and for each of `VALUES` its mean over
+        the lists where it is defined, with Student's interval: ``share``, ``share_low``, ``share_high``, ….
+    tests : pandas.DataFrame or None
+        FA*IR's test, a row a list and value, where it was asked for: query, value, n_places (with a known
+        value), n_value (of those), desired, p_value, p_value_pool (drawn from the candidates of the list).
+    """
+
+    lists: pd.DataFrame
+    values: pd.DataFrame
+    tests: pd.DataFrame | None
+
+
+def measure_file(source: ListFile, desired: str, k: int, settings: Settings, test: bool = False) -> Measured:
+    """Measure the top k of every list of a file.
+
+    Parameters
+    ----------
+    source : ListFile
+        The ranked lists: in the order of their column of ranks, or without one in the order of the file.
+    desired : str
+        One of ``desired.KINDS``, or a file of shares.
+    k : int
+        Places; shorter lists are measured whole.
+    settings : Settings
+        How attention falls.
+    test : bool
+        Whether to test, by FA*IR, each value of each list for too few places.
+
+    Returns
+    -------
+    Measured
+
+    Raises
+    ------
+    InputError
+        When an argument or a line of the file is wrong.
+    """
+    check_k(k)
+    target = choose(desired, source)
+    lists, tests, moments = [], [], {}
+    for some in source.lists():
+        pools = Pools(some.offsets, group(some, target, source), some.scores, settings)
+        rankings = top(pools, _order(some, pools, source), k)
+        lists.append(_list_table(some.queries, rankings))
+        _add_values(moments, rankings)
+        if test:
+            tests.append(_test_table(some.queries, rankings))
+    return Measured(
+        pd.concat(lists, ignore_index=True),
+        _value_table(moments),
+        pd.concat(tests, ignore_index=True) if test else None,
+    )
+
+
+def summarize(lists: pd.DataFrame) -> pd.DataFrame:
+    """Return the means of the measures over lists.
+
+    Parameters
+    ----------
+    lists : pandas.DataFrame
+        From `Measured`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        measure, title, fair (what it is where nothing is unfair), n_lists, n_left_out (lists where it is
+        infinite or undefined, which are not in the mean), mean, ci_low, ci_high (see ``registry.mean_of``).
+    """
+    return pd.DataFrame(
+        {"measure": name, "title": measure.title, "fair": measure.fair}
+        | registry.mean_of(name, lists[name].to_numpy())
+        for name, measure in registry.MEASURES.items()
+        if name in lists
+    )
+
+
+def _order(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
+    """Return the candidates list after list, best place first."""
+    if lists.ranks is None:
+        return np.arange(len(pools.lists))
+    order = np.lexsort((lists.ranks, pools.lists))
+    same = (np.diff(lists.ranks[order]) == 0) & (np.diff(pools.lists[order]) == 0)
+    if same.any():
+        row = int(order[int(same.argmax()) + 1])
+        raise InputError(
+            f"{source.where(lists.first_row + row)}: the {source.columns.rank} {lists.ranks[row]:g} is there"
+            " twice in a list; give each candidate a place of its own"
+        )
+    return order
+
+
+def _list_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
+    pools = rankings.pools
+    of_place = np.repeat(np.arange(len(queries)), rankings.n_places)
+    columns = {
+        "query": np.array(queries, dtype=object),
+        "n_candidates": pools.sizes,
+        "n_places": rankings.n_places,
+        "n_unknown": np.bincount(of_place[rankings.groups == UNKNOWN], minlength=len(queries)),
+    }
+    return pd.DataFrame(columns | registry.measure(rankings))
+
+
+def _add_values(moments: dict[str, Moments], rankings: Rankings) -> None:
+    """Add what `VALUES` says of each value in each list to the moments of the value."""
+    groups = rankings.pools.groups
+    quantities = np.stack([of(rankings) for of in VALUES.values()], axis=1)
+    for number, name in enumerate(groups.names):
+        moments.setdefault(name, Moments((len(VALUES),))).add(quantities[groups.values == number])
+
+
+def _value_table(moments: dict[str, Moments]) -> pd.DataFrame:
+    rows = []
+    for value, of_value in sorted(moments.items()):
+        row = {"value": value, "n_lists": of_value.n[0]}
+        found = of_value.columns()
+        for i, name in enumerate(VALUES):
+            row[name] = found["mean"][i]
+            row |= {f"{name}_low": found["ci_low"][i], f"{name}_high": found["ci_high"][i]}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _test_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
+    groups = rankings.pools.groups
+    of_place = np.repeat(np.arange(len(queries)), rankings.n_places)
+    n_known = np.bincount(of_place[rankings.groups != UNKNOWN], minlength=len(queries))
+    p_values = np.full((2, len(groups.values)), np.nan)
+    for name in groups.names:
+        chosen = groups.of_value(name)
+        there = chosen != UNKNOWN
+        for row, finite in zip(p_values, (False, True), strict=True):
+            row[chosen[there]] = fa_ir.p_values(rankings, chosen, finite)[there]
+    return pd.DataFrame(
+        {
+            "query": np.array(queries, dtype=object)[groups.lists],
+            "value": np.array(groups.names, dtype=object)[groups.values],
+            "n_places": n_known[groups.lists],
+            "n_value": rankings.by_group(),
+            "desired": groups.desired,
+            "p_value": p_values[0],
+            "p_value_pool": p_values[1],
+        }
+    )

@@ -1,0 +1,238 @@
+"""Lists of candidates as algorithms take them, and rankings of them as measures take them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+
+UNKNOWN = -1
+"""The group of a candidate whose value is unknown: it keeps its place, and no share counts it."""
+
+
+@dataclass(frozen=True)
+class Attention:
+    """How much attention a place gets.
+
+    Attributes
+    ----------
+    stop : float, optional
+        The chance that a reader stops at a place, so that place j gets stop (1 - stop)^(j - 1); without it
+        place j gets 1 / log2(j + 1).
+    """
+
+    stop: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.stop is not None and not 0 < self.stop < 1:
+            raise InputError(f"the chance to stop at a place is {self.stop:g}; give one between 0 and 1")
+
+    def table(self, n: int) -> np.ndarray:
+        """Return the attention of the places 1 to n, (n,) float64."""
+        places = np.arange(1, n + 1)
+        if self.stop is None:
+            return 1 / np.log2(places + 1)
+        return self.stop * (1 - self.stop) ** (places - 1)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What some algorithms and measures want to know, besides the lists and the desired shares.
+
+    Attributes
+    ----------
+    attention : Attention
+        Of the places.
+    protected : str, optional
+        The protected value, of FA*IR.
+    alpha : float
+        Significance of FA*IR's minima, between 0 and 1.
+    """
+
+    attention: Attention = field(default_factory=Attention)
+    protected: str | None = None
+    alpha: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise InputError(f"alpha is {self.alpha:g}; give a significance between 0 and 1")
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The values that each list has or shall have: G groups, those of a list side by side, by name.
+
+    Attributes
+    ----------
+    list_groups : (n_lists + 1,) int64
+        The first group of each list.
+    names : list of str
+        The values.
+    values : (G,) int64
+        The value of each group, as an index into `names`.
+    rows : (n,) int64
+        Group of each candidate, `UNKNOWN` for one without.
+    counts : (G,) int64
+        Candidates of each group; 0 where a list lacks a value that is desired.
+    desired : (G,) float64
+        Desired shares; one in sum over a list that has groups.
+    """
+
+    list_groups: np.ndarray
+    names: list[str]
+    values: np.ndarray
+    rows: np.ndarray
+    counts: np.ndarray
+    desired: np.ndarray
+
+    @cached_property
+    def lists(self) -> np.ndarray:
+        """The list of each group, (G,) int64."""
+        sizes = np.diff(self.list_groups)
+        return np.repeat(np.arange(len(sizes)), sizes)
+
+    @cached_property
+    def known(self) -> np.ndarray:
+        """Candidates of each list whose value is known, (n_lists,) int64."""
+        sums = np.bincount(self.lists, self.counts, len(self.list_groups) - 1)
+        return sums.astype(np.int64)
+
+    def over_lists(self, reduce: np.ufunc, values: np.ndarray) -> np.ndarray:
+        """Return e.g. ``np.minimum`` over the groups of each list, (n_lists,); NaN where there are none."""
+        out = np.full(len(self.list_groups) - 1, np.nan)
+        filled = np.diff(self.list_groups) > 0
+        out[filled] = reduce.reduceat(values, self.list_groups[:-1][filled]) if filled.any() else np.nan
+        return out
+
+    def of_value(self, name: str | None) -> np.ndarray:
+        """Return the group that has a value in each list, (n_lists,) int64; `UNKNOWN` in one without it."""
+        found = np.full(len(self.list_groups) - 1, UNKNOWN)
+        if name in self.names:
+            groups = np.flatnonzero(self.values == self.names.index(name))
+            found[self.lists[groups]] = groups
+        return found
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Candidates of some lists, list after list: n candidates.
+
+    Attributes
+    ----------
+    offsets : (n_lists + 1,) int64
+        Where each list begins and ends.
+    groups : Groups
+        Their values and desired shares.
+    scores : (n,) float64, optional
+        Larger is better.
+    settings : Settings
+    """
+
+    offsets: np.ndarray
+    groups: Groups
+    scores: np.ndarray | None = None
+    settings: Settings = field(default_factory=Settings)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Candidates of each list, (n_lists,) int64."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def lists(self) -> np.ndarray:
+        """The list of each candidate, (n,) int64."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @cached_property
+    def by_score(self) -> np.ndarray:
+        """Candidates list after list, each best first; of equal scores the earlier is the better."""
+        return np.lexsort((-self.scores, self.lists))
+
+    @cached_property
+    def by_group(self) -> np.ndarray:
+        """Known candidates group after group, each best first."""
+        groups = self.groups.rows[self.by_score]
+        return self.by_score[np.argsort(groups, kind="stable")][np.count_nonzero(groups == UNKNOWN) :]
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """The top places of some lists: P places, list after list.
+
+    Attributes
+    ----------
+    pools : Pools
+        The candidates.
+    n_places : (n_lists,) int64
+        Places of each list, no more than it has candidates.
+    rows : (P,) int64
+        The candidate at each place.
+    """
+
+    pools: Pools
+    n_places: np.ndarray
+    rows: np.ndarray
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where the places of each list begin and end, (n_lists + 1,) int64."""
+        return starts_of(self.n_places)
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """The group at each place, (P,) int64."""
+        return self.pools.groups.rows[self.rows]
+
+    @cached_property
+    def attention(self) -> np.ndarray:
+        """The attention of each place, (P,) float64."""
+        return self.table_at_places(self.pools.settings.attention.table(self.longest))
+
+    @property
+    def longest(self) -> int:
+        """Places of the longest list."""
+        return int(self.n_places.max())
+
+    def table_at_places(self, table: np.ndarray) -> np.ndarray:
+        """Return a number that depends on the place alone, given for the longest list, for every place."""
+        return table[places_of(self.n_places)]
+
+    def once(self, compute: Callable[["Rankings"], np.ndarray]) -> np.ndarray:
+        """Return what a function says of these rankings; it is asked once."""
+        if compute not in self._found:
+            self._found[compute] = compute(self)
+        return self._found[compute]
+
+    @cached_property
+    def _found(self) -> dict:
+        return {}
+
+    def by_group(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """Return sums (numbers of places without `weights`) over the places of each group, (G,)."""
+        known = self.groups != UNKNOWN
+        some = None if weights is None else weights[known]
+        return np.bincount(self.groups[known], some, len(self.pools.groups.counts))
+
+
+def starts_of(sizes: np.ndarray) -> np.ndarray:
+    """Return where things of these sizes begin when they stand side by side, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def places_of(sizes: np.ndarray) -> np.ndarray:
+    """Return 0, 1, … of each list, one after the other."""
+    starts = starts_of(sizes)
+    return np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
+
+
+def top_by_score(pools: Pools, k: int) -> Rankings:
+    """Return the top k of each list in the order of the scores."""
+    return top(pools, pools.by_score, k)
+
+
+def top(pools: Pools, order: np.ndarray, k: int) -> Rankings:
+    """Return the top k of each list in an order of all candidates, (n,) int64, list after list."""
+    n_places = np.minimum(pools.sizes, k)
+    return Rankings(pools, n_places, order[places_of(n_places) + np.repeat(pools.offsets[:-1], n_places)])

@@ -1,0 +1,179 @@
+"""Every measure and every algorithm for ranked lists: a row each. Commands and experiments loop over them.
+
+A new measure or algorithm is a row here, a function in a module of its own, and a slow oracle in the tests.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.stats import mean_interval, share_interval
+from biaslab.ranking import exposure, fa_ir, geyik
+from biaslab.ranking.measures import MEASURES as GEYIK_MEASURES
+from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, top_by_score
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number for each ranking.
+
+    Attributes
+    ----------
+    title : str
+        What people call it.
+    fair : float
+        What it is where nothing is unfair; for NDCG, where nothing is lost.
+    compute : callable
+        Takes Rankings, returns (n_lists,) float64; NaN where a list has no such number.
+    needs_scores, needs_protected : bool
+        Whether it needs the scores of the candidates, or a protected value.
+    is_share : bool
+        Whether it is 0 or 1 for each list, so that its mean is a share of the lists.
+    """
+
+    title: str
+    fair: float
+    compute: Callable[[Rankings], np.ndarray]
+    needs_scores: bool = False
+    needs_protected: bool = False
+    is_share: bool = False
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A way to re-rank lists.
+
+    Attributes
+    ----------
+    title : str
+        What people call it.
+    rank : callable
+        Takes Pools and places (n_lists,) int64, no more than candidates with a known value; returns rows and
+        the places of each list that did not get what the algorithm asks for, for want of candidates.
+    needs_protected : bool
+        Whether it needs a protected value.
+    """
+
+    title: str
+    rank: Callable[[Pools, np.ndarray], tuple[np.ndarray, np.ndarray]]
+    needs_protected: bool = False
+
+
+def _geyik_measure(name: str) -> Callable[[Rankings], np.ndarray]:
+    return lambda rankings: rankings.once(geyik.measure)[:, GEYIK_MEASURES.index(name)]
+
+
+MEASURES = {
+    "infeasible_index": Measure("InfeasibleIndex", 0, _geyik_measure("infeasible_index")),
+    "infeasible_count": Measure("InfeasibleCount", 0, _geyik_measure("infeasible_count")),
+    "min_skew": Measure("MinSkew", 0, _geyik_measure("min_skew")),
+    "max_skew": Measure("MaxSkew", 0, _geyik_measure("max_skew")),
+    "ndkl": Measure("NDKL", 0, _geyik_measure("ndkl")),
+    "ndcg": Measure("NDCG", 1, _geyik_measure("ndcg"), needs_scores=True),
+    "exposure_ratio": Measure("Exposure ratio", 1, exposure.exposure_ratio),
+    "awrf": Measure("AWRF", 1, exposure.awrf),
+    "disparate_treatment": Measure("Disparate treatment ratio", 1, exposure.disparate_treatment, True),
+    "disparate_impact": Measure("Disparate impact ratio", 1, exposure.disparate_impact, True),
+    "attention_inequity": Measure("Inequity of attention", 0, exposure.attention_inequity, True),
+    "fa_ir_pass": Measure("Passes FA*IR's test", 1, fa_ir.passes, needs_protected=True, is_share=True),
+}
+
+ALGORITHMS = {
+    "score_only": Algorithm("Score only", partial(geyik.rank_pools, "score_only")),
+    "det_greedy": Algorithm("DetGreedy", partial(geyik.rank_pools, "det_greedy")),
+    "det_cons": Algorithm("DetCons", partial(geyik.rank_pools, "det_cons")),
+    "det_relaxed": Algorithm("DetRelaxed", partial(geyik.rank_pools, "det_relaxed")),
+    "det_const_sort": Algorithm("DetConstSort", partial(geyik.rank_pools, "det_const_sort")),
+    "fa_ir": Algorithm("FA*IR", partial(fa_ir.rank_pools, finite=False), needs_protected=True),
+    "hyper_fa_ir": Algorithm(
+        "FA*IR, finite pool", partial(fa_ir.rank_pools, finite=True), needs_protected=True
+    ),
+}
+
+
+def algorithm(name: str) -> Algorithm:
+    """Return an algorithm.
+
+    Raises
+    ------
+    InputError
+        When there is none of this name.
+    """
+    if name not in ALGORITHMS:
+        known = ", ".join(ALGORITHMS)
+        raise InputError(f"unknown algorithm '{name}' (known: {known}){suggest(name, ALGORITHMS)}")
+    return ALGORITHMS[name]
+
+
+def rerank(name: str, pools: Pools, k: int) -> tuple[Rankings, np.ndarray]:
+    """Re-rank the top k of each list.
+
+    A candidate whose value is unknown keeps the place that it has by score; the algorithm orders the others
+    among the places that are left.
+
+    Parameters
+    ----------
+    name : str
+        One of `ALGORITHMS`.
+    pools : Pools
+        With scores.
+    k : int
+        Places; a shorter list is re-ranked whole.
+
+    Returns
+    -------
+    rankings : Rankings
+    exhausted : (n_lists,) int64
+        Places of each list that did not get what the algorithm asks for, for want of candidates.
+    """
+    best = top_by_score(pools, k)
+    known = best.groups != UNKNOWN
+    lists = np.repeat(np.arange(len(best.n_places)), best.n_places)
+    n_known = np.bincount(lists[known], minlength=len(best.n_places))
+    rows = best.rows.copy()
+    rows[known], exhausted = algorithm(name).rank(pools, n_known)
+    return Rankings(pools, best.n_places, rows), exhausted
+
+
+def mean_of(name: str, values: np.ndarray) -> dict[str, float]:
+    """Return the mean of a measure over lists, with its interval.
+
+    Parameters
+    ----------
+    name : str
+        One of `MEASURES`.
+    values : (n,) float64
+        Of each list; those that are infinite or undefined are left out.
+
+    Returns
+    -------
+    dict of str to float
+        n_lists, n_left_out, mean, ci_low, ci_high: by Student's t over lists, by Clopper and Pearson for a
+        share; NaN where there are too few lists.
+    """
+    finite = values[np.isfinite(values)]
+    if MEASURES[name].is_share:
+        low, high = share_interval(int(finite.sum()), len(finite))
+    else:
+        low, high = mean_interval(finite)
+    return {
+        "n_lists": len(values),
+        "n_left_out": len(values) - len(finite),
+        "mean": finite.mean() if len(finite) else np.nan,
+        "ci_low": low,
+        "ci_high": high,
+    }
+
+
+def measure(rankings: Rankings) -> dict[str, np.ndarray]:
+    """Return all measures that can be computed of rankings, by name: (n_lists,) float64 each."""
+    has_scores = rankings.pools.scores is not None
+    has_protected = rankings.pools.settings.protected is not None
+    return {
+        name: measure.compute(rankings)
+        for name, measure in MEASURES.items()
+        if has_scores >= measure.needs_scores and has_protected >= measure.needs_protected
+    }
