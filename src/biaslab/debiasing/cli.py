@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.debiasing import cli_experiment as debiasing_experiment
+from biaslab.debiasing.cli_compare import compare_methods
 from biaslab.debiasing.cli_options import (
+    OUR_WEATS,
     Components,
     Embedding,
     OurWordLists,
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Bias of any word embedding, and its removal.", no_args_is_help=True)
 app.add_typer(debiasing_experiment.app, name="experiment")
+app.command("compare")(grouped(compare_methods))
 
-_TESTS = Path("workflow/resources/word_sets")
 _FORMATS = "word2vec, word2vec-binary or glove"
 
 Report = Annotated[
@@ -56,7 +58,7 @@ class Measuring:
 
     components: Components = 1
     strictness: Strictness = 1.0
-    weat: Weats = tuple(_TESTS / f"caliskan{i}.yaml" for i in (6, 7, 8))
+    weat: Weats = OUR_WEATS
     permutations: Permutations = 100_000
     seed: Seed = 1
 

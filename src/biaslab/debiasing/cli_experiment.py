@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
+from biaslab.debiasing.cli_compare import named_files
 from biaslab.debiasing.cli_options import Components, Embedding, Permutations, Strictness, Weats, WordLists
 from biaslab.run.options import Seed, grouped, numbers
 
@@ -137,8 +138,8 @@ def score_benchmarks(
     from biaslab.debiasing.measurement import read_lists
 
     tests = [read_word_sets(file) for file in weat]
-    read_pairs = {name: benchmarks.read_pairs(file) for name, file in _named(pairs, "--pairs")}
-    asked = {name: benchmarks.read_questions(file) for name, file in _named(questions, "--questions")}
+    read_pairs = {name: benchmarks.read_pairs(file) for name, file in named_files(pairs, "--pairs")}
+    asked = {name: benchmarks.read_questions(file) for name, file in named_files(questions, "--questions")}
     path = numbers(lambdas, "--lambdas", float, "0,0.2,2,20")
     experiment = _read(step, **vars(how))
     if (theirs.authors_equalize is None) != (theirs.authors_specific is None):
@@ -169,15 +170,3 @@ def _write(results: Path, tables: dict[str, "pd.DataFrame"]) -> None:
 
     for name, table in tables.items():
         write_tsv(results / f"{name}.tsv", table)
-
-
-def _named(arguments: list[str] | None, option: str) -> list[tuple[str, str]]:
-    """Split arguments of the form NAME=FILE; the name is one of the benchmarks'."""
-    from biaslab.debiasing.experiment import BENCHMARKS
-
-    named = [argument.partition("=") for argument in arguments or []]
-    for name, _, file in named:
-        if name not in BENCHMARKS or not file:
-            known = ", ".join(BENCHMARKS)
-            raise InputError(f"{option} {name}={file}: write NAME=FILE, where NAME is one of {known}")
-    return [(name, file) for name, _, file in named]

@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 _LISTS = Path("workflow/resources/word_lists")
+OUR_WEATS = tuple(Path("workflow/resources/word_sets") / f"caliskan{i}.yaml" for i in (6, 7, 8))
+"""Association tests of gender with careers, mathematics and science."""
 
 Embedding = Annotated[Path, typer.Argument(help="A word2vec or GloVe file, or a batch of trainings (.npz).")]
 Weats = Annotated[list[Path], typer.Option(help="An association test to measure (.yaml); may be repeated.")]
