@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
-from biaslab.debiasing.cli_compare import named_files
-from biaslab.debiasing.cli_options import Components, Embedding, Permutations, Strictness, Weats, WordLists
+from biaslab.debiasing.cli_options import (
+    BenchmarkFiles,
+    Components,
+    Embedding,
+    Permutations,
+    Strictness,
+    Weats,
+    WordLists,
+    named_files,
+)
 from biaslab.run.options import Seed, grouped, numbers
 
 if TYPE_CHECKING:
@@ -20,7 +28,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="The experiment on one embedding, step by step.", no_args_is_help=True)
 
 Penalty = Annotated[float, typer.Option("--lambda", help="Weight of the bias in soft debiasing.", min=0)]
-Benchmarks = Annotated[list[str] | None, typer.Option(help="NAME=FILE of a benchmark; may be repeated.")]
 
 
 @dataclass(frozen=True)
@@ -128,8 +135,8 @@ def score_benchmarks(
     theirs: Authors,
     lambdas: Annotated[str, typer.Option(help="The path of soft debiasing, rising, separated by commas.")],
     weat: Weats = (),
-    pairs: Benchmarks = None,
-    questions: Benchmarks = None,
+    pairs: BenchmarkFiles = None,
+    questions: BenchmarkFiles = None,
 ) -> None:
     """Score rated pairs and analogy questions before, after and along the path: benchmarks, lambda_path."""
     from biaslab.bias.word_sets import read_word_sets

@@ -1,5 +1,7 @@
 """Methods of debiasing, what remains of a bias after them, and the command that compares them."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,6 +25,7 @@ from biaslab.embeddings.unit import read_unit_embedding
 from debiasing_data import JOBS
 from naive import debiasing as naive
 
+REPOSITORY = Path(__file__).parents[3]
 N_WORDS, DIMENSION = 400, 16
 PAIRS = [("she", "he"), ("her", "his"), ("woman", "man"), ("mother", "father"), ("aunt", "uncle")]
 OCCUPATIONS = [f"work{i}" for i in range(20)]
@@ -86,7 +89,9 @@ def test_all_methods_return_unit_vectors_and_leave_the_embedding_as_it_is(linked
 
 
 def test_the_schema_names_the_methods_of_the_registry():
-    keys = read_yaml("workflow/schemas/areas/debiasing.yaml")["properties"]["debiasing"]["properties"]
+    keys = read_yaml(REPOSITORY / "workflow/schemas/areas/debiasing.yaml")["properties"]["debiasing"][
+        "properties"
+    ]
     assert keys["comparison"]["properties"]["methods"]["items"]["enum"] == [m for m in METHODS if m != "none"]
 
 
@@ -131,7 +136,7 @@ def test_inlp_ends_at_chance(linked):
     projection, accuracies = inlp.find_projection(linked)
     labels = inlp.choose_examples(linked).test_labels
     most_frequent = np.unique(labels, return_counts=True)[1].max() / len(labels)
-    assert accuracies[0] > 0.8
+    assert accuracies[0] > most_frequent + 0.15
     assert accuracies[-1] <= most_frequent
     assert len(accuracies) < inlp.N_ROUNDS
     np.testing.assert_allclose(projection @ projection, projection, atol=1e-10)
