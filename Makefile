@@ -20,7 +20,7 @@ MIRROR := $(addprefix BIASLAB_MIRROR=,$(BIASLAB_MIRROR))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help reproduce test report lint bench clean clean-results
+.PHONY: help reproduce test report lint docs bench clean clean-results
 
 help:
 	@echo 'make reproduce      run the workflow; goes on where the last run ended'
@@ -31,6 +31,7 @@ help:
 	@echo 'make report         build/report.html: every table and figure of the last run, with its provenance'
 	@echo 'make test           run the tests'
 	@echo 'make lint           check style'
+	@echo 'make docs           build/docs/index.html: the documentation as a site'
 	@echo 'make bench          measure what is claimed about speed; BIASLAB_MIRROR=FOLDER with registered data'
 	@echo 'make clean          delete caches, compiled kernels and builds'
 	@echo 'make clean-results  delete results/ and what Snakemake knows about it'
@@ -53,6 +54,11 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
+
+docs: $(READY)
+	@$(MAKE) --no-print-directory $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo 'The documentation is in build/docs/index.html.'
 
 bench: $(READY)
 	@for script in $(BENCHMARKS); do $(MIRROR) $(BIN)/python $$script || exit; done
@@ -79,8 +85,13 @@ $(READY): $(VENV)/.requirements pyproject.toml
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# torch's CPU build and what reads texts with it. README says where pip finds that build, and how to take a GPU's.
+# torch's CPU build and what reads texts with it. docs/installation.md says where pip finds that build, and how to take a GPU's.
 $(VENV)/.neural: requirements-neural.lock | $(READY)
 	@echo 'Installing requirements-neural.lock: torch (CPU) and transformers (once, 1 GB, a few minutes) ...'
 	@$(PIP) --require-hashes --requirement requirements-neural.lock
+	@touch $@
+
+$(VENV)/.docs: requirements-docs.lock | $(READY)
+	@echo 'Installing requirements-docs.lock: mkdocs (once, some seconds) ...'
+	@$(PIP) --require-hashes --requirement requirements-docs.lock
 	@touch $@

@@ -5,7 +5,7 @@ import re
 import sys
 
 PACKAGE = "biaslab"
-_CHOOSE = "choose its build, for CPU or GPU, as README says"
+_CHOOSE = "choose its build, for CPU or GPU, as docs/installation.md says"
 
 
 def missing_extra(extra: str) -> str:

@@ -75,7 +75,7 @@ def test_a_package_that_pip_does_not_install_here_is_to_be_chosen(installed, mon
     installed(ALL - {"torch"})
     monkeypatch.setattr(extras.sys, "platform", "linux")
     assert missing_extra("neural") == (
-        "torch is not installed; choose its build, for CPU or GPU, as README says"
+        "torch is not installed; choose its build, for CPU or GPU, as docs/installation.md says"
     )
     monkeypatch.setattr(extras.sys, "platform", "darwin")
     assert missing_extra("neural") == "torch is not installed; pip install 'biaslab[neural]'"

@@ -271,7 +271,7 @@ def _load_folder(folder: Path, lexicon: Lexicon, device: str) -> TextModel:
     except ModuleNotFoundError as error:
         raise InputError(
             f"{folder}: reading a BERT needs {error.name}, which is not installed; install the extra neural,"
-            " as README says"
+            " as docs/installation.md says"
         ) from error
     return load_encoder_model(folder, lexicon, device)
 

@@ -1,0 +1,139 @@
+"""Write what of the documentation follows from schemas and areas: ``python docs/generated.py``."""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from biaslab.core.files import read_yaml
+from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
+from biaslab.run.areas import AREAS
+from biaslab.run.config import SCHEMAS_OF_AREAS, read_schema
+
+ROOT = Path(__file__).resolve().parents[1]
+BEGIN, END = "<!-- generated: python docs/generated.py -->", "<!-- end -->"
+_LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+
+
+def configuration() -> str:
+    """Return the tables of all keys, those that no area owns first."""
+    schema = read_schema(ROOT)
+    owned = {area: read_yaml(ROOT / SCHEMAS_OF_AREAS / f"{area}.yaml")["properties"] for area in AREAS}
+    common = [key for key in schema["properties"] if not any(key in keys for keys in owned.values())]
+    sections = {"All areas": common} | {load_area(area).paper: list(keys) for area, keys in owned.items()}
+    return "\n".join(_keys_table(title, keys, schema) for title, keys in sections.items())
+
+
+def _keys_table(title: str, keys: list[str], schema: Mapping) -> str:
+    rows = [row for key in keys for row in _rows(key, schema["properties"][key], schema["$defs"])]
+    return f"## {title}\n\n{_table(('key', 'type', 'default', 'allowed', 'meaning'), rows)}"
+
+
+def _rows(path: str, node: Mapping, definitions: Mapping) -> Iterator[tuple[str, ...]]:
+    """Yield the row of a key, or those of the keys below it."""
+    if "$ref" in node:
+        node = definitions[node["$ref"].rsplit("/", 1)[-1]] | {k: v for k, v in node.items() if k != "$ref"}
+    if "properties" in node:
+        for key, child in node["properties"].items():
+            yield from _rows(f"{path}.{key}", child, definitions)
+        return
+    yield (f"`{path}`", _type(node), _default(node), _allowed(node), node["description"])
+    further = node.get("additionalProperties")
+    if isinstance(further, Mapping) and "$ref" in further:
+        yield from _rows(f"{path}.NAME", further, definitions)
+
+
+def _type(node: Mapping) -> str:
+    names = node.get("type", "string")
+    names = [names] if isinstance(names, str) else names
+    words = {"array": "list", "object": "mapping", "string": "text", "integer": "whole number"}
+    return " or ".join(words.get(name, name) for name in names)
+
+
+def _default(node: Mapping) -> str:
+    if "default" not in node:
+        return "must be given"
+    if isinstance(node["default"], Mapping) and node["default"]:
+        return "those of `config.yaml`: " + ", ".join(f"`{name}`" for name in node["default"])
+    return f"`{json.dumps(node['default'], ensure_ascii=False)}`"
+
+
+def _allowed(node: Mapping) -> str:
+    """Return the values that a key may have, or a list's entries, or a mapping's names."""
+    values = node.get("enum") or node.get("items", {}).get("enum")
+    limits = [f"{sign} {node[word]}" for word, sign in _LIMITS.items() if word in node]
+    entries = {"minItems": "{} or more entries", "maxItems": "{} or fewer entries"}
+    limits += [text.format(node[word]) for word, text in entries.items() if word in node]
+    limits += ["no entry twice"] if node.get("uniqueItems") else []
+    parts = (node.get(word) for word in ("items", "propertyNames", "additionalProperties"))
+    described = [part["description"] for part in parts if part and "description" in part]
+    return "; ".join([", ".join(f"`{value}`" for value in values)] if values else [*limits, *described])
+
+
+def artefact() -> str:
+    """Return the tables of all tables and figures, area by area."""
+    lines = (ROOT / "docs/minutes.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    minutes = dict(line.split("\t") for line in lines)
+    return "\n".join(_items_table(load_area(area), minutes.get(area, "not measured")) for area in AREAS)
+
+
+def _items_table(area: Area, minutes: str) -> str:
+    rows = [(item.label, item.kind, _file(area, item), _sources(area, item)) for item in area.items]
+    return (
+        f"## {area.paper}\n\n`areas: [{area.name}]`; minutes of jobs: {minutes}.\n\n"
+        f"{_table(('item', 'kind', 'file in `results/`', 'made from'), rows)}"
+    )
+
+
+def _file(area: Area, item: Item) -> str:
+    unit = "" if item.per == ALL else f"{area.labels[0].upper()}/"
+    test = f"_{area.labels[1].upper()}" if item.per == TEST else ""
+    suffixes = ",".join(suffix.removeprefix(".") for suffix in SUFFIXES[item.kind])
+    return f"`{area.name}/{unit}{item.kind}s/{item.stem}{test}.{{{suffixes}}}`"
+
+
+def _sources(area: Area, item: Item) -> str:
+    test = area.labels[1].upper()
+    return ", ".join(f"`{file.format(test=test)}`" for file in item.files) or "its definitions alone"
+
+
+def limits() -> str:
+    """Return what was at hand of each paper, and the caveats of its rows in the audit."""
+    return "\n".join(_limits_of(area) for area in AREAS)
+
+
+def _limits_of(area: str) -> str:
+    (paper,) = _rows_of("papers", area)
+    caveats = Counter(row["caveat"] for row in _rows_of("claims", area) if row["caveat"])
+    return (
+        f"### {paper['paper']}\n\nAt hand: {paper['at_hand']}.\n\nNot at hand: {paper['not_at_hand']}.\n\n"
+        f"{_table(('caveat', 'rows'), [(caveat, str(n)) for caveat, n in caveats.most_common()])}"
+    )
+
+
+def _rows_of(kind: str, area: str) -> list[dict[str, str]]:
+    with (ROOT / f"workflow/resources/{kind}/{area}.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def _table(header: tuple[str, ...], rows: Any) -> str:
+    lines = [header, ("---",) * len(header), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+PAGES = {"configuration.md": configuration, "artefact.md": artefact, "limits.md": limits}
+
+
+def renewed(page: Path) -> str:
+    """Return a page with its generated part as it should be."""
+    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
+    after = rest.split(END)[1]
+    return f"{before}{BEGIN}\n\n{PAGES[page.name]()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    for name in PAGES:
+        page = ROOT / "docs" / name
+        page.write_text(renewed(page), encoding="utf-8")

@@ -1,0 +1,81 @@
+"""Every link of the documentation leads somewhere, and the site shows every page."""
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from markdown_it import MarkdownIt
+
+from consoles import ROOT
+
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    {*ROOT.glob("*.md"), *ROOT.glob("config/*.md"), ROOT / "results/README.md", *DOCS.rglob("*.md")}
+)
+
+
+def targets(text: str) -> Iterator[str]:
+    """Yield where the links and images of a page lead."""
+    for token in MarkdownIt().enable("table").parse(text):
+        for child in token.children or []:
+            found = child.attrs.get("href") or child.attrs.get("src")
+            if found:
+                yield str(found)
+
+
+def anchors(text: str) -> set[str]:
+    """Return the names of a page's headings in links."""
+    tokens = MarkdownIt().parse(text)
+    headings = [after.content for token, after in itertools.pairwise(tokens) if token.type == "heading_open"]
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken(page: Path, text: str) -> list[str]:
+    """Return the links of a page that lead nowhere."""
+    found = []
+    for target in targets(text):
+        path, _, anchor = target.partition("#")
+        if re.match(r"[a-z]+:", path):
+            continue
+        file = (page.parent / path).resolve() if path else page
+        lost = path and not (file.exists() and file.is_relative_to(ROOT))
+        if lost or (anchor and anchor not in anchors(file.read_text(encoding="utf-8") if path else text)):
+            found.append(target)
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_links_lead_somewhere(page: Path) -> None:
+    assert not broken(page, page.read_text(encoding="utf-8"))
+
+
+def listed(entries: list) -> Iterator[str]:
+    """Yield the pages of a navigation."""
+    for entry in entries:
+        for value in entry.values():
+            yield from [value] if isinstance(value, str) else listed(value)
+
+
+def test_navigation_holds_every_page() -> None:
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
+    assert sorted(listed(settings["nav"])) == sorted(pages)
+
+
+def test_every_image_is_shown() -> None:
+    shown = {
+        (page.parent / target).resolve() for page in PAGES for target in targets(page.read_text("utf-8"))
+    }
+    assert set((DOCS / "images").iterdir()) <= shown
+
+
+def test_broken_links_are_found() -> None:
+    text = (
+        "# A b\n\n[a](README.md) [b](#a-b) [c](lost.md) [d](#lost) ![e](lost.png) [f](CONTRIBUTING.md#lost)"
+        " [g](https://python.org/lost)\n\n| [h](lost/) |\n|---|\n| [i](../outside) |\n\n```\n[j](code)\n```\n"
+    )
+    expected = ["lost.md", "#lost", "lost.png", "CONTRIBUTING.md#lost", "lost/", "../outside"]
+    assert broken(ROOT / "page.md", text) == expected
