@@ -1,9 +1,9 @@
 """Methods of debiasing side by side: bias by every measure, what of it remains, and the quality that is kept.
 
-That the bias of words can be told after debiasing shows that something is left. How much of it there would
-be for any direction is told by `CHANCE`: the words at the two ends of a direction that has nothing to do with
-the bias are neutralized along it, as hard debiasing does, then clustered and classified. The direction is the
-difference of two random neutral words, which means something, or is drawn evenly from all, and does not.
+That the bias of words can be told after debiasing shows that something is left. How much of it there would be
+for any direction is told by `CHANCE`: all neutral words are neutralized along a direction that has nothing to
+do with the bias, as hard debiasing does, and the same is measured about it. The direction is the difference of
+two random neutral words, which means something, or is drawn evenly from all, and does not.
 """
 
 import math
@@ -27,7 +27,7 @@ from biaslab.debiasing.remaining.classifier import split_accuracy
 from biaslab.debiasing.remaining.clusters import cluster_accuracy
 from biaslab.debiasing.remaining.contract import Case, Found
 from biaslab.debiasing.remaining.extremes import extreme_words
-from biaslab.debiasing.remaining.neighbours import profession_shares
+from biaslab.debiasing.remaining.neighbours import correlate, profession_shares
 from biaslab.debiasing.remaining.registry import MEASURES
 
 PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
@@ -143,7 +143,7 @@ def compare_methods(
 
 
 def measure_chance(experiment: Experiment, case: Case, kind: str, draws: int) -> list[Found]:
-    """Cluster and classify the extreme words of random directions after these were removed.
+    """Measure what remains of random directions after they were removed.
 
     Parameters
     ----------
@@ -162,11 +162,11 @@ def measure_chance(experiment: Experiment, case: Case, kind: str, draws: int) ->
     if draws < 2:
         return []
     rngs = [stream(case.seed, kind, draw) for draw in range(draws)]
-    accuracies = [_chance_accuracies(experiment, case, _random_direction(experiment, kind, r)) for r in rngs]
-    names = ("cluster_accuracy", "classifier_accuracy")
+    found = [_measure_without(experiment, case, _random_direction(experiment, kind, rng)) for rng in rngs]
+    names = ("cluster_accuracy", "classifier_accuracy", "neighbour_correlation")
     return [
         Found(name, float(np.mean(of_name)), *mean_interval(of_name), draws)
-        for name, of_name in zip(names, zip(*accuracies, strict=True), strict=True)
+        for name, of_name in zip(names, zip(*found, strict=True), strict=True)
     ]
 
 
@@ -181,16 +181,23 @@ def _random_direction(experiment: Experiment, kind: str, rng: np.random.Generato
     return direction / np.linalg.norm(direction)
 
 
-def _chance_accuracies(experiment: Experiment, case: Case, direction: np.ndarray) -> tuple[float, float]:
-    """Return the accuracies of clusters and of a classifier (one split) after a direction was removed."""
+def _measure_without(experiment: Experiment, case: Case, direction: np.ndarray) -> tuple[float, float, float]:
+    """Return the accuracies of clusters and of a classifier (one split), and the correlation with neighbours.
+
+    All neutral words lose the direction; bias is what they had along it.
+    """
     vectors = experiment.embedding.vectors.astype(np.float64)
-    bias, basis = vectors @ direction, direction[None]
-    found = []
-    for words, accuracy in ((case.clustered, cluster_accuracy), (case.classified, split_accuracy)):
-        rows, labels = extreme_words(bias, case.neutral, len(words.rows) // 2)
-        points = neutralize(vectors[rows], basis, [experiment.words[row] for row in rows])
-        found.append(accuracy(points, labels, case.seed))
-    return found[0], found[1]
+    bias = vectors @ direction
+    names = [experiment.words[row] for row in case.neutral]
+    vectors[case.neutral] = neutralize(vectors[case.neutral], direction[None], names)
+    clustered = extreme_words(bias, case.neutral, len(case.clustered.rows) // 2)
+    classified = extreme_words(bias, case.neutral, len(case.classified.rows) // 2)
+    same = case._replace(bias=bias, clustered=clustered, classified=classified)
+    return (
+        cluster_accuracy(vectors[clustered.rows], clustered.labels, case.seed),
+        split_accuracy(vectors[classified.rows], classified.labels, case.seed),
+        correlate(bias[case.professions], profession_shares(same, vectors)).value,
+    )
 
 
 def _measure_bias(experiment: Experiment, vectors: np.ndarray, tests: Sequence[WordSets]) -> Iterator[Found]:

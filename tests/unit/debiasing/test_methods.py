@@ -278,7 +278,7 @@ def test_what_remains_is_told_from_what_is_removed(linked, lone):
 def test_random_directions_leave_nothing_where_words_are_noise(lone):
     table, _ = compared(lone)
     rows = table[table["method"].isin(comparison.CHANCE)]
-    assert set(rows["measure"]) == {"cluster_accuracy", "classifier_accuracy"}
+    assert set(rows["measure"]) == {"cluster_accuracy", "classifier_accuracy", "neighbour_correlation"}
     assert (rows["ci_low"] < rows["value"]).all()
     assert (rows["value"] < 0.75).all()
     assert comparison.CHANCE[0] not in set(compared(lone, draws=0)[0]["method"])
