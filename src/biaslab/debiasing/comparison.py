@@ -1,8 +1,8 @@
 """Methods of debiasing side by side: bias by every measure, what of it remains, and the quality that is kept.
 
-That the bias of words can be told after debiasing shows that something is left. How much of it there would be
-for any direction is told by `CHANCE`: all neutral words are neutralized along one that has nothing to
-do with the bias, as hard debiasing does, and the same is measured about it. It is the difference of two random
+That the bias of words can be told after debiasing shows that something is left. How much of it there would
+be for any direction is told by `CHANCE`: all neutral words are neutralized along one that has nothing to do
+with the bias, as hard debiasing does, and the same is measured about it. It is the difference of two random
 neutral words, which means something, or is drawn evenly from all directions, and does not.
 """
 
