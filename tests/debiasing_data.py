@@ -48,6 +48,8 @@ def write_results(folder: Path, seed: int = 1, *, authors: bool = False) -> None
         "classifier_authors": folds if authors else folds.iloc[:0],
         "benchmarks": _benchmarks((*STAGES, "hard_authors") if authors else STAGES),
         "lambda_path": _lambda_path(),
+        "methods": _methods(),
+        "professions": _professions(),
         "lost_words": pd.DataFrame(
             {"list": ["defining", "defining", "occupations"], "word": ["Mary", "John", "NA"]}
         ),
@@ -226,3 +228,33 @@ def _document_ranking() -> pd.DataFrame:
         )
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _methods() -> pd.DataFrame:
+    rows = [
+        (method, measure, 0.9 - 0.1 * n, low, high, 40)
+        for n, method in enumerate(("none", "hard", "soft", "double_hard", "inlp"))
+        for measure, low, high in (
+            ("direct_bias", np.nan, np.nan),
+            ("caliskan6_effect_size", np.nan, np.nan),
+            ("cluster_accuracy", np.nan, np.nan),
+            ("classifier_accuracy", 0.85 - 0.1 * n, 0.95 - 0.1 * n),
+            ("neighbour_correlation", 0.8 - 0.1 * n, 0.95 - 0.1 * n),
+            ("rg65", np.nan, np.nan),
+        )
+    ]
+    rows += [
+        (method, measure, 0.6, 0.55, 0.65, 10)
+        for method in ("random_pairs", "random_units")
+        for measure in ("cluster_accuracy", "classifier_accuracy")
+    ]
+    return pd.DataFrame(rows, columns=["method", "measure", "value", "ci_low", "ci_high", "n"])
+
+
+def _professions() -> pd.DataFrame:
+    rows = [
+        (method, f"word{i}", (i - 5) / 10, i / 10)
+        for method in ("none", "hard", "soft", "double_hard", "inlp")
+        for i in range(11)
+    ]
+    return pd.DataFrame(rows, columns=["method", "word", "bias", "share"])

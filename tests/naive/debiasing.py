@@ -93,3 +93,64 @@ def unit_shares(vectors):
     """Shares of the variance of unit vectors along their principal components, from sum_i v_i^T v_i."""
     values = np.sort(np.linalg.eigvalsh(sum(np.outer(v, v) for v in vectors)))[::-1]
     return values[: min(vectors.shape)] / values.sum()
+
+
+def double_hard_component(vectors, component):
+    """Return w - μ - (uᵀ w) u of every word, u the principal component of that rank (Wang et al. 2020)."""
+    vectors = [[float(x) for x in w] for w in vectors]
+    n, d = len(vectors), len(vectors[0])
+    mean = [sum(w[j] for w in vectors) / n for j in range(d)]
+    centred = [[w[j] - mean[j] for j in range(d)] for w in vectors]
+    _, _, rows = np.linalg.svd(np.array(centred))
+    u = rows[component]
+    out = []
+    for w in vectors:
+        along = sum(u[j] * w[j] for j in range(d))
+        out.append([w[j] - mean[j] - along * u[j] for j in range(d)])
+    return np.array(out)
+
+
+def neighbour_share(vectors, row, bias, candidates, k):
+    """Return the share of positively biased words among the k nearest neighbours of one word."""
+    others = [c for c in candidates if c != row]
+    cosines = {
+        c: round(sum(float(a) * float(b) for a, b in zip(vectors[row], vectors[c], strict=True)), 12)
+        for c in others
+    }
+    nearest = sorted(others, key=lambda c: (-cosines[c], c))[:k]
+    return sum(1 for c in nearest if bias[c] > 0) / len(nearest)
+
+
+def sembias_answer(pairs, vector_of, direction):
+    """Return the place of the pair whose difference has the greatest cosine with a direction."""
+    best, place = -2.0, None
+    for i, (male, female) in enumerate(pairs):
+        difference = [a - b for a, b in zip(vector_of[male], vector_of[female], strict=True)]
+        length = math.sqrt(sum(x * x for x in difference)) * math.sqrt(sum(x * x for x in direction))
+        cosine = sum(x * y for x, y in zip(difference, direction, strict=True)) / length if length else 0.0
+        if cosine > best:
+            best, place = cosine, i
+    return place
+
+
+def intersection_of_nullspaces(weights):
+    """Return the projection onto the vectors orthogonal to all weights, by Gram-Schmidt."""
+    d, basis = len(weights[0]), []
+    for row in weights:
+        rest = np.array(row, dtype=float)
+        for b in basis:
+            rest = rest - (b @ row) * b
+        for b in basis:
+            rest = rest - (b @ rest) * b
+        if np.linalg.norm(rest) > 1e-9:
+            basis.append(rest / np.linalg.norm(rest))
+    projection = np.eye(d)
+    for b in basis:
+        projection = projection - np.outer(b, b)
+    return projection
+
+
+def best_alignment(clusters, labels):
+    """Return the share of words in the cluster of their label, under the better naming of two clusters."""
+    right = sum(1 for c, label in zip(clusters, labels, strict=True) if c == label)
+    return max(right, len(labels) - right) / len(labels)

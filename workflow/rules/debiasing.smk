@@ -142,6 +142,38 @@ rule score_benchmarks:
         " {params.options} {params.benchmarks} {params.weats} {params.authors} --seed {params.seed} > {log} 2>&1"
 
 
+rule compare_methods:
+    input:
+        DEBIASING.word_lists,
+        DEBIASING.benchmark_files(),
+        DEBIASING.sembias,
+        embedding=DEBIASING.embedding,
+        word_sets=DEBIASING.tests,
+    output:
+        expand("results/debiasing/{{embedding}}/{name}.tsv", name=["methods", "professions"]),
+    log:
+        "results/logs/debiasing/{embedding}/compare_methods.log",
+    benchmark:
+        "results/benchmarks/debiasing/{embedding}/compare_methods.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
+    params:
+        folder=folder("results/debiasing/{embedding}"),
+        options=DEBIASING.options("components", "strictness", "lambda"),
+        compared=DEBIASING.compare_options(),
+        benchmarks=DEBIASING.benchmark_options(),
+        weats=DEBIASING.weat_options,
+        seed=config["seed"],
+    message:
+        "{wildcards.embedding}: compare methods of debiasing, and what they leave of the bias"
+    shell:
+        "biaslab debiasing compare {input.embedding:q} --results {params.folder}"
+        " {params.options} {params.compared} {params.benchmarks} {params.weats} --seed {params.seed} > {log} 2>&1"
+
+
 rule debiasing:
     input:
         rules.report_debiasing.output,

@@ -37,8 +37,8 @@ rule compare_rankings:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=memory(2000),
-        runtime=30,
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(30),
     params:
         options=chosen_options(config, "attribute_values", "compared_lists", "candidates", "top"),
         seed=config["seed"],

@@ -71,7 +71,13 @@ def check(given: Given) -> Iterator[str]:
                 f"debiasing.embeddings: '{embedding}' is neither a registered dataset nor a setup"
                 f" (setups: {', '.join(setups)}){near}"
             )
-    for key, file in [*((key, section[key]) for key in LISTS), *(("weats", f) for f in section["weats"])]:
+    sembias = section["comparison"]["sembias"]
+    named = [
+        *((key, section[key]) for key in LISTS),
+        *(("weats", file) for file in section["weats"]),
+        *([("comparison.sembias", sembias)] if sembias else []),
+    ]
+    for key, file in named:
         if problem := not_found(file, given.root):
             yield f"debiasing.{key}: {problem}"
     weight, path = section["lambda"], section["lambdas"]

@@ -9,15 +9,19 @@ import typer
 
 from biaslab.debiasing import cli_experiment as debiasing_experiment
 from biaslab.debiasing.cli_options import (
+    OUR_WEATS,
+    Compared,
     Components,
     Embedding,
+    Looking,
     OurWordLists,
     Permutations,
+    Quality,
     Strictness,
     Weats,
+    named_files,
 )
 from biaslab.run.options import Baselines, EmbeddingsVocabulary, Out, Seed, grouped
-from biaslab.run.root import resource
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +34,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Bias of any word embedding, and its removal.", no_args_is_help=True)
 app.add_typer(debiasing_experiment.app, name="experiment")
 
-_TESTS = resource("word_sets")
 _FORMATS = "word2vec, word2vec-binary or glove"
 
 Report = Annotated[
@@ -57,7 +60,7 @@ class Measuring:
 
     components: Components = 1
     strictness: Strictness = 1.0
-    weat: Weats = tuple(_TESTS / f"caliskan{i}.yaml" for i in (6, 7, 8))
+    weat: Weats = OUR_WEATS
     permutations: Permutations = 100_000
     seed: Seed = 1
 
@@ -233,6 +236,55 @@ def compare_document_rankings(
         files = (read_parquet(folder / f"{test.name}.parquet") for folder in (before, after))
         tables.append(compare_rankings(*files, sizes, test.name))
     write_tsv(out, pd.concat(tables, ignore_index=True))
+
+
+@app.command("compare")
+@grouped
+def compare_methods(
+    embedding: Embedding,
+    compared: Compared,
+    lists: OurWordLists,
+    looking: Looking,
+    quality: Quality,
+    results: Annotated[
+        Path | None, typer.Option(help="A folder for the tables methods.tsv and professions.tsv.")
+    ] = None,
+) -> None:
+    """Compare methods of debiasing: what each removes, what of the bias remains, and what it costs."""
+    from biaslab.bias.word_sets import read_word_sets
+    from biaslab.core.io import write_tsv
+    from biaslab.debiasing import comparison
+    from biaslab.debiasing.benchmarks import read_pairs, read_questions
+    from biaslab.debiasing.experiment import Experiment
+    from biaslab.debiasing.measurement import Settings, read_lists
+    from biaslab.debiasing.methods.registry import find_method
+    from biaslab.debiasing.remaining.sembias import read_sembias
+    from biaslab.debiasing.summary import both, show_methods
+    from biaslab.embeddings.unit import read_unit_embedding
+
+    for name in compared.method:
+        find_method(name)
+    words = read_unit_embedding(embedding)
+    settings = Settings(compared.components, looking.strictness, seed=looking.seed)
+    known = read_lists(*lists.files, words.ids())
+    experiment = Experiment(words, known, settings, compared.penalty)
+    sizes = comparison.Sizes(looking.clustered, looking.classified, looking.neighbours)
+    asked = read_sembias(quality.sembias) if quality.sembias else ()
+    methods, professions = comparison.compare_methods(
+        experiment,
+        comparison.make_case(experiment, sizes, asked),
+        compared.method,
+        [read_word_sets(file) for file in looking.weat],
+        comparison.Benchmarks(
+            {name: read_pairs(file) for name, file in named_files(quality.pairs, "--pairs")},
+            {name: read_questions(file) for name, file in named_files(quality.questions, "--questions")},
+        ),
+        looking.random_directions,
+    )
+    if results is not None:
+        write_tsv(results / "methods.tsv", methods)
+        write_tsv(results / "professions.tsv", professions)
+    both(show_methods, str(embedding), len(words.words), known, methods)
 
 
 def _say(what: str) -> None:

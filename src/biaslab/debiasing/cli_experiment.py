@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
-from biaslab.debiasing.cli_options import Components, Embedding, Permutations, Strictness, Weats, WordLists
+from biaslab.debiasing.cli_options import (
+    BenchmarkFiles,
+    Components,
+    Embedding,
+    Permutations,
+    Strictness,
+    Weats,
+    WordLists,
+    named_files,
+)
 from biaslab.run.options import Seed, grouped, numbers
 
 if TYPE_CHECKING:
@@ -19,7 +28,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="The experiment on one embedding, step by step.", no_args_is_help=True)
 
 Penalty = Annotated[float, typer.Option("--lambda", help="Weight of the bias in soft debiasing.", min=0)]
-Benchmarks = Annotated[list[str] | None, typer.Option(help="NAME=FILE of a benchmark; may be repeated.")]
 
 
 @dataclass(frozen=True)
@@ -127,8 +135,8 @@ def score_benchmarks(
     theirs: Authors,
     lambdas: Annotated[str, typer.Option(help="The path of soft debiasing, rising, separated by commas.")],
     weat: Weats = (),
-    pairs: Benchmarks = None,
-    questions: Benchmarks = None,
+    pairs: BenchmarkFiles = None,
+    questions: BenchmarkFiles = None,
 ) -> None:
     """Score rated pairs and analogy questions before, after and along the path: benchmarks, lambda_path."""
     from biaslab.bias.word_sets import read_word_sets
@@ -137,8 +145,8 @@ def score_benchmarks(
     from biaslab.debiasing.measurement import read_lists
 
     tests = [read_word_sets(file) for file in weat]
-    read_pairs = {name: benchmarks.read_pairs(file) for name, file in _named(pairs, "--pairs")}
-    asked = {name: benchmarks.read_questions(file) for name, file in _named(questions, "--questions")}
+    read_pairs = {name: benchmarks.read_pairs(file) for name, file in named_files(pairs, "--pairs")}
+    asked = {name: benchmarks.read_questions(file) for name, file in named_files(questions, "--questions")}
     path = numbers(lambdas, "--lambdas", float, "0,0.2,2,20")
     experiment = _read(step, **vars(how))
     if (theirs.authors_equalize is None) != (theirs.authors_specific is None):
@@ -169,15 +177,3 @@ def _write(results: Path, tables: dict[str, "pd.DataFrame"]) -> None:
 
     for name, table in tables.items():
         write_tsv(results / f"{name}.tsv", table)
-
-
-def _named(arguments: list[str] | None, option: str) -> list[tuple[str, str]]:
-    """Split arguments of the form NAME=FILE; the name is one of the benchmarks'."""
-    from biaslab.debiasing.experiment import BENCHMARKS
-
-    named = [argument.partition("=") for argument in arguments or []]
-    for name, _, file in named:
-        if name not in BENCHMARKS or not file:
-            known = ", ".join(BENCHMARKS)
-            raise InputError(f"{option} {name}={file}: write NAME=FILE, where NAME is one of {known}")
-    return [(name, file) for name, _, file in named]

@@ -6,9 +6,13 @@ from typing import Annotated
 
 import typer
 
+from biaslab.core.errors import InputError
+from biaslab.run.options import Seed
 from biaslab.run.root import resource
 
 _LISTS = resource("word_lists")
+OUR_WEATS = tuple(resource("word_sets") / f"caliskan{i}.yaml" for i in (6, 7, 8))
+"""Association tests of gender with careers, mathematics and science."""
 
 Embedding = Annotated[Path, typer.Argument(help="A word2vec or GloVe file, or a batch of trainings (.npz).")]
 Weats = Annotated[list[Path], typer.Option(help="An association test to measure (.yaml); may be repeated.")]
@@ -45,3 +49,67 @@ class OurWordLists(WordLists):
     equalize: Equalize = _LISTS / "equalize.yaml"
     occupations: Occupations = _LISTS / "occupations.yaml"
     gender_specific: Specific = _LISTS / "gender_specific.yaml"
+
+
+BenchmarkFiles = Annotated[list[str] | None, typer.Option(help="NAME=FILE of a benchmark; may be repeated.")]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What is compared, and how it is debiased."""
+
+    method: Annotated[list[str], typer.Option(help="hard, soft, double_hard or inlp; may be repeated.")] = (
+        "hard",
+        "soft",
+        "double_hard",
+        "inlp",
+    )
+    components: Components = 1
+    penalty: Annotated[
+        float,
+        typer.Option("--lambda", help="Weight of the bias in soft debiasing; the paper's is 0.2.", min=0),
+    ] = 0.2
+
+
+@dataclass(frozen=True)
+class Looking:
+    """What is looked at."""
+
+    clustered: Annotated[int, typer.Option(help="Most biased words of each end to cluster.", min=2)] = 500
+    classified: Annotated[int, typer.Option(help="Most biased words of each end to classify.", min=2)] = 2500
+    neighbours: Annotated[int, typer.Option(help="Neighbours of an occupation to count.", min=1)] = 100
+    random_directions: Annotated[
+        int, typer.Option(help="Random directions to remove for comparison; 0 for none.", min=0)
+    ] = 10
+    strictness: Strictness = 1.0
+    weat: Weats = OUR_WEATS
+    seed: Seed = 1
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Files of further measures."""
+
+    pairs: BenchmarkFiles = None
+    questions: BenchmarkFiles = None
+    sembias: Annotated[
+        Path | None, typer.Option(help="SemBias: lines of four pairs male:female, separated by tabs.")
+    ] = None
+
+
+def named_files(arguments: list[str] | None, option: str) -> list[tuple[str, str]]:
+    """Split arguments of the form NAME=FILE; the name is one of the benchmarks'.
+
+    Raises
+    ------
+    InputError
+        When there is no such benchmark, or no file.
+    """
+    from biaslab.debiasing.experiment import BENCHMARKS
+
+    named = [argument.partition("=") for argument in arguments or []]
+    for name, _, file in named:
+        if name not in BENCHMARKS or not file:
+            known = ", ".join(BENCHMARKS)
+            raise InputError(f"{option} {name}={file}: write NAME=FILE, where NAME is one of {known}")
+    return [(name, file) for name, _, file in named]

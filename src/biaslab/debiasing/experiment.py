@@ -115,6 +115,11 @@ class Experiment:
         return self.lists.neutral(len(self.words))
 
     @cached_property
+    def bias(self) -> np.ndarray:
+        """Cosine of every word with the first difference of the defining sets, before: float64 (V,)."""
+        return _cosines(self.embedding.vectors, self.direction(self.embedding.vectors))
+
+    @cached_property
     def subspace(self) -> BiasSubspace:
         """The bias subspace before debiasing."""
         return find_subspace(self.embedding.vectors, self.lists.defining.rows, self.settings.components)

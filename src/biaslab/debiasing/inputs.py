@@ -24,6 +24,8 @@ class Inputs:
         left_out = plan.units["debiasing"].left_out
         self.benchmarks = [name for name in self.section["benchmarks"] if name not in left_out]
         self.word_lists = [str(locate(self.section[key], plan.root)) for key in LISTS]
+        sembias = self.section["comparison"]["sembias"]
+        self.sembias = [str(locate(sembias, plan.root))] if sembias else []
         self.tests = [str(locate(file, plan.root)) for file in self.section["weats"]]
 
     @property
@@ -72,6 +74,16 @@ class Inputs:
         return [
             f"--{'questions' if name in _QUESTIONS else 'pairs'} {name}={shlex.quote(self._benchmark(name))}"
             for name in self.benchmarks
+        ]
+
+    def compare_options(self) -> list[str]:
+        """Return the options of the comparison of methods."""
+        section = self.section["comparison"]
+        keys = ("clustered", "classified", "neighbours", "random_directions")
+        return [
+            *repeated("method", section["methods"]),
+            *options({key: section[key] for key in keys}),
+            *repeated("sembias", self.sembias),
         ]
 
     def weat_options(self, wildcards: Any, input: Any) -> list[str]:

@@ -4,6 +4,7 @@ from biaslab.run.area import FIGURE, TABLE, UNIT, Item
 
 _TABLES = "biaslab.debiasing.report.tables"
 _FIGURES = "biaslab.debiasing.report.figures"
+_METHODS = "biaslab.debiasing.report.methods"
 _DOCUMENTS = "biaslab.debiasing.report.document_ranking"
 
 SETUP = "setup"
@@ -117,6 +118,32 @@ ITEMS = (
         ("lambda_path.tsv",),
         per=UNIT,
         caption="debiasing_lambda_path",
+    ),
+    Item(
+        "methods",
+        TABLE,
+        "Methods of debiasing side by side",
+        f"{_METHODS}:methods_table",
+        ("methods.tsv",),
+        caption="debiasing_methods",
+    ),
+    Item(
+        "methods",
+        FIGURE,
+        "Bias that remains against quality kept",
+        f"{_METHODS}:draw_methods",
+        ("methods.tsv",),
+        per=UNIT,
+        caption="debiasing_methods",
+    ),
+    Item(
+        "professions",
+        FIGURE,
+        "Occupations and their neighbours",
+        f"{_METHODS}:draw_professions",
+        ("professions.tsv",),
+        per=UNIT,
+        caption="debiasing_professions",
     ),
     Item(
         "document_ranking",

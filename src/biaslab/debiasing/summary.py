@@ -23,6 +23,14 @@ _NAMES = {
     "pair_bias": "Mean difference of similarity to the two words of a pair",
     "component_1_share": "Share of the first component",
 }
+_MEASURES = {
+    "direct_bias": "DirectBias",
+    "cluster_accuracy": "clusters",
+    "classifier_accuracy": "classifier",
+    "neighbour_correlation": "neighbours",
+    "moved": "distance moved",
+}
+_HEADERS = {"none": "before", "double_hard": "double", "random_pairs": "pairs", "random_units": "units"}
 
 
 def both(show: Callable[..., None], *arguments: object) -> str:
@@ -73,6 +81,24 @@ def show_analogies(console: Console, pair: tuple[str, str], table: pd.DataFrame,
     )
     rows = [(a.x, a.y, f"{a.score:.3f}", f"{a.distance:.3f}") for a in table.head(top).itertuples()]
     _print(console, plain_table(["x", "y", "Score", "Distance"], rows, numbers=(2, 3)))
+
+
+def show_methods(console: Console, name: str, n_words: int, lists: Lists, table: pd.DataFrame) -> None:
+    """Print methods of debiasing side by side, a column each."""
+    _show_head(console, name, n_words, lists)
+    methods = list(dict.fromkeys(table["method"]))
+    wide = table.pivot(index="measure", columns="method", values="value")
+    wide = wide.loc[list(dict.fromkeys(table["measure"])), methods]
+    rows = [
+        (_MEASURES.get(measure, measure.removesuffix("_effect_size")), *map(_short, row))
+        for measure, *row in wide.itertuples()
+    ]
+    headers = ["Measure", *(_HEADERS.get(method, method) for method in methods)]
+    _print(console, plain_table(headers, rows, numbers=range(1, len(headers))))
+
+
+def _short(value: float) -> str:
+    return "" if pd.isna(value) else f"{value:.3f}"
 
 
 def _show_head(console: Console, name: str, n_words: int, lists: Lists) -> None:

@@ -24,6 +24,8 @@ COLUMNS = {
     "benchmarks": ("stage", "benchmark", "convention", "value", "n_used", "n_total"),
     "lambda_path": ("lambda", "direct_bias", "direct_bias_refit"),
     "lost_words": ("list", "word"),
+    "methods": ("method", "measure", "value", "ci_low", "ci_high", "n"),
+    "professions": ("method", "word", "bias", "share"),
 }
 """The files of an embedding, and what tables, figures and claims read of them."""
 

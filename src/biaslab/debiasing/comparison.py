@@ -1,0 +1,235 @@
+"""Methods of debiasing side by side: bias by every measure, what of it remains, and the quality that is kept.
+
+That the bias of words can be told after debiasing shows that something is left. How much of it there would
+be for any direction is told by `CHANCE`: all neutral words are neutralized along one that has nothing to do
+with the bias, as hard debiasing does, and the same is measured about it. It is the difference of two random
+neutral words, which means something, or is drawn evenly from all directions, and does not.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.weat import effect_size
+from biaslab.bias.word_sets import WordSets, in_vocabulary
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.core.stats import mean_interval
+from biaslab.debiasing.benchmarks import answerable_accuracy, score_pairs
+from biaslab.debiasing.experiment import CONVENTION, DIGITS, Experiment
+from biaslab.debiasing.hard import neutralize
+from biaslab.debiasing.measures import direct_bias
+from biaslab.debiasing.methods.registry import find_method
+from biaslab.debiasing.remaining.classifier import split_accuracy
+from biaslab.debiasing.remaining.clusters import cluster_accuracy
+from biaslab.debiasing.remaining.contract import Case, Found
+from biaslab.debiasing.remaining.extremes import extreme_words
+from biaslab.debiasing.remaining.neighbours import correlate, profession_shares
+from biaslab.debiasing.remaining.registry import MEASURES
+
+PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
+"""Hard debiasing along directions that have nothing to do with the bias, in the column of the methods."""
+COLUMNS = ["method", *Found._fields]
+
+
+class Sizes(NamedTuple):
+    """How many words are looked at; the defaults are those of Gonen and Goldberg 2019.
+
+    Attributes
+    ----------
+    clustered, classified : int
+        Most biased words of each end that are clustered and classified; at most a quarter of the neutral
+        words.
+    neighbours : int
+        Neighbours of an occupation that are counted.
+    draws : int
+        Random directions of each kind.
+    """
+
+    clustered: int = 500
+    classified: int = 2500
+    neighbours: int = 100
+    draws: int = 10
+
+
+class Benchmarks(NamedTuple):
+    """What the quality of vectors is measured with.
+
+    Attributes
+    ----------
+    pairs, questions : mapping
+        Rated pairs and analogy questions by name (see `biaslab.debiasing.benchmarks`).
+    """
+
+    pairs: Mapping[str, pd.DataFrame]
+    questions: Mapping[str, Sequence[Sequence[str]]]
+
+
+def make_case(
+    experiment: Experiment, sizes: Sizes, sembias: Sequence[tuple[tuple[str, str], ...]] = ()
+) -> Case:
+    """Choose the words that are looked at.
+
+    Raises
+    ------
+    InputError
+        When there are too few neutral words.
+    """
+    she, he = experiment.lists.defining.rows[0][:2]
+    return Case(
+        bias=experiment.bias,
+        neutral=experiment.neutral,
+        professions=experiment.lists.neutral_occupations,
+        clustered=extreme_words(experiment.bias, experiment.neutral, sizes.clustered),
+        classified=extreme_words(experiment.bias, experiment.neutral, sizes.classified),
+        neighbours=sizes.neighbours,
+        ends=(she, he),
+        ids=experiment.ids,
+        questions=sembias,
+        seed=experiment.settings.seed,
+    )
+
+
+def compare_methods(
+    experiment: Experiment,
+    case: Case,
+    methods: Sequence[str],
+    tests: Sequence[WordSets],
+    benchmarks: Benchmarks,
+    draws: int,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Debias by every method, and measure what comes out.
+
+    Parameters
+    ----------
+    experiment, case : Experiment, Case
+        The embedding, and what `make_case` makes of it.
+    methods : sequence of str
+        Names of registered methods; "none" is always measured, and first.
+    tests : sequence of WordSets
+        Association tests.
+    benchmarks : Benchmarks
+        Measures of quality.
+    draws : int
+        Random directions (`CHANCE`); with 0 there are no such rows.
+
+    Returns
+    -------
+    methods : pandas.DataFrame
+        Columns method, measure, value, ci_low, ci_high (empty where there is no interval), n (words,
+        questions or draws). Measures: ``direct_bias`` of the neutral occupations, along the subspace found
+        before,
+        `TEST`_effect_size, those of `biaslab.debiasing.remaining`, benchmarks by their names (known words
+        only), and ``moved``, the mean distance of a word from its place before.
+    professions : pandas.DataFrame
+        Columns method, word, bias (before) and share: of words biased to the first end among the neighbours.
+    """
+    rows, shares = [], []
+    for name in dict.fromkeys(["none", *methods]):
+        vectors = find_method(name).debias(experiment)
+        found = [
+            *_measure_bias(experiment, vectors, tests),
+            *(number for remaining in MEASURES.values() for number in remaining(case, vectors)),
+            *_measure_quality(experiment, vectors, benchmarks),
+        ]
+        rows += [(name, *number) for number in found]
+        shares.append(_profession_table(experiment, case, vectors).assign(method=name))
+    rows += [(kind, *number) for kind in CHANCE for number in measure_chance(experiment, case, kind, draws)]
+    table = pd.DataFrame(rows, columns=COLUMNS).round(DIGITS)
+    return table, pd.concat(shares, ignore_index=True)[["method", "word", "bias", "share"]].round(DIGITS)
+
+
+def measure_chance(experiment: Experiment, case: Case, kind: str, draws: int) -> list[Found]:
+    """Measure what remains of random directions after they were removed.
+
+    Parameters
+    ----------
+    experiment, case : Experiment, Case
+        The embedding, and how many of its words are looked at.
+    kind : str
+        One of `CHANCE`.
+    draws : int
+        Directions.
+
+    Returns
+    -------
+    list of Found
+        Means over the directions, with their intervals (Student's t); none for fewer than two directions.
+    """
+    if draws < 2:
+        return []
+    rngs = [stream(case.seed, kind, draw) for draw in range(draws)]
+    found = [_measure_without(experiment, case, _random_direction(experiment, kind, rng)) for rng in rngs]
+    names = ("cluster_accuracy", "classifier_accuracy", "neighbour_correlation")
+    return [
+        Found(name, float(np.mean(of_name)), *mean_interval(of_name), draws)
+        for name, of_name in zip(names, zip(*found, strict=True), strict=True)
+    ]
+
+
+def _random_direction(experiment: Experiment, kind: str, rng: np.random.Generator) -> np.ndarray:
+    """Draw a direction: float64 (d,), of unit length."""
+    vectors = experiment.embedding.vectors
+    if kind == PAIRS:
+        one, other = rng.choice(experiment.neutral, 2, replace=False)
+        direction = vectors[one].astype(np.float64) - vectors[other]
+    else:
+        direction = rng.standard_normal(vectors.shape[1])
+    return direction / np.linalg.norm(direction)
+
+
+def _measure_without(experiment: Experiment, case: Case, direction: np.ndarray) -> tuple[float, float, float]:
+    """Return the accuracies of clusters and of a classifier (one split), and the correlation with neighbours.
+
+    All neutral words lose the direction; bias is what they had along it.
+    """
+    vectors = experiment.embedding.vectors.astype(np.float64)
+    bias = vectors @ direction
+    names = [experiment.words[row] for row in case.neutral]
+    vectors[case.neutral] = neutralize(vectors[case.neutral], direction[None], names)
+    clustered = extreme_words(bias, case.neutral, len(case.clustered.rows) // 2)
+    classified = extreme_words(bias, case.neutral, len(case.classified.rows) // 2)
+    same = case._replace(bias=bias, clustered=clustered, classified=classified)
+    return (
+        cluster_accuracy(vectors[clustered.rows], clustered.labels, case.seed),
+        split_accuracy(vectors[classified.rows], classified.labels, case.seed),
+        correlate(bias[case.professions], profession_shares(same, vectors)).value,
+    )
+
+
+def _measure_bias(experiment: Experiment, vectors: np.ndarray, tests: Sequence[WordSets]) -> Iterator[Found]:
+    occupations = experiment.lists.neutral_occupations
+    bias = direct_bias(vectors[occupations], experiment.subspace.basis, experiment.settings.strictness)
+    yield Found("direct_bias", bias, math.nan, math.nan, len(occupations))
+    for test in tests:
+        try:
+            known = in_vocabulary(test, experiment.ids)
+        except InputError:  # it lacks its words, as weat.tsv says
+            continue
+        size, n = effect_size(vectors, known), len(known.S) + len(known.T)
+        yield Found(f"{test.name}_effect_size", size, math.nan, math.nan, n)
+
+
+def _measure_quality(experiment: Experiment, vectors: np.ndarray, benchmarks: Benchmarks) -> Iterator[Found]:
+    for name, pairs in benchmarks.pairs.items():
+        row = score_pairs(vectors, experiment.ids, pairs).set_index("convention").loc[CONVENTION]
+        yield Found(name, row["score"], math.nan, math.nan, int(row["answerable"]))
+    for name, questions in benchmarks.questions.items():
+        known = sum(all(word in experiment.ids for word in words) for words in questions)
+        score = answerable_accuracy(vectors, experiment.ids, questions)
+        yield Found(name, score, math.nan, math.nan, known)
+    moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1)
+    yield Found("moved", float(moved.mean()), math.nan, math.nan, len(moved))
+
+
+def _profession_table(experiment: Experiment, case: Case, vectors: np.ndarray) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "word": [experiment.words[row] for row in case.professions],
+            "bias": case.bias[case.professions],
+            "share": profession_shares(case, vectors),
+        }
+    )

@@ -1,0 +1,96 @@
+"""Double-Hard Debias (Wang et al. 2020, "Double-Hard Debias", Algorithm 1).
+
+Word frequency twists the direction of the bias, so that one more direction is removed first:
+
+    w~ = w - μ                                 for every word w, with μ the mean of all
+    u_1, u_2, ... : principal components of the w~
+    for each of the first i:   w' = w~ - (u_iᵀ w) u_i,   w'' = HardDebias(w'),
+                               a_i = accuracy of two clusters of the words most biased before
+    k = argmin a_i, and the result is HardDebias(w~ - (u_kᵀ w) u_k)
+
+u_iᵀ w is the product with the word itself, not with w~, as the algorithm and its authors' code have it; the
+two differ by the same vector for all words. HardDebias is that of this project, with its word lists, on unit
+vectors; its direction is found anew in the vectors given.
+"""
+
+import numpy as np
+
+from biaslab.debiasing.experiment import Experiment
+from biaslab.debiasing.hard import hard_debias
+from biaslab.debiasing.methods.contract import Method
+from biaslab.debiasing.remaining.clusters import cluster_accuracy
+from biaslab.debiasing.remaining.extremes import extreme_words
+from biaslab.debiasing.subspace import find_subspace
+
+N_COMPONENTS = 20
+"""Components that are tried; the paper's figure shows so many."""
+PER_SIDE = 500
+"""Most biased words of each gender that are clustered (Section 3.2)."""
+
+
+def double_hard(experiment: Experiment) -> np.ndarray:
+    """Return the vectors after Double-Hard Debias: float64 (V, d), of unit length.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The embedding and its word lists.
+
+    Raises
+    ------
+    InputError
+        As of `find_subspace`, `hard_debias` and `extreme_words`.
+    """
+    components = principal_components(experiment.embedding.vectors)
+    best, _ = find_frequency(experiment, components[:N_COMPONENTS])
+    return _debias_without(experiment, components[best])
+
+
+def find_frequency(experiment: Experiment, components: np.ndarray) -> tuple[int, np.ndarray]:
+    """Find the component whose removal lets hard debiasing hide the bias best.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The embedding and its word lists.
+    components : (n, d) float64
+        Unit vectors, one of which is removed.
+
+    Returns
+    -------
+    best : int
+        Its row; the first of those that are equally good.
+    accuracies : (n,) float64
+        a_i of every component.
+    """
+    words = extreme_words(experiment.bias, experiment.neutral, PER_SIDE)
+    accuracies = [
+        cluster_accuracy(
+            _debias_without(experiment, component)[words.rows], words.labels, experiment.settings.seed
+        )
+        for component in components
+    ]
+    return int(np.argmin(accuracies)), np.array(accuracies)
+
+
+def principal_components(vectors: np.ndarray) -> np.ndarray:
+    """Return the principal components of vectors (V, d): orthonormal rows (d, d), largest variance first."""
+    vectors = np.asarray(vectors, dtype=np.float64)
+    centred = vectors - vectors.mean(axis=0)
+    values, components = np.linalg.eigh(centred.T @ centred)
+    components = components[:, np.argsort(values)[::-1]].T
+    signs = np.sign(components[np.arange(len(components)), np.abs(components).argmax(axis=1)])
+    return components * signs[:, None]
+
+
+def _debias_without(experiment: Experiment, direction: np.ndarray) -> np.ndarray:
+    """Centre, remove one direction (d,), and debias hard."""
+    vectors = experiment.embedding.vectors.astype(np.float64)
+    purified = vectors - vectors.mean(axis=0) - np.outer(vectors @ direction, direction)
+    purified /= np.linalg.norm(purified, axis=1, keepdims=True)
+    lists = experiment.lists
+    basis = find_subspace(purified, lists.defining.rows, experiment.settings.components).basis
+    return hard_debias(purified, experiment.words, basis, experiment.neutral, lists.equalize.rows)
+
+
+METHOD = Method("double_hard", "Double-Hard", "Wang et al. 2020", double_hard)

@@ -1,0 +1,159 @@
+"""Iterative nullspace projection, INLP (Ravfogel et al. 2020, "Null It Out", Algorithm 1).
+
+A linear classifier learns which words are female, male or neutral; its weights W span what tells them apart,
+and all words are projected onto the nullspace of W. That is repeated on what is left:
+
+    P = I
+    for i = 1, 2, ...:   W_i = classifier of P x,   P = projection onto the intersection of the nullspaces
+                                                        of W_1, ..., W_i
+
+The classifier, its data and the 35 rounds are those of the paper's experiment on word embeddings (Section
+6.1): a linear support vector machine without intercept on the words nearest to either end of the bias
+direction and as many at random of those whose cosine with it is below 0.03; 49% of them train it and 21% test
+it. Two things are ours: there is at most a tenth of the vocabulary in a class, for the paper has 7,500 words
+of 150,000; and the rounds end when a classifier is no better on the words held out than to guess their most
+frequent class, since the nullspace of chance is not that of the bias.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.debiasing.experiment import Experiment
+from biaslab.debiasing.methods.contract import Method
+from biaslab.debiasing.remaining.extremes import extreme_words
+
+N_ROUNDS = 35
+PER_CLASS = 7500
+SHARE_OF_VOCABULARY = 0.1
+NEUTRAL_COSINE = 0.03
+TRAIN_SHARE, TEST_SHARE = 0.49, 0.21
+_RANK = 1e-10
+
+
+class Examples(NamedTuple):
+    """Words of three classes, split into those that train and those that test a classifier.
+
+    Attributes
+    ----------
+    train, test : (n,) int64
+        Rows of the words.
+    train_labels, test_labels : (n,) int64
+        1 for the female end, -1 for the male end, 0 for neutral words.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    train_labels: np.ndarray
+    test_labels: np.ndarray
+
+
+def inlp(experiment: Experiment) -> np.ndarray:
+    """Return the vectors after INLP: float64 (V, d), of unit length.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The embedding and its word lists. All words are treated alike, also those that are specific by
+        definition.
+
+    Raises
+    ------
+    InputError
+        When there are too few words, or nothing is left of a word.
+    """
+    projection, _ = find_projection(experiment)
+    vectors = experiment.embedding.vectors.astype(np.float64) @ projection
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not (lengths > _RANK).all():
+        word = experiment.words[int(lengths.argmin())]
+        raise InputError(
+            f"INLP leaves nothing of the vector of '{word}': {vectors.shape[1]} dimensions are too few;"
+            " use an embedding of more"
+        )
+    return vectors / lengths
+
+
+def find_projection(experiment: Experiment, rounds: int = N_ROUNDS) -> tuple[np.ndarray, list[float]]:
+    """Find what removes all that linear classifiers can tell.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The embedding and its word lists.
+    rounds : int
+        Most classifiers.
+
+    Returns
+    -------
+    projection : (d, d) float64
+        Orthogonal projection P, symmetric.
+    accuracies : list of float
+        Of each round's classifier on words that it was not trained on; the last is at chance, unless all
+        rounds were needed.
+    """
+    vectors = experiment.embedding.vectors.astype(np.float64)
+    examples = choose_examples(experiment)
+    most_frequent = np.unique(examples.test_labels, return_counts=True)[1].max() / len(examples.test)
+    dimension = vectors.shape[1]
+    projection, spanned, accuracies = np.eye(dimension), np.empty((0, dimension)), []
+    for _ in range(rounds):
+        weights, accuracy = _fit(vectors @ projection, examples, experiment.settings.seed)
+        accuracies.append(accuracy)
+        if accuracy <= most_frequent:
+            break
+        spanned = np.concatenate([spanned, weights])
+        projection = nullspace_projection(spanned)
+    return projection, accuracies
+
+
+def nullspace_projection(weights: np.ndarray) -> np.ndarray:
+    """Return the orthogonal projection onto the nullspace of weights (n, d): float64 (d, d)."""
+    _, sizes, rows = np.linalg.svd(weights, full_matrices=False)
+    span = rows[sizes > _RANK * sizes[0]] if sizes[0] > 0 else rows[:0]
+    return np.eye(weights.shape[1]) - span.T @ span
+
+
+def choose_examples(experiment: Experiment) -> Examples:
+    """Choose the words of the three classes by their place on the bias direction before, and split them.
+
+    Raises
+    ------
+    InputError
+        When there are fewer than ten words in a class.
+    """
+    bias = experiment.bias
+    per_class = min(PER_CLASS, int(SHARE_OF_VOCABULARY * len(bias)))
+    rng = stream(experiment.settings.seed, "inlp")
+    ends = extreme_words(bias, np.arange(len(bias)), per_class)
+    undecided = np.setdiff1d(np.flatnonzero(np.abs(bias) < NEUTRAL_COSINE), ends.rows)
+    per_class = min(len(ends.rows) // 2, len(undecided))
+    if per_class < 10:
+        raise InputError(
+            f"INLP finds {per_class} words a class among {len(bias)} words and needs 10;"
+            " use an embedding of more words"
+        )
+    neutral = np.sort(rng.choice(undecided, per_class, replace=False))
+    female, male = ends.rows[ends.labels == 1][:per_class], ends.rows[ends.labels == 0][:per_class]
+    rows = np.concatenate([female, male, neutral])
+    labels = np.repeat([1, -1, 0], per_class)
+    order = rng.permutation(len(rows))
+    n_train, n_test = int(TRAIN_SHARE * len(rows)), int(TEST_SHARE * len(rows))
+    train, test = order[:n_train], order[n_train : n_train + n_test]
+    return Examples(rows[train], rows[test], labels[train], labels[test])
+
+
+def _fit(vectors: np.ndarray, examples: Examples, seed: int) -> tuple[np.ndarray, float]:
+    """Train a linear classifier; return its weights (classes, d) and its accuracy on the words held out."""
+    from sklearn.svm import LinearSVC
+    from threadpoolctl import threadpool_limits
+
+    machine = LinearSVC(dual=False, fit_intercept=False, random_state=seed)
+    with threadpool_limits(1):  # sums are regrouped among threads
+        machine.fit(vectors[examples.train], examples.train_labels)
+    return machine.coef_, float(machine.score(vectors[examples.test], examples.test_labels))
+
+
+METHOD = Method("inlp", "INLP", "Ravfogel et al. 2020", inlp)

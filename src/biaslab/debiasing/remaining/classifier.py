@@ -1,0 +1,57 @@
+"""Can a classifier learn from some words how others were biased? (Gonen and Goldberg 2019, Section 4.4)."""
+
+import numpy as np
+
+from biaslab.core.rng import stream
+from biaslab.core.stats import mean_interval
+from biaslab.debiasing.remaining.contract import Case, Found
+
+TRAIN_SHARE = 0.2
+"""The paper trains on 1,000 of 5,000 words and tests on the rest."""
+N_SPLITS = 5
+
+
+def measure(case: Case, vectors: np.ndarray) -> list[Found]:
+    """Return ``classifier_accuracy``, the mean over the splits with its interval (Student's t)."""
+    rows, labels = case.classified
+    accuracies = classifier_accuracies(vectors[rows], labels, case.seed)
+    return [Found("classifier_accuracy", float(accuracies.mean()), *mean_interval(accuracies), len(rows))]
+
+
+def classifier_accuracies(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> np.ndarray:
+    """Return the accuracy of a support vector machine (RBF kernel) on words that it was not trained on.
+
+    Parameters
+    ----------
+    points : (n, d) float
+        Vectors of the words.
+    labels : (n,) int64
+        1 or 0, as many of each: the end at which each was before debiasing.
+    seed : int
+        Of the splits.
+
+    Returns
+    -------
+    (N_SPLITS,) float64
+        One for each random split; 0.5 is chance. Both ends are trained on with equally many words.
+    """
+    return np.array([split_accuracy(points, labels, seed, split) for split in range(N_SPLITS)])
+
+
+def split_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1, split: int = 0) -> float:
+    """Return the accuracy of one split; arguments as of `classifier_accuracies`."""
+    from sklearn.svm import SVC
+
+    points = np.asarray(points, np.float64)
+    train = _training_rows(labels, stream(seed, "leftover-classifier", split))
+    machine = SVC(kernel="rbf").fit(points[train], labels[train])
+    return float(machine.score(points[~train], labels[~train]))
+
+
+def _training_rows(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Choose the words to train on: bool (n,), at least one of each end."""
+    chosen = np.zeros(len(labels), dtype=bool)
+    for label in (0, 1):
+        rows = np.flatnonzero(labels == label)
+        chosen[rng.choice(rows, max(1, round(TRAIN_SHARE * len(rows))), replace=False)] = True
+    return chosen

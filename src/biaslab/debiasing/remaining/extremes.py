@@ -1,0 +1,58 @@
+"""The words at the two ends of a bias, by their place before debiasing."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+
+
+class ExtremeWords(NamedTuple):
+    """Words at both ends, as many of each.
+
+    Attributes
+    ----------
+    rows : (2 n,) int64
+        Rows of the words: n of the positive end, the most extreme first, then n of the negative one.
+    labels : (2 n,) int64
+        1 for the positive end, 0 for the negative one.
+    """
+
+    rows: np.ndarray
+    labels: np.ndarray
+
+
+def extreme_words(bias: np.ndarray, candidates: Sequence[int], per_side: int) -> ExtremeWords:
+    """Return the words with the largest and the smallest bias.
+
+    Parameters
+    ----------
+    bias : (V,) float64
+        Bias of every word; its sign is the end.
+    candidates : sequence of int
+        Rows to choose from.
+    per_side : int
+        Words of each end; at most a quarter of the candidates, so that no word near the middle enters, and no
+        more than have the sign of their end.
+
+    Returns
+    -------
+    ExtremeWords
+        Words of equal bias in the order of their rows.
+
+    Raises
+    ------
+    InputError
+        When an end has fewer than two words.
+    """
+    candidates = np.unique(np.asarray(candidates, dtype=np.int64))
+    values = bias[candidates]
+    n = min(per_side, len(candidates) // 4, int((values > 0).sum()), int((values < 0).sum()))
+    if n < 2:
+        raise InputError(
+            f"{len(candidates)} neutral words have no two at each end of the bias;"
+            " use an embedding of more words"
+        )
+    order = candidates[np.argsort(-values, kind="stable")]
+    return ExtremeWords(np.concatenate([order[:n], order[::-1][:n]]), np.repeat([1, 0], n))

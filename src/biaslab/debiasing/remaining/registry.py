@@ -1,0 +1,11 @@
+"""The measures of remaining bias. A new one costs its module, a row here, and an oracle among the tests."""
+
+from biaslab.debiasing.remaining import classifier, clusters, neighbours, sembias
+
+MEASURES = {
+    "clusters": clusters.measure,
+    "classifier": classifier.measure,
+    "neighbours": neighbours.measure,
+    "sembias": sembias.measure,
+}
+"""Each function takes a `Case` and the vectors that debiasing made, and returns what it `Found`."""

@@ -1,0 +1,157 @@
+"""Methods of debiasing side by side: table and figures."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.plotting import (
+    BLACK,
+    BLUE,
+    DOUBLE_COLUMN,
+    GREEN,
+    GREY,
+    LIGHT_GREY,
+    ORANGE,
+    VERMILLION,
+    figure,
+    legend_below,
+    save_with_data,
+)
+from biaslab.core.tables import Table, text_columns
+from biaslab.debiasing.report.results import BENCHMARKS, read, read_all
+from biaslab.run.reports import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+METHODS = {
+    "none": "Before",
+    "hard": "Hard",
+    "soft": "Soft",
+    "double_hard": "Double-Hard",
+    "inlp": "INLP",
+    "random_pairs": "Random pairs of words",
+    "random_units": "Random unit vectors",
+}
+REMAINING = {
+    "direct_bias": "DirectBias",
+    "cluster_accuracy": "Clusters, accuracy",
+    "classifier_accuracy": "Classifier, accuracy",
+    "neighbour_correlation": "Neighbours, correlation",
+}
+"""Measures of bias that the figure shows, a panel each."""
+
+_ANSWERS = {f"sembias_{kind}": f"SemBias, {kind}" for kind in ("definition", "stereotype", "none")}
+_QUALITY = {**BENCHMARKS, "moved": "Mean distance moved"}
+_STYLES = {
+    "none": (BLACK, "o"),
+    "hard": (VERMILLION, "s"),
+    "soft": (BLUE, "D"),
+    "double_hard": (ORANGE, "^"),
+    "inlp": (GREEN, "v"),
+}
+_CHANCE = {"random_pairs": (GREY, "--"), "random_units": (LIGHT_GREY, ":")}
+
+
+def methods_table(units: Sequence[Results]) -> Table:
+    """Return all measures of all methods, a column a method."""
+    data = read_all(units, "methods")
+    names = {name: _measure_name(name) for name in dict.fromkeys(data["measure"])}
+    shown = data.assign(text=[_text(row) for row in data.itertuples()])
+    wide = shown.pivot(index=["embedding", "measure"], columns="method", values="text").fillna("–")
+    order = pd.MultiIndex.from_frame(data[["embedding", "measure"]].drop_duplicates())
+    wide = wide.loc[order].reset_index()
+    wide["measure"] = wide["measure"].map(names)
+    templates = {"Embedding": "{embedding}", "Measure": "{measure}"}
+    templates |= {title: f"{{{name}}}" for name, title in METHODS.items() if name in wide}
+    note = (
+        "Bias of words by their cosine with she - he before debiasing. Clusters and classifier: of the most"
+        " biased neutral words, 0.5 when nothing can be told. The last columns remove directions that have"
+        " nothing to do with the bias and look at the words at their ends. 95% intervals in brackets;"
+        " clusters have none."
+    )
+    return Table(data, text_columns(wide, templates), "Methods of debiasing side by side", note)
+
+
+def draw_methods(unit: Results, stem: Path) -> None:
+    """Draw the bias that remains by four measures against the quality that is kept, a point a method."""
+    data = read(unit, "methods")
+    kept = quality_kept(data)
+    shown = data[data["measure"].isin(REMAINING)].rename(columns={"value": "remaining"})
+    shown = shown.assign(kept=shown["method"].map(kept))
+    with figure(DOUBLE_COLUMN, 2.4) as fig:
+        panels = fig.subplots(1, len(REMAINING), sharex=True)
+        for ax, (measure, label) in zip(panels, REMAINING.items(), strict=True):
+            _draw_panel(ax, shown[shown["measure"] == measure])
+            ax.set_title(label)
+            ax.set_xlabel("Quality kept (%)")
+        panels[0].set_ylabel("Bias that remains")
+        legend_below(fig, panels[1], 4)
+        save_with_data(fig, stem, shown[["method", "measure", "remaining", "ci_low", "ci_high", "n", "kept"]])
+
+
+def draw_professions(unit: Results, stem: Path) -> None:
+    """Draw the neighbours of occupations against their bias before, a panel a method."""
+    data = read(unit, "professions")
+    methods = [name for name in METHODS if (data["method"] == name).any()]
+    with figure(DOUBLE_COLUMN, 2.2) as fig:
+        panels = fig.subplots(1, len(methods), sharex=True, sharey=True, squeeze=False)[0]
+        for ax, name in zip(panels, methods, strict=True):
+            part = data[data["method"] == name]
+            ax.plot(part["bias"], 100 * part["share"], ".", color=_STYLES[name][0], markersize=2.5)
+            ax.axhline(50, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+            ax.axvline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+            ax.set_title(METHODS[name])
+            ax.set_ylim(0, 100)
+        panels[len(methods) // 2].set_xlabel("Cosine of an occupation with she − he before")
+        panels[0].set_ylabel("Neighbours biased\nto she before (%)")
+        save_with_data(fig, stem, data)
+
+
+def quality_kept(data: pd.DataFrame) -> pd.Series:
+    """Return the mean benchmark score of each method in percent of that before; empty without scores."""
+    scores = data[data["measure"].isin(BENCHMARKS)].pivot(index="method", columns="measure", values="value")
+    scores = scores.dropna(axis="columns")
+    before = scores.loc["none"] if "none" in scores.index else np.nan
+    return (100 * scores.mean(axis="columns") / np.mean(before)).rename("kept")
+
+
+def _draw_panel(ax: "Axes", part: pd.DataFrame) -> None:
+    for row in part.itertuples():
+        if row.method in _CHANCE:
+            colour, line = _CHANCE[row.method]
+            ax.axhspan(row.ci_low, row.ci_high, color=colour, alpha=0.25, linewidth=0, zorder=0)
+            ax.axhline(
+                row.remaining,
+                color=colour,
+                linestyle=line,
+                linewidth=0.9,
+                label=METHODS[row.method],
+                zorder=1,
+            )
+            continue
+        colour, marker = _STYLES[row.method]
+        lengths = None
+        if not pd.isna(row.ci_low):
+            lengths = [[max(row.remaining - row.ci_low, 0)], [max(row.ci_high - row.remaining, 0)]]
+        ax.errorbar(
+            row.kept, row.remaining, lengths, fmt=marker, color=colour, fillstyle="none", markersize=4,
+            elinewidth=0.8, capsize=1.5, label=METHODS[row.method],
+        )  # fmt: skip
+    ax.margins(x=0.15)
+
+
+def _measure_name(measure: str) -> str:
+    names = REMAINING | _ANSWERS | _QUALITY
+    return names.get(measure, f"Effect size of {measure.removesuffix('_effect_size')}")
+
+
+def _text(row: object) -> str:
+    if pd.isna(row.value):
+        return "–"
+    if pd.isna(row.ci_low):
+        return f"{row.value:.3f}"
+    return f"{row.value:.3f} [{row.ci_low:.3f}, {row.ci_high:.3f}]"

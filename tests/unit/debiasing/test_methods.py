@@ -1,0 +1,327 @@
+"""Methods of debiasing, what remains of a bias after them, and the command that compares them."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from biaslab.cli import app
+from biaslab.core.errors import InputError
+from biaslab.core.files import read_yaml
+from biaslab.core.io import read_tsv
+from biaslab.debiasing import comparison
+from biaslab.debiasing.experiment import Experiment
+from biaslab.debiasing.measurement import Settings, read_lists
+from biaslab.debiasing.methods import double_hard, inlp
+from biaslab.debiasing.methods.registry import METHODS, find_method
+from biaslab.debiasing.remaining import classifier, clusters, neighbours, sembias
+from biaslab.debiasing.remaining.extremes import extreme_words
+from biaslab.debiasing.report import methods as report
+from biaslab.embeddings.formats import write_embedding
+from biaslab.embeddings.unit import read_unit_embedding
+from debiasing_data import JOBS
+from naive import debiasing as naive
+
+REPOSITORY = Path(__file__).parents[3]
+N_WORDS, DIMENSION = 400, 16
+PAIRS = [("she", "he"), ("her", "his"), ("woman", "man"), ("mother", "father"), ("aunt", "uncle")]
+OCCUPATIONS = [f"work{i}" for i in range(20)]
+WORDS = [*(word for pair in PAIRS for word in pair), *OCCUPATIONS, *(f"word{i}" for i in range(N_WORDS))]
+LISTS = {
+    "defining": {"sets": [list(pair) for pair in PAIRS[:4]]},
+    "equalize": {"sets": [list(pair) for pair in PAIRS]},
+    "occupations": {"words": OCCUPATIONS},
+    "gender_specific": {"words": [word for pair in PAIRS for word in pair]},
+}
+SEMBIAS = "he:she\tword1:word2\tword3:word4\twork1:work2\nman:woman\tword1:word9\tword5:word4\twork3:work4\n"
+
+
+def vectors(linked: bool):
+    """Return word vectors with a bias in the first dimension; `linked` words hold it in others as well."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(len(WORDS), DIMENSION))
+    X[:10:2, 0], X[1:10:2, 0] = 4, -4
+    X[1:10:2, 1:] = X[:10:2, 1:] + rng.normal(scale=0.05, size=(5, DIMENSION - 1))
+    if linked:
+        X[10:, 1:5] += 2 * np.sign(X[10:, [0]])
+    return X.astype(np.float32)
+
+
+def make(folder, linked):
+    write_embedding(folder / "vectors.txt", WORDS, vectors(linked), "word2vec")
+    for name, content in LISTS.items():
+        head = {"name": name, "title": "A list", "source": "a test"}
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump(head | content))
+    embedding = read_unit_embedding(folder / "vectors.txt")
+    lists = read_lists(*(folder / f"{name}.yaml" for name in LISTS), embedding.ids())
+    return Experiment(embedding, lists, Settings(seed=3))
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory):
+    """Return an embedding whose words hold their bias in several dimensions."""
+    return make(tmp_path_factory.mktemp("linked"), linked=True)
+
+
+@pytest.fixture(scope="module")
+def lone(tmp_path_factory):
+    """Return one whose words hold it in one dimension, and nothing else tells it."""
+    return make(tmp_path_factory.mktemp("lone"), linked=False)
+
+
+SIZES = comparison.Sizes(40, 100, 15)
+
+
+# --- methods
+
+
+def test_all_methods_return_unit_vectors_and_leave_the_embedding_as_it_is(linked):
+    before = linked.embedding.vectors.copy()
+    for method in METHODS.values():
+        made = method.debias(linked)
+        assert made.shape == before.shape
+        assert made.dtype == np.float64
+        np.testing.assert_allclose(np.linalg.norm(made, axis=1), 1, atol=1e-6)
+    np.testing.assert_array_equal(linked.embedding.vectors, before)
+
+
+def test_the_schema_names_the_methods_of_the_registry():
+    keys = read_yaml(REPOSITORY / "workflow/schemas/areas/debiasing.yaml")["properties"]["debiasing"][
+        "properties"
+    ]
+    assert keys["comparison"]["properties"]["methods"]["items"]["enum"] == [m for m in METHODS if m != "none"]
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(InputError, match=r"no method of debiasing 'hardd'.*did you mean 'hard'"):
+        find_method("hardd")
+
+
+def test_principal_components_are_those_of_the_covariance(linked):
+    X = linked.embedding.vectors.astype(float)
+    components = double_hard.principal_components(X)
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(components @ components.T, np.eye(DIMENSION), atol=1e-12)
+    variances = ((centred @ components.T) ** 2).sum(axis=0)
+    np.testing.assert_allclose(variances, np.linalg.svd(centred)[1] ** 2, rtol=1e-9)
+
+
+def test_double_hard_removes_the_component_and_the_bias(linked):
+    components = double_hard.principal_components(linked.embedding.vectors)
+    best, accuracies = double_hard.find_frequency(linked, components)
+    assert accuracies[best] == accuracies.min()
+    expected = naive.double_hard_component(linked.embedding.vectors, best)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    made = double_hard.double_hard(linked)
+    basis = np.linalg.svd(made[linked.neutral])[2]
+    assert np.linalg.svd(made[linked.neutral])[1][-1] < 1e-8  # a direction is empty: that of the bias
+    neutral = expected[linked.neutral] - np.outer(expected[linked.neutral] @ basis[-1], basis[-1])
+    neutral /= np.linalg.norm(neutral, axis=1, keepdims=True)
+    np.testing.assert_allclose(made[linked.neutral], neutral, atol=1e-6)
+
+
+def test_nullspace_projection_is_that_of_gram_schmidt():
+    weights = np.random.default_rng(1).normal(size=(4, 9))
+    weights = np.concatenate([weights, weights[:1] * 2])  # a row that adds nothing
+    made = inlp.nullspace_projection(weights)
+    np.testing.assert_allclose(made, naive.intersection_of_nullspaces(weights), atol=1e-12)
+    np.testing.assert_allclose(weights @ made, 0, atol=1e-12)
+    np.testing.assert_allclose(inlp.nullspace_projection(np.zeros((2, 3))), np.eye(3))
+
+
+def test_inlp_ends_at_chance(linked):
+    projection, accuracies = inlp.find_projection(linked)
+    labels = inlp.choose_examples(linked).test_labels
+    most_frequent = np.unique(labels, return_counts=True)[1].max() / len(labels)
+    assert accuracies[0] > most_frequent + 0.15
+    assert accuracies[-1] <= most_frequent
+    assert len(accuracies) < inlp.N_ROUNDS
+    np.testing.assert_allclose(projection @ projection, projection, atol=1e-10)
+    np.testing.assert_allclose(projection, projection.T, atol=1e-12)
+
+
+def test_inlp_removes_nothing_where_labels_are_chance(linked, monkeypatch):
+    examples = inlp.choose_examples(linked)
+    rng = np.random.default_rng(0)
+    shuffled = examples._replace(
+        train_labels=rng.permutation(examples.train_labels), test_labels=rng.permutation(examples.test_labels)
+    )
+    monkeypatch.setattr(inlp, "choose_examples", lambda experiment: shuffled)
+    monkeypatch.setattr(inlp, "_fit", lambda *given: (np.ones((3, DIMENSION)), 0.2))
+    projection, accuracies = inlp.find_projection(linked)
+    np.testing.assert_array_equal(projection, np.eye(DIMENSION))
+    assert accuracies == [0.2]
+
+
+def test_examples_of_inlp_are_balanced_and_disjoint(linked):
+    examples = inlp.choose_examples(linked)
+    rows = np.concatenate([examples.train, examples.test])
+    assert len(set(rows)) == len(rows)
+    labels = np.concatenate([examples.train_labels, examples.test_labels])
+    bias = linked.bias[rows]
+    assert (bias[labels == 1] > 0).all()
+    assert (bias[labels == -1] < 0).all()
+    assert (np.abs(bias[labels == 0]) < inlp.NEUTRAL_COSINE).all()
+
+
+# --- what remains
+
+
+def test_extreme_words_are_the_ends_and_never_the_middle():
+    bias = np.array([0.5, -0.2, 0.1, -0.9, 0.0, 0.3, -0.1, 0.2])
+    words = extreme_words(bias, range(8), 2)
+    assert words.rows.tolist() == [0, 5, 3, 1]
+    assert words.labels.tolist() == [1, 1, 0, 0]
+    assert extreme_words(bias, range(8), 100).rows.tolist() == [0, 5, 3, 1]  # a quarter of each end
+    with pytest.raises(InputError, match="no two at each end"):
+        extreme_words(np.abs(bias), range(8), 2)
+
+
+def test_clusters_tell_separated_words_and_not_mixed_ones():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], 200)
+    apart = rng.normal(size=(400, 5)) + 10 * labels[:, None]
+    assert clusters.cluster_accuracy(apart, labels) == 1
+    assert clusters.cluster_accuracy(rng.normal(size=(400, 5)), labels) < 0.6
+    found = rng.integers(2, size=400)
+    assert clusters.alignment(found, labels) == pytest.approx(naive.best_alignment(found, labels))
+
+
+def test_a_classifier_tells_separated_words_and_not_mixed_ones():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], 200)
+    assert (
+        classifier.classifier_accuracies(rng.normal(size=(400, 5)) + 10 * labels[:, None], labels).min() == 1
+    )
+    mixed = classifier.classifier_accuracies(rng.normal(size=(400, 5)), labels)
+    assert abs(mixed.mean() - 0.5) < 0.07
+
+
+def test_neighbour_shares_are_those_of_the_definition(linked):
+    X, bias = linked.embedding.vectors.astype(float), linked.bias
+    X[30] = X[31]  # two words at the same place
+    rows = linked.lists.neutral_occupations
+    made = neighbours.neighbour_shares(X, rows, bias, linked.neutral, 15)
+    expected = [naive.neighbour_share(X, row, bias, linked.neutral, 15) for row in rows]
+    np.testing.assert_allclose(made, expected, atol=1e-12)
+
+
+def test_neighbours_at_the_same_distance_count_by_their_row():
+    X = np.array([[1.0, 0], [0, 1], [0, 1], [0, 1], [0, -1]])
+    bias = np.array([0.0, 1, -1, 1, 1])
+    assert neighbours.neighbour_shares(X, [0], bias, [1, 2, 3, 4], 2).tolist() == [0.5]
+    assert neighbours.neighbour_shares(X, [1], bias, range(5), 3).tolist() == [pytest.approx(1 / 3)]
+
+
+def test_a_correlation_of_constant_shares_is_not_a_number():
+    found = neighbours.correlate(np.arange(5.0), np.ones(5))
+    assert np.isnan([found.value, found.ci_low, found.ci_high]).all()
+
+
+def test_sembias_counts_the_nearest_pairs(tmp_path, linked):
+    (tmp_path / "sembias.txt").write_text(SEMBIAS + "he:she\tword1:word2\tword3:missing\twork1:work2\n")
+    questions = sembias.read_sembias(tmp_path / "sembias.txt")
+    X = linked.embedding.vectors
+    direction = X[1].astype(float) - X[0]
+    counts, known = sembias.answer_sembias(X, linked.ids, questions, direction)
+    assert known == 2
+    assert sum(counts.values()) == 2
+    vector_of = dict(zip(WORDS, X.astype(float), strict=True))
+    expected = [sembias.KINDS[naive.sembias_answer(q, vector_of, direction)] for q in questions[:2]]
+    assert counts == {kind: expected.count(kind) for kind in sembias.ANSWERS}
+    assert counts["definition"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("he:she\tword1:word2\n", "line 1: not four pairs"),
+        ("he:she\ta:b\tc:d\te\n", "line 1: not four pairs"),
+        ("\n", "no questions"),
+    ],
+)
+def test_wrong_questions_are_refused(tmp_path, text, problem):
+    (tmp_path / "sembias.txt").write_text(text)
+    with pytest.raises(InputError, match=problem):
+        sembias.read_sembias(tmp_path / "sembias.txt")
+
+
+# --- side by side
+
+
+def value(table, method, measure):
+    return table.set_index(["method", "measure"]).loc[(method, measure), "value"]
+
+
+def compared(experiment, draws=4):
+    case = comparison.make_case(experiment, SIZES)
+    return comparison.compare_methods(
+        experiment, case, [m for m in METHODS if m != "none"], [], comparison.Benchmarks({}, {}), draws
+    )
+
+
+def test_what_remains_is_told_from_what_is_removed(linked, lone):
+    held, gone = compared(linked)[0], compared(lone)[0]
+    for table in (held, gone):
+        assert value(table, "none", "direct_bias") > 0.1
+        assert value(table, "hard", "direct_bias") < 1e-6
+    assert value(held, "hard", "cluster_accuracy") > 0.9
+    assert value(gone, "hard", "cluster_accuracy") < 0.7
+    assert value(held, "hard", "classifier_accuracy") > 0.9
+    assert abs(value(gone, "hard", "classifier_accuracy") - 0.5) < 0.15
+    assert value(held, "inlp", "classifier_accuracy") < value(held, "hard", "classifier_accuracy")
+
+
+def test_random_directions_leave_nothing_where_words_are_noise(lone):
+    table, _ = compared(lone)
+    rows = table[table["method"].isin(comparison.CHANCE)]
+    assert set(rows["measure"]) == {"cluster_accuracy", "classifier_accuracy", "neighbour_correlation"}
+    assert (rows["ci_low"] < rows["value"]).all()
+    assert (rows["value"] < 0.75).all()
+    assert comparison.CHANCE[0] not in set(compared(lone, draws=0)[0]["method"])
+
+
+def test_the_same_seed_gives_the_same_numbers(linked):
+    one, other = compared(linked), compared(linked)
+    pd.testing.assert_frame_equal(one[0], other[0])
+    pd.testing.assert_frame_equal(one[1], other[1])
+
+
+def test_the_command_writes_what_it_prints(tmp_path, linked):
+    make(tmp_path, linked=True)
+    (tmp_path / "jobs.yaml").write_text(yaml.safe_dump(JOBS))
+    (tmp_path / "sembias.txt").write_text(SEMBIAS)
+    (tmp_path / "rated.tsv").write_text("work1 work2 3\nwork3 work4 1\nword1 word2 2\nword5 missing 4\n")
+    lists = [f"--{name.replace('_', '-')}={tmp_path / name}.yaml" for name in LISTS]
+    command = ["debiasing", "compare", str(tmp_path / "vectors.txt"), *lists]
+    command += ["--clustered=40", "--classified=100", "--neighbours=15", "--random-directions=2"]
+    command += [f"--weat={tmp_path}/jobs.yaml", f"--sembias={tmp_path}/sembias.txt"]
+    command += [f"--pairs=rg65={tmp_path}/rated.tsv", f"--results={tmp_path}/out"]
+    made = CliRunner().invoke(app, command)
+    assert made.exit_code == 0, made.output
+    table = read_tsv(tmp_path / "out/methods.tsv")
+    assert set(table["method"]) == {*METHODS, *comparison.CHANCE}
+    assert {"sembias_definition", "rg65", "moved"} <= set(table["measure"])
+    assert not any("jobs" in measure for measure in table["measure"])  # the test's words are not there
+    assert f"{value(table, 'hard', 'cluster_accuracy'):.3f}" in made.output
+    professions = read_tsv(tmp_path / "out/professions.tsv")
+    assert len(professions) == len(OCCUPATIONS) * len(METHODS)
+
+
+# --- table and figures
+
+
+def test_quality_kept_is_the_mean_score_in_percent():
+    rows = [("none", "rg65", 50.0), ("none", "msr", 100.0), ("hard", "rg65", 25.0), ("hard", "msr", 50.0)]
+    rows += [("none", "wordsim353", 10.0), ("hard", "wordsim353", np.nan), ("hard", "moved", 3.0)]
+    kept = report.quality_kept(pd.DataFrame(rows, columns=["method", "measure", "value"]))
+    assert kept.to_dict() == {"none": 100.0, "hard": 50.0}
+
+
+def test_methods_and_measures_have_names(linked):
+    table, _ = compared(linked)
+    assert set(table["method"]) <= set(report.METHODS)
+    assert all(report.METHODS[name] == method.title for name, method in METHODS.items())
