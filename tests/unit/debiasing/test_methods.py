@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from sklearn.svm import SVC
 from typer.testing import CliRunner
 
 from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_yaml
 from biaslab.core.io import read_tsv
+from biaslab.core.rng import stream
 from biaslab.debiasing import comparison
 from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.measurement import Settings, read_lists
@@ -198,6 +200,15 @@ def test_a_classifier_tells_separated_words_and_not_mixed_ones():
     )
     mixed = classifier.classifier_accuracies(rng.normal(size=(400, 5)), labels)
     assert abs(mixed.mean() - 0.5) < 0.07
+
+
+def test_the_classifier_is_scikit_learns(linked):
+    words = extreme_words(linked.bias, linked.neutral, 100)
+    points = linked.embedding.vectors.astype(float)[words.rows]
+    train = classifier._training_rows(words.labels, stream(1, "leftover-classifier", 0))
+    expected = SVC().fit(points[train], words.labels[train]).score(points[~train], words.labels[~train])
+    assert classifier.split_accuracy(points, words.labels) == pytest.approx(expected, abs=1e-12)
+    assert train.sum() == 2 * round(classifier.TRAIN_SHARE * len(train) / 2)
 
 
 def test_neighbour_shares_are_those_of_the_definition(linked):

@@ -40,12 +40,15 @@ def classifier_accuracies(points: np.ndarray, labels: np.ndarray, seed: int = 1)
 
 def split_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1, split: int = 0) -> float:
     """Return the accuracy of one split; arguments as of `classifier_accuracies`."""
+    from sklearn.metrics.pairwise import rbf_kernel
     from sklearn.svm import SVC
 
     points = np.asarray(points, np.float64)
     train = _training_rows(labels, stream(seed, "leftover-classifier", split))
-    machine = SVC(kernel="rbf").fit(points[train], labels[train])
-    return float(machine.score(points[~train], labels[~train]))
+    width = 1 / (points.shape[1] * points[train].var())  # scikit-learn's default
+    kernel = rbf_kernel(points, points[train], width)  # by one product of matrices: several times faster
+    machine = SVC(kernel="precomputed").fit(kernel[train], labels[train])
+    return float(machine.score(kernel[~train], labels[~train]))
 
 
 def _training_rows(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:

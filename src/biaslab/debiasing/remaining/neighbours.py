@@ -78,5 +78,7 @@ def _nearest(cosines: np.ndarray, k: int) -> np.ndarray:
     """Mark the k largest entries of each row (n, m), of equal ones the first: bool (n, m)."""
     least = np.partition(cosines, -k, axis=1)[:, [-k]]
     nearer, as_near = cosines > least, cosines == least
-    missing = k - nearer.sum(axis=1, keepdims=True)
-    return nearer | (as_near & (as_near.cumsum(axis=1) <= missing))
+    missing = k - nearer.sum(axis=1)
+    tied = as_near.sum(axis=1) > missing
+    as_near[tied] &= as_near[tied].cumsum(axis=1) <= missing[tied, None]
+    return nearer | as_near
