@@ -65,7 +65,7 @@ def bias_axis(vectors, A, B):
 
 
 def ripa(vectors, S, T, A, B):
-    """Ethayarajh et al. 2019, Section 4: w . b with b the first principal component of x - y over pairs."""
+    """Ethayarajh et al. 2019: w . b with b the first principal component of x - y over pairs."""
     differences = np.array([vectors[a] - vectors[b] for a, b in itertools.product(A, B)])
     b = np.linalg.svd(differences)[2][0]
     if mean([vectors[a] @ b for a in A]) < mean([vectors[y] @ b for y in B]):
@@ -74,7 +74,7 @@ def ripa(vectors, S, T, A, B):
 
 
 def similarities_to_means(vectors, S, T, A, B):
-    """Dev and Phillips 2019, Section 4.1: cosines of the neutral words with the mean of either group."""
+    """Dev and Phillips 2019: cosines of the neutral words with the mean of either group."""
     means = [sum(vectors[word] for word in group) / len(group) for group in (A, B)]
     return [[cosine(vectors[word], m) for word in (*S, *T)] for m in means]
 
@@ -105,7 +105,7 @@ def same(vectors, S, T, A, B):
 
 
 def direct_bias(vectors, S, T, A, B, c=1.0):
-    """Bolukbasi et al. 2016, Section 5.2, with the axis above."""
+    """Bolukbasi et al. 2016, with the axis above."""
     axis = bias_axis(vectors, A, B)
     return mean([abs(cosine(vectors[word], axis)) ** c for word in (*S, *T)])
 

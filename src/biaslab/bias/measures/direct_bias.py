@@ -1,4 +1,4 @@
-"""The direct bias of Bolukbasi et al. 2016, Section 5.2.
+"""The direct bias of Bolukbasi et al. 2016.
 
     DirectBias_c = mean_{w in N} |cos(w, g)|^c
 

@@ -1,4 +1,4 @@
-"""The embedding coherence test (ECT) of Dev and Phillips 2019, Section 4.1, in a form that has a derivative.
+"""The embedding coherence test (ECT) of Dev and Phillips 2019, in a form that has a derivative.
 
 With the mean vectors m_A and m_B of two groups of words, here the attributes, which keep their lengths, and
 words w_i that should be neutral, here the targets S and T together,

@@ -1,4 +1,4 @@
-"""The relational inner product association (RIPA) of Ethayarajh, Duvenaud and Hirst 2019, Section 4.
+"""The relational inner product association (RIPA) of Ethayarajh, Duvenaud and Hirst 2019.
 
     β(w; b) = w · b
 
