@@ -259,9 +259,6 @@ def differential_bias(
     model = _local_model(rows, weat, embedding, damping, words, maps)
     measured = _measured_vectors(embedding, maps)
     baseline = measure_bias(measured, weat)
-    if math.isnan(baseline) and weat.measure != WEAT:
-        undefined = MEASURES[weat.measure].undefined
-        raise InputError(f"{weat.name}: {weat.measure} is undefined: {undefined}; use other words")
     loss = (
         rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x), model.fit,
         model.U, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
@@ -314,6 +311,9 @@ def _local_model(rows, weat, embedding, damping, words, maps=None) -> _LocalMode
     fit, projected, Z = np.empty(n_places), np.empty(n_places), np.empty((n_places, U.shape[1]))
     b, c = embedding["b"][rows.words].astype(np.float64), embedding["c"].astype(np.float64)
     by_word = measure_gradient(_measured_vectors(embedding, maps), weat)
+    if weat.measure != WEAT and np.isnan(by_word).any():
+        undefined = MEASURES[weat.measure].undefined
+        raise InputError(f"{weat.name}: {weat.measure} is undefined: {undefined}; use other words")
     if maps is not None:
         by_word = np.einsum("iab,ia->ib", maps.matrices(rows.words), by_word)  # by w: that by M w, times M
     _kernels.prepare_places(rows.rows, rows.columns, U, W, b, c, inverse, by_word, fit, Z, projected)

@@ -162,6 +162,11 @@ def test_maps_are_applied_to_what_moves(name, embedding, rows, removals):
 def test_a_measure_that_is_undefined_is_refused(name, embedding, rows, removals):
     same = {**embedding, "W": embedding["W"].copy()}
     same["W"][np.concatenate(SETS[2:])] = same["W"][0]
-    with pytest.raises(InputError, match=f"test: {name} is undefined: .*; use other words") as error:
-        differential_bias(rows, removals, replace(WEAT, measure=name), same)
-    assert "\n" not in str(error.value)
+    weat = replace(WEAT, measure=name)
+    for estimate in (
+        lambda: differential_bias(rows, removals, weat, same),
+        lambda: influence.bias_gradient(rows, weat, same),
+    ):
+        with pytest.raises(InputError, match=f"test: {name} is undefined: .*; use other words") as error:
+            estimate()
+        assert "\n" not in str(error.value)
