@@ -339,8 +339,8 @@ def unit_steps(
     """Compute how far the words that a unit touches move; return its score by `gradient` and its fallbacks.
 
     first, last : where its touched rows begin and end in `slots`; influence, newton : (last - first, D)
-    float64, out, the steps by either estimator, mapped where there are maps. The other arguments are those of
-    `differential_bias`.
+    float64, out, the steps by either estimator, mapped where there are maps. The score is in units of X. The
+    other arguments are those of `differential_bias`.
     """
     dimension = U.shape[1]
     score = 0.0
@@ -365,7 +365,7 @@ def unit_steps(
             map_step(maps[slots[first + k]], newton[k])
         for e in range(high - low):
             score += bias_gradient[entries[e]] * taken[e]
-    return score / unit, fallbacks
+    return score, fallbacks
 
 
 @parallel_reassociating_kernel
@@ -381,10 +381,11 @@ def steps(
     for p in prange(scores.shape[0]):
         first, last = unit_starts[p], unit_starts[p + 1]
         mine = slice(first - unit_starts[0], last - unit_starts[0])
-        scores[p], fallbacks[p] = unit_steps(
+        score, fallbacks[p] = unit_steps(
             first, last, slots, entry_starts, places, removed, columns, counts, unit, x_max, alpha, f, log_x,
             fit, U, H, inverse, Z, bias_gradient, maps, influence[mine], newton[mine],
         )  # fmt: skip
+        scores[p] = score / unit
 
 
 @parallel_reassociating_kernel
@@ -409,7 +410,7 @@ def differential_bias(
     for p in prange(out.shape[0]):
         first, last = unit_starts[p], unit_starts[p + 1]
         influence, newton = np.empty((2, last - first, dimension))
-        out[p, GRADIENT], fallbacks[p] = unit_steps(
+        score, fallbacks[p] = unit_steps(
             first, last, slots, entry_starts, places, removed, columns, counts, unit, x_max, alpha, f, log_x,
             fit, U, H, inverse, Z, bias_gradient, maps, influence, newton,
         )  # fmt: skip
@@ -422,3 +423,4 @@ def differential_bias(
             out[p, NEWTON] = before - perturbed_effect_size(
                 words, newton, W, unit_vectors, direction, targets, n_first, attribute_weights
             )
+        out[p, GRADIENT] = score / unit
