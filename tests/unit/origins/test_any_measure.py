@@ -76,7 +76,7 @@ def test_every_measure_is_tried():
     assert {name for name, _, _ in CASES} == set(MEASURES)
 
 
-@pytest.mark.parametrize(("name", "parameters", "oracle"), CASES)
+@pytest.mark.parametrize(("name", "parameters", "oracle"), CASES, ids=[name for name, _, _ in CASES])
 def test_steps_equal_the_dense_formulas(name, parameters, oracle, x, corpus, embedding, rows, removals):
     weat = replace(WEAT, measure=name, parameters=parameters)
     measure = by_oracle(oracle, parameters)
@@ -93,7 +93,7 @@ def test_steps_equal_the_dense_formulas(name, parameters, oracle, x, corpus, emb
             assert result.values[document, k] == pytest.approx(expected, rel=RTOL, abs=RTOL)
 
 
-@pytest.mark.parametrize(("name", "parameters", "oracle"), CASES)
+@pytest.mark.parametrize(("name", "parameters", "oracle"), CASES, ids=[name for name, _, _ in CASES])
 def test_gradient_equals_finite_differences_of_newton(
     name, parameters, oracle, x, corpus, embedding, rows, removals
 ):
