@@ -61,6 +61,55 @@ def bias_axis(vectors, A, B):
     return axis if mean([unit[a] @ axis for a in A]) > mean([unit[b] @ axis for b in B]) else -axis
 
 
+# Measures of bias other than the effect size, each from its paper.
+
+
+def ripa(vectors, S, T, A, B):
+    """Ethayarajh et al. 2019: w . b with b the first principal component of x - y over pairs."""
+    differences = np.array([vectors[a] - vectors[b] for a, b in itertools.product(A, B)])
+    b = np.linalg.svd(differences)[2][0]
+    if mean([vectors[a] @ b for a in A]) < mean([vectors[y] @ b for y in B]):
+        b = -b
+    return mean([vectors[s] @ b for s in S]) - mean([vectors[t] @ b for t in T])
+
+
+def similarities_to_means(vectors, S, T, A, B):
+    """Dev and Phillips 2019: cosines of the neutral words with the mean of either group."""
+    means = [sum(vectors[word] for word in group) / len(group) for group in (A, B)]
+    return [[cosine(vectors[word], m) for word in (*S, *T)] for m in means]
+
+
+def pearson(x, y):
+    x_mean, y_mean = mean(x), mean(y)
+    covered = math.fsum((a - x_mean) * (b - y_mean) for a, b in zip(x, y, strict=True))
+    return covered / (len(x) - 1) / math.sqrt(variance(x) * variance(y))
+
+
+def ect(vectors, S, T, A, B):
+    """ECT with the correlation of Pearson."""
+    return pearson(*similarities_to_means(vectors, S, T, A, B))
+
+
+def rank_ect(vectors, S, T, A, B):
+    """ECT as published: the correlation of Pearson of the ranks, for values without ties."""
+    x, y = similarities_to_means(vectors, S, T, A, B)
+    return pearson(*([sorted(values).index(v) for v in values] for values in (x, y)))
+
+
+def same(vectors, S, T, A, B):
+    """Schroeder et al. 2021: mean |cos| with the difference of the mean unit vectors of two groups."""
+    mean_a, mean_b = (
+        sum(vectors[w] / math.sqrt(vectors[w] @ vectors[w]) for w in group) / len(group) for group in (A, B)
+    )
+    return mean([abs(cosine(vectors[word], mean_a - mean_b)) for word in (*S, *T)])
+
+
+def direct_bias(vectors, S, T, A, B, c=1.0):
+    """Bolukbasi et al. 2016, with the axis above."""
+    axis = bias_axis(vectors, A, B)
+    return mean([abs(cosine(vectors[word], axis)) ** c for word in (*S, *T)])
+
+
 # Statistics, from their textbook definitions.
 
 

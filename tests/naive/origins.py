@@ -63,6 +63,16 @@ def mapped_effect_size(w, maps, S, T, A, B):
     return effect_size(mapped, S, T, A, B)
 
 
+def moved_bias(measure, vector, x, perturbed, embedding, words, x_max, alpha):
+    """B(w~): the measure after each word whose row of X changes has moved to `vector` of its rows."""
+    w = embedding["W"].copy()
+    for i in words:
+        if not np.array_equal(x[i], perturbed[i]):
+            rest = embedding["U"], embedding["b"][i], embedding["c"], x_max, alpha
+            w[i] = vector(x[i], perturbed[i], w[i], *rest)
+    return measure(w)
+
+
 def ppmi_effect_sizes_without(documents, n_words, window, S, T, A, B):
     """The effect size after a recount without each document; NaN where a row is zero or no spread."""
     sizes = []

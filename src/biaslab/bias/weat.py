@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 # Associations are of order 1: smaller differences are rounding, which breaks no tie and is no spread.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 
 
 class PermutationTest(NamedTuple):
@@ -76,7 +76,7 @@ def differential_associations(vectors: np.ndarray, weat: WeatIndices) -> np.ndar
     InputError
         When a word of the test has a zero or non-finite vector.
     """
-    words = _UnitVectors(vectors, weat)
+    words = UnitVectors(vectors, weat)
     return words.unit[words.targets] @ words.attribute_direction
 
 
@@ -131,7 +131,7 @@ def effect_size_gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     InputError
         When a word of the test has a zero or non-finite vector.
     """
-    words = _UnitVectors(vectors, weat)
+    words = UnitVectors(vectors, weat)
     target_vectors = words.unit[words.targets]
     g = target_vectors @ words.attribute_direction
     spread = _spread(g)
@@ -144,8 +144,7 @@ def effect_size_gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     by_unit[words.targets] += np.outer(weights, words.attribute_direction)
     by_unit[words.A] += weighted_targets / len(weat.A)
     by_unit[words.B] -= weighted_targets / len(weat.B)
-    radial = np.sum(by_unit * words.unit, axis=1, keepdims=True)
-    return (by_unit - radial * words.unit) / words.norms[:, None]
+    return words.by_vector(by_unit)
 
 
 def permutation_p_value(
@@ -185,7 +184,7 @@ def permutation_p_value(
         )
     g = differential_associations(vectors, weat)
     size = len(weat.S)
-    threshold = g[:size].sum() - _ROUNDING * np.abs(g).sum()
+    threshold = g[:size].sum() - ROUNDING * np.abs(g).sum()
     n_partitions = math.comb(len(g), size)
     if n_partitions <= max_permutations:
         return PermutationTest(count_subsets(g, size, threshold) / n_partitions, True, n_partitions)
@@ -229,7 +228,7 @@ def unit_vectors(vectors: np.ndarray, ids: np.ndarray, name: str) -> tuple[np.nd
     return norms, rows / norms[:, None]
 
 
-class _UnitVectors:
+class UnitVectors:
     """The words of a test as unit vectors, and where each set finds its words among them.
 
     Attributes
@@ -252,8 +251,16 @@ class _UnitVectors:
         self.B = np.searchsorted(ids, weat.B)
         self.attribute_direction = self.unit[self.A].mean(axis=0) - self.unit[self.B].mean(axis=0)
 
+    def by_vector(self, by_unit: np.ndarray) -> np.ndarray:
+        """Turn derivatives by the unit vectors û_i into those by the vectors w_i, both (n_words, D) float64.
+
+        ``dB/dw_i = (I - û_i û_iᵀ) dB/dû_i / |w_i|``
+        """
+        radial = np.sum(by_unit * self.unit, axis=1, keepdims=True)
+        return (by_unit - radial * self.unit) / self.norms[:, None]
+
 
 def _spread(g: np.ndarray) -> float:
     """Return the sample standard deviation of the associations, or NaN when they are all equal."""
     spread = g.std(ddof=1)
-    return spread if spread > _ROUNDING else math.nan
+    return spread if spread > ROUNDING else math.nan

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import jsonschema
@@ -25,14 +25,21 @@ _KEYS = {
     "targets": _TWO_SETS,
     "attributes": _TWO_SETS,
 }
+_OPTIONAL = {
+    "measure": {"type": "string"},
+    "parameters": {"type": "object", "additionalProperties": {"type": "number", "exclusiveMinimum": 0}},
+}
 _PROBLEMS = {
     "pattern": "use letters, digits and underscores only",
     "not": "this name is taken by the workflow; choose another",
     "minProperties": "give exactly two sets of words",
     "maxProperties": "give exactly two sets of words",
     "minItems": "give at least two words",
+    "exclusiveMinimum": "give a number above 0",
 }
-_SCHEMA = {"type": "object", "properties": _KEYS, "required": list(_KEYS)}
+_SCHEMA = {"type": "object", "properties": _KEYS | _OPTIONAL, "required": list(_KEYS)}
+WEAT = "weat"
+"""The measure of word sets that name none."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,10 @@ class WordSets:
         The two target sets, S then T.
     attributes : dict of str to list of str
         The two attribute sets, A then B.
+    measure : str
+        Name of the measure of bias.
+    parameters : dict of str to float
+        Of the measure.
     """
 
     name: str
@@ -56,6 +67,8 @@ class WordSets:
     source: str
     targets: dict[str, list[str]]
     attributes: dict[str, list[str]]
+    measure: str = WEAT
+    parameters: dict[str, float] = field(default_factory=dict)
 
     @property
     def sets(self) -> dict[str, list[str]]:
@@ -75,6 +88,8 @@ class WeatIndices:
         Names of the test, and of S, T, A and B.
     lost : dict of str to tuple of str
         The words of each set that the vocabulary lacks, by the name of the set.
+    measure, parameters : str, dict of str to float
+        As in `WordSets`.
     """
 
     name: str
@@ -84,6 +99,8 @@ class WeatIndices:
     B: np.ndarray
     set_names: tuple[str, str, str, str]
     lost: dict[str, tuple[str, ...]]
+    measure: str = WEAT
+    parameters: dict[str, float] = field(default_factory=dict)
 
     @property
     def lost_words(self) -> list[str]:
@@ -91,14 +108,17 @@ class WeatIndices:
         return [word for words in self.lost.values() for word in words]
 
 
-def read_word_sets(path: str | os.PathLike) -> WordSets:
+def read_word_sets(path: str | os.PathLike, measures: Mapping[str, Iterable[str]] | None = None) -> WordSets:
     """Read the word sets of one test from a YAML file.
 
     Parameters
     ----------
     path : path-like
         A mapping with the keys ``name``, ``title``, ``source``, ``targets`` (S then T) and ``attributes``
-        (A then B), each of the latter two a mapping from the name of a set to its words.
+        (A then B), each of the latter two a mapping from the name of a set to its words. It may name its
+        ``measure`` of bias, and ``parameters`` of it.
+    measures : mapping of str to iterable of str, optional
+        The measures that the caller can do, with the names of their parameters; WEAT alone by default.
 
     Returns
     -------
@@ -108,11 +128,12 @@ def read_word_sets(path: str | os.PathLike) -> WordSets:
     Raises
     ------
     InputError
-        When the file is missing or no such mapping, a word stands twice in a set, or two opposite sets share
-        a word.
+        When the file is missing or no such mapping, a word stands twice in a set, two opposite sets share
+        a word, or the measure is none of those.
     """
     value = read_yaml(Path(path))
     _check_keys(path, value)
+    _check_measure(path, value, {WEAT: ()} if measures is None else measures)
     word_sets = WordSets(**value)
     if len(word_sets.sets) < 4:
         raise InputError(f"{path}: a target set and an attribute set have the same name; rename one of them")
@@ -158,14 +179,16 @@ def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int]) -> WeatInd
                 f" (lost: {', '.join(lost[name])}); use a larger corpus or a smaller min_count,"
                 f" or leave {word_sets.name} out"
             )
-    return WeatIndices(word_sets.name, *ids, set_names=tuple(lost), lost=lost)
+    measure = {"measure": word_sets.measure, "parameters": word_sets.parameters}
+    return WeatIndices(word_sets.name, *ids, set_names=tuple(lost), lost=lost, **measure)
 
 
 def _check_keys(path: str | os.PathLike, value: Mapping) -> None:
     """Raise InputError unless `value` has the form of word sets."""
-    known = ", ".join(_KEYS)
-    if unknown := [str(key) for key in value if key not in _KEYS]:
-        raise InputError(f"{path}: unknown key '{unknown[0]}'{suggest(unknown[0], _KEYS)} (known: {known})")
+    keys = [*_KEYS, *_OPTIONAL]
+    if unknown := [str(key) for key in value if key not in keys]:
+        known = ", ".join(keys)
+        raise InputError(f"{path}: unknown key '{unknown[0]}'{suggest(unknown[0], keys)} (known: {known})")
     problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_SCHEMA).iter_errors(value))
     if problem is None:
         return
@@ -175,6 +198,20 @@ def _check_keys(path: str | os.PathLike, value: Mapping) -> None:
         "; put it in quotes" if problem.validator == "type" and problem.validator_value == "string" else ""
     )
     raise InputError(f"{path}: {where + ': ' if where else ''}{message}{quotes}")
+
+
+def _check_measure(path: str | os.PathLike, value: Mapping, measures: Mapping[str, Iterable[str]]) -> None:
+    """Raise InputError unless the measure is one of `measures`, and its parameters are its own."""
+    measure = value.get("measure", WEAT)
+    if measure not in measures:
+        raise InputError(
+            f"{path}: measure: '{measure}' cannot be measured here (possible: {', '.join(measures)})"
+            f"{suggest(measure, measures)}"
+        )
+    own = list(measures[measure])
+    if unknown := [name for name in value.get("parameters", {}) if name not in own]:
+        known = f"has {', '.join(own)}" if own else "has none; delete it"
+        raise InputError(f"{path}: parameters: '{unknown[0]}' is none of {measure}, which {known}")
 
 
 def _repeated(words: Iterable[str]) -> str | None:

@@ -331,13 +331,70 @@ def perturbed_effect_size(slots, steps, W, unit_vectors, direction, targets, n_f
     return difference / math.sqrt(square / (n - 1))
 
 
+@reassociating_kernel
+def unit_steps(
+    first, last, slots, entry_starts, places, removed, columns, counts, unit, x_max, alpha, f, log_x, fit, U,
+    H, inverse, Z, bias_gradient, maps, influence, newton,
+):  # fmt: skip
+    """Compute how far the words that a unit touches move; return its score by `gradient` and its fallbacks.
+
+    first, last : where its touched rows begin and end in `slots`; influence, newton : (last - first, D)
+    float64, out, the steps by either estimator, mapped where there are maps. The score is in units of X. The
+    other arguments are those of `differential_bias`.
+    """
+    dimension = U.shape[1]
+    score = 0.0
+    fallbacks = 0
+    for k in range(last - first):
+        low, high = entry_starts[first + k], entry_starts[first + k + 1]
+        entries, taken = places[low:high], removed[low:high]
+        drops, change = np.empty(high - low), np.empty(dimension)
+        gradient_change(entries, counts, taken, unit, x_max, alpha, f, fit, log_x, columns, U, drops, change)
+        influence_step(inverse[slots[first + k]], change, influence[k])
+        newton[k] = influence[k]
+        changed = drops > 0.0  # beyond x_max the weight, and so the Hessian, stays
+        entries_changed, drops_changed = entries[changed], drops[changed]
+        if entries_changed.shape[0] < dimension:
+            regular = newton_step_narrow(entries_changed, drops_changed, columns, U, Z, newton[k])
+        else:
+            hessian = H[slots[first + k]]
+            regular = newton_step_wide(entries_changed, drops_changed, columns, U, hessian, change, newton[k])
+        fallbacks += not regular
+        if maps.shape[0] > 0:
+            map_step(maps[slots[first + k]], influence[k])
+            map_step(maps[slots[first + k]], newton[k])
+        for e in range(high - low):
+            score += bias_gradient[entries[e]] * taken[e]
+    return score, fallbacks
+
+
+@parallel_reassociating_kernel
+def steps(
+    unit_starts, slots, entry_starts, places, removed, columns, counts, unit, x_max, alpha, f, log_x, fit, U,
+    H, inverse, Z, bias_gradient, maps, influence, newton, scores, fallbacks,
+):  # fmt: skip
+    """Compute `unit_steps` of consecutive units, for a measure of bias that is evaluated elsewhere.
+
+    unit_starts : (n_units + 1,) int64; influence, newton : (touched rows of these units, D) float64, out;
+    scores : (n_units,) float64, out; fallbacks : (n_units,) int64, out. Otherwise as `differential_bias`.
+    """
+    for p in prange(scores.shape[0]):
+        first, last = unit_starts[p], unit_starts[p + 1]
+        mine = slice(first - unit_starts[0], last - unit_starts[0])
+        score, fallbacks[p] = unit_steps(
+            first, last, slots, entry_starts, places, removed, columns, counts, unit, x_max, alpha, f, log_x,
+            fit, U, H, inverse, Z, bias_gradient, maps, influence[mine], newton[mine],
+        )  # fmt: skip
+        scores[p] = score / unit
+
+
 @parallel_reassociating_kernel
 def differential_bias(
-    unit_starts, slots, entry_starts, places, removed, starts, columns, counts, unit, x_max, alpha, f, log_x,
-    fit, U, W, H, inverse, Z, bias_gradient, unit_vectors, direction, targets, n_first, attribute_weights,
-    maps, out, fallbacks,
+    unit_starts, slots, entry_starts, places, removed, columns, counts, unit, x_max, alpha, f, log_x, fit, U,
+    H, inverse, Z, bias_gradient, maps, W, unit_vectors, direction, targets, n_first, attribute_weights, out,
+    fallbacks,
 ):  # fmt: skip
-    """B(w) - B(w~) (Eq. 5) for the removal of every unit, by the three estimators.
+    """B(w) - B(w~) (Eq. 5) for the removal of every unit, by the three estimators; B is Eq. 4.
 
     maps : (m, D, D) float64, what the bias is measured after is linear in each word, and W, unit_vectors and
     direction are of the mapped words; or (0, D, D), when it is measured in the words as they are.
@@ -353,32 +410,10 @@ def differential_bias(
     for p in prange(out.shape[0]):
         first, last = unit_starts[p], unit_starts[p + 1]
         influence, newton = np.empty((2, last - first, dimension))
-        score = 0.0
-        fallbacks[p] = 0
-        for k in range(last - first):
-            low, high = entry_starts[first + k], entry_starts[first + k + 1]
-            entries, taken = places[low:high], removed[low:high]
-            drops, change = np.empty(high - low), np.empty(dimension)
-            gradient_change(
-                entries, counts, taken, unit, x_max, alpha, f, fit, log_x, columns, U, drops, change
-            )
-            influence_step(inverse[slots[first + k]], change, influence[k])
-            newton[k] = influence[k]
-            changed = drops > 0.0  # beyond x_max the weight, and so the Hessian, stays
-            entries_changed, drops_changed = entries[changed], drops[changed]
-            if entries_changed.shape[0] < dimension:
-                regular = newton_step_narrow(entries_changed, drops_changed, columns, U, Z, newton[k])
-            else:
-                hessian = H[slots[first + k]]
-                regular = newton_step_wide(
-                    entries_changed, drops_changed, columns, U, hessian, change, newton[k]
-                )
-            fallbacks[p] += not regular
-            if maps.shape[0] > 0:
-                map_step(maps[slots[first + k]], influence[k])
-                map_step(maps[slots[first + k]], newton[k])
-            for e in range(high - low):
-                score += bias_gradient[entries[e]] * taken[e]
+        score, fallbacks[p] = unit_steps(
+            first, last, slots, entry_starts, places, removed, columns, counts, unit, x_max, alpha, f, log_x,
+            fit, U, H, inverse, Z, bias_gradient, maps, influence, newton,
+        )  # fmt: skip
         words = slots[first:last]
         out[p, INFLUENCE] = out[p, NEWTON] = 0.0
         if last > first:

@@ -127,9 +127,14 @@ def _check_word_sets(weat: str, file: str, root: Path) -> Iterator[str]:
     if problem := not_found(file, root):
         yield f"weats.{weat}: {problem}"
         return
-    name = read_yaml(locate(file, root)).get("name")
-    if name != weat:
+    written = read_yaml(locate(file, root))
+    if (name := written.get("name")) != weat:
         yield f"weats.{weat}: {file} holds the test '{name}'; use one name, there and here"
+    if (measure := written.get("measure", "weat")) != "weat":
+        yield (
+            f"weats.{weat}: {file} names the measure '{measure}', and the workflow measures weat; delete the"
+            " key, or give the file to biaslab origins differential-bias by hand"
+        )
 
 
 def _check_source(source: str, where: str, given: Given) -> Iterator[str]:

@@ -1,13 +1,15 @@
 """The bias of trained embeddings: of the baselines, and of the embeddings of perturbed corpora."""
 
+import math
 import os
 from collections.abc import Iterable, Sequence
 
 import pandas as pd
 from tqdm import tqdm
 
-from biaslab.bias.weat import effect_size, permutation_p_value
-from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary
+from biaslab.bias.measures.registry import measure_bias
+from biaslab.bias.weat import permutation_p_value
+from biaslab.bias.word_sets import WEAT, WeatIndices, WordSets, in_vocabulary
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.embeddings.batches import Training, read_trainings, set_name
@@ -39,8 +41,9 @@ def measure(
     Returns
     -------
     pandas.DataFrame
-        Columns weat, seed (the replicate), effect_size, p_value, n_missing_words, missing_words (separated by
-        commas); sorted by the first two.
+        Columns weat, seed (the replicate), effect_size (or what else the test measures), p_value (missing
+        where it measures something else), n_missing_words, missing_words (separated by commas); sorted by the
+        first two.
 
     Raises
     ------
@@ -56,12 +59,11 @@ def measure(
     rows = []
     for training in _progress(read_trainings(batches, len(vocabulary))):
         for weat in weats:
-            rng = stream(seed, "permutations", weat.name, training.replicate)
             row = {
                 "weat": weat.name,
                 "seed": training.replicate,
-                "effect_size": effect_size(training.W, weat),
-                "p_value": permutation_p_value(training.W, weat, permutations, rng).p_value,
+                "effect_size": measure_bias(training.W, weat),
+                "p_value": _p_value(training, weat, permutations, seed),
                 "n_missing_words": len(weat.lost_words),
                 "missing_words": ",".join(weat.lost_words),
             }
@@ -72,7 +74,7 @@ def measure(
 def measure_sets(
     batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: Sequence[WordSets]
 ) -> pd.DataFrame:
-    """Measure the effect size of every association test in every embedding of every perturbation set.
+    """Measure every association test in every embedding of every perturbation set.
 
     Parameters
     ----------
@@ -86,7 +88,8 @@ def measure_sets(
     Returns
     -------
     pandas.DataFrame
-        Columns set, weat, seed (the replicate within the set), effect_size; sorted by the first three.
+        Columns set, weat, seed (the replicate within the set), effect_size (or what else the test measures);
+        sorted by the first three.
 
     Raises
     ------
@@ -99,13 +102,21 @@ def measure_sets(
             "set": training.set,
             "weat": weat.name,
             "seed": training.replicate,
-            "effect_size": effect_size(training.W, weat),
+            "effect_size": measure_bias(training.W, weat),
         }
         for training in _progress(read_trainings(batches, len(vocabulary)))
         for weat in weats
     ]
     columns = ["set", "weat", "seed", "effect_size"]
     return pd.DataFrame(rows, columns=columns).sort_values(columns[:3], ignore_index=True)
+
+
+def _p_value(training: Training, weat: WeatIndices, permutations: int, seed: int) -> float:
+    """Return the p-value of an effect size, NaN for any other measure."""
+    if weat.measure != WEAT:
+        return math.nan
+    rng = stream(seed, "permutations", weat.name, training.replicate)
+    return permutation_p_value(training.W, weat, permutations, rng).p_value
 
 
 def _locate(word_sets: Sequence[WordSets], vocabulary: Vocabulary) -> list[WeatIndices]:

@@ -19,6 +19,8 @@ from biaslab.run.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     import numpy as np
 
     from biaslab.bias.word_sets import WeatIndices
@@ -94,12 +96,13 @@ def measure_baseline(
     ] = 100_000,
 ) -> None:
     """Measure the bias of every baseline embedding, with p-values and the words the vocabulary lacks."""
+    from biaslab.bias.measures.registry import PARAMETERS
     from biaslab.bias.word_sets import read_word_sets
     from biaslab.core.io import write_tsv
     from biaslab.embeddings.vocabulary import read_vocabulary
     from biaslab.origins.baseline import measure
 
-    tests = [read_word_sets(path) for path in weat]
+    tests = [read_word_sets(path, PARAMETERS) for path in weat]
     write_tsv(out, measure(batches, read_vocabulary(vocabulary), tests, permutations, seed))
 
 
@@ -113,12 +116,13 @@ def measure_sets(
     ] = None,
 ) -> None:
     """Measure the bias of every embedding retrained without a perturbation set."""
+    from biaslab.bias.measures.registry import PARAMETERS
     from biaslab.bias.word_sets import read_word_sets
     from biaslab.core.io import write_tsv
     from biaslab.embeddings.vocabulary import read_vocabulary
     from biaslab.origins.baseline import measure_sets
 
-    tests = [read_word_sets(path) for path in weat]
+    tests = [read_word_sets(path, PARAMETERS) for path in weat]
     write_tsv(out, measure_sets(batches or [], read_vocabulary(vocabulary), tests))
 
 
@@ -499,21 +503,24 @@ def _read(files: CountedCorpus) -> "tuple[Vocabulary, Cooccurrence, np.ndarray, 
     return words, x, arrays["tokens"], arrays["offsets"]
 
 
-def _read_tests(files: list[Path], words: "Vocabulary") -> "list[WeatIndices]":
-    """Read tests and find their words in a vocabulary."""
+def _read_tests(
+    files: list[Path], words: "Vocabulary", measures: "Mapping[str, Iterable[str]] | None" = None
+) -> "list[WeatIndices]":
+    """Read tests by some measures, or by WEAT alone, and find their words in a vocabulary."""
     from biaslab.bias.word_sets import in_vocabulary, read_word_sets
 
-    return [in_vocabulary(read_word_sets(file), words.ids) for file in files]
+    return [in_vocabulary(read_word_sets(file, measures), words.ids) for file in files]
 
 
 def _scanner(
     batches: list[Path], files: CountedCorpus, weat: list[Path], influence: Influence, threads: int
 ) -> "tuple[Scanner, list[WeatIndices]]":
     """Read what estimating the differential bias needs; return the scanner and the tests."""
+    from biaslab.bias.measures.registry import PARAMETERS
     from biaslab.origins.estimation import InfluenceParameters, Scanner
 
     words, x, tokens, offsets = _read(files)
-    tests = _read_tests(weat, words)
+    tests = _read_tests(weat, words, PARAMETERS)
     parameters = InfluenceParameters(**vars(influence))
     return Scanner(batches, x, tokens, offsets, words.words, parameters, threads), tests
 

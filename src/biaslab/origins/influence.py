@@ -10,6 +10,9 @@ own vectors w_i held constant:
     minimiser of the perturbed loss when w_i minimises the unperturbed one.
 ``gradient``
     First order in X (Appendix A): the scalar product of the bias gradient with the removed counts.
+
+The bias B is the measure that the test names, by default the effect size of the paper: anything in
+`biaslab.bias.measures.registry` with a value and a gradient by the word vectors.
 """
 
 import math
@@ -18,15 +21,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biaslab.bias.weat import effect_size, effect_size_gradient, weat_words
-from biaslab.bias.word_sets import WeatIndices
+from biaslab.bias.measures.registry import MEASURES, measure_bias, measure_gradient
+from biaslab.bias.weat import weat_words
+from biaslab.bias.word_sets import WEAT, WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import weighting
 from biaslab.embeddings.word_maps import TrainingMaps
-from biaslab.origins import _kernels
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins import _kernels, moved_words
+from biaslab.origins.removals import Removals
 
 
 @dataclass(frozen=True)
@@ -77,33 +81,6 @@ class WeatRows:
     def rows(self) -> np.ndarray:
         """The row number of every place, (nnz,) int32."""
         return np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.starts))
-
-
-@dataclass(frozen=True)
-class Removals:
-    """What the removal of each unit (a document, or a set of documents) takes from the rows of a bias test.
-
-    Attributes
-    ----------
-    unit_starts : numpy.ndarray
-        (n_units + 1,) int64, where each unit's touched rows begin in `slots`.
-    slots : numpy.ndarray
-        (n_pairs,) int32, the numbers of the touched rows.
-    entry_starts : numpy.ndarray
-        (n_pairs + 1,) int64, where each touched row's entries begin.
-    places, counts : numpy.ndarray
-        (n_entries,) int64, the touched entries and what is taken from them, in units of 1 / `WeatRows.unit`.
-    """
-
-    unit_starts: np.ndarray
-    slots: np.ndarray
-    entry_starts: np.ndarray
-    places: np.ndarray
-    counts: np.ndarray
-
-    def __len__(self) -> int:
-        """Return the number of units."""
-        return len(self.unit_starts) - 1
 
 
 @dataclass(frozen=True)
@@ -269,32 +246,26 @@ def differential_bias(
     Returns
     -------
     DifferentialBias
-        All NaN when B is undefined, because all targets are equally near to both attribute sets.
+        All NaN when B is the effect size and undefined, because all targets are equally near to both
+        attribute sets.
 
     Raises
     ------
     InputError
-        When a Hessian is singular: fewer contexts than dimensions.
+        When a Hessian is singular, there being fewer contexts than dimensions, or another measure than the
+        effect size is undefined.
     """
     set_threads(threads)
     model = _local_model(rows, weat, embedding, damping, words, maps)
     measured = _measured_vectors(embedding, maps)
-    values = np.empty((len(removals), len(ESTIMATORS)))
-    fallbacks = np.empty(len(removals), np.int64)
-    W = measured[rows.words].astype(np.float64)
-    unit_vectors = W / np.linalg.norm(W, axis=1, keepdims=True)
-    targets = np.searchsorted(rows.words, np.concatenate([weat.S, weat.T]))
-    attribute_weights = np.zeros(len(rows.words))
-    for ids, sign in ((weat.A, 1), (weat.B, -1)):
-        attribute_weights[np.searchsorted(rows.words, ids)] += sign / len(ids)
-    _kernels.differential_bias(
-        removals.unit_starts, removals.slots, removals.entry_starts, removals.places, removals.counts,
-        rows.starts, rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x),
-        model.fit, model.U, W, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
-        unit_vectors, attribute_weights @ unit_vectors, targets, len(weat.S), attribute_weights,
-        np.empty((0, *model.H.shape[1:])) if maps is None else maps.matrices(rows.words), values, fallbacks,
+    baseline = measure_bias(measured, weat)
+    loss = (
+        rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x), model.fit,
+        model.U, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
+        np.empty((0, *model.H.shape[1:])) if maps is None else maps.matrices(rows.words),
     )  # fmt: skip
-    baseline = effect_size(measured, weat)
+    evaluate = moved_words.by_effect_size if weat.measure == WEAT else moved_words.by_measure
+    values, fallbacks = evaluate(removals, loss, rows.words, weat, measured)
     if math.isnan(baseline):
         values[:] = math.nan
     return DifferentialBias(values, fallbacks, baseline)
@@ -339,7 +310,10 @@ def _local_model(rows, weat, embedding, damping, words, maps=None) -> _LocalMode
     n_places = len(rows.columns)
     fit, projected, Z = np.empty(n_places), np.empty(n_places), np.empty((n_places, U.shape[1]))
     b, c = embedding["b"][rows.words].astype(np.float64), embedding["c"].astype(np.float64)
-    by_word = effect_size_gradient(_measured_vectors(embedding, maps), weat)
+    by_word = measure_gradient(_measured_vectors(embedding, maps), weat)
+    if weat.measure != WEAT and np.isnan(by_word).any():
+        undefined = MEASURES[weat.measure].undefined
+        raise InputError(f"{weat.name}: {weat.measure} is undefined: {undefined}; use other words")
     if maps is not None:
         by_word = np.einsum("iab,ia->ib", maps.matrices(rows.words), by_word)  # by w: that by M w, times M
     _kernels.prepare_places(rows.rows, rows.columns, U, W, b, c, inverse, by_word, fit, Z, projected)

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from biaslab.bias.measures.registry import PARAMETERS
 from biaslab.bias.word_sets import in_vocabulary, read_word_sets
 from biaslab.core.errors import InputError
 from naive import embeddings as naive
@@ -131,11 +132,41 @@ def test_a_word_may_be_target_and_attribute(write):
         ({"attributes": "{good: [x, y], bad: [x, z]}"}, "'x' is in both 'good' and 'bad'"),
         ({"attributes": "{cats: [x, y], bad: [w, z]}"}, "have the same name"),
         ({"targets": "{cats: [cat"}, "line [0-9]+: not valid YAML"),
+        ({"measure": "ripa"}, r"measure: 'ripa' cannot be measured here \(possible: weat\)"),
+        ({"parameters": "{c: 1}"}, "parameters: 'c' is none of weat, which has none; delete it"),
+        ({"measure": "3"}, "measure: 3 is .* put it in quotes"),
     ],
 )
 def test_malformed_files_are_refused(write, changes, problem):
     with pytest.raises(InputError, match=problem) as error:
         read_word_sets(write(**changes))
+    assert "pets.yaml" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_may_name_its_measure_where_others_than_weat_are_measured(write):
+    word_sets = read_word_sets(write(measure="direct_bias", parameters="{c: 2}"), PARAMETERS)
+    assert (word_sets.measure, word_sets.parameters) == ("direct_bias", {"c": 2})
+    words = [word for words in word_sets.sets.values() for word in words]
+    weat = in_vocabulary(word_sets, {word: i for i, word in enumerate(words)})
+    assert (weat.measure, weat.parameters) == ("direct_bias", {"c": 2})
+    assert read_word_sets(write(), PARAMETERS).measure == "weat"
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"measure": "rippa"}, "measure: 'rippa' cannot be .* did you mean 'ripa'"),
+        ({"measure": "ripa", "parameters": "{c: 1}"}, "parameters: 'c' is none of ripa, which has none"),
+        ({"measure": "direct_bias", "parameters": "{d: 1}"}, "'d' is none of direct_bias, which has c"),
+        ({"measure": "direct_bias", "parameters": "{c: 0}"}, "parameters.c: give a number above 0"),
+        ({"measure": "direct_bias", "parameters": "{c: strict}"}, "parameters.c: 'strict' is not"),
+        ({"measures": "ripa"}, "unknown key 'measures'; did you mean 'measure'"),
+    ],
+)
+def test_measures_that_are_none_are_refused(write, changes, problem):
+    with pytest.raises(InputError, match=problem) as error:
+        read_word_sets(write(**changes), PARAMETERS)
     assert "pets.yaml" in str(error.value)
     assert "\n" not in str(error.value)
 

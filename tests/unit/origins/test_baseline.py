@@ -1,5 +1,7 @@
 """The bias of baseline and retrained embeddings."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -93,6 +95,21 @@ def test_bad_combinations_are_refused(batches):
     few = word_sets("few", (1, 3, 2, 2), absent=("x",))
     with pytest.raises(InputError, match="few: set 's' keeps 1 of 2 words"):
         measure_sets(batches, VOCABULARY, [few])
+
+
+def test_a_test_may_measure_something_else_than_weat(batches):
+    other = replace(SMALL, name="other", measure="ripa")
+    table = measure(batches[:2], VOCABULARY, [SMALL, other], 100, 1)
+    alone = measure(batches[:2], VOCABULARY, [SMALL], 100, 1)
+    pd.testing.assert_frame_equal(table[table["weat"] == "small"].reset_index(drop=True), alone)
+    rest = table[table["weat"] == "other"]
+    assert rest["p_value"].isna().all()
+    for seed, path in enumerate([batches[0], batches[0], batches[1]]):
+        expected = naive.ripa(vectors_of(path, seed), *ids(other))
+        assert rest["effect_size"].iloc[seed] == pytest.approx(expected)
+    observed = measure_sets(batches, VOCABULARY, [SMALL, other])
+    both = observed.pivot(index=["set", "seed"], columns="weat", values="effect_size")
+    assert not np.isclose(both["small"], both["other"]).any()
 
 
 def test_commands(batches, tmp_path):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -58,6 +60,21 @@ def scanner(corpus, tmp_path_factory):
 def documents():
     numbers = np.arange(N_DOCUMENTS)
     return pd.DataFrame({"document": numbers, "id": numbers.astype(str), "title": "a title"})
+
+
+def written_command(folder, scan, corpus, **of_measure):
+    """Write the files of a corpus and a test; return the command on them, and where its table goes."""
+    cooccurrence.write(folder / "x.npz", scan.x)
+    write_npz(folder / "corpus.npz", tokens=corpus[0], offsets=corpus[1])
+    write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.arange(N_WORDS, 0, -1)}))
+    write_parquet(folder / "documents.parquet", documents())
+    names = {symbol: [WORDS[i] for i in getattr(WEAT, symbol)] for symbol in "STAB"}
+    sets = {"targets": {k: names[k] for k in "ST"}, "attributes": {k: names[k] for k in "AB"}}
+    head = {"name": "w", "title": "A test", "source": "made up", **of_measure}
+    (folder / "w.yaml").write_text(yaml.safe_dump(head | sets, sort_keys=False))
+    files = {name: folder / file for name, file in FILES.items()}
+    options = [str(part) for name, file in files.items() for part in (f"--{name}", file)]
+    return ["origins", "differential-bias", str(scan.batches[0]), *options], files["out"]
 
 
 def test_document_table(scanner):
@@ -138,6 +155,19 @@ def test_maps_of_other_trainings(scanner):
         scanner[0].documents(WEAT, maps)
 
 
+def test_command_estimates_by_the_measure_that_the_file_names(scanner, corpus, tmp_path):
+    scan, _ = scanner
+    command, out = written_command(tmp_path, scan, corpus, measure="direct_bias", parameters={"c": 2})
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    weat = replace(WEAT, measure="direct_bias", parameters={"c": 2.0})
+    expected = document_table(scan.documents(weat), documents())
+    written = read_parquet(out)
+    pd.testing.assert_frame_equal(written[list(expected)], expected)
+    plain = document_table(scan.documents(WEAT), documents())
+    assert not np.allclose(written["influence_mean"], plain["influence_mean"])
+
+
 def test_command_measures_the_bias_in_mapped_words(scanner, corpus, tmp_path):
     scan, _ = scanner
     maps = WordMaps(
@@ -148,18 +178,8 @@ def test_command_measures_the_bias_in_mapped_words(scanner, corpus, tmp_path):
         np.empty((3, 0, D)),
     )
     write_word_maps(tmp_path / "hard.npz", maps)
-    cooccurrence.write(tmp_path / "x.npz", scan.x)
-    write_npz(tmp_path / "corpus.npz", tokens=corpus[0], offsets=corpus[1])
-    write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.arange(N_WORDS, 0, -1)}))
-    write_parquet(tmp_path / "documents.parquet", documents())
-    names = {symbol: [WORDS[i] for i in getattr(WEAT, symbol)] for symbol in "STAB"}
-    sets = {"targets": {k: names[k] for k in "ST"}, "attributes": {k: names[k] for k in "AB"}}
-    head = {"name": "w", "title": "A test", "source": "made up"}
-    (tmp_path / "w.yaml").write_text(yaml.safe_dump(head | sets, sort_keys=False))
-    files = {name: tmp_path / file for name, file in FILES.items()}
-    options = [str(part) for name, file in files.items() for part in (f"--{name}", file)]
-    command = ["origins", "differential-bias", str(scan.batches[0]), *options]
+    command, out = written_command(tmp_path, scan, corpus)
     result = CliRunner().invoke(app, [*command, "--transform", str(tmp_path / "hard.npz")])
     assert result.exit_code == 0, result.output
     expected = mapped_document_table(scan, WEAT, {"hard": maps}, documents())
-    pd.testing.assert_frame_equal(read_parquet(files["out"]), expected)
+    pd.testing.assert_frame_equal(read_parquet(out), expected)

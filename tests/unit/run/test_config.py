@@ -246,6 +246,12 @@ def test_word_sets_must_bear_the_name_of_their_test(tmp_path):
     assert "weats.mine: mine.yaml holds the test 'other'" in message
 
 
+def test_the_workflow_measures_weat_alone(tmp_path):
+    Path("mine.yaml").write_text("name: mine\nmeasure: ripa\n")
+    message = refused("weats: {mine: mine.yaml}\nsetups: {sample: {bias: {weats: [mine]}}}")
+    assert "weats.mine: mine.yaml names the measure 'ripa', and the workflow measures weat" in message
+
+
 def test_setups_that_are_not_run_need_no_files():
     load("setups: {sample: {}, later: {corpus: {source: not-there-yet.xml}}}")
 

@@ -1,0 +1,1 @@
+"""Differentiable measures of bias on the word sets of an association test."""
