@@ -1,8 +1,9 @@
 """Cross-fitting: documents chosen by some baselines, their removal predicted by the others.
 
-The largest of many noisy estimates are too large: where the same embeddings choose the documents of a set and
-predict what their removal does, noise that put a document into the set is counted as its effect. Predictions
-of embeddings that had no part in the choice are free of that (Chernozhukov et al. 2018 call it cross-fitting).
+The largest of many noisy estimates are too large: where the same embeddings choose the documents of a set
+and predict what their removal does, noise that put a document into the set is counted as its effect.
+Predictions of embeddings that had no part in the choice are free of that (cross-fitting: Chernozhukov et al.
+2018).
 """
 
 import math
@@ -11,9 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_difference, mean_interval
+from biaslab.origins.estimation import Scanner
+from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.seed_stability import draw_seeds
 from biaslab.origins.sets import INCREASE, TARGETED_KINDS
 
@@ -34,6 +38,27 @@ def seed_values(differential_bias: pd.DataFrame, estimator: str) -> np.ndarray:
     if len(columns) < 2:
         raise InputError(f"{estimator}: {len(columns)} baselines in the table; it takes two, raise baselines")
     return differential_bias[columns].to_numpy(np.float64).T
+
+
+def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimator: str) -> dict[str, Predict]:
+    """Return both predictions of an estimator for sets of documents, by their names `SUM` and `SET`.
+
+    Parameters
+    ----------
+    scanner : Scanner
+        The baselines and their corpus.
+    weat : WeatIndices
+        The test.
+    values : numpy.ndarray
+        (n_baselines, n_documents) float64, what :func:`seed_values` returned.
+    estimator : str
+        One of `biaslab.origins.grid.ESTIMATORS`.
+    """
+    column = ESTIMATORS.index(estimator)
+    return {
+        SUM: lambda sets: -np.stack([values[:, documents].sum(axis=1) for documents in sets], axis=1),
+        SET: lambda sets: -np.stack([made.values[:, column] for made in scanner.sets(weat, sets)]),
+    }
 
 
 def choose(
@@ -113,8 +138,8 @@ def cross_fit_sets(
     Returns
     -------
     pandas.DataFrame
-        For every targeted set, prediction (``form``) and number of baselines that choose (``n_choosing``: one,
-        half, all but one) a row: ``n_ways``; ``own`` and ``others``, changes of the effect size, means over
+        For every targeted set, prediction (``form``) and number of baselines that choose (``n_choosing``:
+        one, half, all but one) a row: ``n_ways``; ``own`` and ``others``, changes of the effect size, means over
         the ways; ``optimism``, by how much ``own`` goes further in the direction of the removal, with its
         standard deviation over the ways and, where every way belongs to one baseline, its 95% interval;
         ``observed``, the change without the set that all baselines chose, with its 95% interval.
