@@ -139,9 +139,9 @@ def cross_fit_sets(
     -------
     pandas.DataFrame
         For every targeted set, prediction (``form``) and number of baselines that choose (``n_choosing``:
-        one, half, all but one) a row: ``n_ways``; ``own`` and ``others``, changes of the effect size, means over
-        the ways; ``optimism``, by how much ``own`` goes further in the direction of the removal, with its
-        standard deviation over the ways and, where every way belongs to one baseline, its 95% interval;
+        one, half, all but one) a row: ``n_ways``; ``own`` and ``others``, changes of the effect size, means
+        over the ways; ``optimism``, by how much ``own`` goes further in the direction of the removal, with
+        its standard deviation over the ways and, where every way belongs to one baseline, its 95% interval;
         ``observed``, the change without the set that all baselines chose, with its 95% interval.
 
     Raises

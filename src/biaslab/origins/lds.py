@@ -118,9 +118,13 @@ def predictions(
     lacks, names
         What :func:`mask` returned, and the subsets.
     differential_bias, ppmi : pandas.DataFrame
-        Of every document: ``<estimator>_seed<s>``; ``ppmi``. A document without the latter counts as 0.
+        Of every document: ``<estimator>_seed<s>``; ``ppmi``.
     of_sets, ppmi_of_sets : pandas.DataFrame
         Of every subset as a whole: ``set``, ``estimator``, ``seed``, ``predicted``; ``set``, ``effect_size``.
+
+    Notes
+    -----
+    Where PPMI is undefined without a document or a subset, no change is predicted.
     """
     removed = lacks.astype(np.float64).T
     for estimator in ESTIMATORS:
@@ -131,7 +135,7 @@ def predictions(
         wide = rows.pivot(index="seed", columns="set", values="predicted")
         yield Prediction(estimator, SET, wide[list(names)].to_numpy())
     without = ppmi_of_sets.set_index("set")["effect_size"]
-    yield Prediction(PPMI, SET, (without[list(names)] - without[BASELINE]).to_numpy()[None])
+    yield Prediction(PPMI, SET, np.nan_to_num((without[list(names)] - without[BASELINE]).to_numpy())[None])
 
 
 def random_changes(lacks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
