@@ -22,6 +22,9 @@ __all__ = ["BASELINE", "DECREASE", "INCREASE", "PATTERN", "PPMI", "RANDOM", "SIN
 INCREASE, DECREASE = TARGETED_KINDS = ("increase", "decrease")
 """Sets whose removal raises the bias, and sets whose removal lowers it."""
 
+SUBSETS = "subsets"
+"""What the jobs that retrain on random subsets of the corpus are filed under."""
+
 PATTERN = rf"({PPMI}-|{SINGLE}-)?[a-z][a-z0-9_]*-({INCREASE}|{DECREASE}|{RANDOM})-\d+|{RANDOM}-\d+-\d+"
 """Regular expression of every name but `BASELINE`."""
 
