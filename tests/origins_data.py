@@ -13,7 +13,7 @@ from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins.axis import fit_frequency
 from biaslab.origins.cross_fitting import SET, SUM, cross_fit_sets, seed_values
-from biaslab.origins.grid import ESTIMATORS, SETS
+from biaslab.origins.grid import ESTIMATORS, LDS, SETS
 from biaslab.origins.lds import score_subsets
 from biaslab.origins.perturbation import select_targeted
 from biaslab.origins.ppmi_comparison import correlate_word_sets
@@ -115,7 +115,7 @@ def make_setups(folder: Path, setups: dict[str, dict]) -> list[Setup]:
         write_results(folder / name, seed=number, **arguments)
         weats = arguments.get("weats", tuple(WORD_SETS))
         files = {weat: str(write_word_sets(folder, WORD_SETS[weat])) for weat in weats}
-        made.append(Setup(Unit(name, weats, OPTIONS, files), folder / name))
+        made.append(Setup(Unit(name, weats, OPTIONS, files, (LDS,)), folder / name))
     return made
 
 
