@@ -94,7 +94,7 @@ def token_contributions(tokens, gradient, window):
     return found
 
 
-# Attributions scored: Park et al. 2023, Definition 2.3, and cross-fitting
+# Attributions scored: Park et al. 2023, Section 2, and cross-fitting
 
 
 def mean_ranks(values):

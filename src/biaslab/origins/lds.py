@@ -1,4 +1,4 @@
-"""The linear datamodeling score of attributions (Park et al. 2023, Definition 2.3; Ilyas et al. 2022).
+"""The linear datamodeling score of attributions (Park et al. 2023, Section 2; Ilyas et al. 2022).
 
 An attribution gives every document a number; added up over the documents of a subset of the corpus they are
 its prediction for an embedding trained on that subset. The score is Spearman's rank correlation, over random

@@ -1,7 +1,7 @@
 """Random subsets of the corpus, and embeddings trained on what each leaves: the ground truth of attribution.
 
 Data attribution is scored by what happens when random parts of the training data are left out, not by what
-happens to the data that it chose itself (Ilyas et al. 2022, Section 2; Park et al. 2023, Definition 2.3).
+happens to the data that it chose itself (Ilyas et al. 2022, Section 2; Park et al. 2023, Section 2).
 """
 
 import hashlib
