@@ -1,9 +1,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+from biaslab.cli import app
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.origins.cross_fitting import SET, SUM
+from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.lds import (
     N_RANDOM,
     Observation,
@@ -160,3 +164,39 @@ def test_table_and_figure(tmp_path):
     assert "12 subsets, 2 retrainings of each" in table.note
     draw_scores(setup, "weat1", tmp_path / "figure")
     assert len(pd.read_csv(tmp_path / "figure.tsv", sep="\t")) == len(table.data)
+
+
+def test_commands_draw_and_score(tmp_path):
+    """The commands, from the documents to the table; a test without its table of PPMI is named."""
+    n, rng = 20, np.random.default_rng(10)
+    names = {"document": range(n), "id": [str(i) for i in range(n)], "title": "t"}
+    bias = {f"{e}_seed{s}": rng.normal(size=n) for e in ESTIMATORS for s in range(2)}
+    write_parquet(tmp_path / "w.parquet", pd.DataFrame(names | bias))
+    write_parquet(tmp_path / "ppmi" / "w.parquet", pd.DataFrame(names | {"ppmi": bias["newton_seed0"]}))
+    write_parquet(tmp_path / "documents.parquet", pd.DataFrame(names))
+    subsets = tmp_path / "subsets.parquet"
+    drawn = ["draw-subsets", "--documents", tmp_path / "documents.parquet", "--subsets", 8, "--shares", "0.5"]
+    _call(*drawn, "--seed", 1, "--out", subsets)
+    sets = list(read_parquet(subsets)["set"].unique())
+    effects = [(s, "w", k, rng.normal(), "00") for s in sets for k in range(2)]
+    columns = ["set", "weat", "seed", "effect_size", "documents_sha256"]
+    write_tsv(tmp_path / "retrained.tsv", pd.DataFrame(effects, columns=columns))
+    predicted = [(s, "w", e, k, rng.normal()) for s in sets for e in ESTIMATORS for k in range(2)]
+    columns = ["set", "weat", "estimator", "seed", "predicted"]
+    write_tsv(tmp_path / "predictions.tsv", pd.DataFrame(predicted, columns=columns))
+    by_ppmi = [("baseline", "w", 0.1), *((s, "w", rng.normal()) for s in sets)]
+    write_tsv(tmp_path / "sets.tsv", pd.DataFrame(by_ppmi, columns=["set", "weat", "effect_size"]))
+    scoring = ["lds", tmp_path / "retrained.tsv", "--subsets", subsets, "--seed", 1]
+    scoring += ["--differential-bias", tmp_path / "w.parquet", "--predictions", tmp_path / "predictions.tsv"]
+    scoring += ["--ppmi-sets", tmp_path / "sets.tsv", "--out", tmp_path / "scores.tsv"]
+    scoring += ["--removals", tmp_path / "removals.tsv", "--ppmi"]
+    _call(*scoring, tmp_path / "ppmi" / "w.parquet")
+    scores = pd.read_csv(tmp_path / "scores.tsv", sep="\t")
+    assert len(scores) == 3 * 2 + 1 + 3 * 2 + 1 + 1
+    assert len(pd.read_csv(tmp_path / "removals.tsv", sep="\t")) == 8 * 8
+    with pytest.raises(InputError, match="w: no table of this test among documents; give one for each test"):
+        _call(*scoring, tmp_path / "documents.parquet")
+
+
+def _call(*arguments):
+    CliRunner().invoke(app, ["origins", *map(str, arguments)], catch_exceptions=False)
