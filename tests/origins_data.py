@@ -12,13 +12,16 @@ from biaslab.bias.word_sets import WordSets
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins.axis import fit_frequency
-from biaslab.origins.grid import ESTIMATORS, SETS
+from biaslab.origins.cross_fitting import SET, SUM, cross_fit_sets, seed_values
+from biaslab.origins.grid import ESTIMATORS, LDS, SETS
+from biaslab.origins.lds import score_subsets
 from biaslab.origins.perturbation import select_targeted
 from biaslab.origins.ppmi_comparison import correlate_word_sets
 from biaslab.origins.ppmi_sets import select_ppmi_sets
 from biaslab.origins.report.results import Setup
 from biaslab.origins.seed_stability import stability
 from biaslab.origins.single_documents import compare_documents, correlate_documents, select_documents
+from biaslab.origins.subsets import draw_subsets
 from biaslab.origins.transfer import REPRESENTATIONS, compare_responses, set_changes
 from biaslab.run.area import Unit
 
@@ -91,6 +94,7 @@ def write_results(
     _write_ppmi_sets(folder, np.random.default_rng(5), weats[0], sizes[0])
     _write_gradients_and_stability(folder, weats)
     _write_single_documents(folder, weats[0])
+    _write_attribution_scores(folder, pd.concat(sets), weats)
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
     _write_transfer(folder, pd.concat(sets, ignore_index=True))
     _write_sets(folder, rng, pd.concat(sets))
@@ -111,7 +115,7 @@ def make_setups(folder: Path, setups: dict[str, dict]) -> list[Setup]:
         write_results(folder / name, seed=number, **arguments)
         weats = arguments.get("weats", tuple(WORD_SETS))
         files = {weat: str(write_word_sets(folder, WORD_SETS[weat])) for weat in weats}
-        made.append(Setup(Unit(name, weats, OPTIONS, files), folder / name))
+        made.append(Setup(Unit(name, weats, OPTIONS, files, (LDS,)), folder / name))
     return made
 
 
@@ -227,6 +231,53 @@ def _write_single_documents(folder: Path, weat: str) -> None:
     documents = compare_documents(sets, baseline, observed, bias)
     write_tsv(folder / "single_documents" / "documents.tsv", documents)
     write_tsv(folder / "single_documents" / "correlation.tsv", correlate_documents(documents, 1))
+
+
+def _write_attribution_scores(folder: Path, perturbations: pd.DataFrame, weats: tuple[str, ...]) -> None:
+    """Write cross-fitted sets, and twelve subsets on which the bias moves as influence says, with noise."""
+    rng = np.random.default_rng(11)
+    baseline, fitted, scores, removals = read_tsv(folder / "baseline.tsv"), [], [], []
+    for weat in weats:
+        bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
+        values = seed_values(bias, "influence")
+        rows = perturbations[(perturbations["weat"] == weat) & (perturbations["estimator"] == "influence")]
+        observed = pd.concat([rows.assign(effect_size=rows["observed_mean"] + e) for e in (-0.1, 0.1)])
+        before = baseline[baseline["weat"] == weat]
+        predict = {
+            form: lambda sets, v=factor * values: -np.stack([v[:, s].sum(axis=1) for s in sets], axis=1)
+            for form, factor in ((SUM, 1.0), (SET, 0.8))
+        }
+        fitted.append(cross_fit_sets(values, predict, rows, before, observed, 1))
+        subsets = draw_subsets(len(bias), [0.5, 0.1], 12, 1)
+        scored = _score_subsets(rng, subsets, bias, read_parquet(folder / "ppmi" / f"{weat}.parquet"), weat)
+        for parts, table in zip((removals, scores), scored, strict=True):
+            parts.append(table)
+    write_tsv(folder / "cross_fitting.tsv", pd.concat(fitted, ignore_index=True))
+    write_tsv(folder / "lds" / "removals.tsv", pd.concat(removals, ignore_index=True))
+    write_tsv(folder / "lds" / "scores.tsv", pd.concat(scores, ignore_index=True))
+
+
+def _score_subsets(rng, subsets, bias, ppmi, weat):
+    """Score subsets whose retrained bias is what influence adds up to, and noise."""
+    sums = (
+        subsets.assign(bias=bias["influence_mean"].to_numpy()[subsets["document"]])
+        .groupby("set")["bias"]
+        .sum()
+    )
+    seeds = range(sum(c.startswith("influence_seed") for c in bias.columns))
+    retrained = [(name, s, -b + rng.normal(0, 0.01), "00") for name, b in sums.items() for s in range(2)]
+    of_sets = [(name, e, s, -b * (1 + s)) for name, b in sums.items() for e in ESTIMATORS for s in seeds]
+    by_ppmi = [("baseline", 0.0), *((name, -0.4 * b) for name, b in sums.items())]
+    return score_subsets(
+        subsets,
+        pd.DataFrame(retrained, columns=["set", "seed", "effect_size", "documents_sha256"]),
+        bias,
+        ppmi,
+        pd.DataFrame(of_sets, columns=["set", "estimator", "seed", "predicted"]),
+        pd.DataFrame(by_ppmi, columns=["set", "effect_size"]),
+        weat,
+        1,
+    )
 
 
 def _write_transfer(folder: Path, perturbations: pd.DataFrame) -> None:

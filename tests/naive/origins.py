@@ -102,3 +102,50 @@ def token_contributions(tokens, gradient, window):
                 found[p] += amount / 2
                 found[q] += amount / 2
     return found
+
+
+# Attributions scored: Park et al. 2023, Section 2, and cross-fitting
+
+
+def mean_ranks(values):
+    """Ranks from 1, equal values at the mean of theirs."""
+    return [
+        sum(other < value for other in values) + (1 + sum(other == value for other in values)) / 2
+        for value in values
+    ]
+
+
+def spearman(x, y):
+    """Pearson's correlation of the ranks."""
+    a, b = mean_ranks(x), mean_ranks(y)
+    mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
+    above = sum((p - mean_a) * (q - mean_b) for p, q in zip(a, b, strict=True))
+    return above / math.sqrt(sum((p - mean_a) ** 2 for p in a) * sum((q - mean_b) ** 2 for q in b))
+
+
+def linear_datamodeling_score(attribution, subsets, outputs):
+    """The attributions of the documents that each subset KEEPS, added up, ranked against model outputs."""
+    return spearman([sum(attribution[i] for i in subset) for subset in subsets], outputs)
+
+
+def intraclass_correlation(rows):
+    """ICC(1, k) from the mean squares of a one-way analysis of variance (Shrout and Fleiss 1979)."""
+    n, k = len(rows), len(rows[0])
+    grand = sum(map(sum, rows)) / (n * k)
+    means = [sum(row) / k for row in rows]
+    between = k * sum((mean - grand) ** 2 for mean in means) / (n - 1)
+    within = sum((x - mean) ** 2 for row, mean in zip(rows, means, strict=True) for x in row) / (n * (k - 1))
+    return (between - within) / between
+
+
+def cross_fitted(values, size, choosing, sign):
+    """The change that the choosing and the other baselines predict for the documents which the former choose.
+
+    values[s][i] is B(w) - B(w~) of document i in baseline s; sign +1 raises the bias and -1 lowers it.
+    """
+    n_documents = len(values[0])
+    means = [sum(values[s][i] for s in choosing) / len(choosing) for i in range(n_documents)]
+    chosen = sorted(range(n_documents), key=lambda i: sign * means[i])[:size]
+    changes = [-sum(row[i] for i in chosen) for row in values]
+    others = [s for s in range(len(values)) if s not in choosing]
+    return [sum(changes[s] for s in who) / len(who) for who in (choosing, others)]

@@ -365,6 +365,7 @@ rule project_words:
 
 include: "origins_retraining.smk"
 include: "origins_transfer.smk"
+include: "origins_attribution.smk"
 
 
 rule origins:

@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.embeddings import BASELINE
-from biaslab.run.options import CorpusVocabulary, EmbeddingsVocabulary, Out, Seed, Threads, Weighting, grouped
+from biaslab.run.options import (
+    CheckpointMinutes,
+    CorpusVocabulary,
+    Dimension,
+    EmbeddingsVocabulary,
+    Glove,
+    Out,
+    Seed,
+    Threads,
+    grouped,
+)
 
 if TYPE_CHECKING:
     import numpy as np
 
 CorpusFile = Annotated[Path, typer.Argument(help="Word ids of the corpus (.npz).")]
 Trainings = Annotated[list[Path], typer.Argument(help="Batch files of trained embeddings (.npz).")]
-Dimension = Annotated[int, typer.Option(help="D, length of a word vector.")]
 Sets = Annotated[Path | None, typer.Option(help="Documents of every set (.parquet).")]
 Count = Annotated[int, typer.Option(help="Number of replicates to train.", min=1)]
 
@@ -50,15 +59,6 @@ class Removal:
     paired: Annotated[
         bool, typer.Option("--paired", help="Differ from the baselines by the removal alone, seed by seed.")
     ] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Glove(Weighting):
-    """Hyperparameters of GloVe."""
-
-    dimension: Dimension
-    epochs: Annotated[int, typer.Option(help="Passes over the co-occurrences.")]
-    learning_rate: Annotated[float, typer.Option(help="AdaGrad's step size.")] = 0.05
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def train_glove(
     seed: Seed,
     out: Out,
     trainings: Replicates,
-    checkpoint_minutes: Annotated[float, typer.Option(help="Minutes between checkpoints.", min=0)] = 30,
+    checkpoint_minutes: CheckpointMinutes = 30,
     threads: Threads = 1,
 ) -> None:
     """Train GloVe on the corpus, or on what is left of it without a set of documents."""

@@ -87,6 +87,7 @@ def _unit(name: str, given: Given) -> Unit:
         tests=tuple(setup["bias"]["weats"]),
         options={section: {key: setup[section][key] for key in keys} for section, keys in _SHOWN.items()},
         files={weat: str(locate(given.config["weats"][weat], given.root)) for weat in setup["bias"]["weats"]},
+        marks=(grid.LDS,) if grid.has_subsets(setup) else (),
         embedding=grid.embedding_files(f"results/{AREA.name}/{name}", [sets.BASELINE], setup)[0],
     )
 
@@ -115,6 +116,8 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
     if single["tails"] + single["random"] > 0 and single["trainings"] > baselines:
         partners = f"{single['trainings']} is more than baselines, {baselines}, their partners; lower it"
         yield f"single_documents.trainings: {partners}"
+    if setup["lds"]["subsets"] == 1:
+        yield "lds.subsets: one subset has no rank; write 0 for none, or 20 and more"
     for size in set(by_ppmi) - set(sizes):
         yield (
             f"ppmi_sets.sizes: {size} is not one of perturbations.sizes ({sizes}), whose sets it is compared"

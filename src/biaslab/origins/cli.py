@@ -8,8 +8,10 @@ import typer
 
 from biaslab.run.options import (
     Baselines,
+    CheckpointMinutes,
     CorpusVocabulary,
     EmbeddingsVocabulary,
+    Glove,
     Out,
     Seed,
     Threads,
@@ -60,6 +62,35 @@ OfAllTests = Annotated[
 ]
 Estimator = Annotated[str, typer.Option(help="influence, newton or gradient.")]
 Sizes = Annotated[str, typer.Option(help="Numbers of documents, separated by commas.")]
+
+
+Retrainings = Annotated[int, typer.Option(help="Embeddings trained without each set.", min=1)]
+EveryDocument = Annotated[
+    list[Path], typer.Option(help="Differential bias of every document (.parquet); once for each test.")
+]
+BaselineBias = Annotated[Path, typer.Option(help="Bias of the baselines (.tsv).")]
+
+
+@dataclass(frozen=True)
+class SomeSets:
+    """Which sets of a table to take, by their numbers in it."""
+
+    first: Annotated[int, typer.Option(help="First set.", min=0)] = 0
+    count: Annotated[int | None, typer.Option(help="Number of sets; by default all.", min=1)] = None
+
+    def of(self, names: list[str]) -> list[str]:
+        """Return their names."""
+        return names[self.first :][: self.count]
+
+
+@dataclass(frozen=True)
+class Attributions:
+    """What is scored: the estimates of every document and of every subset as a whole."""
+
+    differential_bias: EveryDocument
+    ppmi: Annotated[list[Path], typer.Option(help="The same by PPMI (.parquet); once for each test.")]
+    predictions: Annotated[Path, typer.Option(help="Predicted bias without every subset (.tsv).")]
+    ppmi_sets: Annotated[Path, typer.Option(help="Bias by PPMI without every subset (.tsv).")]
 
 
 @dataclass(frozen=True)
@@ -490,6 +521,127 @@ def project_words(
     table = axis.project_words(batches, read_vocabulary(vocabulary), tests)
     write_tsv(projections, table)
     write_tsv(frequency, axis.fit_frequency(table, seed))
+
+
+@app.command("cross-fit")
+@grouped
+def cross_fit(
+    batches: Baselines,
+    corpus: CountedCorpus,
+    weat: WordSetFiles,
+    differential_bias: EveryDocument,
+    estimator: Estimator,
+    perturbations: Annotated[Path, typer.Option(help="Predictions and outcomes of every set (.tsv).")],
+    baseline: BaselineBias,
+    observed: Annotated[Path, typer.Option(help="Bias of the retrained embeddings (.tsv).")],
+    seed: Seed,
+    out: Out,
+    influence: Influence,
+    threads: Threads = 1,
+) -> None:
+    """Let some baselines choose the documents of each set, and the others predict what their removal does."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, read_tsv, write_tsv
+    from biaslab.origins import cross_fitting
+
+    scanner, tests = _scanner(batches, corpus, weat, influence, threads)
+    sets, before, after = read_tsv(perturbations), read_tsv(baseline), read_tsv(observed)
+    estimates = {path.stem: path for path in differential_bias}
+    parts = []
+    for test in tests:
+        values = cross_fitting.seed_values(read_parquet(_of_test(estimates, test.name)), estimator)
+        of_test = sets[(sets["weat"] == test.name) & (sets["estimator"] == estimator)]
+        samples = (table[table["weat"] == test.name] for table in (before, after))
+        predict = cross_fitting.predictors(scanner, test, values, estimator)
+        parts.append(cross_fitting.cross_fit_sets(values, predict, of_test, *samples, seed))
+    write_tsv(out, pd.concat(parts, ignore_index=True))
+
+
+@app.command("draw-subsets")
+def draw_subsets(
+    documents: Documents,
+    subsets: Annotated[int, typer.Option(help="Subsets for each share.", min=2)],
+    shares: Annotated[str, typer.Option(help="Shares of the documents to leave out, separated by commas.")],
+    seed: Seed,
+    out: Out,
+) -> None:
+    """Draw random subsets of the corpus: the documents that each of them lacks."""
+    from biaslab.core.io import read_parquet, write_parquet
+    from biaslab.origins import subsets as drawing
+
+    n_documents = len(read_parquet(documents, ["document"]))
+    numbered = numbers(shares, "--shares", float, "0.5,0.1")
+    write_parquet(out, drawing.draw_subsets(n_documents, numbered, subsets, seed))
+
+
+@app.command("retrain-sets")
+@grouped
+def retrain_sets(
+    corpus: CountedCorpus,
+    sets: Sets,
+    weat: WordSetFiles,
+    trainings: Retrainings,
+    model: Glove,
+    seed: Seed,
+    out: Out,
+    which: SomeSets,
+    checkpoint_minutes: CheckpointMinutes = 30,
+    threads: Threads = 1,
+) -> None:
+    """Train GloVe without each of several sets, and keep the bias of the embeddings, not them."""
+    from biaslab.core.io import read_parquet, write_tsv
+    from biaslab.embeddings.glove import GloveParameters
+    from biaslab.origins.perturbation import members
+    from biaslab.origins.subsets import retrain
+
+    words, x, tokens, offsets = _read(corpus)
+    documents = members(read_parquet(sets, ["set", "document"]))
+    chosen = {name: documents[name] for name in which.of(list(documents))}
+    parameters, tests = GloveParameters(**vars(model)), _read_tests(weat, words)
+    table = retrain(
+        x, tokens, offsets, chosen, tests, parameters, trainings, seed, out, 60 * checkpoint_minutes, threads
+    )
+    write_tsv(out, table)
+
+
+@app.command("lds")
+@grouped
+def lds(
+    retrained: Annotated[list[Path], typer.Argument(help="Bias without the subsets (.tsv), of any jobs.")],
+    subsets: Annotated[Path, typer.Option(help="The documents that every subset lacks (.parquet).")],
+    attributions: Attributions,
+    seed: Seed,
+    removals: Annotated[Path, typer.Option(help="Where the subsets go, predicted and observed (.tsv).")],
+    out: Out,
+) -> None:
+    """Score attributions by random subsets of the corpus: the linear datamodeling score."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, read_tsv, write_tsv
+    from biaslab.origins.lds import score_subsets
+
+    columns = ("set", "weat", "seed", "effect_size", "documents_sha256")
+    measured = pd.concat([read_tsv(path, columns) for path in retrained], ignore_index=True)
+    tables = [measured, read_tsv(attributions.predictions), read_tsv(attributions.ppmi_sets)]
+    by_ppmi = {path.stem: path for path in attributions.ppmi}
+    sets, parts = read_parquet(subsets), []
+    for path in attributions.differential_bias:
+        weat = path.stem
+        of_test, of_sets, ppmi_of_sets = (table[table["weat"] == weat] for table in tables)
+        documents = (read_parquet(path), read_parquet(_of_test(by_ppmi, weat)))
+        parts.append(score_subsets(sets, of_test, *documents, of_sets, ppmi_of_sets, weat, seed))
+    for to, found in zip((removals, out), zip(*parts, strict=True), strict=True):
+        write_tsv(to, pd.concat(found, ignore_index=True))
+
+
+def _of_test(files: dict[str, Path], weat: str) -> Path:
+    """Return the file of a test among those that were given."""
+    from biaslab.core.errors import InputError
+
+    if weat not in files:
+        raise InputError(f"{weat}: no table of this test among {', '.join(files)}; give one for each test")
+    return files[weat]
 
 
 def _read(files: CountedCorpus) -> "tuple[Vocabulary, Cooccurrence, np.ndarray, np.ndarray]":

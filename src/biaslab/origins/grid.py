@@ -37,6 +37,7 @@ RESULTS = (
     "observed.tsv",
     "perturbations.tsv",
     "correlation.tsv",
+    "cross_fitting.tsv",
     "seed_stability.tsv",
     "projections.tsv",
     "axis_frequency.tsv",
@@ -54,6 +55,12 @@ RESULTS = (
     "single_documents/correlation.tsv",
 )
 """What a setup measures, next to the tables of each test."""
+
+LDS = "lds"
+"""The mark of a setup with random subsets, and the folder of their results."""
+
+LDS_RESULTS = (f"{LDS}/removals.tsv", f"{LDS}/scores.tsv")
+"""What such a setup measures on them."""
 
 _OF_WEATS = ("differential_bias", "ppmi", "bias_gradient")
 
@@ -139,6 +146,22 @@ def batches_of(set_name: str, setup: Mapping) -> list[Batch]:
     return batches(trainings_of(set_name, setup), setup["trainings_per_job"])
 
 
+def subset_batches(setup: Mapping) -> list[Batch]:
+    """Return the batches of random subsets that a setup retrains, as many subsets as trainings in a job."""
+    count = setup["lds"]["subsets"] * len(setup["lds"]["shares"])
+    return batches(count, setup["trainings_per_job"])
+
+
+def subset_trainings(setup: Mapping) -> int:
+    """Return how many embeddings a setup trains on random subsets."""
+    return sum(batch.count for batch in subset_batches(setup)) * setup["lds"]["retrainings"]
+
+
+def has_subsets(setup: Mapping) -> bool:
+    """Tell whether a setup retrains random subsets."""
+    return setup["lds"]["subsets"] > 0
+
+
 def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> list[str]:
     """Return the files that hold the embeddings of the given sets.
 
@@ -173,6 +196,7 @@ def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:
         for name, setup in setups.items()
         for file in (
             *RESULTS,
+            *(LDS_RESULTS if has_subsets(setup) else ()),
             *(f"{kind}/{weat}.parquet" for kind in _OF_WEATS for weat in setup["bias"]["weats"]),
         )
     ]
@@ -186,5 +210,8 @@ def summary(name: str, setup: Mapping) -> str:
     removed = f"{n_targeted} targeted and {len(sets) - n_targeted} random sets"
     removed += f", {len(by_ppmi)} sets by PPMI" if by_ppmi else ""
     removed += f", {len(singles)} single documents" if singles else ""
+    n_subsets = sum(batch.count for batch in subset_batches(setup))
+    removed += f", {n_subsets} random subsets" if n_subsets else ""
     n_trainings = sum(trainings_of(set_name, setup) for set_name in retrained_sets(setup))
+    n_trainings += subset_trainings(setup)
     return f"{name}: {setup['baselines']} baselines, {removed}, {n_trainings} retrainings"

@@ -117,6 +117,22 @@ class Inputs:
         chosen = {**setup["single_documents"], "trainings": None}
         return options({"estimator": setup["perturbations"]["estimator"], **chosen})
 
+    def subset_options(self, wildcards: Any) -> list[str]:
+        """Return which random subsets of the corpus are drawn."""
+        return options({**self.setups[wildcards.setup]["lds"], "retrainings": None})
+
+    def subset_batch_options(self, wildcards: Any) -> list[str]:
+        """Return which subsets a job retrains, and how often."""
+        setup = self.setups[wildcards.setup]
+        batch = grid.subset_batches(setup)[int(wildcards.batch)]
+        return options({"first": batch.first, "count": batch.count, "trainings": setup["lds"]["retrainings"]})
+
+    def retrained_subsets(self, wildcards: Any) -> list[str]:
+        """Return the tables of all jobs that retrain subsets."""
+        folder = f"{FOLDER}/{wildcards.setup}/lds/retrained"
+        batches = grid.subset_batches(self.setups[wildcards.setup])
+        return [f"{folder}/batch-{batch.index}.tsv" for batch in batches]
+
     # --- measures
 
     def influence_options(self, wildcards: Any) -> list[str]:
@@ -145,6 +161,11 @@ class Inputs:
     def weat_options(self, wildcards: Any, input: Any) -> list[str]:
         """Return the options that name the files with the words of tests."""
         return repeated("weat", input.get("word_sets"))
+
+    @staticmethod
+    def repeated_input(name: str) -> Callable[..., list[str]]:
+        """Return a function that gives an option once for each file of the input of its name."""
+        return lambda wildcards, input: repeated(name.replace("_", "-"), input[name])
 
     @staticmethod
     def transform_options(wildcards: Any, input: Any) -> list[str]:

@@ -1,5 +1,6 @@
 """The tables and figures of the area: Tables 1 to 5 and Figures 1 to 9 of Brunet et al. 2019, and more."""
 
+from biaslab.origins.grid import LDS
 from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Item
 
 _BASELINE, _DOCUMENTS, _SETS = "baseline.tsv", "documents.parquet", "perturbation_sets.parquet"
@@ -8,10 +9,11 @@ _GRADIENT = "bias_gradient/{test}.parquet"
 _PERTURBATIONS, _CORRELATION = "perturbations.tsv", "correlation.tsv"
 _RANKINGS = (_BIAS, _PPMI, _BASELINE, "ppmi/baseline.tsv")
 _SINGLE = "single_documents/documents.tsv"
+_CROSS_FITTING, _SCORES = "cross_fitting.tsv", "lds/scores.tsv"
 
 
-def _item(kind, per, stem, label, make, *files):
-    return Item(stem, kind, label, f"biaslab.origins.report.{make}", files, per)
+def _item(kind, per, stem, label, make, *files, of=""):
+    return Item(stem, kind, label, f"biaslab.origins.report.{make}", files, per, of=of)
 
 
 ITEMS: tuple[Item, ...] = (
@@ -31,6 +33,7 @@ ITEMS: tuple[Item, ...] = (
         TABLE, ALL, "estimators", "Estimators", "estimators:compare_estimators",
         _PERTURBATIONS, _SETS, _PPMI,
     ),
+    _item(TABLE, ALL, "cross_fitting", "Cross-fitting", "cross_fitting:overestimates", _CROSS_FITTING),
     _item(
         TABLE, UNIT, "table5_ppmi_baseline", "Table 5", "ppmi_sets:compare_identification",
         _BASELINE, _SETS, "observed.tsv", f"ppmi/{_SETS}", "ppmi/observed.tsv",
@@ -52,6 +55,8 @@ ITEMS: tuple[Item, ...] = (
     ),
     _item(TABLE, TEST, "metadata", "Metadata", "metadata:metadata_table", _BIAS, _DOCUMENTS),
     _item(TABLE, TEST, "bias_gradient", "Appendix A", "gradient:gradient_table", _GRADIENT),
+    _item(TABLE, TEST, "cross_fitting_sets", "Cross-fitting", "cross_fitting:set_table", _CROSS_FITTING),
+    _item(TABLE, TEST, "lds", "Random subsets", "lds:score_table", _SCORES, of=LDS),
     _item(TABLE, TEST, "seed_stability", "Seeds", "seeds:stability_table", "seed_stability.tsv"),
     _item(FIGURE, ALL, "figure6_histograms", "Figure 6", "histograms:draw_histograms", _BIAS, _BASELINE),
     _item(
@@ -85,6 +90,8 @@ ITEMS: tuple[Item, ...] = (
     _item(FIGURE, TEST, "metadata", "Metadata", "metadata:draw_metadata", _BIAS, _DOCUMENTS, _BASELINE),
     _item(FIGURE, TEST, "ppmi_rankings", "Section 5.3", "ppmi:draw_rankings", *_RANKINGS),
     _item(FIGURE, TEST, "bias_gradient", "Appendix A", "gradient:draw_gradient", _GRADIENT),
+    _item(FIGURE, TEST, "cross_fitting", "Cross-fitting", "cross_fitting:draw_sets", _CROSS_FITTING),
+    _item(FIGURE, TEST, "lds", "Random subsets", "lds:draw_scores", _SCORES, of=LDS),
     _item(FIGURE, TEST, "seed_stability", "Seeds", "seeds:draw_stability", "seed_stability.tsv"),
 )  # fmt: skip
 """In the order of the report: tables, then figures; of all setups, of a setup, of a test."""

@@ -6,6 +6,7 @@
 ``random-<size>-<replicate>``        random documents
 ``ppmi-<weat>-<kind>-<size>``        as the second, but documents that the PPMI representation ranks
 ``single-<weat>-<kind>-<rank>``      one document: from an end of the ranking, or random of the rest
+``subset-<size>-<replicate>``        what a random subset of the corpus lacks (`biaslab.origins.lds`)
 ===================================  =================================================================
 
 No test is called as one of the words is (`biaslab.bias.names.RESERVED`).
@@ -20,6 +21,9 @@ __all__ = ["BASELINE", "DECREASE", "INCREASE", "PATTERN", "PPMI", "RANDOM", "SIN
 
 INCREASE, DECREASE = TARGETED_KINDS = ("increase", "decrease")
 """Sets whose removal raises the bias, and sets whose removal lowers it."""
+
+SUBSETS = "subsets"
+"""What the jobs that retrain on random subsets of the corpus are filed under."""
 
 PATTERN = rf"({PPMI}-|{SINGLE}-)?[a-z][a-z0-9_]*-({INCREASE}|{DECREASE}|{RANDOM})-\d+|{RANDOM}-\d+-\d+"
 """Regular expression of every name but `BASELINE`."""
@@ -48,6 +52,11 @@ def random_sets(sizes: Sequence[int], replicates: int) -> list[str]:
 def single_set(weat: str, kind: str, rank: int) -> str:
     """Return the name of a set of one document; `kind` is one of `TARGETED_KINDS` or `RANDOM`."""
     return f"{SINGLE}-{weat}-{kind}-{rank}"
+
+
+def subset(size: int, replicate: int) -> str:
+    """Return the name of what a random subset of the corpus lacks."""
+    return f"subset-{size}-{replicate}"
 
 
 def by_ppmi(name: str) -> str:

@@ -8,6 +8,7 @@ from biaslab.origins import grid, sets
 from biaslab.run.resources import ONCE, Work, size_of
 
 TEST, CORPUS, BASELINE, SET = "test", "corpus", "baseline training", "retraining"
+SUBSET = "subset retraining"
 """What a job is counted by, if not by itself: the test or corpus (whole, or without a set) it is for, or its
 trainings."""
 
@@ -36,7 +37,12 @@ def work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:
         is_test, is_corpus = parts[0] in setup["bias"]["weats"], parts[0] in _corpora(setup)
         return Work(TEST, 1) if is_test else Work(CORPUS, 1) if is_corpus else ONCE
     name = parts[0] if len(parts) > 1 else sets.BASELINE
-    batches, index = grid.batches_of(name, setup), int(parts[-1].removeprefix(_BATCH))
+    index = int(parts[-1].removeprefix(_BATCH))
+    if name == sets.SUBSETS:
+        batches = grid.subset_batches(setup)
+        count = batches[index].count if index < len(batches) else setup["trainings_per_job"]
+        return Work(SUBSET, count * setup["lds"]["retrainings"])
+    batches = grid.batches_of(name, setup)
     count = batches[index].count if index < len(batches) else setup["trainings_per_job"]
     return Work(BASELINE if name == sets.BASELINE else SET, count)
 
@@ -51,6 +57,7 @@ def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     """
     n_tests, n_corpora = len(setup["bias"]["weats"]), len(_corpora(setup))
     counts = {ONCE.kind: (1, 1), TEST: (n_tests, n_tests), CORPUS: (n_corpora, n_corpora)}
+    counts[SUBSET] = (grid.subset_trainings(setup), len(grid.subset_batches(setup)))
     for kind, names in ((BASELINE, [sets.BASELINE]), (SET, grid.retrained_sets(setup))):
         trainings = sum(grid.trainings_of(name, setup) for name in names)
         counts[kind] = (trainings, sum(len(grid.batches_of(name, setup)) for name in names))
@@ -59,7 +66,8 @@ def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
 
 def factor(rule: str, measured: Mapping[str, Any], full: Mapping[str, Any]) -> float:
     """Return how much more a unit of a rule costs in a full grid: by the epochs of GloVe's trainings."""
-    return full["glove"]["epochs"] / measured["glove"]["epochs"] if rule in _GLOVE_RULES else 1.0
+    is_training = rule in (*_GLOVE_RULES, "retrain_subsets")
+    return full["glove"]["epochs"] / measured["glove"]["epochs"] if is_training else 1.0
 
 
 def disk_bytes(rule: str, folder: Path) -> float:

@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[3]
 # Brunet et al. 2019, Appendix C: 10 targeted sets per corpus and bias, 30 random sets for Wiki and 6 for NYT,
 # 5 retrainings of each set, 10 baselines. Table 5: 10 retrainings without each of the 8 sets that PPMI finds,
 # and 10 instead of 5 without the 8 of ours. Beyond the paper: three
-# pairs without each single document.
-PAPER = [("simplewiki", 20, 30, 8, 9, 250 + 40 + 80 + 27), ("nyt", 20, 6, 0, 0, 130)]
+# pairs without each single document, and two retrainings on each of thirty random subsets.
+PAPER = [("simplewiki", 20, 30, 8, 9, 0, 250 + 40 + 80 + 27), ("nyt", 20, 6, 0, 0, 0, 130)]
 
 
 def setup_of(name: str) -> dict:
@@ -25,10 +25,12 @@ def setup_of(name: str) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("name", "n_targeted", "n_random", "n_ppmi", "n_single", "n_retrainings"),
-    [*PAPER, ("sample", 16, 4, 2, 12, 100 + 2 + 12 + 36)],
+    ("name", "n_targeted", "n_random", "n_ppmi", "n_single", "n_subsets", "n_retrainings"),
+    [*PAPER, ("sample", 16, 4, 2, 12, 30, 100 + 2 + 12 + 36 + 60)],
 )
-def test_setups_have_the_papers_counts(name, n_targeted, n_random, n_ppmi, n_single, n_retrainings):
+def test_setups_have_the_papers_counts(
+    name, n_targeted, n_random, n_ppmi, n_single, n_subsets, n_retrainings
+):
     setup = setup_of(name)
     sets = grid.perturbation_sets(setup)
     assert len(sets) == len(set(sets)) == n_targeted + n_random
@@ -39,11 +41,15 @@ def test_setups_have_the_papers_counts(name, n_targeted, n_random, n_ppmi, n_sin
     assert len(set(single)) == n_single
     every = grid.retrained_sets(setup)
     assert every == [*sets, *by_ppmi, *single]
-    assert sum(batch.count for s in every for batch in grid.batches_of(s, setup)) == n_retrainings
+    assert sum(batch.count for batch in grid.subset_batches(setup)) == n_subsets
+    others = sum(batch.count for s in every for batch in grid.batches_of(s, setup))
+    assert others + grid.subset_trainings(setup) == n_retrainings
+    assert grid.has_subsets(setup) == bool(n_subsets)
     assert sum(batch.count for batch in grid.batches_of(BASELINE, setup)) == 10
     parts = ["10 baselines", f"{n_targeted} targeted and {n_random} random sets"]
     parts += [f"{n_ppmi} sets by PPMI"] * bool(n_ppmi)
     parts += [f"{n_single} single documents"] * bool(n_single)
+    parts += [f"{n_subsets} random subsets"] * bool(n_subsets)
     assert grid.summary(name, setup) == f"{name}: {', '.join(parts)}, {n_retrainings} retrainings"
 
 
@@ -93,6 +99,9 @@ def test_files_of_embeddings_and_results():
     ]
     files = grid.result_files("out", {"mine": setup})
     assert "out/mine/baseline.tsv" in files
+    assert {"out/mine/lds/removals.tsv", "out/mine/lds/scores.tsv"} <= set(files)
+    without = grid.result_files("out", {"mine": setup | {"lds": {**setup["lds"], "subsets": 0}}})
+    assert set(files) - set(without) == {"out/mine/lds/removals.tsv", "out/mine/lds/scores.tsv"}
     assert files[-6:] == [
         "out/mine/differential_bias/weat1.parquet",
         "out/mine/differential_bias/weat2.parquet",

@@ -30,7 +30,9 @@ def setup(tmp_path_factory):
 def only_named(item, setup, folder):
     """Copy the files that an item names into results of their own; return its unit and these files."""
     unit = setup.unit if item.per == ALL else replace(setup.unit, tests=setup.weats[:1])
-    unit = Unit(unit.name, unit.tests, unit.options, {weat: unit.files[weat] for weat in unit.tests})
+    unit = Unit(
+        unit.name, unit.tests, unit.options, {weat: unit.files[weat] for weat in unit.tests}, unit.marks
+    )
     made = expand([item], [unit])
     inputs = {file for one in made for file in one.inputs(area([item]))} - set(unit.files.values())
     for file in inputs:

@@ -199,6 +199,10 @@ def test_overlays_merge_mappings_and_replace_everything_else():
             ["ppmi_sets.sizes: 20 is not one of perturbations.sizes", "or write [] for none"],
         ),
         (
+            "setups: {sample: {lds: {subsets: 1}}}",
+            ["setups.sample.lds.subsets: one subset has no rank; write 0 for none"],
+        ),
+        (
             "setups: {sample: {single_documents: {trainings: 11}}}",
             ["single_documents.trainings: 11 is more than baselines, 10", "lower it"],
         ),

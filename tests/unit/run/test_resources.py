@@ -26,6 +26,7 @@ def setup(baselines, sizes, retrainings, weats, per_job, epochs, by_ppmi):
         "perturbations": {"sizes": sizes, "random_sizes": [], "random_sets": 1, "retrainings": retrainings},
         "ppmi_sets": {"sizes": by_ppmi, "retrainings": retrainings},
         "single_documents": {"tails": 0, "random": 0, "trainings": 2},
+        "lds": {"subsets": 0, "shares": [0.5], "retrainings": 2},
     }
 
 
@@ -164,3 +165,14 @@ def test_command_writes_both_tables(results, monkeypatch, tmp_path, capsys):
     assert full.loc["train_baseline", "count"] == 20
     assert "Core-hours" in (tmp_path / "taken_full_grid.md").read_text(encoding="utf-8")
     assert read_tsv(tmp_path / "taken_cluster.tsv")["cores"].tolist() == [1, 2]
+
+
+def test_subsets_are_counted_by_their_retrainings():
+    from biaslab.origins import workload
+
+    settings = setup(3, [10], 1, ["weat1"], 5, 100, [])
+    settings["lds"] = {"subsets": 6, "shares": [0.5, 0.1], "retrainings": 2}
+    assert workload.work(("subsets", "batch-2"), settings) == workload.Work(workload.SUBSET, 4)
+    assert workload.work(("subsets", "batch-0"), settings) == workload.Work(workload.SUBSET, 10)
+    assert workload.grid_work(settings)[workload.SUBSET] == (24, 3)
+    assert workload.factor("retrain_subsets", settings, setup(3, [10], 1, ["weat1"], 5, 300, [])) == 3

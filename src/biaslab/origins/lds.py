@@ -1,0 +1,329 @@
+"""The linear datamodeling score of attributions (Park et al. 2023, Section 2; Ilyas et al. 2022).
+
+An attribution gives every document a number; added up over the documents of a subset of the corpus they are
+its prediction for an embedding trained on that subset. The score is Spearman's rank correlation, over random
+subsets, of this prediction with what is measured in such embeddings, here the mean effect size of several.
+A subset's documents and those that it lacks predict alike: their sums add up to a constant.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy  # loads its parts when they are used
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.core.stats import LEVEL, N_RESAMPLES
+from biaslab.origins.cross_fitting import SET, SUM, seed_values
+from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.perturbation import members
+from biaslab.origins.seed_stability import draw_seeds
+from biaslab.origins.sets import BASELINE, PPMI, RANDOM
+
+N_BASELINES = (1, 2, 5, 10)
+"""How many baselines an attribution is averaged over, up to as many as there are."""
+
+MAX_WAYS = 10
+"""Ways to choose these baselines, at most."""
+
+N_RANDOM = 1000
+"""Attributions by random numbers."""
+
+_TAILS = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+_REFERENCE = (ESTIMATORS[0], SUM)
+_OBSERVED = ["weat", "size", "n_subsets", "n_retrainings", "observed_sd", "reliability", "ceiling"]
+_SCORE = ["estimator", "form", "n_baselines", "n_ways", "lds", "lds_ci_low", "lds_ci_high"]
+_SCORE += ["gain", "gain_ci_low", "gain_ci_high"]
+
+
+class Prediction(NamedTuple):
+    """What one attribution says of every subset.
+
+    Attributes
+    ----------
+    estimator, form : str
+        What made it: a sum over documents (`SUM`), or a prediction for the removal as a whole (`SET`).
+    changes : numpy.ndarray
+        (n_baselines, n_subsets) float64, changes of the effect size; one row where no baseline is needed.
+    """
+
+    estimator: str
+    form: str
+    changes: np.ndarray
+
+
+class Observation(NamedTuple):
+    """What was measured without each subset.
+
+    Attributes
+    ----------
+    names : list of str
+        The subsets.
+    effect_sizes : numpy.ndarray
+        (n_subsets, n_retrainings) float64.
+    """
+
+    names: list[str]
+    effect_sizes: np.ndarray
+
+
+def mask(sets: pd.DataFrame, names: Sequence[str], n_documents: int) -> np.ndarray:
+    """Return what each subset lacks, (n_subsets, n_documents) bool.
+
+    Parameters
+    ----------
+    sets : pandas.DataFrame
+        What :func:`biaslab.origins.subsets.draw_subsets` returned.
+    names : sequence of str
+        The subsets.
+    n_documents : int
+        Documents in the corpus.
+    """
+    lacks = np.zeros((len(names), n_documents), bool)
+    for row, documents in enumerate(members(sets, names).values()):
+        lacks[row, documents] = True
+    return lacks
+
+
+def observe(observed: pd.DataFrame, names: Sequence[str]) -> Observation:
+    """Lay out the effect sizes of a test, a row a subset and a column a retraining.
+
+    Raises
+    ------
+    InputError
+        When a subset lacks a retraining that others have.
+    """
+    wide = observed.pivot(index="set", columns="seed", values="effect_size").reindex(list(names))
+    if wide.isna().to_numpy().any():
+        name = wide.index[wide.isna().any(axis=1)][0]
+        raise InputError(f"{name}: a retraining is missing or has no effect size; retrain the subsets again")
+    return Observation(list(names), wide.to_numpy())
+
+
+def predictions(
+    lacks: np.ndarray,
+    names: Sequence[str],
+    differential_bias: pd.DataFrame,
+    ppmi: pd.DataFrame,
+    of_sets: pd.DataFrame,
+    ppmi_of_sets: pd.DataFrame,
+) -> Iterator[Prediction]:
+    """Yield what every attribution says of the subsets.
+
+    Parameters
+    ----------
+    lacks, names
+        What :func:`mask` returned, and the subsets.
+    differential_bias, ppmi : pandas.DataFrame
+        Of every document: ``<estimator>_seed<s>``; ``ppmi``.
+    of_sets, ppmi_of_sets : pandas.DataFrame
+        Of every subset as a whole: ``set``, ``estimator``, ``seed``, ``predicted``; ``set``, ``effect_size``.
+
+    Notes
+    -----
+    Where PPMI is undefined without a document or a subset, no change is predicted.
+    """
+    removed = lacks.astype(np.float64).T
+    for estimator in ESTIMATORS:
+        yield Prediction(estimator, SUM, -seed_values(differential_bias, estimator) @ removed)
+    yield Prediction(PPMI, SUM, -np.nan_to_num(ppmi["ppmi"].to_numpy(np.float64))[None] @ removed)
+    for estimator in ESTIMATORS:
+        rows = of_sets[of_sets["estimator"] == estimator]
+        wide = rows.pivot(index="seed", columns="set", values="predicted")
+        yield Prediction(estimator, SET, wide[list(names)].to_numpy())
+    without = ppmi_of_sets.set_index("set")["effect_size"]
+    yield Prediction(PPMI, SET, np.nan_to_num((without[list(names)] - without[BASELINE]).to_numpy())[None])
+
+
+def random_changes(lacks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return what `N_RANDOM` attributions by random numbers say of every subset, (N_RANDOM, n_subsets)."""
+    removed = lacks.astype(np.float64).T
+    return np.stack([rng.standard_normal(len(removed)) @ removed for _ in range(N_RANDOM)])
+
+
+def score(
+    made: Sequence[Prediction], random: np.ndarray, observation: Observation, seed: int, weat: str, size: int
+) -> pd.DataFrame:
+    """Score attributions of a test on the subsets that lack equally many documents.
+
+    Parameters
+    ----------
+    made : sequence of Prediction
+        That of `ESTIMATORS`' first, summed, among them: `gain` compares with it.
+    random : numpy.ndarray
+        What :func:`random_changes` returned.
+    observation : Observation
+        Of the same subsets, in the same order.
+    seed : int
+        Seed of the run; the bootstrap draws subsets, the same for all attributions.
+    weat, size : str, int
+        The test, and the documents that the subsets lack.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row an attribution and number of baselines that it is averaged over (0: it needs none): ``lds``, the
+        mean over ``n_ways`` to choose them, with its 95% bootstrap interval over subsets; ``gain``, by how
+        much it exceeds that of influence summed over all baselines, likewise. Before them ``reliability`` of
+        the observed means and the ``ceiling`` that it sets (see :func:`reliability`). The last row,
+        ``random``, has no bootstrap but the mean and the central 95% of random attributions.
+    """
+    n = len(observation.names)
+    drawn = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
+    observed = observation.effect_sizes.mean(axis=1)
+    target = _standard_ranks(observed[drawn])
+    rows, resampled = [], {}
+    for prediction in made:
+        for k, ways in _ways(prediction, seed, weat, size):
+            means = np.stack([prediction.changes[list(way)].mean(axis=0) for way in ways])
+            resampled[prediction.estimator, prediction.form, k, len(ways)] = np.mean(
+                [(_standard_ranks(mean[drawn]) * target).sum(axis=1) for mean in means], axis=0
+            )
+    reference = resampled[max(key for key in resampled if key[:2] == _REFERENCE)]
+    for key, values in resampled.items():
+        gain = values - reference
+        rows.append([*key, values[0], *_interval(values[1:]), gain[0], *_interval(gain[1:])])
+    by_chance = _standard_ranks(random) @ target[0]
+    rows.append([RANDOM, SUM, 0, len(random), by_chance.mean(), *_interval(by_chance), *[math.nan] * 3])
+    spread = observed.std(ddof=1) if n > 1 else math.nan
+    about = [weat, size, n, observation.effect_sizes.shape[1], spread, *reliability(observation.effect_sizes)]
+    return pd.DataFrame([[*about, *row] for row in rows], columns=[*_OBSERVED, *_SCORE])
+
+
+def reliability(effect_sizes: np.ndarray) -> tuple[float, float]:
+    """Return how much of the spread of the observed means is of the subsets, and what it lets a score reach.
+
+    Parameters
+    ----------
+    effect_sizes : numpy.ndarray
+        (n_subsets, n_retrainings) float64.
+
+    Returns
+    -------
+    reliability, ceiling : float
+        The intraclass correlation of the means, (MSB - MSW) / MSB (Shrout and Fleiss 1979, ICC(1, k)), at
+        least 0; and its root, the correlation that the true means have with the observed ones. NaN for fewer
+        than two subsets or retrainings.
+    """
+    n, k = effect_sizes.shape
+    if n < 2 or k < 2:
+        return math.nan, math.nan
+    between = k * effect_sizes.mean(axis=1).var(ddof=1)
+    within = effect_sizes.var(axis=1, ddof=1).mean()
+    share = max(0.0, float((between - within) / between)) if between > 0 else math.nan
+    return share, math.sqrt(share)
+
+
+def subset_table(
+    made: Sequence[Prediction], observation: Observation, sets: pd.DataFrame, digests: Mapping[str, str]
+) -> pd.DataFrame:
+    """Lay out the subsets, with what all baselines predict on average and what was observed.
+
+    Parameters
+    ----------
+    made, observation
+        As for :func:`score`.
+    sets : pandas.DataFrame
+        Columns set, size, replicate, a row a subset or more.
+    digests : mapping of str to str
+        SHA-256 of the documents that each subset lacks.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a subset and attribution: set, size, replicate, documents_sha256, estimator, form, ``change``
+        (predicted), observed_mean, observed_sd, n_retrainings.
+    """
+    described = sets.drop_duplicates("set").set_index("set").loc[observation.names, ["size", "replicate"]]
+    described = described.assign(documents_sha256=pd.Series(digests)).reset_index()
+    n_retrainings = observation.effect_sizes.shape[1]
+    outcome = {
+        "observed_mean": observation.effect_sizes.mean(axis=1),
+        "observed_sd": observation.effect_sizes.std(axis=1, ddof=1) if n_retrainings > 1 else math.nan,
+        "n_retrainings": n_retrainings,
+    }
+    parts = [
+        described.assign(estimator=p.estimator, form=p.form, change=p.changes.mean(axis=0), **outcome)
+        for p in made
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _ways(prediction: Prediction, seed: int, weat: str, size: int) -> Iterator[tuple[int, list[list[int]]]]:
+    """Yield numbers of baselines, 0 for a prediction that needs none, with ways to choose so many."""
+    n = len(prediction.changes)
+    if n == 1:
+        yield 0, [[0]]
+        return
+    for k in sorted({k for k in N_BASELINES if k < n} | {n}):
+        drawn = [way for way, _ in draw_seeds(n, k, 0, stream(seed, "lds baselines", weat, size, k))]
+        few = stream(seed, "lds ways", weat, size, k).permutation(len(drawn))[:MAX_WAYS]
+        yield k, [drawn[i] for i in np.sort(few)]
+
+
+def _standard_ranks(values: np.ndarray) -> np.ndarray:
+    """Return the ranks of every row, with mean 0 and length 1: products of two are Spearman's correlations.
+
+    NaN where a row is constant.
+    """
+    ranks = scipy.stats.rankdata(values, axis=-1)
+    ranks -= ranks.mean(axis=-1, keepdims=True)
+    length = np.linalg.norm(ranks, axis=-1, keepdims=True)
+    return np.divide(ranks, length, out=np.full_like(ranks, math.nan), where=length > 0)
+
+
+def _interval(values: np.ndarray) -> list[float]:
+    """Return the bounds of the central 95 percent; NaN when a constant prediction leaves no values."""
+    whole = values[np.isfinite(values)]
+    return np.quantile(whole, _TAILS).tolist() if len(whole) else [math.nan, math.nan]
+
+
+def score_subsets(
+    sets: pd.DataFrame,
+    retrained: pd.DataFrame,
+    differential_bias: pd.DataFrame,
+    ppmi: pd.DataFrame,
+    of_sets: pd.DataFrame,
+    ppmi_of_sets: pd.DataFrame,
+    weat: str,
+    seed: int,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Score all attributions of one test, for each number of documents that subsets lack.
+
+    Parameters
+    ----------
+    sets : pandas.DataFrame
+        What :func:`biaslab.origins.subsets.draw_subsets` returned.
+    retrained : pandas.DataFrame
+        What :func:`biaslab.origins.subsets.retrain` returned, of this test.
+    differential_bias, ppmi, of_sets, ppmi_of_sets
+        As for :func:`predictions`, of this test.
+    weat, seed : str, int
+        The test, and the seed of the run.
+
+    Returns
+    -------
+    subsets, scores : pandas.DataFrame
+        Those of :func:`subset_table`, with the test first, and of :func:`score`, below each other.
+
+    Raises
+    ------
+    InputError
+        When a retraining is missing.
+    """
+    digests = dict(zip(retrained["set"], retrained["documents_sha256"], strict=True))
+    tables, scores = [], []
+    for size, of_size in sets.groupby("size"):
+        names = list(of_size["set"].unique())
+        lacks = mask(of_size, names, len(differential_bias))
+        made = list(predictions(lacks, names, differential_bias, ppmi, of_sets, ppmi_of_sets))
+        observation = observe(retrained, names)
+        random = random_changes(lacks, stream(seed, "lds random", weat, size))
+        tables.append(subset_table(made, observation, of_size, digests))
+        scores.append(score(made, random, observation, seed, weat, size))
+    subsets = pd.concat(tables, ignore_index=True)
+    subsets.insert(0, "weat", weat)
+    return subsets, pd.concat(scores, ignore_index=True)

@@ -1,0 +1,128 @@
+"""Random subsets of the corpus, and embeddings trained on what each leaves: the ground truth of attribution.
+
+Data attribution is scored by what happens when random parts of the training data are left out, not by what
+happens to the data that it chose itself (Ilyas et al. 2022, Section 2; Park et al. 2023, Section 2).
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.weat import effect_size, weat_words
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.glove import GloveParameters
+from biaslab.embeddings.retraining import discard_checkpoints, train_replicates, without_documents
+from biaslab.origins.sets import RANDOM, subset
+
+_COLUMNS = ["set", "weat", "seed", "effect_size", "n_unseen_words", "documents_sha256", "embedding_sha256"]
+
+
+def draw_subsets(n_documents: int, shares: Sequence[float], subsets: int, seed: int) -> pd.DataFrame:
+    """Draw the documents that each subset of the corpus lacks.
+
+    Parameters
+    ----------
+    n_documents : int
+        Documents in the corpus.
+    shares : sequence of float
+        Shares of the documents to leave out, between 0 and 1; `subsets` for each.
+    subsets : int
+        Subsets for each share.
+    seed : int
+        Seed of the run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As of :func:`biaslab.origins.perturbation.select_sets`, a row a document that is left out, of the sets
+        ``subset-<size>-<replicate>``.
+
+    Raises
+    ------
+    InputError
+        When a share leaves out no document or all, or two shares as many.
+    """
+    sizes = [round(share * n_documents) for share in shares]
+    for share, size in zip(shares, sizes, strict=True):
+        if not 0 < size < n_documents or sizes.count(size) > 1:
+            raise InputError(
+                f"lds.shares: {share} of {n_documents} documents are {size}; choose shares that leave out"
+                " some documents but not all, and different numbers of them"
+            )
+    rows = []
+    for size in sizes:
+        for replicate in range(subsets):
+            chosen = stream(seed, "subset", size, replicate).choice(n_documents, size, replace=False)
+            rows += [(subset(size, replicate), size, replicate, document) for document in np.sort(chosen)]
+    table = pd.DataFrame(rows, columns=["set", "size", "replicate", "document"])
+    table = table.assign(weat="", kind=RANDOM)[["set", "weat", "kind", "size", "replicate", "document"]]
+    return table.astype({"size": np.int64, "replicate": np.int64, "document": np.int64})
+
+
+def retrain(
+    x: Cooccurrence,
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    sets: Mapping[str, np.ndarray],
+    weats: Sequence[WeatIndices],
+    parameters: GloveParameters,
+    trainings: int,
+    seed: int,
+    checkpoint_stem: str | os.PathLike,
+    checkpoint_seconds: float,
+    threads: int = 1,
+) -> pd.DataFrame:
+    """Train embeddings without each of some sets of documents, and keep what bias they have.
+
+    Parameters
+    ----------
+    x, tokens, offsets
+        The counts and the whole corpus, as for `biaslab.embeddings.retraining.without_documents`.
+    sets : mapping of str to numpy.ndarray
+        The documents of each set, (k,) int64.
+    weats : sequence of WeatIndices
+        The bias tests.
+    parameters : GloveParameters
+        Hyperparameters.
+    trainings : int
+        Embeddings for each set, each with its own random stream.
+    seed : int
+        Seed of the run.
+    checkpoint_stem, checkpoint_seconds
+        As for `biaslab.embeddings.retraining.train_replicates`.
+    threads : int
+        Threads to use; the result does not depend on it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a set, training and test: ``set``, ``weat``, ``seed`` (the training), ``effect_size``;
+        ``n_unseen_words``, words of the test without any context left, whose vectors are as they were drawn;
+        the SHA-256 of the document numbers (int64) and of the word vectors (float32), little-endian.
+    """
+    rows = []
+    for name, documents in sets.items():
+        left = without_documents(x, tokens, offsets, documents, threads)
+        unseen = {w.name: int((np.diff(left.indptr)[weat_words(w)] == 0).sum()) for w in weats}
+        stem = f"{checkpoint_stem}.{name}"
+        of_documents = _sha256(documents.astype("<i8"))
+        for replicate in range(trainings):
+            (trained,) = train_replicates(
+                left, parameters, name, [replicate], seed, stem, checkpoint_seconds, threads
+            )
+            digests = (of_documents, _sha256(trained.W.astype("<f4")))
+            rows += [
+                (name, w.name, replicate, effect_size(trained.W, w), unseen[w.name], *digests) for w in weats
+            ]
+        discard_checkpoints(stem)
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _sha256(array: np.ndarray) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array)).hexdigest()

@@ -1,0 +1,202 @@
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from biaslab.cli import app
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_parquet, write_tsv
+from biaslab.origins.cross_fitting import SET, SUM
+from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.lds import (
+    N_RANDOM,
+    Observation,
+    Prediction,
+    mask,
+    observe,
+    random_changes,
+    reliability,
+    score,
+)
+from biaslab.origins.report.lds import draw_scores, score_table
+from biaslab.origins.subsets import draw_subsets, retrain
+from naive.origins import intraclass_correlation, linear_datamodeling_score
+from origins_data import make_setups
+
+
+def scored(changes, effect_sizes, lacks=None, **others):
+    """Score one attribution, as influence that is summed, and more."""
+    made = [Prediction("influence", SUM, np.atleast_2d(changes))]
+    made += [Prediction(name, SET, np.atleast_2d(c)) for name, c in others.items()]
+    n = len(effect_sizes)
+    lacks = np.random.default_rng(0).random((n, 50)) < 0.5 if lacks is None else lacks
+    random = random_changes(lacks, np.random.default_rng(1))
+    observation = Observation([str(j) for j in range(n)], np.asarray(effect_sizes, np.float64))
+    return score(made, random, observation, 1, "w", 5)
+
+
+def test_worked_example_of_a_public_library():
+    """dattri's test of its LDS: two outputs, four documents, subsets {0, 1}, {0, 2}, {1, 2}; 1 and 0.866."""
+    kept = [[0, 1], [0, 2], [1, 2]]
+    lacks = np.array([[i not in subset for i in range(4)] for subset in kept])
+    for attribution, outputs, expected in (
+        ([0.1, 0.2, 0.3, 0.4], [0.3, 0.4, 0.5], 1.0),
+        ([0.2, 0.1, 0.3, 0.4], [0.3, 0.4, 0.3], 0.8660254037844387),
+    ):
+        ours = scored(-(lacks @ np.array(attribution)), np.array(outputs)[:, None], lacks)["lds"][0]
+        oracle = linear_datamodeling_score(attribution, kept, outputs)
+        np.testing.assert_allclose([ours, oracle], expected)
+
+
+def test_what_a_subset_lacks_predicts_as_what_it_keeps_does():
+    rng = np.random.default_rng(2)
+    sets = draw_subsets(30, [0.4], 12, 1)
+    names = list(sets["set"].unique())
+    lacks, attribution = mask(sets, names, 30), rng.normal(size=30)
+    outputs = rng.normal(size=12)
+    kept = [np.flatnonzero(~row) for row in lacks]
+    oracle = linear_datamodeling_score(attribution, kept, outputs)
+    np.testing.assert_allclose(scored(-(lacks @ attribution), outputs[:, None])["lds"][0], oracle)
+
+
+def test_random_attributions_score_nothing():
+    """Of 60 runs on random numbers about one in twenty has an interval without 0, and all are small."""
+    rng, outside = np.random.default_rng(5), 0
+    for _ in range(60):
+        row = scored(rng.normal(size=40), rng.normal(size=(40, 2))).iloc[0]
+        outside += not row["lds_ci_low"] <= 0 <= row["lds_ci_high"]
+    assert outside <= 9
+    last = scored(rng.normal(size=40), rng.normal(size=(40, 2))).iloc[-1]
+    assert (last["estimator"], last["n_ways"]) == ("random", N_RANDOM)
+    assert abs(last["lds"]) < 0.03
+    np.testing.assert_allclose([last["lds_ci_low"], last["lds_ci_high"]], [-0.316, 0.316], atol=0.05)
+
+
+def test_a_true_attribution_scores_one_and_a_reversed_one_minus_one():
+    outputs = np.random.default_rng(6).normal(size=(20, 1))
+    table = scored(outputs[:, 0], outputs, newton=-outputs[:, 0])
+    assert table["lds"].head(2).tolist() == pytest.approx([1, -1])
+    assert table["gain"].head(2).tolist() == pytest.approx([0, -2])
+    assert table.loc[0, ["lds_ci_low", "lds_ci_high"]].tolist() == pytest.approx([1, 1])
+    assert table["ceiling"].isna().all()
+
+
+def test_averages_over_baselines_come_nearer_to_the_truth():
+    rng = np.random.default_rng(7)
+    truth = rng.normal(size=60)
+    table = scored(truth + rng.normal(0, 2, (12, 60)), truth[:, None] + rng.normal(0, 0.1, (60, 3)))
+    influence = table[table["estimator"] == "influence"]
+    assert influence["n_baselines"].tolist() == [1, 2, 5, 10, 12]
+    assert influence["n_ways"].tolist() == [10, 10, 10, 10, 1]
+    assert influence["lds"].is_monotonic_increasing
+    assert influence["gain"].iloc[-1] == 0
+
+
+def test_reliability_is_the_intraclass_correlation():
+    rng = np.random.default_rng(8)
+    rows = rng.normal(size=(30, 1)) + rng.normal(0, 0.7, (30, 3))
+    share, ceiling = reliability(rows)
+    np.testing.assert_allclose([share, ceiling**2], intraclass_correlation(rows.tolist()))
+    assert reliability(np.array([[0.0, 1.0], [1.0, 0.0]])) != reliability(rows)
+    assert np.isnan(reliability(rows[:, :1])).all()
+
+
+def test_subsets_are_random_of_their_size_and_the_same_again():
+    sets = draw_subsets(101, [0.5, 0.1], 6, 1)
+    sizes = sets.groupby("set")["document"].agg(["size", "nunique"])
+    assert sizes["size"].equals(sizes["nunique"])
+    assert sorted(sizes["size"].unique()) == [10, 50]
+    pd.testing.assert_frame_equal(sets, draw_subsets(101, [0.5, 0.1], 6, 1))
+    other = draw_subsets(101, [0.5], 6, 2)
+    assert not other["document"].equals(sets["document"].head(len(other)))
+    more = draw_subsets(101, [0.5], 8, 1)
+    pd.testing.assert_frame_equal(more.head(300), sets.head(300))  # more subsets are the same and others
+
+
+@pytest.mark.parametrize("shares", [[0.001], [0.999], [0.5, 0.501]])
+def test_shares_that_leave_nothing_or_are_alike_are_refused(shares):
+    with pytest.raises(InputError, match=r"lds\.shares: .* choose shares that leave out some documents"):
+        draw_subsets(100, shares, 2, 1)
+
+
+def test_a_missing_retraining_is_refused():
+    observed = pd.DataFrame({"set": ["a", "a", "b"], "seed": [0, 1, 0], "effect_size": [0.1, 0.2, 0.3]})
+    with pytest.raises(InputError, match="b: a retraining is missing or has no effect size"):
+        observe(observed, ["a", "b"])
+
+
+def test_retraining_is_that_of_the_pruned_corpus(tmp_path):
+    """The embedding without some documents is that of a corpus that never had them, bit for bit."""
+    import hashlib
+
+    from biaslab.bias.weat import effect_size
+    from biaslab.bias.word_sets import WeatIndices
+    from biaslab.core.rng import stream
+    from biaslab.embeddings import cooccurrence
+    from biaslab.embeddings.glove import GloveParameters, train
+
+    rng = np.random.default_rng(9)
+    tokens, offsets = rng.integers(0, 12, 600).astype(np.int32), np.arange(0, 601, 20)
+    x, removed = cooccurrence.count(tokens, offsets, 13, 3), np.arange(0, 30, 2)
+    weat = WeatIndices("w", *np.arange(8).reshape(4, 2), set_names=(), lost={})
+    unseen = WeatIndices("u", *np.array([[0, 12], [2, 3], [4, 5], [6, 7]]), set_names=(), lost={})
+    parameters = GloveParameters(dimension=3, epochs=2)
+    table = retrain(
+        x, tokens, offsets, {"a": removed}, [weat, unseen], parameters, 2, 1, tmp_path / "out", 1e9
+    )
+    kept = cooccurrence.select_documents(tokens, offsets, np.arange(1, 30, 2))
+    pruned = cooccurrence.count(*kept, 13, 3)
+    for replicate in range(2):
+        expected = train(pruned, parameters, stream(1, "train", "a", replicate))
+        row = table[(table["seed"] == replicate) & (table["weat"] == "w")].iloc[0]
+        assert row["effect_size"] == effect_size(expected.W, weat)
+        assert row["embedding_sha256"] == hashlib.sha256(expected.W.tobytes()).hexdigest()
+        assert row["documents_sha256"] == hashlib.sha256(removed.astype("<i8").tobytes()).hexdigest()
+    assert table["n_unseen_words"].tolist() == [0, 1, 0, 1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_table_and_figure(tmp_path):
+    setup = make_setups(tmp_path, {"wiki": {"n_documents": 60, "sizes": (5, 10), "n_random": 1}})[0]
+    table = score_table(setup, "weat1")
+    assert set(table.shown["Removed"]) == {"6", "30"}
+    assert set(table.shown["Attribution"]) == {"influence", "newton", "gradient", "ppmi", "random"}
+    assert "12 subsets, 2 retrainings of each" in table.note
+    draw_scores(setup, "weat1", tmp_path / "figure")
+    assert len(pd.read_csv(tmp_path / "figure.tsv", sep="\t")) == len(table.data)
+
+
+def test_commands_draw_and_score(tmp_path):
+    """The commands, from the documents to the table; a test without its table of PPMI is named."""
+    n, rng = 20, np.random.default_rng(10)
+    names = {"document": range(n), "id": [str(i) for i in range(n)], "title": "t"}
+    bias = {f"{e}_seed{s}": rng.normal(size=n) for e in ESTIMATORS for s in range(2)}
+    write_parquet(tmp_path / "w.parquet", pd.DataFrame(names | bias))
+    write_parquet(tmp_path / "ppmi" / "w.parquet", pd.DataFrame(names | {"ppmi": bias["newton_seed0"]}))
+    write_parquet(tmp_path / "documents.parquet", pd.DataFrame(names))
+    subsets = tmp_path / "subsets.parquet"
+    drawn = ["draw-subsets", "--documents", tmp_path / "documents.parquet", "--subsets", 8, "--shares", "0.5"]
+    _call(*drawn, "--seed", 1, "--out", subsets)
+    sets = list(read_parquet(subsets)["set"].unique())
+    effects = [(s, "w", k, rng.normal(), "00") for s in sets for k in range(2)]
+    columns = ["set", "weat", "seed", "effect_size", "documents_sha256"]
+    write_tsv(tmp_path / "retrained.tsv", pd.DataFrame(effects, columns=columns))
+    predicted = [(s, "w", e, k, rng.normal()) for s in sets for e in ESTIMATORS for k in range(2)]
+    columns = ["set", "weat", "estimator", "seed", "predicted"]
+    write_tsv(tmp_path / "predictions.tsv", pd.DataFrame(predicted, columns=columns))
+    by_ppmi = [("baseline", "w", 0.1), *((s, "w", rng.normal()) for s in sets)]
+    write_tsv(tmp_path / "sets.tsv", pd.DataFrame(by_ppmi, columns=["set", "weat", "effect_size"]))
+    scoring = ["lds", tmp_path / "retrained.tsv", "--subsets", subsets, "--seed", 1]
+    scoring += ["--differential-bias", tmp_path / "w.parquet", "--predictions", tmp_path / "predictions.tsv"]
+    scoring += ["--ppmi-sets", tmp_path / "sets.tsv", "--out", tmp_path / "scores.tsv"]
+    scoring += ["--removals", tmp_path / "removals.tsv", "--ppmi"]
+    _call(*scoring, tmp_path / "ppmi" / "w.parquet")
+    scores = pd.read_csv(tmp_path / "scores.tsv", sep="\t")
+    assert len(scores) == 3 * 2 + 1 + 3 * 2 + 1 + 1
+    assert len(pd.read_csv(tmp_path / "removals.tsv", sep="\t")) == 8 * 8
+    with pytest.raises(InputError, match="w: no table of this test among documents; give one for each test"):
+        _call(*scoring, tmp_path / "documents.parquet")
+
+
+def _call(*arguments):
+    CliRunner().invoke(app, ["origins", *map(str, arguments)], catch_exceptions=False)

@@ -1,0 +1,165 @@
+# How good the attributions are: predictions by baselines that did not choose (cross-fitting), and random subsets of
+# the corpus, which nobody chose (the linear datamodeling score).
+
+
+rule cross_fit:
+    input:
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        differential_bias=ORIGINS.of_tests("differential_bias"),
+        perturbations="results/origins/{setup}/perturbations.tsv",
+        baseline="results/origins/{setup}/baseline.tsv",
+        observed="results/origins/{setup}/observed.tsv",
+        word_sets=ORIGINS.word_sets,
+    output:
+        "results/origins/{setup}/cross_fitting.tsv",
+    log:
+        "results/logs/origins/{setup}/cross_fit.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/cross_fit.tsv"
+    conda:
+        ENVIRONMENT
+    threads: LIMITS.threads(8)
+    resources:
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(480),
+    params:
+        weats=ORIGINS.weat_options,
+        bias=ORIGINS.repeated_input("differential_bias"),
+        estimator=lookup(dpath="setups/{setup}/perturbations/estimator", within=config),
+        options=ORIGINS.influence_options,
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: predict sets by baselines that did not choose them"
+    shell:
+        "biaslab origins cross-fit {input.embeddings} --cooccurrence {input.cooccurrence} --corpus {input.corpus}"
+        " --vocabulary {input.vocabulary} {params.weats} {params.bias} --estimator {params.estimator}"
+        " --perturbations {input.perturbations} --baseline {input.baseline} --observed {input.observed}"
+        " {params.options} --seed {params.seed} --threads {threads} --out {output} > {log} 2>&1"
+
+
+rule draw_subsets:
+    input:
+        documents="results/origins/{setup}/documents.parquet",
+    output:
+        "results/origins/{setup}/lds/subsets.parquet",
+    log:
+        "results/logs/origins/{setup}/draw_subsets.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/draw_subsets.tsv"
+    priority: 3  # trainings wait for it
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
+    params:
+        options=ORIGINS.subset_options,
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: draw random subsets of the corpus"
+    shell:
+        "biaslab origins draw-subsets --documents {input.documents} {params.options} --seed {params.seed}"
+        " --out {output} > {log} 2>&1"
+
+
+rule retrain_subsets:
+    input:
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        sets="results/origins/{setup}/lds/subsets.parquet",
+        word_sets=ORIGINS.word_sets,
+    output:
+        "results/origins/{setup}/lds/retrained/batch-{batch}.tsv",
+    log:
+        "results/logs/origins/{setup}/retrain_subsets/subsets/batch-{batch}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/retrain_subsets/subsets/batch-{batch}.tsv"
+    priority: 1  # many
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=LIMITS.memory(3000),
+        runtime=LIMITS.minutes(1440),
+    params:
+        weats=ORIGINS.weat_options,
+        glove=ORIGINS.glove_options,
+        batch=ORIGINS.subset_batch_options,
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: retrain on subsets, batch {wildcards.batch}"
+    shell:
+        "biaslab origins retrain-sets --cooccurrence {input.cooccurrence} --corpus {input.corpus}"
+        " --vocabulary {input.vocabulary} --sets {input.sets} {params.weats} {params.glove} {params.batch}"
+        " --seed {params.seed} --threads {threads} --out {output} > {log} 2>&1"
+
+
+use rule predict_sets as predict_subsets with:
+    input:
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        sets="results/origins/{setup}/lds/subsets.parquet",
+        word_sets=ORIGINS.word_sets,
+    output:
+        "results/origins/{setup}/lds/predictions.tsv",
+    log:
+        "results/logs/origins/{setup}/predict_subsets.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/predict_subsets.tsv"
+    message:
+        "{wildcards.setup}: predict the bias on every subset"
+
+
+use rule measure_ppmi_sets as measure_ppmi_subsets with:
+    input:
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        sets="results/origins/{setup}/lds/subsets.parquet",
+        word_sets=ORIGINS.word_sets,
+    output:
+        "results/origins/{setup}/lds/ppmi.tsv",
+    log:
+        "results/logs/origins/{setup}/measure_ppmi_subsets.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/measure_ppmi_subsets.tsv"
+    message:
+        "{wildcards.setup}: measure the bias by PPMI on every subset"
+
+
+rule score_attributions:
+    input:
+        retrained=ORIGINS.retrained_subsets,
+        subsets="results/origins/{setup}/lds/subsets.parquet",
+        differential_bias=ORIGINS.of_tests("differential_bias"),
+        ppmi=ORIGINS.of_tests("ppmi"),
+        predictions="results/origins/{setup}/lds/predictions.tsv",
+        ppmi_sets="results/origins/{setup}/lds/ppmi.tsv",
+    output:
+        removals="results/origins/{setup}/lds/removals.tsv",
+        scores="results/origins/{setup}/lds/scores.tsv",
+    log:
+        "results/logs/origins/{setup}/score_attributions.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/score_attributions.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
+    params:
+        bias=ORIGINS.repeated_input("differential_bias"),
+        ppmi=ORIGINS.repeated_input("ppmi"),
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: score attributions by random subsets of the corpus"
+    shell:
+        "biaslab origins lds {input.retrained} --subsets {input.subsets} {params.bias} {params.ppmi}"
+        " --predictions {input.predictions} --ppmi-sets {input.ppmi_sets} --seed {params.seed}"
+        " --removals {output.removals} --out {output.scores} > {log} 2>&1"
