@@ -31,15 +31,19 @@ class Check:
     queries: np.ndarray
 
     @property
+    def flips(self) -> np.ndarray:
+        """Which combinations give a sample another label, (n, m) bool."""
+        return self.variant_labels != self.labels[:, None]
+
+    @property
     def discriminatory(self) -> np.ndarray:
         """Which samples are discriminatory, (n,) bool (Definition 2.1)."""
-        return (self.variant_labels != self.labels[:, None]).any(axis=1)
+        return self.flips.any(axis=1)
 
     @property
     def partners(self) -> np.ndarray:
         """The first combination with another label, (n,) int64; -1 where there is none."""
-        differs = self.variant_labels != self.labels[:, None]
-        return np.where(differs.any(axis=1), differs.argmax(axis=1), -1)
+        return np.where(self.discriminatory, self.flips.argmax(axis=1), -1)
 
 
 def check(subject: Subject, X: np.ndarray) -> Check:
