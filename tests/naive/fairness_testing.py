@@ -538,3 +538,38 @@ def majority_label(probabilities_of, x, domain, columns, n_classes):
 def most_votes(votes):
     """The label that most give, the least of several."""
     return max(sorted(set(votes)), key=list(votes).count)
+
+
+# Suites of samples: Gower's distance (1971), and pairs of levels as of combinatorial coverage.
+
+
+def gower(x, y, low, high, is_category, columns):
+    """The mean over attributes: 0 or 1 of a category, a share of the range of a number."""
+    total = 0.0
+    for a in columns:
+        if is_category[a]:
+            total += float(x[a] != y[a])
+        else:
+            total += abs(int(x[a]) - int(y[a])) / (int(high[a]) - int(low[a]))
+    return total / len(columns)
+
+
+def suite_measures(samples, rows, low, high, is_category, columns, neighbour, share):
+    """Nearest, dense, inside and spread, one pair of samples at a time; rows and samples are different."""
+
+    def distances(x, others):
+        return sorted(gower(x, y, low, high, is_category, columns) for y in others)
+
+    own = [distances(x, [y for j, y in enumerate(rows) if j != i])[neighbour - 1] for i, x in enumerate(rows)]
+    limit = np.quantile(own, share)
+    to_rows = [distances(x, rows) for x in samples]
+    within = [
+        all(min(r[a] for r in rows) <= x[a] <= max(r[a] for r in rows) for a in columns) for x in samples
+    ]
+    pairs = [gower(x, y, low, high, is_category, columns) for x, y in itertools.combinations(samples, 2)]
+    return (
+        np.mean([d[0] for d in to_rows]),
+        np.mean([d[neighbour - 1] <= limit for d in to_rows]),
+        np.mean(within),
+        np.mean(pairs),
+    )

@@ -18,8 +18,6 @@ from biaslab.fairness_testing.testers.trails import Trail
 
 TOGETHER = 2
 """The most protected attributes that vary together."""
-PART_SEEDS = 16
-"""Seeds that are searched from between two looks at the queries; no count depends on it."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +111,9 @@ def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Effort) ->
 
 def _task(case: Case, tester: Tester, budget: int, effort: Effort) -> Task:
     order = stream(effort.seed, "budgets").permutation(len(case.seeds))
+    n_values = len(case.subject.protected.values)
+    # Between two looks at the queries, about half of them are spent if walks follow from all seeds.
+    part_seeds = max(1, budget // (2 * effort.hops * n_values))
     return Task(
         subject=case.subject,
         data=case.X,
@@ -120,9 +121,9 @@ def _task(case: Case, tester: Tester, budget: int, effort: Effort) -> Task:
         n_seeds=len(case.seeds),
         hops=effort.hops,
         n_explored=0,
-        n_drawn=max(1, budget // len(case.subject.protected.values)),
+        n_drawn=max(1, budget // n_values),
         seed=effort.seed,
-        part_seeds=None if tester.draws_seeds else PART_SEEDS,
+        part_seeds=None if tester.draws_seeds else part_seeds,
     )
 
 
