@@ -117,9 +117,10 @@ def suite_table(units: Sequence[Results]) -> Table:
     }
     note = (
         "Of the finds of the largest budget, at most 200 drawn at random, and beside them rows of the data."
-        " Gower's distance without the protected attributes, to the nearest of the rows; share as near to its tenth"
-        " nearest row as 95% of the rows are to theirs; share with all values in the data's ranges; mean"
-        " distance of two finds; share of all pairs of levels of two attributes that occur." + _REPETITIONS
+        " Gower's distance without the protected attributes, to the nearest of the rows; share as near to its"
+        " tenth nearest row as 95% of the rows are to theirs; share with all values in the data's ranges;"
+        " mean distance of two finds; share of all pairs of levels of two attributes that occur."
+        + _REPETITIONS
     )
     return Table(data, text_columns(percent, shown), "How natural and how different the finds are", note)
 
