@@ -140,14 +140,18 @@ def judge_samples(
 
 @app.command("import-weights")
 def import_weights(
-    prefix: Annotated[Path, typer.Argument(help="The files' common prefix, without .index.")],
+    weights: Annotated[
+        Path, typer.Argument(help="A Keras file (.h5), or the common prefix of a checkpoint, without .index.")
+    ],
     out: Out,
 ) -> None:
-    """Read a network from a TensorFlow 1 checkpoint, without TensorFlow, and write it as .npz."""
+    """Read a network of Keras or TensorFlow 1, without TensorFlow, and write it as .npz."""
+    from biaslab.classifiers import keras_h5
     from biaslab.classifiers.networks import save_network
     from biaslab.classifiers.tensorflow_bundle import load_bundle
 
-    save_network(out, load_bundle(prefix))
+    is_keras = weights.suffix.lower() in keras_h5.SUFFIXES
+    save_network(out, keras_h5.load_keras(weights) if is_keras else load_bundle(weights))
 
 
 def _groups(protected: list[str] | None, schema: "Schema") -> list[list[str]]:
