@@ -1,5 +1,6 @@
 """Testers at equal numbers of model queries, for one protected attribute and for two that vary together."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -88,6 +89,8 @@ def compared() -> Iterator[tuple[Tester, str]]:
 def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Effort) -> Trail:
     """Return what a tester visits until its queries are spent, walking from each seed before the next one.
 
+    Who runs out of seeds takes them again, with other random numbers.
+
     Parameters
     ----------
     case : Case
@@ -98,15 +101,23 @@ def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Effort) ->
         Model queries; a visit that would exceed them is left out.
     effort : Effort
     """
-    settings = tester.settings(mode, case.published_bounds)
     visited, n_queries = [], 0
-    for part in tester.search(_task(case, tester, budget, effort), settings):
-        visited.append(_seed_by_seed(part))
-        n_queries += int(visited[-1].queries.sum())
+    for trail in _search(_task(case, tester, budget, effort), tester, mode, case.published_bounds):
+        visited.append(trail)
+        n_queries += int(trail.queries.sum())
         if n_queries >= budget:
             break
     trail = trails.join(visited)
     return trail.part(np.cumsum(trail.queries) <= budget)
+
+
+def _search(task: Task, tester: Tester, mode: str, bounds: tuple[int, int] | None) -> Iterator[Trail]:
+    """Yield what is visited, part by part, without end; a seed that is taken again has another number."""
+    for number in itertools.count():
+        seed = int(stream(task.seed, "budgets", "round", number).integers(2**31)) if number else task.seed
+        for part in tester.search(replace(task, seed=seed), tester.settings(mode, bounds)):
+            trail = _seed_by_seed(part)
+            yield replace(trail, seed=trail.seed + np.int32(number * task.n_seeds))
 
 
 def _task(case: Case, tester: Tester, budget: int, effort: Effort) -> Task:
@@ -121,7 +132,7 @@ def _task(case: Case, tester: Tester, budget: int, effort: Effort) -> Task:
         n_seeds=len(case.seeds),
         hops=effort.hops,
         n_explored=0,
-        n_drawn=max(1, budget // n_values),
+        n_drawn=budget // n_values + 1,
         seed=effort.seed,
         part_seeds=None if tester.draws_seeds else part_seeds,
     )

@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 
 from biaslab.classifiers.schema import Category, Schema
 
-N_ROWS = 5000
+N_ROWS = 2000
 """Different rows of the data that samples are compared with, drawn where there are more."""
 N_SAMPLES = 200
 """Samples of a suite that are described, drawn where there are more, so that suites of any size compare."""

@@ -39,7 +39,7 @@ def schema(tmp_path):
 def make_case(columns=(1,), name="group"):
     subject = make_subject(random_network(21), columns)
     X = subject.domain.draw(200, np.random.default_rng(1))
-    return Case("made", name, subject, X, X)
+    return Case("made", name, subject, X, X[:60])
 
 
 def test_budgets_are_kept_and_more_queries_find_more(schema):
@@ -56,6 +56,17 @@ def test_budgets_are_kept_and_more_queries_find_more(schema):
     suites = found[found["tester"] != "data"].set_index(["tester", "mode", "repetition"])
     assert (suites["n_suite"] == largest["n_discriminatory"]).all()
     pd.testing.assert_frame_equal(counts, budgets.compare(make_case(), schema, EFFORT)[0])
+
+
+@pytest.mark.parametrize("name", ["aequitas", "eidig-inf"])
+def test_who_runs_out_of_seeds_takes_them_again(name):
+    case = make_case()
+    case = replace(case, seeds=case.seeds[:4])
+    trail = budgets.spend(case, TESTERS[name], "paper", 2000, replace(EFFORT, hops=3))
+    assert 1990 < trail.queries.sum() <= 2000
+    assert trail.seed.max() >= 8
+    rounds = [trail.part(trail.seed // 4 == number).samples.tolist() for number in (0, 1)]
+    assert rounds[0] != rounds[1]
 
 
 @pytest.mark.parametrize("name", ["adf", "eidig-5", "random", "aequitas"])
