@@ -14,7 +14,7 @@ from biaslab.fairness_testing.testers.registry import find_tester
 from biaslab.fairness_testing.testers.subject import Subject
 from fairness_testing import ATTRIBUTE, SCHEMA, SEEDS, load
 
-SECONDS, ROUNDS, HOPS, PART = 1.0, 5, 100, 20
+SECONDS, ROUNDS, HOPS, PART = 2.0, 3, 1000, 40
 
 
 def find(subject, seeds, tester, mode, seed):
@@ -40,7 +40,7 @@ def main():
         subject = Subject(network, schema.domain, Protected.of(schema.domain, columns))
         for name in ("adf", "eidig-5"):  # compiles and loads what is needed
             find(subject, seeds[:PART], find_tester(name), PAPER, 0)
-        print(f"{what}, {','.join(attributes)}: {SECONDS:g} s each, one thread, {ROUNDS} rounds, {HOPS} hops")
+        print(f"{what}, {','.join(attributes)}: {SECONDS:g} s of one core each, {ROUNDS} rounds, {HOPS} hops")
         for mode in (PUBLISHED, PAPER):
             found = {"adf": [], "eidig-5": [], "eidig-inf": []}
             for number in range(ROUNDS):
