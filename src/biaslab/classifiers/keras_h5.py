@@ -18,7 +18,7 @@ from biaslab.core.errors import InputError
 if TYPE_CHECKING:
     import h5py
 
-__all__ = ["SUFFIXES", "load_keras"]
+__all__ = ["load_keras"]
 
 SUFFIXES = (".h5", ".hdf5")
 """How the names of such files end."""
