@@ -14,6 +14,7 @@ from biaslab.classifiers.networks import Network, load_network, save_network
 from biaslab.classifiers.schema import load_schema
 from biaslab.cli import app, main
 from biaslab.core.io import read_tsv
+from biaslab.fairness_testing.testers.registry import TESTERS
 
 SCHEMA = {
     "protected": ["sex", "age"],
@@ -83,7 +84,7 @@ def run(*arguments, model="network.npz", out="out"):
     return result.stdout
 
 
-@pytest.mark.parametrize("tester", ["adf", "aequitas", "symbolic", "random"])
+@pytest.mark.parametrize("tester", list(TESTERS))
 @pytest.mark.parametrize("mode", ["paper", "published"])
 def test_a_run(files, tester, mode):
     page = run("--tester", tester, "--mode", mode)
@@ -104,7 +105,7 @@ def test_a_run(files, tester, mode):
     assert (age["uniform_share"], age["data_share"]) == (0, 0)
     changed = read_tsv("out/changed.tsv")
     assert set(changed["attribute"]) == (
-        {"age", "income", "debts"} if tester in ("adf", "aequitas") else set()
+        set() if tester in ("symbolic", "random") else {"age", "income", "debts"}
     )
     assert "| Protected | Tester |" in Path("out/summary.md").read_text()
     assert "60 rows of 4 attributes, 0 with a value outside the domain" in " ".join(page.split())
@@ -193,6 +194,76 @@ def test_limits(files, monkeypatch, tester, option, value, reason):
     assert f"sex: stopped by {reason}." in Path("out/summary.md").read_text()
 
 
+SAMPLES = """age,sex,income,debts,note
+35,male,0,0,both sexes are granted?
+35,female,0,0,the same but for the sex
+85,male,6500,0,granted to everybody
+35,male,1500,20,refused to everybody
+"""
+
+
+def judge(*arguments, model="network.npz"):
+    options = ["judge", "samples.csv", "--schema", "schema.yaml", "--model", model, "--out", "judged"]
+    result = CliRunner().invoke(app, ["fairness-testing", *options, *arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_samples_are_judged(files):
+    Path("samples.csv").write_text(SAMPLES)
+    page = judge()
+    judged = read_tsv("judged/judged.tsv").fillna("")
+    assert judged["line"].tolist() == [2, 3, 4, 5] * 2
+    sex, age = (judged[judged["protected"] == name] for name in ("sex", "age"))
+    assert sex["discriminatory"].tolist() == ["yes", "yes", "no", "no"]
+    assert sex["label"].tolist() == ["granted", "refused", "granted", "refused"]
+    assert sex["other_label"].tolist() == ["refused", "granted", "", ""]
+    assert sex["other_value"].tolist() == ["female", "male", "", ""]
+    assert sex["n_other"].tolist() == [1, 1, 0, 0]
+    assert set(sex["n_values"]) == {2}
+    assert set(age["discriminatory"]) == {"no"}
+    summary = read_tsv("judged/summary.tsv").set_index("protected")
+    row = summary.loc["sex"]
+    assert (row["n_rows"], row["n_discriminatory_rows"]) == (4, 2)
+    assert (row["n_samples"], row["n_discriminatory"]) == (3, 1)
+    assert row["share"] == pytest.approx(1 / 3)
+    assert "sex: 2 rows are discriminatory; 1 of 3 different samples (33.3%)" in page
+
+
+def test_judged_samples_are_compared_with_data(files):
+    Path("samples.csv").write_text(SAMPLES)
+    judge("--data", "data.csv", "--protected", "age,sex")
+    row = read_tsv("judged/summary.tsv").iloc[0]
+    assert row["protected"] == "age,sex"
+    assert 0 <= row["nearest"] <= 1
+    assert row["inside"] in (0, 1)
+    judge("--data", "data.csv", "--epochs", "3", model="train")
+    assert load_network("judged/network.npz").n_attributes == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (
+            SAMPLES,
+            ["--model", "train"],
+            "--model train: there are no data to train on; name them with --data",
+        ),
+        (SAMPLES + "35,male,0,21,x", [], "samples.csv, line 6: debts '21' is outside 0 to 20"),
+        (SAMPLES.replace("debts", "loans"), [], "samples.csv: there is no column 'debts'"),
+        (SAMPLES.splitlines()[0], [], "samples.csv: has no rows"),
+        (SAMPLES, ["--protected", "sec"], "no attribute is called 'sec'"),
+    ],
+)
+def test_samples_that_cannot_be_judged(files, monkeypatch, capsys, text, options, message):
+    Path("samples.csv").write_text(text)
+    arguments = ["samples.csv", "--schema", "schema.yaml", "--model", "network.npz", "--out", "judged"]
+    error = refused(monkeypatch, capsys, "judge", *arguments, *options)
+    assert error.startswith("biaslab: ")
+    assert message in error
+    assert not Path("judged").exists()
+
+
 def refused(monkeypatch, capsys, *arguments):
     """Call the command as a user does; return what it says."""
     monkeypatch.setattr(sys, "argv", ["biaslab", "fairness-testing", *map(str, arguments)])
@@ -220,7 +291,10 @@ def refused(monkeypatch, capsys, *arguments):
         ({"--model": "my_classifier:MODULE"}, "has no 'MODULE'"),
         ({"--protected": "gender"}, "no attribute is called 'gender'"),
         ({"--protected": "sex,sex"}, "each once"),
-        ({"--tester": "adv"}, "there is no tester 'adv' (known: adf, aequitas, symbolic, random)"),
+        (
+            {"--tester": "adv"},
+            "there is no tester 'adv' (known: adf, aequitas, symbolic, random, eidig-5, eidig-inf)",
+        ),
         ({"--mode": "papr"}, "there is no mode 'papr' (known: published, paper); did you mean 'paper'"),
         ({"--seeds": "0"}, "--seeds"),
     ],

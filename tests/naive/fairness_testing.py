@@ -229,6 +229,96 @@ def adf_basinhopping(model, x, partner, domain, columns, draws, settings):
     return asked
 
 
+# EIDIG: Zhang, Zhang and Zhang 2021 (ISSTA), one sample at a time, as their public code does it.
+
+
+def eidig_gradient(model, x):
+    """The gradient of the probability of the label that x gets."""
+    label, outputs = adf_answer(model, x)
+    loss = model.input_gradients(np.array([x], np.int32), np.array([label]))[0]
+    return [-float(outputs[label]) * float(g) for g in loss]
+
+
+def eidig_farthest(model, x, columns, all_values, own_partner):
+    """The sample with the protected values whose output is farthest from that of x."""
+    label, outputs = adf_answer(model, x)
+    largest, partner = (0 if own_partner else -1), list(x)
+    for values in all_values:
+        other = adf_with(x, columns, values)
+        difference = abs(adf_answer(model, other)[1][label] - outputs[label])
+        if other != list(x) and difference > largest:
+            largest, partner = difference, other
+    return partner
+
+
+def eidig_global(model, x, domain, columns, settings, max_iter=10):
+    """Samples checked, and whether the last one is discriminatory."""
+    all_values = adf_values(domain, columns)
+    x = adf_clip(x, domain)
+    momentum, other_momentum = [0.0] * len(x), [0.0] * len(x)
+    checked = []
+    for iteration in range(max_iter + 1):
+        if iteration == max_iter and not settings.checks_last:
+            break
+        checked.append(list(x))
+        if adf_check(model, x, columns, all_values) is not None:
+            return checked, True
+        partner = eidig_farthest(model, x, columns, all_values, settings.own_partner)
+        new, other_new = eidig_gradient(model, x), eidig_gradient(model, partner)
+        for a in range(len(x)):
+            momentum[a] = settings.decay * momentum[a] + new[a]
+            other_momentum[a] = settings.decay * other_momentum[a] + other_new[a]
+        y = list(x)
+        for a in range(len(x)):
+            if a not in columns and np.sign(momentum[a]) == np.sign(other_momentum[a]):
+                y[a] = x[a] - int(np.sign(momentum[a]))
+        x = adf_clip(y, domain)
+    return checked, False
+
+
+def eidig_chances(model, x, partner, columns):
+    """The chance of every attribute to be moved; 0 of the protected ones."""
+    g, h = eidig_gradient(model, x), eidig_gradient(model, partner)
+    chances = [0.0 if a in columns else 1 / (abs(g[a]) + abs(h[a]) + 1e-6) for a in range(len(x))]
+    return [chance / sum(chances) for chance in chances]
+
+
+def eidig_pick(chances, number):
+    """The first attribute with which the sum of chances exceeds a uniform number."""
+    below = 0.0
+    for a, chance in enumerate(chances):
+        below += chance
+        if below > number:
+            return a
+    return max(a for a, chance in enumerate(chances) if chance)
+
+
+def eidig_local(model, x, domain, columns, draws, settings):
+    """Samples visited, and what the check says, from one discriminatory sample."""
+    all_values = adf_values(domain, columns)
+    start = list(x)
+    visited = [(start, True)]
+    partner = eidig_farthest(model, start, columns, all_values, own_partner=False)
+    first_chances = eidig_chances(model, start, partner, columns)
+    x, chances, n_steps = list(start), first_chances, 0
+    for way, side, which in draws:
+        if settings.update_interval is not None and n_steps >= settings.update_interval:
+            label = adf_answer(model, x)[0]
+            others = [adf_with(x, columns, values) for values in all_values]
+            others = [other for other in others if adf_answer(model, other)[0] != label]
+            chances = eidig_chances(model, x, others[int(which * len(others))], columns)
+            n_steps = 0
+        n_steps += 1
+        x = list(x)
+        x[eidig_pick(chances, way)] += 1 if side < 0.5 else -1
+        x = adf_clip(x, domain)
+        is_found = adf_check(model, x, columns, all_values) is not None
+        visited.append((x, is_found))
+        if not is_found:
+            x, chances, n_steps = list(start), first_chances, 0
+    return visited
+
+
 # Symbolic generation: Zhang et al. 2021, Section 4.3, and the rules of the authors' published code.
 # A constraint is (attribute, "<=" or ">", limit, confidence).
 
@@ -448,3 +538,38 @@ def majority_label(probabilities_of, x, domain, columns, n_classes):
 def most_votes(votes):
     """The label that most give, the least of several."""
     return max(sorted(set(votes)), key=list(votes).count)
+
+
+# Suites of samples: Gower's distance (1971), and pairs of levels as of combinatorial coverage.
+
+
+def gower(x, y, low, high, is_category, columns):
+    """The mean over attributes: 0 or 1 of a category, a share of the range of a number."""
+    total = 0.0
+    for a in columns:
+        if is_category[a]:
+            total += float(x[a] != y[a])
+        else:
+            total += abs(int(x[a]) - int(y[a])) / (int(high[a]) - int(low[a]))
+    return total / len(columns)
+
+
+def suite_measures(samples, rows, low, high, is_category, columns, neighbour, share):
+    """Nearest, dense, inside and spread, one pair of samples at a time; rows and samples are different."""
+
+    def distances(x, others):
+        return sorted(gower(x, y, low, high, is_category, columns) for y in others)
+
+    own = [distances(x, [y for j, y in enumerate(rows) if j != i])[neighbour - 1] for i, x in enumerate(rows)]
+    limit = np.quantile(own, share)
+    to_rows = [distances(x, rows) for x in samples]
+    within = [
+        all(min(r[a] for r in rows) <= x[a] <= max(r[a] for r in rows) for a in columns) for x in samples
+    ]
+    pairs = [gower(x, y, low, high, is_category, columns) for x, y in itertools.combinations(samples, 2)]
+    return (
+        np.mean([d[0] for d in to_rows]),
+        np.mean([d[neighbour - 1] <= limit for d in to_rows]),
+        np.mean(within),
+        np.mean(pairs),
+    )

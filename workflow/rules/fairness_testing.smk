@@ -77,6 +77,35 @@ rule search_discrimination:
         " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
 
 
+rule compare_at_budgets:
+    input:
+        rules.prepare_classifier.output,
+        schema=TESTING.file("schema"),
+        published_bounds=TESTING.file("published_bounds"),
+    output:
+        "results/fairness_testing/{classifier}/budgets.tsv",
+        "results/fairness_testing/{classifier}/suites.tsv",
+    log:
+        "results/logs/fairness_testing/{classifier}/compare_at_budgets.log",
+    benchmark:
+        "results/benchmarks/fairness_testing/{classifier}/compare_at_budgets.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(1500),
+        runtime=LIMITS.minutes(60),
+    params:
+        folder=folder("results/fairness_testing/{classifier}"),
+        options=TESTING.options("query_budgets", "budget_hops", "repetitions"),
+        files=TESTING.named("schema", "published_bounds"),
+        seed=config["seed"],
+    message:
+        "{wildcards.classifier}: compare testers at equal numbers of queries"
+    shell:
+        "biaslab fairness-testing experiment budgets {params.folder}"
+        " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
+
+
 rule retrain_classifier:
     input:
         rules.prepare_classifier.output,

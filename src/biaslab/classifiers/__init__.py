@@ -1,3 +1,13 @@
 """Classifiers of tables: schemas, encodings, domains, networks and how they are trained."""
 
-__all__ = ["adapters", "domain", "encoding", "models", "networks", "schema", "tensorflow_bundle", "training"]
+__all__ = [
+    "adapters",
+    "domain",
+    "encoding",
+    "keras_h5",
+    "models",
+    "networks",
+    "schema",
+    "tensorflow_bundle",
+    "training",
+]

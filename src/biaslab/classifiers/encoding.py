@@ -14,7 +14,7 @@ from biaslab.classifiers.schema import CLIP, REFUSE, WHITESPACE, Attribute, Sche
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import bounded_lines
 
-__all__ = ["Data", "decode", "read_table"]
+__all__ = ["Data", "Samples", "decode", "read_samples", "read_table"]
 
 CHUNK_ROWS = 2**14
 """Rows of text in memory at a time."""
@@ -45,6 +45,25 @@ class Data:
     n_missing: int
 
 
+@dataclass(frozen=True)
+class Samples:
+    """Encoded samples without labels.
+
+    Attributes
+    ----------
+    X : (n, d) int32
+    lines : (n,) int64
+        The lines of the file that they stand in.
+    n_outside, n_missing : int
+        As of `Data`.
+    """
+
+    X: np.ndarray
+    lines: np.ndarray
+    n_outside: int
+    n_missing: int
+
+
 def read_table(path: str | os.PathLike, schema: Schema) -> Data:
     """Read a table of samples, a chunk of lines at a time.
 
@@ -66,25 +85,32 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
         class that the schema lacks, a value outside its domain where the schema refuses it; or when the
         file is missing, not text, empty, has lines of another length, or lacks a column.
     """
-    rows = _rows(Path(path), schema)
-    names = _column_names(rows, schema, path)
-    fields = [*schema.attributes, schema.label]
-    encoders = [_Encoder(one, schema.missing) for one in fields]
-    places = [_place(one.column, names, path) for one in fields]
-    problems = _Problems(str(path), schema)
-    parts = []
-    while chunk := list(itertools.islice(rows, CHUNK_ROWS)):
-        lines, texts = zip(*chunk, strict=True)
-        _check_lengths(lines, texts, len(names), path)
-        columns = list(zip(*texts, strict=True))
-        codes = [encoder.codes(columns[place]) for encoder, place in zip(encoders, places, strict=True)]
-        codes = np.stack(codes, axis=1)
-        problems.note(codes, lines, [columns[place] for place in places], encoders)
-        parts.append(codes)
-    problems.raise_first()
-    if not parts:
-        raise InputError(f"{path}: has no rows; write one sample a line")
-    return _data(np.concatenate(parts), schema, path)
+    codes, lines = _codes(path, schema, [*schema.attributes, schema.label])
+    read = _samples(codes[:, :-1], codes[:, -1:], lines, schema, path)
+    return Data(read.X, codes[_present(codes), -1].copy(), read.n_outside, read.n_missing)
+
+
+def read_samples(path: str | os.PathLike, schema: Schema) -> Samples:
+    """Read a table of samples that need no label, as `read_table` does.
+
+    Parameters
+    ----------
+    path : path-like
+        A text file (UTF-8), one row a line, with the columns of the attributes; others are passed over.
+    schema : Schema
+        What its columns mean.
+
+    Returns
+    -------
+    Samples
+
+    Raises
+    ------
+    InputError
+        As `read_table`.
+    """
+    codes, lines = _codes(path, schema, list(schema.attributes))
+    return _samples(codes, codes[:, :0], lines, schema, path)
 
 
 def decode(X: np.ndarray, schema: Schema) -> pd.DataFrame:
@@ -106,6 +132,31 @@ def decode(X: np.ndarray, schema: Schema) -> pd.DataFrame:
         codes, places = np.unique(column, return_inverse=True)
         words[attribute.name] = np.array([attribute.word(int(c)) for c in codes], object)[places]
     return pd.DataFrame(words, dtype=str)
+
+
+def _codes(
+    path: str | os.PathLike, schema: Schema, fields: Sequence[Attribute]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of some columns, (n, number of them) int64, and the lines, (n,) int64."""
+    rows = _rows(Path(path), schema)
+    names = _column_names(rows, schema, path)
+    encoders = [_Encoder(one, schema.missing) for one in fields]
+    places = [_place(one.column, names, path) for one in fields]
+    problems = _Problems(str(path), schema)
+    parts, numbers = [], []
+    while chunk := list(itertools.islice(rows, CHUNK_ROWS)):
+        lines, texts = zip(*chunk, strict=True)
+        _check_lengths(lines, texts, len(names), path)
+        columns = list(zip(*texts, strict=True))
+        codes = [encoder.codes(columns[place]) for encoder, place in zip(encoders, places, strict=True)]
+        codes = np.stack(codes, axis=1)
+        problems.note(codes, lines, [columns[place] for place in places], encoders)
+        parts.append(codes)
+        numbers.append(np.array(lines, np.int64))
+    problems.raise_first()
+    if not parts:
+        raise InputError(f"{path}: has no rows; write one sample a line")
+    return np.concatenate(parts), np.concatenate(numbers)
 
 
 class _Encoder(dict):
@@ -150,10 +201,10 @@ class _Problems:
     def note(
         self, codes: np.ndarray, lines: Sequence[int], columns: list[Sequence[str]], encoders: list[_Encoder]
     ) -> None:
-        """Take up the problems of a chunk: codes (n, d + 1) int64, the label last."""
+        """Take up the problems of a chunk: codes (n, number of encoders) int64."""
         for place, (encoder, texts) in enumerate(zip(encoders, columns, strict=True)):
             column, attribute = codes[:, place], encoder.attribute
-            is_label = place == len(encoders) - 1
+            is_label = attribute is self.schema.label
             unreadable = column == _UNREADABLE
             outside = (
                 ((column < attribute.low) | (column > attribute.high)) & ~unreadable & (column != _MISSING)
@@ -192,17 +243,23 @@ def _outside(text: str, code: int, attribute: Attribute, is_label: bool) -> str:
     )
 
 
-def _data(codes: np.ndarray, schema: Schema, path: str | os.PathLike) -> Data:
+def _present(codes: np.ndarray) -> np.ndarray:
+    """Return which rows have all values, (n,) bool."""
+    return (codes != _MISSING).all(axis=1)
+
+
+def _samples(
+    codes: np.ndarray, label: np.ndarray, lines: np.ndarray, schema: Schema, path: str | os.PathLike
+) -> Samples:
     """Leave out rows with a missing value, count those outside the domain."""
-    missing = (codes == _MISSING).any(axis=1)
-    if missing.all():
+    present = _present(np.hstack([codes, label]))
+    if not present.any():
         raise InputError(f"{path}: a value is missing in every row; correct 'missing' in {schema.name}")
-    codes = codes[~missing]
-    X = np.ascontiguousarray(codes[:, :-1], np.int32)
+    X = np.ascontiguousarray(codes[present], np.int32)
     n_outside = int((~schema.domain.contains(X)).sum())
     if schema.outside == CLIP:
         X = schema.domain.clip(X)
-    return Data(X, codes[:, -1].copy(), n_outside, int(missing.sum()))
+    return Samples(X, lines[present], n_outside, int((~present).sum()))
 
 
 def _rows(path: Path, schema: Schema) -> Iterator[tuple[int, list[str]]]:

@@ -1,6 +1,7 @@
 """What a classifier is tested on: its data, its network and its seeds, made ready once for all searches."""
 
 import hashlib
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.classifiers.domain import Protected
+from biaslab.classifiers.domain import Domain
 from biaslab.classifiers.encoding import Data, read_table
 from biaslab.classifiers.networks import Network, load_network, save_network
-from biaslab.classifiers.schema import Schema, load_schema
+from biaslab.classifiers.schema import MAX_PROTECTED_VALUES, Schema, load_schema
 from biaslab.classifiers.training import train
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
@@ -30,7 +31,7 @@ class Case:
     Attributes
     ----------
     classifier, attribute : str
-        Their names; the attribute is the protected one.
+        Their names; the attribute is the protected one, or several with commas between.
     subject : Subject
     X : (N, d) int32
         The data.
@@ -95,8 +96,8 @@ def prepare(
     write_tsv(folder / SUMMARY, _summary(folder.name, table, classifier, is_trained=network is None))
 
 
-def load_cases(folder: Path, schema: Path, bounds: Path | None = None) -> Iterator[Case]:
-    """Yield a classifier with each of its protected attributes.
+def load_cases(folder: Path, schema: Path, bounds: Path | None = None, together: int = 1) -> Iterator[Case]:
+    """Yield a classifier with each of its protected attributes, and with several that vary together.
 
     Parameters
     ----------
@@ -105,7 +106,11 @@ def load_cases(folder: Path, schema: Path, bounds: Path | None = None) -> Iterat
     schema : pathlib.Path
         The same as there.
     bounds : pathlib.Path, optional
-        Another schema, whose bounds the mode ``published`` takes for those of the protected column.
+        Another schema, whose bounds the mode ``published`` takes for those of the protected column; several
+        that vary together have their own.
+    together : int
+        The most attributes that vary together; the names of such a set are joined by commas. A set with too
+        many values is passed over.
 
     Raises
     ------
@@ -115,16 +120,34 @@ def load_cases(folder: Path, schema: Path, bounds: Path | None = None) -> Iterat
     described, network = load_schema(schema), load_network(folder / NETWORK)
     arrays = read_npz(folder / DATA)
     other = load_schema(bounds).domain if bounds else None
-    for attribute in described.protected:
-        column = described.domain.columns([attribute])[0]
-        if other and column >= other.n_attributes:
-            raise InputError(
-                f"{bounds}: has no attribute {column + 1}, of which the bounds are asked; name another"
-            )
-        published_bounds = (int(other.low[column]), int(other.high[column])) if other else None
-        subject = Subject(network, described.domain, Protected.of(described.domain, [column]))
-        rows = arrays["X"][arrays["seeds"]]
-        yield Case(folder.name, attribute, subject, arrays["X"], rows, published_bounds)
+    rows = arrays["X"][arrays["seeds"]]
+    for size in range(1, together + 1):
+        for names in itertools.combinations(described.protected, size):
+            if size > 1 and not _is_testable(described, names):
+                continue
+            published_bounds = _bounds_of(bounds, other, described.domain.columns(names)) if other else None
+            subject = Subject(network, described.domain, described.protect(names))
+            yield Case(folder.name, ",".join(names), subject, arrays["X"], rows, published_bounds)
+
+
+def _is_testable(schema: Schema, names: Sequence[str]) -> bool:
+    """Return whether attributes have few enough values together, and leave another one to move."""
+    columns = list(schema.domain.columns(names))
+    sizes = (schema.domain.high - schema.domain.low + 1)[columns]
+    return (
+        int(np.prod(sizes, dtype=object)) <= MAX_PROTECTED_VALUES and len(names) < schema.domain.n_attributes
+    )
+
+
+def _bounds_of(path: Path, other: Domain, columns: Sequence[int]) -> tuple[int, int] | None:
+    """Return the bounds that another domain has for a column; None for several columns."""
+    if len(columns) > 1:
+        return None
+    if columns[0] >= other.n_attributes:
+        raise InputError(
+            f"{path}: has no attribute {columns[0] + 1}, of which the bounds are asked; name another"
+        )
+    return int(other.low[columns[0]]), int(other.high[columns[0]])
 
 
 def load_labels(folder: Path) -> np.ndarray:

@@ -25,6 +25,14 @@ app.add_typer(text_cli.app, name="text")
 
 _TRAIN = "train"
 
+ProtectedSets = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A protected attribute, or several that vary together (age,sex); repeat to take each in turn."
+        " By default each that the schema names."
+    ),
+]
+
 
 @app.command("run")
 def run_tester(
@@ -38,14 +46,10 @@ def run_tester(
         ),
     ],
     out: Annotated[Path, typer.Option(help="The folder for found.tsv, changed.tsv and summary (.tsv, .md).")],
-    protected: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A protected attribute, or several that vary together (age,sex); repeat to search for each."
-            " By default each that the schema names."
-        ),
-    ] = None,
-    tester: Annotated[str, typer.Option(help="adf, aequitas, symbolic or random.")] = "adf",
+    protected: ProtectedSets = None,
+    tester: Annotated[
+        str, typer.Option(help="adf, eidig-5, eidig-inf, aequitas, symbolic or random.")
+    ] = "adf",
     mode: Annotated[
         str, typer.Option(help="paper, as printed, or published, with the quirks of the authors' code.")
     ] = "paper",
@@ -78,35 +82,99 @@ def run_tester(
     set_threads(threads)
     plan = Plan(tester, mode, seeds, hops, seed, time_limit, sample_limit)
     described = load_schema(schema)
-    groups = [[name.strip() for name in group.split(",")] for group in protected or described.protected]
-    for number, names in enumerate(groups):
-        described.protect(names)
-        if names in groups[:number]:
-            raise InputError(f"--protected {','.join(names)}: is there twice; give it once")
+    groups = _groups(protected, described)
     table = read_table(data, described)
     classifier = _classifier(model, table, described, epochs, seed, out)
     _search(plan, classifier, table, described, groups, data, out)
 
 
+@app.command("judge")
+def judge_samples(
+    samples: Annotated[
+        Path, typer.Argument(help="A table of samples (text), as the data but without label.")
+    ],
+    schema: Annotated[Path, typer.Option(help="What its columns mean (.yaml).")],
+    model: Annotated[str, typer.Option(help="The classifier, as of run; not train without --data.")],
+    out: Annotated[Path, typer.Option(help="The folder for judged.tsv and summary.tsv.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The table of the data; with it, how natural and different the finds are."),
+    ] = None,
+    protected: ProtectedSets = None,
+    seed: Seed = 1,
+    threads: Threads = 1,
+    epochs: Annotated[int, typer.Option(help="Passes over the data, to train a network.", min=1)] = 100,
+) -> None:
+    """Judge samples that you bring: which are discriminatory, and by which attribute."""
+    import pandas as pd
+
+    from biaslab.classifiers.encoding import read_samples, read_table
+    from biaslab.classifiers.schema import load_schema
+    from biaslab.core.io import write_tsv
+    from biaslab.core.jit import set_threads
+    from biaslab.fairness_testing import judging
+    from biaslab.fairness_testing.testers.subject import Subject
+
+    set_threads(threads)
+    described = load_schema(schema)
+    groups = _groups(protected, described)
+    suite = read_samples(samples, described)
+    table = read_table(data, described) if data else None
+    classifier = _classifier(model, table, described, epochs, seed, out)
+    judged, rows = [], []
+    for names in groups:
+        subject, name = Subject(classifier, described.domain, described.protect(names)), ",".join(names)
+        judged.append(judging.judge(subject, suite, described).assign(protected=name))
+        row = judging.summarize(subject, suite, described, table.X if table else None, seed)
+        rows.append({"protected": name} | row)
+    whole = pd.concat(judged, ignore_index=True)
+    write_tsv(out / "judged.tsv", whole[["protected", *whole.columns.drop("protected")]])
+    write_tsv(out / "summary.tsv", pd.DataFrame(rows))
+    typer.echo(f"{samples}: {len(suite.X):,} rows, {suite.n_outside:,} outside the domain")
+    for row in rows:
+        typer.echo(
+            f"{row['protected']}: {row['n_discriminatory_rows']:,} rows are discriminatory;"
+            f" {row['n_discriminatory']:,} of {row['n_samples']:,} different samples ({row['share']:.1%})"
+        )
+
+
 @app.command("import-weights")
 def import_weights(
-    prefix: Annotated[Path, typer.Argument(help="The files' common prefix, without .index.")],
+    weights: Annotated[
+        Path, typer.Argument(help="A Keras file (.h5), or the common prefix of a checkpoint, without .index.")
+    ],
     out: Out,
 ) -> None:
-    """Read a network from a TensorFlow 1 checkpoint, without TensorFlow, and write it as .npz."""
+    """Read a network of Keras or TensorFlow 1, without TensorFlow, and write it as .npz."""
+    from biaslab.classifiers import keras_h5
     from biaslab.classifiers.networks import save_network
     from biaslab.classifiers.tensorflow_bundle import load_bundle
 
-    save_network(out, load_bundle(prefix))
+    is_keras = weights.suffix.lower() in keras_h5.SUFFIXES
+    save_network(out, keras_h5.load_keras(weights) if is_keras else load_bundle(weights))
 
 
-def _classifier(model: str, table: "Data", schema: "Schema", epochs: int, seed: int, out: Path) -> "Model":
+def _groups(protected: list[str] | None, schema: "Schema") -> list[list[str]]:
+    """Return the sets of protected attributes that are asked for, each of which must be there once."""
+    groups = [[name.strip() for name in group.split(",")] for group in protected or schema.protected]
+    for number, names in enumerate(groups):
+        schema.protect(names)
+        if names in groups[:number]:
+            raise InputError(f"--protected {','.join(names)}: is there twice; give it once")
+    return groups
+
+
+def _classifier(
+    model: str, table: "Data | None", schema: "Schema", epochs: int, seed: int, out: Path
+) -> "Model":
     """Return the classifier that an argument names; a network that is trained is kept in the folder."""
     from biaslab.classifiers.adapters import adapt, import_object
     from biaslab.classifiers.networks import load_network, save_network
 
     n_classes = len(schema.classes)
     if model == _TRAIN:
+        if table is None:
+            raise InputError("--model train: there are no data to train on; name them with --data")
         from biaslab.classifiers.training import train
 
         typer.echo("training a network ...", err=True)
@@ -114,7 +182,7 @@ def _classifier(model: str, table: "Data", schema: "Schema", epochs: int, seed: 
         save_network(out / "network.npz", network)
         return network
     found = load_network(Path(model)) if model.endswith(".npz") else import_object(model)
-    return adapt(found, table.X.shape[1], n_classes)
+    return adapt(found, schema.domain.n_attributes, n_classes)
 
 
 def _search(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from biaslab.core.errors import InputError
 from biaslab.run.options import Seed, Threads
 
 app = typer.Typer(help="The experiment on one classifier, step by step.", no_args_is_help=True)
@@ -16,6 +17,10 @@ Uniform = Annotated[int, typer.Option(help="Uniform samples of the domain.", min
 Weights = Annotated[Path | None, typer.Option(help="Weights (.npz); without, a network is trained.")]
 Clusters = Annotated[
     Path | None, typer.Option(help="The cluster of each row; without, the rows are clustered.")
+]
+
+Bounds = Annotated[
+    Path | None, typer.Option(help="Schema whose bounds the mode published takes for protected attributes.")
 ]
 
 
@@ -49,10 +54,7 @@ def search(
     local_seeds: Annotated[int, typer.Option(help="Rows on which local phases are compared.", min=1)],
     seed: Seed,
     threads: Threads,
-    published_bounds: Annotated[
-        Path | None,
-        typer.Option(help="Schema whose bounds the mode published takes for protected attributes."),
-    ] = None,
+    published_bounds: Bounds = None,
 ) -> None:
     """Let all testers search: counts, curves, local, ablation, fairness, pairs (.tsv) and found.npz."""
     import pandas as pd
@@ -76,6 +78,36 @@ def search(
         together = pd.concat([tables[name] for tables in searched], ignore_index=True)
         write_tsv(results / f"{name}.tsv", together)
     save_found(results, found)
+
+
+@app.command("budgets")
+def budgets(
+    results: Results,
+    schema: Schema,
+    query_budgets: Annotated[str, typer.Option(help="Model queries, several with commas between.")],
+    budget_hops: Annotated[int, typer.Option(help="Steps of a walk.", min=1)],
+    repetitions: Annotated[int, typer.Option(help="Searches with other random numbers.", min=2)],
+    seed: Seed,
+    threads: Threads,
+    published_bounds: Bounds = None,
+) -> None:
+    """Let testers spend equal numbers of queries: budgets.tsv, and suites.tsv of what they found."""
+    import pandas as pd
+
+    from biaslab.classifiers.schema import load_schema
+    from biaslab.core.io import write_tsv
+    from biaslab.core.jit import set_threads
+    from biaslab.fairness_testing import budgets as science
+    from biaslab.fairness_testing.cases import load_cases
+
+    set_threads(threads)
+    queries = tuple(sorted({_budget(text) for text in query_budgets.split(",")}))
+    effort = science.Effort(queries, budget_hops, repetitions, seed)
+    described = load_schema(schema)
+    cases = load_cases(results, schema, published_bounds, together=science.TOGETHER)
+    tables = zip(*(science.compare(case, described, effort) for case in cases), strict=True)
+    for name, parts in zip(("budgets", "suites"), tables, strict=True):
+        write_tsv(results / f"{name}.tsv", pd.concat(parts, ignore_index=True))
 
 
 @app.command("retrain")
@@ -104,3 +136,9 @@ def retrain(
         for case in load_cases(results, schema)
     ]
     write_tsv(results / "retraining.tsv", pd.concat(tables, ignore_index=True))
+
+
+def _budget(text: str) -> int:
+    if not (text.strip().isdecimal() and int(text) > 0):
+        raise InputError(f"--query-budgets: '{text}' is no number of queries; give whole numbers from 1 on")
+    return int(text)

@@ -17,7 +17,7 @@ from biaslab.fairness_testing.names import COLUMNS, FULL, PAPER, PUBLISHED, SHAR
 from biaslab.fairness_testing.testers import random_search, trails
 from biaslab.fairness_testing.testers.contract import Task, Tester, collect
 from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share, find_partners
-from biaslab.fairness_testing.testers.registry import TESTERS, runs
+from biaslab.fairness_testing.testers.registry import paper_testers, runs
 from biaslab.fairness_testing.testers.trails import Phases, Trail
 
 N_POINTS = 50
@@ -124,7 +124,7 @@ def ablate(case: Case, effort: Effort) -> pd.DataFrame:
     rows = [
         {"tester": tester.name, "switch": name, "repetition": repetition}
         | _count(case, collect(tester.search(_task(case, effort, repetition), settings)))
-        for tester in TESTERS.values()
+        for tester in paper_testers().values()
         if tester.is_proposed
         for name, settings in variants(case, tester).items()
         for repetition in range(effort.repetitions)

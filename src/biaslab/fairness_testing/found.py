@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from biaslab.core.io import read_npz, write_npz
-from biaslab.fairness_testing.testers.registry import TESTERS
+from biaslab.fairness_testing.testers.registry import paper_testers
 
 FOUND = "found.npz"
 
@@ -25,8 +25,8 @@ def load_found(folder: Path, attribute: str) -> dict[str, np.ndarray]:
     InputError
         When the file is missing or damaged, or lacks a tester.
     """
-    arrays = read_npz(folder / FOUND, tuple(_key(attribute, tester) for tester in TESTERS))
-    return {tester: arrays[_key(attribute, tester)] for tester in TESTERS}
+    arrays = read_npz(folder / FOUND, tuple(_key(attribute, tester) for tester in paper_testers()))
+    return {tester: arrays[_key(attribute, tester)] for tester in paper_testers()}
 
 
 def _key(attribute: str, tester: str) -> str:

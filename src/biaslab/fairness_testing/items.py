@@ -6,6 +6,7 @@ from biaslab.run.area import FIGURE, TABLE, Item
 
 _TABLES = "biaslab.fairness_testing.report.tables"
 _FIGURES = "biaslab.fairness_testing.report.figures"
+_BUDGETS = "biaslab.fairness_testing.report.budgets"
 
 _TABULAR_ITEMS = (
     Item(
@@ -132,6 +133,33 @@ _TABULAR_ITEMS = (
         f"{_FIGURES}:draw_retraining",
         ("retraining.tsv", "fairness.tsv"),
         caption="fairness_retraining",
+        of=TABULAR,
+    ),
+    Item(
+        "budgets",
+        TABLE,
+        "Testers at equal numbers of queries",
+        f"{_BUDGETS}:budget_table",
+        ("budgets.tsv",),
+        caption="fairness_budgets",
+        of=TABULAR,
+    ),
+    Item(
+        "suites",
+        TABLE,
+        "How natural and how different the finds are",
+        f"{_BUDGETS}:suite_table",
+        ("suites.tsv",),
+        caption="fairness_suites",
+        of=TABULAR,
+    ),
+    Item(
+        "budgets",
+        FIGURE,
+        "Testers at equal numbers of queries",
+        f"{_BUDGETS}:draw_budgets",
+        ("budgets.tsv",),
+        caption="fairness_budgets",
         of=TABULAR,
     ),
 )

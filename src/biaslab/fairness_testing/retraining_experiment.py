@@ -10,7 +10,7 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing.cases import Case
 from biaslab.fairness_testing.names import COLUMNS
 from biaslab.fairness_testing.retraining import DEFAULT, ENSEMBLE, LABEL_RULES, Ensemble, retraining_table
-from biaslab.fairness_testing.testers.registry import TESTERS
+from biaslab.fairness_testing.testers.registry import paper_testers
 
 N_OTHER_RULES = 2
 """Retrainings by each rule for labels but the first, which show what the rule does."""
@@ -71,7 +71,7 @@ def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], eff
 
 def _runs(retrainings: int) -> list[tuple[str, Sequence[str], int]]:
     """Return testers, the paper's own last, each with rules for labels and how often is retrained by each."""
-    testers = sorted(TESTERS.values(), key=lambda tester: tester.is_proposed)
+    testers = sorted(paper_testers().values(), key=lambda tester: tester.is_proposed)
     first = [(tester.name, LABEL_RULES[:1], retrainings) for tester in testers if tester.is_retrained]
     n_others = min(N_OTHER_RULES, retrainings)
     others = [(tester.name, LABEL_RULES[1:], n_others) for tester in testers if tester.is_proposed]

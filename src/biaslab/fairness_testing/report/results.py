@@ -14,7 +14,9 @@ from biaslab.run.reports import CLAIMS, Results
 AUTHORS_DATA = ("census", "bank", "credit")
 """Classifiers whose data and weights are the authors', in the order of the paper's tables."""
 
-_TESTERS = sorted(TESTERS.values(), key=lambda tester: (tester.is_proposed, tester.is_retrained))
+_TESTERS = sorted(
+    TESTERS.values(), key=lambda tester: (tester.is_later, tester.is_proposed, tester.is_retrained)
+)
 TESTER_NAMES = {tester.name: tester.title for tester in _TESTERS}
 """What people call the testers, in the order of the tables: the baseline first, the paper's own last."""
 RIVALS = ("aequitas", "symbolic")

@@ -1,6 +1,6 @@
 """ADF's global phase in lock-step: every iteration moves all seeds that are not yet discriminatory."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,25 +11,8 @@ from biaslab.fairness_testing.testers.adf_settings import Settings
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Trail
+from biaslab.fairness_testing.testers.two_phases import Finds
 from biaslab.fairness_testing.testers.visits import Visits
-
-
-@dataclass(frozen=True)
-class Finds:
-    """The discriminatory samples of a global phase, where the local one starts.
-
-    Attributes
-    ----------
-    samples : (g, d) int32
-    seeds : (g,) int64
-        The seed that each one comes from, in rising order.
-    partners : (g, p) int32
-        Protected values with which each one gets another label.
-    """
-
-    samples: np.ndarray
-    seeds: np.ndarray
-    partners: np.ndarray
 
 
 def generate(
@@ -112,14 +95,32 @@ def choose_steps(
     partners, steps : (n, d) int32
     """
     pair = X.copy()
-    pair[:, subject.protected.columns] = _farthest(subject, X, labels, settings.value_below_domain)
+    values, differences = farthest(subject, X, labels)
+    if settings.value_below_domain:
+        values[differences <= 0] = -1
+    pair[:, subject.protected.columns] = values
     g, h = pair_gradients(subject.model, X, pair, labels, labels, settings.subnormal_is_zero)
     directions = _directions(np.sign(g), np.sign(h), subject, draws, settings.signs_twice)
     return pair, directions.astype(np.int32)
 
 
-def _farthest(subject: Subject, X: np.ndarray, labels: np.ndarray, value_below_domain: bool) -> np.ndarray:
-    """Return the protected values whose output differs most from the sample's (Equation 3), (n, p) int32."""
+def farthest(subject: Subject, X: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the other protected values whose output differs most from the sample's (Equation 3).
+
+    Parameters
+    ----------
+    subject : Subject
+    X : (n, d) int32
+    labels : (n,) int64
+        The samples' own, whose output is compared.
+
+    Returns
+    -------
+    values : (n, p) int32
+        The first of equal ones.
+    differences : (n,) float
+        How much the output differs.
+    """
     protected = subject.protected
     n, m = len(X), len(protected.values)
     variants = protected.variants(X).reshape(n * m, -1)
@@ -128,10 +129,7 @@ def _farthest(subject: Subject, X: np.ndarray, labels: np.ndarray, value_below_d
     differences = np.abs(outputs[n:].reshape(n, m) - outputs[:n, None])
     own = protected.positions(X)
     differences[np.flatnonzero(own >= 0), own[own >= 0]] = -1
-    values = protected.values[differences.argmax(axis=1)]
-    if value_below_domain:
-        values[differences.max(axis=1) <= 0] = -1
-    return values
+    return protected.values[differences.argmax(axis=1)], differences.max(axis=1)
 
 
 def _directions(

@@ -2,13 +2,14 @@
 
 import numpy as np
 
+from biaslab.fairness_testing.testers import two_phases
 from biaslab.fairness_testing.testers.adf_descent import descend
-from biaslab.fairness_testing.testers.adf_global import Finds
 from biaslab.fairness_testing.testers.adf_gradients import pair_gradients
 from biaslab.fairness_testing.testers.adf_settings import Settings
 from biaslab.fairness_testing.testers.adf_walks import Explorer, Walks
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Trail
+from biaslab.fairness_testing.testers.two_phases import Finds
 from biaslab.fairness_testing.testers.visits import Visits
 
 
@@ -45,7 +46,7 @@ def generate(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settin
     moved = np.ones(len(finds.seeds), bool)
     for way, side, chance in np.moveaxis(draws, 0, 2):
         shares[moved] = attribute_weights(subject, at.take(moved), settings).cumsum(axis=1)
-        steps = _steps(shares, way, side, others, domain.n_attributes)
+        steps = two_phases.steps(subject, shares, way, side)
         tried = arrive(domain.clip(at.samples + steps), at.partners, 2 * moved)
         moved = tried.discriminatory | ~at.discriminatory | (chance < settings.acceptance)
         at.put(moved, tried.take(moved))
@@ -76,13 +77,3 @@ def attribute_weights(subject: Subject, walks: Walks, settings: Settings) -> np.
     zero = saliency == 0
     with np.errstate(divide="ignore"):  # where one is zero, the limit: those share all probability
         return np.where(zero.any(axis=1, keepdims=True), zero, 1 / saliency)
-
-
-def _steps(
-    shares: np.ndarray, way: np.ndarray, side: np.ndarray, others: np.ndarray, n_attributes: int
-) -> np.ndarray:
-    """Return one step of one unit for each walk, (g, d) int32 (Algorithm 9)."""
-    steps = np.zeros((len(shares), n_attributes), np.int32)
-    chosen = (shares <= (way * shares[:, -1])[:, None]).sum(axis=1)
-    steps[np.arange(len(steps)), others[chosen]] = np.where(side < 0.5, 1, -1)
-    return steps

@@ -113,6 +113,9 @@ class Tester:
         are labelled by every rule.
     is_retrained : bool
         Whether networks are retrained with its finds.
+    is_later : bool
+        Whether it is younger than the paper: the paper's experiment leaves it out, and it is compared with
+        the others at equal budgets alone.
     """
 
     name: str
@@ -126,6 +129,7 @@ class Tester:
     with_bounds: Callable[[Any, tuple[int, int]], Any] | None = None
     is_proposed: bool = False
     is_retrained: bool = True
+    is_later: bool = False
 
     @property
     def has_switches(self) -> bool:

@@ -31,15 +31,19 @@ class Check:
     queries: np.ndarray
 
     @property
+    def flips(self) -> np.ndarray:
+        """Which combinations give a sample another label, (n, m) bool."""
+        return self.variant_labels != self.labels[:, None]
+
+    @property
     def discriminatory(self) -> np.ndarray:
         """Which samples are discriminatory, (n,) bool (Definition 2.1)."""
-        return (self.variant_labels != self.labels[:, None]).any(axis=1)
+        return self.flips.any(axis=1)
 
     @property
     def partners(self) -> np.ndarray:
         """The first combination with another label, (n,) int64; -1 where there is none."""
-        differs = self.variant_labels != self.labels[:, None]
-        return np.where(differs.any(axis=1), differs.argmax(axis=1), -1)
+        return np.where(self.discriminatory, self.flips.argmax(axis=1), -1)
 
 
 def check(subject: Subject, X: np.ndarray) -> Check:
@@ -64,9 +68,14 @@ def check(subject: Subject, X: np.ndarray) -> Check:
     return Check(labels, variant_labels, m + (~is_variant).astype(np.int64))
 
 
+def check_batches(subject: Subject, X: np.ndarray) -> Iterator[Check]:
+    """Yield the checks of perhaps many samples, (n, d) int32, in order, some at a time."""
+    return (check(subject, X[part]) for part in _batches(len(X)))
+
+
 def are_discriminatory(subject: Subject, X: np.ndarray) -> np.ndarray:
     """Return which of perhaps many samples, (n, d) int32, are discriminatory, (n,) bool."""
-    found = [check(subject, X[part]).discriminatory for part in _batches(len(X))]
+    found = [part.discriminatory for part in check_batches(subject, X)]
     return np.concatenate([np.empty(0, bool), *found])
 
 

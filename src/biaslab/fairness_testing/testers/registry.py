@@ -2,11 +2,19 @@
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.fairness_testing.names import MODES
-from biaslab.fairness_testing.testers import adf, aequitas, random_search, symbolic
+from biaslab.fairness_testing.testers import adf, aequitas, eidig, random_search, symbolic
 from biaslab.fairness_testing.testers.contract import Tester
 
 TESTERS: dict[str, Tester] = {
-    tester.name: tester for tester in (adf.TESTER, aequitas.TESTER, symbolic.TESTER, random_search.TESTER)
+    tester.name: tester
+    for tester in (
+        adf.TESTER,
+        aequitas.TESTER,
+        symbolic.TESTER,
+        random_search.TESTER,
+        eidig.EIDIG_5,
+        eidig.EIDIG_INF,
+    )
 }
 """Every tester by its name."""
 
@@ -26,7 +34,12 @@ def find_tester(name: str) -> Tester:
     return TESTERS[name]
 
 
+def paper_testers() -> dict[str, Tester]:
+    """Return the testers that the paper runs, by name."""
+    return {name: tester for name, tester in TESTERS.items() if not tester.is_later}
+
+
 def runs() -> list[tuple[Tester, str]]:
-    """Return all testers with their modes: first those of code and paper, then what others do not have."""
-    every = [(tester, mode) for tester in TESTERS.values() for mode in tester.modes]
+    """Return the paper's testers by mode: first the modes of code and paper, then what others do not have."""
+    every = [(tester, mode) for tester in paper_testers().values() for mode in tester.modes]
     return sorted(every, key=lambda run: not (run[0].has_switches and run[1] in MODES))

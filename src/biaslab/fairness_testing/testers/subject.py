@@ -1,6 +1,7 @@
 """What is tested: a classifier, the domain of its samples, and the attributes that may vary within a pair."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Subject:
     domain: Domain
     protected: Protected
 
-    @property
+    @cached_property
     def free(self) -> np.ndarray:
         """The columns that are not protected, (d - p,) int64, in rising order."""
         return self.protected.others(self.domain.n_attributes)

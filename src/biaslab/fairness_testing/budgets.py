@@ -1,0 +1,155 @@
+"""Testers at equal numbers of model queries, for one protected attribute and for two that vary together."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from biaslab.classifiers.schema import Schema
+from biaslab.core.rng import stream
+from biaslab.fairness_testing import suites
+from biaslab.fairness_testing.cases import Case
+from biaslab.fairness_testing.names import COLUMNS, MODES
+from biaslab.fairness_testing.testers import trails
+from biaslab.fairness_testing.testers.contract import Part, Task, Tester
+from biaslab.fairness_testing.testers.registry import TESTERS
+from biaslab.fairness_testing.testers.trails import Trail
+
+TOGETHER = 2
+"""The most protected attributes that vary together."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is searched; see `query_budgets` and its neighbours in the configuration.
+
+    Attributes
+    ----------
+    queries : tuple of int
+        The budgets.
+    hops : int
+        Steps of a walk.
+    repetitions : int
+        Searches from seeds in another order, with other random numbers.
+    seed : int
+    """
+
+    queries: tuple[int, ...]
+    hops: int
+    repetitions: int
+    seed: int
+
+
+def compare(case: Case, schema: Schema, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Let every tester but costly ones spend equal budgets, and describe what it found.
+
+    Parameters
+    ----------
+    case : Case
+    schema : Schema
+        What its columns are.
+    effort : Effort
+
+    Returns
+    -------
+    budgets, suites : pandas.DataFrame
+        Columns `names.COLUMNS`. The suites are the finds of the largest budget, and rows of the data beside
+        them (tester ``data``).
+    """
+    names = {"classifier": case.classifier, "protected": case.attribute}
+    space = suites.Space.of(schema, case.subject.free)
+    reference = suites.Reference.of(space, case.X, stream(effort.seed, "suites", "reference"))
+    counts, found = [], []
+    for repetition in range(effort.repetitions):
+        rng = stream(effort.seed, "suites", case.attribute, repetition)
+        found.append({"tester": "data", "mode": "", "repetition": repetition} | reference.of_data(rng))
+        for tester, mode in compared():
+            run = {"tester": tester.name, "mode": mode, "repetition": repetition}
+            for budget in effort.queries:
+                trail = spend(case, tester, mode, budget, replace(effort, seed=effort.seed + repetition))
+                counts.append(run | {"budget": budget} | _count(case, trail))
+            samples = trails.distinct_discriminatory(trail, case.subject.protected)
+            found.append(run | reference.describe(samples, rng))
+    tables = (pd.DataFrame(rows).assign(**names) for rows in (counts, found))
+    first, second = (
+        table[list(COLUMNS[name])] for table, name in zip(tables, ("budgets", "suites"), strict=True)
+    )
+    return first, second
+
+
+def compared() -> Iterator[tuple[Tester, str]]:
+    """Yield all testers but costly ones, in the modes of code and paper."""
+    for tester in TESTERS.values():
+        if not tester.is_costly:
+            yield from ((tester, mode) for mode in tester.modes if mode in MODES)
+
+
+def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Effort) -> Trail:
+    """Return what a tester visits until its queries are spent, walking from each seed before the next one.
+
+    Who runs out of seeds takes them again, with other random numbers.
+
+    Parameters
+    ----------
+    case : Case
+        Its seeds are taken in an order that the seed of the run decides, the same for all testers.
+    tester : Tester
+    mode : str
+    budget : int
+        Model queries; a visit that would exceed them is left out.
+    effort : Effort
+    """
+    visited, n_queries = [], 0
+    for trail in _search(_task(case, tester, budget, effort), tester, mode, case.published_bounds):
+        visited.append(trail)
+        n_queries += int(trail.queries.sum())
+        if n_queries >= budget:
+            break
+    trail = trails.join(visited)
+    return trail.part(np.cumsum(trail.queries) <= budget)
+
+
+def _search(task: Task, tester: Tester, mode: str, bounds: tuple[int, int] | None) -> Iterator[Trail]:
+    """Yield what is visited, part by part, without end; a seed that is taken again has another number."""
+    for number in itertools.count():
+        seed = int(stream(task.seed, "budgets", "round", number).integers(2**31)) if number else task.seed
+        for part in tester.search(replace(task, seed=seed), tester.settings(mode, bounds)):
+            trail = _seed_by_seed(part)
+            yield replace(trail, seed=trail.seed + np.int32(number * task.n_seeds))
+
+
+def _task(case: Case, tester: Tester, budget: int, effort: Effort) -> Task:
+    order = stream(effort.seed, "budgets").permutation(len(case.seeds))
+    n_values = len(case.subject.protected.values)
+    # Between two looks at the queries, about half of them are spent if walks follow from all seeds.
+    part_seeds = max(1, budget // (2 * effort.hops * n_values))
+    return Task(
+        subject=case.subject,
+        data=case.X,
+        seeds=case.seeds[order],
+        n_seeds=len(case.seeds),
+        hops=effort.hops,
+        n_explored=0,
+        n_drawn=budget // n_values + 1,
+        seed=effort.seed,
+        part_seeds=None if tester.draws_seeds else part_seeds,
+    )
+
+
+def _seed_by_seed(part: Part) -> Trail:
+    """Return both phases together: what was visited from a seed comes before what was from the next one."""
+    both = part.phases.joined()
+    return both.part(np.argsort(both.seed, kind="stable"))
+
+
+def _count(case: Case, trail: Trail) -> dict[str, int]:
+    counts = trails.count(trail, case.subject.protected)
+    return {
+        "n_values": len(case.subject.protected.values),
+        "n_seeds": len(np.unique(trail.seed)),
+        "n_queries": counts.n_queries,
+        "n_samples": counts.n_samples,
+        "n_discriminatory": counts.n_discriminatory,
+    }

@@ -1,0 +1,102 @@
+"""Samples that somebody brings, judged: which are discriminatory, and by which attribute."""
+
+import numpy as np
+import pandas as pd
+
+from biaslab.classifiers.encoding import Samples, decode
+from biaslab.classifiers.schema import Schema
+from biaslab.core.rng import stream
+from biaslab.fairness_testing import suites
+from biaslab.fairness_testing.testers import trails
+from biaslab.fairness_testing.testers.discrimination import are_discriminatory, check_batches
+from biaslab.fairness_testing.testers.subject import Subject
+
+SUITE = ("nearest", "dense", "inside", "spread", "cells")
+"""What is said of samples where there are data to compare them with."""
+
+
+def judge(subject: Subject, samples: Samples, schema: Schema) -> pd.DataFrame:
+    """Judge every sample.
+
+    Parameters
+    ----------
+    subject : Subject
+    samples : Samples
+    schema : Schema
+        The words.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns line, label (what the classifier calls the sample), discriminatory (yes or no), n_values
+        (combinations of protected values), n_other (those that get another label), other_value and
+        other_label (of the first of these, empty where there is none), outside (of the domain, yes or no).
+    """
+    found = list(check_batches(subject, samples.X))
+    labels, flips, answers = (
+        np.concatenate([getattr(part, name) for part in found])
+        for name in ("labels", "flips", "variant_labels")
+    )
+    is_found, first = flips.any(axis=1), flips.argmax(axis=1)
+    classes, values = np.array(schema.classes, object), _value_names(subject, schema)
+    table = {
+        "line": samples.lines,
+        "label": classes[labels],
+        "discriminatory": np.where(is_found, "yes", "no"),
+        "n_values": flips.shape[1],
+        "n_other": flips.sum(axis=1),
+        "other_value": np.where(is_found, values[first], ""),
+        "other_label": np.where(is_found, classes[answers[np.arange(len(first)), first]], ""),
+        "outside": np.where(subject.domain.contains(samples.X), "no", "yes"),
+    }
+    return pd.DataFrame(table)
+
+
+def summarize(
+    subject: Subject, samples: Samples, schema: Schema, data: np.ndarray | None, seed: int
+) -> dict[str, float]:
+    """Count what is discriminatory, and describe these samples beside data.
+
+    Parameters
+    ----------
+    subject : Subject
+    samples : Samples
+    schema : Schema
+    data : (N, d) int32, optional
+    seed : int
+        Of what is drawn of many samples.
+
+    Returns
+    -------
+    dict
+        n_rows and n_discriminatory_rows; n_samples and n_discriminatory (different ones but for protected
+        attributes); share of these; with data, `SUITE` of the different discriminatory ones, by
+        `suites.Reference`.
+    """
+    X = samples.X
+    is_found = are_discriminatory(subject, X)
+    classes = trails.classes(X, subject.protected)
+    first = np.unique(classes[is_found], return_index=True)[1]
+    n_samples, n_found = len(np.unique(classes)), len(first)
+    row = {
+        "n_rows": len(X),
+        "n_discriminatory_rows": int(is_found.sum()),
+        "n_samples": n_samples,
+        "n_discriminatory": n_found,
+        "share": n_found / n_samples,
+    }
+    if data is None:
+        return row
+    space = suites.Space.of(schema, subject.free)
+    reference = suites.Reference.of(space, data, stream(seed, "suites", "reference"))
+    described = reference.describe(X[is_found][np.sort(first)], stream(seed, "suites", "judged"))
+    return row | {name: described[name] for name in SUITE}
+
+
+def _value_names(subject: Subject, schema: Schema) -> np.ndarray:
+    """Return the words of every combination of protected values, (m,) object."""
+    values = subject.protected.values
+    X = np.tile(subject.domain.low, (len(values), 1))
+    X[:, subject.protected.columns] = values
+    words = decode(X, schema).iloc[:, list(subject.protected.columns)].to_numpy(object)
+    return np.array([", ".join(row) for row in words], object)

@@ -1,0 +1,169 @@
+"""Testers at equal numbers of queries: tables and a figure beyond the paper.
+
+Each function takes the classifiers, whose files it reads, and raises InputError when one is missing.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.plotting import (
+    BLUE,
+    DOUBLE_COLUMN,
+    GREEN,
+    GREY,
+    LIGHT_GREY,
+    PURPLE,
+    figure,
+    legend_below,
+    save_with_data,
+)
+from biaslab.core.tables import Table, text_columns
+from biaslab.fairness_testing.names import PAPER, PUBLISHED, SETTING
+from biaslab.fairness_testing.report.results import TESTER_NAMES, mean_texts, ratio, read_all, summarize
+from biaslab.fairness_testing.report.tables import MODE_NAMES
+from biaslab.run.reports import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BASE = "adf"
+"""The tester that others are compared with."""
+_RUN = [*SETTING, "tester", "mode"]
+_SEARCH = [*SETTING, "mode", "repetition", "budget"]
+_COLOURS, _MARKERS = (GREEN, PURPLE, BLUE, GREY), ("o", "s", "^", "D")
+_ROW, _LEGEND = 0.24, 0.9  # heights in inches
+_SHOWN = {
+    "Classifier": "{classifier}",
+    "Protected": "{protected}",
+    "Tester": "{name}",
+    "Mode": "{mode_name}",
+}
+_REPETITIONS = (
+    " Mean ± half the width of its 95% interval (Student's t) over repetitions, each with seeds in another"
+    " order, the same for all testers, and other random numbers."
+)
+
+
+def relative(budgets: pd.DataFrame) -> pd.DataFrame:
+    """Compare what testers found with what ADF found in the same mode, repetition and budget.
+
+    Parameters
+    ----------
+    budgets : pandas.DataFrame
+        budgets.tsv.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns classifier, protected, tester, mode, budget, n_repetitions, and n_queries, n_discriminatory
+        and of_adf (percent, missing of ADF itself), means with intervals as of `results.summarize`.
+    """
+    base = budgets.loc[budgets["tester"] == _BASE, [*_SEARCH, "n_discriminatory"]]
+    both = budgets.merge(base, on=_SEARCH, how="left", suffixes=("", "_base"))
+    both["of_adf"] = 100 * ratio(both["n_discriminatory"], both["n_discriminatory_base"])
+    both.loc[both["tester"] == _BASE, "of_adf"] = np.nan
+    return summarize(both, [*_RUN, "budget"], ["n_queries", "n_discriminatory", "of_adf"])
+
+
+def budget_table(units: Sequence[Results]) -> Table:
+    """Return the discriminatory samples that testers find at equal numbers of queries."""
+    data = relative(read_all(units, "budgets"))
+    found = mean_texts(data, "n_discriminatory", ",.0f")
+    compared = mean_texts(data, "of_adf", ".0f")
+    texts = data.assign(found=found, compared=compared)
+    wide = texts.pivot(index=_RUN, columns="budget", values=["found", "compared"])
+    wide = wide.reindex(pd.MultiIndex.from_frame(data[_RUN].drop_duplicates()))
+    shown = dict(_SHOWN)
+    rows = _with_names(wide.index.to_frame(index=False))
+    for budget in sorted(data["budget"].unique()):
+        for kind, head in (("found", "{:,} queries"), ("compared", "% of ADF's at {:,}")):
+            rows[f"{kind}_{budget}"] = wide[kind, budget].to_numpy()
+            shown[head.format(budget)] = f"{{{kind}_{budget}}}"
+    note = (
+        "Different discriminatory samples; a query is a sample that the network is asked about, a gradient"
+        " too. All testers walk from a seed before they take the next one. Protected attributes with a comma"
+        " vary together: a pair may differ in any of them." + _REPETITIONS
+    )
+    return Table(data, text_columns(rows, shown), "Discriminatory samples at equal numbers of queries", note)
+
+
+def suite_table(units: Sequence[Results]) -> Table:
+    """Return how natural and how different the samples are that testers find."""
+    values = ["n_suite", "nearest", "dense", "inside", "spread", "cells"]
+    data = summarize(read_all(units, "suites").fillna({"mode": ""}), _RUN, values)
+    percent = _with_names(data)
+    scaled = [c for c in data if c.startswith(("dense", "inside", "cells"))]
+    percent[scaled] = 100 * data[scaled]
+    forms = {
+        "n_suite": ",.0f",
+        "nearest": ".3f",
+        "dense": ".0f",
+        "inside": ".0f",
+        "spread": ".3f",
+        "cells": ".0f",
+    }
+    percent = percent.assign(**{f"{v}_text": mean_texts(percent, v, form) for v, form in forms.items()})
+    shown = _SHOWN | {
+        "Samples": "{n_suite_text}",
+        "Nearest row": "{nearest_text}",
+        "Dense (%)": "{dense_text}",
+        "Inside (%)": "{inside_text}",
+        "Spread": "{spread_text}",
+        "Cells (%)": "{cells_text}",
+    }
+    note = (
+        "Of the finds of the largest budget, at most 200 drawn at random, and beside them rows of the data."
+        " Gower's distance without the protected attributes, to the nearest of the rows; share as near to its"
+        " tenth nearest row as 95% of the rows are to theirs; share with all values in the data's ranges;"
+        " mean distance of two finds; share of all pairs of levels of two attributes that occur."
+        + _REPETITIONS
+    )
+    return Table(data, text_columns(percent, shown), "How natural and how different the finds are", note)
+
+
+def draw_budgets(units: Sequence[Results], stem: Path) -> None:
+    """Draw what testers find in percent of what ADF finds at the largest budget, a panel a mode."""
+    data = relative(read_all(units, "budgets"))
+    data = data[(data["budget"] == data["budget"].max()) & (data["tester"] != _BASE)]
+    settings = list(data[SETTING].drop_duplicates().itertuples(index=False, name=None))
+    testers = [tester for tester in TESTER_NAMES if (data["tester"] == tester).any()]
+    with figure(DOUBLE_COLUMN, _ROW * len(settings) + _LEGEND) as fig:
+        axes = fig.subplots(1, 2, sharey=True)
+        for ax, mode in zip(axes, (PUBLISHED, PAPER), strict=True):
+            _draw_mode(ax, data[data["mode"] == mode], settings, testers)
+            ax.set_title(f"Testers {MODE_NAMES[mode]}")
+            ax.set_xlabel("Discriminatory samples (% of ADF's)")
+        axes[0].set_yticks(range(len(settings)), [": ".join(setting) for setting in settings])
+        axes[0].set_ylim(len(settings) - 0.5, -0.5)
+        legend_below(fig, axes[0], len(testers))
+        save_with_data(fig, stem, data)
+
+
+def _draw_mode(ax: "Axes", data: pd.DataFrame, settings: list[tuple[str, str]], testers: list[str]) -> None:
+    places = {setting: place for place, setting in enumerate(settings)}
+    for number, tester in enumerate(testers):
+        part = data[data["tester"] == tester]
+        y = [places[key] for key in part[SETTING].itertuples(index=False, name=None)]
+        ends = part[["of_adf_ci_low", "of_adf_ci_high"]].sub(part["of_adf"], axis=0).abs()
+        ax.errorbar(
+            part["of_adf"],
+            np.array(y) + 0.6 * ((number + 0.5) / len(testers) - 0.5),
+            xerr=np.nan_to_num(ends.to_numpy().T),
+            linestyle="",
+            color=_COLOURS[number % len(_COLOURS)],
+            marker=_MARKERS[number % len(_MARKERS)],
+            markersize=2.5,
+            elinewidth=0.7,
+            label=TESTER_NAMES[tester],
+        )
+    ax.axvline(100, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+    ax.tick_params(axis="y", length=0)
+
+
+def _with_names(data: pd.DataFrame) -> pd.DataFrame:
+    names = data["tester"].map(TESTER_NAMES | {"data": "rows of the data"})
+    return data.assign(name=names, mode_name=data["mode"].map(MODE_NAMES | {"": ""}))

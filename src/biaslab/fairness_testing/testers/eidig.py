@@ -1,0 +1,229 @@
+"""EIDIG: gradients of the output, and what was known before used again (Zhang, Zhang and Zhang 2021, ISSTA).
+
+The global phase adds up gradients with a decay (momentum), so that seeds meet the decision boundary sooner.
+The local one keeps the chances of the attributes for some steps, and takes no gradient in between. EIDIG-5
+renews them after five steps in a row that found something, EIDIG-INF never.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from biaslab.classifiers.models import Model
+from biaslab.fairness_testing import names
+from biaslab.fairness_testing.testers import two_phases
+from biaslab.fairness_testing.testers.adf_global import farthest
+from biaslab.fairness_testing.testers.contract import Part, Task, Tester, collect
+from biaslab.fairness_testing.testers.discrimination import check
+from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.testers.trails import Trail
+from biaslab.fairness_testing.testers.two_phases import Finds
+from biaslab.fairness_testing.testers.visits import Visits
+
+MAX_ITER = 10
+"""Most steps of the global phase."""
+EPSILON = 1e-6
+"""Added to a saliency before its reciprocal is taken."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The numbers of EIDIG, and its switches: what the authors' code does by a slip, and what is meant.
+
+    Not switches: the code walks once from a find that two seeds share; here no seed depends on another. Its
+    local phase writes its first step into the list of the global phase's finds, so that a moved sample,
+    which nothing has checked, is reported in place of each; here what was checked is counted. It draws seeds
+    from clusters at random; here all testers start from the same ones. Its domain is the range of the data,
+    so that no seed lies outside; here seeds are moved into the domain first.
+
+    Attributes
+    ----------
+    update_interval : int, optional
+        Steps after which the chances of the attributes are renewed; None: never.
+    decay : float
+        Share of the gradients before that is kept in each step of the global phase.
+    checks_last : bool
+        Whether the sample after the last step of the global phase is checked, too. The code does so where it
+        takes times (True), not where it counts (False).
+    own_partner : bool
+        A sample whose output is the same for all protected values has no farthest partner. The code (True)
+        takes the sample itself; False takes the first other one.
+    """
+
+    update_interval: int | None
+    decay: float = 0.5
+    checks_last: bool = True
+    own_partner: bool = False
+
+
+def search(task: Task, settings: Settings) -> Iterator[Part]:
+    """Search from rows of the data, with 1000 hops in the paper; see `two_phases.search`."""
+    algorithm = two_phases.Algorithm("eidig", MAX_ITER, find_globally, walk)
+    yield from two_phases.search(task, algorithm, settings)
+
+
+def search_around(task: Task, settings: Settings) -> Trail:
+    """Search locally from given seeds, as `search` does; one that is not discriminatory is moved first."""
+    return collect(search(task, settings)).local
+
+
+def _tester(name: str, title: str, update_interval: int | None) -> Tester:
+    paper = Settings(update_interval)
+    return Tester(
+        name=name,
+        title=title,
+        modes={names.PUBLISHED: replace(paper, checks_last=False, own_partner=True), names.PAPER: paper},
+        search=search,
+        search_around=search_around,
+        is_later=True,
+    )
+
+
+EIDIG_5 = _tester("eidig-5", "EIDIG-5", 5)
+EIDIG_INF = _tester("eidig-inf", "EIDIG-INF", None)
+
+
+def find_globally(
+    subject: Subject, seeds: np.ndarray, draws: np.ndarray, settings: Settings
+) -> tuple[Trail, Finds]:
+    """Move seeds towards the decision boundary until they are discriminatory.
+
+    Parameters
+    ----------
+    subject : Subject
+    seeds : (n, d) int32
+    draws : (n, MAX_ITER, 2) float64
+        Not needed: a sample whose gradients agree in no attribute stays where it is.
+    settings : Settings
+
+    Returns
+    -------
+    Trail
+        All samples that were checked, seed by seed.
+    Finds
+    """
+    domain, protected = subject.domain, subject.protected
+    X = domain.clip(seeds)
+    partners = np.zeros((len(X), len(protected.columns)), np.int32)
+    is_found = np.zeros(len(X), bool)
+    momenta = np.zeros((2, *X.shape))
+    visits, left = Visits(domain.n_attributes), np.arange(len(X))
+    for iteration in range(MAX_ITER + settings.checks_last):
+        found = check(subject, X[left])
+        visits.add(X[left], found.discriminatory, left, found.queries + 2 * (iteration > 0))
+        partners[left] = protected.values[found.partners]
+        is_found[left] = found.discriminatory
+        labels, left = found.labels[~found.discriminatory], left[~found.discriminatory]
+        if not len(left):
+            break
+        pair = _farthest_pair(subject, X[left], labels, settings.own_partner)
+        both = output_gradients(subject.model, np.concatenate([X[left], pair]), np.r_[labels, labels])
+        momenta[:, left] = settings.decay * momenta[:, left] + both.reshape(2, len(left), -1)
+        X[left] = domain.clip(X[left] + _steps_down(momenta[:, left], protected.columns))
+    finds = np.flatnonzero(is_found)
+    return visits.trail(), Finds(X[finds], finds, partners[finds])
+
+
+def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
+    """Walk around discriminatory samples; a step that finds nothing goes back to where the walk began.
+
+    Parameters
+    ----------
+    subject : Subject
+    finds : Finds
+        The g starts.
+    draws : (g, hops, 3) float64
+        Uniform numbers for each hop of each walk: which attribute, which way, and which partner.
+    settings : Settings
+
+    Returns
+    -------
+    Trail
+        The starts and all samples tried, walk by walk.
+    """
+    domain, visits = subject.domain, Visits(subject.domain.n_attributes)
+    if not len(finds.seeds):
+        return visits.trail()
+    found = check(subject, finds.samples)
+    visits.add(finds.samples, found.discriminatory, finds.seeds, found.queries)
+    pair = _farthest_pair(subject, finds.samples, found.labels, own_partner=False)
+    first_shares = attribute_weights(subject, finds.samples, pair).cumsum(axis=1)
+    at, shares, flips = finds.samples.copy(), first_shares.copy(), found.flips
+    age, gradients = np.zeros(len(at), np.int64), np.full(len(at), 2)
+    for way, side, chance in np.moveaxis(draws, 0, 2):
+        stale = np.flatnonzero(age == settings.update_interval) if settings.update_interval else []
+        if len(stale):
+            pair = _random_pair(subject, at[stale], flips[stale], chance[stale])
+            shares[stale] = attribute_weights(subject, at[stale], pair).cumsum(axis=1)
+            age[stale], gradients[stale] = 0, 2
+        at = domain.clip(at + two_phases.steps(subject, shares, way, side))
+        found = check(subject, at)
+        visits.add(at, found.discriminatory, finds.seeds, found.queries + gradients)
+        failed, flips = ~found.discriminatory, found.flips
+        age, gradients = np.where(failed, 0, age + 1), np.zeros(len(at), np.int64)
+        at[failed], shares[failed] = finds.samples[failed], first_shares[failed]
+    return visits.trail()
+
+
+def output_gradients(model: Model, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the gradients of the probability that the model gives to labels.
+
+    The cross entropy is J = -log p, therefore dp/dx = -p dJ/dx.
+
+    Parameters
+    ----------
+    model : Model
+    X : (n, d) int32
+    labels : (n,) int64
+
+    Returns
+    -------
+    (n, d) float64
+    """
+    p = model.probabilities(X)[np.arange(len(X)), labels].astype(float)
+    return -p[:, None] * model.input_gradients(X, labels)
+
+
+def attribute_weights(subject: Subject, X: np.ndarray, pair: np.ndarray) -> np.ndarray:
+    """Return the weights of the attributes that are not protected: the less they matter, the more.
+
+    Parameters
+    ----------
+    subject : Subject
+    X, pair : (n, d) int32
+        Samples and their partners.
+
+    Returns
+    -------
+    (n, k) float64
+        In the order of `Subject.free`.
+    """
+    both = np.concatenate([X, pair])
+    g, h = np.split(np.abs(output_gradients(subject.model, both, subject.model.labels(both))), 2)
+    return 1 / ((g + h)[:, subject.free] + EPSILON)
+
+
+def _farthest_pair(subject: Subject, X: np.ndarray, labels: np.ndarray, own_partner: bool) -> np.ndarray:
+    """Return samples with the protected values whose output differs most from theirs, (n, d) int32."""
+    values, differences = farthest(subject, X, labels)
+    pair = X.copy()
+    pair[:, subject.protected.columns] = values
+    return np.where((differences <= 0)[:, None], X, pair) if own_partner else pair
+
+
+def _random_pair(subject: Subject, X: np.ndarray, flips: np.ndarray, chance: np.ndarray) -> np.ndarray:
+    """Return samples with one of the protected values that flip their label, all as likely, (n, d) int32."""
+    rank = (chance * flips.sum(axis=1)).astype(int)  # which of them, from 0
+    pair = X.copy()
+    chosen = (flips.cumsum(axis=1) > rank[:, None]).argmax(axis=1)
+    pair[:, subject.protected.columns] = subject.protected.values[chosen]
+    return pair
+
+
+def _steps_down(momenta: np.ndarray, columns: tuple[int, ...]) -> np.ndarray:
+    """Return the steps, (n, d) int32, against gradients of samples and partners, (2, n, d), that agree."""
+    g, h = np.sign(momenta)
+    steps = np.where(g == h, -g, 0).astype(np.int32)
+    steps[:, columns] = 0
+    return steps

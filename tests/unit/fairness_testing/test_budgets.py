@@ -1,0 +1,118 @@
+"""Testers at equal numbers of queries."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from biaslab.classifiers.networks import save_network
+from biaslab.classifiers.schema import load_schema
+from biaslab.core.io import write_npz
+from biaslab.fairness_testing import budgets, cases, names
+from biaslab.fairness_testing.budgets import Effort
+from biaslab.fairness_testing.cases import Case
+from biaslab.fairness_testing.testers.discrimination import check
+from biaslab.fairness_testing.testers.registry import TESTERS
+from fairness_data import make_subject, random_network
+from naive import fairness_testing as naive
+
+EFFORT = Effort(queries=(200, 2000), hops=15, repetitions=2, seed=1)
+SCHEMA = """
+protected: [group, sex]
+attributes:
+  - {name: income, kind: integer, low: 0, high: 9}
+  - {name: group, kind: integer, low: 0, high: 2}
+  - {name: age, kind: integer, low: 1, high: 9}
+  - {name: balance, kind: integer, low: -4, high: 12}
+  - {name: sex, kind: category, values: [male, female]}
+label: {column: label, classes: ["no", "yes"]}
+"""
+
+
+@pytest.fixture
+def schema(tmp_path):
+    (tmp_path / "schema.yaml").write_text(SCHEMA)
+    return load_schema(tmp_path / "schema.yaml")
+
+
+def make_case(columns=(1,), name="group"):
+    subject = make_subject(random_network(21), columns)
+    X = subject.domain.draw(200, np.random.default_rng(1))
+    return Case("made", name, subject, X, X[:60])
+
+
+def test_budgets_are_kept_and_more_queries_find_more(schema):
+    counts, found = budgets.compare(make_case(), schema, EFFORT)
+    assert list(counts) == list(names.COLUMNS["budgets"])
+    assert list(found) == list(names.COLUMNS["suites"])
+    assert (counts["n_queries"] <= counts["budget"]).all()
+    assert (counts["n_queries"] > 0.9 * counts["budget"]).all()
+    wide = counts.pivot(index=["tester", "mode", "repetition"], columns="budget", values="n_discriminatory")
+    assert (wide[2000] > wide[200]).all()
+    assert set(counts["tester"]) == {name for name, tester in TESTERS.items() if not tester.is_costly}
+    assert set(found["tester"]) == {"data", *counts["tester"]}
+    largest = counts[counts["budget"] == 2000].set_index(["tester", "mode", "repetition"])
+    suites = found[found["tester"] != "data"].set_index(["tester", "mode", "repetition"])
+    assert (suites["n_suite"] == largest["n_discriminatory"]).all()
+    pd.testing.assert_frame_equal(counts, budgets.compare(make_case(), schema, EFFORT)[0])
+
+
+@pytest.mark.parametrize("name", ["aequitas", "eidig-inf"])
+def test_who_runs_out_of_seeds_takes_them_again(name):
+    case = make_case()
+    case = replace(case, seeds=case.seeds[:4])
+    trail = budgets.spend(case, TESTERS[name], "paper", 2000, replace(EFFORT, hops=3))
+    assert 1990 < trail.queries.sum() <= 2000
+    assert trail.seed.max() >= 8
+    rounds = [trail.part(trail.seed // 4 == number).samples.tolist() for number in (0, 1)]
+    assert rounds[0] != rounds[1]
+
+
+@pytest.mark.parametrize("name", ["adf", "eidig-5", "random", "aequitas"])
+def test_parts_do_not_matter_and_finds_are_counted_as_the_text_says(name, monkeypatch):
+    case, effort = make_case((1, 4), "group,sex"), replace(EFFORT, hops=5)
+    trail = budgets.spend(case, TESTERS[name], "paper", 900, effort)
+    task = budgets._task
+    monkeypatch.setattr(budgets, "_task", lambda *a: replace(task(*a), part_seeds=None))
+    whole = budgets.spend(case, TESTERS[name], "paper", 900, effort)
+    assert (trail.samples == whole.samples).all()
+    assert trail.queries.sum() == whole.queries.sum() <= 900
+    assert (np.diff(trail.seed) >= 0).all()  # seed by seed
+    assert (trail.discriminatory == check(case.subject, trail.samples).discriminatory).all()
+    n_samples, n_found = naive.count_trail(trail.samples.tolist(), trail.discriminatory, (1, 4))
+    counted = budgets._count(case, trail)
+    assert (counted["n_samples"], counted["n_discriminatory"]) == (n_samples, n_found)
+    assert counted["n_values"] == 6
+
+
+def test_sets_of_protected_attributes(schema, tmp_path):
+    case = make_case()
+    save_network(tmp_path / "made/network.npz", case.subject.model)
+    write_npz(tmp_path / "made/data.npz", X=case.X, y=case.X[:, 0].astype(np.int64), seeds=np.arange(9))
+    path = tmp_path / "schema.yaml"
+    found = list(cases.load_cases(tmp_path / "made", path, path, together=2))
+    assert [one.attribute for one in found] == ["group", "sex", "group,sex"]
+    assert [len(one.subject.protected.values) for one in found] == [3, 2, 6]
+    assert [one.published_bounds for one in found] == [(0, 2), (0, 1), None]
+    assert [one.attribute for one in cases.load_cases(tmp_path / "made", path)] == ["group", "sex"]
+
+
+def test_a_set_with_too_many_values_is_passed_over(tmp_path):
+    wide = SCHEMA.replace(
+        "name: group, kind: integer, low: 0, high: 2", "name: group, kind: integer, low: 0, high: 600"
+    )
+    (tmp_path / "schema.yaml").write_text(wide)
+    schema = load_schema(tmp_path / "schema.yaml")
+    assert not cases._is_testable(schema, ("group", "sex"))
+    assert cases._is_testable(schema, ("sex", "age"))
+
+
+def test_a_pair_differs_in_any_of_the_set():
+    """What only both attributes together change is found for the set, and not for either alone."""
+    case = make_case((1, 4), "group,sex")
+    X = case.subject.domain.draw(4000, np.random.default_rng(2))
+    both = check(case.subject, X).discriminatory
+    alone = [check(make_subject(case.subject.model, (c,)), X).discriminatory for c in (1, 4)]
+    assert both[alone[0] | alone[1]].all()
+    assert both.sum() > (alone[0] | alone[1]).sum()

@@ -1,0 +1,157 @@
+"""EIDIG against a slow oracle, finite differences, and what its switches are said to do."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from biaslab.core.jit import set_threads
+from biaslab.core.rng import stream
+from biaslab.fairness_testing.testers import eidig, two_phases
+from biaslab.fairness_testing.testers.contract import collect
+from biaslab.fairness_testing.testers.eidig import EIDIG_5, EIDIG_INF, Settings
+from fairness_data import blind, make_subject, make_task, random_network, small_domain
+from naive import fairness_testing as naive
+
+SEED, HOPS = 3, 40
+VARIANTS = {
+    "5, paper": EIDIG_5.settings("paper"),
+    "5, published": EIDIG_5.settings("published"),
+    "inf, paper": EIDIG_INF.settings("paper"),
+    "renewed at once": Settings(1),
+    "no momentum": Settings(2, decay=0.0),
+}
+
+
+def search(network, seeds, columns, settings, **arguments):
+    task = make_task(make_subject(network, columns), seeds, **{"hops": HOPS, "seed": SEED, **arguments})
+    return collect(eidig.search(task, settings))
+
+
+def rows(trail):
+    return list(zip(trail.samples.tolist(), trail.discriminatory.tolist(), strict=True))
+
+
+def draw_seeds(n, seed):
+    X = small_domain().draw(n, np.random.default_rng(seed))
+    X[::4, 0] = 100  # outside, as in the census data
+    return X
+
+
+def literal(network, seeds, columns, settings):
+    """Both trails by the oracle."""
+    domain, global_, local = small_domain(), [], []
+    for number, x in enumerate(seeds.tolist()):
+        checked, is_found = naive.eidig_global(network, x, domain, columns, settings)
+        global_ += [(v, False) for v in checked[:-1]] + [(checked[-1], is_found)]
+        if is_found:
+            draws = stream(SEED, "eidig", number, "local").random((HOPS, 3))
+            local += naive.eidig_local(network, checked[-1], domain, columns, draws, settings)
+    return global_, local
+
+
+@pytest.mark.parametrize("network", [random_network(21), random_network(25)])
+@pytest.mark.parametrize("columns", [(1,), (4,), (1, 4)])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_trails_equal_one_sample_at_a_time(network, columns, name):
+    seeds = draw_seeds(8, 24)
+    phases = search(network, seeds, columns, VARIANTS[name])
+    global_, local = literal(network, seeds, columns, VARIANTS[name])
+    assert rows(phases.global_) == global_
+    assert rows(phases.local) == local
+    assert len(phases.local)
+
+
+def test_several_classes():
+    network, seeds = random_network(5, sizes=(5, 8, 6, 3)), draw_seeds(8, 25)
+    phases = search(network, seeds, (1,), Settings(2))
+    assert (rows(phases.global_), rows(phases.local)) == literal(network, seeds, (1,), Settings(2))
+
+
+def test_gradients_are_those_of_the_output():
+    network = random_network(21)
+    X = small_domain().draw(50, np.random.default_rng(1))
+    labels = network.labels(X)
+    found = eidig.output_gradients(network, X, labels)
+
+    def probability(x, label):
+        layers = zip(network.weights[:-1], network.biases[:-1], strict=True)
+        for w, b in layers:
+            x = np.maximum(x @ w.astype(float) + b, 0)
+        z = x @ network.weights[-1].astype(float) + network.biases[-1]
+        z = np.exp(z - z.max())
+        return z[label] / z.sum()
+
+    h, close = 1e-6, 0
+    for x, label, gradient in zip(X.astype(float), labels, found, strict=True):
+        steps = h * np.eye(len(x))
+        expected = [(probability(x + s, label) - probability(x - s, label)) / (2 * h) for s in steps]
+        close += np.allclose(gradient, expected, rtol=1e-3, atol=1e-6)
+    assert close == len(X)
+
+
+def test_information_is_kept_as_long_as_is_said():
+    """Gradients cost queries: one pair for each walk, and one after each fifth hop in a row that finds."""
+    network, seeds = random_network(21), draw_seeds(30, 26)
+    for settings, is_renewed in ((Settings(None), False), (Settings(5), True)):
+        local = search(network, seeds, (1,), settings).local
+        n_renewed = 0
+        for number in np.unique(local.seed):
+            walk = local.of_seed(number)
+            assert walk.queries[:2].tolist() == [3, 5]
+            in_a_row, expected = 0, []
+            for hop, is_found in enumerate(walk.discriminatory[1:]):
+                expected.append(5 if hop == 0 or (is_renewed and in_a_row == 5) else 3)
+                n_renewed += hop > 0 and expected[-1] == 5
+                in_a_row = 0 if not is_found else 1 if in_a_row == 5 and is_renewed else in_a_row + 1
+            assert walk.queries[1:].tolist() == expected
+        assert (n_renewed > 0) == is_renewed
+
+
+def test_momentum_and_the_last_check_matter():
+    network, seeds = random_network(21), draw_seeds(200, 27)
+
+    def n_found(settings):
+        return search(network, seeds, (4,), settings, hops=0).global_.discriminatory.sum()
+
+    paper = Settings(5)
+    trails = [
+        search(network, seeds, (4,), s, hops=0).global_.samples.tolist() for s in (paper, Settings(5, 0.0))
+    ]
+    assert trails[0] != trails[1]
+    assert n_found(replace(paper, checks_last=False)) <= n_found(paper)
+
+
+def test_walks_go_back_to_their_start_after_a_failure():
+    local = search(random_network(21), draw_seeds(20, 28), (1,), Settings(5)).local
+    failures = 0
+    for number in np.unique(local.seed):
+        walk = local.of_seed(number)
+        for hop in np.flatnonzero(~walk.discriminatory[:-1]) + 1:
+            assert np.abs(walk.samples[hop] - walk.samples[0]).sum() <= 1
+            failures += 1
+    assert failures
+
+
+def test_trails_do_not_depend_on_parts_or_threads():
+    network, seeds = random_network(25), draw_seeds(31, 26)
+    set_threads(1)
+    whole = search(network, seeds, (1,), Settings(5))
+    set_threads(2)
+    for size in (1, 7, 31):
+        part = search(network, seeds, (1,), Settings(5), part_seeds=size)
+        for a, b in ((whole.global_, part.global_), (whole.local, part.local)):
+            assert all(np.array_equal(x, y) for x, y in zip(vars(a).values(), vars(b).values(), strict=True))
+
+
+def test_a_network_blind_to_the_protected_attribute_is_never_accused():
+    phases = search(blind(random_network(29), (1,)), draw_seeds(20, 28), (1,), Settings(5))
+    assert not phases.global_.discriminatory.any()
+    assert len(phases.global_) == 20 * 11
+    assert len(phases.local) == 0
+
+
+def test_a_step_moves_an_attribute_that_is_not_protected():
+    subject = make_subject(random_network(21), (1, 4))
+    moves = two_phases.steps(subject, np.array([[1.0, 2.0, 3.0]]), np.array([0.5]), np.array([0.2]))
+    assert moves.tolist() == [[0, 0, 1, 0, 0]]
