@@ -26,7 +26,7 @@ def setup_of(name: str) -> dict:
 
 @pytest.mark.parametrize(
     ("name", "n_targeted", "n_random", "n_ppmi", "n_single", "n_subsets", "n_retrainings"),
-    [*PAPER, ("sample", 16, 4, 2, 12, 30, 100 + 2 + 12 + 36 + 60)],
+    [*PAPER, ("sample", 16, 4, 2, 12, 0, 100 + 2 + 12 + 36)],
 )
 def test_setups_have_the_papers_counts(
     name, n_targeted, n_random, n_ppmi, n_single, n_subsets, n_retrainings
