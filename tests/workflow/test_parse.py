@@ -281,6 +281,19 @@ def test_profile_names_rules_that_exist():
     assert all(f"\nrule {name}:\n" in rules for name in proposed)
 
 
+def test_profiles_differ_in_what_is_their_executors_alone():
+    profiles = {
+        name: yaml.safe_load((ROOT / f"workflow/profiles/{name}/profile.yaml").read_text(encoding="utf-8"))
+        for name in ("slurm", "lsf")
+    }
+    shared = {
+        name: {key: value for key, value in profile.items() if not key.startswith((name, "executor"))}
+        for name, profile in profiles.items()
+    }
+    assert shared["slurm"] == shared["lsf"]
+    assert profiles["lsf"]["executor"] == "lsf"
+
+
 def test_profile_asks_a_command_that_sees_jobs_end_without_accounting():
     profile = yaml.safe_load((ROOT / "workflow/profiles/slurm/profile.yaml").read_text(encoding="utf-8"))
     assert (profile["executor"], profile["slurm-status-command"]) == ("slurm", "squeue")
