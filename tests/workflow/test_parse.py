@@ -80,9 +80,7 @@ def test_presets_expand_to_their_trainings(
     assert counts["train_baseline"] == baseline_jobs
     assert counts["train_without_set"] == retraining_jobs
     assert counts["estimate_differential_bias"] == weats
-    assert counts.get("retrain_subsets", 0) == {"config.yaml": 6, "workflow/presets/smoke.yaml": 2}.get(
-        config, 0
-    )
+    assert counts.get("retrain_subsets", 0) == (2 if config == "workflow/presets/smoke.yaml" else 0)
     assert counts["measure_claims"] == counts["write_manifest"] == 1
 
 
