@@ -87,7 +87,7 @@ def _unit(name: str, given: Given) -> Unit:
         tests=tuple(setup["bias"]["weats"]),
         options={section: {key: setup[section][key] for key in keys} for section, keys in _SHOWN.items()},
         files={weat: str(locate(given.config["weats"][weat], given.root)) for weat in setup["bias"]["weats"]},
-        marks=(grid.LDS,) if grid.has_subsets(setup) else (),
+        marks=grid.marks(setup),
         embedding=grid.embedding_files(f"results/{AREA.name}/{name}", [sets.BASELINE], setup)[0],
     )
 

@@ -59,8 +59,8 @@ RESULTS = (
 LDS = "lds"
 """The mark of a setup with random subsets, and the folder of their results."""
 
-LDS_RESULTS = (f"{LDS}/removals.tsv", f"{LDS}/scores.tsv")
-"""What such a setup measures on them."""
+MARKED_RESULTS = {LDS: (f"{LDS}/removals.tsv", f"{LDS}/scores.tsv")}
+"""What a setup measures if it bears a mark (`marks`)."""
 
 _OF_WEATS = ("differential_bias", "ppmi", "bias_gradient")
 
@@ -157,9 +157,10 @@ def subset_trainings(setup: Mapping) -> int:
     return sum(batch.count for batch in subset_batches(setup)) * setup["lds"]["retrainings"]
 
 
-def has_subsets(setup: Mapping) -> bool:
-    """Tell whether a setup retrains random subsets."""
-    return setup["lds"]["subsets"] > 0
+def marks(setup: Mapping) -> tuple[str, ...]:
+    """Return what a setup measures beyond the rest, each with results of its own (`MARKED_RESULTS`)."""
+    wanted = {LDS: setup["lds"]["subsets"] > 0}
+    return tuple(mark for mark, is_wanted in wanted.items() if is_wanted)
 
 
 def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> list[str]:
@@ -196,7 +197,7 @@ def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:
         for name, setup in setups.items()
         for file in (
             *RESULTS,
-            *(LDS_RESULTS if has_subsets(setup) else ()),
+            *(file for mark in marks(setup) for file in MARKED_RESULTS[mark]),
             *(f"{kind}/{weat}.parquet" for kind in _OF_WEATS for weat in setup["bias"]["weats"]),
         )
     ]

@@ -44,7 +44,7 @@ def test_setups_have_the_papers_counts(
     assert sum(batch.count for batch in grid.subset_batches(setup)) == n_subsets
     others = sum(batch.count for s in every for batch in grid.batches_of(s, setup))
     assert others + grid.subset_trainings(setup) == n_retrainings
-    assert grid.has_subsets(setup) == bool(n_subsets)
+    assert grid.marks(setup) == ((grid.LDS,) if n_subsets else ())
     assert sum(batch.count for batch in grid.batches_of(BASELINE, setup)) == 10
     parts = ["10 baselines", f"{n_targeted} targeted and {n_random} random sets"]
     parts += [f"{n_ppmi} sets by PPMI"] * bool(n_ppmi)
