@@ -20,6 +20,7 @@ from biaslab.debiasing.measurement import Settings, read_lists
 from biaslab.debiasing.methods import double_hard, inlp
 from biaslab.debiasing.methods.registry import METHODS, find_method
 from biaslab.debiasing.remaining import classifier, clusters, neighbours, sembias
+from biaslab.debiasing.remaining.clusters import cluster_accuracy
 from biaslab.debiasing.remaining.extremes import extreme_words
 from biaslab.debiasing.report import methods as report
 from biaslab.embeddings.formats import write_embedding
@@ -123,6 +124,23 @@ def test_double_hard_removes_the_component_and_the_bias(linked):
     neutral = expected[linked.neutral] - np.outer(expected[linked.neutral] @ basis[-1], basis[-1])
     neutral /= np.linalg.norm(neutral, axis=1, keepdims=True)
     np.testing.assert_allclose(made[linked.neutral], neutral, atol=1e-6)
+
+
+def test_double_hard_clusters_the_words_as_if_all_were_debiased(linked):
+    components = double_hard.principal_components(linked.embedding.vectors)[:4]
+    everything = np.arange(len(linked.words))
+    words = extreme_words(linked.bias, linked.neutral, double_hard.PER_SIDE)
+    expected = [
+        cluster_accuracy(
+            double_hard._debias_without(linked, component, everything)[words.rows],
+            words.labels,
+            linked.settings.seed,
+        )
+        for component in components
+    ]
+    _, accuracies = double_hard.find_frequency(linked, components)
+    np.testing.assert_array_equal(accuracies, expected)
+    assert len(set(accuracies)) > 1
 
 
 def test_nullspace_projection_is_that_of_gram_schmidt():

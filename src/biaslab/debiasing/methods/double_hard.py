@@ -43,7 +43,7 @@ def double_hard(experiment: Experiment) -> np.ndarray:
     """
     components = principal_components(experiment.embedding.vectors)
     best, _ = find_frequency(experiment, components[:N_COMPONENTS])
-    return _debias_without(experiment, components[best])
+    return _debias_without(experiment, components[best], np.arange(len(experiment.words)))
 
 
 def find_frequency(experiment: Experiment, components: np.ndarray) -> tuple[int, np.ndarray]:
@@ -64,9 +64,13 @@ def find_frequency(experiment: Experiment, components: np.ndarray) -> tuple[int,
         a_i of every component.
     """
     words = extreme_words(experiment.bias, experiment.neutral, PER_SIDE)
+    lists = experiment.lists
+    in_lists = [row for rows in (*lists.defining.rows, *lists.equalize.rows) for row in rows]
+    rows = np.union1d(words.rows, in_lists).astype(np.int64)  # no other word matters to the clusters
+    places = np.searchsorted(rows, words.rows)
     accuracies = [
         cluster_accuracy(
-            _debias_without(experiment, component)[words.rows], words.labels, experiment.settings.seed
+            _debias_without(experiment, component, rows)[places], words.labels, experiment.settings.seed
         )
         for component in components
     ]
@@ -83,14 +87,22 @@ def principal_components(vectors: np.ndarray) -> np.ndarray:
     return components * signs[:, None]
 
 
-def _debias_without(experiment: Experiment, direction: np.ndarray) -> np.ndarray:
-    """Centre, remove one direction (d,), and debias hard."""
-    vectors = experiment.embedding.vectors.astype(np.float64)
-    purified = vectors - vectors.mean(axis=0) - np.outer(vectors @ direction, direction)
+def _debias_without(experiment: Experiment, direction: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Centre, remove one direction (d,), and debias hard: the vectors of some words, (n,) int64 ascending.
+
+    All words of the defining and equality sets are among them.
+    """
+    vectors, lists = experiment.embedding.vectors, experiment.lists
+    chosen = vectors[rows].astype(np.float64)
+    purified = chosen - vectors.mean(axis=0, dtype=np.float64) - np.outer(chosen @ direction, direction)
     purified /= np.linalg.norm(purified, axis=1, keepdims=True)
-    lists = experiment.lists
-    basis = find_subspace(purified, lists.defining.rows, experiment.settings.components).basis
-    return hard_debias(purified, experiment.words, basis, experiment.neutral, lists.equalize.rows)
+    defining, equalize = (
+        [np.searchsorted(rows, of_set).tolist() for of_set in sets]
+        for sets in (lists.defining.rows, lists.equalize.rows)
+    )
+    basis = find_subspace(purified, defining, experiment.settings.components).basis
+    neutral = np.flatnonzero(np.isin(rows, experiment.neutral))
+    return hard_debias(purified, [experiment.words[row] for row in rows], basis, neutral, equalize)
 
 
 METHOD = Method("double_hard", "Double-Hard", "Wang et al. 2020", double_hard)
