@@ -1,4 +1,4 @@
-"""The recipes of containers: nobody builds them here, so what they say is held against the repository."""
+"""The recipes of containers: no test builds one, so what they say is held against the repository."""
 
 import re
 import shlex
