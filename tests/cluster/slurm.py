@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +41,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/filetxt
 JobCompLoc={folder}/jobs.log
+SchedulerParameters=batch_sched_delay=0
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 MpiDefault=none
@@ -97,10 +99,11 @@ class Cluster:
     def stop(self) -> None:
         """End the jobs, then the daemons that were started here, then forget the configuration."""
         subprocess.run(["scancel", "--full", "--user", "root"], check=False, capture_output=True, timeout=20)
-        for name in [f"slurmd.{node}" for node in NODES] + ["slurmctld"]:
-            self.kill(name, signal.SIGTERM)
-        if self._munged is not None:
-            _end(self._munged, "munged", signal.SIGTERM)
+        with ThreadPoolExecutor() as pool:  # each takes two seconds
+            for name in [f"slurmd.{node}" for node in NODES] + ["slurmctld"]:
+                pool.submit(self.kill, name, signal.SIGTERM)
+            if self._munged is not None:
+                pool.submit(_end, self._munged, "munged", signal.SIGTERM)
         if CONFIG.is_symlink() and CONFIG.readlink() == self.folder / "slurm.conf":
             CONFIG.unlink()
 
@@ -112,6 +115,19 @@ class Cluster:
     def start_node(self, node: str) -> None:
         """Start slurmd."""
         subprocess.run(["slurmd", "-N", node], check=True, capture_output=True)
+
+    def note(self) -> None:
+        """Return when the controller has written down what runs now; killed before, it forgets it."""
+        now = time.time()
+        self._wait(lambda: (self.folder / "state/job_state").stat().st_mtime > now, "it notes nothing")
+
+    def drain(self, node: str) -> None:
+        """Let a node have no further job."""
+        self.ask("scontrol", "update", f"NodeName={node}", "State=DRAIN", "Reason=test")
+
+    def resume(self, node: str) -> None:
+        """Let a drained node have jobs again."""
+        self.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
 
     def kill(self, daemon: str, signal_: signal.Signals = signal.SIGKILL) -> None:
         """End ``slurmctld`` or ``slurmd.NODE`` and wait until it is gone."""

@@ -1,12 +1,14 @@
 """The workflow on a real Slurm: what it asks for and refuses, and the same bytes after every fault."""
 
+import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,11 +20,13 @@ ROOT = Path(__file__).parents[2]
 PROFILE = "workflow/profiles/slurm"
 SLURM = ["--workflow-profile", PROFILE, "--latency-wait", 10, "--slurm-init-seconds-before-status-checks", 3]
 AREA = "areas: [ranking]\nranking: {distributions: 100}\n"
-STEPS = {"simulate_ranking", "find_counterexamples", "report_ranking", "measure_claims", "write_manifest"}
-"""The steps of the area that a cluster runs."""
+FIRST = {"simulate_ranking", "compare_rankings", "find_counterexamples"}
+STEPS = {*FIRST, "report_ranking", "measure_claims", "write_manifest"}
+"""The steps of the area that a cluster runs, and those of them that wait for none."""
 
 SUBMITTED = re.compile(r"Job \d+ has been submitted with SLURM jobid (\d+) \(log: .*/rule_(\w+)/")
 DEADLINE = 240  # seconds
+PYTHON = Path(__file__).parent / "python"  # what changes in the Python of a run
 
 pytestmark = pytest.mark.slow
 
@@ -36,8 +40,10 @@ def make_folder(folder: Path) -> Path:
     return folder
 
 
-def start(folder: Path, *arguments: object) -> subprocess.Popen:
-    """Start a run of the area; what it says goes into a file of its own."""
+def start(folder: Path, *arguments: object, clock: str = "") -> subprocess.Popen:
+    """Start a run of the area, with another clock on a node; what it says goes into a file of its own."""
+    path = os.pathsep.join([str(PYTHON), *filter(None, [os.environ.get("PYTHONPATH")])])
+    changes = {"PYTHONPATH": path, "LONGEST_SLEEP": "1", "NODE_CLOCK": clock}
     command = [sys.executable, "-m", "biaslab", "run", "--preset", "smoke", "--configfile", "mine.yaml"]
     with open(folder / f"said-{time.monotonic_ns()}.txt", "wb") as said:
         return subprocess.Popen(
@@ -46,7 +52,7 @@ def start(folder: Path, *arguments: object) -> subprocess.Popen:
             stdout=said,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            env=os.environ | {"PIP_NO_INDEX": "1"},
+            env=os.environ | {"PIP_NO_INDEX": "1"} | changes,
         )
 
 
@@ -77,7 +83,8 @@ def running(cluster: Cluster) -> list[str]:
 
 def kill(run: subprocess.Popen) -> None:
     """End a run and all that it started on this machine, as a crash would."""
-    os.killpg(run.pid, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(run.pid, signal.SIGKILL)
     run.wait()
 
 
@@ -87,15 +94,21 @@ def states(cluster: Cluster, since: int) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def local(cluster, tmp_path_factory) -> Path:
-    """Return the results of a run without any cluster."""
+def local(cluster, tmp_path_factory) -> Iterator[Callable[[], Path]]:
+    """Return how to get the folder of a run without any cluster, which goes on beside the first test."""
     folder = make_folder(tmp_path_factory.mktemp("local") / "run")
-    finish(start(folder, "--cores", 2), folder)
-    return folder / "results"
+    run = start(folder, "--cores", 2)
+
+    def get() -> Path:
+        finish(run, folder)
+        return folder
+
+    yield get
+    kill(run)
 
 
-def assert_same(local: Path, folder: Path) -> None:
-    comparison = compare_runs(local, folder / "results")
+def assert_same(local: Callable[[], Path], folder: Path) -> None:
+    comparison = compare_runs(local() / "results", folder / "results")
     assert comparison.is_equal, comparison.table()
     assert len(comparison.files) > 20
 
@@ -154,7 +167,8 @@ def test_jobs_that_are_cancelled_or_killed_are_tried_again(cluster, local, tmp_p
 def test_jobs_outlive_the_controller_and_the_daemon_of_their_node(cluster, local, tmp_path):
     folder, before = make_folder(tmp_path / "run"), len(cluster.jobs())
     run = start(folder, *SLURM)
-    wait_for(lambda: len(running(cluster)) == 2)
+    wait_for(lambda: len(running(cluster)) == len(FIRST))
+    cluster.note()
     cluster.kill("slurmctld")
     cluster.kill("slurmd.n2")
     time.sleep(5)
@@ -170,7 +184,7 @@ def test_after_a_crash_the_jobs_that_are_left_are_named_and_twice_at_work_they_s
 ):
     folder = make_folder(tmp_path / "run")
     run = start(folder, *SLURM)
-    wait_for(lambda: len(running(cluster)) == 2)
+    wait_for(lambda: len(running(cluster)) == len(FIRST))
     name = re.search(r"SLURM run ID: (\S+)", said(folder))[1]
     kill(run)
     refused = start(folder, *SLURM)
@@ -181,3 +195,22 @@ def test_after_a_crash_the_jobs_that_are_left_are_named_and_twice_at_work_they_s
     finish(start(folder, "--cores", 1), folder)  # beside them
     wait_for(lambda: not cluster.queue())
     assert_same(local, folder)
+
+
+@pytest.mark.parametrize(("hours", "ended"), [(-2, ["FAILED", "COMPLETED"]), (2, ["COMPLETED"])])
+def test_a_node_with_another_clock_spoils_nothing(cluster, local, tmp_path, hours, ended):
+    folder, before = tmp_path / "run", len(cluster.jobs())
+    shutil.copytree(local(), folder, symlinks=True)
+    next(folder.glob("results/ranking/tables/*.tsv")).unlink()
+    run = start(folder, *SLURM, "ranking", clock=f"n1 {hours * 3600}")
+    wait_for(lambda: len(cluster.jobs()) > before)
+    cluster.drain("n1")
+    finish(run, folder)
+    cluster.resume("n1")
+    jobs = cluster.jobs()[before:]
+    assert [job.state for job in jobs] == ended
+    assert [job.node for job in jobs] == ["n1", "n2"][: len(ended)]
+    assert ("has older modification time" in said(folder)) == (hours < 0)
+    assert_same(local, folder)
+    assert max(path.stat().st_mtime for path in folder.glob("results/ranking/**/*")) <= time.time()
+    assert "Nothing to be done" in finish(start(folder, *SLURM, "ranking"), folder)

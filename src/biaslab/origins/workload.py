@@ -7,10 +7,9 @@ from typing import Any
 from biaslab.origins import grid, sets
 from biaslab.run.resources import ONCE, Work, size_of
 
-TEST, CORPUS, BASELINE, SET = "test", "corpus", "baseline training", "retraining"
+TEST, WORD2VEC, BASELINE, SET = "test", "word2vec training", "baseline training", "retraining"
 SUBSET = "subset retraining"
-"""What a job is counted by, if not by itself: the test or corpus (whole, or without a set) it is for, or its
-trainings."""
+"""What a job is counted by, if not by itself: the test it is for, or its trainings."""
 
 _BATCH = "batch-"
 _BASELINES, _RETRAININGS = _GLOVE_RULES = ("train_baseline", "train_without_set")
@@ -34,8 +33,9 @@ def work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:
     if not parts:
         return ONCE
     if not parts[-1].startswith(_BATCH):
-        is_test, is_corpus = parts[0] in setup["bias"]["weats"], parts[0] in _corpora(setup)
-        return Work(TEST, 1) if is_test else Work(CORPUS, 1) if is_corpus else ONCE
+        if parts[0] in _corpora(setup):
+            return Work(WORD2VEC, setup["word2vec"]["trainings"])
+        return Work(TEST, 1) if parts[0] in setup["bias"]["weats"] else ONCE
     name = parts[0] if len(parts) > 1 else sets.BASELINE
     index = int(parts[-1].removeprefix(_BATCH))
     if name == sets.SUBSETS:
@@ -56,7 +56,8 @@ def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
         Its settings.
     """
     n_tests, n_corpora = len(setup["bias"]["weats"]), len(_corpora(setup))
-    counts = {ONCE.kind: (1, 1), TEST: (n_tests, n_tests), CORPUS: (n_corpora, n_corpora)}
+    counts = {ONCE.kind: (1, 1), TEST: (n_tests, n_tests)}
+    counts[WORD2VEC] = (n_corpora * setup["word2vec"]["trainings"], n_corpora)
     counts[SUBSET] = (grid.subset_trainings(setup), len(grid.subset_batches(setup)))
     for kind, names in ((BASELINE, [sets.BASELINE]), (SET, grid.retrained_sets(setup))):
         trainings = sum(grid.trainings_of(name, setup) for name in names)
@@ -65,7 +66,9 @@ def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
 
 
 def factor(rule: str, measured: Mapping[str, Any], full: Mapping[str, Any]) -> float:
-    """Return how much more a unit of a rule costs in a full grid: by the epochs of GloVe's trainings."""
+    """Return how much more a unit of a rule costs in a full grid: by the epochs of its trainings."""
+    if rule == "train_word2vec":
+        return full["word2vec"]["epochs"] / measured["word2vec"]["epochs"]
     is_training = rule in (*_GLOVE_RULES, "retrain_subsets")
     return full["glove"]["epochs"] / measured["glove"]["epochs"] if is_training else 1.0
 

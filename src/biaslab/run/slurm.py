@@ -166,7 +166,7 @@ def _slurms_problem(request: Request) -> str:
     asked = f"{request.threads} threads, {request.memory} MB and {request.minutes} minutes"
     return (
         f"it asks for {asked}, and sbatch says '{said}'; set cluster.max_threads or cluster.max_memory to "
-        "what a node has, or correct partition and account in the profile"
+        "what a node has, or correct partition, account and set-threads in the profile"
     )
 
 
