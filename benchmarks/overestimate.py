@@ -26,8 +26,21 @@ from biaslab.bias.word_sets import WeatIndices, in_vocabulary, read_word_sets
 from biaslab.core.errors import InputError
 from biaslab.core.files import locate
 from biaslab.core.io import read_npz, read_parquet, read_tsv, write_npz, write_tsv
+from biaslab.core.jit import set_threads
+from biaslab.core.plotting import (
+    BLACK,
+    BLUE,
+    DOUBLE_COLUMN,
+    GREEN,
+    LIGHT_GREY,
+    ORANGE,
+    VERMILLION,
+    figure,
+    save_with_data,
+)
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
+from biaslab.core.tables import Table, text_columns, write_table
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.embeddings._kernels import CACHE_LINE
 from biaslab.embeddings.cooccurrence import Cooccurrence
@@ -131,8 +144,8 @@ def train(
 ) -> dict[str, np.ndarray]:
     """Train GloVe while some parameters stay what they are in `trained`, and return all of them.
 
-    AdaGrad divides a step by the root of its sum of squared gradients: with a sum of 1e30, no step is as large
-    as what rounds away. (With an infinite one, compiled roots by reciprocals are not numbers.)
+    AdaGrad divides a step by the root of its sum of squared gradients: with a sum of 1e30 every step rounds
+    away. (With an infinite sum, compiled code makes it no number.)
     """
     width = -(-(parameters.dimension + 2) // CACHE_LINE) * CACHE_LINE
     rows_of, columns_of = glove.initial_parameters(x.n_words, parameters.dimension, width, rng)
@@ -186,7 +199,8 @@ def _records_of(records: glove.Records, words: np.ndarray) -> glove.Records:
 
 
 def make_training(run: Run, training: Training, folder: Path) -> None:
-    """Train as asked, unless the folder has it."""
+    """Train as asked with one thread, unless the folder has it."""
+    set_threads(1)
     path = folder / training.file
     if path.exists():
         return
@@ -513,7 +527,7 @@ def errors(predictions: pd.DataFrame, seed: int) -> pd.DataFrame:
         drawn = stream(seed, "bootstrap", "overestimate", key[0]).integers(len(x), size=(2000, len(x)))
         rms = np.sqrt(((x - y)[drawn] ** 2).mean(axis=1))
         slopes = (x[drawn] * y[drawn]).sum(axis=1) / (x[drawn] ** 2).sum(axis=1)
-        r = np.corrcoef(x, y)[0, 1]
+        r = np.corrcoef(x, y)[0, 1] if len(x) > 2 else np.nan
         rows.append(
             (*key, len(x), np.sqrt(((x - y) ** 2).mean()), *np.quantile(rms, [0.025, 0.975]), x @ y / (x @ x),
              *np.quantile(slopes, [0.025, 0.975]), r)
@@ -522,20 +536,108 @@ def errors(predictions: pd.DataFrame, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*keys, *names])
 
 
-def main() -> int:
-    options = _options()
+# What people read.
+
+
+def steps_table(summary: pd.DataFrame) -> Table:
+    """List what each method says of the removal of whole sets, and by how much it is too much."""
+    shown = summary[summary["measure"] == "effect size"]
+    columns = {
+        "Set": "{set}",
+        "Share": "{share:g}",
+        "Epochs": "{epochs:d}",
+        "Method": "{method}",
+        "Baselines": "{n_baselines:d}",
+        "Change": "{change:+.3f} [{change_low:+.3f}, {change_high:+.3f}]",
+        "Excess": "{excess:+.3f} [{excess_low:+.3f}, {excess_high:+.3f}]",
+    }
+    note = "Excess: over the paired retraining (trained: all), in the set's direction; 95% over baselines."
+    title = "Change of the effect size through the removal of a set, by method"
+    return Table(summary, text_columns(shown, columns), title, note)
+
+
+def errors_table(data: pd.DataFrame) -> Table:
+    """List the errors of predictions by their damping."""
+    columns = {
+        "Test": "{weat}",
+        "Estimator": "{estimator}",
+        "Damping": "{damping:g}",
+        "Sets": "{n_sets:d}",
+        "Error": "{rms:.3f} [{rms_low:.3f}, {rms_high:.3f}]",
+        "Slope": "{slope:.2f} [{slope_low:.2f}, {slope_high:.2f}]",
+        "r": "{r:.3f}",
+    }
+    note = (
+        "Damping in units of 2 / (learning rate x epochs), added to the Hessian. Error: root mean square over"
+        " the sets; slope: of observed on predicted changes, through 0; 95% by bootstrap over the sets."
+    )
+    return Table(data, text_columns(data, columns), "Predicted and observed changes by damping", note)
+
+
+def draw(stem: Path, taken: pd.DataFrame, predictions: pd.DataFrame) -> None:
+    """Draw the share of the steps that training takes, and predictions with and without damping."""
+    chosen = predictions[(predictions["estimator"] == "newton") & predictions["damping"].isin([0.0, 1.0])]
+    means = chosen.groupby(["weat", "set", "damping"])[["predicted", "observed"]].mean().reset_index()
+    with figure(DOUBLE_COLUMN, 2.8) as fig:
+        left, right = fig.subplots(1, 2)
+        z = np.geomspace(0.03, 300, 100)
+        left.plot(z, z / (1 + z), color=BLACK, linewidth=0.8, label="damped: z / (1 + z)")
+        paired = taken[taken["moving"] == "all"]
+        for colour, (epochs, part) in zip((BLUE, ORANGE, GREEN), paired.groupby("epochs"), strict=False):
+            by_bin = part.groupby("z_from")[["z", "taken"]].agg(["mean", mean_half])
+            left.errorbar(
+                by_bin["z", "mean"], by_bin["taken", "mean"], yerr=by_bin["taken", "mean_half"], fmt="o",
+                color=colour, markersize=3, elinewidth=0.6, label=f"{epochs} epochs",
+            )  # fmt: skip
+        left.axhline(1, color=LIGHT_GREY, linewidth=0.5, zorder=0)
+        left.set(xscale="log", xlabel="z = step size × epochs × eigenvalue")
+        left.set_ylabel("Share of newton's step taken")
+        left.legend()
+        for damping, colour in ((0.0, VERMILLION), (1.0, BLUE)):
+            for weat, marker in zip(means["weat"].unique(), "os", strict=False):
+                part = means[(means["damping"] == damping) & (means["weat"] == weat)]
+                label = f"{weat}, " + ("damped" if damping else "newton")
+                right.plot(
+                    part["predicted"], part["observed"], marker, color=colour, markersize=3, label=label,
+                    fillstyle="none" if marker == "s" else "full",
+                )  # fmt: skip
+        right.axline((0, 0), slope=1, color=BLACK, linewidth=0.5, linestyle=":", zorder=0)
+        right.set(xlabel="Predicted change", ylabel="Observed change")
+        right.legend()
+        drawn = pd.concat({"directions": taken, "predictions": means}, names=["panel"]).reset_index(level=0)
+        save_with_data(fig, stem, drawn)
+
+
+def mean_half(values: pd.Series) -> float:
+    """Return half the width of the 95% interval of a mean."""
+    low, high = mean_interval(values)
+    return (high - low) / 2
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _options(arguments)
     try:
         run = read_run(options.results, options.setup)
         folder = options.out / "trainings"
         folder.mkdir(parents=True, exist_ok=True)
         trainings = plan(run, options)
-        with ProcessPoolExecutor(options.jobs) as pool:
-            list(pool.map(make_training, *zip(*((run, t, folder) for t in trainings), strict=True)))
+        train_all(run, trainings, folder, options.jobs)
         write_results(run, trainings, folder, options)
     except InputError as error:
         print(error, file=sys.stderr)
         return 2
     return 0
+
+
+def train_all(run: Run, trainings: list[Training], folder: Path, jobs: int) -> None:
+    """Make the trainings that the folder lacks, some at a time."""
+    if jobs == 1:
+        for training in trainings:
+            make_training(run, training, folder)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        for made in [pool.submit(make_training, run, training, folder) for training in trainings]:
+            made.result()
 
 
 def write_results(run: Run, trainings: list[Training], folder: Path, options: argparse.Namespace) -> None:
@@ -544,15 +646,20 @@ def write_results(run: Run, trainings: list[Training], folder: Path, options: ar
     observed, baseline = (read_tsv(results / f"{name}.tsv") for name in ("observed", "baseline"))
     changes = compare(run, trainings, folder)
     write_tsv(options.out / "changes.tsv", changes)
-    write_tsv(options.out / "summary.tsv", summarise(changes))
     write_tsv(options.out / "distances.tsv", distances(run, trainings, folder))
-    write_tsv(options.out / "directions.tsv", directions(run, trainings, folder))
+    directions_of = directions(run, trainings, folder)
+    write_tsv(options.out / "directions.tsv", directions_of)
     predictions = against_retrainings(run, observed, baseline)
     write_tsv(options.out / "predictions.tsv", predictions)
-    write_tsv(options.out / "errors.tsv", errors(predictions, run.seed))
+    for name, data, table in (
+        ("summary", summarise(changes), steps_table),
+        ("errors", errors(predictions, run.seed), errors_table),
+    ):
+        write_table(options.out / name, table(data))
+    draw(options.out / "overestimate", directions_of, predictions)
 
 
-def _options() -> argparse.Namespace:
+def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path, help="folder of a finished run")
     parser.add_argument("out", type=Path, help="folder for tables, figure and trainings")
@@ -560,11 +667,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--sizes", default="10,100", help="documents in the sets; the first most thoroughly")
     parser.add_argument("--baselines", type=int, default=10, help="baselines to pair retrainings with")
     parser.add_argument("--few", type=int, default=5, help="of them, those of the longer experiments")
-    parser.add_argument("--fewest", type=int, default=3, help="of them, those of the longest")
+    parser.add_argument("--fewest", type=int, default=2, help="of them, those of the longest")
     parser.add_argument("--more", type=int, default=4, help="times the run's epochs that the few train for")
     parser.add_argument("--most", type=int, default=13, help="times the run's epochs for the fewest")
     parser.add_argument("--jobs", type=int, default=1, help="trainings at a time")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":
