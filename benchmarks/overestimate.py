@@ -359,7 +359,7 @@ def targeted(run: Run, test: str, size: int) -> list[str]:
 def plan(run: Run, options: argparse.Namespace) -> list[Training]:
     """List all trainings, those first that say most."""
     epochs, seeds = run.parameters.epochs, sorted(run.baselines)[: options.baselines]
-    few, fewest = seeds[: options.few], seeds[: options.fewest]
+    few = seeds[: options.few]
     sizes = [int(size) for size in options.sizes.split(",")]
     by_size = [[name for test in run.tests for name in targeted(run, test, size)] for size in sizes]
     smallest = by_size[0]
@@ -370,11 +370,10 @@ def plan(run: Run, options: argparse.Namespace) -> list[Training]:
         product(["w", "w, b"], [NOTHING, *smallest], [1.0], [epochs], seeds),
         product(["w, b, c", "w, b, c, u"], [NOTHING, *smallest], [1.0], [epochs], few),
         product(["all"], [NOTHING, *smallest], [1.0], [options.more * epochs], few),
+        product(["all"], smallest, [0.5], [epochs], few),
         *(product(["all"], names, [1.0], [epochs], few) for names in by_size[1:]),
-        product(["all"], smallest, [0.25, 0.5], [epochs], few),
-        product(["all"], [NOTHING, *smallest], [1.0], [options.most * epochs], fewest),
     ]
-    return [Training(*values) for values in dict.fromkeys(t for part in asked for t in part)]
+    return [Training(*values) for part in asked for values in sorted(part, key=lambda t: t[-1])]
 
 
 def compare(run: Run, trainings: list[Training], folder: Path) -> pd.DataFrame:
@@ -666,10 +665,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--setup", default="sample", help="setup of the run")
     parser.add_argument("--sizes", default="10,100", help="documents in the sets; the first most thoroughly")
     parser.add_argument("--baselines", type=int, default=10, help="baselines to pair retrainings with")
-    parser.add_argument("--few", type=int, default=5, help="of them, those of the longer experiments")
-    parser.add_argument("--fewest", type=int, default=2, help="of them, those of the longest")
+    parser.add_argument("--few", type=int, default=4, help="of them, those of the longer experiments")
     parser.add_argument("--more", type=int, default=4, help="times the run's epochs that the few train for")
-    parser.add_argument("--most", type=int, default=13, help="times the run's epochs for the fewest")
     parser.add_argument("--jobs", type=int, default=1, help="trainings at a time")
     return parser.parse_args(arguments)
 
