@@ -123,7 +123,6 @@ class Training(NamedTuple):
 
     moving: str
     set: str
-    share: float
     epochs: int
     seed: int
 
@@ -131,7 +130,7 @@ class Training(NamedTuple):
     def file(self) -> str:
         """Its name in the folder of trainings."""
         moving = self.moving.replace(", ", "")
-        return f"{moving}_{self.set or 'nothing'}_{self.share:g}_{self.epochs}_{self.seed}.npz"
+        return f"{moving}_{self.set or 'nothing'}_{self.epochs}_{self.seed}.npz"
 
 
 def train(
@@ -205,7 +204,7 @@ def make_training(run: Run, training: Training, folder: Path) -> None:
     if path.exists():
         return
     # Without a set, the counts are whole: the training is then, bit for bit, the baseline.
-    x = replace(run.x, counts=run.counts_without(training.set, training.share))
+    x = replace(run.x, counts=run.counts_without(training.set))
     parameters = replace(run.parameters, epochs=training.epochs)
     rng = stream(run.seed, "train", "baseline", training.seed)
     words = np.unique(np.concatenate([weat_words(test) for test in run.tests.values()]))
@@ -344,11 +343,10 @@ def estimates(
 
 
 class Removal(NamedTuple):
-    """A set, the share of its counts that goes, and how long embeddings are trained."""
+    """A set, and how long embeddings are trained."""
 
     set: str
-    share: float = 1.0
-    epochs: int = 75
+    epochs: int
 
 
 def targeted(run: Run, test: str, size: int) -> list[str]:
@@ -359,19 +357,18 @@ def targeted(run: Run, test: str, size: int) -> list[str]:
 def plan(run: Run, options: argparse.Namespace) -> list[Training]:
     """List all trainings, those first that say most."""
     epochs, seeds = run.parameters.epochs, sorted(run.baselines)[: options.baselines]
-    few = seeds[: options.few]
+    few, fewest = seeds[: options.few], seeds[: options.fewest]
     sizes = [int(size) for size in options.sizes.split(",")]
     by_size = [[name for test in run.tests for name in targeted(run, test, size)] for size in sizes]
     smallest = by_size[0]
     if not smallest:
         raise InputError(f"--sizes {options.sizes}: the run has no sets of {sizes[0]} documents; name others")
     asked = [
-        product(["all"], smallest, [1.0], [epochs], seeds),
-        product(["w", "w, b"], [NOTHING, *smallest], [1.0], [epochs], seeds),
-        product(["w, b, c", "w, b, c, u"], [NOTHING, *smallest], [1.0], [epochs], few),
-        product(["all"], [NOTHING, *smallest], [1.0], [options.more * epochs], few),
-        product(["all"], smallest, [0.5], [epochs], few),
-        *(product(["all"], names, [1.0], [epochs], few) for names in by_size[1:]),
+        product(["all"], smallest, [epochs], seeds),
+        product(["w", "w, b"], [NOTHING, *smallest], [epochs], seeds),
+        product(["w, b, c", "w, b, c, u"], [NOTHING, *smallest], [epochs], few),
+        product(["all"], [NOTHING, *smallest], [options.more * epochs], fewest),
+        *(product(["all"], names, [epochs], few) for names in by_size[1:]),
     ]
     return [Training(*values) for part in asked for values in sorted(part, key=lambda t: t[-1])]
 
@@ -385,11 +382,11 @@ def compare(run: Run, trainings: list[Training], folder: Path) -> pd.DataFrame:
     by_pair: dict[tuple[Removal, int], list[Training]] = {}
     for t in trainings:
         if t.set != NOTHING:
-            by_pair.setdefault((Removal(t.set, t.share, t.epochs), t.seed), []).append(t)
+            by_pair.setdefault((Removal(t.set, t.epochs), t.seed), []).append(t)
     for (removal, seed), of_pair in by_pair.items():
         test = run.tests[removal.set.split("-")[0]]
         start = _without_removal(run, folder, "all", removal.epochs, seed)
-        after = run.counts_without(removal.set, removal.share)
+        after = run.counts_without(removal.set)
         pairs = estimates(run, start, after, test, removal.epochs)
         for t in of_pair:
             before = _without_removal(run, folder, t.moving, t.epochs, seed)["W"]
@@ -404,7 +401,7 @@ def _without_removal(run, folder, moving, epochs, seed):
     """Return the embedding that a training without a set starts the comparison from."""
     if moving == "all" and epochs == run.parameters.epochs:
         return run.baselines[seed]
-    return read_npz(folder / Training(moving, NOTHING, 1.0, epochs, seed).file, PARTS)
+    return read_npz(folder / Training(moving, NOTHING, epochs, seed).file, PARTS)
 
 
 PAIRED = "trained: all"
@@ -429,6 +426,26 @@ def summarise(changes: pd.DataFrame) -> pd.DataFrame:
         )
     names = ["change", "change_low", "change_high", "excess", "excess_low", "excess_high"]
     return pd.DataFrame(rows, columns=[*keys, "method", "n_baselines", *names])
+
+
+LADDER = ("newton", *(f"trained: {moving}" for moving in ("w", "w, b", "w, b, c", "w, b, c, u", "all")))
+
+
+def ladder(changes: pd.DataFrame) -> pd.DataFrame:
+    """Return what each assumption costs: by how much a method's change differs from that of the one before.
+
+    Means over the baselines that have both, with 95% intervals.
+    """
+    changes = changes.assign(change=changes["after"] - changes["before"])
+    rows = []
+    for key, part in changes.groupby([*Removal._fields, "measure"], sort=False):
+        by_method = part.pivot(index="seed", columns="method", values="change")
+        there = [method for method in LADDER if method in by_method]
+        for first, second in pairwise(there):
+            step = (by_method[second] - by_method[first]).dropna()
+            rows.append((*key, first, second, len(step), step.mean(), *mean_interval(step)))
+    names = ["from", "to", "n_baselines", "difference", "difference_low", "difference_high"]
+    return pd.DataFrame(rows, columns=[*Removal._fields, "measure", *names])
 
 
 def distances(run: Run, trainings: list[Training], folder: Path) -> pd.DataFrame:
@@ -457,7 +474,7 @@ def directions(run: Run, trainings: list[Training], folder: Path) -> pd.DataFram
     z = step size x epochs x eigenvalue between two edges, and `z` its mean, weighted as in the slope.
     """
     rows = []
-    for t in (t for t in trainings if t.set != NOTHING and t.share == 1 and t.moving in ("w", "all")):
+    for t in (t for t in trainings if t.set != NOTHING and t.moving in ("w", "all")):
         test = run.tests[t.set.split("-")[0]]
         start = _without_removal(run, folder, "all", t.epochs, t.seed)
         before = _without_removal(run, folder, t.moving, t.epochs, t.seed)["W"].astype(np.float64)
@@ -484,6 +501,57 @@ def share_taken(z: np.ndarray, predicted: np.ndarray, seen: np.ndarray) -> list[
         if weight.sum() > 0:
             rows.append((low, weight @ z[here] / weight.sum(), predicted[here] @ seen[here] / weight.sum()))
     return rows
+
+
+def words_of(run: Run, trainings: list[Training], folder: Path, names: list[str]) -> pd.DataFrame:
+    """Say of every word how long its step by `newton` is, what training takes of it, and what that carries.
+
+    `step` is relative to the word's vector, `taken` the slope of the paired retraining's step on it, and
+    `carried` the excess that goes when this word alone steps as in the retraining.
+    """
+    rows = []
+    of_run = (t for t in trainings if (t.moving, t.epochs) == ("all", run.parameters.epochs))
+    for t in (t for t in of_run if t.set != NOTHING):
+        test, embedding = run.tests[t.set.split("-")[0]], run.baselines[t.seed]
+        ids, after, W = weat_words(test), run.counts_without(t.set), embedding["W"].astype(np.float64)
+        steps = np.stack([newton(row(run.x, after, i, embedding, run.parameters)) for i in ids])
+        seen = read_npz(folder / t.file, PARTS)["W"][ids] - W[ids]
+        parts = zip(ids, steps, seen, carried(W, ids, steps, seen, test), strict=True)
+        for word, step, seen_step, excess in parts:
+            sign = -1 if "decrease" in t.set else 1
+            length = np.linalg.norm(step) / np.linalg.norm(W[word])
+            taken = step @ seen_step / (step @ step) if length > 0 else np.nan
+            contexts = run.x.indptr[word + 1] - run.x.indptr[word]
+            rows.append((t.set, t.seed, names[word], contexts, length, taken, sign * excess))
+    return pd.DataFrame(rows, columns=["set", "seed", "word", "contexts", "step", "taken", "carried"])
+
+
+def carried(
+    W: np.ndarray, ids: np.ndarray, steps: np.ndarray, seen: np.ndarray, test: WeatIndices
+) -> list[float]:
+    """Return by how much the effect size is larger when one word takes its step of `steps`, not of `seen`."""
+    whole = measures(moved(W, ids, steps), test)["effect size"]
+    sizes = []
+    for k in range(len(ids)):
+        mixed = steps.copy()
+        mixed[k] = seen[k]
+        sizes.append(whole - measures(moved(W, ids, mixed), test)["effect size"])
+    return sizes
+
+
+SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
+
+
+def curve(run: Run, names: list[str]) -> pd.DataFrame:
+    """Estimate the removal of some shares of the counts of sets: on a line, were the estimate linear."""
+    rows = []
+    for name, share in product(names, SHARES):
+        test, after = run.tests[name.split("-")[0]], run.counts_without(name, share)
+        for seed, embedding in run.baselines.items():
+            for method, ends in estimates(run, embedding, after, test, run.parameters.epochs).items():
+                before, moved_to = (measures(vectors, test)["effect size"] for vectors in ends)
+                rows.append((name, share, seed, method, moved_to - before))
+    return pd.DataFrame(rows, columns=["set", "share", "seed", "method", "change"])
 
 
 DAMPINGS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -543,7 +611,6 @@ def steps_table(summary: pd.DataFrame) -> Table:
     shown = summary[summary["measure"] == "effect size"]
     columns = {
         "Set": "{set}",
-        "Share": "{share:g}",
         "Epochs": "{epochs:d}",
         "Method": "{method}",
         "Baselines": "{n_baselines:d}",
@@ -553,6 +620,22 @@ def steps_table(summary: pd.DataFrame) -> Table:
     note = "Excess: over the paired retraining (trained: all), in the set's direction; 95% over baselines."
     title = "Change of the effect size through the removal of a set, by method"
     return Table(summary, text_columns(shown, columns), title, note)
+
+
+def ladder_table(data: pd.DataFrame) -> Table:
+    """List what each assumption costs."""
+    columns = {
+        "Set": "{set}",
+        "Epochs": "{epochs:d}",
+        "From": "{from}",
+        "To": "{to}",
+        "Baselines": "{n_baselines:d}",
+        "Difference": "{difference:+.3f} [{difference_low:+.3f}, {difference_high:+.3f}]",
+    }
+    shown = data[data["measure"] == "effect size"]
+    note = "Mean over the baselines that have both, 95%. From newton to w: what is not trained to its end."
+    title = "What the assumptions of the estimate cost, one after the other"
+    return Table(data, text_columns(shown, columns), title, note)
 
 
 def errors_table(data: pd.DataFrame) -> Table:
@@ -645,6 +728,10 @@ def write_results(run: Run, trainings: list[Training], folder: Path, options: ar
     observed, baseline = (read_tsv(results / f"{name}.tsv") for name in ("observed", "baseline"))
     changes = compare(run, trainings, folder)
     write_tsv(options.out / "changes.tsv", changes)
+    words = read_vocabulary(results / "vocabulary.tsv").words
+    write_tsv(options.out / "words.tsv", words_of(run, trainings, folder, words))
+    smallest = dict.fromkeys(t.set for t in trainings if t.moving == "w" and t.set != NOTHING)
+    write_tsv(options.out / "curve.tsv", curve(run, list(smallest)))
     write_tsv(options.out / "distances.tsv", distances(run, trainings, folder))
     directions_of = directions(run, trainings, folder)
     write_tsv(options.out / "directions.tsv", directions_of)
@@ -652,6 +739,7 @@ def write_results(run: Run, trainings: list[Training], folder: Path, options: ar
     write_tsv(options.out / "predictions.tsv", predictions)
     for name, data, table in (
         ("summary", summarise(changes), steps_table),
+        ("ladder", ladder(changes), ladder_table),
         ("errors", errors(predictions, run.seed), errors_table),
     ):
         write_table(options.out / name, table(data))
@@ -663,10 +751,11 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("results", type=Path, help="folder of a finished run")
     parser.add_argument("out", type=Path, help="folder for tables, figure and trainings")
     parser.add_argument("--setup", default="sample", help="setup of the run")
-    parser.add_argument("--sizes", default="10,100", help="documents in the sets; the first most thoroughly")
+    parser.add_argument("--sizes", default="10", help="documents in the sets; the first most thoroughly")
     parser.add_argument("--baselines", type=int, default=10, help="baselines to pair retrainings with")
-    parser.add_argument("--few", type=int, default=4, help="of them, those of the longer experiments")
-    parser.add_argument("--more", type=int, default=4, help="times the run's epochs that the few train for")
+    parser.add_argument("--few", type=int, default=4, help="of them, those for all steps of the ladder")
+    parser.add_argument("--fewest", type=int, default=3, help="of them, those that train for longer")
+    parser.add_argument("--more", type=int, default=4, help="times the run's epochs that these train for")
     parser.add_argument("--jobs", type=int, default=1, help="trainings at a time")
     return parser.parse_args(arguments)
 

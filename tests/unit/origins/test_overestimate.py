@@ -180,7 +180,7 @@ def test_measures(script, run):
 
 def changes(script, methods, removal="t-decrease-10"):
     rows = [
-        (removal, 1.0, 75, seed, method, "effect size", 0.5, 0.5 + change + 0.01 * seed)
+        (removal, 75, seed, method, "effect size", 0.5, 0.5 + change + 0.01 * seed)
         for method, change in methods.items()
         for seed in range(4)
     ]
@@ -197,6 +197,27 @@ def test_excess_is_over_the_paired_retraining_and_in_its_direction(script):
     assert table.loc["newton", "change_low"] < -0.585 < table.loc["newton", "change_high"]
     up = script.summarise(changes(script, {script.PAIRED: 0.2, "newton": 0.6}, "t-increase-10"))
     assert up.set_index("method").loc["newton", "excess"] == pytest.approx(0.4)
+
+
+def test_ladder_pairs_baselines(script):
+    table = changes(script, {"newton": -0.6, "trained: w": -0.3, script.PAIRED: -0.2, "influence": -0.7})
+    table = table[(table["method"] != "trained: w") | (table["seed"] < 3)]
+    found = script.ladder(table).set_index("from")
+    assert found["to"].to_dict() == {"newton": "trained: w", "trained: w": script.PAIRED}
+    assert found["difference"].to_dict() == pytest.approx({"newton": 0.3, "trained: w": 0.1})
+    assert found["n_baselines"].tolist() == [3, 3]
+    assert found.loc["newton", "difference_low"] == pytest.approx(0.3)
+
+
+def test_a_word_carries_what_goes_with_its_step(script, run):
+    W = run.baselines[0]["W"].astype(np.float64)
+    steps = np.random.default_rng(0).normal(size=(len(WORDS), 6)) / 10
+    seen = steps.copy()
+    seen[2] /= 3
+    found = script.carried(W, WORDS, steps, seen, TEST)
+    ends = [effect_size(script.moved(W, WORDS, s), TEST) for s in (steps, seen)]
+    assert found == pytest.approx([0, 0, ends[0] - ends[1], *[0] * (len(WORDS) - 3)])
+    assert abs(found[2]) > 1e-3
 
 
 def test_share_of_the_step_taken(script):
@@ -255,7 +276,7 @@ def analyse(script, results, out, *options):
     return script.main([str(results), str(out), "--setup", "tiny", "--sizes", "10", *options])
 
 
-TINY = ("--few", "2", "--more", "2")
+TINY = ("--few", "2", "--fewest", "2", "--more", "2")
 
 
 @pytest.fixture(scope="module")
@@ -268,12 +289,22 @@ def analysis(script, results, tmp_path_factory):
 def test_steps_of_a_whole_analysis(script, analysis):
     summary = read_tsv(analysis / "summary.tsv")
     assert set(summary["epochs"]) == {EPOCHS, 2 * EPOCHS}
-    assert set(summary["share"]) == {0.5, 1.0}
-    once = summary[(summary["share"] == 1) & (summary["epochs"] == EPOCHS)]
+    once = summary[summary["epochs"] == EPOCHS]
     ladder = {m for m in once["method"] if m.startswith("trained: ")}
     assert ladder == {f"trained: {m}" for m in ("w", "w, b", "w, b, c", "w, b, c, u", "all")}
     assert (summary.loc[summary["method"] == script.PAIRED, "excess"] == 0).all()
     assert (summary.loc[summary["method"] == "newton", "excess"] != 0).all()
+
+
+def test_the_curve_ends_at_the_whole_set(analysis):
+    curve = read_tsv(analysis / "curve.tsv")
+    whole = read_tsv(analysis / "changes.tsv")
+    whole = whole[(whole["epochs"] == EPOCHS) & (whole["measure"] == "effect size")]
+    whole = (whole["after"] - whole["before"]).set_axis(pd.MultiIndex.from_frame(whole[["method", "seed"]]))
+    for end in curve[curve["share"] == 1].itertuples():
+        assert end.change == pytest.approx(whole[end.method, end.seed], rel=1e-6)
+    lengths = curve[curve["method"] == "newton"].groupby("share")["change"].apply(lambda c: c.abs().mean())
+    assert lengths.is_monotonic_increasing
 
 
 def test_training_on_leads_to_the_minimum(analysis):
@@ -298,7 +329,7 @@ def test_predictions_are_those_of_the_workflow(run, analysis):
 def test_an_analysis_repeats_byte_for_byte(script, results, analysis, tmp_path):
     assert analyse(script, results, tmp_path, *TINY) == 0
     files = sorted(path.name for path in analysis.glob("*.*"))
-    assert {"summary.md", "errors.tex", "directions.tsv", "overestimate.png"} < set(files)
+    assert {"summary.md", "ladder.tex", "directions.tsv", "words.tsv", "overestimate.png"} < set(files)
     for name in files:
         assert (tmp_path / name).read_bytes() == (analysis / name).read_bytes(), name
 
@@ -309,7 +340,7 @@ def test_sizes_that_the_run_lacks(script, results, tmp_path, capsys):
 
 
 def test_a_training_is_not_repeated(script, run, tmp_path):
-    training = script.Training("w", REMOVED, 1.0, EPOCHS, 0)
+    training = script.Training("w", REMOVED, EPOCHS, 0)
     script.make_training(run, training, tmp_path)
     before = (tmp_path / training.file).stat()
     script.make_training(run, training, tmp_path)
