@@ -666,7 +666,8 @@ def draw(stem: Path, taken: pd.DataFrame, predictions: pd.DataFrame) -> None:
         left.plot(z, z / (1 + z), color=BLACK, linewidth=0.8, label="damped: z / (1 + z)")
         paired = taken[taken["moving"] == "all"]
         for colour, (epochs, part) in zip((BLUE, ORANGE, GREEN), paired.groupby("epochs"), strict=False):
-            by_bin = part.groupby("z_from")[["z", "taken"]].agg(["mean", mean_half])
+            of_seeds = part.groupby(["z_from", "seed"])[["z", "taken"]].mean()
+            by_bin = of_seeds.groupby("z_from").agg(["mean", mean_half])
             left.errorbar(
                 by_bin["z", "mean"], by_bin["taken", "mean"], yerr=by_bin["taken", "mean_half"], fmt="o",
                 color=colour, markersize=3, elinewidth=0.6, label=f"{epochs} epochs",
@@ -674,7 +675,8 @@ def draw(stem: Path, taken: pd.DataFrame, predictions: pd.DataFrame) -> None:
         left.axhline(1, color=LIGHT_GREY, linewidth=0.5, zorder=0)
         left.set(xscale="log", xlabel="z = step size × epochs × eigenvalue")
         left.set_ylabel("Share of newton's step taken")
-        left.legend()
+        left.set_ylim(-0.3, 1.3)  # the interval of an edge with few directions may be longer
+        left.legend(loc="lower right")
         for damping, colour in ((0.0, VERMILLION), (1.0, BLUE)):
             for weat, marker in zip(means["weat"].unique(), "os", strict=False):
                 part = means[(means["damping"] == damping) & (means["weat"] == weat)]
@@ -754,7 +756,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--sizes", default="10", help="documents in the sets; the first most thoroughly")
     parser.add_argument("--baselines", type=int, default=10, help="baselines to pair retrainings with")
     parser.add_argument("--few", type=int, default=4, help="of them, those for all steps of the ladder")
-    parser.add_argument("--fewest", type=int, default=3, help="of them, those that train for longer")
+    parser.add_argument("--fewest", type=int, default=4, help="of them, those that train for longer")
     parser.add_argument("--more", type=int, default=4, help="times the run's epochs that these train for")
     parser.add_argument("--jobs", type=int, default=1, help="trainings at a time")
     return parser.parse_args(arguments)
