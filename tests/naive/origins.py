@@ -149,3 +149,28 @@ def cross_fitted(values, size, choosing, sign):
     changes = [-sum(row[i] for i in chosen) for row in values]
     others = [s for s in range(len(values)) if s not in choosing]
     return [sum(changes[s] for s in who) / len(who) for who in (choosing, others)]
+
+
+# Why small sets are overestimated: benchmarks/overestimate.py.
+
+
+def descent(x_row, u, b_i, c, x_max, alpha, rates, steps, with_bias):
+    """Where gradient descent on half of L(X_i, w) / V comes from 0: over w_i, or over w_i and b_i."""
+    v = np.zeros(len(rates))
+    for _ in range(steps):
+        gradient = np.zeros(len(v))
+        for j in np.flatnonzero(x_row):
+            feature = np.append(u[j], 1.0) if with_bias else u[j]
+            fit = v @ feature + c[j] + (0 if with_bias else b_i)
+            gradient += weighting(x_row[j], x_max, alpha) * (fit - math.log(x_row[j])) * feature
+        v -= rates * gradient
+    return v
+
+
+def penalised_vector(x_row, u, b_i, c, x_max, alpha, damping):
+    """The w_i that minimises L(X_i, w) / V + damping |w_i|^2 / 2 given everything else."""
+    columns = [j for j, x in enumerate(x_row) if x > 0]
+    root = np.sqrt([weighting(x_row[j], x_max, alpha) for j in columns])
+    target = np.array([math.log(x_row[j]) - b_i - c[j] for j in columns])
+    rows = np.vstack([root[:, None] * u[columns], math.sqrt(damping / 2) * np.eye(u.shape[1])])
+    return np.linalg.lstsq(rows, np.append(root * target, np.zeros(u.shape[1])), rcond=None)[0]

@@ -1,0 +1,357 @@
+"""The pieces of benchmarks/overestimate.py, at tiny scale."""
+
+import importlib.util
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from biaslab.bias.weat import effect_size, weat_words
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.io import read_tsv, write_npz, write_parquet, write_tsv
+from biaslab.core.rng import stream
+from biaslab.embeddings import cooccurrence, glove
+from biaslab.embeddings.glove import GloveParameters
+from biaslab.origins import influence
+from naive import origins as naive
+
+SCRIPT = Path(__file__).parents[3] / "benchmarks/overestimate.py"
+N_WORDS, EPOCHS = 60, 12
+PARAMETERS = GloveParameters(6, EPOCHS, 20.0)
+REMOVED = "test-decrease-10"
+RTOL = 1e-7  # float64, badly conditioned
+
+
+def ids(*numbers):
+    return np.array(numbers, np.int64)
+
+
+TEST = WeatIndices("test", ids(3, 30), ids(7, 41), ids(0, 22), ids(1, 35), ("S", "T", "A", "B"), {})
+WORDS = weat_words(TEST)
+
+
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("overestimate", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["overestimate"] = module  # a dataclass looks for its module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["overestimate"]
+
+
+@pytest.fixture(scope="module")
+def run(script):
+    rng = np.random.default_rng(5)
+    offsets = np.arange(0, 6001, 40)
+    tokens = rng.integers(0, N_WORDS, 6000).astype(np.int32)
+    x = cooccurrence.count(tokens, offsets, N_WORDS, 8)
+    trained = [glove.train(x, PARAMETERS, stream(1, "train", "baseline", s)) for s in range(2)]
+    baselines = {s: {p: getattr(e, p) for p in script.PARTS} for s, e in enumerate(trained)}
+    return script.Run(
+        x, tokens, offsets, {"test": TEST}, {REMOVED: np.arange(0, 150, 7)}, baselines, PARAMETERS, 1
+    )
+
+
+def train(script, run, moving, counts=None, **changes):
+    x = run.x if counts is None else replace(run.x, counts=counts)
+    parameters = replace(PARAMETERS, **changes)
+    return script.train(x, parameters, stream(1, "train", "baseline", 0), moving, WORDS, run.baselines[0])
+
+
+def test_counts_of_a_part_of_a_set(script, run):
+    whole, half = run.counts_without(REMOVED), run.counts_without(REMOVED, 0.5)
+    assert (whole < run.x.counts).any()
+    assert np.array_equal(half, (whole + run.x.counts) / 2)
+    assert np.array_equal(run.counts_without(script.NOTHING), run.x.counts)
+
+
+def test_a_training_of_everything_is_the_baseline(script, run):
+    found = train(script, run, "all", run.counts_without(script.NOTHING))
+    assert all(np.array_equal(found[p], run.baselines[0][p]) for p in script.PARTS)
+
+
+@pytest.mark.parametrize("moving", ["w", "w, b", "w, b, c", "w, b, c, u"])
+def test_only_what_should_move_moves(script, run, moving):
+    found, trained = train(script, run, moving, run.counts_without(REMOVED)), run.baselines[0]
+    others = np.setdiff1d(np.arange(N_WORDS), WORDS)
+    for part, name in zip(("W", "b", "c", "U"), "wbcu", strict=True):
+        same = (found[part] == trained[part]).reshape(N_WORDS, -1)
+        assert same[others].all() or part in "Uc"
+        if name not in moving:
+            assert same.all()
+        else:
+            assert not same[WORDS].any()
+
+
+def test_without_moving_contexts_the_other_rows_records_do_not_matter(script, run, monkeypatch):
+    fast = train(script, run, "w, b")
+    monkeypatch.setattr(script, "_records_of", lambda records, words: records)
+    assert np.array_equal(fast["W"], train(script, run, "w, b")["W"])
+
+
+def test_contexts_that_move_learn_from_all_rows(script, run):
+    rest = np.flatnonzero(~np.isin(run.x.rows(), WORDS))
+    counts = run.x.counts.copy()
+    counts[rest] *= 2
+    for moving, part in (("w, b, c", "c"), ("w, b, c, u", "U")):
+        assert not np.array_equal(train(script, run, moving, counts)[part], train(script, run, moving)[part])
+    assert np.array_equal(train(script, run, "w, b", counts)["W"], train(script, run, "w, b")["W"])
+
+
+def test_words_alone_come_to_the_minimum_that_the_estimate_assumes(script, run):
+    after = run.counts_without(REMOVED)
+    embedding = train(script, run, "w", after, epochs=20_000)
+    row = script.row(run.x, after, 41, run.baselines[0], PARAMETERS)
+    np.testing.assert_allclose(embedding["W"][41], script.minima(row)[1], atol=2e-3)
+    assert np.abs(embedding["W"][41] - run.baselines[0]["W"][41]).max() > 0.02  # which was not there
+
+
+def dense_row(run, counts, word):
+    row = np.zeros(N_WORDS)
+    places = slice(run.x.indptr[word], run.x.indptr[word + 1])
+    row[run.x.indices[places]] = counts[places] / run.x.unit
+    return row
+
+
+@pytest.fixture(scope="module")
+def of_one_word(run):
+    """Return the dense rows of a word before and after, what the oracles want, and the arguments of `row`."""
+    word, after = 41, run.counts_without(REMOVED)
+    e = {name: values.astype(np.float64) for name, values in run.baselines[0].items()}
+    rest = e["U"], e["b"][word], e["c"], PARAMETERS.x_max, PARAMETERS.alpha
+    rows = dense_row(run, run.x.counts, word), dense_row(run, after, word)
+    return rows, e["W"][word], rest, (run.x, after, word, run.baselines[0], PARAMETERS)
+
+
+@pytest.mark.parametrize("name", ["influence", "newton"])
+def test_estimates_are_those_of_the_workflow(script, of_one_word, name):
+    rows, w, rest, arguments = of_one_word
+    step = getattr(script, name)(script.row(*arguments))
+    np.testing.assert_allclose(w + step, getattr(naive, f"{name}_vector")(*rows, w, *rest), rtol=RTOL)
+
+
+def test_minima(script, of_one_word):
+    rows, _, rest, arguments = of_one_word
+    for found, row in zip(script.minima(script.row(*arguments)), rows, strict=True):
+        np.testing.assert_allclose(found, naive.least_squares_vector(row, *rest), rtol=RTOL)
+
+
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_stopped_descent(script, of_one_word, with_bias):
+    rows, _, rest, arguments = of_one_word
+    steps = 400
+    rates = np.full(6 + with_bias, PARAMETERS.learning_rate)
+    rates[6:] = 1
+    ends = [naive.descent(row, *rest, rates * EPOCHS / steps, steps, with_bias) for row in rows]
+    row = script.row(*arguments, with_bias)
+    # The error of Euler's method falls with the step, which leaves this much.
+    np.testing.assert_allclose(script.truncated(row), ends[1] - ends[0], atol=2e-4 * np.abs(ends[0]).max())
+    assert np.abs(script.truncated(row) - script.newton(row)).max() > 0.1 * np.abs(script.newton(row)).max()
+
+
+def test_damped_newton_is_exact_from_the_minimum_with_the_penalty(script, of_one_word):
+    rows, _, rest, arguments = of_one_word
+    row = script.row(*arguments)
+    damping = 2 / (PARAMETERS.learning_rate * EPOCHS)  # of the Hessian, which is twice A
+    ends = [naive.penalised_vector(r, *rest, damping) for r in rows]
+    np.testing.assert_allclose(script.newton(row._replace(v=ends[0]), 1.0), ends[1] - ends[0], rtol=1e-6)
+    wrong = script.newton(row._replace(v=ends[0]), 2.0)
+    assert np.abs(wrong - (ends[1] - ends[0])).max() > 1e-3 * np.abs(wrong).max()
+
+
+def test_a_singular_hessian_is_that_of_before(script, of_one_word):
+    row = script.row(*of_one_word[3])
+    singular = row._replace(A_after=np.zeros_like(row.A))
+    change = -row.q_after - (row.A @ row.v - row.q)
+    np.testing.assert_allclose(script.newton(singular), -np.linalg.solve(row.A, change))
+
+
+def test_measures(script, run):
+    W = run.baselines[0]["W"]
+    found = script.measures(W, TEST)
+    assert found["effect size"] == pytest.approx(effect_size(W, TEST))
+    assert found["numerator"] != found["effect size"]
+
+
+def changes(script, methods, removal="t-decrease-10"):
+    rows = [
+        (removal, 75, seed, method, "effect size", 0.5, 0.5 + change + 0.01 * seed)
+        for method, change in methods.items()
+        for seed in range(4)
+    ]
+    return pd.DataFrame(
+        rows, columns=[*script.Removal._fields, "seed", "method", "measure", "before", "after"]
+    )
+
+
+def test_excess_is_over_the_paired_retraining_and_in_its_direction(script):
+    table = script.summarise(changes(script, {script.PAIRED: -0.2, "newton": -0.6, "w": -0.2, "c": 0.1}))
+    table = table.set_index("method")
+    assert table["excess"].to_dict() == pytest.approx({script.PAIRED: 0, "newton": 0.4, "w": 0, "c": -0.3})
+    assert table.loc["newton", "excess_low"] == pytest.approx(0.4)  # pairs: what seeds share is no noise
+    assert table.loc["newton", "change_low"] < -0.585 < table.loc["newton", "change_high"]
+    up = script.summarise(changes(script, {script.PAIRED: 0.2, "newton": 0.6}, "t-increase-10"))
+    assert up.set_index("method").loc["newton", "excess"] == pytest.approx(0.4)
+
+
+def test_ladder_pairs_baselines(script):
+    table = changes(script, {"newton": -0.6, "trained: w": -0.3, script.PAIRED: -0.2, "influence": -0.7})
+    table = table[(table["method"] != "trained: w") | (table["seed"] < 3)]
+    found = script.ladder(table).set_index("from")
+    assert found["to"].to_dict() == {"newton": "trained: w", "trained: w": script.PAIRED}
+    assert found["difference"].to_dict() == pytest.approx({"newton": 0.3, "trained: w": 0.1})
+    assert found["n_baselines"].tolist() == [3, 3]
+    assert found.loc["newton", "difference_low"] == pytest.approx(0.3)
+
+
+def test_a_word_carries_what_goes_with_its_step(script, run):
+    W = run.baselines[0]["W"].astype(np.float64)
+    steps = np.random.default_rng(0).normal(size=(len(WORDS), 6)) / 10
+    seen = steps.copy()
+    seen[2] /= 3
+    found = script.carried(W, WORDS, steps, seen, TEST)
+    ends = [effect_size(script.moved(W, WORDS, s), TEST) for s in (steps, seen)]
+    assert found == pytest.approx([0, 0, ends[0] - ends[1], *[0] * (len(WORDS) - 3)])
+    assert abs(found[2]) > 1e-3
+
+
+def test_share_of_the_step_taken(script):
+    z = np.array([0.05, 0.05, 0.2, 2.0, 2.5])
+    predicted = np.array([1.0, -3.0, 2.0, 1.0, 1.0])
+    found = np.array(script.share_taken(z, predicted, predicted * z / (1 + z)))
+    assert found[:, 0].tolist() == [0.0, 0.1, 1.0]
+    np.testing.assert_allclose(found[:, 1], [0.05, 0.2, 2.25])
+    np.testing.assert_allclose(found[:2, 2], [0.05 / 1.05, 0.2 / 1.2])
+    assert not np.allclose(np.array(script.share_taken(z, predicted, predicted))[:, 2], found[:, 2])
+
+
+def test_errors(script):
+    rows = [
+        ("t", name, "newton", damping, seed, factor * value + (-0.1, 0.1)[seed], value)
+        for name, value in zip("abcd", (-1.0, -0.5, 0.5, 1.0), strict=True)
+        for damping, factor in ((0.0, 2.0), (1.0, 1.0))
+        for seed in range(2)
+    ]
+    names = ["weat", "set", "estimator", "damping", "seed", "predicted", "observed"]
+    table = script.errors(pd.DataFrame(rows, columns=names), seed=1).set_index("damping")
+    assert table["rms"].tolist() == pytest.approx([np.sqrt(2.5 / 4), 0])
+    assert table["slope"].tolist() == pytest.approx([0.5, 1])
+    assert (table["rms_low"] <= table["rms"] + 1e-12).all()
+
+
+@pytest.fixture(scope="module")
+def results(script, run, tmp_path_factory):
+    """Return the folder of a finished run: what the script reads of it."""
+    results = tmp_path_factory.mktemp("results")
+    folder = results / "origins/tiny"
+    (folder / "embeddings/baseline").mkdir(parents=True)
+    test = {"name": "test", "title": "made", "source": "made"}
+    of = {name: [f"w{i}" for i in getattr(TEST, name)] for name in "STAB"}
+    test |= {"targets": {k: of[k] for k in "ST"}, "attributes": {k: of[k] for k in "AB"}}
+    (results / "test.yaml").write_text(json.dumps(test))  # JSON is YAML
+    settings = {"glove": vars(PARAMETERS) | {"window": 8}, "bias": {"weats": ["test"]}}
+    config = {"seed": 1, "setups": {"tiny": settings}, "weats": {"test": str(results / "test.yaml")}}
+    (results / "config.json").write_text(json.dumps(config))
+    write_tsv(
+        folder / "vocabulary.tsv", pd.DataFrame({"word": [f"w{i}" for i in range(N_WORDS)], "count": 9})
+    )
+    write_npz(folder / "corpus.npz", tokens=run.tokens, offsets=run.offsets)
+    cooccurrence.write(folder / "cooccurrence.npz", run.x)
+    sets = pd.DataFrame({"set": REMOVED, "document": run.sets[REMOVED]})
+    write_parquet(folder / "perturbation_sets.parquet", sets)
+    arrays = {part: np.stack([e[part] for e in run.baselines.values()]) for part in script.PARTS}
+    write_npz(folder / "embeddings/baseline/batch-0.npz", replicates=np.arange(2), **arrays)
+    bias = pd.DataFrame({"weat": "test", "effect_size": [0.1, 0.3]})
+    write_tsv(folder / "baseline.tsv", bias)
+    write_tsv(folder / "observed.tsv", bias.assign(set=REMOVED, effect_size=[-0.2, -0.1]))
+    return results
+
+
+def analyse(script, results, out, *options):
+    return script.main([str(results), str(out), "--setup", "tiny", "--sizes", "10", *options])
+
+
+TINY = ("--few", "2", "--fewest", "2", "--more", "2")
+
+
+@pytest.fixture(scope="module")
+def analysis(script, results, tmp_path_factory):
+    out = tmp_path_factory.mktemp("analysis")
+    assert analyse(script, results, out, *TINY) == 0
+    return out
+
+
+def test_steps_of_a_whole_analysis(script, analysis):
+    summary = read_tsv(analysis / "summary.tsv")
+    assert set(summary["epochs"]) == {EPOCHS, 2 * EPOCHS}
+    once = summary[summary["epochs"] == EPOCHS]
+    ladder = {m for m in once["method"] if m.startswith("trained: ")}
+    assert ladder == {f"trained: {m}" for m in ("w", "w, b", "w, b, c", "w, b, c, u", "all")}
+    assert (summary.loc[summary["method"] == script.PAIRED, "excess"] == 0).all()
+    assert (summary.loc[summary["method"] == "newton", "excess"] != 0).all()
+
+
+def test_the_curve_ends_at_the_whole_set(analysis):
+    curve = read_tsv(analysis / "curve.tsv")
+    whole = read_tsv(analysis / "changes.tsv")
+    whole = whole[(whole["epochs"] == EPOCHS) & (whole["measure"] == "effect size")]
+    whole = (whole["after"] - whole["before"]).set_axis(pd.MultiIndex.from_frame(whole[["method", "seed"]]))
+    for end in curve[curve["share"] == 1].itertuples():
+        assert end.change == pytest.approx(whole[end.method, end.seed], rel=1e-6)
+    lengths = curve[curve["method"] == "newton"].groupby("share")["change"].apply(lambda c: c.abs().mean())
+    assert lengths.is_monotonic_increasing
+
+
+def test_training_on_leads_to_the_minimum(analysis):
+    distances = read_tsv(analysis / "distances.tsv")
+    assert distances[distances["seed"] == 0].set_index("epochs")["distance"].is_monotonic_decreasing
+
+
+def test_predictions_are_those_of_the_workflow(run, analysis):
+    predictions = read_tsv(analysis / "predictions.tsv").set_index(["estimator", "damping", "seed"])
+    rows = influence.weat_rows(run.x, WORDS, PARAMETERS.x_max, PARAMETERS.alpha)
+    documents = influence.removals_of_documents(rows, run.tokens, run.offsets)
+    removed = influence.removals_of_sets(rows, documents, [run.sets[REMOVED]])
+    for damping in (0.0, 2.0):
+        added = damping * 2 / (PARAMETERS.learning_rate * EPOCHS)
+        found = influence.differential_bias(rows, removed, TEST, run.baselines[1], added).values[0]
+        for estimator, value in zip(("influence", "newton"), found, strict=False):
+            predicted = predictions.loc[(estimator, damping, 1), "predicted"]
+            assert predicted == pytest.approx(-value, rel=1e-6)
+    assert predictions["observed"].unique() == pytest.approx([-0.35])
+
+
+def test_an_analysis_repeats_byte_for_byte(script, results, analysis, tmp_path):
+    assert analyse(script, results, tmp_path, *TINY) == 0
+    files = sorted(path.name for path in analysis.glob("*.*"))
+    assert {"summary.md", "ladder.tex", "directions.tsv", "words.tsv", "overestimate.png"} < set(files)
+    for name in files:
+        assert (tmp_path / name).read_bytes() == (analysis / name).read_bytes(), name
+
+
+def test_sizes_that_the_run_lacks(script, results, tmp_path, capsys):
+    assert analyse(script, results, tmp_path, "--sizes", "11") == 2
+    assert "--sizes 11: the run has no sets of 11 documents; name others" in capsys.readouterr().err
+
+
+def test_a_training_is_not_repeated(script, run, tmp_path):
+    training = script.Training("w", REMOVED, EPOCHS, 0)
+    script.make_training(run, training, tmp_path)
+    before = (tmp_path / training.file).stat()
+    script.make_training(run, training, tmp_path)
+    assert (tmp_path / training.file).stat() == before
+
+
+def test_without_a_run_one_line_says_so(script, tmp_path, capsys):
+    arguments = [str(tmp_path), str(tmp_path / "out")]
+    assert script.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "config.json: no finished run of the setup 'sample'; run the workflow first" in error
+    (tmp_path / "config.json").write_text(json.dumps({"setups": {}}))
+    assert script.main(arguments) == 2
