@@ -13,11 +13,13 @@ from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins.axis import fit_frequency
 from biaslab.origins.cross_fitting import SET, SUM, cross_fit_sets, seed_values
-from biaslab.origins.grid import ESTIMATORS, LDS, SETS
+from biaslab.origins.grid import ESTIMATORS, LDS, PLANTED, SETS
 from biaslab.origins.lds import score_subsets
 from biaslab.origins.perturbation import select_targeted
+from biaslab.origins.planting import KINDS
 from biaslab.origins.ppmi_comparison import correlate_word_sets
 from biaslab.origins.ppmi_sets import select_ppmi_sets
+from biaslab.origins.recall import TEST_WORDS, pair_table, recall_table
 from biaslab.origins.report.results import Setup
 from biaslab.origins.seed_stability import stability
 from biaslab.origins.single_documents import compare_documents, correlate_documents, select_documents
@@ -95,6 +97,7 @@ def write_results(
     _write_gradients_and_stability(folder, weats)
     _write_single_documents(folder, weats[0])
     _write_attribution_scores(folder, pd.concat(sets), weats)
+    _write_planted(folder, weats)
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
     _write_transfer(folder, pd.concat(sets, ignore_index=True))
     _write_sets(folder, rng, pd.concat(sets))
@@ -115,7 +118,7 @@ def make_setups(folder: Path, setups: dict[str, dict]) -> list[Setup]:
         write_results(folder / name, seed=number, **arguments)
         weats = arguments.get("weats", tuple(WORD_SETS))
         files = {weat: str(write_word_sets(folder, WORD_SETS[weat])) for weat in weats}
-        made.append(Setup(Unit(name, weats, OPTIONS, files, (LDS,)), folder / name))
+        made.append(Setup(Unit(name, weats, OPTIONS, files, (LDS, PLANTED)), folder / name))
     return made
 
 
@@ -278,6 +281,27 @@ def _score_subsets(rng, subsets, bias, ppmi, weat):
         weat,
         1,
     )
+
+
+def _write_planted(folder: Path, weats: tuple[str, ...]) -> None:
+    """Write what attributions find of ten planted documents of each kind, with more and more noise."""
+    rng, recalls, pairs = np.random.default_rng(13), [], []
+    kinds = np.repeat(["", *KINDS], [200, 10, 10, 10])
+    aim = np.select([kinds == "raise", kinds == "lower"], [1, -1], 0)
+    source = np.r_[np.full(200, -1), np.tile(np.arange(10), 3)]
+    for weat in weats:
+        for dose in (0, 0.03, 0.3):
+            documents = pd.DataFrame(
+                {"document": range(230), "kind": kinds, "weat": weat, "source": source, "dose": dose}
+            )
+            values = {
+                name: 10 * dose * aim + rng.normal(0, 1 + k, 230)
+                for k, name in enumerate((*ESTIMATORS, "ppmi", TEST_WORDS))
+            }
+            recalls.append(recall_table(documents, weat, values, 1))
+            pairs.append(pair_table(documents, weat, values))
+    write_tsv(folder / "planted" / "recall.tsv", pd.concat(recalls, ignore_index=True))
+    write_tsv(folder / "planted" / "pairs.tsv", pd.concat(pairs, ignore_index=True))
 
 
 def _write_transfer(folder: Path, perturbations: pd.DataFrame) -> None:

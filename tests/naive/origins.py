@@ -138,6 +138,18 @@ def intraclass_correlation(rows):
     return (between - within) / between
 
 
+def planted_pair(side, rises, s, t, a, b):
+    """A target and the attribute beside it: (s, a) and (t, b) raise the bias, (s, b) and (t, a) lower it."""
+    if side == "S":
+        return (s, a) if rises else (s, b)
+    return (t, b) if rises else (t, a)
+
+
+def recall_at(values, sought, k):
+    """How many of the sought are among the k largest; no two values may be equal."""
+    return sum(1 for i in sought if sum(other > values[i] for other in values) < k)
+
+
 def cross_fitted(values, size, choosing, sign):
     """The change that the choosing and the other baselines predict for the documents which the former choose.
 

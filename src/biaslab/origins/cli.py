@@ -94,6 +94,24 @@ class Attributions:
 
 
 @dataclass(frozen=True)
+class OneCorpus:
+    """The files of a corpus."""
+
+    corpus: Annotated[Path, typer.Option(help="Word ids of the corpus (.npz).")]
+    documents: Documents
+    vocabulary: CorpusVocabulary
+
+
+@dataclass(frozen=True)
+class PlantedFiles:
+    """Where a corpus with planted documents goes."""
+
+    out_corpus: Annotated[Path, typer.Option(help="Where the word ids go (.npz).")]
+    out_documents: Annotated[Path, typer.Option(help="Where the table of documents goes (.parquet).")]
+    out_vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes (.tsv).")]
+
+
+@dataclass(frozen=True)
 class RandomTests:
     """Where the comparison of two representations over random tests goes."""
 
@@ -633,6 +651,69 @@ def lds(
         parts.append(score_subsets(sets, of_test, *documents, of_sets, ppmi_of_sets, weat, seed))
     for to, found in zip((removals, out), zip(*parts, strict=True), strict=True):
         write_tsv(to, pd.concat(found, ignore_index=True))
+
+
+@app.command("plant-documents")
+@grouped
+def plant_documents(
+    source: OneCorpus,
+    weat: WordSetFiles,
+    count: Annotated[int, typer.Option(help="Documents of each kind for every test.", min=1)],
+    dose: Annotated[float, typer.Option(help="Share of their tokens that are words of the test.")],
+    seed: Seed,
+    to: PlantedFiles,
+) -> None:
+    """Plant documents that raise a bias, lower it, or do neither, in a copy of the corpus."""
+    import numpy as np
+    import pandas as pd
+
+    from biaslab.core.io import read_npz, read_parquet, write_npz, write_parquet, write_tsv
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins.planting import plant
+
+    arrays, words = read_npz(source.corpus), read_vocabulary(source.vocabulary)
+    titles, tests = read_parquet(source.documents, ["id", "title"]), _read_tests(weat, words)
+    made = plant(arrays["tokens"], arrays["offsets"], titles, words, tests, count, dose, seed)
+    write_tsv(
+        to.out_vocabulary, pd.DataFrame({"word": made.vocabulary.words, "count": made.vocabulary.counts})
+    )
+    write_parquet(to.out_documents, made.documents)
+    n_source = np.int64(arrays["n_source_tokens"])  # of the corpus as it was read
+    write_npz(to.out_corpus, tokens=made.tokens, offsets=made.offsets, n_source_tokens=n_source)
+
+
+@app.command("recall")
+def recall(
+    documents: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Tables of the documents of corpora with planted ones (.parquet), each beside the folders"
+            " differential_bias and ppmi that hold a table of each test."
+        ),
+    ],
+    seed: Seed,
+    pairs: Annotated[Path, typer.Option(help="Where the comparison with the controls goes (.tsv).")],
+    out: Out,
+) -> None:
+    """Measure how many of the planted documents every attribution ranks first."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, write_tsv
+    from biaslab.origins import recall as measure
+    from biaslab.origins.grid import PLANTED_TABLES
+
+    recalls, compared = [], []
+    for path in documents:
+        listed = read_parquet(path, ["document", "kind", "weat", "source", "dose"])
+        for weat in listed.loc[listed["kind"] != "", "weat"].unique():
+            paths = [path.parent / kind / f"{weat}.parquet" for kind in PLANTED_TABLES]
+            tables = [read_parquet(table) for table in paths]
+            measure.check(listed, dict(zip(map(str, paths), tables, strict=True)))
+            values = measure.attributions(*tables)
+            recalls.append(measure.recall_table(listed, weat, values, seed))
+            compared.append(measure.pair_table(listed, weat, values))
+    write_tsv(out, pd.concat(recalls, ignore_index=True))
+    write_tsv(pairs, pd.concat(compared, ignore_index=True))
 
 
 def _of_test(files: dict[str, Path], weat: str) -> Path:

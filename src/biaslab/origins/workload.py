@@ -9,6 +9,7 @@ from biaslab.run.resources import ONCE, Work, size_of
 
 TEST, CORPUS, BASELINE, SET = "test", "corpus", "baseline training", "retraining"
 SUBSET = "subset retraining"
+PLANTED, PLANTED_TEST, PLANTED_TRAINING = "planted corpus", "test of a planted corpus", "planted training"
 """What a job is counted by, if not by itself: the test or corpus (whole, or without a set) it is for, or its
 trainings."""
 
@@ -33,6 +34,8 @@ def work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:
     """
     if not parts:
         return ONCE
+    if parts[0] in grid.doses(setup):
+        return _planted_work(parts[1:], setup)
     if not parts[-1].startswith(_BATCH):
         is_test, is_corpus = parts[0] in setup["bias"]["weats"], parts[0] in _corpora(setup)
         return Work(TEST, 1) if is_test else Work(CORPUS, 1) if is_corpus else ONCE
@@ -58,6 +61,10 @@ def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     n_tests, n_corpora = len(setup["bias"]["weats"]), len(_corpora(setup))
     counts = {ONCE.kind: (1, 1), TEST: (n_tests, n_tests), CORPUS: (n_corpora, n_corpora)}
     counts[SUBSET] = (grid.subset_trainings(setup), len(grid.subset_batches(setup)))
+    n_planted, n_batches = len(grid.doses(setup)), len(grid.planted_batches(setup))
+    counts[PLANTED] = (n_planted, n_planted)
+    counts[PLANTED_TEST] = (n_planted * n_tests, n_planted * n_tests)
+    counts[PLANTED_TRAINING] = (grid.planted_trainings(setup), n_planted * n_batches)
     for kind, names in ((BASELINE, [sets.BASELINE]), (SET, grid.retrained_sets(setup))):
         trainings = sum(grid.trainings_of(name, setup) for name in names)
         counts[kind] = (trainings, sum(len(grid.batches_of(name, setup)) for name in names))
@@ -66,7 +73,7 @@ def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
 
 def factor(rule: str, measured: Mapping[str, Any], full: Mapping[str, Any]) -> float:
     """Return how much more a unit of a rule costs in a full grid: by the epochs of GloVe's trainings."""
-    is_training = rule in (*_GLOVE_RULES, "retrain_subsets")
+    is_training = rule in (*_GLOVE_RULES, "retrain_subsets", "train_planted")
     return full["glove"]["epochs"] / measured["glove"]["epochs"] if is_training else 1.0
 
 
@@ -83,6 +90,16 @@ def disk_bytes(rule: str, folder: Path) -> float:
         return float("nan")
     baselines = size_of(folder / "embeddings" / sets.BASELINE)
     return baselines if rule == _BASELINES else size_of(folder / "embeddings") - baselines
+
+
+def _planted_work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:
+    """Return what a job on a corpus with planted documents is counted by."""
+    if not parts:
+        return Work(PLANTED, 1)
+    if not parts[0].startswith(_BATCH):
+        return Work(PLANTED_TEST, 1)
+    batches, index = grid.planted_batches(setup), int(parts[0].removeprefix(_BATCH))
+    return Work(PLANTED_TRAINING, batches[index].count if index < len(batches) else 0)
 
 
 def _corpora(setup: Mapping[str, Any]) -> list[str]:

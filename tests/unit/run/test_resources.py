@@ -27,6 +27,7 @@ def setup(baselines, sizes, retrainings, weats, per_job, epochs, by_ppmi):
         "ppmi_sets": {"sizes": by_ppmi, "retrainings": retrainings},
         "single_documents": {"tails": 0, "random": 0, "trainings": 2},
         "lds": {"subsets": 0, "shares": [0.5], "retrainings": 2},
+        "planted": {"documents": 0, "doses": [0, 0.1], "baselines": 3},
     }
 
 
@@ -165,6 +166,22 @@ def test_command_writes_both_tables(results, monkeypatch, tmp_path, capsys):
     assert full.loc["train_baseline", "count"] == 20
     assert "Core-hours" in (tmp_path / "taken_full_grid.md").read_text(encoding="utf-8")
     assert read_tsv(tmp_path / "taken_cluster.tsv")["cores"].tolist() == [1, 2]
+
+
+def test_planted_corpora_are_counted_by_dose_test_and_training():
+    from biaslab.origins import workload
+
+    settings = setup(3, [10], 1, ["weat1", "weat2"], 2, 100, [])
+    assert workload.grid_work(settings)[workload.PLANTED_TRAINING][0] == 0
+    settings["planted"] = {"documents": 4, "doses": [0, 0.1], "baselines": 3}
+    assert workload.work(("0.1",), settings) == workload.Work(workload.PLANTED, 1)
+    assert workload.work(("0", "weat2"), settings) == workload.Work(workload.PLANTED_TEST, 1)
+    assert workload.work(("0", "batch-1"), settings) == workload.Work(workload.PLANTED_TRAINING, 1)
+    grid_work = workload.grid_work(settings)
+    assert grid_work[workload.PLANTED] == (2, 2)
+    assert grid_work[workload.PLANTED_TEST] == (4, 4)
+    assert grid_work[workload.PLANTED_TRAINING] == (6, 4)
+    assert workload.factor("train_planted", settings, setup(3, [10], 1, ["weat1"], 5, 300, [])) == 3
 
 
 def test_subsets_are_counted_by_their_retrainings():
