@@ -1,8 +1,9 @@
-# Whether the attributions can be believed: documents that were planted to be found.
+# Whether the attributions can be believed: documents that were planted to be found, and embeddings that know nothing.
 
 
 wildcard_constraints:
     dose=r"[0-9][0-9.e-]*",
+    kind="untrained|shuffled",
 
 
 rule plant_documents:
@@ -126,3 +127,98 @@ rule measure_recall:
     shell:
         "biaslab origins recall {input.documents} --seed {params.seed} --pairs {output.pairs} --out {output.recall}"
         " > {log} 2>&1"
+
+
+rule randomise_embeddings:
+    input:
+        ORIGINS.embeddings(grid.baseline_sets),
+    output:
+        "results/origins/{setup}/randomised/{kind}/embeddings.npz",
+    log:
+        "results/logs/origins/{setup}/randomise_embeddings/{kind}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/randomise_embeddings/{kind}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(60),
+    params:
+        embeddings=ORIGINS.randomised_count,
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: make embeddings that know nothing, {wildcards.kind}"
+    shell:
+        "biaslab origins randomise-embeddings {input} --kind {wildcards.kind} --count {params.embeddings}"
+        " --seed {params.seed} --out {output} > {log} 2>&1"
+
+
+use rule estimate_differential_bias as estimate_randomised with:
+    input:
+        embeddings="results/origins/{setup}/randomised/{kind}/embeddings.npz",
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        documents="results/origins/{setup}/documents.parquet",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=ORIGINS.word_set,
+    output:
+        "results/origins/{setup}/randomised/{kind}/differential_bias/{weat}.parquet",
+    log:
+        "results/logs/origins/{setup}/estimate_randomised/{kind}/{weat}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/estimate_randomised/{kind}/{weat}.tsv"
+    message:
+        "{wildcards.setup}: estimate {wildcards.weat} by embeddings that know nothing, {wildcards.kind}"
+
+
+use rule predict_sets as predict_randomised with:
+    input:
+        embeddings="results/origins/{setup}/randomised/{kind}/embeddings.npz",
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        sets="results/origins/{setup}/perturbation_sets.parquet",
+        word_sets=ORIGINS.word_sets,
+    output:
+        "results/origins/{setup}/randomised/{kind}/predictions.tsv",
+    log:
+        "results/logs/origins/{setup}/predict_randomised/{kind}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/predict_randomised/{kind}.tsv"
+    message:
+        "{wildcards.setup}: predict every set by embeddings that know nothing, {wildcards.kind}"
+
+
+rule compare_randomised:
+    input:
+        differential_bias=ORIGINS.of_tests("differential_bias"),
+        untrained=ORIGINS.of_tests("randomised/untrained/differential_bias"),
+        shuffled=ORIGINS.of_tests("randomised/shuffled/differential_bias"),
+        predictions="results/origins/{setup}/predictions.tsv",
+        untrained_predictions="results/origins/{setup}/randomised/untrained/predictions.tsv",
+        shuffled_predictions="results/origins/{setup}/randomised/shuffled/predictions.tsv",
+        baseline="results/origins/{setup}/baseline.tsv",
+        observed="results/origins/{setup}/observed.tsv",
+    output:
+        "results/origins/{setup}/randomised/comparison.tsv",
+    log:
+        "results/logs/origins/{setup}/compare_randomised.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/compare_randomised.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
+    params:
+        bias=ORIGINS.repeated_input("differential_bias"),
+        untrained=ORIGINS.repeated_input("untrained"),
+        shuffled=ORIGINS.repeated_input("shuffled"),
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: compare estimates by embeddings that know nothing with those by the baselines"
+    shell:
+        "biaslab origins compare-randomised {params.bias} {params.untrained} {params.shuffled}"
+        " --predictions {input.predictions} --untrained-predictions {input.untrained_predictions}"
+        " --shuffled-predictions {input.shuffled_predictions} --baseline {input.baseline} --observed {input.observed}"
+        " --seed {params.seed} --out {output} > {log} 2>&1"

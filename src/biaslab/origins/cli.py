@@ -112,6 +112,30 @@ class PlantedFiles:
 
 
 @dataclass(frozen=True)
+class ByRandomised:
+    """The estimates by embeddings that know nothing."""
+
+    untrained: Annotated[
+        list[Path], typer.Option(help="Differential bias by untrained ones (.parquet); once for each test.")
+    ]
+    shuffled: Annotated[
+        list[Path], typer.Option(help="The same by those with shuffled words; once for each test.")
+    ]
+    untrained_predictions: Annotated[Path, typer.Option(help="Bias without every set by the former (.tsv).")]
+    shuffled_predictions: Annotated[Path, typer.Option(help="The same by the latter (.tsv).")]
+
+    @property
+    def documents(self) -> dict[str, list[Path]]:
+        """The tables of documents, by kind of embeddings."""
+        return {"untrained": self.untrained, "shuffled": self.shuffled}
+
+    @property
+    def predictions(self) -> dict[str, Path]:
+        """The tables of sets, by kind of embeddings."""
+        return {"untrained": self.untrained_predictions, "shuffled": self.shuffled_predictions}
+
+
+@dataclass(frozen=True)
 class RandomTests:
     """Where the comparison of two representations over random tests goes."""
 
@@ -714,6 +738,57 @@ def recall(
             compared.append(measure.pair_table(listed, weat, values))
     write_tsv(out, pd.concat(recalls, ignore_index=True))
     write_tsv(pairs, pd.concat(compared, ignore_index=True))
+
+
+@app.command("randomise-embeddings")
+def randomise_embeddings(
+    batches: Baselines,
+    kind: Annotated[str, typer.Option(help="untrained or shuffled.")],
+    count: Annotated[int, typer.Option(help="Number of embeddings.", min=1)],
+    seed: Seed,
+    out: Out,
+) -> None:
+    """Make embeddings that know nothing: untrained ones, or trained ones whose words are shuffled."""
+    from biaslab.core.io import read_npz
+    from biaslab.embeddings.glove import GloveEmbedding, write_trainings
+    from biaslab.origins.randomised import randomise
+
+    names = ("W", "U", "b", "c", "loss")
+    arrays = [read_npz(path, names) for path in batches]
+    trained = [
+        GloveEmbedding(**{name: of[name][k] for name in names}) for of in arrays for k in range(len(of["W"]))
+    ]
+    made = list(randomise(trained, kind, count, seed))
+    write_trainings(out, list(range(count)), made, every_parameter=True)
+
+
+@app.command("compare-randomised")
+@grouped
+def compare_randomised(
+    differential_bias: EveryDocument,
+    predictions: Annotated[Path, typer.Option(help="Bias without every set, by the baselines (.tsv).")],
+    randomised: ByRandomised,
+    baseline: BaselineBias,
+    observed: Annotated[Path, typer.Option(help="Bias of the retrained embeddings (.tsv).")],
+    seed: Seed,
+    out: Out,
+) -> None:
+    """Compare the estimates by embeddings that know nothing with those by the baselines."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, read_tsv, write_tsv
+    from biaslab.origins.randomised import TRAINED, compare_fits, compare_rankings
+
+    rankings = []
+    for path in differential_bias:
+        tables = {kind: {f.stem: f for f in files} for kind, files in randomised.documents.items()}
+        of_test = {kind: read_parquet(_of_test(files, path.stem)) for kind, files in tables.items()}
+        rankings.append(compare_rankings(path.stem, read_parquet(path), of_test))
+    predicted = {kind: read_tsv(path) for kind, path in randomised.predictions.items()}
+    before, after = read_tsv(baseline), read_tsv(observed)
+    fits = compare_fits(before, after, {TRAINED: read_tsv(predictions), **predicted}, seed)
+    keys = ["weat", "embeddings", "estimator"]
+    write_tsv(out, pd.concat(rankings).merge(fits, how="left", on=keys, validate="1:1"))
 
 
 def _of_test(files: dict[str, Path], weat: str) -> Path:

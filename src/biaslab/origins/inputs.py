@@ -133,6 +133,12 @@ class Inputs:
         batches = grid.subset_batches(self.setups[wildcards.setup])
         return [f"{folder}/batch-{batch.index}.tsv" for batch in batches]
 
+    # --- embeddings that know nothing
+
+    def randomised_count(self, wildcards: Any) -> int:
+        """Return how many of each kind there are."""
+        return self.setups[wildcards.setup]["randomised"]["embeddings"]
+
     # --- planted documents
 
     def planted_options(self, wildcards: Any) -> list[str]:

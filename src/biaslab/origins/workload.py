@@ -10,8 +10,12 @@ from biaslab.run.resources import ONCE, Work, size_of
 TEST, CORPUS, BASELINE, SET = "test", "corpus", "baseline training", "retraining"
 SUBSET = "subset retraining"
 PLANTED, PLANTED_TEST, PLANTED_TRAINING = "planted corpus", "test of a planted corpus", "planted training"
+RANDOMISED, RANDOMISED_TEST = "kind of randomised embeddings", "test of randomised embeddings"
 """What a job is counted by, if not by itself: the test or corpus (whole, or without a set) it is for, or its
 trainings."""
+
+RANDOMISED_KINDS = ("untrained", "shuffled")
+"""As `biaslab.origins.randomised.KINDS`, which needs numpy."""
 
 _BATCH = "batch-"
 _BASELINES, _RETRAININGS = _GLOVE_RULES = ("train_baseline", "train_without_set")
@@ -36,6 +40,8 @@ def work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:
         return ONCE
     if parts[0] in grid.doses(setup):
         return _planted_work(parts[1:], setup)
+    if parts[0] in RANDOMISED_KINDS:
+        return Work(RANDOMISED_TEST if len(parts) > 1 else RANDOMISED, 1)
     if not parts[-1].startswith(_BATCH):
         is_test, is_corpus = parts[0] in setup["bias"]["weats"], parts[0] in _corpora(setup)
         return Work(TEST, 1) if is_test else Work(CORPUS, 1) if is_corpus else ONCE
@@ -61,6 +67,9 @@ def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     n_tests, n_corpora = len(setup["bias"]["weats"]), len(_corpora(setup))
     counts = {ONCE.kind: (1, 1), TEST: (n_tests, n_tests), CORPUS: (n_corpora, n_corpora)}
     counts[SUBSET] = (grid.subset_trainings(setup), len(grid.subset_batches(setup)))
+    n_kinds = len(RANDOMISED_KINDS) if setup["randomised"]["embeddings"] else 0
+    counts[RANDOMISED] = (n_kinds, n_kinds)
+    counts[RANDOMISED_TEST] = (n_kinds * n_tests, n_kinds * n_tests)
     n_planted, n_batches = len(grid.doses(setup)), len(grid.planted_batches(setup))
     counts[PLANTED] = (n_planted, n_planted)
     counts[PLANTED_TEST] = (n_planted * n_tests, n_planted * n_tests)
