@@ -13,7 +13,7 @@ from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins.axis import fit_frequency
 from biaslab.origins.cross_fitting import SET, SUM, cross_fit_sets, seed_values
-from biaslab.origins.grid import ESTIMATORS, LDS, PLANTED, RANDOMISED, SETS
+from biaslab.origins.grid import ESTIMATORS, LDS, PLANTED, RANDOMISED, RELATIVE, SETS
 from biaslab.origins.lds import score_subsets
 from biaslab.origins.perturbation import select_targeted
 from biaslab.origins.planting import KINDS
@@ -21,6 +21,7 @@ from biaslab.origins.ppmi_comparison import correlate_word_sets
 from biaslab.origins.ppmi_sets import select_ppmi_sets
 from biaslab.origins.randomised import TRAINED, compare_fits, compare_rankings
 from biaslab.origins.recall import TEST_WORDS, pair_table, recall_table
+from biaslab.origins.relative_influence import compare_orders, relative_table
 from biaslab.origins.report.results import Setup
 from biaslab.origins.seed_stability import stability
 from biaslab.origins.single_documents import compare_documents, correlate_documents, select_documents
@@ -99,6 +100,7 @@ def write_results(
     _write_single_documents(folder, weats[0])
     _write_attribution_scores(folder, pd.concat(sets), weats)
     _write_planted(folder, weats)
+    _write_relative(folder, documents, weats)
     _write_randomised(folder, pd.concat(sets), weats)
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
     _write_transfer(folder, pd.concat(sets, ignore_index=True))
@@ -120,7 +122,9 @@ def make_setups(folder: Path, setups: dict[str, dict]) -> list[Setup]:
         write_results(folder / name, seed=number, **arguments)
         weats = arguments.get("weats", tuple(WORD_SETS))
         files = {weat: str(write_word_sets(folder, WORD_SETS[weat])) for weat in weats}
-        made.append(Setup(Unit(name, weats, OPTIONS, files, (LDS, PLANTED, RANDOMISED)), folder / name))
+        made.append(
+            Setup(Unit(name, weats, OPTIONS, files, (LDS, PLANTED, RANDOMISED, RELATIVE)), folder / name)
+        )
     return made
 
 
@@ -298,7 +302,9 @@ def _write_planted(folder: Path, weats: tuple[str, ...]) -> None:
             )
             values = {
                 name: 10 * dose * aim + rng.normal(0, 1 + k, 230)
-                for k, name in enumerate((*ESTIMATORS, "ppmi", TEST_WORDS))
+                for k, name in enumerate(
+                    (*ESTIMATORS, "relative (theta)", "relative (l)", "ppmi", TEST_WORDS)
+                )
             }
             recalls.append(recall_table(documents, weat, values, 1))
             pairs.append(pair_table(documents, weat, values))
@@ -332,6 +338,20 @@ def _write_randomised(folder: Path, perturbations: pd.DataFrame, weats: tuple[st
     fits = compare_fits(read_tsv(folder / "baseline.tsv"), observed, predicted, 1)
     table = pd.concat(rankings).merge(fits, how="left", on=["weat", "embeddings", "estimator"])
     write_tsv(folder / "randomised" / "comparison.tsv", table)
+
+
+def _write_relative(folder: Path, documents: pd.DataFrame, weats: tuple[str, ...]) -> None:
+    """Write relative influence with lengths that rise with the words of the test in a document."""
+    rng, parts = np.random.default_rng(15), []
+    for weat in weats:
+        bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
+        n_seeds = sum(c.startswith("influence_seed") for c in bias.columns)
+        words = bias[["n_S", "n_T", "n_A", "n_B"]].sum(axis=1).to_numpy()[:, None]
+        lengths = [words * rng.uniform(0.1, 1, (len(bias), 2)) for _ in range(n_seeds)]
+        table = relative_table(bias, lengths)
+        write_parquet(folder / "relative_influence" / f"{weat}.parquet", table)
+        parts.append(compare_orders(weat, bias, table, documents))
+    write_tsv(folder / "relative_influence" / "comparison.tsv", pd.concat(parts, ignore_index=True))
 
 
 def _write_transfer(folder: Path, perturbations: pd.DataFrame) -> None:

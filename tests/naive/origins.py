@@ -48,6 +48,13 @@ def newton_vector(x_row, perturbed_row, w_i, u, b_i, c, x_max, alpha):
     return w_i - np.linalg.inv(row_hessian(perturbed_row, u, x_max, alpha)) @ (after - before)
 
 
+def step_lengths(steps, hessians):
+    """|delta| and the root of delta^T H delta over all words (RelatIF, Section 4; H block by block)."""
+    theta = sum(float(step @ step) for step in steps)
+    l = sum(float(step @ hessian @ step) for step, hessian in zip(steps, hessians, strict=True))  # noqa: E741
+    return math.sqrt(theta), math.sqrt(l)
+
+
 def least_squares_vector(x_row, u, b_i, c, x_max, alpha):
     """The w_i that minimises L(X_i, w) given everything else: weighted linear least squares on log X."""
     columns = [j for j, x in enumerate(x_row) if x > 0]

@@ -1,9 +1,67 @@
-# Whether the attributions can be believed: documents that were planted to be found, and embeddings that know nothing.
+# Whether the attributions can be believed: influence relative to the change of the model, documents that were planted to
+# be found, and embeddings that know nothing.
 
 
 wildcard_constraints:
     dose=r"[0-9][0-9.e-]*",
     kind="untrained|shuffled",
+
+
+rule measure_relative_influence:
+    input:
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        differential_bias="results/origins/{setup}/differential_bias/{weat}.parquet",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=ORIGINS.word_set,
+    output:
+        "results/origins/{setup}/relative_influence/{weat}.parquet",
+    log:
+        "results/logs/origins/{setup}/measure_relative_influence/{weat}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/measure_relative_influence/{weat}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: LIMITS.threads(8)
+    resources:
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(480),
+    params:
+        weats=ORIGINS.weat_options,
+        options=ORIGINS.influence_options,
+    message:
+        "{wildcards.setup}: measure every document's relative influence on {wildcards.weat}"
+    shell:
+        "biaslab origins relative-influence {input.embeddings} --cooccurrence {input.cooccurrence}"
+        " --corpus {input.corpus} --differential-bias {input.differential_bias} --vocabulary {input.vocabulary}"
+        " {params.weats} {params.options} --threads {threads} --out {output} > {log} 2>&1"
+
+
+rule compare_relative_influence:
+    input:
+        differential_bias=ORIGINS.of_tests("differential_bias"),
+        relative=ORIGINS.of_tests("relative_influence"),
+        documents="results/origins/{setup}/documents.parquet",
+    output:
+        "results/origins/{setup}/relative_influence/comparison.tsv",
+    log:
+        "results/logs/origins/{setup}/compare_relative_influence.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/compare_relative_influence.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
+    params:
+        bias=ORIGINS.repeated_input("differential_bias"),
+        relative=ORIGINS.repeated_input("relative"),
+    message:
+        "{wildcards.setup}: compare the documents that relative influence puts first with those that influence does"
+    shell:
+        "biaslab origins compare-relative {params.bias} {params.relative} --documents {input.documents}"
+        " --out {output} > {log} 2>&1"
 
 
 rule plant_documents:
@@ -102,6 +160,24 @@ use rule scan_ppmi as scan_planted_ppmi with:
         "results/benchmarks/origins/{setup}/scan_planted_ppmi/{dose}/{weat}.tsv"
     message:
         "{wildcards.setup}: measure planted documents by PPMI, {wildcards.weat}, dose {wildcards.dose}"
+
+
+use rule measure_relative_influence as measure_relative_planted with:
+    input:
+        embeddings=ORIGINS.planted_embeddings,
+        cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
+        corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
+        differential_bias="results/origins/{setup}/planted/{dose}/differential_bias/{weat}.parquet",
+        vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
+        word_sets=ORIGINS.word_set,
+    output:
+        "results/origins/{setup}/planted/{dose}/relative_influence/{weat}.parquet",
+    log:
+        "results/logs/origins/{setup}/measure_relative_planted/{dose}/{weat}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/measure_relative_planted/{dose}/{weat}.tsv"
+    message:
+        "{wildcards.setup}: measure the relative influence of planted documents, {wildcards.weat}, dose {wildcards.dose}"
 
 
 rule measure_recall:

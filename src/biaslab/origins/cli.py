@@ -712,7 +712,7 @@ def recall(
         list[Path],
         typer.Argument(
             help="Tables of the documents of corpora with planted ones (.parquet), each beside the folders"
-            " differential_bias and ppmi that hold a table of each test."
+            " differential_bias, ppmi and relative_influence that hold a table of each test."
         ),
     ],
     seed: Seed,
@@ -738,6 +738,48 @@ def recall(
             compared.append(measure.pair_table(listed, weat, values))
     write_tsv(out, pd.concat(recalls, ignore_index=True))
     write_tsv(pairs, pd.concat(compared, ignore_index=True))
+
+
+@app.command("relative-influence")
+@grouped
+def relative_influence(
+    batches: Baselines,
+    corpus: CountedCorpus,
+    differential_bias: Annotated[
+        Path, typer.Option(help="Differential bias of every document by the same baselines (.parquet).")
+    ],
+    weat: WordSetFile,
+    out: Out,
+    influence: Influence,
+    threads: Threads = 1,
+) -> None:
+    """Divide the influence of every document by how far its removal moves the words of the test."""
+    from biaslab.core.io import read_parquet, write_parquet
+    from biaslab.origins.relative_influence import relative_table
+
+    scanner, (test,) = _scanner(batches, corpus, [weat], influence, threads)
+    write_parquet(out, relative_table(read_parquet(differential_bias), scanner.step_lengths(test)))
+
+
+@app.command("compare-relative")
+def compare_relative(
+    differential_bias: EveryDocument,
+    relative: Annotated[list[Path], typer.Option(help="Relative influence (.parquet); once for each test.")],
+    documents: Documents,
+    out: Out,
+) -> None:
+    """Compare the documents that relative influence puts first with those that influence does."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, write_tsv
+    from biaslab.origins.relative_influence import compare_orders
+
+    tokens, by_test = read_parquet(documents, ["n_tokens"]), {path.stem: path for path in relative}
+    parts = [
+        compare_orders(path.stem, read_parquet(path), read_parquet(_of_test(by_test, path.stem)), tokens)
+        for path in differential_bias
+    ]
+    write_tsv(out, pd.concat(parts, ignore_index=True))
 
 
 @app.command("randomise-embeddings")

@@ -65,13 +65,17 @@ PLANTED = "planted"
 RANDOMISED = "randomised"
 """The mark of a setup that estimates by embeddings that know nothing, and the folder of their results."""
 
-PLANTED_TABLES = ("differential_bias", "ppmi")
+RELATIVE = "relative_influence"
+"""The mark of a setup that measures relative influence, and the folder of its results."""
+
+PLANTED_TABLES = ("differential_bias", "ppmi", RELATIVE)
 """The folders of the tables of each test, in that of a corpus with planted documents."""
 
 MARKED_RESULTS = {
     LDS: (f"{LDS}/removals.tsv", f"{LDS}/scores.tsv"),
     PLANTED: (f"{PLANTED}/recall.tsv", f"{PLANTED}/pairs.tsv"),
     RANDOMISED: (f"{RANDOMISED}/comparison.tsv",),
+    RELATIVE: (f"{RELATIVE}/comparison.tsv",),
 }
 """What a setup measures if it bears a mark (`marks`)."""
 
@@ -189,6 +193,7 @@ def marks(setup: Mapping) -> tuple[str, ...]:
     """Return what a setup measures beyond the rest, each with results of its own (`MARKED_RESULTS`)."""
     wanted = {LDS: setup["lds"]["subsets"] > 0}
     wanted |= {PLANTED: setup["planted"]["documents"] > 0, RANDOMISED: setup["randomised"]["embeddings"] > 0}
+    wanted |= {RELATIVE: setup["bias"]["relative"]}
     return tuple(mark for mark, is_wanted in wanted.items() if is_wanted)
 
 

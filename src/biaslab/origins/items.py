@@ -1,6 +1,6 @@
 """The tables and figures of the area: Tables 1 to 5 and Figures 1 to 9 of Brunet et al. 2019, and more."""
 
-from biaslab.origins.grid import LDS, PLANTED, RANDOMISED
+from biaslab.origins.grid import LDS, PLANTED, RANDOMISED, RELATIVE
 from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Item
 
 _BASELINE, _DOCUMENTS, _SETS = "baseline.tsv", "documents.parquet", "perturbation_sets.parquet"
@@ -11,7 +11,7 @@ _RANKINGS = (_BIAS, _PPMI, _BASELINE, "ppmi/baseline.tsv")
 _SINGLE = "single_documents/documents.tsv"
 _CROSS_FITTING, _SCORES = "cross_fitting.tsv", "lds/scores.tsv"
 _RECALL, _PAIRS = "planted/recall.tsv", "planted/pairs.tsv"
-_RANDOMISED = "randomised/comparison.tsv"
+_RANDOMISED, _ORDERS = "randomised/comparison.tsv", "relative_influence/comparison.tsv"
 
 
 def _item(kind, per, stem, label, make, *files, of=""):
@@ -62,6 +62,10 @@ ITEMS: tuple[Item, ...] = (
     _item(TABLE, TEST, "planted", "Planted documents", "planted:recall_table", _RECALL, of=PLANTED),
     _item(TABLE, TEST, "planted_pairs", "Planted documents", "planted:pair_table", _PAIRS, of=PLANTED),
     _item(TABLE, TEST, "randomised", "Randomised", "randomised:randomised_table", _RANDOMISED, of=RANDOMISED),
+    _item(
+        TABLE, TEST, "relative_influence", "RelatIF", "relative_influence:orders_table", _ORDERS,
+        of=RELATIVE,
+    ),
     _item(TABLE, TEST, "seed_stability", "Seeds", "seeds:stability_table", "seed_stability.tsv"),
     _item(FIGURE, ALL, "figure6_histograms", "Figure 6", "histograms:draw_histograms", _BIAS, _BASELINE),
     _item(
@@ -99,6 +103,10 @@ ITEMS: tuple[Item, ...] = (
     _item(FIGURE, TEST, "lds", "Random subsets", "lds:draw_scores", _SCORES, of=LDS),
     _item(FIGURE, TEST, "planted", "Planted documents", "planted:draw_recall", _RECALL, _PAIRS, of=PLANTED),
     _item(FIGURE, TEST, "randomised", "Randomised", "randomised:draw_randomised", _RANDOMISED, of=RANDOMISED),
+    _item(
+        FIGURE, TEST, "relative_influence", "RelatIF", "relative_influence:draw_orders", _ORDERS,
+        of=RELATIVE,
+    ),
     _item(FIGURE, TEST, "seed_stability", "Seeds", "seeds:draw_stability", "seed_stability.tsv"),
 )  # fmt: skip
 """In the order of the report: tables, then figures; of all setups, of a setup, of a test."""

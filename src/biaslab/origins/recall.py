@@ -16,6 +16,7 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import LEVEL, share_interval
 from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.planting import CONTROL, LOWER, RAISE
+from biaslab.origins.relative_influence import RELATIVE
 from biaslab.origins.sets import PPMI
 
 EITHER = "either"
@@ -37,16 +38,19 @@ _PAIRS = ["weat", "dose", "kind", "attribution", "n_sources", "n_differ", "n_rig
 _PAIRS += ["right", "right_ci_low", "right_ci_high"]
 
 
-def attributions(differential_bias: pd.DataFrame, ppmi: pd.DataFrame) -> dict[str, np.ndarray]:
+def attributions(
+    differential_bias: pd.DataFrame, ppmi: pd.DataFrame, relative: pd.DataFrame
+) -> dict[str, np.ndarray]:
     """Return what every attribution says of every document, (n_documents,) float64.
 
     Parameters
     ----------
-    differential_bias, ppmi : pandas.DataFrame
+    differential_bias, ppmi, relative : pandas.DataFrame
         ``<estimator>_mean``, and ``n_S`` to ``n_B``; ``ppmi``, NaN where it is not defined, which counts as
-        no change.
+        no change; ``<length>_mean``.
     """
     values = {name: differential_bias[f"{name}_mean"].to_numpy(np.float64) for name in ESTIMATORS}
+    values |= {f"relative ({name})": relative[f"{name}_mean"].to_numpy(np.float64) for name in RELATIVE}
     values[PPMI] = np.nan_to_num(ppmi[PPMI].to_numpy(np.float64))
     return values | {TEST_WORDS: differential_bias[_SETS].sum(axis=1).to_numpy(np.float64)}
 

@@ -16,7 +16,8 @@ from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.planting import CONTROL, KINDS, LOWER, RAISE, n_pairs, plant, plant_pairs
 from biaslab.origins.recall import EITHER, TEST_WORDS, pair_table, recall_table
-from biaslab.origins.report.planted import draw_recall
+from biaslab.origins.relative_influence import RELATIVE
+from biaslab.origins.report.planted import _STYLES, draw_recall
 from biaslab.origins.report.planted import pair_table as shown_pairs
 from biaslab.origins.report.planted import recall_table as shown_recall
 from naive.origins import planted_pair, recall_at
@@ -208,13 +209,13 @@ def test_a_worked_example():
 def test_table_and_figure(tmp_path):
     setup = make_setups(tmp_path, {"wiki": {"n_documents": 60, "sizes": (5, 10), "n_random": 1}})[0]
     table = shown_recall(setup, "weat1")
-    assert len(table.shown) == 3 * 3 * 5  # doses, orders, attributions
+    assert len(table.shown) == 3 * 3 * 7  # doses, orders, attributions
     assert set(table.shown["Dose"]) == {"0", "0.03", "0.3"}
     assert "Documents: 230." in table.note
-    assert len(shown_pairs(setup, "weat1").shown) == 3 * 2 * 5
+    assert len(shown_pairs(setup, "weat1").shown) == 3 * 2 * 7
     draw_recall(setup, "weat1", tmp_path / "figure")
     drawn = pd.read_csv(tmp_path / "figure.tsv", sep="\t")
-    assert len(drawn) == 3 * 3 * 5 + 3 * 5
+    assert len(drawn) == 3 * 3 * 7 + 3 * 7
 
 
 def test_commands_plant_and_measure(tmp_path):
@@ -252,11 +253,13 @@ def test_commands_plant_and_measure(tmp_path):
     bias = {f"{e}_mean": rng.normal(size=n) for e in ESTIMATORS} | {f"n_{s}": 1 for s in "STAB"}
     write_parquet(to / "differential_bias" / "w.parquet", listed[["document"]].assign(**bias))
     write_parquet(to / "ppmi" / "w.parquet", listed[["document"]].assign(ppmi=rng.normal(size=n)))
+    relative = {f"{name}_mean": rng.normal(size=n) for name in RELATIVE}
+    write_parquet(to / "relative_influence" / "w.parquet", listed[["document"]].assign(**relative))
     measuring = ["recall", to / "documents.parquet", "--seed", 1, "--pairs", tmp_path / "pairs.tsv"]
     measuring += ["--out", tmp_path / "recall.tsv"]
     _call(*measuring)
-    assert set(read_tsv(tmp_path / "recall.tsv")["attribution"]) == {*ESTIMATORS, "ppmi", TEST_WORDS}
-    assert len(read_tsv(tmp_path / "pairs.tsv")) == 2 * 5
+    assert set(read_tsv(tmp_path / "recall.tsv")["attribution"]) == {*_STYLES}
+    assert len(read_tsv(tmp_path / "pairs.tsv")) == 2 * 7
     write_parquet(to / "ppmi" / "w.parquet", listed[["document"]].head(3).assign(ppmi=0.0))
     with pytest.raises(InputError, match=r"ppmi.w\.parquet: it has 3 documents, the planted corpus 32, or"):
         _call(*measuring)

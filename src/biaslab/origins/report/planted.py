@@ -17,7 +17,6 @@ from biaslab.core.plotting import (
     save_with_data,
 )
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.planting import LOWER, RAISE
 from biaslab.origins.recall import EITHER, TEST_WORDS
 from biaslab.origins.report.results import Setup
@@ -30,10 +29,15 @@ _RECALL = ("dose", "ranking", "attribution", "k", "n_documents", "n_planted", "f
 _RECALL += ("recall", "recall_ci_low", "recall_ci_high", "chance", "chance_ci_low", "chance_ci_high")
 _PAIRS = ("dose", "kind", "attribution", "n_sources", "n_differ", "n_right")
 _PAIRS += ("right", "right_ci_low", "right_ci_high")
-_STYLES = dict(
-    zip((*ESTIMATORS, PPMI, TEST_WORDS), ((VERMILLION, "-"), (BLUE, "-"), (GREEN, "-"), (GREY, "-"),
-                                          ("black", ":")), strict=True)
-)  # fmt: skip
+_STYLES = {
+    "influence": (VERMILLION, "-"),
+    "newton": (BLUE, "-"),
+    "gradient": (GREEN, "-"),
+    "relative (theta)": (VERMILLION, "--"),
+    "relative (l)": (BLUE, "--"),
+    PPMI: (GREY, "-"),
+    TEST_WORDS: ("black", ":"),
+}
 _TITLES = {
     RAISE: "Those that raise the bias",
     LOWER: "Those that lower the bias",
@@ -106,7 +110,7 @@ def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
         axes[-1].axhline(0.5, color=LIGHT_GREY, linewidth=0.5)
         axes[-1].set_title("Told from their controls", fontsize=7)
         handles, labels = axes[0].get_legend_handles_labels()
-        fig.legend(handles, labels, loc="outside lower center", ncols=6)
+        fig.legend(handles, labels, loc="outside lower center", ncols=8)
         fig.suptitle(setup.heading(weat), parse_math=False)
         save_with_data(fig, stem, pd.concat([recall, both.assign(ranking="pairs")], ignore_index=True))
 
