@@ -26,6 +26,7 @@ from biaslab.embeddings.glove import GloveEmbedding, initial_embedding
 from biaslab.origins.cross_fitting import seed_values
 from biaslab.origins.evaluation import compare_sets, correlate
 from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.sets import RANDOM
 
 KINDS = UNTRAINED, SHUFFLED = ("untrained", "shuffled")
 TRAINED = "trained"
@@ -137,10 +138,25 @@ def compare_fits(
     Returns
     -------
     pandas.DataFrame
-        What :func:`biaslab.origins.evaluation.correlate` returns of each, with their kind in ``embeddings``.
+        What :func:`biaslab.origins.evaluation.correlate` returns of each, with their kind in ``embeddings``;
+        and of single embeddings, over the same sets, the mean ``r`` of predicted and observed with Student's
+        95% interval, and the mean ``r2_single`` of its square: few sets, of which the smaller are parts of
+        the larger, fit well by chance, and with either sign.
     """
-    parts = [
-        correlate(compare_sets(baseline, table, observed), seed).assign(embeddings=kind)
-        for kind, table in predictions.items()
-    ]
+    parts = []
+    for kind, table in predictions.items():
+        sets = compare_sets(baseline, table, observed)
+        fits = correlate(sets, seed).assign(embeddings=kind)
+        parts.append(fits.merge(_single_fits(table, sets), how="left", on=["weat", "estimator"]))
     return pd.concat(parts, ignore_index=True)
+
+
+def _single_fits(predictions: pd.DataFrame, sets: pd.DataFrame) -> pd.DataFrame:
+    """Return correlations over the targeted sets, means over the embeddings, a row a test and estimator."""
+    keys = ["weat", "estimator", "set"]
+    targeted = sets.loc[sets["kind"] != RANDOM, [*keys, "observed_mean"]]
+    rows = []
+    for (weat, estimator), part in predictions.merge(targeted, on=keys).groupby(["weat", "estimator"]):
+        found = [np.corrcoef(of["predicted"], of["observed_mean"])[0, 1] for _, of in part.groupby("seed")]
+        rows.append([weat, estimator, np.mean(found), *mean_interval(found), np.mean(np.square(found))])
+    return pd.DataFrame(rows, columns=["weat", "estimator", "r", "r_ci_low", "r_ci_high", "r2_single"])

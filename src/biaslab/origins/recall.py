@@ -20,7 +20,7 @@ from biaslab.origins.relative_influence import RELATIVE
 from biaslab.origins.sets import PPMI
 
 EITHER = "either"
-RANKINGS = {RAISE: [RAISE], LOWER: [LOWER], EITHER: [RAISE, LOWER]}
+ORDERS = {RAISE: [RAISE], LOWER: [LOWER], EITHER: [RAISE, LOWER]}
 """Orders of the documents, by falling, by rising and by falling absolute estimate, and what they look for."""
 
 TEST_WORDS = "test words"
@@ -31,7 +31,7 @@ MULTIPLES = (0.5, 1, 2, 5, 10)
 
 _SETS = ["n_S", "n_T", "n_A", "n_B"]
 _TAILS = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-_KEYS = ["weat", "dose", "ranking", "attribution"]
+_KEYS = ["weat", "dose", "order", "attribution"]
 _RECALL = [*_KEYS, "k", "n_documents", "n_planted", "found", "controls", "opposite"]
 _RECALL += ["recall", "recall_ci_low", "recall_ci_high", "chance", "chance_ci_low", "chance_ci_high"]
 _PAIRS = ["weat", "dose", "kind", "attribution", "n_sources", "n_differ", "n_right"]
@@ -74,7 +74,7 @@ def recall_table(
     Returns
     -------
     pandas.DataFrame
-        A row an order (`RANKINGS`), attribution and number ``k`` of documents at its head: ``n_documents`` in
+        A row an order (`ORDERS`), attribution and number ``k`` of documents at its head: ``n_documents`` in
         the corpus, ``n_planted`` that are looked for, ``found``, ``controls`` and ``opposite`` (planted with
         the opposite aim) among the k; ``recall``, the share that is found, with Clopper and Pearson's 95%
         interval; ``chance``, that of a random order, with its central 95% (hypergeometric).
@@ -83,15 +83,15 @@ def recall_table(
     dose, n = float(documents["dose"].iloc[0]), len(documents)
     ties = stream(seed, "recall ties", weat).random(n)
     rows = []
-    for ranking, kinds in RANKINGS.items():
+    for aim, kinds in ORDERS.items():
         sought, opposite = np.isin(own, kinds), np.isin(own, list({RAISE, LOWER} - set(kinds)))
         n_planted = int(sought.sum())
         for name, value in values.items():
-            order = np.lexsort([ties, _falling(value, ranking)])
+            order = np.lexsort([ties, _falling(value, aim)])
             for k in _heads(n_planted, n):
                 head = order[:k]
                 found = int(sought[head].sum())
-                row = [weat, dose, ranking, name, k, n, n_planted, found]
+                row = [weat, dose, aim, name, k, n, n_planted, found]
                 row += [int((own[head] == CONTROL).sum()), int(opposite[head].sum())]
                 by_chance = scipy.stats.hypergeom(n, n_planted, k).ppf(_TAILS) / n_planted
                 row += [found / n_planted, *share_interval(found, n_planted), k / n, *by_chance]
@@ -138,9 +138,9 @@ def check(documents: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> None:
                              " in another order; estimate them again")  # fmt: skip
 
 
-def _falling(value: np.ndarray, ranking: str) -> np.ndarray:
+def _falling(value: np.ndarray, aim: str) -> np.ndarray:
     """Return what puts the documents in order when it rises."""
-    return {RAISE: -value, LOWER: value, EITHER: -np.abs(value)}[ranking]
+    return {RAISE: -value, LOWER: value, EITHER: -np.abs(value)}[aim]
 
 
 def _heads(n_planted: int, n_documents: int) -> Iterator[int]:

@@ -136,12 +136,12 @@ def test_recall_is_the_count_of_the_oracle():
     table = recall_table(documents, "w", values, 1)
     keys = {RAISE: values["influence"], LOWER: -values["influence"], EITHER: abs(values["influence"])}
     for row in table.itertuples():
-        kinds = [RAISE, LOWER] if row.ranking == EITHER else [row.ranking]
-        key = keys[row.ranking].tolist()
+        kinds = [RAISE, LOWER] if row.order == EITHER else [row.order]
+        key = keys[row.order].tolist()
         assert row.found == recall_at(key, np.flatnonzero(documents["kind"].isin(kinds)), row.k)
         assert row.controls == recall_at(key, np.flatnonzero(documents["kind"] == CONTROL), row.k)
-    assert table.loc[table["ranking"] == RAISE, "k"].tolist() == [4, 8, 16, 40, 80]
-    assert table.loc[table["ranking"] == EITHER, "n_planted"].tolist() == [16, 16, 16, 16]
+    assert table.loc[table["order"] == RAISE, "k"].tolist() == [4, 8, 16, 40, 80]
+    assert table.loc[table["order"] == EITHER, "n_planted"].tolist() == [16, 16, 16, 16]
 
 
 def test_an_attribution_that_knows_finds_all_and_one_that_counts_words_is_told():
@@ -151,7 +151,7 @@ def test_an_attribution_that_knows_finds_all_and_one_that_counts_words_is_told()
     words = (documents["kind"] != "").to_numpy(np.float64)
     values = {"influence": aim, TEST_WORDS: words}
     table = recall_table(documents, "w", values, 1)
-    at = table[table["k"] == table["n_planted"]].set_index(["ranking", "attribution"])
+    at = table[table["k"] == table["n_planted"]].set_index(["order", "attribution"])
     assert (at.xs("influence", level=1)["recall"] == 1).all()
     assert at.loc[(RAISE, "influence"), "recall_ci_low"] == pytest.approx(0.025 ** (1 / 8))
     assert (at.xs("influence", level=1)[["controls", "opposite"]] == 0).all(axis=None)
@@ -170,7 +170,7 @@ def test_random_numbers_find_what_chance_does():
     documents, rng = listed(), np.random.default_rng(5)
     values = {str(i): rng.normal(size=len(documents)) for i in range(200)}
     table = recall_table(documents, "w", values, 1)
-    at = table[(table["k"] == 16) & (table["ranking"] == RAISE)]
+    at = table[(table["k"] == 16) & (table["order"] == RAISE)]
     assert at["chance"].iloc[0] == pytest.approx(16 / 84)
     assert at["recall"].mean() == pytest.approx(16 / 84, abs=0.04)
     inside = at["recall"].between(at["chance_ci_low"] - 1e-9, at["chance_ci_high"] + 1e-9).mean()
@@ -198,7 +198,7 @@ def test_a_worked_example():
          "source": [-1, -1, 0, 0, 0], "dose": 0.1}
     )  # fmt: skip
     table = recall_table(documents, "w", {"influence": np.array([0.1, 0.0, 0.3, 0.2, 0.5])}, 1)
-    row = table[(table["ranking"] == RAISE) & (table["k"] == 2)].iloc[0]
+    row = table[(table["order"] == RAISE) & (table["k"] == 2)].iloc[0]
     assert row[["found", "controls", "opposite"]].tolist() == [1, 1, 0]
     assert row["recall_ci_low"] == pytest.approx(0.025)  # of one document: 0.025 to 1
     pairs = pair_table(documents, "w", {"influence": np.array([0.1, 0.0, 0.3, 0.2, 0.5])})

@@ -120,6 +120,12 @@ def test_fits_tell_predictions_that_hold_from_others():
     baseline = pd.DataFrame({"weat": "w", "seed": [0, 1], "effect_size": [0.1, 0.2]})
     made = {"trained": predictions(2 * truth), UNTRAINED: predictions(rng.normal(size=30))}
     fits = compare_fits(baseline, observed, made, 1).set_index(["embeddings", "estimator"])
+    singles = fits.loc[("trained", "influence"), ["r", "r2_single", "r_ci_low"]]
+    assert singles.tolist() == pytest.approx([1, 1, 1])
+    assert abs(fits.loc[(UNTRAINED, "newton"), "r"]) < 0.45
+    assert fits.loc[(UNTRAINED, "newton"), "r2_single"] == pytest.approx(
+        fits.loc[(UNTRAINED, "newton"), "r2"]
+    )
     assert fits.loc[("trained", "influence"), ["r2", "slope"]].tolist() == pytest.approx([1, 0.5])
     assert fits.loc[(UNTRAINED, "influence"), "r2"] < 0.2
     assert (

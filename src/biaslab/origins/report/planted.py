@@ -25,7 +25,7 @@ from biaslab.origins.sets import PPMI
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_RECALL = ("dose", "ranking", "attribution", "k", "n_documents", "n_planted", "found", "controls", "opposite")
+_RECALL = ("dose", "order", "attribution", "k", "n_documents", "n_planted", "found", "controls", "opposite")
 _RECALL += ("recall", "recall_ci_low", "recall_ci_high", "chance", "chance_ci_low", "chance_ci_high")
 _PAIRS = ("dose", "kind", "attribution", "n_sources", "n_differ", "n_right")
 _PAIRS += ("right", "right_ci_low", "right_ci_high")
@@ -64,7 +64,7 @@ def recall_table(setup: Setup, weat: str) -> Table:
     data = setup.of_weat("planted/recall", weat, *_RECALL)
     shown = {
         "Dose": "{dose:g}",
-        "Order": "{ranking}",
+        "Order": "{order}",
         "Attribution": "{attribution}",
         "k": "{k}",
         "Found": "{found} of {n_planted}",
@@ -102,8 +102,8 @@ def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
     both["right"] = both["n_right"] / both["n_differ"]
     with figure(DOUBLE_COLUMN, 2.8) as fig:
         axes = fig.subplots(1, len(_TITLES) + 1, sharey=True)
-        for ax, (ranking, title) in zip(axes, _TITLES.items(), strict=False):
-            _draw_ranking(ax, recall[recall["ranking"] == ranking])
+        for ax, (order, title) in zip(axes, _TITLES.items(), strict=False):
+            _draw_order(ax, recall[recall["order"] == order])
             ax.set_title(title, fontsize=7)
         axes[0].set_ylabel("Recall")
         _draw_lines(axes[-1], both, "right")
@@ -112,10 +112,10 @@ def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
         handles, labels = axes[0].get_legend_handles_labels()
         fig.legend(handles, labels, loc="outside lower center", ncols=8)
         fig.suptitle(setup.heading(weat), parse_math=False)
-        save_with_data(fig, stem, pd.concat([recall, both.assign(ranking="pairs")], ignore_index=True))
+        save_with_data(fig, stem, pd.concat([recall, both.assign(order="pairs")], ignore_index=True))
 
 
-def _draw_ranking(ax: "Axes", data: pd.DataFrame) -> None:
+def _draw_order(ax: "Axes", data: pd.DataFrame) -> None:
     """Draw recall with intervals over the band of random orders, and the controls that are found instead."""
     first = data.drop_duplicates("dose")
     places = range(len(first))

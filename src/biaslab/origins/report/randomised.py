@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("embeddings", "estimator", "n_embeddings", "n_documents", "spearman", "spearman_ci_low")
 _COLUMNS += ("spearman_ci_high", "absolute", "absolute_ci_low", "absolute_ci_high", "spearman_of_means")
-_COLUMNS += ("n_sets", *FIT_COLUMNS)
+_COLUMNS += ("n_sets", *FIT_COLUMNS, "r", "r_ci_low", "r_ci_high", "r2_single")
 _COLOURS = dict(zip(ESTIMATORS, (VERMILLION, BLUE, GREEN), strict=True))
 _PANELS = {
     "spearman": "Spearman, estimates",
     "absolute": "Spearman, absolute",
-    "r2": "r², sets",
-    "slope": "Slope, sets",
+    "r": "r, sets",
+    "r2": "r² of means, sets",
 }
 _NOTE = (
     "Estimates by embeddings that know nothing: untrained (the parameters from which the baselines start) and"
@@ -29,7 +29,9 @@ _NOTE = (
     " embedding's estimates with the mean of the baselines (trained: of the other baselines), over documents"
     " that hold a word of the test; mean over embeddings with Student's 95% interval. Absolute: of the"
     " absolute estimates, which says how far documents lie at either end whatever the sign. r² and slope:"
-    " observed on predicted effect size over the targeted sets, with 95% bootstrap intervals over sets."
+    " observed on predicted effect size (mean over embeddings) over the targeted sets, with 95% bootstrap"
+    " intervals over sets. Single: correlation of what one embedding predicts with what was observed, mean"
+    " over embeddings with Student's 95% interval, and the mean of its square."
 )
 
 
@@ -41,6 +43,8 @@ def randomised_table(setup: Setup, weat: str) -> Table:
         "Estimator": "{estimator}",
         "Spearman": "{spearman:.3f} [{spearman_ci_low:.3f}, {spearman_ci_high:.3f}]",
         "Absolute": "{absolute:.3f} [{absolute_ci_low:.3f}, {absolute_ci_high:.3f}]",
+        "r, single": "{r:.2f} [{r_ci_low:.2f}, {r_ci_high:.2f}]",
+        "r², single": "{r2_single:.2f}",
         "r²": "{r2:.3f} [{r2_ci_low:.3f}, {r2_ci_high:.3f}]",
         "Slope": "{slope:.2f} [{slope_ci_low:.2f}, {slope_ci_high:.2f}]",
     }

@@ -24,9 +24,9 @@ _NOTE = (
     "Relative influence (RelatIF): influence divided by the length of the step that the removal of the"
     " document makes in the words of the test, Euclidean (theta) or by the Hessian of the loss (l). Documents"
     " with a word of the test. Tail: increase holds the documents whose removal raises the bias most,"
-    " decrease those whose removal lowers it. Spearman: rank correlation with influence, mean over baselines with"
-    " Student's 95% interval; tokens and words of the test: means over the documents at the tail, likewise."
-    " Overlap: the share that influence has at this tail, too."
+    " decrease those whose removal lowers it. Spearman: rank correlation with influence, mean over baselines"
+    " with Student's 95% interval; tokens and words of the test: means over the documents at the tail,"
+    " likewise. Overlap: the share that influence has at this tail, too."
 )
 
 
