@@ -144,6 +144,14 @@ def test_table_and_figure(tmp_path):
     assert len(pd.read_csv(tmp_path / "figure.tsv", sep="\t")) == 9
 
 
+def test_an_r2_outside_its_bootstrap_interval_is_drawn(tmp_path):
+    setup = make_setups(tmp_path, {"wiki": {"n_documents": 60, "sizes": (5, 10), "n_random": 1}})[0]
+    path = setup.folder / "randomised" / "comparison.tsv"
+    write_tsv(path, read_tsv(path).assign(r2=0.0002, r2_ci_low=0.0003, r2_ci_high=0.6))
+    draw_randomised(setup, "weat1", tmp_path / "figure")
+    assert (tmp_path / "figure.svg").exists()
+
+
 def test_commands_make_and_compare(tmp_path, trained):
     """The commands, from the baselines to the table."""
     glove.write_trainings(tmp_path / "baseline.npz", [0, 1], trained, every_parameter=True)

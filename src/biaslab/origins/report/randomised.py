@@ -76,10 +76,10 @@ def _draw(ax: "Axes", data: pd.DataFrame, column: str) -> None:
     ax.axhline(0, color=LIGHT_GREY, linewidth=0.5)
     for shift, (estimator, part) in enumerate(data.groupby("estimator", sort=False)):
         x = [kinds.index(kind) + 0.15 * (shift - 1) for kind in part["embeddings"]]
-        bounds = [part[column] - part[f"{column}_ci_low"], part[f"{column}_ci_high"] - part[column]]
-        ax.errorbar(
-            x, part[column], yerr=bounds, color=_COLOURS[estimator], linestyle="none", marker="o",
-            markersize=3, elinewidth=0.8, label=estimator,
-        )  # fmt: skip
+        # not as error bars: the bootstrap interval of an r² near 0 need not hold it
+        ax.vlines(
+            x, part[f"{column}_ci_low"], part[f"{column}_ci_high"], color=_COLOURS[estimator], linewidth=0.8
+        )
+        ax.plot(x, part[column], "o", color=_COLOURS[estimator], markersize=3, label=estimator)
     ax.set_xticks(range(len(kinds)), kinds, fontsize=7)
     ax.set_xlim(-0.5, len(kinds) - 0.5)
