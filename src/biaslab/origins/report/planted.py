@@ -137,5 +137,6 @@ def _draw_lines(ax: "Axes", data: pd.DataFrame, column: str) -> None:
             elinewidth=0.5, linewidth=0.8, label=name,
         )  # fmt: skip
     ax.set_xticks(range(len(doses)), [f"{dose:g}" for dose in doses])
+    ax.set_xlim(-0.5, len(doses) - 0.5)
     ax.set_xlabel("Share of planted words")
     ax.set_ylim(-0.03, 1.03)
