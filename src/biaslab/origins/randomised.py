@@ -1,4 +1,4 @@
-"""Whether the estimates depend on what the embeddings have learnt (after Adebayo et al. 2018, Section 3).
+"""Whether the estimates depend on what the embeddings have learnt (after Adebayo et al. 2018).
 
 A document's estimate should say something about the trained embedding. The check puts embeddings in its place
 that know nothing, and asks whether documents are ranked, and removals predicted, as before:

@@ -1,4 +1,4 @@
-"""Relative influence of documents (RelatIF: Barshan et al. 2020, Section 4).
+"""Relative influence of documents (RelatIF: Barshan et al. 2020).
 
 Influence functions favour documents that change a model much in any respect. Relative influence asks which
 document has the most influence for the change that it makes, and divides its influence by the length of the
@@ -8,7 +8,8 @@ step delta that its removal makes in the parameters (Equation 8 of Brunet et al.
     |delta|, the Euclidean length (theta-relative influence).
 ``l``
     The root of delta^T H delta (l-relative influence). The loss is quadratic in the vectors of the words that
-    move, with Hessian H, so that half of the square is by how much the step raises the training loss.
+    move, with Hessian H, so that half of the square is by how much the step raises the training loss from its
+    minimum.
 
 The parameters are the vectors of the test's words, all that moves in Brunet et al.'s approximation.
 """
