@@ -49,7 +49,7 @@ def newton_vector(x_row, perturbed_row, w_i, u, b_i, c, x_max, alpha):
 
 
 def step_lengths(steps, hessians):
-    """|delta| and the root of delta^T H delta over all words (RelatIF: Barshan et al. 2020; H block by block)."""
+    """|delta| and the root of delta^T H delta over all words (Barshan et al. 2020), H block by block."""
     theta = sum(float(step @ step) for step in steps)
     l = sum(float(step @ hessian @ step) for step, hessian in zip(steps, hessians, strict=True))  # noqa: E741
     return math.sqrt(theta), math.sqrt(l)

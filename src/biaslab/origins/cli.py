@@ -729,7 +729,7 @@ def recall(
     recalls, compared = [], []
     for path in documents:
         listed = read_parquet(path, ["document", "kind", "weat", "source", "dose"])
-        for weat in listed.loc[listed["kind"] != "", "weat"].unique():
+        for weat in measure.planted_tests(listed, str(path)):
             paths = [path.parent / kind / f"{weat}.parquet" for kind in PLANTED_TABLES]
             tables = [read_parquet(table) for table in paths]
             measure.check(listed, dict(zip(map(str, paths), tables, strict=True)))

@@ -130,6 +130,14 @@ def pair_table(documents: pd.DataFrame, weat: str, values: Mapping[str, np.ndarr
     return pd.DataFrame(rows, columns=_PAIRS)
 
 
+def planted_tests(documents: pd.DataFrame, where: str) -> list[str]:
+    """Return the tests that documents were planted for; raise InputError where none were."""
+    tests = documents.loc[documents["kind"] != "", "weat"].unique().tolist()
+    if not tests:
+        raise InputError(f"{where}: no planted document; plant some with biaslab origins plant-documents")
+    return tests
+
+
 def check(documents: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> None:
     """Raise InputError unless every table is of these documents."""
     for name, table in tables.items():

@@ -260,6 +260,11 @@ def test_commands_plant_and_measure(tmp_path):
     _call(*measuring)
     assert set(read_tsv(tmp_path / "recall.tsv")["attribution"]) == {*_STYLES}
     assert len(read_tsv(tmp_path / "pairs.tsv")) == 2 * 7
+    write_parquet(tmp_path / "none.parquet", listed[listed["kind"] == ""])
+    with pytest.raises(
+        InputError, match=r"none\.parquet: no planted document; plant some with biaslab origins"
+    ):
+        _call("recall", tmp_path / "none.parquet", *measuring[2:])
     write_parquet(to / "ppmi" / "w.parquet", listed[["document"]].head(3).assign(ppmi=0.0))
     with pytest.raises(InputError, match=r"ppmi.w\.parquet: it has 3 documents, the planted corpus 32, or"):
         _call(*measuring)
