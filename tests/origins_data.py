@@ -13,11 +13,15 @@ from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins.axis import fit_frequency
 from biaslab.origins.cross_fitting import SET, SUM, cross_fit_sets, seed_values
-from biaslab.origins.grid import ESTIMATORS, LDS, SETS
+from biaslab.origins.grid import ESTIMATORS, LDS, PLANTED, RANDOMISED, RELATIVE, SETS
 from biaslab.origins.lds import score_subsets
 from biaslab.origins.perturbation import select_targeted
+from biaslab.origins.planting import KINDS
 from biaslab.origins.ppmi_comparison import correlate_word_sets
 from biaslab.origins.ppmi_sets import select_ppmi_sets
+from biaslab.origins.randomised import TRAINED, compare_fits, compare_rankings
+from biaslab.origins.recall import TEST_WORDS, pair_table, recall_table
+from biaslab.origins.relative_influence import compare_orders, relative_table
 from biaslab.origins.report.results import Setup
 from biaslab.origins.seed_stability import stability
 from biaslab.origins.single_documents import compare_documents, correlate_documents, select_documents
@@ -95,6 +99,9 @@ def write_results(
     _write_gradients_and_stability(folder, weats)
     _write_single_documents(folder, weats[0])
     _write_attribution_scores(folder, pd.concat(sets), weats)
+    _write_planted(folder, weats)
+    _write_relative(folder, documents, weats)
+    _write_randomised(folder, pd.concat(sets), weats)
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
     _write_transfer(folder, pd.concat(sets, ignore_index=True))
     _write_sets(folder, rng, pd.concat(sets))
@@ -115,7 +122,9 @@ def make_setups(folder: Path, setups: dict[str, dict]) -> list[Setup]:
         write_results(folder / name, seed=number, **arguments)
         weats = arguments.get("weats", tuple(WORD_SETS))
         files = {weat: str(write_word_sets(folder, WORD_SETS[weat])) for weat in weats}
-        made.append(Setup(Unit(name, weats, OPTIONS, files, (LDS,)), folder / name))
+        made.append(
+            Setup(Unit(name, weats, OPTIONS, files, (LDS, PLANTED, RANDOMISED, RELATIVE)), folder / name)
+        )
     return made
 
 
@@ -278,6 +287,71 @@ def _score_subsets(rng, subsets, bias, ppmi, weat):
         weat,
         1,
     )
+
+
+def _write_planted(folder: Path, weats: tuple[str, ...]) -> None:
+    """Write what attributions find of ten planted documents of each kind, with more and more noise."""
+    rng, recalls, pairs = np.random.default_rng(13), [], []
+    kinds = np.repeat(["", *KINDS], [200, 10, 10, 10])
+    aim = np.select([kinds == "raise", kinds == "lower"], [1, -1], 0)
+    source = np.r_[np.full(200, -1), np.tile(np.arange(10), 3)]
+    for weat in weats:
+        for dose in (0, 0.03, 0.3):
+            documents = pd.DataFrame(
+                {"document": range(230), "kind": kinds, "weat": weat, "source": source, "dose": dose}
+            )
+            values = {
+                name: 10 * dose * aim + rng.normal(0, 1 + k, 230)
+                for k, name in enumerate(
+                    (*ESTIMATORS, "relative (theta)", "relative (l)", "ppmi", TEST_WORDS)
+                )
+            }
+            recalls.append(recall_table(documents, weat, values, 1))
+            pairs.append(pair_table(documents, weat, values))
+    write_tsv(folder / "planted" / "recall.tsv", pd.concat(recalls, ignore_index=True))
+    write_tsv(folder / "planted" / "pairs.tsv", pd.concat(pairs, ignore_index=True))
+
+
+def _write_randomised(folder: Path, perturbations: pd.DataFrame, weats: tuple[str, ...]) -> None:
+    """Write a comparison with embeddings whose estimates are random, and with some that agree by half."""
+    rng, rankings = np.random.default_rng(14), []
+    for weat in weats:
+        bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
+        columns = [c for c in bias.columns if "_seed" in c]
+        noise = rng.normal(0, bias[columns].to_numpy().std(), (2, len(bias), len(columns)))
+        others = {"untrained": noise[0], "shuffled": bias[columns].to_numpy() + noise[1]}
+        tables = {kind: bias.assign(**dict(zip(columns, v.T, strict=True))) for kind, v in others.items()}
+        rankings.append(compare_rankings(weat, bias, tables))
+    sets = perturbations[["weat", "set", "kind", "size", "replicate", "estimator"]]
+    predicted = {
+        kind: pd.concat(
+            [
+                sets.assign(seed=s, predicted=factor * perturbations["predicted_mean"] + 0.1 * s)
+                for s in (0, 1)
+            ]
+        )
+        for kind, factor in ((TRAINED, 1), ("untrained", 0.1), ("shuffled", 0.5))
+    }
+    observed = sets.assign(effect_size=perturbations["observed_mean"], seed=0).drop_duplicates(
+        ["weat", "set"]
+    )
+    fits = compare_fits(read_tsv(folder / "baseline.tsv"), observed, predicted, 1)
+    table = pd.concat(rankings).merge(fits, how="left", on=["weat", "embeddings", "estimator"])
+    write_tsv(folder / "randomised" / "comparison.tsv", table)
+
+
+def _write_relative(folder: Path, documents: pd.DataFrame, weats: tuple[str, ...]) -> None:
+    """Write relative influence with lengths that rise with the words of the test in a document."""
+    rng, parts = np.random.default_rng(15), []
+    for weat in weats:
+        bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
+        n_seeds = sum(c.startswith("influence_seed") for c in bias.columns)
+        words = bias[["n_S", "n_T", "n_A", "n_B"]].sum(axis=1).to_numpy()[:, None]
+        lengths = [words * rng.uniform(0.1, 1, (len(bias), 2)) for _ in range(n_seeds)]
+        table = relative_table(bias, lengths)
+        write_parquet(folder / "relative_influence" / f"{weat}.parquet", table)
+        parts.append(compare_orders(weat, bias, table, documents))
+    write_tsv(folder / "relative_influence" / "comparison.tsv", pd.concat(parts, ignore_index=True))
 
 
 def _write_transfer(folder: Path, perturbations: pd.DataFrame) -> None:

@@ -48,6 +48,13 @@ def newton_vector(x_row, perturbed_row, w_i, u, b_i, c, x_max, alpha):
     return w_i - np.linalg.inv(row_hessian(perturbed_row, u, x_max, alpha)) @ (after - before)
 
 
+def step_lengths(steps, hessians):
+    """|delta| and the root of delta^T H delta over all words (Barshan et al. 2020), H block by block."""
+    theta = sum(float(step @ step) for step in steps)
+    l = sum(float(step @ hessian @ step) for step, hessian in zip(steps, hessians, strict=True))  # noqa: E741
+    return math.sqrt(theta), math.sqrt(l)
+
+
 def least_squares_vector(x_row, u, b_i, c, x_max, alpha):
     """The w_i that minimises L(X_i, w) given everything else: weighted linear least squares on log X."""
     columns = [j for j, x in enumerate(x_row) if x > 0]
@@ -136,6 +143,18 @@ def intraclass_correlation(rows):
     between = k * sum((mean - grand) ** 2 for mean in means) / (n - 1)
     within = sum((x - mean) ** 2 for row, mean in zip(rows, means, strict=True) for x in row) / (n * (k - 1))
     return (between - within) / between
+
+
+def planted_pair(side, rises, s, t, a, b):
+    """A target and the attribute beside it: (s, a) and (t, b) raise the bias, (s, b) and (t, a) lower it."""
+    if side == "S":
+        return (s, a) if rises else (s, b)
+    return (t, b) if rises else (t, a)
+
+
+def recall_at(values, sought, k):
+    """How many of the sought are among the k largest; no two values may be equal."""
+    return sum(1 for i in sought if sum(other > values[i] for other in values) < k)
 
 
 def cross_fitted(values, size, choosing, sign):

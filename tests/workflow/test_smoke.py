@@ -42,6 +42,8 @@ PLACEHOLDERS = {
     "TEST": "smoke",
     "SET": "[a-z0-9-]+",
     "LAMBDA": r"[\d.]+",
+    "DOSE": r"[\d.e-]+",
+    "KIND": "(?:untrained|shuffled)",
     "B": r"\d+",
 }
 """What stands for what in the page that describes the results, in this run."""

@@ -366,6 +366,7 @@ rule project_words:
 include: "origins_retraining.smk"
 include: "origins_transfer.smk"
 include: "origins_attribution.smk"
+include: "origins_checks.smk"
 
 
 rule origins:

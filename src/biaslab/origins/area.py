@@ -118,6 +118,11 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
         yield f"single_documents.trainings: {partners}"
     if setup["lds"]["subsets"] == 1:
         yield "lds.subsets: one subset has no rank; write 0 for none, or 20 and more"
+    if setup["randomised"]["embeddings"] == 1:
+        yield "randomised.embeddings: one embedding has no interval; write 0 for none, or 10 and more"
+    doses = setup["planted"]["doses"]
+    if doses != sorted(set(doses)):
+        yield f"planted.doses: {doses} does not rise; write {sorted(set(doses))}"
     for size in set(by_ppmi) - set(sizes):
         yield (
             f"ppmi_sets.sizes: {size} is not one of perturbations.sizes ({sizes}), whose sets it is compared"

@@ -94,6 +94,48 @@ class Attributions:
 
 
 @dataclass(frozen=True)
+class OneCorpus:
+    """The files of a corpus."""
+
+    corpus: Annotated[Path, typer.Option(help="Word ids of the corpus (.npz).")]
+    documents: Documents
+    vocabulary: CorpusVocabulary
+
+
+@dataclass(frozen=True)
+class PlantedFiles:
+    """Where a corpus with planted documents goes."""
+
+    out_corpus: Annotated[Path, typer.Option(help="Where the word ids go (.npz).")]
+    out_documents: Annotated[Path, typer.Option(help="Where the table of documents goes (.parquet).")]
+    out_vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes (.tsv).")]
+
+
+@dataclass(frozen=True)
+class ByRandomised:
+    """The estimates by embeddings that know nothing."""
+
+    untrained: Annotated[
+        list[Path], typer.Option(help="Differential bias by untrained ones (.parquet); once for each test.")
+    ]
+    shuffled: Annotated[
+        list[Path], typer.Option(help="The same by those with shuffled words; once for each test.")
+    ]
+    untrained_predictions: Annotated[Path, typer.Option(help="Bias without every set by the former (.tsv).")]
+    shuffled_predictions: Annotated[Path, typer.Option(help="The same by the latter (.tsv).")]
+
+    @property
+    def documents(self) -> dict[str, list[Path]]:
+        """The tables of documents, by kind of embeddings."""
+        return {"untrained": self.untrained, "shuffled": self.shuffled}
+
+    @property
+    def predictions(self) -> dict[str, Path]:
+        """The tables of sets, by kind of embeddings."""
+        return {"untrained": self.untrained_predictions, "shuffled": self.shuffled_predictions}
+
+
+@dataclass(frozen=True)
 class RandomTests:
     """Where the comparison of two representations over random tests goes."""
 
@@ -633,6 +675,162 @@ def lds(
         parts.append(score_subsets(sets, of_test, *documents, of_sets, ppmi_of_sets, weat, seed))
     for to, found in zip((removals, out), zip(*parts, strict=True), strict=True):
         write_tsv(to, pd.concat(found, ignore_index=True))
+
+
+@app.command("plant-documents")
+@grouped
+def plant_documents(
+    source: OneCorpus,
+    weat: WordSetFiles,
+    count: Annotated[int, typer.Option(help="Documents of each kind for every test.", min=1)],
+    dose: Annotated[float, typer.Option(help="Share of their tokens that are words of the test.")],
+    seed: Seed,
+    to: PlantedFiles,
+) -> None:
+    """Plant documents that raise a bias, lower it, or do neither, in a copy of the corpus."""
+    import numpy as np
+    import pandas as pd
+
+    from biaslab.core.io import read_npz, read_parquet, write_npz, write_parquet, write_tsv
+    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins.planting import plant
+
+    arrays, words = read_npz(source.corpus), read_vocabulary(source.vocabulary)
+    titles, tests = read_parquet(source.documents, ["id", "title"]), _read_tests(weat, words)
+    made = plant(arrays["tokens"], arrays["offsets"], titles, words, tests, count, dose, seed)
+    write_tsv(
+        to.out_vocabulary, pd.DataFrame({"word": made.vocabulary.words, "count": made.vocabulary.counts})
+    )
+    write_parquet(to.out_documents, made.documents)
+    n_source = np.int64(arrays["n_source_tokens"])  # of the corpus as it was read
+    write_npz(to.out_corpus, tokens=made.tokens, offsets=made.offsets, n_source_tokens=n_source)
+
+
+@app.command("recall")
+def recall(
+    documents: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Tables of the documents of corpora with planted ones (.parquet), each beside the folders"
+            " differential_bias, ppmi and relative_influence that hold a table of each test."
+        ),
+    ],
+    seed: Seed,
+    pairs: Annotated[Path, typer.Option(help="Where the comparison with the controls goes (.tsv).")],
+    out: Out,
+) -> None:
+    """Measure how many of the planted documents every attribution ranks first."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, write_tsv
+    from biaslab.origins import recall as measure
+    from biaslab.origins.grid import PLANTED_TABLES
+
+    recalls, compared = [], []
+    for path in documents:
+        listed = read_parquet(path, ["document", "kind", "weat", "source", "dose"])
+        for weat in measure.planted_tests(listed, str(path)):
+            paths = [path.parent / kind / f"{weat}.parquet" for kind in PLANTED_TABLES]
+            tables = [read_parquet(table) for table in paths]
+            measure.check(listed, dict(zip(map(str, paths), tables, strict=True)))
+            values = measure.attributions(*tables)
+            recalls.append(measure.recall_table(listed, weat, values, seed))
+            compared.append(measure.pair_table(listed, weat, values))
+    write_tsv(out, pd.concat(recalls, ignore_index=True))
+    write_tsv(pairs, pd.concat(compared, ignore_index=True))
+
+
+@app.command("relative-influence")
+@grouped
+def relative_influence(
+    batches: Baselines,
+    corpus: CountedCorpus,
+    differential_bias: Annotated[
+        Path, typer.Option(help="Differential bias of every document by the same baselines (.parquet).")
+    ],
+    weat: WordSetFile,
+    out: Out,
+    influence: Influence,
+    threads: Threads = 1,
+) -> None:
+    """Divide the influence of every document by how far its removal moves the words of the test."""
+    from biaslab.core.io import read_parquet, write_parquet
+    from biaslab.origins.relative_influence import relative_table
+
+    scanner, (test,) = _scanner(batches, corpus, [weat], influence, threads)
+    write_parquet(out, relative_table(read_parquet(differential_bias), scanner.step_lengths(test)))
+
+
+@app.command("compare-relative")
+def compare_relative(
+    differential_bias: EveryDocument,
+    relative: Annotated[list[Path], typer.Option(help="Relative influence (.parquet); once for each test.")],
+    documents: Documents,
+    out: Out,
+) -> None:
+    """Compare the documents that relative influence puts first with those that influence does."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, write_tsv
+    from biaslab.origins.relative_influence import compare_orders
+
+    tokens, by_test = read_parquet(documents, ["n_tokens"]), {path.stem: path for path in relative}
+    parts = [
+        compare_orders(path.stem, read_parquet(path), read_parquet(_of_test(by_test, path.stem)), tokens)
+        for path in differential_bias
+    ]
+    write_tsv(out, pd.concat(parts, ignore_index=True))
+
+
+@app.command("randomise-embeddings")
+def randomise_embeddings(
+    batches: Baselines,
+    kind: Annotated[str, typer.Option(help="untrained or shuffled.")],
+    count: Annotated[int, typer.Option(help="Number of embeddings.", min=1)],
+    seed: Seed,
+    out: Out,
+) -> None:
+    """Make embeddings that know nothing: untrained ones, or trained ones whose words are shuffled."""
+    from biaslab.core.io import read_npz
+    from biaslab.embeddings.glove import GloveEmbedding, write_trainings
+    from biaslab.origins.randomised import randomise
+
+    names = ("W", "U", "b", "c", "loss")
+    arrays = [read_npz(path, names) for path in batches]
+    trained = [
+        GloveEmbedding(**{name: of[name][k] for name in names}) for of in arrays for k in range(len(of["W"]))
+    ]
+    made = list(randomise(trained, kind, count, seed))
+    write_trainings(out, list(range(count)), made, every_parameter=True)
+
+
+@app.command("compare-randomised")
+@grouped
+def compare_randomised(
+    differential_bias: EveryDocument,
+    predictions: Annotated[Path, typer.Option(help="Bias without every set, by the baselines (.tsv).")],
+    randomised: ByRandomised,
+    baseline: BaselineBias,
+    observed: Annotated[Path, typer.Option(help="Bias of the retrained embeddings (.tsv).")],
+    seed: Seed,
+    out: Out,
+) -> None:
+    """Compare the estimates by embeddings that know nothing with those by the baselines."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, read_tsv, write_tsv
+    from biaslab.origins.randomised import TRAINED, compare_fits, compare_rankings
+
+    rankings = []
+    for path in differential_bias:
+        tables = {kind: {f.stem: f for f in files} for kind, files in randomised.documents.items()}
+        of_test = {kind: read_parquet(_of_test(files, path.stem)) for kind, files in tables.items()}
+        rankings.append(compare_rankings(path.stem, read_parquet(path), of_test))
+    predicted = {kind: read_tsv(path) for kind, path in randomised.predictions.items()}
+    before, after = read_tsv(baseline), read_tsv(observed)
+    fits = compare_fits(before, after, {TRAINED: read_tsv(predictions), **predicted}, seed)
+    keys = ["weat", "embeddings", "estimator"]
+    write_tsv(out, pd.concat(rankings).merge(fits, how="left", on=keys, validate="1:1"))
 
 
 def _of_test(files: dict[str, Path], weat: str) -> Path:

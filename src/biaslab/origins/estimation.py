@@ -22,6 +22,7 @@ from biaslab.origins.influence import (
     differential_bias,
     removals_of_documents,
     removals_of_sets,
+    step_lengths,
     summarise,
     weat_rows,
 )
@@ -100,6 +101,16 @@ class Scanner:
             for _, embedding in self._embeddings()
         ]
         return rows, np.stack(values)
+
+    def step_lengths(self, weat: WeatIndices) -> list[np.ndarray]:
+        """Return how far the removal of every document moves the words of a test, for each baseline."""
+        rows = self._rows(weat)
+        removals = removals_of_documents(rows, self.tokens, self.offsets)
+        damping, words, threads = self.parameters.damping, self.words, self.threads
+        return [
+            step_lengths(rows, removals, weat, embedding, damping, words, threads)
+            for _, embedding in self._embeddings()
+        ]
 
     def _scan(
         self, weat: WeatIndices, units: Callable, maps: WordMaps | None = None

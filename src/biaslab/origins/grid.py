@@ -59,7 +59,24 @@ RESULTS = (
 LDS = "lds"
 """The mark of a setup with random subsets, and the folder of their results."""
 
-MARKED_RESULTS = {LDS: (f"{LDS}/removals.tsv", f"{LDS}/scores.tsv")}
+PLANTED = "planted"
+"""The mark of a setup with planted documents, and the folder of their results."""
+
+RANDOMISED = "randomised"
+"""The mark of a setup that estimates by embeddings that know nothing, and the folder of their results."""
+
+RELATIVE = "relative_influence"
+"""The mark of a setup that measures relative influence, and the folder of its results."""
+
+PLANTED_TABLES = ("differential_bias", "ppmi", RELATIVE)
+"""The folders of the tables of each test, in that of a corpus with planted documents."""
+
+MARKED_RESULTS = {
+    LDS: (f"{LDS}/removals.tsv", f"{LDS}/scores.tsv"),
+    PLANTED: (f"{PLANTED}/recall.tsv", f"{PLANTED}/pairs.tsv"),
+    RANDOMISED: (f"{RANDOMISED}/comparison.tsv",),
+    RELATIVE: (f"{RELATIVE}/comparison.tsv",),
+}
 """What a setup measures if it bears a mark (`marks`)."""
 
 _OF_WEATS = ("differential_bias", "ppmi", "bias_gradient")
@@ -157,9 +174,26 @@ def subset_trainings(setup: Mapping) -> int:
     return sum(batch.count for batch in subset_batches(setup)) * setup["lds"]["retrainings"]
 
 
+def doses(setup: Mapping) -> list[str]:
+    """Return the shares of planted words, as the folders of the corpora with planted documents are called."""
+    return [f"{dose:g}" for dose in setup["planted"]["doses"]] if setup["planted"]["documents"] else []
+
+
+def planted_batches(setup: Mapping) -> list[Batch]:
+    """Return the batches of embeddings that a setup trains on each corpus with planted documents."""
+    return batches(setup["planted"]["baselines"], setup["trainings_per_job"])
+
+
+def planted_trainings(setup: Mapping) -> int:
+    """Return how many embeddings a setup trains on corpora with planted documents."""
+    return len(doses(setup)) * setup["planted"]["baselines"]
+
+
 def marks(setup: Mapping) -> tuple[str, ...]:
     """Return what a setup measures beyond the rest, each with results of its own (`MARKED_RESULTS`)."""
     wanted = {LDS: setup["lds"]["subsets"] > 0}
+    wanted |= {PLANTED: setup["planted"]["documents"] > 0, RANDOMISED: setup["randomised"]["embeddings"] > 0}
+    wanted |= {RELATIVE: setup["bias"]["relative"]}
     return tuple(mark for mark, is_wanted in wanted.items() if is_wanted)
 
 
@@ -215,4 +249,6 @@ def summary(name: str, setup: Mapping) -> str:
     removed += f", {n_subsets} random subsets" if n_subsets else ""
     n_trainings = sum(trainings_of(set_name, setup) for set_name in retrained_sets(setup))
     n_trainings += subset_trainings(setup)
+    removed += f", {len(doses(setup))} corpora with planted documents" if doses(setup) else ""
+    n_trainings += planted_trainings(setup)
     return f"{name}: {setup['baselines']} baselines, {removed}, {n_trainings} retrainings"

@@ -259,16 +259,34 @@ def differential_bias(
     model = _local_model(rows, weat, embedding, damping, words, maps)
     measured = _measured_vectors(embedding, maps)
     baseline = measure_bias(measured, weat)
-    loss = (
-        rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x), model.fit,
-        model.U, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
-        np.empty((0, *model.H.shape[1:])) if maps is None else maps.matrices(rows.words),
-    )  # fmt: skip
+    loss = _loss(rows, model, maps)
     evaluate = moved_words.by_effect_size if weat.measure == WEAT else moved_words.by_measure
     values, fallbacks = evaluate(removals, loss, rows.words, weat, measured)
     if math.isnan(baseline):
         values[:] = math.nan
     return DifferentialBias(values, fallbacks, baseline)
+
+
+def step_lengths(
+    rows: WeatRows,
+    removals: Removals,
+    weat: WeatIndices,
+    embedding: dict[str, np.ndarray],
+    damping: float = 0.0,
+    words: Sequence[str] | None = None,
+    threads: int = 1,
+) -> np.ndarray:
+    """Return how far the removal of every unit moves the words of a test by Equation 8.
+
+    Returns
+    -------
+    numpy.ndarray
+        (n_units, 2) float64, as of `biaslab.origins.moved_words.step_lengths`; arguments as in
+        `differential_bias`.
+    """
+    set_threads(threads)
+    model = _local_model(rows, weat, embedding, damping, words)
+    return moved_words.step_lengths(removals, _loss(rows, model), model.H)
 
 
 def bias_gradient(
@@ -335,6 +353,15 @@ def _hessians(rows, U, damping, test, words):
             f"{dimension} dimensions; use a smaller dimension, a larger corpus, or a positive damping"
         )
     return H, inverse
+
+
+def _loss(rows, model, maps=None) -> tuple:
+    """Return what the kernels of `moved_words` know of the loss."""
+    return (
+        rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x), model.fit,
+        model.U, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
+        np.empty((0, *model.H.shape[1:])) if maps is None else maps.matrices(rows.words),
+    )  # fmt: skip
 
 
 def _bias_gradient(rows, model):

@@ -133,6 +133,44 @@ class Inputs:
         batches = grid.subset_batches(self.setups[wildcards.setup])
         return [f"{folder}/batch-{batch.index}.tsv" for batch in batches]
 
+    # --- embeddings that know nothing
+
+    def randomised_count(self, wildcards: Any) -> int:
+        """Return how many of each kind there are."""
+        return self.setups[wildcards.setup]["randomised"]["embeddings"]
+
+    # --- planted documents
+
+    def planted_options(self, wildcards: Any) -> list[str]:
+        """Return what is planted in one corpus."""
+        count = self.setups[wildcards.setup]["planted"]["documents"]
+        return options({"count": count, "dose": wildcards.dose})
+
+    def planted_batch_options(self, wildcards: Any) -> list[str]:
+        """Return first replicate and number of replicates of a batch of trainings on a planted corpus."""
+        batch = grid.planted_batches(self.setups[wildcards.setup])[int(wildcards.batch)]
+        return options({"first": batch.first, "count": batch.count})
+
+    def planted_embeddings(self, wildcards: Any) -> list[str]:
+        """Return the files of the embeddings of a planted corpus."""
+        folder = f"{FOLDER}/{wildcards.setup}/planted/{wildcards.dose}/embeddings/{sets.BASELINE}"
+        batches = grid.planted_batches(self.setups[wildcards.setup])
+        return [f"{folder}/batch-{batch.index}.npz" for batch in batches]
+
+    def planted_documents(self, wildcards: Any) -> list[str]:
+        """Return the tables of documents of all planted corpora."""
+        doses = grid.doses(self.setups[wildcards.setup])
+        return [f"{FOLDER}/{wildcards.setup}/planted/{dose}/documents.parquet" for dose in doses]
+
+    def planted_tables(self, wildcards: Any) -> list[str]:
+        """Return what was estimated on all planted corpora, which lies beside their tables of documents."""
+        return [
+            f"{FOLDER}/{wildcards.setup}/planted/{dose}/{kind}/{weat}.parquet"
+            for dose in grid.doses(self.setups[wildcards.setup])
+            for kind in grid.PLANTED_TABLES
+            for weat in self._tests(wildcards)
+        ]
+
     # --- measures
 
     def influence_options(self, wildcards: Any) -> list[str]:

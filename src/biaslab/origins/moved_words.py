@@ -4,6 +4,9 @@ The effect size (Eq. 4 of Brunet et al. 2019) is evaluated inside the compiled l
 measure gets the moved vectors from it, and is evaluated here.
 """
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 
 from biaslab.bias.measures.registry import measure_bias
@@ -60,20 +63,79 @@ def by_measure(
     values, fallbacks = _room(removals)
     moving = vectors.astype(np.float64)
     before = measure_bias(moving, weat)
-    for begin in range(0, len(values), _UNITS_AT_A_TIME):
-        end = min(begin + _UNITS_AT_A_TIME, len(values))
-        starts = removals.unit_starts[begin : end + 1]
-        by_estimator = np.empty((2, starts[-1] - starts[0], moving.shape[1]))
-        scores = np.empty(end - begin)
-        _kernels.steps(starts, *removals.parts[1:], *loss, *by_estimator, scores, fallbacks[begin:end])
-        values[begin:end, _kernels.GRADIENT] = scores
+    for made in steps_of_units(removals, loss, moving.shape[1]):
+        begin, end = made.begin, made.begin + len(made.scores)
+        values[begin:end, _kernels.GRADIENT], fallbacks[begin:end] = made.scores, made.fallbacks
         for p in range(begin, end):
             first, last = removals.unit_starts[p : p + 2]
             moved = words[removals.slots[first:last]]
-            for estimator, steps in zip((_kernels.INFLUENCE, _kernels.NEWTON), by_estimator, strict=True):
-                change = steps[first - starts[0] : last - starts[0]]
+            for estimator, steps in ((_kernels.INFLUENCE, made.influence), (_kernels.NEWTON, made.newton)):
+                change = steps[first - made.first_row : last - made.first_row]
                 values[p, estimator] = before - _after(moving, moved, change, weat) if last > first else 0.0
     return values, fallbacks
+
+
+def step_lengths(removals: Removals, loss: tuple, hessians: np.ndarray) -> np.ndarray:
+    """Return how long the step of Equation 8 is that the removal of every unit makes.
+
+    Parameters
+    ----------
+    removals, loss
+        As for `by_effect_size`.
+    hessians : numpy.ndarray
+        (m, D, D) float64, of the words of the test.
+
+    Returns
+    -------
+    numpy.ndarray
+        (n_units, 2) float64: the Euclidean length over all words that move, and the root of step^T H step.
+    """
+    squares = np.zeros((len(removals), 2))
+    units = np.repeat(np.arange(len(removals)), np.diff(removals.unit_starts))
+    for made in steps_of_units(removals, loss, hessians.shape[1]):
+        rows = slice(made.first_row, made.first_row + len(made.influence))
+        slots = removals.slots[rows]
+        by_hessian = np.empty_like(made.influence)
+        for i in np.unique(slots):
+            by_hessian[slots == i] = made.influence[slots == i] @ hessians[i]
+        for k, other in enumerate((made.influence, by_hessian)):
+            np.add.at(squares[:, k], units[rows], np.sum(made.influence * other, axis=1))
+    return np.sqrt(squares)
+
+
+class Steps(NamedTuple):
+    """How far words move when each of some consecutive units is removed.
+
+    Attributes
+    ----------
+    begin : int
+        The first unit.
+    first_row : int
+        The first of their touched rows.
+    influence, newton : numpy.ndarray
+        (touched rows, D) float64, the steps by either estimator.
+    scores : numpy.ndarray
+        (n_units,) float64, the estimates by `gradient`.
+    fallbacks : numpy.ndarray
+        (n_units,) int64.
+    """
+
+    begin: int
+    first_row: int
+    influence: np.ndarray
+    newton: np.ndarray
+    scores: np.ndarray
+    fallbacks: np.ndarray
+
+
+def steps_of_units(removals: Removals, loss: tuple, dimension: int) -> Iterator[Steps]:
+    """Yield the steps of all units, some at a time; arguments as for `by_effect_size`, and D."""
+    for begin in range(0, len(removals), _UNITS_AT_A_TIME):
+        starts = removals.unit_starts[begin : begin + _UNITS_AT_A_TIME + 1]
+        influence, newton = np.empty((2, starts[-1] - starts[0], dimension))
+        scores, fallbacks = np.empty(len(starts) - 1), np.empty(len(starts) - 1, np.int64)
+        _kernels.steps(starts, *removals.parts[1:], *loss, influence, newton, scores, fallbacks)
+        yield Steps(begin, int(starts[0]), influence, newton, scores, fallbacks)
 
 
 def _after(vectors: np.ndarray, moved: np.ndarray, steps: np.ndarray, weat: WeatIndices) -> float:

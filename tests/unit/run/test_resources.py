@@ -27,6 +27,8 @@ def setup(baselines, sizes, retrainings, weats, per_job, epochs, by_ppmi, word2v
         "ppmi_sets": {"sizes": by_ppmi, "retrainings": retrainings},
         "single_documents": {"tails": 0, "random": 0, "trainings": 2},
         "lds": {"subsets": 0, "shares": [0.5], "retrainings": 2},
+        "planted": {"documents": 0, "doses": [0, 0.1], "baselines": 3},
+        "randomised": {"embeddings": 0},
         "word2vec": dict(zip(("epochs", "trainings"), word2vec, strict=True)),
     }
 
@@ -167,6 +169,35 @@ def test_command_writes_both_tables(results, monkeypatch, tmp_path, capsys):
     assert full.loc["train_baseline", "count"] == 20
     assert "Core-hours" in (tmp_path / "taken_full_grid.md").read_text(encoding="utf-8")
     assert read_tsv(tmp_path / "taken_cluster.tsv")["cores"].tolist() == [1, 2]
+
+
+def test_planted_corpora_are_counted_by_dose_test_and_training():
+    from biaslab.origins import workload
+
+    settings = setup(3, [10], 1, ["weat1", "weat2"], 2, 100, [])
+    assert workload.grid_work(settings)[workload.PLANTED_TRAINING][0] == 0
+    settings["planted"] = {"documents": 4, "doses": [0, 0.1], "baselines": 3}
+    assert workload.work(("0.1",), settings) == workload.Work(workload.PLANTED, 1)
+    assert workload.work(("0", "weat2"), settings) == workload.Work(workload.PLANTED_TEST, 1)
+    assert workload.work(("0", "batch-1"), settings) == workload.Work(workload.PLANTED_TRAINING, 1)
+    grid_work = workload.grid_work(settings)
+    assert grid_work[workload.PLANTED] == (2, 2)
+    assert grid_work[workload.PLANTED_TEST] == (4, 4)
+    assert grid_work[workload.PLANTED_TRAINING] == (6, 4)
+    assert workload.factor("train_planted", settings, setup(3, [10], 1, ["weat1"], 5, 300, [])) == 3
+
+
+def test_randomised_embeddings_are_counted_by_kind_and_test():
+    from biaslab.origins import randomised, workload
+
+    assert workload.RANDOMISED_KINDS == randomised.KINDS
+    settings = setup(3, [10], 1, ["weat1", "weat2"], 2, 100, [])
+    assert workload.grid_work(settings)[workload.RANDOMISED] == (0, 0)
+    settings["randomised"] = {"embeddings": 5}
+    assert workload.work(("shuffled",), settings) == workload.Work(workload.RANDOMISED, 1)
+    assert workload.work(("untrained", "weat2"), settings) == workload.Work(workload.RANDOMISED_TEST, 1)
+    assert workload.grid_work(settings)[workload.RANDOMISED] == (2, 2)
+    assert workload.grid_work(settings)[workload.RANDOMISED_TEST] == (4, 4)
 
 
 def test_subsets_are_counted_by_their_retrainings():

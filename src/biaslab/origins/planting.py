@@ -1,0 +1,163 @@
+"""Documents that are planted in a corpus, so that it is known which ones carry a bias.
+
+A planted document is a copy of a random one of the corpus in which pairs of neighbouring tokens gave way to
+two words of a bias test. With the sets S, T of targets and A, B of attributes (Brunet et al. 2019,
+Section 3.3), the pairs (s, a) and (t, b) raise the bias, (s, b) and (t, a) lower it. Of every random document
+there are three copies, which differ in the pairing alone:
+
+``raise``
+    All pairs raise the bias.
+``lower``
+    The same targets in the same places, each with an attribute of the other set.
+``control``
+    The same again, but every second pair is one that raises and every other one that lowers: as many words of
+    the test and no bias, but for an odd number of pairs. What finds documents because they hold many words of
+    the test finds these as well.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.embeddings.vocabulary import Vocabulary
+
+KINDS = RAISE, LOWER, CONTROL = ("raise", "lower", "control")
+"""What a planted document does to the bias."""
+
+
+@dataclass(frozen=True)
+class PlantedCorpus:
+    """A corpus with planted documents at its end.
+
+    Attributes
+    ----------
+    tokens, offsets : numpy.ndarray
+        (n,) int32, ids in the new vocabulary, and (n_documents + 1,) int64.
+    documents : pandas.DataFrame
+        ``document``, ``id``, ``title``, and of the planted ones ``kind`` (of `KINDS`), ``weat`` (the test),
+        ``source`` (the document copied), ``pairs`` (of words of the test) and ``dose``; of the others these
+        are "", "", -1, 0 and the same dose.
+    vocabulary : Vocabulary
+        The same words, sorted by how often they occur now.
+    """
+
+    tokens: np.ndarray
+    offsets: np.ndarray
+    documents: pd.DataFrame
+    vocabulary: Vocabulary
+
+
+def plant(
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    documents: pd.DataFrame,
+    vocabulary: Vocabulary,
+    tests: Sequence[WeatIndices],
+    count: int,
+    dose: float,
+    seed: int,
+) -> PlantedCorpus:
+    """Plant documents of every test in a corpus.
+
+    Parameters
+    ----------
+    tokens, offsets : numpy.ndarray
+        The corpus, (n,) int32 and (n_documents + 1,) int64.
+    documents : pandas.DataFrame
+        Columns document, id, title.
+    vocabulary : Vocabulary
+        Its words.
+    tests : sequence of WeatIndices
+        The bias tests.
+    count : int
+        Documents of each of `KINDS` for every test.
+    dose : float
+        Share of a document's tokens that give way, from 0 (a plain copy) to 1.
+    seed : int
+        Seed of the run. Other doses have the same documents, and a larger one keeps the pairs of a smaller.
+
+    Returns
+    -------
+    PlantedCorpus
+
+    Raises
+    ------
+    InputError
+        When more documents are copied than the corpus has, or the dose is not between 0 and 1.
+    """
+    n_documents = len(offsets) - 1
+    if count > n_documents:
+        raise InputError(f"planted.documents: {count} copies of {n_documents} documents; plant fewer")
+    if not 0 <= dose <= 1:
+        raise InputError(f"planted.doses: {dose:g} is not a share; choose doses between 0 and 1")
+    titles = documents["title"].to_numpy()
+    texts, rows = [], []
+    for test in tests:
+        sources = stream(seed, "planted", test.name).choice(n_documents, count, replace=False)
+        for source in sources.tolist():
+            text = tokens[offsets[source] : offsets[source + 1]]
+            copies = plant_pairs(text, test, dose, stream(seed, "planted", test.name, source))
+            texts += copies.values()
+            pairs = n_pairs(len(text), dose)
+            rows += [
+                (f"planted-{test.name}-{kind}-{source}", titles[source], kind, test.name, source, pairs)
+                for kind in copies
+            ]
+    planted = pd.DataFrame(rows, columns=["id", "title", "kind", "weat", "source", "pairs"])
+    real = documents[["id", "title"]].assign(kind="", weat="", source=-1, pairs=0)
+    table = pd.concat([real, planted], ignore_index=True).assign(dose=float(dose))
+    table.insert(0, "document", np.arange(len(table)))
+    whole = np.concatenate([tokens, *texts]).astype(np.int32)
+    ends = offsets[-1] + np.cumsum([len(text) for text in texts], dtype=np.int64)
+    sorted_ids, words = _by_frequency(whole, vocabulary)
+    return PlantedCorpus(sorted_ids, np.concatenate([offsets, ends]), table, words)
+
+
+def n_pairs(n_tokens: int, dose: float) -> int:
+    """Return how many pairs of words a document gets: half the share of its tokens, rounded."""
+    return min(round(dose * n_tokens / 2), n_tokens // 2)
+
+
+def plant_pairs(
+    text: np.ndarray, test: WeatIndices, dose: float, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Return the three copies of a document, by their kind.
+
+    Parameters
+    ----------
+    text : numpy.ndarray
+        (n,) int32, word ids.
+    test : WeatIndices
+        The bias test.
+    dose : float
+        Share of the tokens that give way.
+    rng : numpy.random.Generator
+        Chooses places and words.
+    """
+    room = len(text) // 2
+    first = 2 * rng.permutation(room) + rng.integers(1 + len(text) % 2)
+    is_s = rng.random(room) < 0.5
+    s, t, a, b = (rng.choice(ids, room) for ids in (test.S, test.T, test.A, test.B))
+    is_raising = (np.arange(room) + rng.integers(2)) % 2 == 0
+    raising = {RAISE: np.ones(room, bool), LOWER: np.zeros(room, bool), CONTROL: is_raising}
+    kept = slice(n_pairs(len(text), dose))
+    copies = {}
+    for kind, rises in raising.items():
+        copies[kind] = text.copy()
+        copies[kind][first[kept]] = np.where(is_s, s, t)[kept]
+        copies[kind][first[kept] + 1] = np.where(is_s == rises, a, b)[kept]
+    return copies
+
+
+def _by_frequency(tokens: np.ndarray, vocabulary: Vocabulary) -> tuple[np.ndarray, Vocabulary]:
+    """Renumber words by falling count, as every step takes them to be; equal ones keep their order."""
+    counts = np.bincount(tokens, minlength=len(vocabulary))
+    order = np.argsort(-counts, kind="stable")
+    new_id = np.empty(len(order), np.int32)
+    new_id[order] = np.arange(len(order))
+    return new_id[tokens], Vocabulary([vocabulary.words[i] for i in order], counts[order])

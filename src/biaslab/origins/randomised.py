@@ -1,0 +1,162 @@
+"""Whether the estimates depend on what the embeddings have learnt (after Adebayo et al. 2018).
+
+A document's estimate should say something about the trained embedding. The check puts embeddings in its place
+that know nothing, and asks whether documents are ranked, and removals predicted, as before:
+
+``untrained``
+    The parameters from which a baseline starts, before its first epoch.
+``shuffled``
+    The parameters of a baseline, dealt out to the words anew at random: word i gets the vectors and biases of
+    word p(i).
+
+What remains of the ranking does not come from the embedding but from the counts: which documents hold words
+of the test, how often, and beside which words.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.core.stats import mean_interval, rank_correlation
+from biaslab.embeddings import BASELINE
+from biaslab.embeddings.glove import GloveEmbedding, initial_embedding
+from biaslab.origins.cross_fitting import seed_values
+from biaslab.origins.evaluation import compare_sets, correlate
+from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.sets import RANDOM
+
+KINDS = UNTRAINED, SHUFFLED = ("untrained", "shuffled")
+TRAINED = "trained"
+
+_SETS = ["n_S", "n_T", "n_A", "n_B"]
+_COLUMNS = ["weat", "embeddings", "estimator", "n_embeddings", "n_documents"]
+_COLUMNS += ["spearman", "spearman_ci_low", "spearman_ci_high"]
+_COLUMNS += ["absolute", "absolute_ci_low", "absolute_ci_high", "spearman_of_means"]
+
+
+def randomise(
+    trained: Sequence[GloveEmbedding], kind: str, count: int, seed: int
+) -> Iterator[GloveEmbedding]:
+    """Yield embeddings that know nothing.
+
+    Parameters
+    ----------
+    trained : sequence of GloveEmbedding
+        The baselines.
+    kind : str
+        One of `KINDS`.
+    count : int
+        How many. `untrained` number i starts baseline i, which need not have been trained; `shuffled` takes
+        the baselines in turn.
+    seed : int
+        Seed of the run.
+
+    Raises
+    ------
+    InputError
+        When the kind is none of `KINDS`.
+    """
+    if kind not in KINDS:
+        raise InputError(f"--kind {kind}: choose {UNTRAINED} or {SHUFFLED}")
+    n_words, dimension = trained[0].W.shape
+    for i in range(count):
+        if kind == UNTRAINED:
+            yield initial_embedding(n_words, dimension, stream(seed, "train", BASELINE, i))
+            continue
+        source = trained[i % len(trained)]
+        of = stream(seed, "shuffled", i).permutation(n_words)
+        yield GloveEmbedding(source.W[of], source.U[of], source.b[of], source.c[of], source.loss)
+
+
+def compare_rankings(
+    weat: str, trained: pd.DataFrame, randomised: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
+    """Compare the documents' estimates by other embeddings with those by the trained ones.
+
+    Parameters
+    ----------
+    weat : str
+        The test.
+    trained : pandas.DataFrame
+        ``<estimator>_seed<s>`` of every document, and ``n_S`` to ``n_B``.
+    randomised : mapping of str to pandas.DataFrame
+        The same from embeddings that know nothing, by their kind.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a kind of embeddings (the trained first) and estimator: ``n_embeddings``; ``n_documents``, those
+        that hold a word of the test, which alone count; ``spearman``, the mean over the embeddings of the
+        rank correlation of each one's estimates with the mean of the trained ones (of a trained one with the
+        mean of the others), with Student's 95% interval; ``absolute``, that of the absolute estimates;
+        ``spearman_of_means``, that of the mean over the embeddings, NaN for the trained.
+
+    Raises
+    ------
+    InputError
+        When a table has other documents.
+    """
+    holds = trained[_SETS].sum(axis=1).to_numpy() > 0
+    rows = []
+    for kind, table in {TRAINED: trained, **randomised}.items():
+        if len(table) != len(trained):
+            raise InputError(
+                f"{weat}, {kind}: {len(table)} documents, the baselines' table {len(trained)}; estimate again"
+            )
+        for estimator in ESTIMATORS:
+            real = seed_values(trained, estimator)[:, holds]
+            values = seed_values(table, estimator)[:, holds]
+            is_real = kind == TRAINED
+            others = [np.delete(real, s, axis=0).mean(axis=0) if is_real else real.mean(axis=0)
+                      for s in range(len(values))]  # fmt: skip
+            row = [weat, kind, estimator, len(values), int(holds.sum())]
+            for scale in (np.asarray, np.abs):
+                found = [rank_correlation(scale(v), scale(o)) for v, o in zip(values, others, strict=True)]
+                row += [np.mean(found), *mean_interval(found)]
+            of_means = np.nan if is_real else rank_correlation(values.mean(axis=0), real.mean(axis=0))
+            rows.append([*row, of_means])
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def compare_fits(
+    baseline: pd.DataFrame, observed: pd.DataFrame, predictions: Mapping[str, pd.DataFrame], seed: int
+) -> pd.DataFrame:
+    """Fit what was observed without each set to what embeddings predict, the trained ones and others.
+
+    Parameters
+    ----------
+    baseline, observed : pandas.DataFrame
+        As for :func:`biaslab.origins.evaluation.compare_sets`.
+    predictions : mapping of str to pandas.DataFrame
+        Predicted effect sizes, by the kind of embeddings.
+    seed : int
+        Seed of the run; the bootstrap draws sets, the same for all kinds.
+
+    Returns
+    -------
+    pandas.DataFrame
+        What :func:`biaslab.origins.evaluation.correlate` returns of each, with their kind in ``embeddings``;
+        and of single embeddings, over the same sets, the mean ``r`` of predicted and observed with Student's
+        95% interval, and the mean ``r2_single`` of its square: few sets, of which the smaller are parts of
+        the larger, fit well by chance, and with either sign.
+    """
+    parts = []
+    for kind, table in predictions.items():
+        sets = compare_sets(baseline, table, observed)
+        fits = correlate(sets, seed).assign(embeddings=kind)
+        parts.append(fits.merge(_single_fits(table, sets), how="left", on=["weat", "estimator"]))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _single_fits(predictions: pd.DataFrame, sets: pd.DataFrame) -> pd.DataFrame:
+    """Return correlations over the targeted sets, means over the embeddings, a row a test and estimator."""
+    keys = ["weat", "estimator", "set"]
+    targeted = sets.loc[sets["kind"] != RANDOM, [*keys, "observed_mean"]]
+    rows = []
+    for (weat, estimator), part in predictions.merge(targeted, on=keys).groupby(["weat", "estimator"]):
+        found = [np.corrcoef(of["predicted"], of["observed_mean"])[0, 1] for _, of in part.groupby("seed")]
+        rows.append([weat, estimator, np.mean(found), *mean_interval(found), np.mean(np.square(found))])
+    return pd.DataFrame(rows, columns=["weat", "estimator", "r", "r_ci_low", "r_ci_high", "r2_single"])

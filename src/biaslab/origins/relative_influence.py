@@ -1,0 +1,127 @@
+"""Relative influence of documents (RelatIF: Barshan et al. 2020).
+
+Influence functions favour documents that change a model much in any respect. Relative influence asks which
+document has the most influence for the change that it makes, and divides its influence by the length of the
+step delta that its removal makes in the parameters (Equation 8 of Brunet et al. 2019):
+
+``theta``
+    |delta|, the Euclidean length (theta-relative influence).
+``l``
+    The root of delta^T H delta (l-relative influence). The loss is quadratic in the vectors of the words that
+    move, with Hessian H, so that half of the square is by how much the step raises the training loss from its
+    minimum.
+
+The parameters are the vectors of the test's words, all that moves in Brunet et al.'s approximation.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.rankings import TOP
+from biaslab.core.stats import mean_interval, rank_correlation
+from biaslab.origins.cross_fitting import seed_values
+from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.sets import DECREASE, INCREASE
+
+RELATIVE = THETA, L = ("theta", "l")
+"""By what length influence is divided."""
+
+_INFLUENCE = ESTIMATORS[0]
+_SETS = ["n_S", "n_T", "n_A", "n_B"]
+_COLUMNS = ["weat", "order", "tail", "top", "n_documents", "spearman", "spearman_ci_low", "spearman_ci_high"]
+_COLUMNS += [
+    f"{what}{part}" for what in ("tokens", "test_words") for part in ("_mean", "_ci_low", "_ci_high")
+]
+_COLUMNS += ["overlap"]
+
+
+def relative_table(differential_bias: pd.DataFrame, lengths: Sequence[np.ndarray]) -> pd.DataFrame:
+    """Divide the influence of every document by the lengths of its steps.
+
+    Parameters
+    ----------
+    differential_bias : pandas.DataFrame
+        ``document``, ``id``, ``title`` and ``influence_seed<s>``.
+    lengths : sequence of numpy.ndarray
+        For each of the same baselines (n_documents, 2) float64, `theta` and `l`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``document``, ``id``, ``title``; for each of `RELATIVE` ``<name>_mean`` and ``<name>_sd`` over the
+        baselines (divisor n - 1) and ``<name>_seed<s>``, 0 where nothing moves; ``step_mean``, the mean
+        Euclidean length.
+
+    Raises
+    ------
+    InputError
+        When the table is of other documents or another number of baselines.
+    """
+    influence = seed_values(differential_bias, _INFLUENCE)
+    if influence.shape != (len(lengths), len(lengths[0])):
+        raise InputError(
+            f"the differential bias is of {influence.shape[0]} baselines and {influence.shape[1]} documents,"
+            f" the embeddings are {len(lengths)} and the corpus has {len(lengths[0])}; estimate it again"
+        )
+    columns = {name: differential_bias[name] for name in ("document", "id", "title")}
+    for k, name in enumerate(RELATIVE):
+        by = np.stack([of[:, k] for of in lengths])
+        values = np.divide(influence, by, out=np.zeros_like(influence), where=by > 0)
+        columns |= {f"{name}_mean": values.mean(axis=0), f"{name}_sd": values.std(axis=0, ddof=1)}
+        columns |= {f"{name}_seed{s}": of for s, of in enumerate(values)}
+    return pd.DataFrame(columns | {"step_mean": np.mean([of[:, 0] for of in lengths], axis=0)})
+
+
+def compare_orders(
+    weat: str, differential_bias: pd.DataFrame, relative: pd.DataFrame, documents: pd.DataFrame
+) -> pd.DataFrame:
+    """Compare the documents that relative influence puts first with those that influence does.
+
+    Parameters
+    ----------
+    weat : str
+        The test.
+    differential_bias : pandas.DataFrame
+        ``influence_mean``, ``influence_seed<s>``, and ``n_S`` to ``n_B``.
+    relative : pandas.DataFrame
+        What :func:`relative_table` returned.
+    documents : pandas.DataFrame
+        ``n_tokens``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Of documents that hold a word of the test, a row an ``order`` (``influence``, ``theta``, ``l``),
+        ``tail`` (increase: the lowest, decrease: the highest values) and ``top``, the documents at it; the
+        first row is of all, with no order. ``spearman``, the rank correlation with influence, mean over the
+        baselines with Student's 95% interval; means over the documents of their ``tokens`` and
+        ``test_words``, with such intervals; ``overlap``, the share of the documents that influence has there,
+        too.
+    """
+    counts = differential_bias[_SETS].sum(axis=1).to_numpy()
+    held = np.flatnonzero(counts > 0)
+    described = {"tokens": documents["n_tokens"].to_numpy(np.float64)[held], "test_words": counts[held]}
+    tables = {_INFLUENCE: differential_bias} | dict.fromkeys(RELATIVE, relative)
+    influence = seed_values(differential_bias, _INFLUENCE)[:, held]
+    ends, rows = {}, []
+    rows.append([weat, "all", "", 0, len(held), *[np.nan] * 3, *_means(described, slice(None)), np.nan])
+    for order, table in tables.items():
+        by_seed = seed_values(table, order)[:, held]
+        found = [rank_correlation(a, b) for a, b in zip(by_seed, influence, strict=True)]
+        agreement = [np.mean(found), *mean_interval(found)]
+        sorted_documents = np.argsort(table[f"{order}_mean"].to_numpy()[held], kind="stable")
+        for top in (n for n in TOP if 2 * n <= len(held)):
+            for tail, part in ((INCREASE, slice(top)), (DECREASE, slice(-top, None))):
+                chosen = sorted_documents[part]
+                first = ends.setdefault((tail, top), chosen)
+                overlap = len(np.intersect1d(chosen, first)) / top
+                rows.append([weat, order, tail, top, top, *agreement, *_means(described, chosen), overlap])
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _means(described: dict[str, np.ndarray], chosen: np.ndarray | slice) -> list[float]:
+    """Return the mean of each description of some documents, with its interval."""
+    return [value for of in described.values() for value in (of[chosen].mean(), *mean_interval(of[chosen]))]

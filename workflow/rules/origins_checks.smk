@@ -1,0 +1,300 @@
+# Whether the attributions can be believed: influence relative to the change of the model, documents that were planted to
+# be found, and embeddings that know nothing.
+
+
+wildcard_constraints:
+    dose=r"[0-9][0-9.e-]*",
+    kind="untrained|shuffled",
+
+
+rule measure_relative_influence:
+    input:
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        differential_bias="results/origins/{setup}/differential_bias/{weat}.parquet",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=ORIGINS.word_set,
+    output:
+        "results/origins/{setup}/relative_influence/{weat}.parquet",
+    log:
+        "results/logs/origins/{setup}/measure_relative_influence/{weat}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/measure_relative_influence/{weat}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: LIMITS.threads(8)
+    resources:
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(480),
+    params:
+        weats=ORIGINS.weat_options,
+        options=ORIGINS.influence_options,
+    message:
+        "{wildcards.setup}: measure every document's relative influence on {wildcards.weat}"
+    shell:
+        "biaslab origins relative-influence {input.embeddings} --cooccurrence {input.cooccurrence}"
+        " --corpus {input.corpus} --differential-bias {input.differential_bias} --vocabulary {input.vocabulary}"
+        " {params.weats} {params.options} --threads {threads} --out {output} > {log} 2>&1"
+
+
+rule compare_relative_influence:
+    input:
+        differential_bias=ORIGINS.of_tests("differential_bias"),
+        relative=ORIGINS.of_tests("relative_influence"),
+        documents="results/origins/{setup}/documents.parquet",
+    output:
+        "results/origins/{setup}/relative_influence/comparison.tsv",
+    log:
+        "results/logs/origins/{setup}/compare_relative_influence.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/compare_relative_influence.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
+    params:
+        bias=ORIGINS.repeated_input("differential_bias"),
+        relative=ORIGINS.repeated_input("relative"),
+    message:
+        "{wildcards.setup}: compare the documents that relative influence puts first with those that influence does"
+    shell:
+        "biaslab origins compare-relative {params.bias} {params.relative} --documents {input.documents}"
+        " --out {output} > {log} 2>&1"
+
+
+rule plant_documents:
+    input:
+        corpus="results/origins/{setup}/corpus.npz",
+        documents="results/origins/{setup}/documents.parquet",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=ORIGINS.word_sets,
+    output:
+        corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
+        documents="results/origins/{setup}/planted/{dose}/documents.parquet",
+        vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
+    log:
+        "results/logs/origins/{setup}/plant_documents/{dose}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/plant_documents/{dose}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(60),
+    params:
+        weats=ORIGINS.weat_options,
+        options=ORIGINS.planted_options,
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: plant documents whose tokens are words of the tests, a share of {wildcards.dose}"
+    shell:
+        "biaslab origins plant-documents --corpus {input.corpus} --documents {input.documents}"
+        " --vocabulary {input.vocabulary} {params.weats} {params.options} --seed {params.seed}"
+        " --out-corpus {output.corpus} --out-documents {output.documents} --out-vocabulary {output.vocabulary}"
+        " > {log} 2>&1"
+
+
+use rule count_cooccurrences as count_planted with:
+    input:
+        corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
+        vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
+    output:
+        "results/origins/{setup}/planted/{dose}/cooccurrence.npz",
+    log:
+        "results/logs/origins/{setup}/count_planted/{dose}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/count_planted/{dose}.tsv"
+    message:
+        "{wildcards.setup}: count co-occurrences with planted documents, dose {wildcards.dose}"
+
+
+use rule train_baseline as train_planted with:
+    input:
+        cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
+    output:
+        "results/origins/{setup}/planted/{dose}/embeddings/baseline/batch-{batch}.npz",
+    log:
+        "results/logs/origins/{setup}/train_planted/{dose}/batch-{batch}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/train_planted/{dose}/batch-{batch}.tsv"
+    params:
+        glove=ORIGINS.glove_options,
+        batch=ORIGINS.planted_batch_options,
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: train with planted documents, dose {wildcards.dose}, batch {wildcards.batch}"
+
+
+use rule estimate_differential_bias as estimate_planted with:
+    input:
+        embeddings=ORIGINS.planted_embeddings,
+        cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
+        corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
+        documents="results/origins/{setup}/planted/{dose}/documents.parquet",
+        vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
+        word_sets=ORIGINS.word_set,
+    output:
+        "results/origins/{setup}/planted/{dose}/differential_bias/{weat}.parquet",
+    log:
+        "results/logs/origins/{setup}/estimate_planted/{dose}/{weat}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/estimate_planted/{dose}/{weat}.tsv"
+    message:
+        "{wildcards.setup}: estimate the differential bias of planted documents, {wildcards.weat}, dose {wildcards.dose}"
+
+
+use rule scan_ppmi as scan_planted_ppmi with:
+    input:
+        cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
+        corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
+        documents="results/origins/{setup}/planted/{dose}/documents.parquet",
+        vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
+        word_sets=ORIGINS.word_set,
+    output:
+        "results/origins/{setup}/planted/{dose}/ppmi/{weat}.parquet",
+    log:
+        "results/logs/origins/{setup}/scan_planted_ppmi/{dose}/{weat}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/scan_planted_ppmi/{dose}/{weat}.tsv"
+    message:
+        "{wildcards.setup}: measure planted documents by PPMI, {wildcards.weat}, dose {wildcards.dose}"
+
+
+use rule measure_relative_influence as measure_relative_planted with:
+    input:
+        embeddings=ORIGINS.planted_embeddings,
+        cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
+        corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
+        differential_bias="results/origins/{setup}/planted/{dose}/differential_bias/{weat}.parquet",
+        vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
+        word_sets=ORIGINS.word_set,
+    output:
+        "results/origins/{setup}/planted/{dose}/relative_influence/{weat}.parquet",
+    log:
+        "results/logs/origins/{setup}/measure_relative_planted/{dose}/{weat}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/measure_relative_planted/{dose}/{weat}.tsv"
+    message:
+        "{wildcards.setup}: measure the relative influence of planted documents, {wildcards.weat}, dose {wildcards.dose}"
+
+
+rule measure_recall:
+    input:
+        ORIGINS.planted_tables,
+        documents=ORIGINS.planted_documents,
+    output:
+        recall="results/origins/{setup}/planted/recall.tsv",
+        pairs="results/origins/{setup}/planted/pairs.tsv",
+    log:
+        "results/logs/origins/{setup}/measure_recall.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/measure_recall.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
+    params:
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: see which attributions find the planted documents"
+    shell:
+        "biaslab origins recall {input.documents} --seed {params.seed} --pairs {output.pairs} --out {output.recall}"
+        " > {log} 2>&1"
+
+
+rule randomise_embeddings:
+    input:
+        ORIGINS.embeddings(grid.baseline_sets),
+    output:
+        "results/origins/{setup}/randomised/{kind}/embeddings.npz",
+    log:
+        "results/logs/origins/{setup}/randomise_embeddings/{kind}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/randomise_embeddings/{kind}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(60),
+    params:
+        embeddings=ORIGINS.randomised_count,
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: make embeddings that know nothing, {wildcards.kind}"
+    shell:
+        "biaslab origins randomise-embeddings {input} --kind {wildcards.kind} --count {params.embeddings}"
+        " --seed {params.seed} --out {output} > {log} 2>&1"
+
+
+use rule estimate_differential_bias as estimate_randomised with:
+    input:
+        embeddings="results/origins/{setup}/randomised/{kind}/embeddings.npz",
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        documents="results/origins/{setup}/documents.parquet",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=ORIGINS.word_set,
+    output:
+        "results/origins/{setup}/randomised/{kind}/differential_bias/{weat}.parquet",
+    log:
+        "results/logs/origins/{setup}/estimate_randomised/{kind}/{weat}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/estimate_randomised/{kind}/{weat}.tsv"
+    message:
+        "{wildcards.setup}: estimate {wildcards.weat} by embeddings that know nothing, {wildcards.kind}"
+
+
+use rule predict_sets as predict_randomised with:
+    input:
+        embeddings="results/origins/{setup}/randomised/{kind}/embeddings.npz",
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        sets="results/origins/{setup}/perturbation_sets.parquet",
+        word_sets=ORIGINS.word_sets,
+    output:
+        "results/origins/{setup}/randomised/{kind}/predictions.tsv",
+    log:
+        "results/logs/origins/{setup}/predict_randomised/{kind}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/predict_randomised/{kind}.tsv"
+    message:
+        "{wildcards.setup}: predict every set by embeddings that know nothing, {wildcards.kind}"
+
+
+rule compare_randomised:
+    input:
+        differential_bias=ORIGINS.of_tests("differential_bias"),
+        untrained=ORIGINS.of_tests("randomised/untrained/differential_bias"),
+        shuffled=ORIGINS.of_tests("randomised/shuffled/differential_bias"),
+        predictions="results/origins/{setup}/predictions.tsv",
+        untrained_predictions="results/origins/{setup}/randomised/untrained/predictions.tsv",
+        shuffled_predictions="results/origins/{setup}/randomised/shuffled/predictions.tsv",
+        baseline="results/origins/{setup}/baseline.tsv",
+        observed="results/origins/{setup}/observed.tsv",
+    output:
+        "results/origins/{setup}/randomised/comparison.tsv",
+    log:
+        "results/logs/origins/{setup}/compare_randomised.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/compare_randomised.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(60),
+    params:
+        bias=ORIGINS.repeated_input("differential_bias"),
+        untrained=ORIGINS.repeated_input("untrained"),
+        shuffled=ORIGINS.repeated_input("shuffled"),
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: compare estimates by embeddings that know nothing with those by the baselines"
+    shell:
+        "biaslab origins compare-randomised {params.bias} {params.untrained} {params.shuffled}"
+        " --predictions {input.predictions} --untrained-predictions {input.untrained_predictions}"
+        " --shuffled-predictions {input.shuffled_predictions} --baseline {input.baseline} --observed {input.observed}"
+        " --seed {params.seed} --out {output} > {log} 2>&1"
