@@ -1,5 +1,6 @@
 """Slow, literal oracles of origins of bias (Brunet et al. 2019), word by word from the text."""
 
+import itertools
 import math
 
 import numpy as np
@@ -149,3 +150,23 @@ def cross_fitted(values, size, choosing, sign):
     changes = [-sum(row[i] for i in chosen) for row in values]
     others = [s for s in range(len(values)) if s not in choosing]
     return [sum(changes[s] for s in who) / len(who) for who in (choosing, others)]
+
+
+# Brittleness: Ilyas et al. 2022, Section 4, and Broderick et al. 2020, with every set or prefix tried
+
+
+def fewest_flipping(n_documents, without, bias):
+    """The size of the smallest set of documents without which the bias has the other sign; None: no set."""
+    for size in range(1, n_documents + 1):
+        for documents in itertools.combinations(range(n_documents), size):
+            if without(documents) * bias < 0:
+                return size
+    return None
+
+
+def first_flipping_prefix(ranked, without, bias):
+    """The length of the shortest such prefix of a ranking; None: none."""
+    for size in range(1, len(ranked) + 1):
+        if without(tuple(ranked[:size])) * bias < 0:
+            return size
+    return None

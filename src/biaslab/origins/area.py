@@ -118,6 +118,8 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
         yield f"single_documents.trainings: {partners}"
     if setup["lds"]["subsets"] == 1:
         yield "lds.subsets: one subset has no rank; write 0 for none, or 20 and more"
+    if setup["brittleness"]["retrainings"] == 1:
+        yield "brittleness.retrainings: one embedding has no interval; write 0 for none, or 3 and more"
     for size in set(by_ppmi) - set(sizes):
         yield (
             f"ppmi_sets.sizes: {size} is not one of perturbations.sizes ({sizes}), whose sets it is compared"

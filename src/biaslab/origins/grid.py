@@ -23,6 +23,9 @@ from biaslab.origins.sets import (
 ESTIMATORS = ("influence", "newton", "gradient")
 """The three approximations of a retrained embedding, the paper's own (its Equation 8) first."""
 
+RANKINGS = (*ESTIMATORS, PPMI, RANDOM)
+"""What ranks the documents whose removal shall flip the sign of a test, the null last."""
+
 SETS = f"{PERTURBATION_SETS}.parquet"
 """Which documents are in which set."""
 
@@ -59,7 +62,13 @@ RESULTS = (
 LDS = "lds"
 """The mark of a setup with random subsets, and the folder of their results."""
 
-MARKED_RESULTS = {LDS: (f"{LDS}/removals.tsv", f"{LDS}/scores.tsv")}
+BRITTLENESS = "brittleness"
+"""The mark of a setup that retrains without what shall flip a sign, and the folder of the results."""
+
+MARKED_RESULTS = {
+    LDS: (f"{LDS}/removals.tsv", f"{LDS}/scores.tsv"),
+    BRITTLENESS: tuple(f"{BRITTLENESS}/{name}.tsv" for name in ("numbers", "paths", "outcomes", "brackets")),
+}
 """What a setup measures if it bears a mark (`marks`)."""
 
 _OF_WEATS = ("differential_bias", "ppmi", "bias_gradient")
@@ -157,9 +166,21 @@ def subset_trainings(setup: Mapping) -> int:
     return sum(batch.count for batch in subset_batches(setup)) * setup["lds"]["retrainings"]
 
 
+def flip_batches(setup: Mapping) -> list[Batch]:
+    """Return the batches of sets that shall flip a sign, of as many as there can be."""
+    wanted = setup["brittleness"]
+    n_sets = len(setup["bias"]["weats"]) * len(RANKINGS) * len(wanted["multiples"])
+    return batches(n_sets if wanted["retrainings"] else 0, setup["trainings_per_job"])
+
+
+def flip_trainings(setup: Mapping) -> int:
+    """Return how many embeddings a setup trains, at most, without sets that shall flip a sign."""
+    return sum(batch.count for batch in flip_batches(setup)) * setup["brittleness"]["retrainings"]
+
+
 def marks(setup: Mapping) -> tuple[str, ...]:
     """Return what a setup measures beyond the rest, each with results of its own (`MARKED_RESULTS`)."""
-    wanted = {LDS: setup["lds"]["subsets"] > 0}
+    wanted = {LDS: setup["lds"]["subsets"] > 0, BRITTLENESS: setup["brittleness"]["retrainings"] > 0}
     return tuple(mark for mark, is_wanted in wanted.items() if is_wanted)
 
 
@@ -214,5 +235,7 @@ def summary(name: str, setup: Mapping) -> str:
     n_subsets = sum(batch.count for batch in subset_batches(setup))
     removed += f", {n_subsets} random subsets" if n_subsets else ""
     n_trainings = sum(trainings_of(set_name, setup) for set_name in retrained_sets(setup))
-    n_trainings += subset_trainings(setup)
+    n_flips = sum(batch.count for batch in flip_batches(setup))
+    removed += f", up to {n_flips} sets to flip a sign" if n_flips else ""
+    n_trainings += subset_trainings(setup) + flip_trainings(setup)
     return f"{name}: {setup['baselines']} baselines, {removed}, {n_trainings} retrainings"

@@ -9,6 +9,7 @@ from biaslab.run.resources import ONCE, Work, size_of
 
 TEST, CORPUS, BASELINE, SET = "test", "corpus", "baseline training", "retraining"
 SUBSET = "subset retraining"
+FLIP = "flip retraining"
 """What a job is counted by, if not by itself: the test or corpus (whole, or without a set) it is for, or its
 trainings."""
 
@@ -42,6 +43,10 @@ def work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:
         batches = grid.subset_batches(setup)
         count = batches[index].count if index < len(batches) else setup["trainings_per_job"]
         return Work(SUBSET, count * setup["lds"]["retrainings"])
+    if name == sets.FLIPS:
+        batches = grid.flip_batches(setup)
+        count = batches[index].count if index < len(batches) else setup["trainings_per_job"]
+        return Work(FLIP, count * setup["brittleness"]["retrainings"])
     batches = grid.batches_of(name, setup)
     count = batches[index].count if index < len(batches) else setup["trainings_per_job"]
     return Work(BASELINE if name == sets.BASELINE else SET, count)
@@ -58,6 +63,7 @@ def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     n_tests, n_corpora = len(setup["bias"]["weats"]), len(_corpora(setup))
     counts = {ONCE.kind: (1, 1), TEST: (n_tests, n_tests), CORPUS: (n_corpora, n_corpora)}
     counts[SUBSET] = (grid.subset_trainings(setup), len(grid.subset_batches(setup)))
+    counts[FLIP] = (grid.flip_trainings(setup), len(grid.flip_batches(setup)))
     for kind, names in ((BASELINE, [sets.BASELINE]), (SET, grid.retrained_sets(setup))):
         trainings = sum(grid.trainings_of(name, setup) for name in names)
         counts[kind] = (trainings, sum(len(grid.batches_of(name, setup)) for name in names))
@@ -66,7 +72,7 @@ def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
 
 def factor(rule: str, measured: Mapping[str, Any], full: Mapping[str, Any]) -> float:
     """Return how much more a unit of a rule costs in a full grid: by the epochs of GloVe's trainings."""
-    is_training = rule in (*_GLOVE_RULES, "retrain_subsets")
+    is_training = rule in (*_GLOVE_RULES, "retrain_subsets", "retrain_flips")
     return full["glove"]["epochs"] / measured["glove"]["epochs"] if is_training else 1.0
 
 
