@@ -12,8 +12,10 @@ from biaslab.bias.word_sets import WordSets
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins.axis import fit_frequency
+from biaslab.origins.brittleness import Ranking, predict_flips
 from biaslab.origins.cross_fitting import SET, SUM, cross_fit_sets, seed_values
-from biaslab.origins.grid import ESTIMATORS, LDS, SETS
+from biaslab.origins.flips import brackets, outcomes
+from biaslab.origins.grid import BRITTLENESS, ESTIMATORS, LDS, SETS
 from biaslab.origins.lds import score_subsets
 from biaslab.origins.perturbation import select_targeted
 from biaslab.origins.ppmi_comparison import correlate_word_sets
@@ -95,6 +97,7 @@ def write_results(
     _write_gradients_and_stability(folder, weats)
     _write_single_documents(folder, weats[0])
     _write_attribution_scores(folder, pd.concat(sets), weats)
+    _write_brittleness(folder, weats)
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
     _write_transfer(folder, pd.concat(sets, ignore_index=True))
     _write_sets(folder, rng, pd.concat(sets))
@@ -115,7 +118,7 @@ def make_setups(folder: Path, setups: dict[str, dict]) -> list[Setup]:
         write_results(folder / name, seed=number, **arguments)
         weats = arguments.get("weats", tuple(WORD_SETS))
         files = {weat: str(write_word_sets(folder, WORD_SETS[weat])) for weat in weats}
-        made.append(Setup(Unit(name, weats, OPTIONS, files, (LDS,)), folder / name))
+        made.append(Setup(Unit(name, weats, OPTIONS, files, (LDS, BRITTLENESS)), folder / name))
     return made
 
 
@@ -278,6 +281,36 @@ def _score_subsets(rng, subsets, bias, ppmi, weat):
         weat,
         1,
     )
+
+
+def _write_brittleness(folder: Path, weats: tuple[str, ...]) -> None:
+    """Write rankings that see more (the estimators) or less (PPMI) of what documents add to a bias."""
+    rng = np.random.default_rng(12)
+    tables = {"numbers": [], "paths": [], "outcomes": [], "brackets": []}
+    for weat in weats:
+        baseline = read_tsv(folder / "baseline.tsv")
+        before = baseline.loc[baseline["weat"] == weat, "effect_size"]
+        bias, n = before.mean(), len(read_parquet(folder / "documents.parquet"))
+        truth = rng.standard_t(2.5, n) * abs(bias) * 3 / n**0.5
+        made = [_adding_up(name, bias, truth + rng.normal(0, 0.02, n)) for name in ESTIMATORS]
+        made.append(_adding_up("ppmi", 0.4 * bias, truth * rng.normal(0, 0.1, n)))
+        numbers, paths, sets = predict_flips(made, bias, [0.5, 1, 2], weat, 1)
+        retrained = [
+            (name, effect, "00")
+            for name, documents in sets.groupby("set", sort=False)["document"]
+            for effect in bias - truth[documents].sum() + rng.normal(0, 0.05, 3)
+        ]
+        columns = ["set", "effect_size", "documents_sha256"]
+        found = outcomes(sets, paths, pd.DataFrame(retrained, columns=columns), bias)
+        parts = (numbers, paths, found, brackets(numbers, found, before))
+        for name, part in zip(tables, parts, strict=True):
+            tables[name].append(part)
+    for name, parts in tables.items():
+        write_tsv(folder / "brittleness" / f"{name}.tsv", pd.concat(parts, ignore_index=True))
+
+
+def _adding_up(name: str, bias: float, values: np.ndarray) -> Ranking:
+    return Ranking(name, bias, values, lambda sets: np.array([bias - values[s].sum() for s in sets]))
 
 
 def _write_transfer(folder: Path, perturbations: pd.DataFrame) -> None:

@@ -1,6 +1,6 @@
 """The tables and figures of the area: Tables 1 to 5 and Figures 1 to 9 of Brunet et al. 2019, and more."""
 
-from biaslab.origins.grid import LDS
+from biaslab.origins.grid import BRITTLENESS, LDS
 from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Item
 
 _BASELINE, _DOCUMENTS, _SETS = "baseline.tsv", "documents.parquet", "perturbation_sets.parquet"
@@ -10,6 +10,7 @@ _PERTURBATIONS, _CORRELATION = "perturbations.tsv", "correlation.tsv"
 _RANKINGS = (_BIAS, _PPMI, _BASELINE, "ppmi/baseline.tsv")
 _SINGLE = "single_documents/documents.tsv"
 _CROSS_FITTING, _SCORES = "cross_fitting.tsv", "lds/scores.tsv"
+_BRACKETS, _OUTCOMES, _PATHS = (f"brittleness/{name}.tsv" for name in ("brackets", "outcomes", "paths"))
 
 
 def _item(kind, per, stem, label, make, *files, of=""):
@@ -57,6 +58,8 @@ ITEMS: tuple[Item, ...] = (
     _item(TABLE, TEST, "bias_gradient", "Appendix A", "gradient:gradient_table", _GRADIENT),
     _item(TABLE, TEST, "cross_fitting_sets", "Cross-fitting", "cross_fitting:set_table", _CROSS_FITTING),
     _item(TABLE, TEST, "lds", "Random subsets", "lds:score_table", _SCORES, of=LDS),
+    _item(TABLE, TEST, "brittleness", "Brittleness", "brittleness:number_table", _BRACKETS, of=BRITTLENESS),
+    _item(TABLE, TEST, "brittleness_sets", "Brittleness", "brittleness:set_table", _OUTCOMES, of=BRITTLENESS),
     _item(TABLE, TEST, "seed_stability", "Seeds", "seeds:stability_table", "seed_stability.tsv"),
     _item(FIGURE, ALL, "figure6_histograms", "Figure 6", "histograms:draw_histograms", _BIAS, _BASELINE),
     _item(
@@ -92,6 +95,10 @@ ITEMS: tuple[Item, ...] = (
     _item(FIGURE, TEST, "bias_gradient", "Appendix A", "gradient:draw_gradient", _GRADIENT),
     _item(FIGURE, TEST, "cross_fitting", "Cross-fitting", "cross_fitting:draw_sets", _CROSS_FITTING),
     _item(FIGURE, TEST, "lds", "Random subsets", "lds:draw_scores", _SCORES, of=LDS),
+    _item(
+        FIGURE, TEST, "brittleness", "Brittleness", "brittleness:draw_flips",
+        _PATHS, _OUTCOMES, _BASELINE, of=BRITTLENESS,
+    ),
     _item(FIGURE, TEST, "seed_stability", "Seeds", "seeds:draw_stability", "seed_stability.tsv"),
 )  # fmt: skip
 """In the order of the report: tables, then figures; of all setups, of a setup, of a test."""

@@ -1,12 +1,17 @@
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+from biaslab.cli import app
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.origins.brittleness import Ranking, candidates, predict_flips, search
 from biaslab.origins.cross_fitting import SET, SUM
 from biaslab.origins.flips import FLIPPED, NOT_FLIPPED, UNDECIDED, brackets, outcomes, verdict
+from biaslab.origins.report.brittleness import draw_flips, number_table, set_table
 from naive.origins import fewest_flipping, first_flipping_prefix
+from origins_data import copy_setup, make_setups
 
 
 def linear(values, bias, name="influence"):
@@ -105,15 +110,15 @@ def test_without_a_bias_there_is_no_sign(bias):
 
 def test_sets_are_prefixes_and_random_ones_are_as_large_and_nested():
     values = np.random.default_rng(3).standard_t(3, 300)
-    made = [linear(values, 9.0), linear(values / 2, 9.0, "newton")]
-    table, paths, sets = predict_flips(made, 9.0, [0.5, 1, 2], "w", 1)
+    made = [linear(values, 30.0), linear(values / 2, 30.0, "newton")]
+    table, paths, sets = predict_flips(made, 30.0, [0.5, 1, 2], "w", 1)
     numbers = table[table["form"] == SET].set_index("ranking")["n_documents"]
     described = sets.drop_duplicates("set")
     for ranking, values_of in (("influence", values), ("newton", values / 2)):
         k = int(numbers[ranking])
         own = described[described["ranking"] == ranking]
         assert own["size"].tolist() == [-(-k // 2), k, 2 * k]
-        ranked = candidates(values_of, 9.0)
+        ranked = candidates(values_of, 30.0)
         for row in own.itertuples():
             assert row.set == f"flip-w-{ranking}-{row.size}"
             documents = sets.loc[sets["set"] == row.set, "document"]
@@ -124,8 +129,8 @@ def test_sets_are_prefixes_and_random_ones_are_as_large_and_nested():
     assert random["size"].tolist() == described[described["ranking"] == "newton"]["size"].tolist()
     held = [set(sets.loc[sets["set"] == name, "document"]) for name in random["set"]]
     assert held[0] < held[1] < held[2]
-    assert predict_flips(made, 9.0, [0.5, 1, 2], "w", 1)[2].equals(sets)
-    assert not predict_flips(made, 9.0, [0.5, 1, 2], "w", 2)[2].equals(sets)
+    assert predict_flips(made, 30.0, [0.5, 1, 2], "w", 1)[2].equals(sets)
+    assert not predict_flips(made, 30.0, [0.5, 1, 2], "w", 2)[2].equals(sets)
 
 
 def retrainings(sets, truth, bias, rng, n=4):
@@ -196,3 +201,67 @@ def test_an_undecided_set_is_within_the_bracket():
     stays = brackets(numbers, found.assign(verdict=NOT_FLIPPED), pd.Series([0.4, 0.6])).set_index("ranking")
     assert stays.loc["newton", "above"] == 16
     assert pd.isna(stays.loc["newton", "up_to"])
+
+
+@pytest.fixture(scope="module")
+def setup(tmp_path_factory):
+    arguments = {"wiki": {"n_documents": 60, "sizes": (5, 10), "n_random": 1}}
+    return make_setups(tmp_path_factory.mktemp("results"), arguments)[0]
+
+
+def test_tables_and_figure(setup, tmp_path):
+    table = number_table(setup, "weat1")
+    assert table.shown["Ranking"].tolist() == ["influence", "newton", "gradient", "ppmi", "random"]
+    assert table.shown["Observed"].str.contains("< n ≤|>").any()
+    assert "Baselines: 0." in table.note
+    sets = set_table(setup, "weat1")
+    assert {"flipped", "not flipped"} <= set(sets.shown["Verdict"])
+    assert sets.shown.loc[sets.shown["Ranking"] == "random", "Sum"].eq("–").all()
+    draw_flips(setup, "weat1", tmp_path / "figure")
+    assert set(pd.read_csv(tmp_path / "figure.tsv", sep="\t")["form"]) == {"sum", "set", "observed"}
+
+
+def test_nothing_to_retrain_is_told(setup, tmp_path):
+    copied = copy_setup(setup, tmp_path)
+    path = copied.folder / "brittleness" / "outcomes.tsv"
+    write_tsv(path, read_tsv(path).head(0))
+    table = set_table(copied, "weat1")
+    assert (
+        table.note
+        == "No ranking predicts that half of the corpus or less flips the sign: nothing was retrained."
+    )
+    draw_flips(copied, "weat1", tmp_path / "figure")
+
+
+def test_command_compares_what_any_jobs_retrained(tmp_path):
+    """One job has nothing to retrain; a test that nothing flips has a row that says so."""
+    values = np.linspace(3, 0.1, 40)  # two documents take 5.9 from 5
+    parts = [predict_flips([linear(v, 5.0)], 5.0, [1], w, 1) for w, v in (("a", values), ("b", values / 99))]
+    numbers, paths, sets = (pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True))
+    write_tsv(tmp_path / "numbers.tsv", numbers)
+    write_tsv(tmp_path / "paths.tsv", paths)
+    write_parquet(tmp_path / "sets.parquet", sets)
+    retrained = retrainings(sets, values, 5.0, np.random.default_rng(6)).assign(weat="a", seed=0)
+    write_tsv(tmp_path / "0.tsv", retrained)
+    write_tsv(tmp_path / "1.tsv", retrained.head(0))
+    baseline = pd.DataFrame(
+        {"weat": ["a", "a", "b", "b"], "seed": [0, 1, 0, 1], "effect_size": [4.9, 5.1] * 2}
+    )
+    write_tsv(tmp_path / "baseline.tsv", baseline)
+    options = {
+        "sets": "sets.parquet",
+        "numbers": "numbers.tsv",
+        "paths": "paths.tsv",
+        "baseline": "baseline.tsv",
+    }
+    options |= {"outcomes": "outcomes.tsv", "brackets": "brackets.tsv"}
+    arguments = [part for key, name in options.items() for part in (f"--{key}", str(tmp_path / name))]
+    files = [str(tmp_path / f"{k}.tsv") for k in range(2)]
+    CliRunner().invoke(app, ["origins", "compare-flips", *files, *arguments], catch_exceptions=False)
+    found = read_tsv(tmp_path / "outcomes.tsv")
+    assert found["ranking"].tolist() == ["influence", "random"]
+    assert found["verdict"].tolist() == [FLIPPED, NOT_FLIPPED]
+    told = read_tsv(tmp_path / "brackets.tsv").set_index(["weat", "ranking"])
+    assert told.loc[("b", "influence"), "problem"] == "no prefix flips it"
+    assert told.loc["b", "n_sets"].eq(0).all()
+    assert len(read_parquet(tmp_path / "sets.parquet")) == len(sets)
