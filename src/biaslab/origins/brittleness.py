@@ -34,7 +34,7 @@ _NO_PREFIX = "no prefix flips it"
 _OTHER_SIGN = "has the other sign to begin with"
 _NUMBERS = [
     "weat",
-    "ranking",
+    "estimator",
     "form",
     "bias",
     "n_candidates",
@@ -43,7 +43,7 @@ _NUMBERS = [
     "farthest",
     "problem",
 ]
-_SETS = ["set", "weat", "ranking", "multiple", "size", "document"]
+_SETS = ["set", "weat", "estimator", "multiple", "size", "document"]
 
 
 class Ranking(NamedTuple):
@@ -226,9 +226,9 @@ def predict_flips(
         ``problem``; ``turns_back``, the first larger prefix with the first sign again, missing where none
         has; ``farthest``, the prediction that is farthest on the other side.
     paths : pandas.DataFrame
-        weat, ranking, form, size, predicted: every prefix added up, and those looked at as a whole.
+        weat, estimator, form, size, predicted: every prefix added up, and those looked at as a whole.
     sets : pandas.DataFrame
-        set, weat, ranking, multiple, size, document: prefixes of each ranking, by the number predicted for
+        set, weat, estimator, multiple, size, document: prefixes of each ranking, by the number predicted for
         the removal as a whole, or added up where that has none; and random sets, for each multiple as large
         as the largest.
 
@@ -249,10 +249,10 @@ def predict_flips(
         sizes = _sizes(rows[SET][0] or rows[SUM][0], multiples, len(ranked))
         of_forms[SET] = _with_sizes(ranking, ranked, of_forms[SET], list(sizes))
         numbers += [[weat, ranking.name, f, ranking.bias, len(ranked), *row] for f, row in rows.items()]
-        paths += [path.assign(weat=weat, ranking=ranking.name, form=f) for f, path in of_forms.items()]
+        paths += [path.assign(weat=weat, estimator=ranking.name, form=f) for f, path in of_forms.items()]
         sets += [_rows(weat, ranking.name, m, ranked[:size]) for size, m in sizes.items()]
     sets += _random_sets(sets, len(made[0].values), weat, seed)
-    table = pd.concat(paths, ignore_index=True)[["weat", "ranking", "form", "size", "predicted"]]
+    table = pd.concat(paths, ignore_index=True)[["weat", "estimator", "form", "size", "predicted"]]
     return _number_table(numbers), table, pd.concat([_rows(weat, "", 0.0, []), *sets], ignore_index=True)
 
 

@@ -14,7 +14,7 @@ FLIPPED, NOT_FLIPPED, UNDECIDED = VERDICTS = ("flipped", "not flipped", "undecid
 
 _OUTCOMES = [
     "weat",
-    "ranking",
+    "estimator",
     "multiple",
     "set",
     "size",
@@ -26,7 +26,7 @@ _OUTCOMES += ["n_retrainings", "observed_mean", "observed_ci_low", "observed_ci_
 _OUTCOMES += ["n_flipped", "share_flipped", "share_ci_low", "share_ci_high", "verdict"]
 _BRACKETS = [
     "weat",
-    "ranking",
+    "estimator",
     "bias",
     "n_candidates",
     "predicted_sum",
@@ -61,9 +61,9 @@ def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, b
     Returns
     -------
     pandas.DataFrame
-        A row a set: weat, ranking, multiple, set, size, documents_sha256; the predicted effect sizes (missing
-        for random sets); the mean of the observed ones with its 95% interval (Student's t); how many have the
-        other sign, the share with its 95% interval (Clopper and Pearson); and one of `VERDICTS`.
+        A row a set: weat, estimator, multiple, set, size, documents_sha256; the predicted effect sizes
+        (missing for random sets); the mean of the observed ones with its 95% interval (Student's t); how many
+        have the other sign, the share with its 95% interval (Clopper and Pearson); and one of `VERDICTS`.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, b
         When a set was not retrained.
     """
     predicted = {
-        form: rows.set_index(["ranking", "size"])["predicted"]
+        form: rows.set_index(["estimator", "size"])["predicted"]
         for form, rows in paths.groupby("form", sort=False)
     }
     rows = []
@@ -79,8 +79,8 @@ def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, b
         of_set = retrained[retrained["set"] == s.set]
         if of_set.empty:
             raise InputError(f"{s.set}: no retraining without it; retrain the sets again")
-        after, key = of_set["effect_size"], (s.ranking, s.size)
-        row = [s.weat, s.ranking, s.multiple, s.set, s.size, of_set["documents_sha256"].iloc[0]]
+        after, key = of_set["effect_size"], (s.estimator, s.size)
+        row = [s.weat, s.estimator, s.multiple, s.set, s.size, of_set["documents_sha256"].iloc[0]]
         row += [predicted[form].get(key, math.nan) if form in predicted else math.nan for form in (SUM, SET)]
         n, flipped, interval = len(after), int((after * bias < 0).sum()), mean_interval(after)
         row += [n, after.mean(), *interval, flipped, flipped / n, *share_interval(flipped, n)]
@@ -110,14 +110,14 @@ def brackets(numbers: pd.DataFrame, found: pd.DataFrame, baseline: pd.Series) ->
     """
     mean, interval = baseline.mean(), mean_interval(baseline)
     weat, rows = numbers["weat"].iloc[0], []
-    by_form = dict(numbers.set_index(["ranking", "form"]).iterrows())
+    by_form = dict(numbers.set_index(["estimator", "form"]).iterrows())
     for ranking in RANKINGS:
         added, whole = by_form.get((ranking, SUM)), by_form.get((ranking, SET))
         about = [math.nan, pd.NA, pd.NA, pd.NA, pd.NA, ""]
         if whole is not None:
             about = [whole["bias"], whole["n_candidates"], added["n_documents"], whole["n_documents"]]
             about += [whole["turns_back"], whole["problem"]]
-        of_ranking = found[found["ranking"] == ranking]
+        of_ranking = found[found["estimator"] == ranking]
         above, up_to = _bracket(of_ranking)
         rows.append([weat, ranking, *about, len(of_ranking), above, up_to, mean, *interval])
     whole_numbers = ["n_candidates", "predicted_sum", "predicted_set", "turns_back", "above", "up_to"]

@@ -92,7 +92,7 @@ def test_where_a_prediction_crosses_twice_the_number_is_a_crossing_and_the_turn_
     assert row["n_documents"] == 100
     assert 150 <= row["turns_back"] <= 200
     assert row["farthest"] == -0.5
-    own = sets[sets["ranking"] == "newton"].drop_duplicates("set")
+    own = sets[sets["estimator"] == "newton"].drop_duplicates("set")
     assert own["size"].tolist() == [50, 100, 200]  # four times is more than half of the 400 documents
 
 
@@ -112,21 +112,21 @@ def test_sets_are_prefixes_and_random_ones_are_as_large_and_nested():
     values = np.random.default_rng(3).standard_t(3, 300)
     made = [linear(values, 30.0), linear(values / 2, 30.0, "newton")]
     table, paths, sets = predict_flips(made, 30.0, [0.5, 1, 2], "w", 1)
-    numbers = table[table["form"] == SET].set_index("ranking")["n_documents"]
+    numbers = table[table["form"] == SET].set_index("estimator")["n_documents"]
     described = sets.drop_duplicates("set")
     for ranking, values_of in (("influence", values), ("newton", values / 2)):
         k = int(numbers[ranking])
-        own = described[described["ranking"] == ranking]
+        own = described[described["estimator"] == ranking]
         assert own["size"].tolist() == [-(-k // 2), k, 2 * k]
         ranked = candidates(values_of, 30.0)
         for row in own.itertuples():
             assert row.set == f"flip-w-{ranking}-{row.size}"
             documents = sets.loc[sets["set"] == row.set, "document"]
             assert sorted(ranked[: row.size]) == documents.tolist()
-            looked_at = paths[(paths["ranking"] == ranking) & (paths["form"] == SET)]
+            looked_at = paths[(paths["estimator"] == ranking) & (paths["form"] == SET)]
             assert row.size in looked_at["size"].tolist()
-    random = described[described["ranking"] == "random"]
-    assert random["size"].tolist() == described[described["ranking"] == "newton"]["size"].tolist()
+    random = described[described["estimator"] == "random"]
+    assert random["size"].tolist() == described[described["estimator"] == "newton"]["size"].tolist()
     held = [set(sets.loc[sets["set"] == name, "document"]) for name in random["set"]]
     assert held[0] < held[1] < held[2]
     assert predict_flips(made, 30.0, [0.5, 1, 2], "w", 1)[2].equals(sets)
@@ -152,19 +152,19 @@ def test_the_truth_flips_at_its_number_and_random_attributions_do_not():
         numbers, paths, sets = predict_flips(made, bias, [0.8, 1], "w", seed)
         assert numbers["n_documents"].tolist() == [5, 5, 5, 5]
         found = outcomes(sets, paths, retrainings(sets, truth, bias, rng), bias)
-        verdicts = found.groupby("ranking")["verdict"].agg(list)
+        verdicts = found.groupby("estimator")["verdict"].agg(list)
         assert verdicts["influence"] == [NOT_FLIPPED, FLIPPED]
         assert FLIPPED not in verdicts["newton"] + verdicts["random"]
-        told = brackets(numbers, found, pd.Series(bias + rng.normal(0, 0.05, 10))).set_index("ranking")
+        told = brackets(numbers, found, pd.Series(bias + rng.normal(0, 0.05, 10))).set_index("estimator")
         assert told.loc["influence", ["predicted_set", "above", "up_to"]].tolist() == [5, 4, 5]
         assert told.loc[["newton", "random"], "up_to"].isna().all()
         assert told.loc["ppmi", "n_sets"] == 0
 
 
 def test_outcomes_say_what_was_predicted_and_observed():
-    sets = pd.DataFrame({"set": ["a", "a", "b"], "weat": "w", "ranking": ["gradient"] * 2 + ["random"]})
+    sets = pd.DataFrame({"set": ["a", "a", "b"], "weat": "w", "estimator": ["gradient"] * 2 + ["random"]})
     sets = sets.assign(multiple=1.0, size=[2, 2, 1], document=[0, 1, 2])
-    paths = pd.DataFrame({"ranking": "gradient", "form": [SUM, SET], "size": 2, "predicted": [-0.3, -0.2]})
+    paths = pd.DataFrame({"estimator": "gradient", "form": [SUM, SET], "size": 2, "predicted": [-0.3, -0.2]})
     retrained = pd.DataFrame({"set": list("aaab"), "effect_size": [-0.1, -0.3, 0.1, 0.4]})
     found = outcomes(sets, paths, retrained.assign(documents_sha256="00"), 0.5).set_index("set")
     assert found.loc["a", ["predicted_sum", "predicted_set", "n_flipped"]].tolist() == [-0.3, -0.2, 2]
@@ -192,13 +192,13 @@ def test_verdicts(low, high, bias, expected):
 
 
 def test_an_undecided_set_is_within_the_bracket():
-    numbers = pd.DataFrame({"weat": "w", "ranking": "newton", "form": [SUM, SET], "bias": 0.5})
+    numbers = pd.DataFrame({"weat": "w", "estimator": "newton", "form": [SUM, SET], "bias": 0.5})
     numbers = numbers.assign(n_candidates=50, n_documents=[3, 4], turns_back=pd.NA, problem="")
     verdicts = {2: NOT_FLIPPED, 4: UNDECIDED, 8: FLIPPED, 16: NOT_FLIPPED}
-    found = pd.DataFrame({"ranking": "newton", "size": list(verdicts), "verdict": list(verdicts.values())})
-    row = brackets(numbers, found, pd.Series([0.4, 0.6])).set_index("ranking").loc["newton"]
+    found = pd.DataFrame({"estimator": "newton", "size": list(verdicts), "verdict": list(verdicts.values())})
+    row = brackets(numbers, found, pd.Series([0.4, 0.6])).set_index("estimator").loc["newton"]
     assert row[["predicted_sum", "predicted_set", "above", "up_to"]].tolist() == [3, 4, 2, 8]
-    stays = brackets(numbers, found.assign(verdict=NOT_FLIPPED), pd.Series([0.4, 0.6])).set_index("ranking")
+    stays = brackets(numbers, found.assign(verdict=NOT_FLIPPED), pd.Series([0.4, 0.6])).set_index("estimator")
     assert stays.loc["newton", "above"] == 16
     assert pd.isna(stays.loc["newton", "up_to"])
 
@@ -259,9 +259,9 @@ def test_command_compares_what_any_jobs_retrained(tmp_path):
     files = [str(tmp_path / f"{k}.tsv") for k in range(2)]
     CliRunner().invoke(app, ["origins", "compare-flips", *files, *arguments], catch_exceptions=False)
     found = read_tsv(tmp_path / "outcomes.tsv")
-    assert found["ranking"].tolist() == ["influence", "random"]
+    assert found["estimator"].tolist() == ["influence", "random"]
     assert found["verdict"].tolist() == [FLIPPED, NOT_FLIPPED]
-    told = read_tsv(tmp_path / "brackets.tsv").set_index(["weat", "ranking"])
+    told = read_tsv(tmp_path / "brackets.tsv").set_index(["weat", "estimator"])
     assert told.loc[("b", "influence"), "problem"] == "no prefix flips it"
     assert told.loc["b", "n_sets"].eq(0).all()
     assert len(read_parquet(tmp_path / "sets.parquet")) == len(sets)

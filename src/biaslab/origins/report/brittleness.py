@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 OBSERVED = "observed"
 """What the figure draws besides the two forms of prediction."""
 
-_BRACKETS = ("ranking", "bias", "n_candidates", "predicted_sum", "predicted_set", "turns_back", "problem")
+_BRACKETS = ("estimator", "bias", "n_candidates", "predicted_sum", "predicted_set", "turns_back", "problem")
 _BRACKETS += ("n_sets", "above", "up_to", "baseline_mean", "baseline_ci_low", "baseline_ci_high")
-_PATHS = ("ranking", "form", "size", "predicted")
-_OUTCOMES = ("ranking", "multiple", "size", "predicted_sum", "predicted_set", "n_retrainings")
+_PATHS = ("estimator", "form", "size", "predicted")
+_OUTCOMES = ("estimator", "multiple", "size", "predicted_sum", "predicted_set", "n_retrainings")
 _OUTCOMES += ("observed_mean", "observed_ci_low", "observed_ci_high", "n_flipped", "share_flipped", "verdict")
 _ATTRIBUTIONS = tuple(name for name in RANKINGS if name != RANDOM)
 _COLOURS = dict(zip(_ATTRIBUTIONS, (VERMILLION, BLUE, GREEN, PURPLE), strict=True))
@@ -64,7 +64,7 @@ def number_table(setup: Setup, weat: str) -> Table:
     shown = text_columns(
         data,
         {
-            "Ranking": "{ranking}",
+            "Ranking": "{estimator}",
             "Bias": "{bias:.3f}",
             "Predicted (sum)": "{predicted_sum}",
             "Predicted (set)": "{predicted_set}",
@@ -83,7 +83,7 @@ def set_table(setup: Setup, weat: str) -> Table:
     """List every set that was left out, as predicted and observed."""
     data = _of_weat(setup, weat, "outcomes", _OUTCOMES)
     shown = {
-        "Ranking": "{ranking}",
+        "Ranking": "{estimator}",
         "Multiple": "{multiple:g}",
         "Documents": "{size}",
         "Sum": "{predicted_sum:.3f}",
@@ -103,7 +103,7 @@ def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
     columns = {"observed_mean": "effect_size", "observed_ci_low": "ci_low", "observed_ci_high": "ci_high"}
     observed = outcomes.rename(columns=columns).assign(form=OBSERVED)
     data = pd.concat([paths.rename(columns={"predicted": "effect_size"}), observed], ignore_index=True)
-    data = data.reindex(columns=["ranking", "form", "size", "effect_size", "ci_low", "ci_high", "verdict"])
+    data = data.reindex(columns=["estimator", "form", "size", "effect_size", "ci_low", "ci_high", "verdict"])
     with figure(DOUBLE_COLUMN, 2.6) as fig:
         panels = fig.subplots(1, len(_ATTRIBUTIONS), sharey=True)
         for ax, ranking in zip(panels, _ATTRIBUTIONS, strict=True):
@@ -117,7 +117,7 @@ def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
 
 def _draw(ax: "Axes", data: pd.DataFrame, ranking: str, baseline: float) -> None:
     """Draw both predictions of a ranking, what was observed, and random sets."""
-    own = data[data["ranking"] == ranking]
+    own = data[data["estimator"] == ranking]
     ax.axhline(0, color=BLACK, linewidth=0.5)
     ax.axhline(baseline, color=LIGHT_GREY, linewidth=0.8, label="whole corpus")
     for form, line in ((SUM, "--"), (SET, "-")):
@@ -131,7 +131,7 @@ def _draw(ax: "Axes", data: pd.DataFrame, ranking: str, baseline: float) -> None
             label=f"predicted ({form})",
         )
     for part, colour, marker, label in (
-        (data[data["ranking"] == RANDOM], GREY, "o", "random sets"),
+        (data[data["estimator"] == RANDOM], GREY, "o", "random sets"),
         (own[own["form"] == OBSERVED], BLACK, "s", OBSERVED),
     ):
         bounds = [part["effect_size"] - part["ci_low"], part["ci_high"] - part["effect_size"]]
