@@ -275,11 +275,8 @@ def _number_table(rows: list[list]) -> pd.DataFrame:
 
 
 def _sizes(number: int | None, multiples: Sequence[float], most: int) -> dict[int, float]:
-    """Return the sizes to retrain, rounded up, and the first multiple that each comes from."""
-    sizes: dict[int, float] = {}
-    for multiple in multiples if number else ():
-        sizes.setdefault(min(math.ceil(multiple * number), most), multiple)
-    return sizes
+    """Return the sizes to retrain, rounded up, and the last multiple that each comes from."""
+    return {min(math.ceil(m * number), most): m for m in multiples} if number else {}
 
 
 def _with_sizes(ranking: Ranking, ranked: np.ndarray, path: pd.DataFrame, sizes: list[int]) -> pd.DataFrame:
@@ -298,8 +295,8 @@ def _random_sets(sets: Sequence[pd.DataFrame], n_documents: int, weat: str, seed
     for rows in sets:
         multiple, size = rows["multiple"].iloc[0], rows["size"].iloc[0]
         largest[multiple] = max(largest.get(multiple, 0), size)
-    by_size = {size: multiple for multiple, size in sorted(largest.items(), reverse=True)}
-    return [_rows(weat, RANDOM, multiple, order[:size]) for size, multiple in sorted(by_size.items())]
+    by_size = {size: multiple for multiple, size in largest.items()}
+    return [_rows(weat, RANDOM, multiple, order[:size]) for size, multiple in by_size.items()]
 
 
 def _rows(weat: str, ranking: str, multiple: float, documents: Sequence[int]) -> pd.DataFrame:

@@ -265,3 +265,12 @@ def test_command_compares_what_any_jobs_retrained(tmp_path):
     assert told.loc[("b", "influence"), "problem"] == "no prefix flips it"
     assert told.loc["b", "n_sets"].eq(0).all()
     assert len(read_parquet(tmp_path / "sets.parquet")) == len(sets)
+
+
+def test_a_number_that_two_multiples_round_up_to_is_left_out_once():
+    values = np.array([3.0, 1, 1, 1, -1, -1, -1, -1])
+    sets = predict_flips([linear(values, 2.0)], 2.0, [0.5, 1, 2, 8, 9], "w", 1)[2].drop_duplicates("set")
+    own = sets[sets["estimator"] == "influence"]
+    assert own["size"].tolist() == [1, 2, 4]
+    assert own["multiple"].tolist() == [1, 2, 9]
+    assert sets.loc[sets["estimator"] == "random", "size"].tolist() == [1, 2, 4]
