@@ -14,6 +14,7 @@ from biaslab.core.stats import linear_fit
 from biaslab.origins.axis import fit_frequency
 from biaslab.origins.brittleness import Ranking, predict_flips
 from biaslab.origins.cross_fitting import SET, SUM, cross_fit_sets, seed_values
+from biaslab.origins.document_auc import score_documents
 from biaslab.origins.flips import brackets, outcomes
 from biaslab.origins.grid import BRITTLENESS, ESTIMATORS, LDS, SETS
 from biaslab.origins.lds import score_subsets
@@ -234,6 +235,8 @@ def _write_single_documents(folder: Path, weat: str) -> None:
     documents = compare_documents(sets, baseline, observed, bias)
     write_tsv(folder / "single_documents" / "documents.tsv", documents)
     write_tsv(folder / "single_documents" / "correlation.tsv", correlate_documents(documents, 1))
+    ppmi = read_parquet(folder / "ppmi" / f"{weat}.parquet")
+    write_tsv(folder / "single_documents" / "auc.tsv", score_documents(documents, ppmi, 1))
 
 
 def _write_attribution_scores(folder: Path, perturbations: pd.DataFrame, weats: tuple[str, ...]) -> None:

@@ -170,3 +170,17 @@ def first_flipping_prefix(ranked, without, bias):
         if without(tuple(ranked[:size])) * bias < 0:
             return size
     return None
+
+
+# Single documents told apart: Hanley and McNeil 1982
+
+
+def area_under_curve(scores, positive):
+    """The share of pairs of a positive and a negative that are in order, draws as halves."""
+    pairs = [
+        (scores[i], scores[j])
+        for i in range(len(scores))
+        for j in range(len(scores))
+        if positive[i] and not positive[j]
+    ]
+    return sum((a > b) + (a == b) / 2 for a, b in pairs) / len(pairs)

@@ -256,3 +256,30 @@ rule compare_flips:
         "biaslab origins compare-flips {input.retrained} --sets {input.sets} --numbers {input.numbers}"
         " --paths {input.paths} --baseline {input.baseline} --outcomes {output.outcomes}"
         " --brackets {output.brackets} > {log} 2>&1"
+
+
+# Single documents: which way the removal of each moves the bias.
+
+
+rule score_documents:
+    input:
+        documents="results/origins/{setup}/single_documents/documents.tsv",
+        ppmi=ORIGINS.of_first_test("ppmi"),
+    output:
+        "results/origins/{setup}/single_documents/auc.tsv",
+    log:
+        "results/logs/origins/{setup}/score_documents.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/score_documents.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
+    params:
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: tell documents that lower the bias from those that raise it"
+    shell:
+        "biaslab origins score-documents --documents {input.documents} --ppmi {input.ppmi}"
+        " --seed {params.seed} --out {output} > {log} 2>&1"

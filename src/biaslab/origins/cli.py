@@ -644,6 +644,22 @@ def lds(
         write_tsv(to, pd.concat(found, ignore_index=True))
 
 
+@app.command("score-documents")
+def score_documents(
+    documents: Annotated[Path, typer.Option(help="Single documents, estimated and observed (.tsv).")],
+    ppmi: Annotated[Path, typer.Option(help="Differential bias of every document by PPMI (.parquet).")],
+    seed: Seed,
+    out: Out,
+) -> None:
+    """Tell how well attributions know whether the removal of a document lowers or raises the bias (AUC)."""
+    from biaslab.core.io import read_parquet, read_tsv, write_tsv
+    from biaslab.origins import document_auc
+    from biaslab.origins.grid import ESTIMATORS
+
+    table = read_tsv(documents, ("weat", "kind", "document", "observed", *ESTIMATORS))
+    write_tsv(out, document_auc.score_documents(table, read_parquet(ppmi, ["document", "ppmi"]), seed))
+
+
 @app.command("predict-flips")
 @grouped
 def predict_flips(

@@ -56,6 +56,7 @@ RESULTS = (
     "ppmi/observed.tsv",
     "single_documents/documents.tsv",
     "single_documents/correlation.tsv",
+    "single_documents/auc.tsv",
 )
 """What a setup measures, next to the tables of each test."""
 

@@ -9,6 +9,7 @@ _GRADIENT = "bias_gradient/{test}.parquet"
 _PERTURBATIONS, _CORRELATION = "perturbations.tsv", "correlation.tsv"
 _RANKINGS = (_BIAS, _PPMI, _BASELINE, "ppmi/baseline.tsv")
 _SINGLE = "single_documents/documents.tsv"
+_AUC = "single_documents/auc.tsv"
 _CROSS_FITTING, _SCORES = "cross_fitting.tsv", "lds/scores.tsv"
 _BRACKETS, _OUTCOMES, _PATHS = (f"brittleness/{name}.tsv" for name in ("brackets", "outcomes", "paths"))
 
@@ -44,6 +45,7 @@ ITEMS: tuple[Item, ...] = (
         TABLE, UNIT, "single_correlation", "Single documents", "single_documents:correlation_table",
         "single_documents/correlation.tsv",
     ),
+    _item(TABLE, UNIT, "single_auc", "Single documents", "single_auc:auc_table", _AUC),
     _item(TABLE, UNIT, "tests_sets", "Welch's tests", "significance:set_tests", _PERTURBATIONS),
     _item(TABLE, UNIT, "analogies_sets", "Analogies", "quality:glove_analogies", "analogies.tsv"),
     _item(
@@ -80,6 +82,7 @@ ITEMS: tuple[Item, ...] = (
         "word2vec/word_sets.tsv", "word2vec/correlation.tsv",
     ),
     _item(FIGURE, UNIT, "single_documents", "Single documents", "single_documents:draw_documents", _SINGLE),
+    _item(FIGURE, UNIT, "single_auc", "Single documents", "single_auc:draw_auc", _AUC),
     _item(FIGURE, TEST, "figure1_histogram", "Figure 1", "histograms:draw_histogram", _BIAS, _BASELINE),
     _item(
         FIGURE, TEST, "figure2_predicted_observed", "Figure 2", "predictions:draw_estimators",
