@@ -1,15 +1,24 @@
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from typer.testing import CliRunner
 
+from biaslab.bias.word_sets import WeatIndices
 from biaslab.cli import app
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
-from biaslab.origins.brittleness import Ranking, candidates, predict_flips, search
+from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, write_tsv
+from biaslab.embeddings import cooccurrence
+from biaslab.embeddings.glove import GloveParameters, write_trainings
+from biaslab.embeddings.retraining import train_replicates
+from biaslab.origins import ppmi_scan
+from biaslab.origins.brittleness import Ranking, candidates, predict_flips, rankings, search
 from biaslab.origins.cross_fitting import SET, SUM
+from biaslab.origins.estimation import InfluenceParameters, Scanner, document_table
 from biaslab.origins.flips import FLIPPED, NOT_FLIPPED, UNDECIDED, brackets, outcomes, verdict
 from biaslab.origins.report.brittleness import draw_flips, number_table, set_table
+from naive.bias import effect_size
+from naive.embeddings import ppmi
 from naive.origins import fewest_flipping, first_flipping_prefix
 from origins_data import copy_setup, make_setups
 
@@ -274,3 +283,82 @@ def test_a_number_that_two_multiples_round_up_to_is_left_out_once():
     assert own["size"].tolist() == [1, 2, 4]
     assert own["multiple"].tolist() == [1, 2, 9]
     assert sets.loc[sets["estimator"] == "random", "size"].tolist() == [1, 2, 4]
+
+
+WEAT = WeatIndices("w", *np.array([[3, 10], [7, 11], [0, 2], [1, 5]]), ("S", "T", "A", "B"), {})
+
+
+@pytest.fixture(scope="module")
+def scanner(tmp_path_factory):
+    rng, offsets = np.random.default_rng(5), np.arange(0, 1601, 40)
+    corpus = rng.integers(0, 30, 1600).astype(np.int32), offsets
+    x = cooccurrence.count(*corpus, 30, 8)
+    path = tmp_path_factory.mktemp("baseline") / "batch-0.npz"
+    write_trainings(
+        path,
+        [0, 1],
+        train_replicates(x, GloveParameters(4, 3), "baseline", [0, 1], 1, path, 1e9),
+        every_parameter=True,
+    )
+    return Scanner([path], x, *corpus, [f"w{i}" for i in range(30)], InfluenceParameters(), 1)
+
+
+@pytest.fixture(scope="module")
+def tables(scanner):
+    """Return what is known of the documents: by every estimator, by PPMI, and the baselines' bias."""
+    names = pd.DataFrame({"document": range(40), "id": "i", "title": "t"})
+    by_ppmi = ppmi_scan.differential_bias(scanner.x, scanner.tokens, scanner.offsets, WEAT)
+    estimates = scanner.documents(WEAT)
+    return document_table(estimates, names), names.assign(ppmi=by_ppmi), [e.baseline for e in estimates]
+
+
+def test_attributions_predict_as_their_own_estimates_of_sets_do(scanner, tables):
+    of_documents, by_ppmi, baselines = tables
+    made = {r.name: r for r in rankings(scanner, WEAT, of_documents, by_ppmi, np.mean(baselines))}
+    sets = [np.array([4, 17]), np.arange(3)]
+    for column, name in enumerate(["influence", "newton", "gradient"]):
+        expected = np.mean([e.baseline - e.values[:, column] for e in scanner.sets(WEAT, sets)], axis=0)
+        np.testing.assert_allclose(made[name].without(sets), expected)
+        np.testing.assert_allclose(made[name].values, of_documents[f"{name}_mean"])
+    whole = np.mean(baselines) - made["gradient"].values[sets[0]].sum()
+    assert made["gradient"].without(sets)[0] == pytest.approx(whole)
+    documents = scanner.tokens.reshape(40, 40).tolist()
+    left = [[d for i, d in enumerate(documents) if i not in s] for s in ([], [4, 17], range(3))]
+    words = (WEAT.S, WEAT.T, WEAT.A, WEAT.B)
+    expected = [effect_size(ppmi(part, 30, 8), *words) for part in left]
+    np.testing.assert_allclose([made["ppmi"].bias, *made["ppmi"].without(sets)], expected)
+
+
+def test_a_document_without_an_estimate_is_refused(scanner, tables):
+    of_documents = tables[0].assign(newton_seed1=np.nan)
+    with pytest.raises(InputError, match=r"w: a document has no estimate by newton; raise bias\.damping"):
+        rankings(scanner, WEAT, of_documents, tables[1], 0.5)
+
+
+def test_command_predicts_and_chooses_sets(scanner, tables, tmp_path):
+    names = {symbol: [scanner.words[i] for i in getattr(WEAT, symbol)] for symbol in "STAB"}
+    groups = {"targets": {k: names[k] for k in "ST"}, "attributes": {k: names[k] for k in "AB"}}
+    head = {"name": "w", "title": "A test", "source": "made up"}
+    (tmp_path / "w.yaml").write_text(yaml.safe_dump(head | groups, sort_keys=False))
+    cooccurrence.write(tmp_path / "x.npz", scanner.x)
+    write_npz(tmp_path / "corpus.npz", tokens=scanner.tokens, offsets=scanner.offsets)
+    vocabulary = pd.DataFrame({"word": scanner.words, "count": np.arange(30, 0, -1)})
+    write_tsv(tmp_path / "vocabulary.tsv", vocabulary)
+    write_parquet(tmp_path / "bias" / "w.parquet", tables[0])
+    write_parquet(tmp_path / "ppmi" / "w.parquet", tables[1])
+    write_tsv(tmp_path / "baseline.tsv", pd.DataFrame({"weat": "w", "effect_size": tables[2]}))
+    options = {"cooccurrence": "x.npz", "corpus": "corpus.npz", "vocabulary": "vocabulary.tsv"}
+    options |= {"weat": "w.yaml", "differential-bias": "bias/w.parquet", "ppmi": "ppmi/w.parquet"}
+    options |= {"baseline": "baseline.tsv", "numbers": "numbers.tsv", "paths": "paths.tsv"}
+    options |= {"sets": "sets.parquet"}
+    arguments = [part for key, file in options.items() for part in (f"--{key}", str(tmp_path / file))]
+    arguments += ["--multiples", "1,2", "--seed", "1"]
+    command = ["origins", "predict-flips", str(scanner.batches[0]), *arguments]
+    CliRunner().invoke(app, command, catch_exceptions=False)
+    bias = np.mean(tables[2])
+    expected = predict_flips(rankings(scanner, WEAT, *tables[:2], bias), bias, [1, 2], "w", 1)
+    pd.testing.assert_frame_equal(read_parquet(tmp_path / "sets.parquet"), expected[2])
+    found = read_tsv(tmp_path / "numbers.tsv")
+    assert found["estimator"].tolist() == ["influence"] * 2 + ["newton"] * 2 + ["gradient"] * 2 + ["ppmi"] * 2
+    assert found["n_documents"].tolist()[:6] == expected[0]["n_documents"].tolist()[:6]
+    assert set(read_tsv(tmp_path / "paths.tsv")["form"]) == {SUM, SET}
