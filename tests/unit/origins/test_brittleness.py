@@ -221,7 +221,12 @@ def setup(tmp_path_factory):
 def test_tables_and_figure(setup, tmp_path):
     table = number_table(setup, "weat1")
     assert table.shown["Ranking"].tolist() == ["influence", "newton", "gradient", "ppmi", "random"]
-    assert table.shown["Observed"].str.contains("< n ≤|>").any()
+    numbers = setup.table("brittleness/brackets", "weat", "above", "up_to", "n_sets").head(5)
+    for shown, row in zip(table.shown["Observed"], numbers.itertuples(), strict=True):
+        if not pd.isna(row.up_to):
+            assert shown == (f"{row.above} < n ≤ {row.up_to:.0f}" if row.above else f"≤ {row.up_to:.0f}")
+        else:
+            assert shown == (f"> {row.above}" if row.above else "undecided" if row.n_sets else "–")
     assert "Baselines: 0." in table.note
     sets = set_table(setup, "weat1")
     assert {"flipped", "not flipped"} <= set(sets.shown["Verdict"])

@@ -149,7 +149,7 @@ def _bracket(row: tuple) -> str:
         return MISSING
     if pd.isna(row.up_to):
         return f"> {row.above}" if row.above else "undecided"
-    return f"{row.above} < n ≤ {row.up_to}"
+    return f"{row.above} < n ≤ {row.up_to}" if row.above else f"≤ {row.up_to}"
 
 
 def _of_weat(setup: Setup, weat: str, name: str, columns: tuple[str, ...]) -> pd.DataFrame:
