@@ -12,8 +12,11 @@ from biaslab.bias.word_sets import WordSets
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins.axis import fit_frequency
+from biaslab.origins.brittleness import Ranking, predict_flips
 from biaslab.origins.cross_fitting import SET, SUM, cross_fit_sets, seed_values
-from biaslab.origins.grid import ESTIMATORS, LDS, PLANTED, RANDOMISED, RELATIVE, SETS
+from biaslab.origins.document_auc import score_documents
+from biaslab.origins.flips import brackets, outcomes
+from biaslab.origins.grid import BRITTLENESS, ESTIMATORS, LDS, PLANTED, RANDOMISED, RELATIVE, SETS
 from biaslab.origins.lds import score_subsets
 from biaslab.origins.perturbation import select_targeted
 from biaslab.origins.planting import KINDS
@@ -102,6 +105,7 @@ def write_results(
     _write_planted(folder, weats)
     _write_relative(folder, documents, weats)
     _write_randomised(folder, pd.concat(sets), weats)
+    _write_brittleness(folder, weats)
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
     _write_transfer(folder, pd.concat(sets, ignore_index=True))
     _write_sets(folder, rng, pd.concat(sets))
@@ -122,9 +126,8 @@ def make_setups(folder: Path, setups: dict[str, dict]) -> list[Setup]:
         write_results(folder / name, seed=number, **arguments)
         weats = arguments.get("weats", tuple(WORD_SETS))
         files = {weat: str(write_word_sets(folder, WORD_SETS[weat])) for weat in weats}
-        made.append(
-            Setup(Unit(name, weats, OPTIONS, files, (LDS, PLANTED, RANDOMISED, RELATIVE)), folder / name)
-        )
+        marks = (LDS, PLANTED, RANDOMISED, RELATIVE, BRITTLENESS)
+        made.append(Setup(Unit(name, weats, OPTIONS, files, marks), folder / name))
     return made
 
 
@@ -240,6 +243,8 @@ def _write_single_documents(folder: Path, weat: str) -> None:
     documents = compare_documents(sets, baseline, observed, bias)
     write_tsv(folder / "single_documents" / "documents.tsv", documents)
     write_tsv(folder / "single_documents" / "correlation.tsv", correlate_documents(documents, 1))
+    ppmi = read_parquet(folder / "ppmi" / f"{weat}.parquet")
+    write_tsv(folder / "single_documents" / "auc.tsv", score_documents(documents, ppmi, 1))
 
 
 def _write_attribution_scores(folder: Path, perturbations: pd.DataFrame, weats: tuple[str, ...]) -> None:
@@ -352,6 +357,36 @@ def _write_relative(folder: Path, documents: pd.DataFrame, weats: tuple[str, ...
         write_parquet(folder / "relative_influence" / f"{weat}.parquet", table)
         parts.append(compare_orders(weat, bias, table, documents))
     write_tsv(folder / "relative_influence" / "comparison.tsv", pd.concat(parts, ignore_index=True))
+
+
+def _write_brittleness(folder: Path, weats: tuple[str, ...]) -> None:
+    """Write rankings that see more (the estimators) or less (PPMI) of what documents add to a bias."""
+    rng = np.random.default_rng(12)
+    tables = {"numbers": [], "paths": [], "outcomes": [], "brackets": []}
+    for weat in weats:
+        baseline = read_tsv(folder / "baseline.tsv")
+        before = baseline.loc[baseline["weat"] == weat, "effect_size"]
+        bias, n = before.mean(), len(read_parquet(folder / "documents.parquet"))
+        truth = rng.standard_t(2.5, n) * abs(bias) * 3 / n**0.5
+        made = [_adding_up(name, bias, truth + rng.normal(0, 0.02, n)) for name in ESTIMATORS]
+        made.append(_adding_up("ppmi", 0.4 * bias, truth * rng.normal(0, 0.1, n)))
+        numbers, paths, sets = predict_flips(made, bias, [0.5, 1, 2], weat, 1)
+        retrained = [
+            (name, effect, "00")
+            for name, documents in sets.groupby("set", sort=False)["document"]
+            for effect in bias - truth[documents].sum() + rng.normal(0, 0.05, 3)
+        ]
+        columns = ["set", "effect_size", "documents_sha256"]
+        found = outcomes(sets, paths, pd.DataFrame(retrained, columns=columns), bias)
+        parts = (numbers, paths, found, brackets(numbers, found, before))
+        for name, part in zip(tables, parts, strict=True):
+            tables[name].append(part)
+    for name, parts in tables.items():
+        write_tsv(folder / "brittleness" / f"{name}.tsv", pd.concat(parts, ignore_index=True))
+
+
+def _adding_up(name: str, bias: float, values: np.ndarray) -> Ranking:
+    return Ranking(name, bias, values, lambda sets: np.array([bias - values[s].sum() for s in sets]))
 
 
 def _write_transfer(folder: Path, perturbations: pd.DataFrame) -> None:

@@ -1,5 +1,6 @@
 """Slow, literal oracles of origins of bias (Brunet et al. 2019), word by word from the text."""
 
+import itertools
 import math
 
 import numpy as np
@@ -193,3 +194,37 @@ def penalised_vector(x_row, u, b_i, c, x_max, alpha, damping):
     target = np.array([math.log(x_row[j]) - b_i - c[j] for j in columns])
     rows = np.vstack([root[:, None] * u[columns], math.sqrt(damping / 2) * np.eye(u.shape[1])])
     return np.linalg.lstsq(rows, np.append(root * target, np.zeros(u.shape[1])), rcond=None)[0]
+
+
+# Brittleness: Ilyas et al. 2022, Section 4, and Broderick et al. 2020, with every set or prefix tried
+
+
+def fewest_flipping(n_documents, without, bias):
+    """The size of the smallest set of documents without which the bias has the other sign; None: no set."""
+    for size in range(1, n_documents + 1):
+        for documents in itertools.combinations(range(n_documents), size):
+            if without(documents) * bias < 0:
+                return size
+    return None
+
+
+def first_flipping_prefix(ranked, without, bias):
+    """The length of the shortest such prefix of a ranking; None: none."""
+    for size in range(1, len(ranked) + 1):
+        if without(tuple(ranked[:size])) * bias < 0:
+            return size
+    return None
+
+
+# Single documents told apart: Hanley and McNeil 1982
+
+
+def area_under_curve(scores, positive):
+    """The share of pairs of a positive and a negative that are in order, draws as halves."""
+    pairs = [
+        (scores[i], scores[j])
+        for i in range(len(scores))
+        for j in range(len(scores))
+        if positive[i] and not positive[j]
+    ]
+    return sum((a > b) + (a == b) / 2 for a, b in pairs) / len(pairs)

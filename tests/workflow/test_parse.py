@@ -81,6 +81,7 @@ def test_presets_expand_to_their_trainings(
     assert counts["train_without_set"] == retraining_jobs
     assert counts["estimate_differential_bias"] == weats
     assert counts.get("retrain_subsets", 0) == (2 if config == "workflow/presets/smoke.yaml" else 0)
+    assert counts.get("retrain_flips", 0) == (3 if config == "workflow/presets/smoke.yaml" else 0)
     assert counts["measure_claims"] == counts["write_manifest"] == 1
 
 

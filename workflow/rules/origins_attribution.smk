@@ -163,3 +163,123 @@ rule score_attributions:
         "biaslab origins lds {input.retrained} --subsets {input.subsets} {params.bias} {params.ppmi}"
         " --predictions {input.predictions} --ppmi-sets {input.ppmi_sets} --seed {params.seed}"
         " --removals {output.removals} --out {output.scores} > {log} 2>&1"
+
+
+# The fewest documents whose removal flips the sign of a test, predicted and retrained.
+
+
+rule predict_flips:
+    input:
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        differential_bias=ORIGINS.of_tests("differential_bias"),
+        ppmi=ORIGINS.of_tests("ppmi"),
+        baseline="results/origins/{setup}/baseline.tsv",
+        word_sets=ORIGINS.word_sets,
+    output:
+        numbers="results/origins/{setup}/brittleness/numbers.tsv",
+        paths="results/origins/{setup}/brittleness/paths.tsv",
+        sets="results/origins/{setup}/brittleness/sets.parquet",
+    log:
+        "results/logs/origins/{setup}/predict_flips.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/predict_flips.tsv"
+    priority: 3  # trainings wait for it
+    conda:
+        ENVIRONMENT
+    threads: LIMITS.threads(8)
+    resources:
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(480),
+    params:
+        weats=ORIGINS.weat_options,
+        bias=ORIGINS.repeated_input("differential_bias"),
+        ppmi=ORIGINS.repeated_input("ppmi"),
+        options=ORIGINS.influence_options,
+        flips=ORIGINS.flip_options,
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: predict how many documents flip the sign of the bias"
+    shell:
+        "biaslab origins predict-flips {input.embeddings} --cooccurrence {input.cooccurrence}"
+        " --corpus {input.corpus} --vocabulary {input.vocabulary} {params.weats} {params.bias} {params.ppmi}"
+        " --baseline {input.baseline} {params.options} {params.flips} --seed {params.seed} --threads {threads}"
+        " --numbers {output.numbers} --paths {output.paths} --sets {output.sets} > {log} 2>&1"
+
+
+use rule retrain_subsets as retrain_flips with:
+    input:
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        sets="results/origins/{setup}/brittleness/sets.parquet",
+        word_sets=ORIGINS.word_sets,
+    output:
+        "results/origins/{setup}/brittleness/retrained/batch-{batch}.tsv",
+    log:
+        "results/logs/origins/{setup}/retrain_flips/flips/batch-{batch}.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/retrain_flips/flips/batch-{batch}.tsv"
+    params:
+        weats=ORIGINS.weat_options,
+        glove=ORIGINS.glove_options,
+        batch=ORIGINS.flip_batch_options,
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: retrain without what shall flip the sign, batch {wildcards.batch}"
+
+
+rule compare_flips:
+    input:
+        retrained=ORIGINS.retrained_flips,
+        sets="results/origins/{setup}/brittleness/sets.parquet",
+        numbers="results/origins/{setup}/brittleness/numbers.tsv",
+        paths="results/origins/{setup}/brittleness/paths.tsv",
+        baseline="results/origins/{setup}/baseline.tsv",
+    output:
+        outcomes="results/origins/{setup}/brittleness/outcomes.tsv",
+        brackets="results/origins/{setup}/brittleness/brackets.tsv",
+    log:
+        "results/logs/origins/{setup}/compare_flips.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/compare_flips.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
+    message:
+        "{wildcards.setup}: tell which removals flipped the sign of the bias"
+    shell:
+        "biaslab origins compare-flips {input.retrained} --sets {input.sets} --numbers {input.numbers}"
+        " --paths {input.paths} --baseline {input.baseline} --outcomes {output.outcomes}"
+        " --brackets {output.brackets} > {log} 2>&1"
+
+
+# Single documents: which way the removal of each moves the bias.
+
+
+rule score_documents:
+    input:
+        documents="results/origins/{setup}/single_documents/documents.tsv",
+        ppmi=ORIGINS.of_first_test("ppmi"),
+    output:
+        "results/origins/{setup}/single_documents/auc.tsv",
+    log:
+        "results/logs/origins/{setup}/score_documents.log",
+    benchmark:
+        "results/benchmarks/origins/{setup}/score_documents.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
+    params:
+        seed=config["seed"],
+    message:
+        "{wildcards.setup}: tell documents that lower the bias from those that raise it"
+    shell:
+        "biaslab origins score-documents --documents {input.documents} --ppmi {input.ppmi}"
+        " --seed {params.seed} --out {output} > {log} 2>&1"

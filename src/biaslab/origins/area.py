@@ -123,6 +123,8 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
     doses = setup["planted"]["doses"]
     if doses != sorted(set(doses)):
         yield f"planted.doses: {doses} does not rise; write {sorted(set(doses))}"
+    if setup["brittleness"]["retrainings"] == 1:
+        yield "brittleness.retrainings: one embedding has no interval; write 0 for none, or 3 and more"
     for size in set(by_ppmi) - set(sizes):
         yield (
             f"ppmi_sets.sizes: {size} is not one of perturbations.sizes ({sizes}), whose sets it is compared"

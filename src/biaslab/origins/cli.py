@@ -136,6 +136,15 @@ class ByRandomised:
 
 
 @dataclass(frozen=True)
+class Flips:
+    """Where goes what is predicted to flip the sign of a bias."""
+
+    numbers: Annotated[Path, typer.Option(help="Predicted numbers of documents, by ranking (.tsv).")]
+    paths: Annotated[Path, typer.Option(help="Predicted bias without the first documents (.tsv).")]
+    sets: Annotated[Path, typer.Option(help="Documents of the sets to retrain without (.parquet).")]
+
+
+@dataclass(frozen=True)
 class RandomTests:
     """Where the comparison of two representations over random tests goes."""
 
@@ -831,6 +840,88 @@ def compare_randomised(
     fits = compare_fits(before, after, {TRAINED: read_tsv(predictions), **predicted}, seed)
     keys = ["weat", "embeddings", "estimator"]
     write_tsv(out, pd.concat(rankings).merge(fits, how="left", on=keys, validate="1:1"))
+
+
+@app.command("score-documents")
+def score_documents(
+    documents: Annotated[Path, typer.Option(help="Single documents, estimated and observed (.tsv).")],
+    ppmi: Annotated[Path, typer.Option(help="Differential bias of every document by PPMI (.parquet).")],
+    seed: Seed,
+    out: Out,
+) -> None:
+    """Tell how well attributions know whether the removal of a document lowers or raises the bias (AUC)."""
+    from biaslab.core.io import read_parquet, read_tsv, write_tsv
+    from biaslab.origins import document_auc
+    from biaslab.origins.grid import ESTIMATORS
+
+    table = read_tsv(documents, ("weat", "kind", "document", "observed", *ESTIMATORS))
+    write_tsv(out, document_auc.score_documents(table, read_parquet(ppmi, ["document", "ppmi"]), seed))
+
+
+@app.command("predict-flips")
+@grouped
+def predict_flips(
+    batches: Baselines,
+    corpus: CountedCorpus,
+    weat: WordSetFiles,
+    differential_bias: EveryDocument,
+    ppmi: Annotated[list[Path], typer.Option(help="The same by PPMI (.parquet); once for each test.")],
+    baseline: BaselineBias,
+    seed: Seed,
+    out: Flips,
+    influence: Influence,
+    multiples: Annotated[
+        str, typer.Option(help="Multiples of the predicted number to choose sets of, separated by commas.")
+    ] = "0.5,1,2,4",
+    threads: Threads = 1,
+) -> None:
+    """Predict the fewest documents whose removal flips the sign of a bias, and choose sets to retrain."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
+    from biaslab.origins import brittleness
+
+    scanner, tests = _scanner(batches, corpus, weat, influence, threads)
+    before = read_tsv(baseline, ("weat", "effect_size")).groupby("weat")["effect_size"].mean()
+    estimates, by_ppmi = ({path.stem: path for path in files} for files in (differential_bias, ppmi))
+    times, parts = numbers(multiples, "--multiples", float, "0.5,1,2,4"), []
+    for test in tests:
+        documents = (read_parquet(_of_test(files, test.name)) for files in (estimates, by_ppmi))
+        bias = float(before.get(test.name, float("nan")))
+        made = brittleness.rankings(scanner, test, *documents, bias)
+        parts.append(brittleness.predict_flips(made, bias, times, test.name, seed))
+    tables = [pd.concat(found, ignore_index=True) for found in zip(*parts, strict=True)]
+    write_tsv(out.numbers, tables[0])
+    write_tsv(out.paths, tables[1])
+    write_parquet(out.sets, tables[2])
+
+
+@app.command("compare-flips")
+def compare_flips(
+    retrained: Annotated[list[Path], typer.Argument(help="Bias without the sets (.tsv), of any jobs.")],
+    sets: Sets,
+    numbers: Annotated[Path, typer.Option(help="Predicted numbers of documents, by ranking (.tsv).")],
+    paths: Annotated[Path, typer.Option(help="Predicted bias without the first documents (.tsv).")],
+    baseline: BaselineBias,
+    outcomes: Annotated[Path, typer.Option(help="Where the outcome of every set goes (.tsv).")],
+    brackets: Annotated[Path, typer.Option(help="Where the numbers go, predicted and observed (.tsv).")],
+) -> None:
+    """Tell whether the documents that were predicted to flip the sign of a bias do so."""
+    import pandas as pd
+
+    from biaslab.core.io import read_parquet, read_tsv, write_tsv
+    from biaslab.origins import flips
+
+    columns = ("set", "weat", "seed", "effect_size", "documents_sha256")
+    measured = pd.concat([read_tsv(path, columns) for path in retrained], ignore_index=True)
+    predicted, ways = read_tsv(numbers, text=("problem",)), read_tsv(paths)
+    before, removed, parts = read_tsv(baseline), read_parquet(sets), []
+    for weat, of_test in predicted.groupby("weat", sort=False):
+        own, of_way, after, whole = (t[t["weat"] == weat] for t in (removed, ways, measured, before))
+        found = flips.outcomes(own, of_way, after, whole["effect_size"].mean())
+        parts.append((found, flips.brackets(of_test, found, whole["effect_size"])))
+    for to, tables in zip((outcomes, brackets), zip(*parts, strict=True), strict=True):
+        write_tsv(to, pd.concat(tables, ignore_index=True))
 
 
 def _of_test(files: dict[str, Path], weat: str) -> Path:

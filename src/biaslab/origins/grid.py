@@ -23,6 +23,9 @@ from biaslab.origins.sets import (
 ESTIMATORS = ("influence", "newton", "gradient")
 """The three approximations of a retrained embedding, the paper's own (its Equation 8) first."""
 
+RANKINGS = (*ESTIMATORS, PPMI, RANDOM)
+"""What ranks the documents whose removal shall flip the sign of a test, the null last."""
+
 SETS = f"{PERTURBATION_SETS}.parquet"
 """Which documents are in which set."""
 
@@ -53,11 +56,15 @@ RESULTS = (
     "ppmi/observed.tsv",
     "single_documents/documents.tsv",
     "single_documents/correlation.tsv",
+    "single_documents/auc.tsv",
 )
 """What a setup measures, next to the tables of each test."""
 
 LDS = "lds"
 """The mark of a setup with random subsets, and the folder of their results."""
+
+BRITTLENESS = "brittleness"
+"""The mark of a setup that retrains without what shall flip a sign, and the folder of the results."""
 
 PLANTED = "planted"
 """The mark of a setup with planted documents, and the folder of their results."""
@@ -76,6 +83,7 @@ MARKED_RESULTS = {
     PLANTED: (f"{PLANTED}/recall.tsv", f"{PLANTED}/pairs.tsv"),
     RANDOMISED: (f"{RANDOMISED}/comparison.tsv",),
     RELATIVE: (f"{RELATIVE}/comparison.tsv",),
+    BRITTLENESS: tuple(f"{BRITTLENESS}/{name}.tsv" for name in ("numbers", "paths", "outcomes", "brackets")),
 }
 """What a setup measures if it bears a mark (`marks`)."""
 
@@ -189,11 +197,24 @@ def planted_trainings(setup: Mapping) -> int:
     return len(doses(setup)) * setup["planted"]["baselines"]
 
 
+def flip_batches(setup: Mapping) -> list[Batch]:
+    """Return the batches of sets that shall flip a sign, of as many as there can be."""
+    wanted = setup["brittleness"]
+    n_sets = len(setup["bias"]["weats"]) * len(RANKINGS) * len(wanted["multiples"])
+    return batches(n_sets if wanted["retrainings"] else 0, setup["trainings_per_job"])
+
+
+def flip_trainings(setup: Mapping) -> int:
+    """Return how many embeddings a setup trains, at most, without sets that shall flip a sign."""
+    return sum(batch.count for batch in flip_batches(setup)) * setup["brittleness"]["retrainings"]
+
+
 def marks(setup: Mapping) -> tuple[str, ...]:
     """Return what a setup measures beyond the rest, each with results of its own (`MARKED_RESULTS`)."""
     wanted = {LDS: setup["lds"]["subsets"] > 0}
     wanted |= {PLANTED: setup["planted"]["documents"] > 0, RANDOMISED: setup["randomised"]["embeddings"] > 0}
     wanted |= {RELATIVE: setup["bias"]["relative"]}
+    wanted |= {BRITTLENESS: setup["brittleness"]["retrainings"] > 0}
     return tuple(mark for mark, is_wanted in wanted.items() if is_wanted)
 
 
@@ -251,4 +272,7 @@ def summary(name: str, setup: Mapping) -> str:
     n_trainings += subset_trainings(setup)
     removed += f", {len(doses(setup))} corpora with planted documents" if doses(setup) else ""
     n_trainings += planted_trainings(setup)
+    n_flips = sum(batch.count for batch in flip_batches(setup))
+    removed += f", up to {n_flips} sets to flip a sign" if n_flips else ""
+    n_trainings += flip_trainings(setup)
     return f"{name}: {setup['baselines']} baselines, {removed}, {n_trainings} retrainings"

@@ -171,6 +171,25 @@ class Inputs:
             for weat in self._tests(wildcards)
         ]
 
+    # --- sets that shall flip a sign
+
+    def flip_options(self, wildcards: Any) -> list[str]:
+        """Return which multiples of the predicted number of documents are removed."""
+        return options({"multiples": self.setups[wildcards.setup]["brittleness"]["multiples"]})
+
+    def flip_batch_options(self, wildcards: Any) -> list[str]:
+        """Return which of these sets a job leaves out, and how often it trains."""
+        setup = self.setups[wildcards.setup]
+        batch = grid.flip_batches(setup)[int(wildcards.batch)]
+        trainings = setup["brittleness"]["retrainings"]
+        return options({"first": batch.first, "count": batch.count, "trainings": trainings})
+
+    def retrained_flips(self, wildcards: Any) -> list[str]:
+        """Return the tables of all jobs that leave such sets out."""
+        folder = f"{FOLDER}/{wildcards.setup}/{grid.BRITTLENESS}/retrained"
+        batches = grid.flip_batches(self.setups[wildcards.setup])
+        return [f"{folder}/batch-{batch.index}.tsv" for batch in batches]
+
     # --- measures
 
     def influence_options(self, wildcards: Any) -> list[str]:

@@ -1,6 +1,6 @@
 """The tables and figures of the area: Tables 1 to 5 and Figures 1 to 9 of Brunet et al. 2019, and more."""
 
-from biaslab.origins.grid import LDS, PLANTED, RANDOMISED, RELATIVE
+from biaslab.origins.grid import BRITTLENESS, LDS, PLANTED, RANDOMISED, RELATIVE
 from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Item
 
 _BASELINE, _DOCUMENTS, _SETS = "baseline.tsv", "documents.parquet", "perturbation_sets.parquet"
@@ -9,9 +9,11 @@ _GRADIENT = "bias_gradient/{test}.parquet"
 _PERTURBATIONS, _CORRELATION = "perturbations.tsv", "correlation.tsv"
 _RANKINGS = (_BIAS, _PPMI, _BASELINE, "ppmi/baseline.tsv")
 _SINGLE = "single_documents/documents.tsv"
+_AUC = "single_documents/auc.tsv"
 _CROSS_FITTING, _SCORES = "cross_fitting.tsv", "lds/scores.tsv"
 _RECALL, _PAIRS = "planted/recall.tsv", "planted/pairs.tsv"
 _RANDOMISED, _ORDERS = "randomised/comparison.tsv", "relative_influence/comparison.tsv"
+_BRACKETS, _OUTCOMES, _PATHS = (f"brittleness/{name}.tsv" for name in ("brackets", "outcomes", "paths"))
 
 
 def _item(kind, per, stem, label, make, *files, of=""):
@@ -45,6 +47,7 @@ ITEMS: tuple[Item, ...] = (
         TABLE, UNIT, "single_correlation", "Single documents", "single_documents:correlation_table",
         "single_documents/correlation.tsv",
     ),
+    _item(TABLE, UNIT, "single_auc", "Single documents", "single_auc:auc_table", _AUC),
     _item(TABLE, UNIT, "tests_sets", "Welch's tests", "significance:set_tests", _PERTURBATIONS),
     _item(TABLE, UNIT, "analogies_sets", "Analogies", "quality:glove_analogies", "analogies.tsv"),
     _item(
@@ -66,6 +69,8 @@ ITEMS: tuple[Item, ...] = (
         TABLE, TEST, "relative_influence", "RelatIF", "relative_influence:orders_table", _ORDERS,
         of=RELATIVE,
     ),
+    _item(TABLE, TEST, "brittleness", "Brittleness", "brittleness:number_table", _BRACKETS, of=BRITTLENESS),
+    _item(TABLE, TEST, "brittleness_sets", "Brittleness", "brittleness:set_table", _OUTCOMES, of=BRITTLENESS),
     _item(TABLE, TEST, "seed_stability", "Seeds", "seeds:stability_table", "seed_stability.tsv"),
     _item(FIGURE, ALL, "figure6_histograms", "Figure 6", "histograms:draw_histograms", _BIAS, _BASELINE),
     _item(
@@ -86,6 +91,7 @@ ITEMS: tuple[Item, ...] = (
         "word2vec/word_sets.tsv", "word2vec/correlation.tsv",
     ),
     _item(FIGURE, UNIT, "single_documents", "Single documents", "single_documents:draw_documents", _SINGLE),
+    _item(FIGURE, UNIT, "single_auc", "Single documents", "single_auc:draw_auc", _AUC),
     _item(FIGURE, TEST, "figure1_histogram", "Figure 1", "histograms:draw_histogram", _BIAS, _BASELINE),
     _item(
         FIGURE, TEST, "figure2_predicted_observed", "Figure 2", "predictions:draw_estimators",
@@ -106,6 +112,10 @@ ITEMS: tuple[Item, ...] = (
     _item(
         FIGURE, TEST, "relative_influence", "RelatIF", "relative_influence:draw_orders", _ORDERS,
         of=RELATIVE,
+    ),
+    _item(
+        FIGURE, TEST, "brittleness", "Brittleness", "brittleness:draw_flips",
+        _PATHS, _OUTCOMES, _BASELINE, of=BRITTLENESS,
     ),
     _item(FIGURE, TEST, "seed_stability", "Seeds", "seeds:draw_stability", "seed_stability.tsv"),
 )  # fmt: skip

@@ -7,6 +7,7 @@
 ``ppmi-<weat>-<kind>-<size>``        as the second, but documents that the PPMI representation ranks
 ``single-<weat>-<kind>-<rank>``      one document: from an end of the ranking, or random of the rest
 ``subset-<size>-<replicate>``        what a random subset of the corpus lacks (`biaslab.origins.lds`)
+``flip-<weat>-<ranking>-<size>``     the first documents of a ranking (`biaslab.origins.brittleness`)
 ===================================  =================================================================
 
 No test is called as one of the words is (`biaslab.bias.names.RESERVED`).
@@ -24,6 +25,9 @@ INCREASE, DECREASE = TARGETED_KINDS = ("increase", "decrease")
 
 SUBSETS = "subsets"
 """What the jobs that retrain on random subsets of the corpus are filed under."""
+
+FLIPS = "flips"
+"""What the jobs that retrain without the first documents of a ranking are filed under."""
 
 PATTERN = rf"({PPMI}-|{SINGLE}-)?[a-z][a-z0-9_]*-({INCREASE}|{DECREASE}|{RANDOM})-\d+|{RANDOM}-\d+-\d+"
 """Regular expression of every name but `BASELINE`."""
@@ -57,6 +61,11 @@ def single_set(weat: str, kind: str, rank: int) -> str:
 def subset(size: int, replicate: int) -> str:
     """Return the name of what a random subset of the corpus lacks."""
     return f"subset-{size}-{replicate}"
+
+
+def flip_set(weat: str, ranking: str, size: int) -> str:
+    """Return the name of the first documents of a ranking, which shall flip the sign of a test."""
+    return f"flip-{weat}-{ranking}-{size}"
 
 
 def by_ppmi(name: str) -> str:

@@ -9,6 +9,7 @@ from biaslab.run.resources import ONCE, Work, size_of
 
 TEST, WORD2VEC, BASELINE, SET = "test", "word2vec training", "baseline training", "retraining"
 SUBSET = "subset retraining"
+FLIP = "flip retraining"
 PLANTED, PLANTED_TEST, PLANTED_TRAINING = "planted corpus", "test of a planted corpus", "planted training"
 RANDOMISED, RANDOMISED_TEST = "kind of randomised embeddings", "test of randomised embeddings"
 """What a job is counted by, if not by itself: the test it is for, or its trainings."""
@@ -51,6 +52,10 @@ def work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:
         batches = grid.subset_batches(setup)
         count = batches[index].count if index < len(batches) else setup["trainings_per_job"]
         return Work(SUBSET, count * setup["lds"]["retrainings"])
+    if name == sets.FLIPS:
+        batches = grid.flip_batches(setup)
+        count = batches[index].count if index < len(batches) else setup["trainings_per_job"]
+        return Work(FLIP, count * setup["brittleness"]["retrainings"])
     batches = grid.batches_of(name, setup)
     count = batches[index].count if index < len(batches) else setup["trainings_per_job"]
     return Work(BASELINE if name == sets.BASELINE else SET, count)
@@ -75,6 +80,7 @@ def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     counts[PLANTED] = (n_planted, n_planted)
     counts[PLANTED_TEST] = (n_planted * n_tests, n_planted * n_tests)
     counts[PLANTED_TRAINING] = (grid.planted_trainings(setup), n_planted * n_batches)
+    counts[FLIP] = (grid.flip_trainings(setup), len(grid.flip_batches(setup)))
     for kind, names in ((BASELINE, [sets.BASELINE]), (SET, grid.retrained_sets(setup))):
         trainings = sum(grid.trainings_of(name, setup) for name in names)
         counts[kind] = (trainings, sum(len(grid.batches_of(name, setup)) for name in names))
@@ -85,7 +91,7 @@ def factor(rule: str, measured: Mapping[str, Any], full: Mapping[str, Any]) -> f
     """Return how much more a unit of a rule costs in a full grid: by the epochs of its trainings."""
     if rule == "train_word2vec":
         return full["word2vec"]["epochs"] / measured["word2vec"]["epochs"]
-    is_training = rule in (*_GLOVE_RULES, "retrain_subsets", "train_planted")
+    is_training = rule in (*_GLOVE_RULES, "retrain_subsets", "retrain_flips", "train_planted")
     return full["glove"]["epochs"] / measured["glove"]["epochs"] if is_training else 1.0
 
 

@@ -101,6 +101,14 @@ def test_files_of_embeddings_and_results():
     assert "out/mine/baseline.tsv" in files
     scored = grid.result_files("out", {"mine": setup | {"lds": {**setup["lds"], "subsets": 2}}})
     assert set(scored) - set(files) == {"out/mine/lds/removals.tsv", "out/mine/lds/scores.tsv"}
+    flips = setup | {"brittleness": {"multiples": [0.5, 1, 2], "retrainings": 4}}
+    names = ("numbers", "paths", "outcomes", "brackets")
+    found = set(grid.result_files("out", {"mine": flips})) - set(files)
+    assert found == {f"out/mine/brittleness/{name}.tsv" for name in names}
+    assert grid.marks(flips) == (grid.BRITTLENESS,)
+    assert sum(batch.count for batch in grid.flip_batches(flips)) == 2 * 5 * 3
+    assert grid.flip_trainings(flips) == 120
+    assert "up to 30 sets to flip a sign, 270 retrainings" in grid.summary("mine", flips)
     assert files[-6:] == [
         "out/mine/differential_bias/weat1.parquet",
         "out/mine/differential_bias/weat2.parquet",

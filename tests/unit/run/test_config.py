@@ -203,6 +203,10 @@ def test_overlays_merge_mappings_and_replace_everything_else():
             ["setups.sample.lds.subsets: one subset has no rank; write 0 for none"],
         ),
         (
+            "setups: {sample: {brittleness: {retrainings: 1}}}",
+            ["setups.sample.brittleness.retrainings: one embedding has no interval; write 0 for none"],
+        ),
+        (
             "setups: {sample: {single_documents: {trainings: 11}}}",
             ["single_documents.trainings: 11 is more than baselines, 10", "lower it"],
         ),

@@ -30,6 +30,7 @@ def setup(baselines, sizes, retrainings, weats, per_job, epochs, by_ppmi, word2v
         "planted": {"documents": 0, "doses": [0, 0.1], "baselines": 3},
         "randomised": {"embeddings": 0},
         "word2vec": dict(zip(("epochs", "trainings"), word2vec, strict=True)),
+        "brittleness": {"multiples": [1], "retrainings": 0},
     }
 
 
@@ -209,3 +210,14 @@ def test_subsets_are_counted_by_their_retrainings():
     assert workload.work(("subsets", "batch-0"), settings) == workload.Work(workload.SUBSET, 10)
     assert workload.grid_work(settings)[workload.SUBSET] == (24, 3)
     assert workload.factor("retrain_subsets", settings, setup(3, [10], 1, ["weat1"], 5, 300, [])) == 3
+
+
+def test_sets_that_shall_flip_a_sign_are_counted_by_their_retrainings():
+    from biaslab.origins import workload
+
+    settings = setup(3, [10], 1, ["weat1", "weat2"], 4, 100, [])
+    assert workload.grid_work(settings)[workload.FLIP] == (0, 0)
+    settings["brittleness"] = {"multiples": [0.5, 1, 2], "retrainings": 2}
+    assert workload.work(("flips", "batch-7"), settings) == workload.Work(workload.FLIP, 4)
+    assert workload.grid_work(settings)[workload.FLIP] == (60, 8)
+    assert workload.factor("retrain_flips", settings, setup(3, [10], 1, ["weat1"], 5, 300, [])) == 3

@@ -1,0 +1,132 @@
+"""Whether the documents that were predicted to flip the sign of a bias do so: retraining without them."""
+
+import math
+
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.stats import mean_interval, share_interval
+from biaslab.origins.cross_fitting import SET, SUM
+from biaslab.origins.grid import RANKINGS
+
+FLIPPED, NOT_FLIPPED, UNDECIDED = VERDICTS = ("flipped", "not flipped", "undecided")
+"""The interval of the mean is on the other side of 0; is on the side of the whole corpus; holds 0."""
+
+_OUTCOMES = [
+    "weat",
+    "estimator",
+    "multiple",
+    "set",
+    "size",
+    "documents_sha256",
+    "predicted_sum",
+    "predicted_set",
+]
+_OUTCOMES += ["n_retrainings", "observed_mean", "observed_ci_low", "observed_ci_high"]
+_OUTCOMES += ["n_flipped", "share_flipped", "share_ci_low", "share_ci_high", "verdict"]
+_BRACKETS = [
+    "weat",
+    "estimator",
+    "bias",
+    "n_candidates",
+    "predicted_sum",
+    "predicted_set",
+    "turns_back",
+    "problem",
+]
+_BRACKETS += ["n_sets", "above", "up_to", "baseline_mean", "baseline_ci_low", "baseline_ci_high"]
+
+
+def verdict(low: float, high: float, bias: float) -> str:
+    """Say whether the sign of `bias` flipped, from the interval of the mean without the documents."""
+    if math.isnan(low):
+        return UNDECIDED
+    if low * high <= 0:
+        return UNDECIDED
+    return NOT_FLIPPED if low * bias > 0 else FLIPPED
+
+
+def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, bias: float) -> pd.DataFrame:
+    """Set what was predicted without each set of one test beside what was observed.
+
+    Parameters
+    ----------
+    sets, paths : pandas.DataFrame
+        What :func:`biaslab.origins.brittleness.predict_flips` returned.
+    retrained : pandas.DataFrame
+        Columns set, effect_size, documents_sha256, a row a retraining.
+    bias : float
+        Mean effect size of the baselines.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a set: weat, estimator, multiple, set, size, documents_sha256; the predicted effect sizes
+        (missing for random sets); the mean of the observed ones with its 95% interval (Student's t); how many
+        have the other sign, the share with its 95% interval (Clopper and Pearson); and one of `VERDICTS`.
+
+    Raises
+    ------
+    InputError
+        When a set was not retrained.
+    """
+    predicted = {
+        form: rows.set_index(["estimator", "size"])["predicted"]
+        for form, rows in paths.groupby("form", sort=False)
+    }
+    rows = []
+    for s in sets.drop_duplicates("set").itertuples():
+        of_set = retrained[retrained["set"] == s.set]
+        if of_set.empty:
+            raise InputError(f"{s.set}: no retraining without it; retrain the sets again")
+        after, key = of_set["effect_size"], (s.estimator, s.size)
+        row = [s.weat, s.estimator, s.multiple, s.set, s.size, of_set["documents_sha256"].iloc[0]]
+        row += [predicted[form].get(key, math.nan) if form in predicted else math.nan for form in (SUM, SET)]
+        n, flipped, interval = len(after), int((after * bias < 0).sum()), mean_interval(after)
+        row += [n, after.mean(), *interval, flipped, flipped / n, *share_interval(flipped, n)]
+        rows.append([*row, verdict(*interval, bias)])
+    return pd.DataFrame(rows, columns=_OUTCOMES)
+
+
+def brackets(numbers: pd.DataFrame, found: pd.DataFrame, baseline: pd.Series) -> pd.DataFrame:
+    """Say of every ranking of one test how many documents it predicts, and between which numbers it is.
+
+    Parameters
+    ----------
+    numbers : pandas.DataFrame
+        What :func:`biaslab.origins.brittleness.predict_flips` returned.
+    found : pandas.DataFrame
+        What :func:`outcomes` returned.
+    baseline : pandas.Series
+        Effect sizes of the baselines.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a ranking: what is in `numbers`, ``predicted_sum`` and ``predicted_set`` being the documents,
+        ``turns_back`` and ``problem`` those of the removal as a whole; ``n_sets`` that were retrained;
+        ``up_to``, documents in the smallest that flipped the sign, missing where none did; ``above``, those
+        in the largest smaller one that did not (0: none); the baselines' mean with its 95% interval.
+    """
+    mean, interval = baseline.mean(), mean_interval(baseline)
+    weat, rows = numbers["weat"].iloc[0], []
+    by_form = dict(numbers.set_index(["estimator", "form"]).iterrows())
+    for ranking in RANKINGS:
+        added, whole = by_form.get((ranking, SUM)), by_form.get((ranking, SET))
+        about = [math.nan, pd.NA, pd.NA, pd.NA, pd.NA, ""]
+        if whole is not None:
+            about = [whole["bias"], whole["n_candidates"], added["n_documents"], whole["n_documents"]]
+            about += [whole["turns_back"], whole["problem"]]
+        of_ranking = found[found["estimator"] == ranking]
+        above, up_to = _bracket(of_ranking)
+        rows.append([weat, ranking, *about, len(of_ranking), above, up_to, mean, *interval])
+    whole_numbers = ["n_candidates", "predicted_sum", "predicted_set", "turns_back", "above", "up_to"]
+    return pd.DataFrame(rows, columns=_BRACKETS).astype(dict.fromkeys(whole_numbers, "Int64"))
+
+
+def _bracket(found: pd.DataFrame) -> tuple[int, int | None]:
+    flips = found.loc[found["verdict"] == FLIPPED, "size"]
+    up_to = int(flips.min()) if len(flips) else None
+    stays = found.loc[found["verdict"] == NOT_FLIPPED, "size"]
+    stays = stays if up_to is None else stays[stays < up_to]
+    return int(stays.max()) if len(stays) else 0, up_to

@@ -1,0 +1,369 @@
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.cli import app
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, write_tsv
+from biaslab.embeddings import cooccurrence
+from biaslab.embeddings.glove import GloveParameters, write_trainings
+from biaslab.embeddings.retraining import train_replicates
+from biaslab.origins import ppmi_scan
+from biaslab.origins.brittleness import Ranking, candidates, predict_flips, rankings, search
+from biaslab.origins.cross_fitting import SET, SUM
+from biaslab.origins.estimation import InfluenceParameters, Scanner, document_table
+from biaslab.origins.flips import FLIPPED, NOT_FLIPPED, UNDECIDED, brackets, outcomes, verdict
+from biaslab.origins.report.brittleness import draw_flips, number_table, set_table
+from naive.bias import effect_size
+from naive.embeddings import ppmi
+from naive.origins import fewest_flipping, first_flipping_prefix
+from origins_data import copy_setup, make_setups
+
+
+def linear(values, bias, name="influence"):
+    """A ranking in a world where what documents do to the bias adds up."""
+    return Ranking(name, bias, values, lambda sets: np.array([bias - values[s].sum() for s in sets]))
+
+
+def curve(predicted):
+    """A ranking of documents in their order, without whose first k the bias is predicted[k - 1]."""
+    n = len(predicted)
+    values = np.linspace(1, 0.5, 2 * n)
+    return Ranking("newton", 1.0, values, lambda sets: np.array([predicted[len(s) - 1] for s in sets]))
+
+
+def number_of(table, form=SET):
+    found = table.loc[table["form"] == form, "n_documents"].iloc[0]
+    return None if pd.isna(found) else int(found)
+
+
+@pytest.mark.parametrize("bias", [1.7, -1.7])
+def test_an_attribution_that_knows_a_linear_truth_gives_the_smallest_number_of_all(bias):
+    rng, seen = np.random.default_rng(1), set()
+    for _ in range(40):
+        values = rng.standard_t(3, 12)
+        smallest = fewest_flipping(12, lambda s, v=values: bias - v[list(s)].sum(), bias)
+        table, _, _ = predict_flips([linear(values, bias)], bias, [1], "w", 1)
+        expected = smallest if smallest is not None and smallest <= 6 else None
+        assert number_of(table, SUM) == number_of(table, SET) == expected
+        seen.add(expected)
+    assert len(seen) > 3
+
+
+def test_what_cannot_be_flipped_with_half_of_the_documents_is_said_to_be_so():
+    values = np.full(10, 0.1)
+    table, paths, sets = predict_flips([linear(values, 0.55)], 0.55, [1], "w", 1)
+    assert table["n_documents"].isna().all()
+    assert table["problem"].tolist() == ["no prefix flips it"] * 2
+    assert table["farthest"].tolist() == pytest.approx([0.05, 0.05])
+    assert table["n_candidates"].tolist() == [5, 5]
+    assert len(paths) == 10
+    assert sets.empty
+    assert number_of(predict_flips([linear(values, 0.45)], 0.45, [1], "w", 1)[0]) == 5
+
+
+def test_an_attribution_of_a_bias_with_the_other_sign_has_no_number():
+    table, _, sets = predict_flips([linear(np.ones(10), -0.5, "ppmi")], 0.5, [1], "w", 1)
+    assert table["problem"].tolist() == ["has the other sign to begin with"] * 2
+    assert table["n_documents"].isna().all()
+    assert sets.empty
+
+
+def test_candidates_move_the_bias_towards_the_other_sign():
+    values = np.array([0.3, -0.2, 0.0, 0.5, 0.3, np.nan, -0.7, 0.1])
+    assert candidates(values, 2.0).tolist() == [3, 0, 4, 7]
+    assert candidates(values, -2.0).tolist() == [6, 1]
+
+
+def test_the_search_finds_what_trying_every_prefix_finds():
+    rng = np.random.default_rng(2)
+    for n in (1, 2, 7, 60, 900):
+        for _ in range(15):
+            crossing = rng.integers(1, n + 2)
+            predicted = np.where(np.arange(1, n + 1) < crossing, 0.4, -0.2)
+            ranking, ranked = curve(predicted), np.arange(n)
+            oracle = first_flipping_prefix(range(n), lambda s, p=predicted: p[len(s) - 1], 1.0)
+            path = search(ranking, ranked, 1.0, 8)
+            flips = path.loc[path["predicted"] < 0, "size"]
+            assert (int(flips.min()) if len(flips) else None) == oracle
+            assert path["size"].is_monotonic_increasing
+            assert len(path) <= 8 * 5
+
+
+def test_where_a_prediction_crosses_twice_the_number_is_a_crossing_and_the_turn_is_told():
+    predicted = np.full(200, 0.5)
+    predicted[99:149] = -0.5
+    table, _, sets = predict_flips([curve(predicted)], 1.0, [0.5, 1, 4], "w", 1)
+    row = table[table["form"] == SET].iloc[0]
+    assert row["n_documents"] == 100
+    assert 150 <= row["turns_back"] <= 200
+    assert row["farthest"] == -0.5
+    own = sets[sets["estimator"] == "newton"].drop_duplicates("set")
+    assert own["size"].tolist() == [50, 100, 200]  # four times is more than half of the 400 documents
+
+
+def test_an_undefined_prediction_does_not_flip():
+    table, _, _ = predict_flips([curve(np.full(20, np.nan))], 1.0, [1], "w", 1)
+    assert number_of(table) is None
+    assert np.isnan(table.loc[table["form"] == SET, "farthest"].iloc[0])
+
+
+@pytest.mark.parametrize("bias", [0.0, np.nan])
+def test_without_a_bias_there_is_no_sign(bias):
+    with pytest.raises(InputError, match="w: the baselines have no bias on average, and so no sign to flip"):
+        predict_flips([linear(np.ones(4), bias)], bias, [1], "w", 1)
+
+
+def test_sets_are_prefixes_and_random_ones_are_as_large_and_nested():
+    values = np.random.default_rng(3).standard_t(3, 300)
+    made = [linear(values, 30.0), linear(values / 2, 30.0, "newton")]
+    table, paths, sets = predict_flips(made, 30.0, [0.5, 1, 2], "w", 1)
+    numbers = table[table["form"] == SET].set_index("estimator")["n_documents"]
+    described = sets.drop_duplicates("set")
+    for ranking, values_of in (("influence", values), ("newton", values / 2)):
+        k = int(numbers[ranking])
+        own = described[described["estimator"] == ranking]
+        assert own["size"].tolist() == [-(-k // 2), k, 2 * k]
+        ranked = candidates(values_of, 30.0)
+        for row in own.itertuples():
+            assert row.set == f"flip-w-{ranking}-{row.size}"
+            documents = sets.loc[sets["set"] == row.set, "document"]
+            assert sorted(ranked[: row.size]) == documents.tolist()
+            looked_at = paths[(paths["estimator"] == ranking) & (paths["form"] == SET)]
+            assert row.size in looked_at["size"].tolist()
+    random = described[described["estimator"] == "random"]
+    assert random["size"].tolist() == described[described["estimator"] == "newton"]["size"].tolist()
+    held = [set(sets.loc[sets["set"] == name, "document"]) for name in random["set"]]
+    assert held[0] < held[1] < held[2]
+    assert predict_flips(made, 30.0, [0.5, 1, 2], "w", 1)[2].equals(sets)
+    assert not predict_flips(made, 30.0, [0.5, 1, 2], "w", 2)[2].equals(sets)
+
+
+def retrainings(sets, truth, bias, rng, n=4):
+    """Retrain in a world where documents add up to the bias, with noise."""
+    rows = []
+    for name, documents in sets.groupby("set", sort=False)["document"]:
+        rows += [(name, e, "00") for e in bias - truth[documents].sum() + rng.normal(0, 0.05, n)]
+    return pd.DataFrame(rows, columns=["set", "effect_size", "documents_sha256"])
+
+
+def test_the_truth_flips_at_its_number_and_random_attributions_do_not():
+    """The null twin: the same values in another order predict numbers as small, and nothing flips."""
+    rng = np.random.default_rng(4)
+    for seed in range(20):
+        truth = rng.standard_t(2.5, 400)
+        ranked = candidates(truth, 1.0)
+        bias = truth[ranked[:5]].sum() - 0.5 * truth[ranked[4]]
+        made = [linear(truth, bias), linear(rng.permutation(truth), bias, "newton")]
+        numbers, paths, sets = predict_flips(made, bias, [0.8, 1], "w", seed)
+        assert numbers["n_documents"].tolist() == [5, 5, 5, 5]
+        found = outcomes(sets, paths, retrainings(sets, truth, bias, rng), bias)
+        verdicts = found.groupby("estimator")["verdict"].agg(list)
+        assert verdicts["influence"] == [NOT_FLIPPED, FLIPPED]
+        assert FLIPPED not in verdicts["newton"] + verdicts["random"]
+        told = brackets(numbers, found, pd.Series(bias + rng.normal(0, 0.05, 10))).set_index("estimator")
+        assert told.loc["influence", ["predicted_set", "above", "up_to"]].tolist() == [5, 4, 5]
+        assert told.loc[["newton", "random"], "up_to"].isna().all()
+        assert told.loc["ppmi", "n_sets"] == 0
+
+
+def test_outcomes_say_what_was_predicted_and_observed():
+    sets = pd.DataFrame({"set": ["a", "a", "b"], "weat": "w", "estimator": ["gradient"] * 2 + ["random"]})
+    sets = sets.assign(multiple=1.0, size=[2, 2, 1], document=[0, 1, 2])
+    paths = pd.DataFrame({"estimator": "gradient", "form": [SUM, SET], "size": 2, "predicted": [-0.3, -0.2]})
+    retrained = pd.DataFrame({"set": list("aaab"), "effect_size": [-0.1, -0.3, 0.1, 0.4]})
+    found = outcomes(sets, paths, retrained.assign(documents_sha256="00"), 0.5).set_index("set")
+    assert found.loc["a", ["predicted_sum", "predicted_set", "n_flipped"]].tolist() == [-0.3, -0.2, 2]
+    assert found.loc["a", "observed_mean"] == pytest.approx(-0.1)
+    assert found.loc["a", "share_flipped"] == pytest.approx(2 / 3)
+    assert found.loc["b", ["predicted_sum", "predicted_set"]].isna().all()
+    assert found["verdict"].tolist() == [UNDECIDED, UNDECIDED]  # of one retraining there is no interval
+    with pytest.raises(InputError, match="b: no retraining without it; retrain the sets again"):
+        outcomes(sets, paths, retrained.head(3).assign(documents_sha256="00"), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bias", "expected"),
+    [
+        (-0.4, -0.1, 0.5, FLIPPED),
+        (0.1, 0.4, 0.5, NOT_FLIPPED),
+        (-0.1, 0.4, 0.5, UNDECIDED),
+        (0.1, 0.4, -0.5, FLIPPED),
+        (-0.4, -0.1, -0.5, NOT_FLIPPED),
+        (np.nan, np.nan, 0.5, UNDECIDED),
+    ],
+)
+def test_verdicts(low, high, bias, expected):
+    assert verdict(low, high, bias) == expected
+
+
+def test_an_undecided_set_is_within_the_bracket():
+    numbers = pd.DataFrame({"weat": "w", "estimator": "newton", "form": [SUM, SET], "bias": 0.5})
+    numbers = numbers.assign(n_candidates=50, n_documents=[3, 4], turns_back=pd.NA, problem="")
+    verdicts = {2: NOT_FLIPPED, 4: UNDECIDED, 8: FLIPPED, 16: NOT_FLIPPED}
+    found = pd.DataFrame({"estimator": "newton", "size": list(verdicts), "verdict": list(verdicts.values())})
+    row = brackets(numbers, found, pd.Series([0.4, 0.6])).set_index("estimator").loc["newton"]
+    assert row[["predicted_sum", "predicted_set", "above", "up_to"]].tolist() == [3, 4, 2, 8]
+    stays = brackets(numbers, found.assign(verdict=NOT_FLIPPED), pd.Series([0.4, 0.6])).set_index("estimator")
+    assert stays.loc["newton", "above"] == 16
+    assert pd.isna(stays.loc["newton", "up_to"])
+
+
+@pytest.fixture(scope="module")
+def setup(tmp_path_factory):
+    arguments = {"wiki": {"n_documents": 60, "sizes": (5, 10), "n_random": 1}}
+    return make_setups(tmp_path_factory.mktemp("results"), arguments)[0]
+
+
+def test_tables_and_figure(setup, tmp_path):
+    table = number_table(setup, "weat1")
+    assert table.shown["Ranking"].tolist() == ["influence", "newton", "gradient", "ppmi", "random"]
+    numbers = setup.table("brittleness/brackets", "weat", "above", "up_to", "n_sets").head(5)
+    for shown, row in zip(table.shown["Observed"], numbers.itertuples(), strict=True):
+        if not pd.isna(row.up_to):
+            assert shown == (f"{row.above} < n ≤ {row.up_to:.0f}" if row.above else f"≤ {row.up_to:.0f}")
+        else:
+            assert shown == (f"> {row.above}" if row.above else "undecided" if row.n_sets else "–")
+    assert "Baselines: 0." in table.note
+    sets = set_table(setup, "weat1")
+    assert {"flipped", "not flipped"} <= set(sets.shown["Verdict"])
+    assert sets.shown.loc[sets.shown["Ranking"] == "random", "Sum"].eq("–").all()
+    draw_flips(setup, "weat1", tmp_path / "figure")
+    assert set(pd.read_csv(tmp_path / "figure.tsv", sep="\t")["form"]) == {"sum", "set", "observed"}
+
+
+def test_nothing_to_retrain_is_told(setup, tmp_path):
+    copied = copy_setup(setup, tmp_path)
+    path = copied.folder / "brittleness" / "outcomes.tsv"
+    write_tsv(path, read_tsv(path).head(0))
+    table = set_table(copied, "weat1")
+    assert (
+        table.note
+        == "No ranking predicts that half of the corpus or less flips the sign: nothing was retrained."
+    )
+    draw_flips(copied, "weat1", tmp_path / "figure")
+
+
+def test_command_compares_what_any_jobs_retrained(tmp_path):
+    """One job has nothing to retrain; a test that nothing flips has a row that says so."""
+    values = np.linspace(3, 0.1, 40)  # two documents take 5.9 from 5
+    parts = [predict_flips([linear(v, 5.0)], 5.0, [1], w, 1) for w, v in (("a", values), ("b", values / 99))]
+    numbers, paths, sets = (pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True))
+    write_tsv(tmp_path / "numbers.tsv", numbers)
+    write_tsv(tmp_path / "paths.tsv", paths)
+    write_parquet(tmp_path / "sets.parquet", sets)
+    retrained = retrainings(sets, values, 5.0, np.random.default_rng(6)).assign(weat="a", seed=0)
+    write_tsv(tmp_path / "0.tsv", retrained)
+    write_tsv(tmp_path / "1.tsv", retrained.head(0))
+    baseline = pd.DataFrame(
+        {"weat": ["a", "a", "b", "b"], "seed": [0, 1, 0, 1], "effect_size": [4.9, 5.1] * 2}
+    )
+    write_tsv(tmp_path / "baseline.tsv", baseline)
+    options = {
+        "sets": "sets.parquet",
+        "numbers": "numbers.tsv",
+        "paths": "paths.tsv",
+        "baseline": "baseline.tsv",
+    }
+    options |= {"outcomes": "outcomes.tsv", "brackets": "brackets.tsv"}
+    arguments = [part for key, name in options.items() for part in (f"--{key}", str(tmp_path / name))]
+    files = [str(tmp_path / f"{k}.tsv") for k in range(2)]
+    CliRunner().invoke(app, ["origins", "compare-flips", *files, *arguments], catch_exceptions=False)
+    found = read_tsv(tmp_path / "outcomes.tsv")
+    assert found["estimator"].tolist() == ["influence", "random"]
+    assert found["verdict"].tolist() == [FLIPPED, NOT_FLIPPED]
+    told = read_tsv(tmp_path / "brackets.tsv").set_index(["weat", "estimator"])
+    assert told.loc[("b", "influence"), "problem"] == "no prefix flips it"
+    assert told.loc["b", "n_sets"].eq(0).all()
+    assert len(read_parquet(tmp_path / "sets.parquet")) == len(sets)
+
+
+def test_a_number_that_two_multiples_round_up_to_is_left_out_once():
+    values = np.array([3.0, 1, 1, 1, -1, -1, -1, -1])
+    sets = predict_flips([linear(values, 2.0)], 2.0, [0.5, 1, 2, 8, 9], "w", 1)[2].drop_duplicates("set")
+    own = sets[sets["estimator"] == "influence"]
+    assert own["size"].tolist() == [1, 2, 4]
+    assert own["multiple"].tolist() == [1, 2, 9]
+    assert sets.loc[sets["estimator"] == "random", "size"].tolist() == [1, 2, 4]
+
+
+WEAT = WeatIndices("w", *np.array([[3, 10], [7, 11], [0, 2], [1, 5]]), ("S", "T", "A", "B"), {})
+
+
+@pytest.fixture(scope="module")
+def scanner(tmp_path_factory):
+    rng, offsets = np.random.default_rng(5), np.arange(0, 1601, 40)
+    corpus = rng.integers(0, 30, 1600).astype(np.int32), offsets
+    x = cooccurrence.count(*corpus, 30, 8)
+    path = tmp_path_factory.mktemp("baseline") / "batch-0.npz"
+    write_trainings(
+        path,
+        [0, 1],
+        train_replicates(x, GloveParameters(4, 3), "baseline", [0, 1], 1, path, 1e9),
+        every_parameter=True,
+    )
+    return Scanner([path], x, *corpus, [f"w{i}" for i in range(30)], InfluenceParameters(), 1)
+
+
+@pytest.fixture(scope="module")
+def tables(scanner):
+    """Return what is known of the documents: by every estimator, by PPMI, and the baselines' bias."""
+    names = pd.DataFrame({"document": range(40), "id": "i", "title": "t"})
+    by_ppmi = ppmi_scan.differential_bias(scanner.x, scanner.tokens, scanner.offsets, WEAT)
+    estimates = scanner.documents(WEAT)
+    return document_table(estimates, names), names.assign(ppmi=by_ppmi), [e.baseline for e in estimates]
+
+
+def test_attributions_predict_as_their_own_estimates_of_sets_do(scanner, tables):
+    of_documents, by_ppmi, baselines = tables
+    made = {r.name: r for r in rankings(scanner, WEAT, of_documents, by_ppmi, np.mean(baselines))}
+    sets = [np.array([4, 17]), np.arange(3)]
+    for column, name in enumerate(["influence", "newton", "gradient"]):
+        expected = np.mean([e.baseline - e.values[:, column] for e in scanner.sets(WEAT, sets)], axis=0)
+        np.testing.assert_allclose(made[name].without(sets), expected)
+        np.testing.assert_allclose(made[name].values, of_documents[f"{name}_mean"])
+    whole = np.mean(baselines) - made["gradient"].values[sets[0]].sum()
+    assert made["gradient"].without(sets)[0] == pytest.approx(whole)
+    documents = scanner.tokens.reshape(40, 40).tolist()
+    left = [[d for i, d in enumerate(documents) if i not in s] for s in ([], [4, 17], range(3))]
+    words = (WEAT.S, WEAT.T, WEAT.A, WEAT.B)
+    expected = [effect_size(ppmi(part, 30, 8), *words) for part in left]
+    np.testing.assert_allclose([made["ppmi"].bias, *made["ppmi"].without(sets)], expected)
+
+
+def test_a_document_without_an_estimate_is_refused(scanner, tables):
+    of_documents = tables[0].assign(newton_seed1=np.nan)
+    with pytest.raises(InputError, match=r"w: a document has no estimate by newton; raise bias\.damping"):
+        rankings(scanner, WEAT, of_documents, tables[1], 0.5)
+
+
+def test_command_predicts_and_chooses_sets(scanner, tables, tmp_path):
+    names = {symbol: [scanner.words[i] for i in getattr(WEAT, symbol)] for symbol in "STAB"}
+    groups = {"targets": {k: names[k] for k in "ST"}, "attributes": {k: names[k] for k in "AB"}}
+    head = {"name": "w", "title": "A test", "source": "made up"}
+    (tmp_path / "w.yaml").write_text(yaml.safe_dump(head | groups, sort_keys=False))
+    cooccurrence.write(tmp_path / "x.npz", scanner.x)
+    write_npz(tmp_path / "corpus.npz", tokens=scanner.tokens, offsets=scanner.offsets)
+    vocabulary = pd.DataFrame({"word": scanner.words, "count": np.arange(30, 0, -1)})
+    write_tsv(tmp_path / "vocabulary.tsv", vocabulary)
+    write_parquet(tmp_path / "bias" / "w.parquet", tables[0])
+    write_parquet(tmp_path / "ppmi" / "w.parquet", tables[1])
+    write_tsv(tmp_path / "baseline.tsv", pd.DataFrame({"weat": "w", "effect_size": tables[2]}))
+    options = {"cooccurrence": "x.npz", "corpus": "corpus.npz", "vocabulary": "vocabulary.tsv"}
+    options |= {"weat": "w.yaml", "differential-bias": "bias/w.parquet", "ppmi": "ppmi/w.parquet"}
+    options |= {"baseline": "baseline.tsv", "numbers": "numbers.tsv", "paths": "paths.tsv"}
+    options |= {"sets": "sets.parquet"}
+    arguments = [part for key, file in options.items() for part in (f"--{key}", str(tmp_path / file))]
+    arguments += ["--multiples", "1,2", "--seed", "1"]
+    command = ["origins", "predict-flips", str(scanner.batches[0]), *arguments]
+    CliRunner().invoke(app, command, catch_exceptions=False)
+    bias = np.mean(tables[2])
+    expected = predict_flips(rankings(scanner, WEAT, *tables[:2], bias), bias, [1, 2], "w", 1)
+    pd.testing.assert_frame_equal(read_parquet(tmp_path / "sets.parquet"), expected[2])
+    found = read_tsv(tmp_path / "numbers.tsv")
+    assert found["estimator"].tolist() == ["influence"] * 2 + ["newton"] * 2 + ["gradient"] * 2 + ["ppmi"] * 2
+    assert found["n_documents"].tolist()[:6] == expected[0]["n_documents"].tolist()[:6]
+    assert set(read_tsv(tmp_path / "paths.tsv")["form"]) == {SUM, SET}
