@@ -25,7 +25,7 @@ MIRROR := $(addprefix BIASLAB_MIRROR=,$(BIASLAB_MIRROR))
 
 help:
 	@echo 'make reproduce      run the workflow; goes on where the last run ended'
-	@echo '                    PRESET=NAME      a preset of workflow/presets (simplewiki, nyt, lds, hate-speech, fairness-text, smoke)'
+	@echo '                    PRESET=NAME      a preset of workflow/presets (simplewiki, nyt, attribution, hate-speech, fairness-text, smoke)'
 	@echo '                    CONFIG=FILE      your own settings, laid over config.yaml and the preset'
 	@echo '                    CORES=N          cores to use, all by default'
 	@echo '                    ARGS="..."       further options of Snakemake, e.g. ARGS=-n for a dry run'

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 _TERMINATED_WITHIN = 1.0  # seconds
 _PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
@@ -34,9 +34,10 @@ def keep(command: Sequence[str], patience: float) -> int:
     """
     _adopt_orphans()
     _stay_for(signal.SIGINT, signal.SIGTERM)
-    program = subprocess.Popen(command, stdin=subprocess.DEVNULL, close_fds=False, process_group=0)
-    signal.signal(signal.SIGTSTP, lambda *_: _send(program.pid, signal.SIGSTOP))
-    signal.signal(signal.SIGCONT, lambda *_: _send(program.pid, signal.SIGCONT))
+    with _later(signal.SIGTSTP, signal.SIGCONT):
+        program = subprocess.Popen(command, stdin=subprocess.DEVNULL, close_fds=False, process_group=0)
+        signal.signal(signal.SIGTSTP, lambda *_: _send(program.pid, signal.SIGSTOP))
+        signal.signal(signal.SIGCONT, lambda *_: _send(program.pid, signal.SIGCONT))
     ended = threading.Event()
     threading.Thread(target=_end_when_closed, args=(program.pid, patience, ended), daemon=True).start()
     code = program.wait()
@@ -55,6 +56,16 @@ def _stay_for(*numbers: int) -> None:
     """Do nothing at some signals. A program that is started then heeds them, even if this process did not."""
     for number in numbers:
         signal.signal(number, lambda *_: None)
+
+
+@contextlib.contextmanager
+def _later(*numbers: int) -> Iterator[None]:
+    """Heed some signals afterwards. A program that is started meanwhile never does, but stops at SIGSTOP."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_when_closed(group: int, patience: float, ended: threading.Event) -> None:
