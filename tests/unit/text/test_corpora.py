@@ -105,7 +105,7 @@ EVIL_LINKS = [
         *((packed(files(), evil), "has a link or a device") for evil in EVIL_LINKS),
         (WHOLE[: len(WHOLE) // 2], "not a readable .tar.gz"),
         (b"no archive", "not a readable .tar.gz"),
-        (gzip.compress(b"no archive" * 100), "not a readable .tar.gz"),
+        (gzip.compress(b"no archive" * 100, mtime=0), "not a readable .tar.gz"),
         (packed(NO_TEXT), "annotations_metadata.csv:4: the archive has no all_files/11_1.txt"),
         (packed(NO_ANNOTATIONS), "has no annotations_metadata.csv"),
         (packed(files({"1_1": "maybe"})), "annotations_metadata.csv:2: the label 'maybe' is not hate"),
