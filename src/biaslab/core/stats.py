@@ -130,6 +130,28 @@ def share_interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, floa
     return float(low), float(high)
 
 
+def central_interval(values: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
+    """Return the bounds of the central part of some values, of resamples for instance; NaN do not count.
+
+    Parameters
+    ----------
+    values : numpy.ndarray
+        (n,) float64.
+    level : float
+        The share of the values between the bounds.
+
+    Returns
+    -------
+    low, high : float
+        NaN where there is no value.
+    """
+    whole = values[np.isfinite(values)]
+    if not len(whole):
+        return math.nan, math.nan
+    low, high = np.quantile(whole, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
+
+
 def mean_difference(a: ArrayLike, b: ArrayLike) -> Contrast:
     """Return the mean of one sample minus that of another, with its 95% confidence interval.
 

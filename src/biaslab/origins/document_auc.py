@@ -13,7 +13,7 @@ import scipy  # loads its parts when they are used
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.core.stats import LEVEL, N_RESAMPLES
+from biaslab.core.stats import N_RESAMPLES, central_interval
 from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.sets import PPMI, RANDOM
 
@@ -21,7 +21,6 @@ ALL, WITH_WORDS = "all", "random with words"
 """The documents that are told apart, besides the random ones (`RANDOM`): all, and random ones that hold words
 of the test. The others are the ends of a ranking, which the estimator chose itself."""
 
-_TAILS = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
 _COLUMNS = [
     "weat",
     "among",
@@ -102,10 +101,5 @@ def score_documents(documents: pd.DataFrame, ppmi: pd.DataFrame, seed: int) -> p
                 scores = part[name].to_numpy(np.float64)
                 found = area_under_curve(scores[drawn], lowers[drawn])
                 rows.append([*about[:2], name, *about[2:], float(area_under_curve(scores, lowers))])
-                rows[-1] += _interval(found)
+                rows[-1] += central_interval(found)
     return pd.DataFrame(rows, columns=_COLUMNS)
-
-
-def _interval(resampled: np.ndarray) -> list[float]:
-    whole = resampled[np.isfinite(resampled)]
-    return np.quantile(whole, _TAILS).tolist() if len(whole) else [math.nan, math.nan]

@@ -26,6 +26,12 @@ ESTIMATORS = ("influence", "newton", "gradient")
 RANKINGS = (*ESTIMATORS, PPMI, RANDOM)
 """What ranks the documents whose removal shall flip the sign of a test, the null last."""
 
+TEST_WORD_COUNTS = ["n_S", "n_T", "n_A", "n_B"]
+"""The columns of a document's differential bias that count the words of each set of the test in it."""
+
+RANDOMISED_KINDS = ("untrained", "shuffled")
+"""Embeddings that know nothing (`biaslab.origins.randomised`)."""
+
 SETS = f"{PERTURBATION_SETS}.parquet"
 """Which documents are in which set."""
 

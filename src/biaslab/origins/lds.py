@@ -16,7 +16,7 @@ import scipy  # loads its parts when they are used
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.core.stats import LEVEL, N_RESAMPLES
+from biaslab.core.stats import N_RESAMPLES, central_interval
 from biaslab.origins.cross_fitting import SET, SUM, seed_values
 from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.perturbation import members
@@ -32,7 +32,6 @@ MAX_WAYS = 10
 N_RANDOM = 1000
 """Attributions by random numbers."""
 
-_TAILS = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
 _REFERENCE = (ESTIMATORS[0], SUM)
 _OBSERVED = ["weat", "size", "n_subsets", "n_retrainings", "observed_sd", "reliability", "ceiling"]
 _SCORE = ["estimator", "form", "n_baselines", "n_ways", "lds", "lds_ci_low", "lds_ci_high"]
@@ -185,9 +184,11 @@ def score(
     reference = resampled[max(key for key in resampled if key[:2] == _REFERENCE)]
     for key, values in resampled.items():
         gain = values - reference
-        rows.append([*key, values[0], *_interval(values[1:]), gain[0], *_interval(gain[1:])])
+        rows.append([*key, values[0], *central_interval(values[1:]), gain[0], *central_interval(gain[1:])])
     by_chance = _standard_ranks(random) @ target[0]
-    rows.append([RANDOM, SUM, 0, len(random), by_chance.mean(), *_interval(by_chance), *[math.nan] * 3])
+    rows.append(
+        [RANDOM, SUM, 0, len(random), by_chance.mean(), *central_interval(by_chance), *[math.nan] * 3]
+    )
     spread = observed.std(ddof=1) if n > 1 else math.nan
     about = [weat, size, n, observation.effect_sizes.shape[1], spread, *reliability(observation.effect_sizes)]
     return pd.DataFrame([[*about, *row] for row in rows], columns=[*_OBSERVED, *_SCORE])
@@ -273,12 +274,6 @@ def _standard_ranks(values: np.ndarray) -> np.ndarray:
     ranks -= ranks.mean(axis=-1, keepdims=True)
     length = np.linalg.norm(ranks, axis=-1, keepdims=True)
     return np.divide(ranks, length, out=np.full_like(ranks, math.nan), where=length > 0)
-
-
-def _interval(values: np.ndarray) -> list[float]:
-    """Return the bounds of the central 95 percent; NaN when a constant prediction leaves no values."""
-    whole = values[np.isfinite(values)]
-    return np.quantile(whole, _TAILS).tolist() if len(whole) else [math.nan, math.nan]
 
 
 def score_subsets(

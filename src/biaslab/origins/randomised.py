@@ -25,13 +25,12 @@ from biaslab.embeddings import BASELINE
 from biaslab.embeddings.glove import GloveEmbedding, initial_embedding
 from biaslab.origins.cross_fitting import seed_values
 from biaslab.origins.evaluation import compare_sets, correlate
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.grid import ESTIMATORS, RANDOMISED_KINDS, TEST_WORD_COUNTS
 from biaslab.origins.sets import RANDOM
 
-KINDS = UNTRAINED, SHUFFLED = ("untrained", "shuffled")
+KINDS = UNTRAINED, SHUFFLED = RANDOMISED_KINDS
 TRAINED = "trained"
 
-_SETS = ["n_S", "n_T", "n_A", "n_B"]
 _COLUMNS = ["weat", "embeddings", "estimator", "n_embeddings", "n_documents"]
 _COLUMNS += ["spearman", "spearman_ci_low", "spearman_ci_high"]
 _COLUMNS += ["absolute", "absolute_ci_low", "absolute_ci_high", "spearman_of_means"]
@@ -99,7 +98,7 @@ def compare_rankings(
     InputError
         When a table has other documents.
     """
-    holds = trained[_SETS].sum(axis=1).to_numpy() > 0
+    holds = trained[TEST_WORD_COUNTS].sum(axis=1).to_numpy() > 0
     rows = []
     for kind, table in {TRAINED: trained, **randomised}.items():
         if len(table) != len(trained):

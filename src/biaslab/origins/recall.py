@@ -14,7 +14,7 @@ import scipy  # loads its parts when they are used
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import LEVEL, share_interval
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.grid import ESTIMATORS, TEST_WORD_COUNTS
 from biaslab.origins.planting import CONTROL, LOWER, RAISE
 from biaslab.origins.relative_influence import RELATIVE
 from biaslab.origins.sets import PPMI
@@ -29,7 +29,6 @@ TEST_WORDS = "test words"
 MULTIPLES = (0.5, 1, 2, 5, 10)
 """Numbers k of documents at the head of an order, in multiples of those that are looked for."""
 
-_SETS = ["n_S", "n_T", "n_A", "n_B"]
 _TAILS = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
 _KEYS = ["weat", "dose", "order", "attribution"]
 _RECALL = [*_KEYS, "k", "n_documents", "n_planted", "found", "controls", "opposite"]
@@ -52,7 +51,7 @@ def attributions(
     values = {name: differential_bias[f"{name}_mean"].to_numpy(np.float64) for name in ESTIMATORS}
     values |= {f"relative ({name})": relative[f"{name}_mean"].to_numpy(np.float64) for name in RELATIVE}
     values[PPMI] = np.nan_to_num(ppmi[PPMI].to_numpy(np.float64))
-    return values | {TEST_WORDS: differential_bias[_SETS].sum(axis=1).to_numpy(np.float64)}
+    return values | {TEST_WORDS: differential_bias[TEST_WORD_COUNTS].sum(axis=1).to_numpy(np.float64)}
 
 
 def recall_table(

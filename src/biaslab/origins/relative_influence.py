@@ -23,14 +23,13 @@ from biaslab.core.errors import InputError
 from biaslab.core.rankings import TOP
 from biaslab.core.stats import mean_interval, rank_correlation
 from biaslab.origins.cross_fitting import seed_values
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.grid import ESTIMATORS, TEST_WORD_COUNTS
 from biaslab.origins.sets import DECREASE, INCREASE
 
 RELATIVE = THETA, L = ("theta", "l")
 """By what length influence is divided."""
 
 _INFLUENCE = ESTIMATORS[0]
-_SETS = ["n_S", "n_T", "n_A", "n_B"]
 _COLUMNS = ["weat", "order", "tail", "top", "n_documents", "spearman", "spearman_ci_low", "spearman_ci_high"]
 _COLUMNS += [
     f"{what}{part}" for what in ("tokens", "test_words") for part in ("_mean", "_ci_low", "_ci_high")
@@ -101,7 +100,7 @@ def compare_orders(
         ``test_words``, with such intervals; ``overlap``, the share of the documents that influence has there,
         too.
     """
-    counts = differential_bias[_SETS].sum(axis=1).to_numpy()
+    counts = differential_bias[TEST_WORD_COUNTS].sum(axis=1).to_numpy()
     held = np.flatnonzero(counts > 0)
     described = {"tokens": documents["n_tokens"].to_numpy(np.float64)[held], "test_words": counts[held]}
     tables = {_INFLUENCE: differential_bias} | dict.fromkeys(RELATIVE, relative)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from biaslab.origins import grid, sets
+from biaslab.origins.grid import RANDOMISED_KINDS
 from biaslab.run.resources import ONCE, Work, size_of
 
 TEST, WORD2VEC, BASELINE, SET = "test", "word2vec training", "baseline training", "retraining"
@@ -13,9 +14,6 @@ FLIP = "flip retraining"
 PLANTED, PLANTED_TEST, PLANTED_TRAINING = "planted corpus", "test of a planted corpus", "planted training"
 RANDOMISED, RANDOMISED_TEST = "kind of randomised embeddings", "test of randomised embeddings"
 """What a job is counted by, if not by itself: the test it is for, or its trainings."""
-
-RANDOMISED_KINDS = ("untrained", "shuffled")
-"""As `biaslab.origins.randomised.KINDS`, which needs numpy."""
 
 _BATCH = "batch-"
 _BASELINES, _RETRAININGS = _GLOVE_RULES = ("train_baseline", "train_without_set")
@@ -49,16 +47,13 @@ def work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:
     name = parts[0] if len(parts) > 1 else sets.BASELINE
     index = int(parts[-1].removeprefix(_BATCH))
     if name == sets.SUBSETS:
-        batches = grid.subset_batches(setup)
-        count = batches[index].count if index < len(batches) else setup["trainings_per_job"]
-        return Work(SUBSET, count * setup["lds"]["retrainings"])
-    if name == sets.FLIPS:
-        batches = grid.flip_batches(setup)
-        count = batches[index].count if index < len(batches) else setup["trainings_per_job"]
-        return Work(FLIP, count * setup["brittleness"]["retrainings"])
-    batches = grid.batches_of(name, setup)
+        kind, batches, trainings = SUBSET, grid.subset_batches(setup), setup["lds"]["retrainings"]
+    elif name == sets.FLIPS:
+        kind, batches, trainings = FLIP, grid.flip_batches(setup), setup["brittleness"]["retrainings"]
+    else:
+        kind, batches, trainings = BASELINE if name == sets.BASELINE else SET, grid.batches_of(name, setup), 1
     count = batches[index].count if index < len(batches) else setup["trainings_per_job"]
-    return Work(BASELINE if name == sets.BASELINE else SET, count)
+    return Work(kind, count * trainings)
 
 
 def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
