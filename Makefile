@@ -40,7 +40,7 @@ help:
 
 reproduce: $(READY) $(wildcard $(VENV)/.neural)
 	@for extra in $$($(BIN)/biaslab extras $(OVERLAYS) -- $(ARGS) 2> /dev/null); do \
-	    $(MAKE) --no-print-directory $(VENV)/.$$extra || echo "biaslab: goes on without '$$extra'" >&2; done
+	    $(MAKE) --no-print-directory $(VENV)/.$$extra; done
 	@$(RUN)
 
 report: $(READY)
@@ -51,7 +51,7 @@ crate: $(READY)
 	$(BIN)/biaslab audit crate results --out build/crate.zip
 
 test: $(READY)
-	@$(MAKE) --no-print-directory $(VENV)/.neural || echo 'The tests of networks that read texts are skipped.' >&2
+	@$(MAKE) --no-print-directory $(VENV)/.neural
 	$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 lint: $(READY)
@@ -90,11 +90,10 @@ $(READY): $(VENV)/.requirements pyproject.toml
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# torch's CPU build and what reads texts with it. docs/installation.md says where pip finds that build, and how to take a GPU's.
+# torch's CPU build and what reads texts with it. Where it cannot be had, all else goes on without.
 $(VENV)/.neural: requirements-neural.lock | $(READY)
 	@echo 'Installing requirements-neural.lock: torch (CPU) and transformers (once, 1 GB, a few minutes) ...'
-	@$(PIP) --require-hashes --requirement requirements-neural.lock
-	@touch $@
+	@if envs/neural.sh $(BIN)/python; then touch $@; fi
 
 $(VENV)/.docs: requirements-docs.lock | $(READY)
 	@echo 'Installing requirements-docs.lock: mkdocs (once, some seconds) ...'

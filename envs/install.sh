@@ -3,7 +3,11 @@
 # a link to its source, for the environment is not made anew when the source changes.
 set -euo pipefail
 : "${BIASLAB_REPOSITORY:?is set by the Snakefile; let Snakemake run this}"
-python -m pip install --quiet --require-hashes --requirement "$BIASLAB_REPOSITORY/$1"
+if [ "$1" = requirements-neural.lock ]; then
+    bash "$BIASLAB_REPOSITORY/envs/neural.sh" python
+else
+    python -m pip install --quiet --require-hashes --requirement "$BIASLAB_REPOSITORY/$1"
+fi
 if [ -e "$BIASLAB_REPOSITORY/pyproject.toml" ]; then
     python -m pip install --quiet --no-deps --no-build-isolation --editable "$BIASLAB_REPOSITORY"
 else # an installed package carries the workflow: link that package, its metadata and its command

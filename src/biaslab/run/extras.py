@@ -2,10 +2,8 @@
 
 import importlib.metadata
 import re
-import sys
 
 PACKAGE = "biaslab"
-_CHOOSE = "choose its build, for CPU or GPU, as docs/installation.md says"
 
 
 def missing_extra(extra: str) -> str:
@@ -18,25 +16,20 @@ def missing_extra(extra: str) -> str:
     """
     if not extra:
         return ""
+    remedy = f"pip install '{PACKAGE}[{extra}]'"
     try:
         needed = _requirements(extra)
     except importlib.metadata.PackageNotFoundError:  # its source alone is here, to plan a run
-        return f"{PACKAGE} is not installed; pip install '{PACKAGE}[{extra}]'"
-    for name, is_required in needed.items():
+        return f"{PACKAGE} is not installed; {remedy}"
+    for name in needed:
         try:
             importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            remedy = f"pip install '{PACKAGE}[{extra}]'" if is_required else _CHOOSE
             return f"{name} is not installed; {remedy}"
     return ""
 
 
-def _requirements(extra: str) -> dict[str, bool]:
-    """Return the packages of an extra, each with whether pip installs it here by itself."""
-    found = {}
-    for requirement in importlib.metadata.requires(PACKAGE) or []:
-        text = requirement.replace("'", '"')
-        if f'extra == "{extra}"' in text:
-            is_left_to_user = "sys_platform" in text and sys.platform == "linux"
-            found[re.match(r"[\w.-]+", text)[0]] = not is_left_to_user
-    return found
+def _requirements(extra: str) -> list[str]:
+    """Return the packages of an extra."""
+    required = importlib.metadata.requires(PACKAGE) or []
+    return [re.match(r"[\w.-]+", text)[0] for text in required if f'extra == "{extra}"' in text.replace("'", '"')]

@@ -17,7 +17,7 @@ REQUIRES = [
     "numpy>=2.1",
     'clarabel>=0.10; extra == "dev"',
     'safetensors>=0.5; extra == "neural"',
-    'torch>=2.6; sys_platform != "linux" and extra == "neural"',
+    'torch>=2.6; extra == "neural"',
     "trans_for.mers[x]>=4 ; extra == 'neural'",
 ]
 ALL = {"numpy", "clarabel", "safetensors", "torch", "trans_for.mers"}
@@ -71,30 +71,16 @@ def test_what_is_missing_is_named_with_what_to_do(installed):
     assert missing_extra("neural") == "trans_for.mers is not installed; pip install 'biaslab[neural]'"
 
 
-def test_a_package_that_pip_does_not_install_here_is_to_be_chosen(installed, monkeypatch):
-    installed(ALL - {"torch"})
-    monkeypatch.setattr(extras.sys, "platform", "linux")
-    assert missing_extra("neural") == (
-        "torch is not installed; choose its build, for CPU or GPU, as docs/installation.md says"
-    )
-    monkeypatch.setattr(extras.sys, "platform", "darwin")
-    assert missing_extra("neural") == "torch is not installed; pip install 'biaslab[neural]'"
-
-
-def test_of_the_real_extra_torch_alone_is_left_to_the_user(installed, monkeypatch):
+def test_the_remedy_installs_every_package_of_the_real_extra(installed, monkeypatch):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    written = [text.split("; ") for text in project["optional-dependencies"]["neural"]]
-    required = ["; ".join([name, " and ".join([*marker, 'extra == "neural"'])]) for name, *marker in written]
-    monkeypatch.setattr(extras.importlib.metadata, "requires", lambda _: required)
-    monkeypatch.setattr(extras.sys, "platform", "linux")
-    packages = {re.match("[a-z]+", name)[0] for name, *_ in written}
+    written = project["optional-dependencies"]["neural"]
+    assert not [text for text in written if ";" in text]  # on every platform
+    monkeypatch.setattr(extras.importlib.metadata, "requires", lambda _: [f'{x}; extra == "neural"' for x in written])
+    packages = {re.match("[a-z]+", text)[0] for text in written}
     assert packages >= {"safetensors", "tokenizers", "torch"}
     for name in packages:
-        installed_without = packages - {name}
-        monkeypatch.setattr(extras.importlib.metadata, "version", _version_of(installed_without))
-        reason = missing_extra("neural")
-        assert reason.startswith(f"{name} is not installed")
-        assert ("choose its build" in reason) == (name == "torch")
+        monkeypatch.setattr(extras.importlib.metadata, "version", _version_of(packages - {name}))
+        assert missing_extra("neural") == f"{name} is not installed; pip install 'biaslab[neural]'"
     monkeypatch.setattr(extras.importlib.metadata, "version", _version_of(packages))
     assert missing_extra("neural") == ""
 
