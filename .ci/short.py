@@ -6,7 +6,17 @@ from pathlib import Path
 import yaml
 
 NOT_SIZES = {
-    *("run", "otherwise", "weats", "corpus", "vocabulary", "embeddings", "benchmarks", "classifiers", "corpora"),
+    *(
+        "run",
+        "otherwise",
+        "weats",
+        "corpus",
+        "vocabulary",
+        "embeddings",
+        "benchmarks",
+        "classifiers",
+        "corpora",
+    ),
     *("transfer", "hatecheck", "fuzzed", "nonfuzzed", "encoder", "setup", "areas"),
 }
 """What the preset has in place of the default's data."""

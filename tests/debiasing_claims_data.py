@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.io import read_tsv, write_tsv
+from biaslab.debiasing.analogies import ONCE
 from debiasing_data import STAGES, puzzles, similarities, write_results
 
 SHE = [
@@ -183,8 +184,8 @@ def _analogies() -> pd.DataFrame:
     for stage, pairs in kept.items():
         others = [f"{stage}{i}-other{i}" for i in range(N_ANALOGIES - len(pairs) - 1)]
         for rank, pair in enumerate([*pairs, "someone-coward", *others], 1):
-            rows.append((stage, rank, *pair.split("-"), 1 - rank / 200))
-    return pd.DataFrame(rows, columns=["stage", "rank", "she", "he", "score"])
+            rows += [(stage, once, rank, *pair.split("-"), 1 - rank / 200) for once in ONCE]
+    return pd.DataFrame(rows, columns=["stage", "once", "rank", "she", "he", "score"])
 
 
 def _benchmarks() -> pd.DataFrame:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.io import write_tsv
+from biaslab.debiasing.analogies import ONCE
 from biaslab.debiasing.document_ranking import COLUMNS
 
 JOBS = {
@@ -152,8 +153,13 @@ def similarities(numbers: dict[str, tuple[float, float, float]]) -> pd.DataFrame
 
 def _analogies() -> pd.DataFrame:
     return pd.DataFrame(
-        [(s, r, f"{s}_she{r}", f"{s}_he{r}", 1 - r / 20) for s in STAGES for r in range(1, N_ANALOGIES + 1)],
-        columns=["stage", "rank", "she", "he", "score"],
+        [
+            (s, once, r, f"{s}_she{r}", f"{s}_he{r}", 1 - r / 20)
+            for s in STAGES
+            for once in ONCE
+            for r in range(1, N_ANALOGIES + 1)
+        ],
+        columns=["stage", "once", "rank", "she", "he", "score"],
     )
 
 

@@ -55,20 +55,21 @@ def soft_objective(x, vectors, basis, neutral, penalty):
     return kept + penalty * sum((vectors[w] @ x @ b) ** 2 for w in neutral for b in basis)
 
 
-def analogies(vectors, a_minus_b, delta):
-    """Equation 1: the best y of every x with a positive score, all sorted by score."""
-    found = []
+def analogies(vectors, a_minus_b, delta, once="first"):
+    """Equation 1: all pairs with a positive score, the best first; a word is used once, as x or on each side."""
+    scored = []
     for x in range(len(vectors)):
-        scores = []
         for y in range(len(vectors)):
             difference = vectors[x] - vectors[y]
             distance = math.sqrt(difference @ difference)
-            if 0 < distance <= delta:
-                scores.append((cosine(a_minus_b, difference), -y, distance))
-        if scores and max(scores)[0] > 0:
-            score, y, distance = max(scores)
-            found.append((x, -y, score, distance))
-    return sorted(found, key=lambda row: -row[2])
+            if 0 < distance <= delta and cosine(a_minus_b, difference) > 0:
+                scored.append((x, y, cosine(a_minus_b, difference), distance))
+    found = []
+    for pair in sorted(scored, key=lambda pair: (-pair[2], pair[0], pair[1])):
+        is_used = any(pair[0] == other[0] or (once == "side" and pair[1] == other[1]) for other in found)
+        if not is_used:
+            found.append(pair)
+    return found
 
 
 def solve_analogy(vectors, a, b, c, method):

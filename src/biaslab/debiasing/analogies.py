@@ -13,12 +13,17 @@ from tqdm import tqdm
 
 from biaslab.core.errors import InputError
 
-__all__ = ["generate_analogies", "solve_analogies"]
+__all__ = ["ONCE", "generate_analogies", "solve_analogies"]
+
+ONCE = ("first", "side")
+"""What a word is used once as: x (the paper's text), or x and y each (the authors' code, debiaswe)."""
 
 _BLOCK = 512
 _CHUNK = 50_000
 _MARGIN = 1e-4
 """More than a product of two unit vectors in float32 can be wrong."""
+_POOL = 100
+"""Pairs that are kept for each that is asked for, at first: of most, a word is used already."""
 _EPSILON = 1e-3
 """Keeps the quotient of 3CosMul finite (Levy and Goldberg 2014)."""
 
@@ -31,10 +36,11 @@ def generate_analogies(
     direction: np.ndarray,
     count: int = 150,
     max_distance: float = 1.0,
+    once: Literal["first", "side"] = "first",
 ) -> pd.DataFrame:
     """Return the pairs (x, y) with the largest ``S(x, y) = cos(a - b, x - y)`` if ``|x - y| <= δ`` (Eq. 1).
 
-    Every word is x in one pair at most, the one with the largest score.
+    Pairs are taken in the order of their scores unless a word of theirs is used already.
 
     Parameters
     ----------
@@ -48,6 +54,9 @@ def generate_analogies(
         Pairs to return; there may be fewer with a positive score.
     max_distance : float
         δ. The time grows with the number of pairs so near.
+    once : {"first", "side"}
+        Whether a word is used once as x, as the paper says (Section 3), or once as x and once as y, as the
+        authors' code does.
 
     Returns
     -------
@@ -65,23 +74,19 @@ def generate_analogies(
     if not max_distance > 0:
         raise InputError(f"analogies within distance {max_distance}; give a positive distance")
     direction = np.asarray(direction, dtype=np.float64) / length
-    best_y, best_score = np.full(len(vectors), -1), np.zeros(len(vectors))
-    for x, y in _near_pairs(vectors, direction, max_distance):
-        score, distance = _score_pairs(vectors, x, y, direction)
-        near = distance <= max_distance
-        x, y, score = x[near], y[near], score[near]
-        order = np.lexsort((y, -score, x))
-        firsts = order[np.unique(x[order], return_index=True)[1]]  # the best y of every x
-        better = firsts[score[firsts] > best_score[x[firsts]]]
-        best_y[x[better]], best_score[x[better]] = y[better], score[better]
-    x = np.lexsort((np.arange(len(vectors)), -best_score))[:count]
-    x = x[best_score[x] > 0]
-    y = best_y[x]
+    size = _POOL * count
+    while True:
+        x, y, score, is_all = _best_pairs(vectors, direction, max_distance, size)
+        kept = _use_once(x, y, once, count)
+        if is_all or len(kept) == count:
+            break
+        size *= 10
+    x, y, score = x[kept], y[kept], score[kept]
     return pd.DataFrame(
         {
             "x": [words[row] for row in x],
             "y": [words[row] for row in y],
-            "score": best_score[x],
+            "score": score,
             "distance": _score_pairs(vectors, x, y, direction)[1],
         }
     )
@@ -117,6 +122,35 @@ def solve_analogies(
     blocks = range(0, len(questions), _BLOCK)
     answers = [_answer(asked, single, questions[i : i + _BLOCK], method) for i in blocks]
     return np.array([row for of_block in answers for row in of_block], dtype=np.int64)
+
+
+def _best_pairs(
+    vectors: np.ndarray, direction: np.ndarray, max_distance: float, size: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+    """Return x, y and score of the best pairs, the best first, and whether there are no more with a score."""
+    x, y, score = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+    is_all = True
+    for some_x, some_y in _near_pairs(vectors, direction, max_distance):
+        some_score, distance = _score_pairs(vectors, some_x, some_y, direction)
+        valid = (distance <= max_distance) & (some_score > (score[-1] if len(score) == size else 0))
+        x, y = np.append(x, some_x[valid]), np.append(y, some_y[valid])
+        score = np.append(score, some_score[valid])
+        order = np.lexsort((y, x, -score))
+        is_all &= len(order) <= size
+        x, y, score = x[order[:size]], y[order[:size]], score[order[:size]]
+    return x, y, score, is_all
+
+
+def _use_once(x: np.ndarray, y: np.ndarray, once: str, count: int) -> list[int]:
+    """Return the places of the first pairs whose words are not used on their side by a pair before."""
+    places: list[int] = []
+    used_x, used_y = set(), set()
+    for place, (first, second) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
+        if first not in used_x and (once == "first" or second not in used_y) and len(places) < count:
+            places.append(place)
+            used_x.add(first)
+            used_y.add(second)
+    return places
 
 
 def _near_pairs(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -152,6 +152,10 @@ def write_analogies(
     pair: Annotated[str, typer.Option(help="The two words, with a colon between.")] = "she:he",
     count: Annotated[int, typer.Option(help="Analogies to generate; the paper judges 150.", min=1)] = 150,
     max_distance: Annotated[float, typer.Option(help="Largest distance between x and y.", min=0)] = 1.0,
+    once: Annotated[
+        Literal["first", "side"],
+        typer.Option(help="A word is used once as x (first), or as x and as y (side)."),
+    ] = "first",
     source: Source,
     top: Top = 20,
 ) -> None:
@@ -164,7 +168,7 @@ def write_analogies(
     words = _read_embedding(source)
     first, second = pair_rows(pair, words.ids())
     direction = words.vectors[first].astype("float64") - words.vectors[second]
-    table = generate_analogies(words.vectors, words.words, direction, count, max_distance)
+    table = generate_analogies(words.vectors, words.words, direction, count, max_distance, once)
     write_tsv(out, table)
     both(show_analogies, (words.words[first], words.words[second]), table, top)
 

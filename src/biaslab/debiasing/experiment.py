@@ -19,7 +19,7 @@ import pandas as pd
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.debiasing.analogies import generate_analogies, solve_analogies
+from biaslab.debiasing.analogies import ONCE, generate_analogies, solve_analogies
 from biaslab.debiasing.benchmarks import answerable_accuracy, score_pairs, score_questions
 from biaslab.debiasing.gender_specific import classify_specific
 from biaslab.debiasing.hard import hard_debias
@@ -383,14 +383,16 @@ def list_analogies(experiment: Experiment, count: int = 150) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns stage, rank, she (x), he (y), score.
+        Columns stage, once (the rule by which a word is used once), rank, she (x), he (y), score.
     """
     tables = []
     for stage, vectors in experiment.stages().items():
-        table = generate_analogies(vectors, experiment.words, experiment.direction(vectors), count)
-        tables.append(table.assign(stage=stage, rank=np.arange(1, len(table) + 1)))
+        direction = experiment.direction(vectors)
+        for once in ONCE:
+            table = generate_analogies(vectors, experiment.words, direction, count, once=once)
+            tables.append(table.assign(stage=stage, once=once, rank=np.arange(1, len(table) + 1)))
     table = pd.concat(tables, ignore_index=True).rename(columns={"x": "she", "y": "he"})
-    return table[["stage", "rank", "she", "he", "score"]].round(DIGITS)
+    return table[["stage", "once", "rank", "she", "he", "score"]].round(DIGITS)
 
 
 def solve_puzzles(experiment: Experiment, puzzles: Sequence[tuple[str, str, str]] = PUZZLES) -> pd.DataFrame:

@@ -32,4 +32,6 @@ def missing_extra(extra: str) -> str:
 def _requirements(extra: str) -> list[str]:
     """Return the packages of an extra."""
     required = importlib.metadata.requires(PACKAGE) or []
-    return [re.match(r"[\w.-]+", text)[0] for text in required if f'extra == "{extra}"' in text.replace("'", '"')]
+    return [
+        re.match(r"[\w.-]+", text)[0] for text in required if f'extra == "{extra}"' in text.replace("'", '"')
+    ]

@@ -19,13 +19,18 @@ def embedding(seed, n=60, d=4):
 WORDS = [f"w{i}" for i in range(60)]
 
 
-@given(st.integers(0, 10_000), st.sampled_from([0.3, 1.0, 2.0]), st.sampled_from([np.float32, np.float64]))
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from([0.3, 1.0, 2.0]),
+    st.sampled_from([np.float32, np.float64]),
+    st.sampled_from(analogies.ONCE),
+)
 @settings(max_examples=30)
-def test_generated_analogies_are_those_of_all_pairs(seed, delta, dtype):
-    vectors = embedding(seed).astype(dtype)
+def test_generated_analogies_are_those_of_all_pairs(seed, delta, dtype, once):
+    vectors = embedding(seed, n=30).astype(dtype)
     direction = vectors[0].astype(np.float64) - vectors[1]
-    expected = naive.analogies(vectors.astype(np.float64), direction, delta)
-    found = generate_analogies(vectors, WORDS, direction * 7, count=20, max_distance=delta)
+    expected = naive.analogies(vectors.astype(np.float64), direction, delta, once)
+    found = generate_analogies(vectors, WORDS[:30], direction * 7, count=20, max_distance=delta, once=once)
     assert list(zip(found["x"], found["y"], strict=True)) == [
         (f"w{x}", f"w{y}") for x, y, _, _ in expected[:20]
     ]
@@ -33,16 +38,27 @@ def test_generated_analogies_are_those_of_all_pairs(seed, delta, dtype):
     np.testing.assert_allclose(found["distance"], [row[3] for row in expected[:20]], rtol=1e-9)
 
 
-def test_no_word_is_x_twice_and_the_seed_pair_comes_first():
+@pytest.mark.parametrize("once", analogies.ONCE)
+def test_a_word_is_used_once_and_the_seed_pair_comes_first(once):
     vectors = embedding(1)
     vectors[1] = vectors[0] + 0.1 * vectors[2]  # near enough to be an analogy of itself
     vectors[1] /= np.linalg.norm(vectors[1])
-    found = generate_analogies(vectors, WORDS, vectors[0] - vectors[1], count=1000)
+    found = generate_analogies(vectors, WORDS, vectors[0] - vectors[1], count=1000, once=once)
     assert found["x"].is_unique
+    assert found["y"].is_unique == (once == "side")
     assert found["score"].is_monotonic_decreasing
     assert (found["score"] > 0).all()
     assert found.loc[0, ["x", "y"]].tolist() == ["w0", "w1"]
     assert found["score"][0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("once", analogies.ONCE)
+def test_a_pool_that_is_too_small_grows(monkeypatch, once):
+    vectors = embedding(3)
+    direction = vectors[0] - vectors[1]
+    whole = generate_analogies(vectors, WORDS, direction, count=25, max_distance=2, once=once)
+    monkeypatch.setattr(analogies, "_POOL", 1)
+    assert generate_analogies(vectors, WORDS, direction, count=25, max_distance=2, once=once).equals(whole)
 
 
 def test_blocks_and_chunks_change_nothing(monkeypatch):

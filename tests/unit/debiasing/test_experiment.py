@@ -13,6 +13,7 @@ from biaslab.cli import app, main
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
 from biaslab.debiasing import experiment as science
+from biaslab.debiasing.analogies import ONCE
 from biaslab.debiasing.measurement import Settings, read_lists
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
@@ -217,8 +218,8 @@ def test_settings_are_those_of_the_experiment(experiment):
 def test_analogies_of_every_stage_begin_with_the_pair(experiment):
     table = science.list_analogies(experiment, count=3)
     firsts = table[table["rank"] == 1]
-    assert firsts[["stage", "she", "he"]].values.tolist() == [
-        [stage, "she", "he"] for stage in ("before", "hard", "soft")
+    assert firsts[["stage", "once", "she", "he"]].values.tolist() == [
+        [stage, once, "she", "he"] for stage in ("before", "hard", "soft") for once in ONCE
     ]
     assert table["rank"].max() == 3
 

@@ -75,7 +75,9 @@ def test_the_remedy_installs_every_package_of_the_real_extra(installed, monkeypa
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     written = project["optional-dependencies"]["neural"]
     assert not [text for text in written if ";" in text]  # on every platform
-    monkeypatch.setattr(extras.importlib.metadata, "requires", lambda _: [f'{x}; extra == "neural"' for x in written])
+    monkeypatch.setattr(
+        extras.importlib.metadata, "requires", lambda _: [f'{x}; extra == "neural"' for x in written]
+    )
     packages = {re.match("[a-z]+", text)[0] for text in written}
     assert packages >= {"safetensors", "tokenizers", "torch"}
     for name in packages:

@@ -28,10 +28,16 @@ def install(tmp_path):
 
     def run(*fails, version="3.11"):
         python = tmp_path / "python"
-        python.write_text(PYTHON.format(executable=sys.executable, fails=fails, version=version), encoding="utf-8")
+        python.write_text(
+            PYTHON.format(executable=sys.executable, fails=fails, version=version), encoding="utf-8"
+        )
         python.chmod(0o755)
         done = subprocess.run(
-            ["bash", ROOT / "envs/neural.sh", python], cwd=tmp_path, capture_output=True, text=True, check=False
+            ["bash", ROOT / "envs/neural.sh", python],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         calls = tmp_path / "calls"
         lines = calls.read_text(encoding="utf-8").splitlines()

@@ -15,7 +15,7 @@ COLUMNS = {
     "bias": ("stage", "measure", "value", "n_words"),
     "weat": ("stage", "weat", "effect_size", "p_value", "n_missing_words", "missing_words"),
     "occupations": ("word", "stage", "projection", "rank"),
-    "analogies": ("stage", "rank", "she", "he", "score"),
+    "analogies": ("stage", "once", "rank", "she", "he", "score"),
     "puzzles": ("stage", "first", "second", "third", "answer"),
     "indirect": ("stage", "word", "axis", "projection", "beta"),
     "axes": ("word", "she_he", "neutrality", "gender_specific", "stage"),

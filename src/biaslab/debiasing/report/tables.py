@@ -60,16 +60,17 @@ def analogies(units: Sequence[Results]) -> Table:
     """Return the generated analogies at each stage (Figure 1, right)."""
     data = read_all(units, "analogies")
     named = data.assign(pair=data["she"] + " – " + data["he"])
-    shown = named.pivot(index=["embedding", "rank"], columns="stage", values=["pair", "score"])
+    shown = named.pivot(index=["embedding", "once", "rank"], columns="stage", values=["pair", "score"])
     stages = [stage for stage in STAGES if stage in shown["pair"]]
     shown.columns = ["_".join(names) for names in shown.columns]
     shown = shown.astype({f"score_{stage}": float for stage in stages})
-    templates = {"Embedding": "{embedding}", "Rank": "{rank}"}
+    templates = {"Embedding": "{embedding}", "Used once": "{once}", "Rank": "{rank}"}
     for stage in stages:
         templates |= {STAGES[stage]: f"{{pair_{stage}}}", f"Score {stage}": f"{{score_{stage}:.3f}}"}
     note = (
         "She is to the first word of a pair as he is to the second: pairs at a distance of at most 1, by the"
-        " cosine of their difference with she - he. Whether a pair is a stereotype is for people to judge."
+        " cosine of their difference with she - he. A word is used once: as first word of a pair (the paper's text),"
+        " or on each side (side; the authors' code). Whether a pair is a stereotype is for people to judge."
     )
     title = "Generated analogies before and after debiasing"
     return Table(data, text_columns(shown.reset_index(), templates), title, note)
