@@ -2,6 +2,8 @@
 
 import pytest
 
+import biaslab  # noqa: F401  before a test imports numpy
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put files with slow tests before the others, and of these the runs of the workflow first."""

@@ -12,6 +12,7 @@ from biaslab.cli.init import init
 from biaslab.cli.output import outlive_readers
 from biaslab.cli.report import add_report
 from biaslab.cli.run import extras, run
+from biaslab.core import processor
 from biaslab.core.errors import InputError
 from biaslab.run.areas import AREAS
 from biaslab.run.root import located
@@ -51,6 +52,7 @@ def main() -> None:
     """Run the command; bad input ends with one line and exit code 2, an interrupt with 130."""
     outlive_readers()
     try:
+        processor.check()
         app([located(argument) for argument in sys.argv[1:]])
     except InputError as error:
         print(f"biaslab: {error}", file=sys.stderr)

@@ -3,8 +3,9 @@
 The kernels lie in ``kernels/<key>`` of the user's cache folder, or of the folder that the environment
 variable BIASLAB_CACHE names. The key covers all that machine code comes from: every file of kernels and the
 modules that decorate them, the versions of Python, numpy, numba and llvmlite, the settings of numba, and the
-processor. So an edit to a kernel that another one calls cannot leave old code behind; numba's own cache,
-which knows one file a kernel, would run it.
+processor that they are compiled for (`biaslab.core.processor` says which). So an edit to a kernel that
+another one calls cannot leave old code behind; numba's own cache, which knows one file a kernel, would run
+it.
 
 Each compiled signature is one file, written under another name and renamed, and never changed afterwards.
 There is no index and no lock: any number of processes may read and write, on a shared file system too.

@@ -8,6 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from biaslab.core import processor
 from biaslab.core.errors import InputError
 
 THREAD_VARIABLES = (
@@ -20,6 +21,8 @@ THREAD_VARIABLES = (
 
 _PACKAGE = Path(__file__).parents[1]
 _DISTRIBUTION = "biaslab"
+_EXTRAS = {"keras", "neural"}
+"""The extras that steps import."""
 _CHUNK = 1 << 20
 
 
@@ -47,8 +50,9 @@ def environment() -> dict[str, object]:
     Returns
     -------
     dict
-        ``python``, ``platform``, ``cpu`` (model), ``cpus`` (count), ``packages`` (name to version, of this
-        package and its dependencies), ``threads`` (the set environment variables), ``git`` (``commit`` and
+        ``python``, ``platform``, ``cpu`` (model), ``cpus`` (count), ``processor`` (what results are made
+        for, see `biaslab.core.processor`), ``packages`` (name to version, of this package and of what its
+        steps import), ``threads`` (the set environment variables), ``git`` (``commit`` and
         ``dirty``; None outside a checkout).
     """
     return {
@@ -56,6 +60,7 @@ def environment() -> dict[str, object]:
         "platform": platform.platform(),
         "cpu": _cpu_model(),
         "cpus": os.cpu_count(),
+        "processor": processor.state(),
         "packages": _package_versions(),
         "threads": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
         "git": git_state(_PACKAGE),
@@ -73,14 +78,19 @@ def _cpu_model() -> str:
 
 
 def _package_versions() -> dict[str, str]:
-    """Return the installed versions of this package and of what it requires."""
+    """Return the installed versions of this package and of what its steps import, extras included."""
     try:
         required = importlib.metadata.requires(_DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:
         return {}
-    names = [re.match(r"[\w.-]+", line)[0] for line in required if "extra ==" not in line]
+    extras = [re.search(r"extra == ['\"]([\w-]+)", line) for line in required]
+    names = [
+        re.match(r"[\w.-]+", line)[0]
+        for line, extra in zip(required, extras, strict=True)
+        if extra is None or extra[1] in _EXTRAS
+    ]
     versions = {}
-    for name in sorted([_DISTRIBUTION, *names]):
+    for name in sorted({_DISTRIBUTION, *names}):
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

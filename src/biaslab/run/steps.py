@@ -15,6 +15,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
+from biaslab.core import processor
 from biaslab.core.cache import cache_folder, is_only_ours, make_private
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
@@ -107,6 +108,8 @@ def digests(verbs: Iterable[str]) -> dict[str, str]:
 def mark_rules(rules: Iterable[Any]) -> dict[str, str]:
     """Give every rule that calls a verb its digest as the parameter ``code``: an edit makes results anew.
 
+    So does another kind of processor that they are made for.
+
     Parameters
     ----------
     rules : iterable of snakemake.rules.Rule
@@ -119,7 +122,7 @@ def mark_rules(rules: Iterable[Any]) -> dict[str, str]:
     called = {rule: verb for rule in rules if rule.shellcmd and (verb := verb_of(_command(rule)))}
     found = digests(dict.fromkeys(called.values()))
     for rule, verb in called.items():
-        rule.set_params(code=found[verb])
+        rule.set_params(code=found[verb], processor=processor.target())
     return {rule.name: found[verb] for rule, verb in called.items()}
 
 

@@ -1,11 +1,16 @@
+import ast
 import hashlib
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.run import provenance
 from biaslab.run.provenance import environment, sha256_file
+
+PACKAGE = Path(provenance.__file__).parents[1]
 
 
 def test_sha256_of_a_file_longer_than_a_piece(tmp_path):
@@ -22,11 +27,34 @@ def test_sha256_of_a_missing_file_is_refused(tmp_path):
 def test_environment_names_software_machine_and_threads(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     found = environment()
-    assert set(found) == {"python", "platform", "cpu", "cpus", "packages", "threads", "git"}
+    assert set(found) == {"python", "platform", "cpu", "cpus", "processor", "packages", "threads", "git"}
     assert found["threads"]["OMP_NUM_THREADS"] == "3"
     assert {"biaslab", "numpy", "snakemake"} <= set(found["packages"])
+    assert found["processor"]["target"]
     assert "pytest" not in found["packages"]
     assert found["cpu"]
+
+
+def test_environment_lists_what_the_package_imports():
+    """All but Workflow Run Crates, which no step writes, and what numba and scikit-learn bring."""
+    no_step = {"rocrate", "llvmlite", "threadpoolctl"}
+    imported = {
+        module.split(".")[0]
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for module in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module]
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level
+            else []
+        )
+    }
+    distributions = {"yaml": "pyyaml", "sklearn": "scikit-learn"}
+    others = imported - set(sys.stdlib_module_names) - no_step
+    packages = environment()["packages"]
+    assert {"torch", "transformers", "tokenizers", "safetensors"} <= set(packages)
+    assert {distributions.get(name, name) for name in others} - set(packages) == set()
 
 
 def test_git_state_tells_a_changed_checkout(tmp_path):

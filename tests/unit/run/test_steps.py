@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from biaslab.core.errors import InputError
+from biaslab.core.processor import target
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.code import PACKAGE, closure
@@ -144,5 +145,5 @@ def test_every_rule_is_marked_by_its_command():
     named.params = {"area": "ranking", "units": "[]"}
     found = step_digest("origins evaluate"), step_digest("ranking report")
     assert mark_rules([*rules, named]) == {"a": found[0], "d": found[1]}
-    assert [rule.params for rule in rules] == [{"code": found[0]}, {}, {}]
+    assert [rule.params for rule in rules] == [{"code": found[0], "processor": target()}, {}, {}]
     assert named.params["code"] == found[1]

@@ -1,0 +1,160 @@
+"""What depends on the processor is pinned before anything reads it, and a user's choice stays."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from biaslab.core import processor
+from biaslab.core.errors import InputError
+
+needs_target = pytest.mark.skipif(
+    not processor._has_target(), reason="no x86-64-v3 machine with Linux: another target"
+)
+
+
+def python(code: str, **environment: str) -> str:
+    """Return what a fresh Python says, which inherits nothing that is pinned here."""
+    free = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {*processor._VARIABLES, processor._NUMPY, processor._NUMPY_OTHER, processor.VARIABLE}
+    }
+    command = [sys.executable, "-W", "error::ImportWarning", "-c", code]
+    done = subprocess.run(command, env=free | environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def state(code: str = "", **environment: str) -> dict:
+    show = "import json; from biaslab.core import processor; print(json.dumps(processor.state()))"
+    return json.loads(python(f"{code}\n{show}", **environment))
+
+
+@needs_target
+def test_numba_compiles_for_the_target():
+    code = """
+import biaslab
+from numba.core.registry import cpu_target
+print(*cpu_target.target_context.codegen().magic_tuple()[1:], sep=",")
+"""
+    assert python(code) == "x86-64-v3,"
+
+
+@needs_target
+def test_key_of_kernels_follows_the_target_and_not_the_machine():
+    key = """
+from biaslab.core import jit, kernel_cache
+from numba.core.registry import cpu_target
+print(kernel_cache._key("", cpu_target.target_context.codegen().magic_tuple()))
+"""
+    another = """
+import biaslab, llvmlite.binding
+llvmlite.binding.get_host_cpu_name = lambda: "haswell"
+"""
+    assert python(another + key) == python(key)
+    native = {"BIASLAB_CPU": "native"}
+    assert python(another + key, **native) != python(key, **native), "the machine is another"
+
+
+@needs_target
+def test_numpy_takes_no_more_than_the_target_has_and_does_not_warn():
+    code = """
+import biaslab, numpy
+from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+print(*[name for name in __cpu_dispatch__ if __cpu_features__[name]])
+"""
+    assert python(code) == processor._numpy_features()
+
+
+@needs_target
+def test_openblas_has_one_kind_of_kernels():
+    code = """
+import biaslab, numpy, scipy.linalg, threadpoolctl
+print({one["architecture"] for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"})
+"""
+    assert python(code) == "{'Haswell'}"
+
+
+@needs_target
+def test_torch_takes_no_more_than_the_target_has():
+    pytest.importorskip("torch")
+    code = "import biaslab, torch; print(torch.backends.cpu.get_cpu_capability())"
+    assert python(code) == "AVX2"
+
+
+@needs_target
+def test_arrow_takes_no_more_than_the_target_has():
+    code = "import biaslab, pyarrow; print(pyarrow.runtime_info().simd_level)"
+    assert python(code) == "avx2"
+
+
+@needs_target
+def test_a_run_says_what_was_pinned():
+    said = state()
+    assert said["target"] == "x86-64-v3"
+    assert said["pinned"] == processor._pinned()
+    assert said["set_by_user"] == {}
+    assert said["too_late"] == []
+
+
+@needs_target
+def test_what_the_user_has_set_stays_and_is_told():
+    said = state(OPENBLAS_CORETYPE="Zen", NPY_DISABLE_CPU_FEATURES="X86_V4")
+    assert said["set_by_user"] == {"OPENBLAS_CORETYPE": "Zen", "NPY_DISABLE_CPU_FEATURES": "X86_V4"}
+    assert "NUMBA_CPU_NAME" in said["pinned"]
+    assert "NPY_ENABLE_CPU_FEATURES" not in said["pinned"], "numpy refuses both"
+    python("import biaslab, numpy", NPY_DISABLE_CPU_FEATURES=processor._numpy_features())
+
+
+def test_native_pins_nothing():
+    said = state(BIASLAB_CPU="native")
+    assert said == {"target": "native", "pinned": {}, "set_by_user": {}, "too_late": []}
+
+
+@needs_target
+def test_a_library_that_was_imported_first_is_told():
+    assert state("import numpy")["too_late"] == ["numpy"]
+    assert state("import numpy", **processor._pinned())["too_late"] == []
+
+
+def test_other_machines_are_targets_of_their_own(monkeypatch):
+    monkeypatch.delenv("BIASLAB_CPU", raising=False)
+    monkeypatch.setattr(processor, "_has_target", lambda: False)
+    assert processor.target() == os.uname().machine
+    assert processor.state()["pinned"] == {}
+
+
+def test_a_processor_without_fma_is_none_of_the_target(monkeypatch, tmp_path):
+    monkeypatch.setattr(processor, "_FLAGS", processor._FLAGS | {"none has this"})
+    assert not processor._has_target()
+
+
+@pytest.mark.parametrize(
+    ("version", "features"), [("2.3.5", "AVX2"), ("2.4.0", "X86_V3"), ("3.0.0", "X86_V3")]
+)
+def test_names_of_instructions_follow_the_version_of_numpy(monkeypatch, tmp_path, version, features):
+    (tmp_path / "numpy").mkdir()
+    (tmp_path / "numpy/__init__.py").touch()
+    (tmp_path / "numpy/version.py").write_text(f'version = "{version}"\n__version__ = version\n')
+    monkeypatch.delitem(sys.modules, "numpy", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert features in processor._numpy_features().split()
+
+
+@pytest.mark.parametrize("value", ["Native", "x86-64-v4"])
+def test_an_unknown_target_is_refused(monkeypatch, value):
+    monkeypatch.setenv("BIASLAB_CPU", value)
+    with pytest.raises(InputError, match=f"BIASLAB_CPU={value}: .*x86-64-v3 or native"):
+        processor.check()
+    command = [sys.executable, "-m", "biaslab", "cache", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+def test_nothing_heavy_is_imported_to_pin():
+    code = "import biaslab, sys; print({'numpy', 'numba', 'torch', 'importlib.metadata'} & set(sys.modules))"
+    assert python(code) == "set()"
