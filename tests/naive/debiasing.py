@@ -56,7 +56,7 @@ def soft_objective(x, vectors, basis, neutral, penalty):
 
 
 def analogies(vectors, a_minus_b, delta, once="first"):
-    """Equation 1: all pairs with a positive score, the best first; a word is used once, as x or on each side."""
+    """Equation 1: pairs with a positive score, the best first; a word is used once, as x or on each side."""
     scored = []
     for x in range(len(vectors)):
         for y in range(len(vectors)):

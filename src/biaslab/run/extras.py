@@ -31,7 +31,5 @@ def missing_extra(extra: str) -> str:
 
 def _requirements(extra: str) -> list[str]:
     """Return the packages of an extra."""
-    required = importlib.metadata.requires(PACKAGE) or []
-    return [
-        re.match(r"[\w.-]+", text)[0] for text in required if f'extra == "{extra}"' in text.replace("'", '"')
-    ]
+    required = [text.replace("'", '"') for text in importlib.metadata.requires(PACKAGE) or []]
+    return [re.match(r"[\w.-]+", text)[0] for text in required if f'extra == "{extra}"' in text]
