@@ -70,7 +70,8 @@ def analogies(units: Sequence[Results]) -> Table:
     note = (
         "She is to the first word of a pair as he is to the second: pairs at a distance of at most 1, by the"
         " cosine of their difference with she - he. A word is used once: as first word of a pair (the paper's"
-        " text), or on each side (side; the authors' code). Whether a pair is a stereotype is for people to judge."
+        " text), or on each side (side; the authors' code). Whether a pair is a stereotype is for people to"
+        " judge."
     )
     title = "Generated analogies before and after debiasing"
     return Table(data, text_columns(shown.reset_index(), templates), title, note)
