@@ -145,18 +145,20 @@ class _Audit:
             what = f"area {claim.area} not run"
             yield _row(claim, claim.setup, NOT_ATTEMPTED, what + self._why(claim.area, own))
             return
+        others = []
+        if claim.other_data or not own:
+            others = [s for s in setups if not own or (s not in own and self._has_files(claim, (s,)))]
         missing = [setup for setup in own if setup not in setups] if own else failed
         if missing:
             what = f"setup{'s' if len(missing) > 1 else ''} {' and '.join(missing)} not run"
-            why = self._why(claim.area, missing) or (f": {claim.reason}" if claim.reason else "")
+            stand_ins = failed if claim.other_data and not others else []
+            why = self._why(claim.area, [*missing, *stand_ins]) or (claim.reason and f": {claim.reason}")
             name = claim.setup if own else "+".join(missing)
             yield _row(claim, name, NOT_ATTEMPTED, what + why)
         elif own:
             yield self._row(claim, own, OWN)
-        if claim.other_data or not own:
-            for setup in setups:
-                if not own or (setup not in own and self._has_files(claim, (setup,))):
-                    yield self._row(claim, (setup,), OTHER if own else ANY)
+        for setup in others:
+            yield self._row(claim, (setup,), OTHER if own else ANY)
 
     def _row(self, claim: Claim, setups: tuple[str, ...], data: str) -> dict[str, object]:
         """Return the row of a claim that is measured on some setups together."""

@@ -30,7 +30,8 @@ def claims(
     results: Annotated[Path, typer.Option(help="The results folder.")],
     out: Out,
     setup: Annotated[
-        list[str] | None, typer.Option(help="AREA=NAME of a setup that was run, by its area; repeat for each.")
+        list[str] | None,
+        typer.Option(help="AREA=NAME of a setup that was run, by its area; repeat for each."),
     ] = None,
     absent: Annotated[
         list[str] | None, typer.Option(help="NAME=REASON of a setup that could not be run; repeat for each.")

@@ -54,7 +54,9 @@ class Plan:
 
     def whole(self, area: Area) -> list[Unit]:
         """Return the units of an area but those that a failed step cost."""
-        return [unit for unit in self.units[area.name].chosen if f"{area.name}/{unit.name}" not in self.failed]
+        return [
+            unit for unit in self.units[area.name].chosen if f"{area.name}/{unit.name}" not in self.failed
+        ]
 
     @property
     def failed(self) -> dict[str, str]:
