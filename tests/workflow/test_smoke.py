@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -97,6 +98,11 @@ def descriptions() -> dict[str, str]:
     return described
 
 
+def outputs(folder: Path) -> dict[str, str]:
+    """Return the digests of all results that the manifest of a run names."""
+    return json.loads((folder / "results/audit/manifest.json").read_text())["outputs"]
+
+
 def words_in(texts: Iterable[str]) -> set[str]:
     """Return what stands in backticks; a column of one seed stands for those of all."""
     return {re.sub(r"_seed0$", r"_seedB", word) for word in re.findall(r"`([^`]+)`", " ".join(texts))}
@@ -154,6 +160,57 @@ def test_killed_run_goes_on_and_other_threads_give_the_same_bytes(snakemake, fin
     files, equal = re.search(r"(\d+) files: (\d+) byte equal(.*)", compared.stdout).group(1, 2)
     manifest = 1  # whose environment need not be equal
     assert int(files) - int(equal) <= manifest, compared.stdout
+
+
+def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_are_the_same(
+    finished_run, tmp_path
+):
+    folder = tmp_path / "copy"
+    shutil.copytree(finished_run, folder)
+    (folder / "broken.csv").write_text("age,education\n60\n")
+    (folder / "broken.yaml").write_text(
+        "fairness_testing: {classifiers: {example: {data: broken.csv}}}\n", encoding="utf-8"
+    )
+    (folder / "results/ranking/enumeration.tsv").unlink()
+    run = [sys.executable, "-m", "biaslab", "run", "--preset", "smoke", "--cores", "2", "--quiet", "all"]
+    broken = subprocess.run(
+        [*run, "--configfile", "broken.yaml"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert broken.returncode == 1, broken.stderr
+    log = "results/logs/fairness_testing/example/prepare_classifier.log"
+    said = (folder / log).read_text().splitlines()[-1].removeprefix("biaslab: ")
+    reason = f"step prepare_classifier failed: {said} ({log})"
+    assert broken.stderr.splitlines()[-3:] == [
+        f"biaslab: {reason}; without it there is no fairness_testing/example",
+        "biaslab: all else is made, and audited",
+        "biaslab: correct what these lines say, and the same command goes on from here",
+    ]
+    before, after = (outputs(each) for each in (finished_run, folder))
+    lost = {name for name in before if name.startswith("fairness_testing/example/")}
+    assert lost
+    assert not lost & set(after), "nothing of an earlier run is left there"
+    tables = ("fairness_testing/tables/", "fairness_testing/figures/", "audit/", "config.json")
+    others = {name for name in before if name not in lost and not name.startswith(tables)}
+    assert {name: after.get(name) for name in others} == {name: before[name] for name in others}
+    assert "fairness_testing/tables/text_averages.tsv" in after
+    assert "fairness_testing/tables/averages.tsv" not in after
+    claims = [
+        pd.read_csv(each / "results/audit/claims.tsv", sep="\t", dtype=str) for each in (finished_run, folder)
+    ]
+    assert "example" in set(claims[0]["setup"])
+    reasons = claims[1]["reason"][claims[1]["verdict"] == "not_attempted"]
+    assert reasons.str.contains(reason, regex=False).any()
+    is_of_area = [table["area"] == "fairness_testing" for table in claims]
+    pd.testing.assert_frame_equal(
+        *(table[~own].reset_index(drop=True) for table, own in zip(claims, is_of_area, strict=True))
+    )
+
+    corrected = subprocess.run(run, cwd=folder, capture_output=True, text=True, check=False)
+    assert corrected.returncode == 0, corrected.stderr
+    assert outputs(folder) == before
+    assert json.loads((folder / "results/config.json").read_text()) == json.loads(
+        (finished_run / "results/config.json").read_text()
+    )
 
 
 def test_nothing_is_left_to_do(snakemake, finished_run):

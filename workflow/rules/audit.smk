@@ -1,8 +1,8 @@
 from biaslab.run.areas import AREAS
 from biaslab.run.command import repeated
 
-# The areas that have something to work on, and the digest of the code behind each rule.
-RUN = [area.name for area in PLAN.areas if PLAN.has(area)]
+# The areas of which something is there in the end, and the digest of the code behind each rule.
+RUN = [area.name for area in PLAN.areas if PLAN.whole(area)]
 STEPS = {}
 CLAIMS, PRINTED, PAPERS = (
     [str(ROOT / "workflow/resources" / folder / f"{area}.tsv") for area in AREAS]

@@ -10,6 +10,7 @@ CHECKOUT = Path(str(workflow.current_basedir)).parents[1]
 sys.path.append(str(CHECKOUT.resolve() / "src"))
 
 from biaslab.core.errors import InputError
+from biaslab.run.failures import note_failures
 from biaslab.run.limits import Limits
 from biaslab.run.plan import make_plan
 from biaslab.run.prefix import limit_prefix, move_results
@@ -39,6 +40,7 @@ for notice in PLAN.notices:
     print(f"biaslab: {notice}", file=sys.stderr)
 config.update(PLAN.config)
 RESULTS = limit_prefix(workflow)
+LOST = PLAN.lost_folders(RESULTS.rstrip("/"))
 
 
 wildcard_constraints:
@@ -58,6 +60,11 @@ onstart:
         sys.exit(2)
 
 
+onerror:
+    for line in note_failures(workflow, PLAN, RESULTS.rstrip("/")):
+        print(f"biaslab: {line}", file=sys.stderr)
+
+
 def folder(path):
     """A folder that a step writes to or reads from, by the step's wildcards."""
     return lambda wildcards: path.format(**dict(wildcards.items()))
@@ -70,5 +77,6 @@ def shown(area):
 
 
 def results_of(*areas):
-    """All that is made for some areas."""
-    return [getattr(rules, area).input for area in areas]
+    """All that is made for some areas, but of units that a failed step cost."""
+    files = [file for area in areas for file in getattr(rules, area).input]
+    return [file for file in files if not str(file).startswith(LOST)]

@@ -22,7 +22,7 @@ for area in filter(PLAN.has, PLAN.areas):
         params:
             results=folder("results/"),
             area=area.command,
-            units=units_to_json(PLAN.units[area.name].chosen),
+            units=units_to_json(PLAN.reported(area)),
         message:
             f"write the tables and figures of {area.name.replace('_', ' ')}"
         shell:

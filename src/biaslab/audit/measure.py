@@ -84,6 +84,7 @@ def measure_claims(
     results: Path,
     setups: Mapping[str, Sequence[str]],
     absent: Mapping[str, str] | None = None,
+    failed: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Measure every claim on the setups that were run.
 
@@ -97,6 +98,8 @@ def measure_claims(
         The areas that were run, each with its setups.
     absent : mapping of str to str, optional
         Setups that could not be run, each with the reason; of others the registry tells it.
+    failed : mapping of str to str, optional
+        Setups whose run failed, as ``AREA/SETUP``, each with the reason.
 
     Returns
     -------
@@ -110,7 +113,7 @@ def measure_claims(
     InputError
         When a file that a claim needs is missing, or its formulas do not fit the file.
     """
-    audit = _Audit({claim.claim_id: claim for claim in claims}, results, setups, absent or {})
+    audit = _Audit({claim.claim_id: claim for claim in claims}, results, setups, absent or {}, failed or {})
     rows = [row for claim in claims for row in audit.rows(claim)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -124,8 +127,10 @@ class _Audit:
         results: Path,
         setups: Mapping[str, Sequence[str]],
         absent: Mapping[str, str],
+        failed: Mapping[str, str],
     ) -> None:
-        self._claims, self._results, self._setups, self._absent = claims, results, setups, absent
+        self._claims, self._results, self._setups = claims, results, setups
+        self._absent, self._failed = absent, failed
         self._known: dict[tuple[str, tuple[str, ...]], _Measured] = {}
         self._strangers = self._find_strangers()
 
@@ -135,20 +140,25 @@ class _Audit:
         if not claim.measure:
             yield _row(claim, claim.setup, NOT_ATTEMPTED, claim.reason)
             return
-        if claim.area not in self._setups:
-            yield _row(claim, claim.setup, NOT_ATTEMPTED, f"area {claim.area} not run{self._why(own)}")
+        failed = [name.partition("/")[2] for name in self._failed if name.startswith(f"{claim.area}/")]
+        if claim.area not in self._setups and not failed:
+            what = f"area {claim.area} not run"
+            yield _row(claim, claim.setup, NOT_ATTEMPTED, what + self._why(claim.area, own))
             return
-        missing = [setup for setup in own if setup not in setups]
+        others = []
+        if claim.other_data or not own:
+            others = [s for s in setups if not own or (s not in own and self._has_files(claim, (s,)))]
+        missing = [setup for setup in own if setup not in setups] if own else failed
         if missing:
             what = f"setup{'s' if len(missing) > 1 else ''} {' and '.join(missing)} not run"
-            why = self._why(missing) or (f": {claim.reason}" if claim.reason else "")
-            yield _row(claim, claim.setup, NOT_ATTEMPTED, what + why)
+            stand_ins = failed if claim.other_data and not others else []
+            why = self._why(claim.area, [*missing, *stand_ins]) or (claim.reason and f": {claim.reason}")
+            name = claim.setup if own else "+".join(missing)
+            yield _row(claim, name, NOT_ATTEMPTED, what + why)
         elif own:
             yield self._row(claim, own, OWN)
-        if claim.other_data or not own:
-            for setup in setups:
-                if not own or (setup not in own and self._has_files(claim, (setup,))):
-                    yield self._row(claim, (setup,), OTHER if own else ANY)
+        for setup in others:
+            yield self._row(claim, (setup,), OTHER if own else ANY)
 
     def _row(self, claim: Claim, setups: tuple[str, ...], data: str) -> dict[str, object]:
         """Return the row of a claim that is measured on some setups together."""
@@ -205,9 +215,10 @@ class _Audit:
         patterns = [p.replace("{setup}", setup) for setup in setups for p in claim.file.split()]
         return all(any(self._results.glob(pattern)) for pattern in patterns)
 
-    def _why(self, setups: Sequence[str]) -> str:
-        """Return why setups were not run, after a colon; empty when nothing is known."""
-        reasons = "; ".join(self._absent[setup] for setup in setups if setup in self._absent)
+    def _why(self, area: str, setups: Sequence[str]) -> str:
+        """Return why setups of an area were not run, after a colon; empty when nothing is known."""
+        known = [self._failed.get(f"{area}/{setup}") or self._absent.get(setup) for setup in setups]
+        reasons = "; ".join(dict.fromkeys(filter(None, known)))
         return f": {reasons}" if reasons else ""
 
 

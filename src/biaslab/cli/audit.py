@@ -28,12 +28,16 @@ def claims(
     registries: Annotated[list[Path], typer.Argument(help="Registries of claims (.tsv).")],
     schema: Annotated[Path, typer.Option(help="The schema of their rows (.yaml).")],
     results: Annotated[Path, typer.Option(help="The results folder.")],
-    setup: Annotated[
-        list[str], typer.Option(help="AREA=NAME of a setup that was run, by its area; repeat for each.")
-    ],
     out: Out,
+    setup: Annotated[
+        list[str] | None,
+        typer.Option(help="AREA=NAME of a setup that was run, by its area; repeat for each."),
+    ] = None,
     absent: Annotated[
         list[str] | None, typer.Option(help="NAME=REASON of a setup that could not be run; repeat for each.")
+    ] = None,
+    failed: Annotated[
+        list[str] | None, typer.Option(help="AREA/NAME=REASON of a setup whose run failed; repeat for each.")
     ] = None,
 ) -> None:
     """Measure every published claim on the results and give it a verdict."""
@@ -42,10 +46,11 @@ def claims(
     from biaslab.core.io import write_tsv
 
     setups: dict[str, list[str]] = {}
-    for area, name in _split(setup, "--setup"):
+    for area, name in _split(setup or [], "--setup"):
         setups.setdefault(area, []).append(name)
     reasons = _pairs(absent or [], "--absent")
-    write_tsv(out, measure_claims(read_claims(registries, schema), results, setups, reasons))
+    lost = _pairs(failed or [], "--failed")
+    write_tsv(out, measure_claims(read_claims(registries, schema), results, setups, reasons, lost))
 
 
 @app.command("summary")

@@ -3,6 +3,7 @@
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,15 +16,18 @@ ConfigFiles = Annotated[
 
 LOCK = Path(".snakemake/biaslab.lock")
 # Whatever killed the last run, the next one goes on: our own lock cannot go stale, unfinished files are made
-# again. What a failed step said is shown at once.
+# again. What a failed step said is shown at once, and all that does not depend on it goes on.
 # Jobs start at Snakemake's own rate of 100 a second, looked at every 5 s: each job leaves a timer behind
 # that asks once a timespan whether others may start, and with hundreds of them a quarter of a core is lost.
-_FLAGS = ["--quiet", "host", "reason", "--nolock", "--rerun-incomplete", "--show-failed-logs"]
+_FLAGS = ["--quiet", "host", "reason", "--nolock", "--rerun-incomplete", "--keep-going", "--show-failed-logs"]
 _FLAGS += ["--max-jobs-per-timespan", "500/5s"]
 # Arguments of Snakemake under which steps run elsewhere: to cancel them takes longer than to end those here.
 _ELSEWHERE = re.compile(r"(-e|--(executor|(workflow-)?profile))(=.*)?")
 _PATIENCE, _PATIENCE_ELSEWHERE = 3.0, 60.0  # seconds
+_SIGNALLED = 128  # exit codes above it are those of signals
 _ALMOST_FULL = 1 << 20  # bytes: Snakemake's own notes no longer fit
+# Those under which steps run again, each with the names that may follow: once is enough.
+_FORCES = {"-f", "--force", "-F", "--forceall", "-R", "--forcerun"}
 # Arguments of Snakemake under which no step is run: nothing is downloaded for them.
 _LOOKS_ONLY = re.compile(
     r"-[A-Za-z]*n[A-Za-z]*|--(dry-?run|lint|report|unlock|touch|dag|d3dag|rulegraph|filegraph|help|version"
@@ -38,9 +42,11 @@ def run(
 ) -> None:
     """Run the workflow in this folder; all further arguments go to Snakemake.
 
-    Registered data are downloaded first. What cannot be had is remembered and left out, with the reason.
+    Registered data are downloaded first. What cannot be had is remembered and left out, with the reason. A
+    step that fails costs what depends on it: the rest is made and audited, and the exit code is 1.
     """
     from biaslab.core.files import remove_partial_files
+    from biaslab.run import failures
     from biaslab.run.area import load_area
     from biaslab.run.config import REGISTRY, load_files, overlays, own_or_shipped
     from biaslab.run.datasets import load_registry
@@ -48,7 +54,6 @@ def run(
     from biaslab.run.lock import hold
     from biaslab.run.plan import wanted
     from biaslab.run.root import repository
-    from biaslab.run.supervise import supervise
 
     root = repository()
     files = overlays(preset, configfile, root)
@@ -57,19 +62,47 @@ def run(
         for line in load_area(area).summaries(checked):
             _say(f"{area}: {line}")
     hold(LOCK)
-    if not any(map(_LOOKS_ONLY.fullmatch, context.args)):
+    works = not any(map(_LOOKS_ONLY.fullmatch, context.args))
+    if works:
+        failures.FILE.unlink(missing_ok=True)
         remove_partial_files(Path("results"))
         registry = load_registry(root / REGISTRY)
         download_wanted(wanted(checked), registry, checked["datasets"], _say)
-    given = ["--configfile", *map(str, files)] if files else []
-    snakefile = ["--snakefile", str(root / "Snakefile")]
-    arguments = [sys.executable, "-m", "snakemake", *snakefile, *given, *_FLAGS, *context.args]
-    sys.stderr.flush()
-    elsewhere = any(map(_ELSEWHERE.fullmatch, context.args))
-    code = supervise(arguments, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE)
+    code, lost = _snakemake(root, files, context.args), {}
+    while code == 1 and works and len(further := failures.read_lost()) > len(lost):
+        lost = further
+        _say("biaslab: goes on with the tables and the audit of what is there")
+        code = _snakemake(root, [*files, failures.FILE], _without_force(context.args))
+    if lost and code < _SIGNALLED:
+        for line in failures.describe(lost):
+            _say(f"biaslab: {line}")
+        _say("biaslab: all else is made, and audited" if code == 0 else "biaslab: and nothing is audited")
+        _say("biaslab: correct what these lines say, and the same command goes on from here")
     if code and shutil.disk_usage(Path()).free < _ALMOST_FULL:
         _say("biaslab: the disk is full; free space, and the same command goes on from here")
-    raise typer.Exit(code)
+    raise typer.Exit(code or bool(lost))
+
+
+def _snakemake(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]) -> int:
+    """Run Snakemake to its end and return its exit code."""
+    from biaslab.run.supervise import supervise
+
+    given = ["--configfile", *map(str, configfiles)] if configfiles else []
+    snakefile = ["--snakefile", str(root / "Snakefile")]
+    sys.stderr.flush()
+    elsewhere = any(map(_ELSEWHERE.fullmatch, arguments))
+    command = [sys.executable, "-m", "snakemake", *snakefile, *given, *_FLAGS, *arguments]
+    return supervise(command, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE)
+
+
+def _without_force(arguments: Sequence[str]) -> list[str]:
+    """Return arguments of Snakemake but those under which finished steps run again."""
+    kept, forces = [], False
+    for argument in arguments:
+        forces = argument in _FORCES or (forces and not argument.startswith("-"))
+        if not forces:
+            kept.append(argument)
+    return kept
 
 
 def _say(line: str) -> None:

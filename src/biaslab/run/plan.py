@@ -14,6 +14,8 @@ from biaslab.run.extras import missing_extra
 from biaslab.run.fetching import ABSENT, PENDING, Status, source_file, status
 
 CLAIMS = Path("workflow/resources/claims")
+FAILED = "failed"
+"""The key of the configuration that names the units which failed steps cost (`biaslab.run.failures`)."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,26 @@ class Plan:
         """Tell whether an area has something to work on."""
         return bool(self.units[area.name].chosen)
 
+    def whole(self, area: Area) -> list[Unit]:
+        """Return the units of an area but those that a failed step cost."""
+        return [
+            unit for unit in self.units[area.name].chosen if f"{area.name}/{unit.name}" not in self.failed
+        ]
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """The units that failed steps cost, as ``AREA/UNIT``, each with the reason."""
+        return {unit: "; ".join(reasons) for unit, reasons in self.config[FAILED].items()}
+
+    def lost_folders(self, results: str) -> tuple[str, ...]:
+        """Return the folders, with a slash at the end, of the units that failed steps cost."""
+        return tuple(
+            f"{area.folder(name, results)}/"
+            for area in self.areas
+            for name in self.units[area.name].names
+            if f"{area.name}/{name}" in self.failed
+        )
+
     def area(self, name: str) -> Area:
         """Return one of the areas that run."""
         return next(area for area in self.areas if area.name == name)
@@ -76,9 +98,13 @@ class Plan:
         """Return the registered checksum of a dataset."""
         return self.registry[wildcards.dataset].sha256
 
+    def reported(self, area: Area) -> list[Unit]:
+        """Return the units that tables and figures are made of; all where none is whole and nobody asks."""
+        return self.whole(area) or list(self.units[area.name].chosen)
+
     def made(self, area: Area) -> list[Made]:
         """Return the tables and figures of an area in this run."""
-        return expand(area.items, self.units[area.name].chosen)
+        return expand(area.items, self.reported(area))
 
     def report_inputs(self, area: Area) -> list[str]:
         """Return the files that the tables and figures of an area are made of."""
@@ -97,22 +123,25 @@ class Plan:
         record = {"seed": self.config["seed"], "areas": self.config["areas"]}
         for units in self.units.values():
             record |= units.record
-        return record
+        return record | ({FAILED: self.config[FAILED]} if self.failed else {})
 
     def claims_options(self) -> list[str]:
-        """Return what was run and what was left out, for the audit."""
-        run = [f"{area}={unit}" for area, units in self.units.items() for unit in units.names]
+        """Return what was run, what was left out and what failed steps cost, for the audit."""
+        run = [f"{area.name}={unit.name}" for area in self.areas for unit in self.whole(area)]
         absent: dict[str, str] = {}
         for units in self.units.values():
             absent = dict(units.left_out) | absent
         reasons = [f"{name}={reason}" for name, reason in absent.items()]
-        return [*repeated("setup", run), *repeated("absent", reasons)]
+        failed = [f"{unit}={reason}" for unit, reason in self.failed.items()]
+        return [*repeated("setup", run), *repeated("absent", reasons), *repeated("failed", failed)]
 
     def manifest_options(self) -> list[str]:
-        """Return the input files of the run, for the manifest."""
+        """Return the input files of the run, for the manifest; a step that failed may have cost some."""
         files: dict[str, str] = {}
         for units in self.units.values():
             files |= units.files
+        if self.failed:
+            files = {name: file for name, file in files.items() if Path(file).exists()}
         return repeated("input", [f"{name}={file}" for name, file in files.items()])
 
 
@@ -149,6 +178,7 @@ def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
         units[area.name] = area.choose(Given(config, raw, registry, root, absent, others))
         others |= {unit.name: unit for unit in units[area.name].chosen}
         notices += [f"{area.name} goes without {n}: {why}" for n, why in units[area.name].left_out.items()]
+    notices += [f"goes without {unit}: {'; '.join(why)}" for unit, why in config[FAILED].items()]
     notices += _to_download(states)
     return Plan(config, root, registry, tuple(areas), units, absent, tuple(notices))
 

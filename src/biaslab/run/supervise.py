@@ -30,6 +30,7 @@ def supervise(command: Sequence[str], patience: float) -> int:
         Its exit code, or 128 and the number of the signal.
     """
     ends: list[int] = []
+    before = {number: signal.getsignal(number) for number in (*_ENDED_BY, signal.SIGTSTP)}
     lifeline, end_of_it = os.pipe()
     hold = os.fdopen(end_of_it, "wb", buffering=0)
 
@@ -43,7 +44,7 @@ def supervise(command: Sequence[str], patience: float) -> int:
         return bool(ends)  # a call: Python runs a handler that is due before it enters a function
 
     for number in _ENDED_BY:
-        if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores hang-ups
+        if number == signal.SIGINT or before[number] != signal.SIG_IGN:  # nohup ignores hang-ups
             signal.signal(number, end)
     keeper = subprocess.Popen(
         [sys.executable, "-m", "biaslab.run.keeper", str(patience), *command],
@@ -59,6 +60,8 @@ def supervise(command: Sequence[str], patience: float) -> int:
             if not has_ended():
                 sys.stderr.buffer.write(line)
                 sys.stderr.flush()
+    for number, handler in before.items():
+        signal.signal(number, handler)
     if ends:
         return 128 + ends[0]
     if keeper.returncode > 128:

@@ -71,6 +71,8 @@ def test_claims_then_summary_then_page_then_manifest(biaslab, results):
     table = read_tsv(audit / "claims.tsv")
     assert table["verdict"].tolist() == ["reproduced", "not_attempted"]
     assert table["reason"].iloc[1] == "setup nyt not run: no licence"
+    assert biaslab(*claims_arguments(results), "--failed", "origins/nyt=step x failed")[0] == 0
+    assert read_tsv(audit / "claims.tsv")["reason"].iloc[1] == "setup nyt not run: step x failed"
     sources = ["--printed", results.parent / "printed.tsv", "--papers", results.parent / "papers.tsv"]
     (results.parent / "printed.tsv").write_text(
         "paper\titem\tcounts_as\tprinted\tabsent\treason\nDoe 2020\tTable 1\tcell\t3\t1\tillegible\n"

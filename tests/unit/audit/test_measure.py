@@ -52,6 +52,36 @@ def test_other_setups_without_a_file_of_a_claim_are_passed_over(results, file):
     assert table["setup"].tolist() == ["big"]
 
 
+LOST = {"origins/small": "step train failed: no memory", "other/big": "step mix failed"}
+
+
+def test_a_claim_on_a_setup_that_failed_is_not_attempted_with_the_reason_and_others_are_measured(results):
+    claims = claim(setup="small"), claim(claim_id="b", setup="any"), claim(claim_id="c", setup="small+big")
+    table = measure(results, *claims, claim(claim_id="d", setup="big"), setups=("big",), failed=LOST)
+    assert table["setup"].tolist() == ["small", "small", "big", "small+big", "big"]
+    assert [verdict == "not_attempted" for verdict in table["verdict"]] == [True, True, False, True, False]
+    assert set(table["reason"][table["verdict"] == "not_attempted"]) == {
+        "setup small not run: step train failed: no memory"
+    }
+
+
+def test_where_no_setup_of_an_area_is_whole_every_row_says_what_failed(results):
+    claims = claim(setup="big", other_data=True), claim(claim_id="b", setup="any")
+    absent = {"big": "licensed", "small": "not it"}
+    table = measure_claims(claims, results, {}, absent, LOST)
+    assert set(table["verdict"]) == {"not_attempted"}
+    assert table["reason"].tolist() == [
+        "setup big not run: licensed; step train failed: no memory",
+        "setup small not run: step train failed: no memory",
+    ]
+
+
+def test_a_setup_that_failed_is_not_blamed_for_a_claim_that_another_was_measured_for(results):
+    table = measure(results, claim(setup="nyt", other_data=True), setups=("big",), failed=LOST)
+    assert table["setup"].tolist() == ["nyt", "big"]
+    assert table["reason"].iloc[0] == "setup nyt not run"
+
+
 def test_a_setup_whose_own_file_is_missing_is_an_error(results):
     missing = claim(setup="small", other_data=True, file="origins/{setup}/b.tsv")
     with pytest.raises(InputError, match=r"small/b\.tsv: no such file"):

@@ -65,6 +65,26 @@ def test_what_decides_no_result_is_not_recorded(plan):
     assert list(record["setups"]) == ["sample"]
 
 
+def test_what_a_failed_step_cost_is_said_and_not_counted_and_the_rest_stays(plan):
+    text = "areas: [ranking, fairness_testing]\nfairness_testing: {run: [census, bank], text: {run: []}}"
+    whole = plan(text)
+    found = plan(text + "\nfailed: {fairness_testing/census: [one broke, two broke]}")
+    area = found.area("fairness_testing")
+    assert [unit.name for unit in found.whole(area)] == ["bank", "text-example"]
+    assert found.reported(area) == found.whole(area)
+    assert found.lost_folders("elsewhere/results") == ("elsewhere/results/fairness_testing/census/",)
+    assert "goes without fairness_testing/census: one broke; two broke" in found.notices
+    options = found.claims_options()
+    assert "--setup fairness_testing=census" not in options
+    assert "--failed 'fairness_testing/census=one broke; two broke'" in options
+    assert found.record() == whole.record() | {
+        "failed": {"fairness_testing/census": ["one broke", "two broke"]}
+    }
+    nothing = plan(text + "\nfailed: {ranking/ranking: [it broke]}")
+    assert nothing.whole(nothing.area("ranking")) == []
+    assert nothing.made(nothing.area("ranking")) == whole.made(whole.area("ranking")), "as the rules need it"
+
+
 def test_an_area_that_is_not_run_records_and_wants_nothing(plan):
     found = plan("areas: [ranking]\nranking: {distributions: 7}")
     assert set(found.record()) == {"seed", "areas", "ranking"}
