@@ -13,6 +13,7 @@ from biaslab.core.errors import InputError, one_line
 DAMAGED_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 """What gzip raises for a damaged file."""
 
+_CHUNK_BYTES = 2**20
 _GZIP = b"\x1f\x8b"
 _REMEDY = "take the published archive"
 
@@ -41,11 +42,14 @@ def tar_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
     """
     try:
         with open_unpacked(path) as file:
-            for member in (archive := tarfile.open(fileobj=_Bounded(file, path, max_bytes), mode="r|")):
+            stream = _Bounded(file, path, max_bytes)
+            for member in (archive := tarfile.open(fileobj=stream, mode="r|")):
                 if not (member.isfile() or member.isdir()) or member.issparse():
                     raise InputError(f"{path}: has a link or a device in it; {_REMEDY}")
                 if member.isfile():
                     yield member.name, archive.extractfile(member).read()
+            while stream.read(_CHUNK_BYTES):  # to the checksum at the end
+                pass
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; check the path") from error
     except (OSError, tarfile.TarError, *DAMAGED_GZIP) as error:
