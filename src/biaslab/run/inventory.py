@@ -31,8 +31,8 @@ class Entry:
     ----------
     name : str
     state : str
-        `HERE`, `FETCH`, `MAKE` (of public files, by `fetch` too), `LICENCE` (has to be asked for), `OWN` (has no public address: the user names a file)
-        or `FAILED` (could not be fetched before).
+        `HERE`, `FETCH`, `MAKE` (to be made of public files, by fetching it), `LICENCE` (has to be asked for),
+        `OWN` (has no public address: the user names a file) or `FAILED` (could not be fetched before).
     size : int or None
         In bytes, None where it is not known.
     version, licence, note : str
@@ -66,4 +66,12 @@ def _entry(dataset: Dataset, registry: Mapping[str, Dataset], datasets: Mapping)
     found = status(dataset, registry, datasets)
     words, word = _WORDS[found.state]
     size = None if dataset.size == UNKNOWN_SIZE else int(dataset.size)
-    return Entry(dataset.name, words.get(dataset.origin, word), size, dataset.version, dataset.licence, found.reason, dataset.note)
+    return Entry(
+        dataset.name,
+        words.get(dataset.origin, word),
+        size,
+        dataset.version,
+        dataset.licence,
+        found.reason,
+        dataset.note,
+    )

@@ -200,7 +200,9 @@ def test_the_level_of_compression_does_not_matter(table, copy, tmp_path, level):
 )
 def test_bad_compressed_files_are_refused(table, copy, tmp_path, data, message):
     packed, registry = copy("own.txt.gz", data), datasets.load_registry(table({}))
-    assert refusal(datasets.fetch, "mine", registry, out=tmp_path / "o", path=packed).startswith(f"{packed}: ")
+    assert refusal(datasets.fetch, "mine", registry, out=tmp_path / "o", path=packed).startswith(
+        f"{packed}: "
+    )
     assert message in refusal(datasets.fetch, "mine", registry, out=tmp_path / "o", path=packed)
     assert not (tmp_path / "o").exists()
 

@@ -23,4 +23,9 @@ def keep_sentences(files: Sequence[Path], target: Path) -> None:
     """
     (archive,) = files
     members = tar_files(archive, MAX_UNPACKED_BYTES)
-    write_tar(target, ((name, data) for name, data in members if name.split("/")[1:2] and name.split("/")[1] in _KEPT))
+    write_tar(target, ((name, data) for name, data in members if _part(name) in _KEPT))
+
+
+def _part(name: str) -> str:
+    """Return the file or folder below the archive's one folder that a file is, or is in."""
+    return name.partition("/")[2].partition("/")[0]
