@@ -1,7 +1,8 @@
-"""Archives (``.tar``, perhaps compressed by gzip): read as bounded streams, written without dates."""
+"""Archives (``.tar``, perhaps compressed by gzip, and ``.zip``): read within bounds, written without dates."""
 
 import gzip
 import tarfile
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from io import BytesIO
@@ -9,12 +10,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from biaslab.core.errors import InputError, one_line
+from biaslab.core.files import DAMAGED_ZIP
 
 DAMAGED_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 """What gzip raises for a damaged file."""
 
 _CHUNK_BYTES = 2**20
 _GZIP = b"\x1f\x8b"
+_UNIX = 3  # what a zip archive calls it
 _REMEDY = "take the published archive"
 
 
@@ -64,6 +67,41 @@ def write_tar(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
             member = tarfile.TarInfo(name)
             member.size = len(data)
             archive.addfile(member, BytesIO(data))
+
+
+def zip_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the bytes of each file of a zip archive (``.npz`` is one); nothing is written anywhere.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    max_bytes : int
+        The most that it may unpack to.
+
+    Raises
+    ------
+    InputError
+        When it is missing, damaged or too large.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if sum(member.file_size for member in archive.infolist()) > max_bytes:
+                raise InputError(f"{path}: unpacks to more than {max_bytes} bytes; {_REMEDY}")
+            for member in archive.infolist():
+                yield member.filename, archive.read(member)  # no more than is announced
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; check the path") from error
+    except (OSError, *DAMAGED_ZIP) as error:
+        raise InputError(f"{path}: not a readable .zip ({one_line(error)}); {_REMEDY}") from error
+
+
+def write_zip(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write a zip archive, uncompressed, with equal bytes for equal names and bytes of files in any order."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in sorted(files):
+            member = zipfile.ZipInfo(name)
+            member.create_system, member.external_attr = _UNIX, 0o644 << 16
+            archive.writestr(member, data)
 
 
 class _Bounded:

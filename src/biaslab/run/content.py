@@ -7,10 +7,10 @@ what it unpacks to, of an archive its files in the order of their names, without
 from collections.abc import Iterator
 from pathlib import Path
 
-from biaslab.core.archives import DAMAGED_GZIP, open_unpacked, tar_files, write_tar
+from biaslab.core.archives import DAMAGED_GZIP, open_unpacked, tar_files, write_tar, write_zip, zip_files
 from biaslab.core.errors import InputError, one_line
 
-ARCHIVE, PACKED = ".tar", ".gz"
+TAR, ZIP, PACKED = ".tar", (".npz", ".zip"), ".gz"
 """How the registered names of archives end, and those of files that stay packed."""
 
 _CHUNK_BYTES = 2**20
@@ -24,7 +24,7 @@ def copy_content(source: Path, target: Path, filename: str, n_bytes: int) -> Non
     source, target : pathlib.Path
         The file, and where to write.
     filename : str
-        Its registered name: ``.tar`` for an archive, ``.gz`` for what stays packed.
+        Its registered name: ``.tar``, ``.npz`` or ``.zip`` for an archive, ``.gz`` for what stays packed.
     n_bytes : int
         The registered size of the content. No packed file is unpacked to more; an archive to twice as much,
         because another one of the same files may have more headers.
@@ -34,8 +34,11 @@ def copy_content(source: Path, target: Path, filename: str, n_bytes: int) -> Non
     InputError
         When the file cannot be read, is damaged, or unpacks to too much.
     """
-    if filename.endswith(ARCHIVE):
+    if filename.endswith(TAR):
         write_tar(target, tar_files(source, 2 * n_bytes))
+        return
+    if filename.endswith(ZIP):
+        write_zip(target, zip_files(source, 2 * n_bytes))
         return
     with target.open("wb") as copy:
         for data in _blocks(source, filename.endswith(PACKED), n_bytes):

@@ -38,5 +38,7 @@ class Recipe:
 
 
 RECIPES = {
+    "kmeans-labels": Recipe("biaslab.run.recipes.clusters:write_labels", 2**20),
+    "tensorflow-layers": Recipe("biaslab.run.recipes.networks:write_weights", 2**20),
     "stormfront": Recipe("biaslab.run.recipes.stormfront:keep_sentences", 2**26),
 }
