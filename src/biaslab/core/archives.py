@@ -1,4 +1,4 @@
-"""Archives (``.tar``, perhaps compressed by gzip, and ``.zip``): read within bounds, written without dates."""
+"""Archives (``.tar``, perhaps packed by gzip, and ``.zip``): read within bounds, written without dates."""
 
 import gzip
 import tarfile
@@ -70,7 +70,7 @@ def write_tar(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
 
 
 def zip_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the bytes of each file of a zip archive (``.npz`` is one); nothing is written anywhere.
+    """Yield the name and the bytes of each file of a zip archive (``.npz`` is one); nothing is written.
 
     Parameters
     ----------

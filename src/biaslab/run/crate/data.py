@@ -75,9 +75,7 @@ def _add_dataset(crate: "ROCrate", dataset: Dataset) -> "Entity":
     is_web = dataset.location.startswith("https://")
     if not is_web and dataset.location != "-":
         is_made = dataset.origin == "recipe"
-        what = (
-            "a recipe and the addresses of what it takes" if is_made else "a Python package and a file in it"
-        )
+        what = "a recipe and what it takes" if is_made else "a Python package and a file in it"
         properties["disambiguatingDescription"] = f"{dataset.location} ({what})"
     where = dataset.location if is_web else digest_address(dataset.sha256, dataset.name)
     return add_elsewhere(crate, where, sha256=dataset.sha256, **properties)

@@ -1,7 +1,7 @@
 """The cluster of every row, from a clustering that scikit-learn fitted and joblib pickled.
 
-The pickle is read, not loaded: its opcodes are followed on plain data, no name in it is ever looked up, and an
-opcode, a name or an array that such a file does not need is refused.
+The pickle is read, not loaded: its opcodes are followed on plain data, no name in it is ever looked up, and
+an opcode, a name or an array that such a file does not need is refused.
 """
 
 import io
