@@ -41,7 +41,7 @@ class _Made:
     state: Any = None
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """What no pickled clustering holds."""
 
 
@@ -76,11 +76,11 @@ def read_labels(path: Path) -> np.ndarray:
     try:
         made = _Reader(path.read_bytes()).read()
         if not (isinstance(made, _Made) and made.name == CLUSTERING and isinstance(made.state, dict)):
-            raise _Refused("it holds no clustering")
+            raise _RefusedError("it holds no clustering")
         labels = made.state.get("labels_")
         if not (isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype == np.dtype("<i4")):
-            raise _Refused("its labels_ are no list of whole numbers")
-    except (_Refused, ValueError, LookupError, TypeError, ArithmeticError) as error:
+            raise _RefusedError("its labels_ are no list of whole numbers")
+    except (_RefusedError, ValueError, LookupError, TypeError, ArithmeticError) as error:
         raise InputError(f"{path}: not a pickled k-means clustering ({error}); refused") from error
     return labels
 
@@ -98,19 +98,19 @@ class _Reader:
         for opcode, argument, place in pickletools.genops(self._file):
             if opcode.name == "STOP":
                 if len(self._stack) != 1 or self._file.read(1):
-                    raise _Refused("it goes on after its end")
+                    raise _RefusedError("it goes on after its end")
                 return self._stack.pop()
             if opcode.name not in _FOLLOWED:
-                raise _Refused(f"opcode {opcode.name} at byte {place} is not allowed")
+                raise _RefusedError(f"opcode {opcode.name} at byte {place} is not allowed")
             _FOLLOWED[opcode.name](self, argument)
-        raise _Refused("it has no end")
+        raise _RefusedError("it has no end")
 
     def push(self, value: Any) -> None:
         self._stack.append(value)
 
     def name(self, name: str) -> None:
         if name not in _NAMES:
-            raise _Refused(f"the name {name[:80]!r} is not allowed")
+            raise _RefusedError(f"the name {name[:80]!r} is not allowed")
         self._stack.append(_Named(name))
 
     def remember(self, key: int) -> None:
@@ -135,35 +135,33 @@ class _Reader:
     def set_items(self, _: None) -> None:
         items = self.since_mark()
         if not isinstance(self._stack[-1], dict) or not all(isinstance(key, str) for key in items[::2]):
-            raise _Refused("it sets items of what is no mapping of words")
+            raise _RefusedError("it sets items of what is no mapping of words")
         self._stack[-1].update(zip(items[::2], items[1::2], strict=True))
 
     def make(self, _: None) -> None:
         arguments, named = self._stack.pop(), self._stack.pop()
         if not (isinstance(named, _Named) and isinstance(arguments, tuple)):
-            raise _Refused("it calls what is no name")
+            raise _RefusedError("it calls what is no name")
         self._stack.append(_Made(named.name, arguments))
 
     def build(self, _: None) -> None:
         """Give something its state; the numbers of an array follow in the stream."""
         state, made = self._stack.pop(), self._stack[-1]
         if not isinstance(made, _Made) or made.state is not None:
-            raise _Refused("it gives a state to what has none")
+            raise _RefusedError("it gives a state to what has none")
         made.state = state
         if made.name == _ARRAY:
             self._stack[-1] = self._numbers(state)
 
     def _numbers(self, state: dict[str, Any]) -> np.ndarray:
         shape, kind = state["shape"], _kind(state["dtype"])
-        if not all(type(length) is int and length >= 0 for length in shape) or state["order"] not in (
-            "C",
-            "F",
-        ):
-            raise _Refused("it has an array of another form")
+        is_shape = all(type(length) is int and length >= 0 for length in shape)
+        if not is_shape or state["order"] not in ("C", "F"):
+            raise _RefusedError("it has an array of another form")
         n_bytes = math.prod(shape) * kind.itemsize
         data = self._file.read(n_bytes)
         if len(data) != n_bytes:
-            raise _Refused("an array is cut off")
+            raise _RefusedError("an array is cut off")
         return np.frombuffer(data, kind).reshape(shape, order=state["order"])
 
 
@@ -171,7 +169,7 @@ def _kind(dtype: Any) -> np.dtype:
     """Return the type of an array's numbers."""
     is_known = isinstance(dtype, _Made) and dtype.name == _DTYPE and dtype.arguments[0] in _KINDS
     if not is_known or dtype.state[1] != "<":
-        raise _Refused("it has an array of another kind of numbers")
+        raise _RefusedError("it has an array of another kind of numbers")
     return np.dtype(f"<{dtype.arguments[0]}")
 
 

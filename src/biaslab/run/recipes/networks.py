@@ -1,8 +1,8 @@
 """The weights of a layered network, from a checkpoint that TensorFlow wrote (a "tensor bundle").
 
-A checkpoint is two files. The index is a sorted table in LevelDB's format: blocks of keys, each of which shares
-a prefix with the one before it, with a checksum; its values (protocol buffers) say where in the data file a
-variable lies and of which type and shape it is. Both files have checksums (CRC-32C, masked), which are compared.
+A checkpoint is two files. The index is a sorted table in LevelDB's format: blocks of keys, each of which
+shares a prefix with the one before it; its values (protocol buffers) say where in the data file a variable lies
+and of which type and shape it is. Blocks and variables have checksums (CRC-32C, masked), which are compared.
 Only what these networks need is read: one data file, blocks without compression, numbers of 32 bits.
 """
 
@@ -28,7 +28,7 @@ _POLYNOMIAL = 0x82F63B78
 Fields = dict[int, list[int | bytes]]
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """What such a checkpoint does not hold."""
 
 
@@ -70,15 +70,15 @@ def read_checkpoint(index: Path, data: Path) -> dict[str, np.ndarray]:
     """
     try:
         entries = dict(_table(index.read_bytes()))
-    except (_Refused, LookupError, ValueError, struct.error) as error:
+    except (_RefusedError, LookupError, ValueError, struct.error) as error:
         raise InputError(f"{index}: not the index of a TensorFlow checkpoint ({error}); refused") from error
     numbers = data.read_bytes()
     try:
         variables = {name.decode(): _fields(value) for name, value in entries.items() if name}
         if sum(_last(fields, _SIZE) for fields in variables.values()) > len(numbers):
-            raise _Refused("its variables overlap, or it ends too early")
+            raise _RefusedError("its variables overlap, or it ends too early")
         return {name: _tensor(fields, numbers) for name, fields in variables.items()}
-    except (_Refused, LookupError, ValueError, TypeError, struct.error) as error:
+    except (_RefusedError, LookupError, ValueError, TypeError, struct.error) as error:
         raise InputError(f"{data}: not the data of {index.name} ({error}); refused") from error
 
 
@@ -114,15 +114,15 @@ def _tensor(entry: Mapping[int, list], data: bytes) -> np.ndarray:
     """Return the variable that an entry of the index is about."""
     dtype, shard = _last(entry, _DTYPE), _last(entry, _SHARD)
     if (dtype, shard) != (_FLOAT32, 0):
-        raise _Refused("a variable of another type or in another file")
+        raise _RefusedError("a variable of another type or in another file")
     offset, size = _last(entry, _OFFSET), _last(entry, _SIZE)
     dimensions = _fields(_last(entry, _SHAPE) or b"").get(_DIMENSION, [])
     shape = [_last(_fields(dimension), _LENGTH) for dimension in dimensions]
     content = data[offset : offset + size]
     if len(content) != size:
-        raise _Refused("it ends too early")
+        raise _RefusedError("it ends too early")
     if masked(crc32c(content)) != _last(entry, _CHECKSUM):
-        raise _Refused("wrong checksum")
+        raise _RefusedError("wrong checksum")
     return np.frombuffer(content, "<f4").reshape(shape)
 
 
@@ -130,12 +130,12 @@ def _table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield keys and values of a sorted table."""
     footer = data[-_FOOTER_BYTES:]
     if len(footer) != _FOOTER_BYTES or not footer.endswith(_MAGIC):
-        raise _Refused("it does not end as one")
+        raise _RefusedError("it does not end as one")
     numbers = _Varints(footer)
     numbers.handle()  # of a block about blocks: it is empty
     handles = [_Varints(value).handle() for _, value in _block(data, *numbers.handle())]
     if sum(size for _, size in handles) > len(data):
-        raise _Refused("its blocks overlap")
+        raise _RefusedError("its blocks overlap")
     for handle in handles:
         yield from _block(data, *handle)
 
@@ -144,12 +144,12 @@ def _block(data: bytes, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]
     """Yield keys and values of the block at a place."""
     block = data[offset : offset + size + _TRAILER_BYTES]
     if len(block) != size + _TRAILER_BYTES:
-        raise _Refused("a block is cut off")
+        raise _RefusedError("a block is cut off")
     content, compression, (checksum,) = block[:size], block[size], struct.unpack("<I", block[size + 1 :])
     if masked(crc32c(block[: size + 1])) != checksum:
-        raise _Refused("wrong checksum")
+        raise _RefusedError("wrong checksum")
     if compression:
-        raise _Refused("a block is compressed")
+        raise _RefusedError("a block is compressed")
     (n_restarts,) = struct.unpack("<I", content[-4:])
     entries = _Varints(content[: size - 4 * (n_restarts + 1)])
     key = b""
@@ -173,7 +173,7 @@ def _fields(message: bytes) -> Fields:
         elif kind in (_FIXED32, _FIXED64):
             value = int.from_bytes(reader.take(4 if kind == _FIXED32 else 8), "little")
         else:
-            raise _Refused("a field of an unknown kind")
+            raise _RefusedError("a field of an unknown kind")
         found.setdefault(number, []).append(value)
     return found
 
@@ -201,7 +201,7 @@ class _Varints:
             if byte < 0x80:
                 return number
             if shift > 63:
-                raise _Refused("a number is too large")
+                raise _RefusedError("a number is too large")
 
     def handle(self) -> tuple[int, int]:
         """Return where a block begins and how long it is."""
@@ -209,6 +209,6 @@ class _Varints:
 
     def take(self, size: int) -> bytes:
         if size > self.left():
-            raise _Refused("it ends too early")
+            raise _RefusedError("it ends too early")
         self._place += size
         return self._data[self._place - size : self._place]
