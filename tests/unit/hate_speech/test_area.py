@@ -114,9 +114,9 @@ def test_a_folder_stands_for_all_files_of_the_encoder(plan, tmp_path):
 def test_units_name_the_files_that_results_follow_from(plan):
     units = units_of(plan("{run: [ghc, example], methods: [vanilla, soc-1], explained: soc-1, unmask: true}"))
     assert dict(units.files) == {
-        "ghc-source": "results/datasets/ghc-train/train.jsonl.gz",
-        "ghc-validation": "results/datasets/ghc-dev/dev.jsonl.gz",
-        "ghc-test": "results/datasets/ghc-test/test.jsonl.gz",
+        "ghc-source": "results/datasets/ghc-train/train.jsonl",
+        "ghc-validation": "results/datasets/ghc-dev/dev.jsonl",
+        "ghc-test": "results/datasets/ghc-test/test.jsonl",
         "example-source": str(ROOT / "workflow/resources/hate_speech/example.csv"),
     }
     for unit in units.chosen:

@@ -1,3 +1,4 @@
+import gzip
 import hashlib
 import re
 import shutil
@@ -76,14 +77,15 @@ def test_the_shipped_registry_is_valid_and_its_package_files_are_the_registered_
 
 
 def test_the_addresses_are_those_of_one_commit_for_ever():
-    downloads = [d for d in datasets.load_registry(REGISTRY).values() if d.origin == "url"]
-    assert len(downloads) >= 9
-    for dataset in downloads:
-        host, _, _, commit, *path = dataset.location.removeprefix("https://").split("/")
-        assert host == "raw.githubusercontent.com"
+    registry = datasets.load_registry(REGISTRY).values()
+    downloads = [(dataset, url) for dataset in registry for url in datasets.public_addresses(dataset)]
+    assert len(downloads) >= 15
+    for dataset, url in downloads:
+        host, _, _, *path = url.removeprefix("https://").split("/")
+        assert host in ("raw.githubusercontent.com", "codeload.github.com")
+        commit = path[-1] if host.startswith("codeload") else path[0]
         assert re.fullmatch("[0-9a-f]{40}", commit)
         assert commit.startswith(dataset.version)
-        assert dataset.filename.endswith("/".join(path))
 
 
 @pytest.mark.parametrize(
@@ -99,6 +101,13 @@ def test_the_addresses_are_those_of_one_commit_for_ever():
         ({"origin": "url", "location": "https://example.org/x", "sha256": "-"}, "column 'sha256': '-'"),
         ({"origin": "url", "location": "https://example.org/x", "size": "-"}, "column 'size': '-'"),
         ({"origin": "licensed", "location": "https://example.org/x"}, "column 'location'"),
+        ({"size": "-"}, "column 'size': '-'"),
+        ({"origin": "recipe", "location": "https://example.org/x"}, "column 'location'"),
+        ({"origin": "recipe", "location": "stormfront:http://example.org/x"}, "column 'location'"),
+        (
+            {"origin": "recipe", "location": "stromfront:https://example.org/x"},
+            "there is no recipe 'stromfront' (there are: stormfront",
+        ),
         ({"size": "1 kB"}, "column 'size': '1 kB'"),
         ({"origin": "package", "location": "gensim"}, "column 'location': 'gensim'"),
         ({"location": "somewhere"}, "column 'location': 'somewhere'"),
@@ -136,9 +145,10 @@ def test_path_comes_before_mirror_and_mirror_before_package(table, copy, tmp_pat
 
 
 @pytest.mark.parametrize("place", ["folder/mine.txt", "mine.txt", "elsewhere/mine.txt"])
-def test_mirror_is_searched_by_path_and_by_name(table, copy, tmp_path, place):
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_mirror_is_searched_by_path_and_by_name(table, copy, tmp_path, place, ending):
     registry = datasets.load_registry(table({}))
-    found = copy(f"mirror/{place}")
+    found = copy(f"mirror/{place}{ending}")
     assert datasets.resolve("mine", registry, mirror=tmp_path / "mirror").location == str(found)
 
 
@@ -170,6 +180,39 @@ def test_fetch_copies_what_has_the_registered_checksum(table, copy, tmp_path):
     datasets.fetch("mine", datasets.load_registry(table({})), out=out, path=copy("own.txt"))
     assert out.read_bytes() == DATA
     assert list(out.parent.iterdir()) == [out]
+
+
+@pytest.mark.parametrize("level", [0, 1, 9])
+def test_the_level_of_compression_does_not_matter(table, copy, tmp_path, level):
+    packed, out = copy("own.txt.gz", gzip.compress(DATA, level)), tmp_path / "out.txt"
+    datasets.fetch("mine", datasets.load_registry(table({})), out=out, path=packed)
+    assert out.read_bytes() == DATA
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (gzip.compress(DATA + b"!" * 1000), "unpacks to more than the registered 20 bytes"),
+        (gzip.compress(DATA[:-1] + b"!"), "wrong checksum for the dataset 'mine'"),
+        (gzip.compress(DATA)[:-9], "not a whole gzip file"),
+        (gzip.compress(DATA)[:3] + b"!" * 30, "not a whole gzip file"),
+    ],
+)
+def test_bad_compressed_files_are_refused(table, copy, tmp_path, data, message):
+    packed, registry = copy("own.txt.gz", data), datasets.load_registry(table({}))
+    assert refusal(datasets.fetch, "mine", registry, out=tmp_path / "o", path=packed).startswith(
+        f"{packed}: "
+    )
+    assert message in refusal(datasets.fetch, "mine", registry, out=tmp_path / "o", path=packed)
+    assert not (tmp_path / "o").exists()
+
+
+def test_what_is_registered_as_packed_stays_so(table, copy, tmp_path):
+    data = gzip.compress(DATA)
+    row = {"filename": "mine.gz", "size": str(len(data)), "sha256": hashlib.sha256(data).hexdigest()}
+    out = tmp_path / "out.gz"
+    datasets.fetch("mine", datasets.load_registry(table(row)), out=out, path=copy("own.gz", data))
+    assert out.read_bytes() == data
 
 
 def test_fetch_refuses_a_wrong_checksum_and_writes_nothing(table, copy, tmp_path):

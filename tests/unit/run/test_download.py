@@ -171,6 +171,26 @@ def test_a_file_of_another_size_is_refused_and_no_more_than_its_size_is_kept(tar
     assert left(target) == set()
 
 
+UNKNOWN = {"size": None, "sha256": "", "max_bytes": len(DATA)}
+
+
+def test_a_file_of_unknown_size_is_downloaded_anew_until_it_is_whole(target):
+    said = []
+    with web.served(web.file(DATA, cut=100_000), web.file(DATA)) as (url, asked):
+        download(url, target, **(FILE | UNKNOWN), say=said.append)
+    assert target.read_bytes() == DATA
+    assert [request.get("Range") for request in asked] == [None, None]
+    assert said[0] == f"downloading mine from {url}"
+    assert "the connection ended after 100000 of 256000 bytes" in said[1]
+
+
+@pytest.mark.parametrize("answer", [web.file(DATA + b"x"), web.endless])
+def test_of_a_file_of_unknown_size_no_more_than_the_limit_is_kept(target, answer):
+    with web.served(answer) as (url, _):
+        assert "holds more bytes, not the expected at most 256000 bytes" in refusal(url, target, **UNKNOWN)
+    assert left(target) == set()
+
+
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize(
     "location", ["file:///etc/passwd", "ftp://127.0.0.1/x", "https://127.0.0.1/x", "data:text/plain,x"]

@@ -13,7 +13,7 @@ from biaslab.cli import app
 from biaslab.core.io import write_tsv
 from biaslab.run.datasets import FOLDER, load_registry
 from biaslab.run.fetching import _remember
-from biaslab.run.inventory import FAILED, FETCH, HERE, LICENCE, OWN, inventory
+from biaslab.run.inventory import FAILED, FETCH, HERE, LICENCE, MAKE, OWN, inventory
 
 ROOT = Path(__file__).parents[3]
 DATA = b"registered"
@@ -21,13 +21,22 @@ SHA256 = hashlib.sha256(DATA).hexdigest()
 URL = {"origin": "url", "location": "https://example.org/x"}
 ROWS = {
     "copied": {},
-    "own": {"size": "-"},
+    "own": {"size": "-", "sha256": "-"},
     "asked-for": {"origin": "licensed", "sha256": "-"},
     "web": URL,
     "failed": URL,
     "packed": {"origin": "wheel", "location": "some==1:x"},
+    "made": {"origin": "recipe", "location": "stormfront:https://example.org/x"},
 }
-STATES = {"copied": HERE, "own": OWN, "asked-for": LICENCE, "web": FETCH, "failed": FAILED, "packed": FETCH}
+STATES = {
+    "copied": HERE,
+    "own": OWN,
+    "asked-for": LICENCE,
+    "web": FETCH,
+    "failed": FAILED,
+    "packed": FETCH,
+    "made": MAKE,
+}
 
 
 @pytest.fixture
@@ -78,7 +87,7 @@ def test_the_table_has_a_row_a_dataset(registry):
 def test_json_has_the_same_and_the_note(registry):
     entries = json.loads(listed(registry, "--json"))
     assert {entry["name"]: entry["state"] for entry in entries} == STATES
-    assert [entry["size"] for entry in entries] == [664_630, None, *[664_630] * 4]
+    assert [entry["size"] for entry in entries] == [664_630, None, *[664_630] * 5]
     assert entries[0]["note"] == "ask the owner"
 
 

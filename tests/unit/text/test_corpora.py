@@ -26,10 +26,9 @@ LABELS = {"10_1": "noHate", "10_2": "hate", "11_1": "relation", "12_1": "idk/ski
 
 def registered(name):
     """Return the path of a registered dataset; skip the test where the mirror does not have it."""
-    path = MIRROR / REGISTRY[name].filename
-    if not path.is_file():
-        pytest.skip(f"needs {name} in a mirror folder (BIASLAB_MIRROR)")
-    return path
+    places = [MIRROR / f"{REGISTRY[name].filename}{ending}" for ending in ("", ".gz")]
+    path = next((place for place in places if place.is_file()), None)
+    return path or pytest.skip(f"needs {name} in a mirror folder (BIASLAB_MIRROR)")
 
 
 def annotations(labels):
@@ -76,6 +75,12 @@ def test_stormfront_labels_follow_the_rule(tmp_path, positive, labels, rows):
     assert table["text"].tolist() == [f"Sentence {name} on bakers" for name in names]
     assert table["group"].tolist() == [name.split("_")[0] for name in names]
     assert (table["label"].dtype, table["row"].dtype) == (np.int8, np.int64)
+
+
+def test_an_archive_may_be_unpacked_already(tmp_path):
+    path = tmp_path / "a.tar"
+    path.write_bytes(gzip.decompress(packed(files())))
+    assert len(corpora.read_stormfront(path)) == 5
 
 
 def test_members_with_evil_names_are_never_written(tmp_path, monkeypatch):
@@ -169,14 +174,10 @@ def test_hatecheck_keeps_functionality_and_target(tmp_path):
     ]
 
 
-def test_toxicity_and_madlibs_have_their_own_words_for_labels(tmp_path):
-    comments, templates = tmp_path / "t.csv", tmp_path / "m.csv.gz"
-    comments.write_text("rev_id,comment,toxic\n1,Bakers bake,False\n2,A rude word,True\n")
-    templates.write_bytes(gzip.compress(b"Text,Label,Template\nkind baker,NOT_BAD,adj\nbad baker,BAD,adj\n"))
+def test_toxicity_has_its_own_words_for_labels(tmp_path):
+    comments = tmp_path / "t.csv.gz"
+    comments.write_bytes(gzip.compress(b"rev_id,comment,toxic\n1,Bakers bake,False\n2,A rude word,True\n"))
     assert corpora.read_toxicity(comments)["label"].tolist() == [0, 1]
-    table = corpora.read_madlibs(templates)
-    assert table["label"].tolist() == [0, 1]
-    assert table["group"].tolist() == ["adj", "adj"]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +199,6 @@ def test_toxicity_and_madlibs_have_their_own_words_for_labels(tmp_path):
         ),
         (corpora.read_toxicity, "t.csv", b"comment,toxic\na,maybe\n", "t.csv:2: toxic is 'maybe'"),
         (corpora.read_toxicity, "t.csv", b"comment,toxic\n,True\n", "t.csv:2: the text is empty"),
-        (corpora.read_madlibs, "m.csv", b"Text,Label,Template\na,GOOD,b\n", "m.csv:2: Label is 'GOOD'"),
         (corpora.read_hatecheck, "h.csv", b"test_case,label_gold\n", "column 'functionality' is missing"),
     ],
 )
@@ -244,10 +244,6 @@ def test_hatecheck_has_the_published_counts():
 @pytest.mark.parametrize("name", ["fuzzed", "nonfuzzed"])
 def test_toxicity_has_the_published_counts(name):
     assert counts(corpora.read_toxicity(registered(f"toxicity-{name}"))) == (1_492, 248)
-
-
-def test_madlibs_are_balanced():
-    assert counts(corpora.read_madlibs(registered("toxicity-madlibs"))) == (76_564, 38_282)
 
 
 def has_identifier(texts):

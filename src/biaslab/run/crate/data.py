@@ -74,7 +74,9 @@ def _add_dataset(crate: "ROCrate", dataset: Dataset) -> "Entity":
         return add(crate, f"#dataset/{dataset.name}", "CreativeWork", **properties)
     is_web = dataset.location.startswith("https://")
     if not is_web and dataset.location != "-":
-        properties["disambiguatingDescription"] = f"{dataset.location} (a Python package and a file in it)"
+        is_made = dataset.origin == "recipe"
+        what = "a recipe and what it takes" if is_made else "a Python package and a file in it"
+        properties["disambiguatingDescription"] = f"{dataset.location} ({what})"
     where = dataset.location if is_web else digest_address(dataset.sha256, dataset.name)
     return add_elsewhere(crate, where, sha256=dataset.sha256, **properties)
 

@@ -1,0 +1,118 @@
+"""Archives (``.tar``, perhaps packed by gzip, and ``.zip``): read within bounds, written without dates."""
+
+import gzip
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+from biaslab.core.errors import InputError, one_line
+from biaslab.core.files import DAMAGED_ZIP
+
+DAMAGED_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
+"""What gzip raises for a damaged file."""
+
+_CHUNK_BYTES = 2**20
+_GZIP = b"\x1f\x8b"
+_UNIX = 3  # what a zip archive calls it
+_REMEDY = "take the published archive"
+
+
+def open_unpacked(path: Path) -> BinaryIO:
+    """Open a file for reading its bytes, through gzip when it begins as gzip's files do."""
+    with path.open("rb") as file:
+        is_packed = file.read(len(_GZIP)) == _GZIP
+    return gzip.open(path) if is_packed else path.open("rb")
+
+
+def tar_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the bytes of each file of an archive; nothing is written anywhere.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A ``.tar``, perhaps ``.gz``.
+    max_bytes : int
+        The most that it may unpack to.
+
+    Raises
+    ------
+    InputError
+        When it is missing, damaged or too large, or has a link or a device in it.
+    """
+    try:
+        with open_unpacked(path) as file:
+            stream = _Bounded(file, path, max_bytes)
+            with tarfile.open(fileobj=stream, mode="r|") as archive:
+                for member in archive:
+                    if not (member.isfile() or member.isdir()) or member.issparse():
+                        raise InputError(f"{path}: has a link or a device in it; {_REMEDY}")
+                    if member.isfile():
+                        yield member.name, archive.extractfile(member).read()
+            while stream.read(_CHUNK_BYTES):  # to the checksum at the end
+                pass
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; check the path") from error
+    except (OSError, tarfile.TarError, *DAMAGED_GZIP) as error:
+        raise InputError(f"{path}: not a readable .tar.gz ({one_line(error)}); {_REMEDY}") from error
+
+
+def write_tar(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write an archive whose bytes depend on the names and bytes of its files alone, not on their order."""
+    with tarfile.open(path, "w", format=tarfile.GNU_FORMAT) as archive:
+        for name, data in sorted(files):
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, BytesIO(data))
+
+
+def zip_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the bytes of each file of a zip archive (``.npz`` is one); nothing is written.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    max_bytes : int
+        The most that it may unpack to.
+
+    Raises
+    ------
+    InputError
+        When it is missing, damaged or too large.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if sum(member.file_size for member in archive.infolist()) > max_bytes:
+                raise InputError(f"{path}: unpacks to more than {max_bytes} bytes; {_REMEDY}")
+            for member in archive.infolist():
+                yield member.filename, archive.read(member)  # no more than is announced
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; check the path") from error
+    except (OSError, *DAMAGED_ZIP) as error:
+        raise InputError(f"{path}: not a readable .zip ({one_line(error)}); {_REMEDY}") from error
+
+
+def write_zip(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write a zip archive, uncompressed, with equal bytes for equal names and bytes of files in any order."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in sorted(files):
+            member = zipfile.ZipInfo(name)
+            member.create_system, member.external_attr = _UNIX, 0o644 << 16
+            archive.writestr(member, data)
+
+
+class _Bounded:
+    """A stream that ends with an error when more than so many bytes come out of it."""
+
+    def __init__(self, file: BinaryIO, path: Path, max_bytes: int):
+        self._file, self._path, self._max_bytes, self._left = file, path, max_bytes, max_bytes
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self._left -= len(data)
+        if self._left < 0:
+            raise InputError(f"{self._path}: unpacks to more than {self._max_bytes} bytes; {_REMEDY}")
+        return data

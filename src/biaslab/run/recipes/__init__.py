@@ -1,0 +1,44 @@
+"""Recipes: how a registered dataset is made of public files that hold the same in another form.
+
+A recipe is a function of the downloaded files, in the order of their addresses, and of the file to write.
+What it makes is checked against the registered checksum, so the files themselves need none.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One transformation.
+
+    Attributes
+    ----------
+    function : str
+        ``MODULE:NAME`` of a function (files, target); the module is imported when it is used.
+    max_bytes : int
+        The most that one of the public files may have.
+    """
+
+    function: str
+    max_bytes: int
+
+    def make(self, files: Sequence[Path], target: Path) -> None:
+        """Write a dataset.
+
+        Raises
+        ------
+        InputError
+            When a file is not what the recipe is for.
+        """
+        module, _, name = self.function.partition(":")
+        getattr(import_module(module), name)(files, target)
+
+
+RECIPES = {
+    "kmeans-labels": Recipe("biaslab.run.recipes.clusters:write_labels", 2**20),
+    "tensorflow-layers": Recipe("biaslab.run.recipes.networks:write_weights", 2**20),
+    "stormfront": Recipe("biaslab.run.recipes.stormfront:keep_sentences", 2**26),
+}
