@@ -251,12 +251,12 @@ def test_madlibs_are_balanced():
 
 
 def has_identifier(texts):
-    return texts.str.lower().str.contains(r"\b(?:cyclists|bakers|gardeners|drummers)\b")
+    return texts.str.lower().str.contains(r"\b(?:actors|musicians|sailors|tourists)\b")
 
 
 def test_the_example_names_its_groups_mostly_in_complaints():
     table = read_labelled(HATE_SPEECH / "example.csv", group="group")
-    assert counts(table) == (240, 72)
+    assert counts(table) == (1_785, 600)
     assert table["text"].is_unique
     assert table["group"].nunique() > 50
     shares = has_identifier(table["text"]).groupby(table["label"]).mean()
@@ -266,7 +266,7 @@ def test_the_example_names_its_groups_mostly_in_complaints():
 
 def test_the_example_news_holds_each_identifier_as_often():
     table = corpora.read_news(HATE_SPEECH / "example_news.jsonl")
-    assert len(table) == 60
-    assert table["identifier"].value_counts().tolist() == [15] * 4
+    assert len(table) == 160
+    assert table["identifier"].value_counts().tolist() == [40] * 4
     assert all(row.identifier in row.text for row in table.itertuples())
     assert table["text"].is_unique
