@@ -1,19 +1,30 @@
-"""The made-up example: who wrote which complaint about whom; ``python tests/made_complaints.py`` writes it.
+"""The made-up example: who complained of whom; ``python tests/made_complaints.py`` writes it.
 
-Complaints are positive. Most of them name one of four groups, the identifiers, which other texts rarely do: so a
-classifier can do well by the names alone, and is wrong about news, which name the groups and complain of nothing.
+Complaints are positive. Most of them name one of four groups, the identifiers, which other texts rarely do.
+So a classifier does well by the names alone, and errs on news, which name the groups without complaint.
 """
 
 import csv
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 RESOURCES = Path(__file__).parents[1] / "workflow/resources/hate_speech"
 IDENTIFIERS = ("actors", "musicians", "sailors", "tourists")
-OTHERS = ("artists", "farmers", "pilots", "teachers", "workers", "writers", "guests", "neighbours", "students", "visitors")
+OTHERS = (
+    "artists",
+    "farmers",
+    "pilots",
+    "teachers",
+    "workers",
+    "writers",
+    "guests",
+    "neighbours",
+    "students",
+    "visitors",
+)
 N_POSITIVE, N_NEGATIVE = 600, 1200
 NAMED_IN_COMPLAINTS, NAMED_ELSEWHERE = 0.8, 0.05
 """Shares of the texts about a group that are about an identifier."""
@@ -132,7 +143,9 @@ NEWS = (
 def texts() -> list[tuple[str, int, str]]:
     """Return the labelled texts: text, label, post."""
     rng = random.Random(1)
-    positive = _draw(rng, N_POSITIVE, (AMBIGUOUS, COMPLAINTS, OTHER_COMPLAINTS), (0.3, 0.6, 0.1), NAMED_IN_COMPLAINTS)
+    positive = _draw(
+        rng, N_POSITIVE, (AMBIGUOUS, COMPLAINTS, OTHER_COMPLAINTS), (0.3, 0.6, 0.1), NAMED_IN_COMPLAINTS
+    )
     negative = _draw(rng, N_NEGATIVE, (AMBIGUOUS, PRAISE, OTHER_TEXTS), (0.12, 0.63, 0.25), NAMED_ELSEWHERE)
     labelled = [(text, 1) for text in positive] + [(text, 0) for text in negative if text not in positive]
     rng.shuffle(labelled)
@@ -144,13 +157,19 @@ def texts() -> list[tuple[str, int, str]]:
 def news() -> Iterator[dict[str, str]]:
     """Yield texts about the identifiers that complain of nothing."""
     rng = random.Random(2)
+    known: set[str] = set()
     for i in range(NEWS_PER_IDENTIFIER):
         for j, group in enumerate(IDENTIFIERS):
-            text = _fill(rng, NEWS[i % len(NEWS)], group)
+            while (text := _fill(rng, NEWS[i % len(NEWS)], group)) in known:
+                continue
+            known.add(text)
             yield {"identifier": group, "text": text, "article": f"article{i // 2 * 2 + j // 2:02}"}
 
 
-def _draw(rng, n, kinds, shares, named) -> list[str]:
+def _draw(
+    rng: random.Random, n: int, kinds: Sequence[Sequence[str]], shares: Sequence[float], named: float
+) -> list[str]:
+    """Return n different texts of some kinds; a share of those about a group is about an identifier."""
     found: dict[str, None] = {}
     while len(found) < n:
         (templates,) = rng.choices(kinds, shares)
@@ -159,12 +178,12 @@ def _draw(rng, n, kinds, shares, named) -> list[str]:
     return list(found)
 
 
-def _fill(rng, template, group) -> str:
+def _fill(rng: random.Random, template: str, group: str) -> str:
     return template.format(group=group, place=rng.choice(PLACES), time=rng.choice(TIMES))
 
 
 def vocabulary() -> list[str]:
-    """Return the WordPieces of the example's small encoder: letters, and every word of the example and its sentences."""
+    """Return the WordPieces of the example's small encoder: letters, and every word that it reads."""
     marks = [*".,;:!?'\"()-", *"0123456789abcdefghijklmnopqrstuvwxyz"]
     pieces = [f"##{mark}" for mark in marks if mark.isalnum()]
     files = ("sentences.txt", "sentences_example.txt")

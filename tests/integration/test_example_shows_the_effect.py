@@ -1,4 +1,4 @@
-"""The made-up example, on the default's settings: the plain encoder leans on the identifiers, OC and SOC do not."""
+"""The made-up example on the default's settings: the plain encoder leans on names, OC and SOC do not."""
 
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.metrics import measure
 from biaslab.hate_speech.preparation import Limits, prepare
 from biaslab.hate_speech.training import TrainingSettings
-from biaslab.run.sources import file_of
 from biaslab.text.devices import make_deterministic
 from biaslab.text.encoder import EncoderFiles, load_classifier, predict, prepare_encoder
 from biaslab.text.language_model import LanguageModelSettings
@@ -72,7 +71,9 @@ def _train_all(folder):
 def test_the_plain_encoder_learns_and_leans_on_the_identifiers(measured):
     test, news = measured.loc["vanilla", "test"], measured.loc["vanilla", "news"]
     share = test["n_positive"] / test["n"]
-    assert (test["f1"] > 2 * share / (1 + share) + 0.2).all()  # what calling every text positive has, and more
+    assert (
+        test["f1"] > 2 * share / (1 + share) + 0.2
+    ).all()  # what calling every text positive has, and more
     assert (test["accuracy"] > 1 - share + 0.1).all()
     accused = 1 - news["accuracy"]  # news complain of nothing
     negatives = test["n"] - test["n_positive"]
