@@ -15,7 +15,7 @@ RESOURCES = ROOT / "workflow/resources/hate_speech"
 EXAMPLE = RESOURCES / "example.csv"
 NEWS_FILE = RESOURCES / "example_news.jsonl"
 IDENTIFIERS = RESOURCES / "identifiers_example.yaml"
-TERMS = ("cyclists", "bakers", "gardeners", "drummers")
+TERMS = ("actors", "musicians", "sailors", "tourists")
 WORDS = (RESOURCES / "example-encoder/vocab.txt").read_text(encoding="utf-8").split()
 
 

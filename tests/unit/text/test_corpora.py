@@ -1,5 +1,6 @@
 """The published files of every corpus: made ones in their format, bad ones, and the real counts."""
 
+import csv
 import gzip
 import io
 import json
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import made_complaints
 from biaslab.core.errors import InputError
 from biaslab.run import datasets
 from biaslab.text import corpora
@@ -247,22 +249,32 @@ def test_toxicity_has_the_published_counts(name):
 
 
 def has_identifier(texts):
-    return texts.str.lower().str.contains(r"\b(?:cyclists|bakers|gardeners|drummers)\b")
+    return texts.str.lower().str.contains(r"\b(?:actors|musicians|sailors|tourists)\b")
 
 
 def test_the_example_names_its_groups_mostly_in_complaints():
     table = read_labelled(HATE_SPEECH / "example.csv", group="group")
-    assert counts(table) == (240, 72)
+    assert counts(table) == (1_785, 600)
     assert table["text"].is_unique
     assert table["group"].nunique() > 50
     shares = has_identifier(table["text"]).groupby(table["label"]).mean()
-    assert shares[1] > 0.7
+    assert shares[1] > 0.65
     assert 0 < shares[0] < 0.1
+
+
+def test_the_example_is_what_its_generator_writes():
+    with (HATE_SPEECH / "example.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    assert rows == [[text, str(label), post] for text, label, post in made_complaints.texts()]
+    lines = (HATE_SPEECH / "example_news.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == list(made_complaints.news())
+    pieces = (HATE_SPEECH / "example-encoder/vocab.txt").read_text(encoding="utf-8").splitlines()
+    assert pieces == made_complaints.vocabulary()
 
 
 def test_the_example_news_holds_each_identifier_as_often():
     table = corpora.read_news(HATE_SPEECH / "example_news.jsonl")
-    assert len(table) == 60
-    assert table["identifier"].value_counts().tolist() == [15] * 4
+    assert len(table) == 160
+    assert table["identifier"].value_counts().tolist() == [40] * 4
     assert all(row.identifier in row.text for row in table.itertuples())
     assert table["text"].is_unique

@@ -152,7 +152,7 @@ def test_the_example_encoder_reads_every_word_of_the_example_in_one_piece():
     tokenizer = Greedy(words)
     assert "[UNK]" not in tokenizer.pieces("unheard of words take letters0")
     ids = identifier_ids(read_identifiers(HATE_SPEECH / "identifiers_example.yaml"), tokenizer)
-    assert [words[i] for i in ids.values()] == ["cyclists", "bakers", "gardeners", "drummers"]
+    assert [words[i] for i in ids.values()] == ["actors", "musicians", "sailors", "tourists"]
 
 
 def test_the_example_encoder_is_a_bert_of_the_size_of_its_vocabulary():
