@@ -168,7 +168,8 @@ def _classifier(
     model: str, table: "Data | None", schema: "Schema", epochs: int, seed: int, out: Path
 ) -> "Model":
     """Return the classifier that an argument names; a network that is trained is kept in the folder."""
-    from biaslab.classifiers.adapters import adapt, import_object
+    from biaslab.classifiers.adapters import adapt
+    from biaslab.classifiers.foreign import import_object
     from biaslab.classifiers.networks import load_network, save_network
 
     n_classes = len(schema.classes)
@@ -182,7 +183,7 @@ def _classifier(
         save_network(out / "network.npz", network)
         return network
     found = load_network(Path(model)) if model.endswith(".npz") else import_object(model)
-    return adapt(found, schema.domain.n_attributes, n_classes)
+    return adapt(found, schema.domain.n_attributes, n_classes, schema.label)
 
 
 def _search(
@@ -198,13 +199,15 @@ def _search(
     import pandas as pd
 
     from biaslab.core.io import write_tsv
+    from biaslab.core.stats import is_below_chance
     from biaslab.core.tables import write_table
     from biaslab.fairness_testing import campaign
     from biaslab.fairness_testing.summary import show, summary_table
     from biaslab.fairness_testing.testers.subject import Subject
 
     X = table.X
-    accuracy = float((model.labels(X) == table.y).mean())
+    labels = model.labels(X)
+    accuracy = float((labels == table.y).mean())
     rows, found, changed = [], [], []
     for names in groups:
         subject, name = Subject(model, schema.domain, schema.protect(names)), ",".join(names)
@@ -223,3 +226,9 @@ def _search(
     summary = pd.DataFrame(rows)
     write_table(out / "summary", summary_table(summary))
     show(str(data), table, schema, accuracy, summary, *tables)
+    if is_below_chance(labels, table.y):
+        typer.echo(
+            f"biaslab: the classifier agrees with {data} less often than chance would; its outputs may be in"
+            f" another order than label.classes of {schema.name} ({', '.join(schema.classes)}): correct it there",
+            err=True,
+        )
