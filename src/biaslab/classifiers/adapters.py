@@ -73,7 +73,8 @@ def _order(classifier: object, label: Category) -> list[int] | None:
     classes = classes_of(classifier)
     if classes is None:
         return None
-    order = column_order(classes, {} if label.coded else label.codes, label.values)
+    codes = {str(code): code for code in range(len(label.values))} if label.coded else label.codes
+    order = column_order(classes, codes, label.values)
     if order is None:
         raise InputError(
             f"the classifier's classes are {', '.join(classes)}, but those of the column '{label.column}' are"

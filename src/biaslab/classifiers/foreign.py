@@ -1,6 +1,7 @@
 """Classifiers of the user's: imported, asked, and their answers read by their own order of the classes."""
 
 import importlib
+import itertools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,9 +11,7 @@ import numpy as np
 
 from biaslab.core.errors import InputError, suggest
 
-FLAGS = {"False": 0, "True": 1}
-"""Labels that are truth values."""
-
+_FLAGS = {"False": "0", "True": "1"}
 _TOLERANCE = 1e-3  # of a sum of probabilities, which may be in half precision
 
 
@@ -148,8 +147,9 @@ def column_order(classes: Sequence[str], codes: Mapping[str, int], names: Sequen
     all_places = range(len(names))
     named = dict(zip(names, all_places, strict=True))
     numbered = {str(place): place for place in all_places}
-    for known in (codes, named, numbered, FLAGS):
-        found = [known.get(name, -1) for name in classes]
+    digits = [_FLAGS.get(name, name) for name in classes]
+    for known, written in itertools.product((codes, named, numbered), (classes, digits)):
+        found = [known.get(name, -1) for name in written]
         if sorted(found) == list(all_places):
             return [found.index(place) for place in all_places]
     return None

@@ -11,6 +11,8 @@ from biaslab.fairness_testing.text import cli as text_cli
 from biaslab.run.options import Out, Seed, Threads
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from biaslab.classifiers.encoding import Data
     from biaslab.classifiers.models import Model
     from biaslab.classifiers.schema import Schema
@@ -130,6 +132,8 @@ def judge_samples(
     whole = pd.concat(judged, ignore_index=True)
     write_tsv(out / "judged.tsv", whole[["protected", *whole.columns.drop("protected")]])
     write_tsv(out / "summary.tsv", pd.DataFrame(rows))
+    if table is not None:
+        _check_order(classifier.labels(table.X), table, data, described)
     typer.echo(f"{samples}: {len(suite.X):,} rows, {suite.n_outside:,} outside the domain")
     for row in rows:
         typer.echo(
@@ -199,7 +203,6 @@ def _search(
     import pandas as pd
 
     from biaslab.core.io import write_tsv
-    from biaslab.core.stats import is_below_chance
     from biaslab.core.tables import write_table
     from biaslab.fairness_testing import campaign
     from biaslab.fairness_testing.summary import show, summary_table
@@ -226,9 +229,16 @@ def _search(
     summary = pd.DataFrame(rows)
     write_table(out / "summary", summary_table(summary))
     show(str(data), table, schema, accuracy, summary, *tables)
+    _check_order(labels, table, data, schema)
+
+
+def _check_order(labels: "np.ndarray", table: "Data", data: Path, schema: "Schema") -> None:
+    """Say where a classifier agrees with the data less often than chance: its classes may be out of order."""
+    from biaslab.core.stats import is_below_chance
+
     if is_below_chance(labels, table.y):
         typer.echo(
-            f"biaslab: the classifier agrees with {data} less often than chance would; its outputs may be in"
-            f" another order than label.classes of {schema.name} ({', '.join(schema.classes)}): correct it there",
+            f"biaslab: the classifier agrees with {data} less often than by chance; its outputs may be in"
+            f" another order than label.classes of {schema.name} ({', '.join(schema.classes)})",
             err=True,
         )

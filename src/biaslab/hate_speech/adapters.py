@@ -76,9 +76,7 @@ def load_classifier_of(reference: str, device: str = "auto", positive: str | Non
     return CallableClassifier(function, reference, classes_of(found), positive)
 
 
-def load_folder(
-    folder: str | Path, device: str = "auto", positive: str | None = None
-) -> "FolderClassifier":
+def load_folder(folder: str | Path, device: str = "auto", positive: str | None = None) -> "FolderClassifier":
     """Return the classifier in a folder, which has the layout of Hugging Face.
 
     Its positive label is the one that its configuration calls `positive`, else the label 1.
@@ -177,12 +175,13 @@ class CallableClassifier:
         """Return the logits, (n,), of what the function answered for the texts from number `start` on."""
         if p.ndim == 2 and len(p) == n and p.shape[1] > 2:
             raise InputError(
-                f"{self.name} returned {p.shape[1]} classes; return the probability of the positive one, ({n},)"
+                f"{self.name} returned {p.shape[1]} classes; return the probability of the positive one,"
+                f" ({n},)"
             )
         if p.shape not in ((n,), (n, 2)):
             raise InputError(
-                f"{self.name} returned the shape {p.shape} for {n} texts; return the probability of the positive"
-                f" class, ({n},), or of both classes, ({n}, 2), in the order of its classes_"
+                f"{self.name} returned the shape {p.shape} for {n} texts; return the probability of the"
+                f" positive class, ({n},), or of both classes, ({n}, 2), in the order of its classes_"
             )
         check_probabilities(p, self.name, "text", start)
         if p.ndim == 1:
@@ -197,7 +196,7 @@ class CallableClassifier:
         if classes is None:
             raise InputError(
                 f"{self.name} returned two columns and has no classes_ that says which is which; return the"
-                " probability of the positive class alone, or set its classes_, [0, 1] if the second is positive"
+                " probability of the positive class alone, or set classes_, [0, 1] if the second is positive"
             )
         if len(classes) == 2:
             for known in (self.positive, "1", "True"):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 BATCH_TEXTS = 1024
 """Texts of one call of another object."""
 
+
 def load_model(reference: str, lexicon: Lexicon, device: str = "auto") -> TextModel:
     """Return the classifier that a user names.
 
