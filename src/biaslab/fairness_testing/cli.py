@@ -9,6 +9,7 @@ from biaslab.core.errors import InputError
 from biaslab.fairness_testing import cli_experiment as fairness_experiment
 from biaslab.fairness_testing.text import cli as text_cli
 from biaslab.run.options import Out, Seed, Threads
+from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +48,9 @@ def run_tester(
             " scikit-learn classifier or a torch module, here or installed; or train."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The folder for found.tsv, changed.tsv and summary (.tsv, .md).")],
+    out: Annotated[
+        Path, typer.Option(help="The folder for found.tsv, changed.tsv and summary (.tsv, .md)."), To.FOLDER
+    ],
     protected: ProtectedSets = None,
     tester: Annotated[
         str, typer.Option(help="adf, eidig-5, eidig-inf, aequitas, symbolic or random.")
@@ -97,7 +100,7 @@ def judge_samples(
     ],
     schema: Annotated[Path, typer.Option(help="What its columns mean (.yaml).")],
     model: Annotated[str, typer.Option(help="The classifier, as of run; not train without --data.")],
-    out: Annotated[Path, typer.Option(help="The folder for judged.tsv and summary.tsv.")],
+    out: Annotated[Path, typer.Option(help="The folder for judged.tsv and summary.tsv."), To.FOLDER],
     data: Annotated[
         Path | None,
         typer.Option(help="The table of the data; with it, how natural and different the finds are."),

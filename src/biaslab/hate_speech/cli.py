@@ -13,6 +13,7 @@ from biaslab.core.files import locate
 from biaslab.hate_speech import cli_experiment as hate_speech_experiment
 from biaslab.run.extras import missing_extra
 from biaslab.run.options import Seed, grouped
+from biaslab.run.outputs import To
 from biaslab.run.root import repository
 
 if TYPE_CHECKING:
@@ -118,7 +119,9 @@ def train(
         Path, typer.Option(help="The folder of a BERT: config.json, vocab.txt, model.safetensors.")
     ],
     out: Annotated[
-        Path, typer.Option(help="The folder for the classifier; a training that was killed goes on there.")
+        Path,
+        typer.Option(help="The folder for the classifier; a training that was killed goes on there."),
+        To.FOLDER,
     ],
     columns: Columns,
     training: Training,
@@ -192,6 +195,7 @@ def evaluate(
     out: Annotated[
         Path | None,
         typer.Option(help="A folder for metrics (.tsv, .md, .tex) and predictions.tsv, row by row."),
+        To.FOLDER,
     ] = None,
     limit: Limit = None,
     seed: Seed = 1,
@@ -233,6 +237,7 @@ def explain(
     out: Annotated[
         Path | None,
         typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .html, .tsv)."),
+        To.STEM,
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Sentences of the file to explain.", min=1)] = None,
     seed: Seed = 1,
@@ -289,7 +294,7 @@ def bias(
         typer.Option(help="Neutral sentences of your own (.txt, one a line), with {} for the term."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="A folder for bias and templates (.tsv, .md, .tex).")
+        Path | None, typer.Option(help="A folder for bias and templates (.tsv, .md, .tex)."), To.FOLDER
     ] = None,
     limit: Limit = None,
     seed: Seed = 1,
