@@ -33,6 +33,17 @@ def classify(X):
     granted = X @ [0.0, 3.0, 1.0, -0.5] > 1.5
     return np.column_stack([~granted, granted]).astype(float)
 
+class Twin:
+    # classify, as scikit-learn has it: its outputs in the order of classes_
+    def __init__(self, *classes):
+        self.classes_ = np.array(classes)
+
+    def predict_proba(self, X):
+        p = classify(X)
+        return p[:, [("refused", "granted").index(name) for name in self.classes_.tolist()]]
+
+twin, reverse = Twin("granted", "refused"), lambda X: classify(X)[:, ::-1]
+
 def nan(X):
     return np.full((len(X), 2), np.nan)
 
@@ -136,6 +147,24 @@ def test_the_pairs_are_what_the_classifier_says(files):
         rows.assign(sex=found[value]).to_csv("back.csv", index=False)
         labels = network().labels(read_table("back.csv", schema).X)
         assert [schema.classes[k] for k in labels] == list(found[label])
+
+
+def test_a_classifier_says_the_order_of_its_classes(files):
+    for model in ("classify", "twin"):
+        run("--tester", "random", model=f"my_classifier:{model}", out=model)
+    for name in ("found.tsv", "changed.tsv", "summary.tsv"):
+        assert (files / "classify" / name).read_bytes() == (files / "twin" / name).read_bytes()
+
+
+def test_classes_out_of_order_are_told(files):
+    Path("samples.csv").write_text(SAMPLES)
+    for command in (["run", "data.csv"], ["judge", "samples.csv", "--data", "data.csv"]):
+        for model, is_told in (("classify", False), ("reverse", True)):
+            options = ["--schema", "schema.yaml", "--model", f"my_classifier:{model}", "--out", model]
+            more = ["--tester", "random", "--seeds", "5"] if command[0] == "run" else []
+            result = CliRunner().invoke(app, ["fairness-testing", *command, *options, *more])
+            assert result.exit_code == 0, result.output
+            assert ("less often than by chance; its outputs may be in" in result.stderr) == is_told
 
 
 def test_equal_runs_write_equal_files(files):

@@ -323,7 +323,7 @@ def refused(monkeypatch, capsys, arguments):
         ({"--model": "wide.npz"}, "take the vectors that the network was trained with"),
         ({"--model": "network"}, "network: no such folder; name a network (.npz)"),
         ({"--model": "my_texts:carful"}, "has no 'carful'; did you mean 'careful'"),
-        ({"--model": "my_texts:nan"}, "my_texts:nan returned probabilities that are not finite"),
+        ({"--model": "my_texts:nan"}, "my_texts:nan returned nan, nan for the text 1: not finite"),
         ({"--model": "my_texts:three"}, "my_texts:three returned 3 classes"),
         ({"--model": "my_texts:plain"}, "my_texts:plain has no gradients(texts, labels)"),
         ({"--model": "my_texts:narrow"}, "gradients of 3 numbers a word, but the vectors have 6"),

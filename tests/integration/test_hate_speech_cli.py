@@ -25,6 +25,22 @@ def words(texts):
     complaints = "left", "broke", "late", "cyclists"
     return [0.9 if any(word in text for word in complaints) else 0.2 for text in texts]
 
+class Twin:
+    """`words`, as scikit-learn has it: both classes, in the order of classes_."""
+
+    def __init__(self, *classes):
+        self.classes_ = np.array(classes)
+
+    def predict_proba(self, texts):
+        p = np.array(words(texts))
+        columns = [p if name in ("complaint", 1) else 1 - p for name in self.classes_.tolist()]
+        return np.column_stack(columns)
+
+first, second, coded = Twin("complaint", "remark"), Twin("remark", "complaint"), Twin(0, 1)
+
+def wrong(texts):
+    return 1 - np.array(words(texts))
+
 def three(texts):
     return np.full((len(texts), 3), 1 / 3)
 
@@ -178,6 +194,22 @@ def test_a_function_is_measured(files):
     assert list(predictions.columns) == ["row", "label", "predicted", "probability"]
     assert predictions["predicted"].tolist() == positive.astype(int).tolist()
     np.testing.assert_allclose(predictions["probability"], np.where(positive, 0.9, 0.2))
+
+
+@pytest.mark.parametrize("name", ["first", "second", "coded"])
+def test_a_model_gives_the_same_answers_as_its_twin_of_another_class_order(files, name):
+    for model, out in (("words", "one"), (name, "other")):
+        _, said = run("evaluate", f"my_texts:{model}", "texts.csv", *KIND, "--out", out)
+        assert "wrong way round" not in said
+        run("bias", f"my_texts:{model}", "texts.csv", *KIND, *TERMS, "--templates", "--out", out)
+    for file in ("metrics.tsv", "predictions.tsv", "bias.tsv", "templates.tsv"):
+        assert Path("one", file).read_bytes() == Path("other", file).read_bytes()
+
+
+def test_scores_that_are_the_wrong_way_round_are_told(files):
+    for command in (("evaluate",), ("bias", *TERMS)):
+        _, said = run(command[0], "my_texts:wrong", "texts.csv", *KIND, *command[1:])
+        assert "texts.csv: the classifier gives negative texts higher scores than positive ones" in said
 
 
 def test_a_limit_of_texts_is_drawn_with_the_share_of_positive_ones(files):

@@ -1,17 +1,16 @@
 """Classifiers of the user as `models.Model`: scikit-learn's networks, torch modules, any function."""
 
-import importlib
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.neural_network import MLPClassifier
 
+from biaslab.classifiers.foreign import ask, check_probabilities, classes_of, column_order, numbers
 from biaslab.classifiers.models import Model
 from biaslab.classifiers.networks import Network
-from biaslab.core.errors import InputError, suggest
+from biaslab.classifiers.schema import Category
+from biaslab.core.errors import InputError
 
 __all__ = ["CallableModel", "TorchModel", "adapt", "from_sklearn"]
 
@@ -21,10 +20,11 @@ if TYPE_CHECKING:
 STEP = 1.0
 """How far a numerical gradient moves an attribute to either side: what a tester does, too."""
 
+_NAME = "the classifier"
 _LEAST = np.finfo(np.float64).tiny
 
 
-def adapt(classifier: object, n_attributes: int, n_classes: int) -> Model:
+def adapt(classifier: object, n_attributes: int, n_classes: int, label: Category | None = None) -> Model:
     """Return a classifier of the user's as a model, by what it is.
 
     Parameters
@@ -33,6 +33,9 @@ def adapt(classifier: object, n_attributes: int, n_classes: int) -> Model:
         A torch module returns logits; a function, probabilities, (n, k), of samples, (n, d) float64.
     n_attributes, n_classes : int
         What the data have.
+    label : Category, optional
+        The labels of the data. With it the outputs of a classifier that has ``classes_`` are put in the order
+        of the data's classes; all others have to be in that order.
 
     Returns
     -------
@@ -43,8 +46,9 @@ def adapt(classifier: object, n_attributes: int, n_classes: int) -> Model:
     InputError
         When it is none of these, or it is for samples of other attributes or for other classes.
     """
+    order = _order(classifier, label) if label else None
     if isinstance(classifier, MLPClassifier):
-        classifier = from_sklearn(classifier)
+        classifier = from_sklearn(classifier, order)
     if isinstance(classifier, Network):
         if (classifier.n_attributes, classifier.n_classes) != (n_attributes, n_classes):
             raise InputError(
@@ -61,47 +65,34 @@ def adapt(classifier: object, n_attributes: int, n_classes: int) -> Model:
             f"a {type(classifier).__name__} is no classifier; give a function that returns the probabilities"
             " of the classes, a torch module that returns logits, or an object with predict_proba"
         )
-    return CallableModel(function, n_attributes, n_classes)
+    return CallableModel(function, n_attributes, n_classes, order=order)
 
 
-def import_object(reference: str) -> object:
-    """Return an object of a module in the current folder, or of an installed one.
-
-    Parameters
-    ----------
-    reference : str
-        ``MODULE:NAME``.
-
-    Raises
-    ------
-    InputError
-        When it is of another form, the module fails, or it has no such object.
-    """
-    module_name, colon, name = reference.partition(":")
-    if not (module_name and colon and name):
-        raise InputError(f"'{reference}' names no classifier; write a file (.npz), MODULE:NAME, or train")
-    if (folder := str(Path.cwd())) not in sys.path:
-        sys.path.insert(0, folder)
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as error:
+def _order(classifier: object, label: Category) -> list[int] | None:
+    """Return which output of a classifier stands for each class of the data; None when it does not say."""
+    classes = classes_of(classifier)
+    if classes is None:
+        return None
+    codes = {str(code): code for code in range(len(label.values))} if label.coded else label.codes
+    order = column_order(classes, codes, label.values)
+    if order is None:
         raise InputError(
-            f"{module_name}: cannot be imported ({_reason(error)}); mend or install it"
-        ) from error
-    if not hasattr(module, name):
-        near = suggest(name, dir(module)) or "; name what the module defines"
-        raise InputError(f"{module_name}: has no '{name}'{near}")
-    return getattr(module, name)
+            f"the classifier's classes are {', '.join(classes)}, but those of the column '{label.column}' are"
+            f" {', '.join(label.values)}; train it on the labels of the table"
+        )
+    return order
 
 
-def from_sklearn(classifier: MLPClassifier) -> Network:
+def from_sklearn(classifier: MLPClassifier, order: list[int] | None = None) -> Network:
     """Return a network with the parameters of scikit-learn's.
 
     Parameters
     ----------
     classifier : sklearn.neural_network.MLPClassifier
-        Fitted, with ReLU (or without hidden layers) and with the classes 0, 1, …, k - 1. The one output z of
-        a binary one becomes the two logits 0 and z.
+        Fitted, with ReLU (or without hidden layers). The one output z of a binary one becomes the two logits
+        0 and z.
+    order : list of int, optional
+        Which of its classes comes first, second, …; without it they have to be 0, 1, …, k - 1.
 
     Returns
     -------
@@ -123,7 +114,7 @@ def from_sklearn(classifier: MLPClassifier) -> Network:
     is_binary = classifier.n_outputs_ == 1
     if classifier.out_activation_ == "logistic" and not is_binary:
         raise InputError("the MLPClassifier predicts several labels; train one that predicts one")
-    if classes != list(range(len(classes))):
+    if order is None and classes != list(range(len(classes))):
         raise InputError(
             f"the MLPClassifier has the classes {classes}; train it on labels 0, 1, … in their order"
         )
@@ -131,6 +122,8 @@ def from_sklearn(classifier: MLPClassifier) -> Network:
     if is_binary:
         weights[-1] = np.column_stack([np.zeros_like(weights[-1]), weights[-1]])
         biases[-1] = np.append(0.0, biases[-1])
+    if order is not None:
+        weights[-1], biases[-1] = weights[-1][:, order], biases[-1][order]
     return Network(weights, biases)
 
 
@@ -202,12 +195,14 @@ class CallableModel:
     step : float
         Half the distance of the two samples of a difference. With 1, models that are constant between whole
         numbers (trees) have a gradient, too; a smooth one's is more exact with a smaller step.
+    order : list of int, optional
+        Which column of the function's answers stands for each class; by default they are in order.
 
     Raises
     ------
     InputError
-        Here, when `step` is not positive; later, when the function fails, or what it returns is not finite or
-        has another shape.
+        Here, when `step` is not positive; later, when the function fails, or what it returns are no
+        probabilities of so many classes.
     """
 
     def __init__(
@@ -216,18 +211,21 @@ class CallableModel:
         n_attributes: int,
         n_classes: int,
         step: float = STEP,
+        order: list[int] | None = None,
     ) -> None:
         if not step > 0:
             raise InputError(f"a numerical gradient with a step of {step}: give a positive one")
         self.n_attributes, self.n_classes = n_attributes, n_classes
-        self._function, self._step = function, step
+        self._function, self._step, self._order = function, step, order
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Return what the function returns, (n, k) float64; see `models.Model`."""
         if not len(X):
             return np.empty((0, self.n_classes))
         answer = _answered(self._function, np.array(X, np.float64))
-        return _check_output(answer, len(X), self.n_classes)
+        p = _check_output(answer, len(X), self.n_classes)
+        check_probabilities(p, _NAME, "the sample number")
+        return p if self._order is None else p[:, self._order]
 
     def labels(self, X: np.ndarray) -> np.ndarray:
         """Return the labels; see `models.Model`."""
@@ -253,30 +251,12 @@ def _is_torch_module(classifier: object) -> bool:
 
 
 def _answered(function: Callable, X: Any) -> Any:
-    """Call the user's function; whatever it raises becomes one line."""
-    try:
-        return function(X)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"the classifier failed on {len(X)} samples ({_reason(error)}); call it by hand with a float"
-            " array of shape (n, d)"
-        ) from error
-
-
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+    return ask(_NAME, f"{len(X)} samples", "a float array of shape (n, d)", function, X)
 
 
 def _check_output(answer: object, n: int, n_classes: int) -> np.ndarray:
     """Return the answer for n samples as an array, (n, k) float64."""
-    try:
-        answer = np.asarray(answer, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"the classifier returned {type(answer).__name__}, not an array of numbers"
-        ) from error
+    answer = numbers(answer, _NAME)
     if answer.shape != (n, n_classes):
         raise InputError(
             f"the classifier returned the shape {answer.shape} for {n} samples, not ({n}, {n_classes}): one"

@@ -15,6 +15,7 @@ from biaslab.cli.run import extras, run
 from biaslab.core import processor
 from biaslab.core.errors import InputError
 from biaslab.run.areas import AREAS
+from biaslab.run.outputs import guard_outputs
 from biaslab.run.root import located
 
 app = typer.Typer(name="biaslab", no_args_is_help=True, pretty_exceptions_enable=False)
@@ -46,6 +47,7 @@ for area in AREAS:
     app.add_typer(commands, name=area.replace("_", "-"))
 app.add_typer(audit.app, name="audit")
 app.add_typer(cache.app, name="cache")
+guard_outputs(app)
 
 
 def main() -> None:

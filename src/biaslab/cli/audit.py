@@ -7,6 +7,7 @@ import typer
 
 from biaslab.core.errors import InputError
 from biaslab.run.options import Out
+from biaslab.run.outputs import To
 
 _WIDTH = 160  # characters a line where there is no terminal
 
@@ -56,7 +57,7 @@ def claims(
 @app.command("summary")
 def summary(
     claims: Measured,
-    out: Annotated[Path, typer.Option(help="The table to write, without suffix.")],
+    out: Annotated[Path, typer.Option(help="The table to write, without suffix."), To.STEM],
     printed: PrintedFiles = None,
     papers: PaperFiles = None,
 ) -> None:
@@ -73,7 +74,7 @@ def summary(
 @app.command("html")
 def html(
     claims: Measured,
-    out: Annotated[Path, typer.Option(help="The page to write, in the same folder.")],
+    out: Annotated[Path, typer.Option(help="The page to write, in the same folder."), To.FILE],
     printed: PrintedFiles = None,
     papers: PaperFiles = None,
 ) -> None:
@@ -108,7 +109,9 @@ def compare(
     rtol: Annotated[
         float, typer.Option(help="Relative difference up to which numbers are equal.", min=0)
     ] = 1e-9,
-    out: Annotated[Path | None, typer.Option(help="Also write every file's comparison here (.tsv).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also write every file's comparison here (.tsv)."), To.FILE
+    ] = None,
 ) -> None:
     """Compare two runs: equal and different results, changed verdicts. Exit code 1 when something differs."""
     from biaslab.audit.compare import compare_runs
@@ -138,7 +141,9 @@ def crate(
 def resources(
     results: Annotated[Path, typer.Argument(help="The results folder of a run.")],
     out: Annotated[
-        Path, typer.Option(help="The table to write, without suffix; that of the full grid gets _full_grid.")
+        Path,
+        typer.Option(help="The table to write, without suffix; that of the full grid gets _full_grid."),
+        To.STEM,
     ],
     preset: Annotated[
         str | None, typer.Option(help="A preset of workflow/presets whose full grid to project.")

@@ -18,6 +18,7 @@ from biaslab.run.options import (
     Threads,
     grouped,
 )
+from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,9 +33,9 @@ Count = Annotated[int, typer.Option(help="Number of replicates to train.", min=1
 class CorpusFiles:
     """Where a corpus goes that was read."""
 
-    corpus: Annotated[Path, typer.Option(help="Where the word ids go (.npz).")]
-    documents: Annotated[Path, typer.Option(help="Where the table of documents goes (.parquet).")]
-    vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes (.tsv).")]
+    corpus: Annotated[Path, typer.Option(help="Where the word ids go (.npz)."), To.FILE]
+    documents: Annotated[Path, typer.Option(help="Where the table of documents goes (.parquet)."), To.FILE]
+    vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes (.tsv)."), To.FILE]
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,32 @@ MAX_LINE_CHARACTERS = 2**24
 """The longest line of a table that is read."""
 
 _PARTIAL = ".partial"
+_kept: set[tuple[int, int]] = set()
+"""Device and number of the files that are not to be written over."""
+
+
+@contextlib.contextmanager
+def keep_files(paths: Iterable[Path]) -> Iterator[None]:
+    """Let `atomic_path` refuse to write over these files, by whatever name, until the context ends."""
+    before = set(_kept)
+    _kept.update((status.st_dev, status.st_ino) for status in map(os.stat, paths))
+    try:
+        yield
+    finally:
+        _kept.clear()
+        _kept.update(before)
+
+
+def _check_target(path: Path) -> None:
+    """Refuse to replace what is no file, or a file that is to be kept."""
+    try:
+        status = path.stat()
+    except OSError:
+        return
+    if (status.st_dev, status.st_ino) in _kept:
+        raise InputError(f"cannot write {path}: it is among the files that are read; choose another name")
+    if not path.is_file():
+        raise InputError(f"cannot write {path}: it is a folder or a device; name a file")
 
 
 @contextlib.contextmanager
@@ -46,9 +72,11 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
     Raises
     ------
     InputError
-        When the file cannot be written (disk full, no permission); nothing is left behind.
+        When the file cannot be written (disk full, no permission), is no file, or is to be kept
+        (`keep_files`); nothing is left behind.
     """
     path = Path(path)
+    _check_target(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         suffix = f"{_PARTIAL}{path.suffix}"

@@ -14,6 +14,8 @@ LEVEL = 0.95
 N_RESAMPLES = 2000
 """How often a bootstrap draws the points anew."""
 
+_UNLIKELY = 0.01
+
 
 class Contrast(NamedTuple):
     """A combination of means, its 95% interval (NaN: none) and the degrees of freedom behind it."""
@@ -254,6 +256,32 @@ def rank_correlation(x: ArrayLike, y: ArrayLike) -> float:
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])
+
+
+def is_below_chance(first: ArrayLike, second: ArrayLike) -> bool:
+    """Return whether two labellings of the same things agree less often than by chance.
+
+    Parameters
+    ----------
+    first, second : (n,) int
+        Labels from 0.
+
+    Returns
+    -------
+    bool
+        Whether so few agreements have less than 1 chance in 100 (one-sided, by the normal distribution) where
+        the labels of one are shuffled. Never for a constant labelling, which says nothing.
+    """
+    first, second = np.asarray(first, np.int64), np.asarray(second, np.int64)
+    n = len(first)
+    if n < 2:
+        return False
+    k = int(max(first.max(), second.max())) + 1
+    a, b = (np.bincount(labels, minlength=k) / n for labels in (first, second))
+    centred = np.eye(k) - a[None, :] - b[:, None] + a @ b
+    variance = n * n / (n - 1) * float(a @ centred**2 @ b)
+    excess = float((first == second).sum()) - n * float(a @ b)
+    return variance > 1e-9 and excess < scipy.stats.norm.ppf(_UNLIKELY) * math.sqrt(variance)
 
 
 def p_value(value: float, low: float, high: float, df: float = math.inf, level: float = LEVEL) -> float:

@@ -22,6 +22,7 @@ from biaslab.debiasing.cli_options import (
     named_files,
 )
 from biaslab.run.options import Baselines, EmbeddingsVocabulary, Out, Seed, grouped
+from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +38,9 @@ app.add_typer(debiasing_experiment.app, name="experiment")
 _FORMATS = "word2vec, word2vec-binary or glove"
 
 Report = Annotated[
-    Path | None, typer.Option(help="A folder for what is printed (summary.txt) and its tables (.tsv).")
+    Path | None,
+    typer.Option(help="A folder for what is printed (summary.txt) and its tables (.tsv)."),
+    To.FOLDER,
 ]
 Top = Annotated[int, typer.Option(help="Rows to print of a ranking.", min=1)]
 
@@ -251,7 +254,7 @@ def compare_methods(
     looking: Looking,
     quality: Quality,
     results: Annotated[
-        Path | None, typer.Option(help="A folder for the tables methods.tsv and professions.tsv.")
+        Path | None, typer.Option(help="A folder for the tables methods.tsv and professions.tsv."), To.FOLDER
     ] = None,
 ) -> None:
     """Compare methods of debiasing: what each removes, what of the bias remains, and what it costs."""

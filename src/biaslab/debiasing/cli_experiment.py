@@ -19,6 +19,7 @@ from biaslab.debiasing.cli_options import (
     named_files,
 )
 from biaslab.run.options import Seed, grouped, numbers
+from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +36,7 @@ class Step(WordLists):
     """What every step needs: word lists, an embedding, and a folder."""
 
     embedding: Embedding
-    results: Annotated[Path, typer.Option(help="The folder to write into.")]
+    results: Annotated[Path, typer.Option(help="The folder to write into."), To.FOLDER]
     components: Components
 
 

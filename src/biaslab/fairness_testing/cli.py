@@ -9,8 +9,11 @@ from biaslab.core.errors import InputError
 from biaslab.fairness_testing import cli_experiment as fairness_experiment
 from biaslab.fairness_testing.text import cli as text_cli
 from biaslab.run.options import Out, Seed, Threads
+from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from biaslab.classifiers.encoding import Data
     from biaslab.classifiers.models import Model
     from biaslab.classifiers.schema import Schema
@@ -45,7 +48,9 @@ def run_tester(
             " scikit-learn classifier or a torch module, here or installed; or train."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The folder for found.tsv, changed.tsv and summary (.tsv, .md).")],
+    out: Annotated[
+        Path, typer.Option(help="The folder for found.tsv, changed.tsv and summary (.tsv, .md)."), To.FOLDER
+    ],
     protected: ProtectedSets = None,
     tester: Annotated[
         str, typer.Option(help="adf, eidig-5, eidig-inf, aequitas, symbolic or random.")
@@ -95,7 +100,7 @@ def judge_samples(
     ],
     schema: Annotated[Path, typer.Option(help="What its columns mean (.yaml).")],
     model: Annotated[str, typer.Option(help="The classifier, as of run; not train without --data.")],
-    out: Annotated[Path, typer.Option(help="The folder for judged.tsv and summary.tsv.")],
+    out: Annotated[Path, typer.Option(help="The folder for judged.tsv and summary.tsv."), To.FOLDER],
     data: Annotated[
         Path | None,
         typer.Option(help="The table of the data; with it, how natural and different the finds are."),
@@ -130,6 +135,8 @@ def judge_samples(
     whole = pd.concat(judged, ignore_index=True)
     write_tsv(out / "judged.tsv", whole[["protected", *whole.columns.drop("protected")]])
     write_tsv(out / "summary.tsv", pd.DataFrame(rows))
+    if table is not None:
+        _check_order(classifier.labels(table.X), table, data, described)
     typer.echo(f"{samples}: {len(suite.X):,} rows, {suite.n_outside:,} outside the domain")
     for row in rows:
         typer.echo(
@@ -168,7 +175,8 @@ def _classifier(
     model: str, table: "Data | None", schema: "Schema", epochs: int, seed: int, out: Path
 ) -> "Model":
     """Return the classifier that an argument names; a network that is trained is kept in the folder."""
-    from biaslab.classifiers.adapters import adapt, import_object
+    from biaslab.classifiers.adapters import adapt
+    from biaslab.classifiers.foreign import import_object
     from biaslab.classifiers.networks import load_network, save_network
 
     n_classes = len(schema.classes)
@@ -182,7 +190,7 @@ def _classifier(
         save_network(out / "network.npz", network)
         return network
     found = load_network(Path(model)) if model.endswith(".npz") else import_object(model)
-    return adapt(found, schema.domain.n_attributes, n_classes)
+    return adapt(found, schema.domain.n_attributes, n_classes, schema.label)
 
 
 def _search(
@@ -204,7 +212,8 @@ def _search(
     from biaslab.fairness_testing.testers.subject import Subject
 
     X = table.X
-    accuracy = float((model.labels(X) == table.y).mean())
+    labels = model.labels(X)
+    accuracy = float((labels == table.y).mean())
     rows, found, changed = [], [], []
     for names in groups:
         subject, name = Subject(model, schema.domain, schema.protect(names)), ",".join(names)
@@ -223,3 +232,16 @@ def _search(
     summary = pd.DataFrame(rows)
     write_table(out / "summary", summary_table(summary))
     show(str(data), table, schema, accuracy, summary, *tables)
+    _check_order(labels, table, data, schema)
+
+
+def _check_order(labels: "np.ndarray", table: "Data", data: Path, schema: "Schema") -> None:
+    """Say where a classifier agrees with the data less often than chance: its classes may be out of order."""
+    from biaslab.core.stats import is_below_chance
+
+    if is_below_chance(labels, table.y):
+        typer.echo(
+            f"biaslab: the classifier agrees with {data} less often than by chance; its outputs may be in"
+            f" another order than label.classes of {schema.name} ({', '.join(schema.classes)})",
+            err=True,
+        )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy.special import logit
 
-from biaslab.core.errors import InputError
+from biaslab.classifiers.foreign import ask, check_probabilities, classes_of, import_object, numbers
+from biaslab.core.errors import InputError, one_line
 
 if TYPE_CHECKING:
     import torch
@@ -39,7 +40,7 @@ class TextClassifier(Protocol):
         """
 
 
-def load_classifier_of(reference: str, device: str = "auto") -> TextClassifier:
+def load_classifier_of(reference: str, device: str = "auto", positive: str | None = None) -> TextClassifier:
     """Return the classifier that a user names.
 
     Parameters
@@ -49,6 +50,8 @@ def load_classifier_of(reference: str, device: str = "auto") -> TextClassifier:
         a list of texts, or an object with ``predict_proba``.
     device : {"auto", "cpu", "cuda"}
         Where a BERT computes.
+    positive : str, optional
+        How the texts call the positive class; without it, 1.
 
     Raises
     ------
@@ -56,15 +59,13 @@ def load_classifier_of(reference: str, device: str = "auto") -> TextClassifier:
         When it is neither, or what it names cannot be loaded.
     """
     if Path(reference).is_dir():
-        return load_folder(reference, device)
+        return load_folder(reference, device, positive)
     module, colon, name = reference.partition(":")
     if not (module and colon and name):
         raise InputError(
             f"{reference}: no such folder; name the folder of a BERT with its classifier, or MODULE:NAME of a"
             " function that takes texts and returns probabilities"
         )
-    from biaslab.classifiers.adapters import import_object
-
     found = import_object(reference)
     function = getattr(found, "predict_proba", found)
     if not callable(function):
@@ -72,11 +73,13 @@ def load_classifier_of(reference: str, device: str = "auto") -> TextClassifier:
             f"{reference}: a {type(found).__name__} is no classifier; name a function that takes a list of"
             " texts and returns probabilities, or an object with predict_proba"
         )
-    return CallableClassifier(function, reference)
+    return CallableClassifier(function, reference, classes_of(found), positive)
 
 
-def load_folder(folder: str | Path, device: str = "auto") -> "FolderClassifier":
+def load_folder(folder: str | Path, device: str = "auto", positive: str | None = None) -> "FolderClassifier":
     """Return the classifier in a folder, which has the layout of Hugging Face.
+
+    Its positive label is the one that its configuration calls `positive`, else the label 1.
 
     Raises
     ------
@@ -90,12 +93,13 @@ def load_folder(folder: str | Path, device: str = "auto") -> "FolderClassifier":
     folder = Path(folder)
     model = load_classifier(folder).to(choose_device(device))
     tokenizer = Tokenizer.load(folder / "vocab.txt")
-    return FolderClassifier(model, tokenizer, _removed(folder / TRAINING_FILE, tokenizer))
+    removed = _removed(folder / TRAINING_FILE, tokenizer)
+    return FolderClassifier(model, tokenizer, removed, label_names(folder).get(positive, 1))
 
 
 @dataclass(frozen=True)
 class FolderClassifier:
-    """A BERT with a classifier of two labels, of which 1 is the positive one; a `TextClassifier`.
+    """A BERT with a classifier of two labels; a `TextClassifier`.
 
     Attributes
     ----------
@@ -103,11 +107,14 @@ class FolderClassifier:
     tokenizer : Tokenizer
     removed : frozenset of int
         Word pieces that are taken out of every text.
+    positive : int
+        Which of the labels 0 and 1 is the positive one.
     """
 
     model: "torch.nn.Module"
     tokenizer: "Tokenizer"
     removed: frozenset[int] = frozenset()
+    positive: int = 1
 
     @property
     def max_length(self) -> int:
@@ -123,7 +130,7 @@ class FolderClassifier:
         from biaslab.text.encoder import predict
 
         scores = predict(self.model, self.tokens(texts), self.tokenizer.pad, progress=progress)
-        return scores.astype(np.float64)
+        return scores.astype(np.float64) * (1 if self.positive else -1)
 
 
 @dataclass(frozen=True)
@@ -133,14 +140,20 @@ class CallableClassifier:
     Attributes
     ----------
     function : callable
-        Takes a list of n texts and returns the probability of the positive class, (n,), or of the negative
-        and the positive one, (n, 2).
+        Takes a list of n texts and returns the probability of the positive class, (n,), or of both classes,
+        (n, 2).
     name : str
         What messages call it.
+    classes : list of str, optional
+        What the function calls the two classes, in the order of its answers' columns; (n, 2) needs it.
+    positive : str, optional
+        The positive one of them; without it, 1 or True.
     """
 
     function: Callable[[list[str]], Any]
     name: str
+    classes: Sequence[str] | None = None
+    positive: str | None = None
 
     def scores(self, texts: Sequence[str], progress: Progress = lambda done, n: None) -> np.ndarray:
         """Return the logit of the positive class; see `TextClassifier`.
@@ -153,66 +166,56 @@ class CallableClassifier:
         scores = np.empty(len(texts))
         for start in range(0, len(texts), BATCH):
             batch = list(texts[start : start + BATCH])
-            scores[start : start + len(batch)] = _logits(self._ask(batch), len(batch), self.name, start)
+            answer = ask(self.name, f"{len(batch)} texts", "a list of texts", self.function, batch)
+            scores[start : start + len(batch)] = self._logits(numbers(answer, self.name), len(batch), start)
             progress(start + len(batch), len(texts))
         return scores
 
-    def _ask(self, texts: list[str]) -> Any:
-        try:
-            return self.function(texts)
-        except InputError:
-            raise
-        except Exception as error:
-            reason = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+    def _logits(self, p: np.ndarray, n: int, start: int) -> np.ndarray:
+        """Return the logits, (n,), of what the function answered for the texts from number `start` on."""
+        if p.ndim == 2 and len(p) == n and p.shape[1] > 2:
             raise InputError(
-                f"{self.name} failed on {len(texts)} texts ({reason}); call it by hand with a list of texts"
-            ) from error
+                f"{self.name} returned {p.shape[1]} classes; return the probability of the positive one,"
+                f" ({n},)"
+            )
+        if p.shape not in ((n,), (n, 2)):
+            raise InputError(
+                f"{self.name} returned the shape {p.shape} for {n} texts; return the probability of the"
+                f" positive class, ({n},), or of both classes, ({n}, 2), in the order of its classes_"
+            )
+        check_probabilities(p, self.name, "text", start)
+        if p.ndim == 1:
+            return logit(p)
+        column = self._positive_column()
+        with np.errstate(divide="ignore"):
+            return np.log(p[:, column]) - np.log(p[:, 1 - column])
 
-
-def _logits(answer: Any, n: int, name: str, start: int) -> np.ndarray:
-    """Return the logits, (n,), of what a function answered for the texts from number `start` on."""
-    p = _numbers(answer, name)
-    if p.ndim == 2 and len(p) == n and p.shape[1] > 2:
+    def _positive_column(self) -> int:
+        """Return which of two columns is the positive class, by what the classifier calls them."""
+        classes = self.classes
+        if classes is None:
+            raise InputError(
+                f"{self.name} returned two columns and has no classes_ that says which is which; return the"
+                " probability of the positive class alone, or set classes_, [0, 1] if the second is positive"
+            )
+        if len(classes) == 2:
+            for known in (self.positive, "1", "True"):
+                if known in classes:
+                    return list(classes).index(known)
         raise InputError(
-            f"{name} returned {p.shape[1]} classes; return the probability of the positive one, ({n},)"
+            f"{self.name} has the classes {', '.join(classes)}; "
+            + (f"none is '{self.positive}': " if self.positive is not None else "")
+            + "name the positive one of two with --positive"
         )
-    if p.shape not in ((n,), (n, 2)):
-        raise InputError(
-            f"{name} returned the shape {p.shape} for {n} texts; return the probability of the positive"
-            f" class, ({n},), or of the negative and the positive one, ({n}, 2)"
-        )
-    rows = p.reshape(n, -1)
-    _refuse(~np.isfinite(rows).all(axis=1), rows, name, start, "not finite; mend it for such a text")
-    _refuse(
-        ((rows < 0) | (rows > 1)).any(axis=1),
-        rows,
-        name,
-        start,
-        "no probability; apply softmax or the logistic function to logits",
-    )
-    if p.ndim == 1:
-        return logit(p)
-    apart = ~np.isclose(rows.sum(axis=1), 1, atol=1e-3)
-    _refuse(apart, rows, name, start, "whose sum is not 1; return the probabilities of both classes")
-    with np.errstate(divide="ignore"):
-        return np.log(rows[:, 1]) - np.log(rows[:, 0])
 
 
-def _numbers(answer: Any, name: str) -> np.ndarray:
-    detach = getattr(answer, "detach", None)  # a tensor, perhaps on another device
+def label_names(folder: str | Path) -> dict[str, int]:
+    """Return the numbers of the labels by what the configuration of a BERT calls them."""
     try:
-        return np.asarray(detach().cpu() if detach else answer, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{name} returned a {type(answer).__name__} that is no array of numbers; return probabilities"
-        ) from error
-
-
-def _refuse(is_wrong: np.ndarray, rows: np.ndarray, name: str, start: int, what: str) -> None:
-    if is_wrong.any():
-        i = int(is_wrong.argmax())
-        shown = ", ".join(f"{value:g}" for value in rows[i])
-        raise InputError(f"{name} returned {shown} for text {start + i + 1}: {what}")
+        names = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
+        return {str(name): int(number) for number, name in names.items()}
+    except (OSError, ValueError, AttributeError) as error:
+        raise InputError(f"{folder}: config.json names no labels ({one_line(error)}); fix it") from error
 
 
 def _removed(path: Path, tokenizer: "Tokenizer") -> frozenset[int]:

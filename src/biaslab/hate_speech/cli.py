@@ -13,6 +13,7 @@ from biaslab.core.files import locate
 from biaslab.hate_speech import cli_experiment as hate_speech_experiment
 from biaslab.run.extras import missing_extra
 from biaslab.run.options import Seed, grouped
+from biaslab.run.outputs import To
 from biaslab.run.root import repository
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ Model = Annotated[
     typer.Argument(
         help="The folder of a BERT with a classifier of two labels, 1 the positive one; or MODULE:NAME, here"
         " or installed, of a function that takes a list of texts and returns probabilities, (n,) of the"
-        " positive class or (n, 2), or of an object with predict_proba."
+        " positive class, or of an object with predict_proba and classes_; --positive says which of them."
     ),
 ]
 IdentifierFile = Annotated[Path, typer.Option(help="Your identity terms (.yaml or .txt, one a line).")]
@@ -58,7 +59,7 @@ class Columns:
     text: Annotated[str, typer.Option(help="Column of the text.")] = "text"
     label: Annotated[str, typer.Option(help="Column of the label, one of two.")] = "label"
     positive: Annotated[
-        str | None, typer.Option(help="The positive label; without it labels are 0 and 1.")
+        str | None, typer.Option(help="The positive label, of the texts and of the classifier; without it 1.")
     ] = None
 
 
@@ -118,7 +119,9 @@ def train(
         Path, typer.Option(help="The folder of a BERT: config.json, vocab.txt, model.safetensors.")
     ],
     out: Annotated[
-        Path, typer.Option(help="The folder for the classifier; a training that was killed goes on there.")
+        Path,
+        typer.Option(help="The folder for the classifier; a training that was killed goes on there."),
+        To.FOLDER,
     ],
     columns: Columns,
     training: Training,
@@ -192,6 +195,7 @@ def evaluate(
     out: Annotated[
         Path | None,
         typer.Option(help="A folder for metrics (.tsv, .md, .tex) and predictions.tsv, row by row."),
+        To.FOLDER,
     ] = None,
     limit: Limit = None,
     seed: Seed = 1,
@@ -199,7 +203,7 @@ def evaluate(
     device: Device = "auto",
 ) -> None:
     """Measure a classifier on labelled texts: accuracy, precision, recall, F1, with intervals."""
-    classifier = _classifier(model, device, threads)
+    classifier = _classifier(model, device, threads, columns.positive)
     from biaslab.core.io import write_tsv
     from biaslab.core.tables import write_table
     from biaslab.hate_speech import summary
@@ -207,6 +211,7 @@ def evaluate(
 
     table = _labelled(data, columns, limit, seed)
     scores = _scores(classifier, table["text"], "texts")
+    _check_order(scores, table["label"].to_numpy(), data)
     shown = summary.metrics_table(own_metrics(scores, table["label"].to_numpy()))
     page = summary.console()
     page.print(summary.texts_line(data, table))
@@ -232,6 +237,7 @@ def explain(
     out: Annotated[
         Path | None,
         typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .html, .tsv)."),
+        To.STEM,
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Sentences of the file to explain.", min=1)] = None,
     seed: Seed = 1,
@@ -288,7 +294,7 @@ def bias(
         typer.Option(help="Neutral sentences of your own (.txt, one a line), with {} for the term."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="A folder for bias and templates (.tsv, .md, .tex).")
+        Path | None, typer.Option(help="A folder for bias and templates (.tsv, .md, .tex)."), To.FOLDER
     ] = None,
     limit: Limit = None,
     seed: Seed = 1,
@@ -296,7 +302,7 @@ def bias(
     device: Device = "auto",
 ) -> None:
     """Measure what any classifier makes of identity terms: in your texts, in news, in neutral sentences."""
-    classifier = _classifier(model, device, threads)
+    classifier = _classifier(model, device, threads, columns.positive)
     from biaslab.core.tables import write_table
     from biaslab.hate_speech import summary
     from biaslab.text.identifiers import read_identifiers
@@ -306,11 +312,11 @@ def bias(
     measured = []
     if data is not None:
         table = _labelled(data, columns, limit, seed)
-        measured.append(_bias_of(classifier, table, terms, "data"))
+        measured.append(_bias_of(classifier, table, terms, "data", data))
         page.print(summary.texts_line(data, table))
     if news is not None:
         table = _harmless(news, columns.text, limit, seed)
-        measured.append(_bias_of(classifier, table, terms, "news"))
+        measured.append(_bias_of(classifier, table, terms, "news", news))
         page.print(summary.news_line(measured[-1]))
     if measured:
         tables["bias"] = summary.bias_table(measured)
@@ -328,16 +334,31 @@ def _need(extra: str) -> None:
         raise InputError(reason)
 
 
-def _classifier(model: str, device: str, threads: int) -> "TextClassifier":
+def _classifier(model: str, device: str, threads: int, positive: str | None) -> "TextClassifier":
     """Return the classifier that an argument names; torch is needed for a folder alone."""
     if Path(model).is_dir():
         _need(_EXTRA)
         from biaslab.text.devices import make_deterministic
 
         make_deterministic(threads)
-    from biaslab.hate_speech.adapters import load_classifier_of
+    from biaslab.hate_speech.adapters import label_names, load_classifier_of
 
-    return load_classifier_of(model, device)
+    classifier = load_classifier_of(model, device, positive)
+    named = label_names(model) if Path(model).is_dir() else {}
+    if named and positive not in named and not any(name.startswith("LABEL_") for name in named):
+        _say(f"{model}: its label 1 is taken for the positive one; it calls them {', '.join(named)}")
+    return classifier
+
+
+def _check_order(scores: "np.ndarray", labels: "np.ndarray", data: Path) -> None:
+    """Say where scores tell positive texts from negative ones the wrong way round."""
+    from biaslab.hate_speech.identity_metrics import is_reversed
+
+    if is_reversed(scores, labels):
+        _say(
+            f"{data}: the classifier gives negative texts higher scores than positive ones; its classes, or"
+            " --positive, may be the wrong way round"
+        )
 
 
 def _labelled(data: Path, columns: Columns, limit: int | None, seed: int) -> "pd.DataFrame":
@@ -365,12 +386,13 @@ def _scores(classifier: "TextClassifier", texts: "pd.Series | list[str]", what: 
 
 
 def _bias_of(
-    classifier: "TextClassifier", table: "pd.DataFrame", terms: tuple[str, ...], name: str
+    classifier: "TextClassifier", table: "pd.DataFrame", terms: tuple[str, ...], name: str, file: Path
 ) -> "pd.DataFrame":
     from biaslab.hate_speech.own_bias import labelled_bias, mentions
 
     texts = list(table["text"])
     scores = _scores(classifier, texts, name)
+    _check_order(scores, table["label"].to_numpy(), file)
     found = labelled_bias(scores, table["label"].to_numpy(), mentions(texts, terms), terms)
     found.insert(0, "set", name)
     return found

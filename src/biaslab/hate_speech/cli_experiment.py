@@ -9,6 +9,7 @@ import typer
 
 from biaslab.core.errors import InputError
 from biaslab.run.options import Seed, grouped, numbers
+from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
     from biaslab.hate_speech.corpus import Source
@@ -91,7 +92,7 @@ def encoder(
     config: Annotated[Path, typer.Option(help="The encoder's config.json.")],
     vocabulary: Annotated[Path, typer.Option(help="The encoder's vocab.txt.")],
     seed: Seed,
-    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    out: Annotated[Path, typer.Option(help="The folder to write."), To.FOLDER],
     weights: Annotated[
         Path | None, typer.Option(help="The encoder's model.safetensors; without, weights are drawn.")
     ] = None,

@@ -111,6 +111,17 @@ def auc(scores: ArrayLike, labels: ArrayLike) -> float:
     return float((ranks[labels].sum() - n_positive * (n_positive + 1) / 2) / n_pairs)
 
 
+def is_reversed(scores: ArrayLike, labels: ArrayLike) -> bool:
+    """Return whether positive texts have lower scores than negative ones, by more than luck.
+
+    By the rank sum test of Mann and Whitney, one-sided, at 1 in 100; False without a pair.
+    """
+    labels = np.asarray(labels, dtype=bool)
+    n, n_positive = labels.size, int(labels.sum())
+    spread = math.sqrt((n + 1) / (12 * max(1, n_positive * (n - n_positive))))
+    return bool((auc(scores, labels) - 0.5) / spread < scipy.stats.norm.ppf(0.01))
+
+
 def functionality_table(scores: ArrayLike, labels: ArrayLike, functionalities: Sequence[str]) -> pd.DataFrame:
     """Return how many cases of each functionality of HateCheck a classifier passes.
 

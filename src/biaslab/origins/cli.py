@@ -19,6 +19,7 @@ from biaslab.run.options import (
     grouped,
     numbers,
 )
+from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -106,9 +107,11 @@ class OneCorpus:
 class PlantedFiles:
     """Where a corpus with planted documents goes."""
 
-    out_corpus: Annotated[Path, typer.Option(help="Where the word ids go (.npz).")]
-    out_documents: Annotated[Path, typer.Option(help="Where the table of documents goes (.parquet).")]
-    out_vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes (.tsv).")]
+    out_corpus: Annotated[Path, typer.Option(help="Where the word ids go (.npz)."), To.FILE]
+    out_documents: Annotated[
+        Path, typer.Option(help="Where the table of documents goes (.parquet)."), To.FILE
+    ]
+    out_vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes (.tsv)."), To.FILE]
 
 
 @dataclass(frozen=True)
@@ -139,17 +142,17 @@ class ByRandomised:
 class Flips:
     """Where goes what is predicted to flip the sign of a bias."""
 
-    numbers: Annotated[Path, typer.Option(help="Predicted numbers of documents, by ranking (.tsv).")]
-    paths: Annotated[Path, typer.Option(help="Predicted bias without the first documents (.tsv).")]
-    sets: Annotated[Path, typer.Option(help="Documents of the sets to retrain without (.parquet).")]
+    numbers: Annotated[Path, typer.Option(help="Predicted numbers of documents, by ranking (.tsv)."), To.FILE]
+    paths: Annotated[Path, typer.Option(help="Predicted bias without the first documents (.tsv)."), To.FILE]
+    sets: Annotated[Path, typer.Option(help="Documents of the sets to retrain without (.parquet)."), To.FILE]
 
 
 @dataclass(frozen=True)
 class RandomTests:
     """Where the comparison of two representations over random tests goes."""
 
-    word_sets: Annotated[Path, typer.Option(help="Where the random tests go (.tsv).")]
-    correlation: Annotated[Path, typer.Option(help="Where their fit goes (.tsv).")]
+    word_sets: Annotated[Path, typer.Option(help="Where the random tests go (.tsv)."), To.FILE]
+    correlation: Annotated[Path, typer.Option(help="Where their fit goes (.tsv)."), To.FILE]
 
 
 @dataclass(frozen=True)
@@ -317,8 +320,10 @@ def evaluate(
     predictions: Annotated[Path, typer.Option(help="Predicted bias of every set (.tsv).")],
     observed: Annotated[Path, typer.Option(help="Bias of the retrained embeddings (.tsv).")],
     seed: Seed,
-    perturbations: Annotated[Path, typer.Option(help="Where the comparison of every set goes (.tsv).")],
-    correlation: Annotated[Path, typer.Option(help="Where the fits go (.tsv).")],
+    perturbations: Annotated[
+        Path, typer.Option(help="Where the comparison of every set goes (.tsv)."), To.FILE
+    ],
+    correlation: Annotated[Path, typer.Option(help="Where the fits go (.tsv)."), To.FILE],
 ) -> None:
     """Compare predicted with observed bias: Welch's tests, correlations, slopes."""
     from biaslab.core.io import read_tsv, write_tsv
@@ -356,8 +361,8 @@ def compare_documents(
     baseline: Annotated[Path, typer.Option(help="Bias of the baseline embeddings (.tsv).")],
     observed: Annotated[Path, typer.Option(help="Bias of their partners without a document (.tsv).")],
     differential_bias: Annotated[Path, typer.Option(help="Differential bias of every document (.parquet).")],
-    documents: Annotated[Path, typer.Option(help="Table of the documents to write (.tsv).")],
-    correlation: Annotated[Path, typer.Option(help="Table of correlations to write (.tsv).")],
+    documents: Annotated[Path, typer.Option(help="Table of the documents to write (.tsv)."), To.FILE],
+    correlation: Annotated[Path, typer.Option(help="Table of correlations to write (.tsv)."), To.FILE],
     seed: Seed,
 ) -> None:
     """Compare the estimated differential bias of single documents with paired retraining."""
@@ -411,7 +416,7 @@ def compare_ppmi(
     vocabulary: CorpusVocabulary,
     weat: WordSetFiles,
     seed: Seed,
-    baseline: Annotated[Path, typer.Option(help="Where the tests' bias by PPMI goes (.tsv).")],
+    baseline: Annotated[Path, typer.Option(help="Where the tests' bias by PPMI goes (.tsv)."), To.FILE],
     out: RandomTests,
     count: Annotated[
         int, typer.Option(help="Random tests to draw, as large as the first test.", min=2)
@@ -440,8 +445,12 @@ def compare_ppmi(
 def highlight(
     of: OfSetup,
     weat: WordSetFile,
-    increase: Annotated[Path, typer.Option(help="Page of the document whose removal raises the bias most.")],
-    decrease: Annotated[Path, typer.Option(help="Page of the document whose removal lowers the bias most.")],
+    increase: Annotated[
+        Path, typer.Option(help="Page of the document whose removal raises the bias most."), To.FILE
+    ],
+    decrease: Annotated[
+        Path, typer.Option(help="Page of the document whose removal lowers the bias most."), To.FILE
+    ],
 ) -> None:
     """Write the most influential documents as pages, each word coloured by its contribution."""
     from biaslab.bias.word_sets import read_word_sets
@@ -467,7 +476,9 @@ def explain(
     config: Annotated[
         Path | None, typer.Option(help="The configuration of the run; by default config.json in the results.")
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="Also write a page with the text, coloured.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Also write a page with the text, coloured."), To.FILE
+    ] = None,
     weat: Annotated[str | None, typer.Option(help="Name of one test; by default all of the setup.")] = None,
 ) -> None:
     """Print what one document contributes to the bias: by estimator, word and co-occurrence."""
@@ -529,8 +540,10 @@ def compare_transfer(
     seed: Seed,
     ppmi: Annotated[Path, typer.Option(help="Bias by PPMI, of the baseline and every set (.tsv).")],
     word2vec: Annotated[Path, typer.Option(help="Bias of word2vec, of the baseline and every set (.tsv).")],
-    changes: Annotated[Path, typer.Option(help="Where the bias without every set goes (.tsv).")],
-    responses: Annotated[Path, typer.Option(help="Where the comparison of representations goes (.tsv).")],
+    changes: Annotated[Path, typer.Option(help="Where the bias without every set goes (.tsv)."), To.FILE],
+    responses: Annotated[
+        Path, typer.Option(help="Where the comparison of representations goes (.tsv)."), To.FILE
+    ],
 ) -> None:
     """Compare what the removal of each set does to the bias in GloVe, by PPMI and in word2vec."""
     import pandas as pd
@@ -557,9 +570,11 @@ def project_words(
     vocabulary: CorpusVocabulary,
     weat: WordSetFiles,
     seed: Seed,
-    projections: Annotated[Path, typer.Option(help="Where the projection of every word goes (.tsv).")],
+    projections: Annotated[
+        Path, typer.Option(help="Where the projection of every word goes (.tsv)."), To.FILE
+    ],
     frequency: Annotated[
-        Path, typer.Option(help="Where the fits of the words' shifts on their frequency go (.tsv).")
+        Path, typer.Option(help="Where the fits of the words' shifts on their frequency go (.tsv)."), To.FILE
     ],
 ) -> None:
     """Project the target words of every test onto its bias axis, before and after removals."""
@@ -663,7 +678,9 @@ def lds(
     subsets: Annotated[Path, typer.Option(help="The documents that every subset lacks (.parquet).")],
     attributions: Attributions,
     seed: Seed,
-    removals: Annotated[Path, typer.Option(help="Where the subsets go, predicted and observed (.tsv).")],
+    removals: Annotated[
+        Path, typer.Option(help="Where the subsets go, predicted and observed (.tsv)."), To.FILE
+    ],
     out: Out,
 ) -> None:
     """Score attributions by random subsets of the corpus: the linear datamodeling score."""
@@ -725,7 +742,7 @@ def recall(
         ),
     ],
     seed: Seed,
-    pairs: Annotated[Path, typer.Option(help="Where the comparison with the controls goes (.tsv).")],
+    pairs: Annotated[Path, typer.Option(help="Where the comparison with the controls goes (.tsv)."), To.FILE],
     out: Out,
 ) -> None:
     """Measure how many of the planted documents every attribution ranks first."""
@@ -903,8 +920,10 @@ def compare_flips(
     numbers: Annotated[Path, typer.Option(help="Predicted numbers of documents, by ranking (.tsv).")],
     paths: Annotated[Path, typer.Option(help="Predicted bias without the first documents (.tsv).")],
     baseline: BaselineBias,
-    outcomes: Annotated[Path, typer.Option(help="Where the outcome of every set goes (.tsv).")],
-    brackets: Annotated[Path, typer.Option(help="Where the numbers go, predicted and observed (.tsv).")],
+    outcomes: Annotated[Path, typer.Option(help="Where the outcome of every set goes (.tsv)."), To.FILE],
+    brackets: Annotated[
+        Path, typer.Option(help="Where the numbers go, predicted and observed (.tsv)."), To.FILE
+    ],
 ) -> None:
     """Tell whether the documents that were predicted to flip the sign of a bias do so."""
     import pandas as pd

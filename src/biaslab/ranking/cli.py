@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.run.options import Out, Seed, Threads, grouped
+from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
     from biaslab.ranking.lists import Columns
@@ -63,9 +64,13 @@ def simulate(
     top: Annotated[int, typer.Option(help="Length of the rankings, at most the candidates.", min=1)],
     seed: Seed,
     threads: Threads,
-    measures: Annotated[Path, typer.Option(help="Where the means of the measures go (.tsv).")],
-    feasibility: Annotated[Path, typer.Option(help="Where the shares of infeasible lists go (.tsv).")],
-    differences: Annotated[Path, typer.Option(help="Where the differences of the algorithms go (.tsv).")],
+    measures: Annotated[Path, typer.Option(help="Where the means of the measures go (.tsv)."), To.FILE],
+    feasibility: Annotated[
+        Path, typer.Option(help="Where the shares of infeasible lists go (.tsv)."), To.FILE
+    ],
+    differences: Annotated[
+        Path, typer.Option(help="Where the differences of the algorithms go (.tsv)."), To.FILE
+    ],
 ) -> None:
     """Rank random lists for random desired distributions by every algorithm, and measure the rankings."""
     from biaslab.core.io import write_tsv
@@ -99,7 +104,9 @@ def compare(
 @app.command("counterexamples")
 def counterexamples(
     summary: Annotated[
-        Path, typer.Option(help="Where the numbers of distributions searched and violated go (.tsv).")
+        Path,
+        typer.Option(help="Where the numbers of distributions searched and violated go (.tsv)."),
+        To.FILE,
     ],
     out: Out,
     values: Annotated[int, typer.Option(help="Most values of the attribute to search.", min=2)] = 6,
@@ -141,6 +148,7 @@ def rerank(
         typer.Option(
             help="Where the re-ranked top goes (.csv, .tsv, .parquet), with the columns rank and old_rank."
         ),
+        To.FILE,
     ],
     algorithm: Annotated[
         str,
@@ -155,10 +163,12 @@ def rerank(
         float, typer.Option(help="fa_ir, hyper_fa_ir: significance of a ranking with too few.")
     ] = 0.1,
     measures: Annotated[
-        Path | None, typer.Option(help="Where the measures before and after go, means first (.tsv).")
+        Path | None, typer.Option(help="Where the measures before and after go, means first (.tsv)."), To.FILE
     ] = None,
     figure: Annotated[
-        Path | None, typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .tsv).")
+        Path | None,
+        typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .tsv)."),
+        To.STEM,
     ] = None,
 ) -> None:
     """Re-rank your own lists, and measure them before and after; the file is read as a stream."""
@@ -194,7 +204,9 @@ def measure(
     top: Annotated[
         int, typer.Option(help="Places of each list to measure; shorter lists are measured whole.")
     ],
-    out: Annotated[Path, typer.Option(help="Where the means of the measures over the lists go (.tsv).")],
+    out: Annotated[
+        Path, typer.Option(help="Where the means of the measures over the lists go (.tsv)."), To.FILE
+    ],
     rank: Annotated[
         str | None,
         typer.Option(help="Column of the place, lower is better; without it the order of the file is taken."),
@@ -212,15 +224,21 @@ def measure(
             " place j gets 1 / log2(j + 1)."
         ),
     ] = None,
-    lists: Annotated[Path | None, typer.Option(help="Where the measures of each list go (.tsv).")] = None,
+    lists: Annotated[
+        Path | None, typer.Option(help="Where the measures of each list go (.tsv)."), To.FILE
+    ] = None,
     values: Annotated[
-        Path | None, typer.Option(help="Where shares and exposure of each value go (.tsv).")
+        Path | None, typer.Option(help="Where shares and exposure of each value go (.tsv)."), To.FILE
     ] = None,
     significance: Annotated[
-        Path | None, typer.Option(help="Where the p-values of FA*IR's test go, by list and value (.tsv).")
+        Path | None,
+        typer.Option(help="Where the p-values of FA*IR's test go, by list and value (.tsv)."),
+        To.FILE,
     ] = None,
     figure: Annotated[
-        Path | None, typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .tsv).")
+        Path | None,
+        typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .tsv)."),
+        To.STEM,
     ] = None,
 ) -> None:
     """Measure ranked lists as they are, without re-ranking them; the file is read as a stream."""
@@ -261,6 +279,7 @@ def generate(
     out: Annotated[
         Path,
         typer.Option(help="The file to write (.csv, .tsv, .parquet): columns list, place, value, score."),
+        To.FILE,
     ],
     lists: Annotated[int, typer.Option(help="Lists.", min=1)] = 1,
     name: Annotated[str, typer.Option(help="What the protected value is called.")] = "protected",

@@ -11,10 +11,11 @@ from typing import Annotated, get_type_hints
 import typer
 
 from biaslab.core.errors import InputError
+from biaslab.run.outputs import To
 
 Seed = Annotated[int, typer.Option(help="Seed of the whole run; every random stream derives from it.", min=0)]
 Threads = Annotated[int, typer.Option(help="Threads to use; the result does not depend on it.", min=1)]
-Out = Annotated[Path, typer.Option(help="The file to write.")]
+Out = Annotated[Path, typer.Option(help="The file to write."), To.FILE]
 
 # Corpora and embeddings
 CorpusVocabulary = Annotated[Path, typer.Option(help="The vocabulary of the corpus (.tsv).")]

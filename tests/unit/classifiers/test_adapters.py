@@ -9,7 +9,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from biaslab.classifiers.adapters import CallableModel, TorchModel, adapt, from_sklearn, import_object
+from biaslab.classifiers.adapters import CallableModel, TorchModel, adapt, from_sklearn
+from biaslab.classifiers.foreign import import_object
+from biaslab.classifiers.schema import Category
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.testers.discrimination import check
 from fairness_data import make_subject, random_network, small_domain
@@ -51,6 +53,46 @@ def test_networks_that_scikit_learn_has_and_we_do_not():
         from_sklearn(MLPClassifier((3,), tol=1.0).fit(X, np.column_stack([y, 1 - y])))
     with pytest.raises(InputError, match=r"classes \['a', 'b'\]; train it on labels 0, 1"):
         from_sklearn(MLPClassifier((3,), tol=1.0).fit(X, np.where(y == 1, "a", "b")))
+
+
+REVERSED = Category("credit", "credit", ("1", "0"), {"1": 0, "0": 1})
+NAMED = Category("credit", "credit", ("refused", "granted"), {"A": 0, "B": 1, "C": 1})
+
+
+@pytest.mark.parametrize(
+    ("label", "targets"),
+    [
+        (REVERSED, [1, 0]),
+        (REVERSED, ["1", "0"]),
+        (REVERSED, [1.0, 0.0]),
+        (REVERSED, [True, False]),
+        (NAMED, ["refused", "granted"]),
+        (NAMED, [0, 1]),
+        (Category("credit", "credit", ("yes", "no"), {"yes": 0, "no": 1}), ["yes", "no"]),
+        (Category("credit", "credit", ("1", "0"), {"1": 0, "0": 1}, coded=True), [0, 1]),
+    ],
+)
+@pytest.mark.parametrize(
+    "kind", [DecisionTreeClassifier, lambda random_state: MLPClassifier((8, 5), tol=1.0, random_state=1)]
+)
+def test_outputs_follow_the_order_of_the_classes(label, targets, kind):
+    """A classifier with any order of the classes gives the labels that it was fitted on."""
+    X, y = data()
+    classifier = kind(random_state=0).fit(X, np.array(targets)[y])
+    expected = np.array([np.array(targets).tolist().index(t) for t in classifier.predict(X).tolist()])
+    model = adapt(classifier, 5, 2, label)
+    assert (model.labels(X) == expected).mean() > 0.99
+    assert 0 < expected.mean() < 1
+
+
+def test_classes_that_the_table_does_not_have():
+    X, y = data()
+    classifier = DecisionTreeClassifier().fit(X, np.where(y == 1, "a", "b"))
+    with pytest.raises(InputError, match=r"classes are a, b, but those of the column 'credit' are 1, 0"):
+        adapt(classifier, 5, 2, REVERSED)
+    three = DecisionTreeClassifier().fit(X, data(3)[1])
+    with pytest.raises(InputError, match=r"classes are 0, 1, 2, but"):
+        adapt(three, 5, 2, REVERSED)
 
 
 def test_a_function_is_a_model():
@@ -118,8 +160,13 @@ def test_a_gradient_asks_two_samples_for_each_attribute():
         (lambda X: X[:1, :2], r"the shape \(1, 2\)"),
         (lambda X: np.where(X[:, :2] > 2, np.nan, 0.5), "number 2 of 4: not finite"),
         (lambda X: np.where(X[:, :2] > 2, np.inf, 0.5), "not finite"),
-        (lambda X: ["a"] * len(X), "returned list, not an array of numbers"),
-        (lambda X: None, r"the shape \(\)|not an array of numbers"),
+        (lambda X: np.full((len(X), 2), 3), "returned 3, 3 for the sample number 1: no probability"),
+        (
+            lambda X: np.full((len(X), 2), 0.6),
+            "returned 0.6, 0.6 for the sample number 1: whose sum is not 1",
+        ),
+        (lambda X: ["a"] * len(X), "returned a list that is no array of numbers"),
+        (lambda X: None, r"the shape \(\)|is no array of numbers"),
         (lambda X: X @ np.ones(9), "failed on 4 samples .ValueError"),
     ],
 )

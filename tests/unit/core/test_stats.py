@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from biaslab.core.stats import (
     bootstrap_fit,
+    is_below_chance,
     linear_fit,
     mean_difference,
     mean_interval,
@@ -174,3 +175,18 @@ def test_rank_correlation_is_scipys(seed, n):
 
 def test_rank_correlation_of_one_point_is_missing():
     assert math.isnan(rank_correlation([1.0], [2.0]))
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_agreement_below_chance(k):
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, k, 400)
+    found = np.where(rng.random(400) < 0.3, truth, rng.integers(0, k, 400))
+    assert is_below_chance(
+        (found + 1) % k if k == 2 else np.where(found == truth, (found + 1) % k, found), truth
+    )
+    assert not is_below_chance(found, truth)
+    assert not is_below_chance(np.zeros(400, int), truth)  # says the same of all
+    assert not is_below_chance([0], [1])
+    by_luck = [is_below_chance(rng.permutation(found), truth) for _ in range(1000)]
+    assert 0 < sum(by_luck) < 25

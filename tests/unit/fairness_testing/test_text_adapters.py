@@ -234,9 +234,9 @@ def test_what_a_bert_does_not_read_has_no_gradient(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("my_texts:nan", "returned probabilities that are not finite"),
+        ("my_texts:nan", "returned nan, nan for the text 1: not finite"),
         ("my_texts:three", "returned 3 classes; fairness is tested of classifiers into two"),
-        ("my_texts:large", "returned -2.5, 3.5 for a text: no probabilities"),
+        ("my_texts:large", "returned -2.5, 3.5 for the text 1: no probability"),
         ("my_texts:fails", r"failed on 26 texts \(RuntimeError: no memory\)"),
         ("my_texts:number", "of type int, no classifier of texts"),
         ("my_texts:plain", "has no gradients"),

@@ -23,6 +23,8 @@ def shares(texts):
     return [min(len(text), 40) / 41 for text in texts]
 
 class Pipeline:
+    classes_ = np.array([0, 1])
+
     def predict_proba(self, texts):
         p = np.array(shares(texts))
         return np.column_stack([1 - p, p])
@@ -36,13 +38,13 @@ def fails(texts):
 
 def classifier(answer):
     """Return the classifier of a function that has one answer."""
-    return CallableClassifier(lambda texts: answer, "mine:answer")
+    return CallableClassifier(lambda texts: answer, "mine:answer", ["0", "1"])
 
 
 @pytest.fixture
 def module(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "my_texts", raising=False)
     Path("my_texts.py").write_text(MODULE)
     return "my_texts"
@@ -152,6 +154,66 @@ def test_what_is_no_classifier(module, reference, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("classes", "positive", "columns"),
+    [
+        (["hate", "ok"], "hate", [1, 0]),
+        (["abuse", "fine"], "fine", [0, 1]),
+        ([0, 1], None, [0, 1]),
+        ([1, 0], None, [1, 0]),
+        ([0.0, 1.0], "1", [0, 1]),
+        ([False, True], None, [0, 1]),
+        ([0, 1], "hate", [0, 1]),
+    ],
+)
+def test_columns_follow_the_order_of_the_classes(module, classes, positive, columns):
+    """A model whose classes are in the other order gives the same answers as its twin."""
+    import my_texts
+
+    both = my_texts.Pipeline().predict_proba(TEXTS)
+
+    class Twin:
+        classes_ = np.array(classes)
+
+        def predict_proba(self, texts):
+            return both[:, np.argsort(columns)]
+
+    my_texts.twin = Twin()
+    my_texts.method = Twin().predict_proba
+    expected = load_classifier_of(f"{module}:pipeline").scores(TEXTS)
+    for name in ("twin", "method"):
+        found = load_classifier_of(f"{module}:{name}", positive=positive).scores(TEXTS)
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("classes", "positive", "message"),
+    [
+        (None, "hate", "two columns and has no classes_ that says which is which"),
+        (["hate", "ok"], None, "has the classes hate, ok; name the positive one of two with --positive"),
+        (["hate", "ok"], "bad", "has the classes hate, ok; none is 'bad'"),
+        (["a", "b", "c"], "a", "has the classes a, b, c"),
+        (["a", "a"], "a", "classes_ is no list of different labels"),
+        ([["a", "b"], ["c", "d"]], "a", "classes_ is no list of different labels"),
+    ],
+)
+def test_an_order_that_nobody_says_is_asked_for(module, classes, positive, message):
+    import my_texts
+
+    my_texts.pipeline.classes_ = classes
+    with pytest.raises(InputError, match=message):
+        load_classifier_of(f"{module}:pipeline", positive=positive).scores(TEXTS)
+
+
+def test_a_module_that_ends_python(module):
+    Path("my_exit.py").write_text("import sys\ndef late(texts): sys.exit(7)\n")
+    with pytest.raises(InputError, match=r"my_exit:late failed on 3 texts \(SystemExit: 7\)"):
+        load_classifier_of("my_exit:late").scores(TEXTS)
+    Path("my_exit_2.py").write_text("raise SystemExit(7)\n")
+    with pytest.raises(InputError, match=r"my_exit_2: cannot be imported \(SystemExit: 7\)"):
+        load_classifier_of("my_exit_2:late")
+
+
 def test_a_function_that_fails_is_told_in_one_line(module):
     with pytest.raises(InputError, match=r"my_texts:fails failed on 3 texts \(KeyError: ") as error:
         load_classifier_of("my_texts:fails").scores(TEXTS)
@@ -191,6 +253,14 @@ def test_a_folder_scores_as_transformers_does(folder):
     scores = load_classifier_of(str(folder), "cpu").scores(TEXTS, lambda done, n: told.append((done, n)))
     np.testing.assert_allclose(scores, [float(z[1] - z[0]) for z in logits], atol=1e-5)
     assert told[-1] == (3, 3)
+
+
+def test_the_label_that_a_folder_calls_positive(folder):
+    scores = load_classifier_of(str(folder), "cpu").scores(TEXTS)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"id2label": {"0": "hate", "1": "ok"}}))
+    np.testing.assert_array_equal(load_classifier_of(str(folder), "cpu", "hate").scores(TEXTS), -scores)
+    np.testing.assert_array_equal(load_classifier_of(str(folder), "cpu", "ok").scores(TEXTS), scores)
 
 
 def test_words_that_a_classifier_was_trained_without_are_removed(folder):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biaslab.classifiers.foreign import ask, check_probabilities, import_object, numbers
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.lengths import BATCH_WORDS, rows_of_length
 from biaslab.text.models import TextModel
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 BATCH_TEXTS = 1024
 """Texts of one call of another object."""
-
-_TOLERANCE = 1e-3  # of the sum of two probabilities, which may be in half precision
 
 
 def load_model(reference: str, lexicon: Lexicon, device: str = "auto") -> TextModel:
@@ -53,8 +52,6 @@ def load_model(reference: str, lexicon: Lexicon, device: str = "auto") -> TextMo
             f"{reference}: no such folder; name a network (.npz), the folder of a BERT with its classifier,"
             " or MODULE:NAME of a torch module or of an object with probabilities and gradients"
         )
-    from biaslab.classifiers.adapters import import_object
-
     return adapt(import_object(reference), lexicon, reference)
 
 
@@ -219,7 +216,7 @@ class CallableTextModel:
         for rows in _cuts(len(texts)):
             words = self._words(texts.take(rows))
             answer = _answered(self.name, f"{len(words)} texts", self._probabilities, words)
-            answers.append(_checked_probabilities(_array(answer, self.name), len(words), self.name))
+            answers.append(_checked_probabilities(numbers(answer, self.name), len(words), self.name))
         return np.concatenate(answers)
 
     def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
@@ -247,7 +244,7 @@ class CallableTextModel:
         """Return gradients, one array a text or one of all words, as (m, d) float32."""
         m, d = len(texts.ids), self.vectors.shape[1]
         if isinstance(answer, list | tuple):
-            parts = [_array(part, self.name) for part in answer]
+            parts = [numbers(part, self.name) for part in answer]
             lengths = [len(part) if part.ndim == 2 else -1 for part in parts]
             if lengths != texts.lengths.tolist():
                 raise InputError(
@@ -255,7 +252,7 @@ class CallableTextModel:
                     " for each text"
                 )
             answer = np.concatenate([part for part in parts if len(part)]) if m else np.empty((0, d))
-        gradients = _array(answer, self.name)
+        gradients = numbers(answer, self.name)
         if gradients.ndim == 2 and len(gradients) == m and gradients.shape[1] != d:
             raise InputError(
                 f"{self.name} returned gradients of {gradients.shape[1]} numbers a word, but the vectors have"
@@ -281,25 +278,7 @@ def _cuts(n: int) -> Iterator[np.ndarray]:
 
 
 def _answered(name: str, what: str, function: Callable, *arguments: Any) -> Any:
-    """Call the user's function; whatever it raises becomes one line."""
-    try:
-        return function(*arguments)
-    except InputError:
-        raise
-    except Exception as error:
-        reason = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
-        raise InputError(f"{name} failed on {what} ({reason}); call it by hand with such input") from error
-
-
-def _array(answer: Any, name: str) -> np.ndarray:
-    """Return the answer, perhaps a tensor on another device, as float64."""
-    detach = getattr(answer, "detach", None)
-    try:
-        return np.asarray(detach().cpu() if detach else answer, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{name} returned a {type(answer).__name__} that is no array of numbers; return one"
-        ) from error
+    return ask(name, what, "such input", function, *arguments)
 
 
 def _checked_probabilities(p: np.ndarray, n: int, name: str) -> np.ndarray:
@@ -307,13 +286,7 @@ def _checked_probabilities(p: np.ndarray, n: int, name: str) -> np.ndarray:
     if p.shape == (n,):
         p = np.column_stack([1 - p, p])
     _check_shape(p.shape, (n, 2), name, "probabilities")
-    _finite(p, name, "probabilities")
-    wrong = ((p < 0) | (p > 1)).any(axis=1) | (abs(p.sum(axis=1) - 1) > _TOLERANCE)
-    if wrong.any():
-        shown = ", ".join(f"{value:g}" for value in p[wrong.argmax()])
-        raise InputError(
-            f"{name} returned {shown} for a text: no probabilities of two classes; apply softmax to logits"
-        )
+    check_probabilities(p, name, "the text")
     return p
 
 

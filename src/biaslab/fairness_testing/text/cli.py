@@ -12,6 +12,7 @@ from biaslab.core.files import locate
 from biaslab.fairness_testing.text import cli_experiment as text_experiment
 from biaslab.run.extras import missing_extra
 from biaslab.run.options import Seed, grouped
+from biaslab.run.outputs import To
 from biaslab.run.root import repository
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def run(
         typer.Option(
             help="The folder for found.html, found.jsonl, words.tsv, invariants.tsv and summary (.tsv, .md)."
         ),
+        To.FOLDER,
     ],
     columns: Columns,
     searching: Searching,

@@ -1,0 +1,155 @@
+"""Classifiers of the user's: imported, asked, and their answers read by their own order of the classes."""
+
+import importlib
+import itertools
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biaslab.core.errors import InputError, suggest
+
+_FLAGS = {"False": "0", "True": "1"}
+_TOLERANCE = 1e-3  # of a sum of probabilities, which may be in half precision
+
+
+def import_object(reference: str) -> object:
+    """Return an object of a module in the current folder, or of an installed one.
+
+    Parameters
+    ----------
+    reference : str
+        ``MODULE:NAME``.
+
+    Raises
+    ------
+    InputError
+        When it is of another form, the module fails, or it has no such object.
+    """
+    module_name, colon, name = reference.partition(":")
+    if not (module_name and colon and name):
+        raise InputError(f"'{reference}' names no classifier; write a file (.npz), MODULE:NAME, or train")
+    if (folder := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        module = importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{module_name}: cannot be imported ({reason(error)}); fix or install it") from error
+    if not hasattr(module, name):
+        near = suggest(name, dir(module)) or "; name what the module defines"
+        raise InputError(f"{module_name}: has no '{name}'{near}")
+    return getattr(module, name)
+
+
+def ask(name: str, what: str, how: str, function: Callable, *arguments: Any) -> Any:
+    """Call a function of the user's; whatever it raises becomes one line.
+
+    Parameters
+    ----------
+    name, what, how : str
+        What messages call the classifier, what it was asked about, and how to ask it by hand.
+    function : callable
+    *arguments : object
+        What the function takes.
+    """
+    try:
+        return function(*arguments)
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{name} failed on {what} ({reason(error)}); call it by hand with {how}") from error
+
+
+def reason(error: BaseException) -> str:
+    """Return the kind of an error and the first line of what it says."""
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+
+
+def numbers(answer: Any, name: str) -> np.ndarray:
+    """Return an answer, perhaps a tensor on another device, as float64."""
+    detach = getattr(answer, "detach", None)
+    try:
+        return np.asarray(detach().cpu() if detach else answer, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name} returned a {type(answer).__name__} that is no array of numbers; return probabilities"
+        ) from error
+
+
+def check_probabilities(p: np.ndarray, name: str, what: str, start: int = 0) -> None:
+    """Raise unless the rows are probabilities: of all classes, (n, k), or of one, (n,).
+
+    Parameters
+    ----------
+    p : (n,) or (n, k) float
+    name, what : str
+        What messages call the classifier and one of the n things that it was asked about.
+    start : int
+        How many it was asked about before.
+    """
+    rows = p.reshape(len(p), -1)
+    wrongs = [
+        (~np.isfinite(rows).all(axis=1), "not finite; fix it for such input"),
+        (((rows < 0) | (rows > 1)).any(axis=1), "no probability; apply softmax or the logistic function"),
+    ]
+    if p.ndim == 2:
+        with np.errstate(invalid="ignore"):
+            apart = abs(rows.sum(axis=1) - 1) > _TOLERANCE
+        wrongs.append((apart, "whose sum is not 1; return the probabilities of all classes"))
+    for is_wrong, problem in wrongs:
+        if is_wrong.any():
+            i = int(is_wrong.argmax())
+            shown = ", ".join(f"{value:g}" for value in rows[i])
+            raise InputError(f"{name} returned {shown} for {what} {start + i + 1}: {problem}")
+
+
+def classes_of(classifier: object) -> list[str] | None:
+    """Return how a classifier calls its outputs, in their order; None when it does not say.
+
+    Scikit-learn's classifiers say it in ``classes_``, sorted; so may a function, or what a method belongs to.
+
+    Raises
+    ------
+    InputError
+        When ``classes_`` is no list of different labels.
+    """
+    classes = getattr(getattr(classifier, "__self__", classifier), "classes_", None)
+    if classes is None:
+        return None
+    labels = np.asarray(classes, object)
+    names = [label_text(label) for label in labels.tolist()] if labels.ndim == 1 else []
+    if not names or len(set(names)) < len(names):
+        raise InputError("the classifier's classes_ is no list of different labels; fit it on one label")
+    return names
+
+
+def label_text(label: object) -> str:
+    """Return a label as a table of text has it: the number 1.0 is 1."""
+    if isinstance(label, float) and label.is_integer():
+        label = int(label)
+    return str(label).strip()
+
+
+def column_order(classes: Sequence[str], codes: Mapping[str, int], names: Sequence[str]) -> list[int] | None:
+    """Return for each class of a table the classifier's output that stands for it; None if it cannot be told.
+
+    Parameters
+    ----------
+    classes : sequence of str
+        What the classifier calls its outputs.
+    codes : mapping of str to int
+        The class for each label that the table may write.
+    names : sequence of str
+        Names of the classes.
+    """
+    all_places = range(len(names))
+    named = dict(zip(names, all_places, strict=True))
+    numbered = {str(place): place for place in all_places}
+    digits = [_FLAGS.get(name, name) for name in classes]
+    for known, written in itertools.product((codes, named, numbered), (classes, digits)):
+        found = [known.get(name, -1) for name in written]
+        if sorted(found) == list(all_places):
+            return [found.index(place) for place in all_places]
+    return None

@@ -1,0 +1,123 @@
+"""Options that name what a command writes, and one check of them before it begins to work."""
+
+import enum
+import functools
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import typer
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import keep_files
+
+_SUFFIXES = (".svg", ".pdf", ".png", ".html", ".tsv", ".md", ".tex")
+
+
+class To(enum.Enum):
+    """What an option names that a command writes: part of its annotation."""
+
+    FILE = enum.auto()
+    FOLDER = enum.auto()
+    STEM = enum.auto()
+    """The beginning of the names of several files, which get suffixes."""
+
+
+def guard_outputs(app: typer.Typer) -> None:
+    """Let all commands of an app refuse outputs that cannot be, or that would overwrite what they read."""
+    for command in app.registered_commands:
+        command.callback = guarded(command.callback)
+    for group in app.registered_groups:
+        guard_outputs(group.typer_instance)
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that checks its outputs (`check_outputs`) before it begins."""
+    if hasattr(command, "guarded"):
+        return command
+    hints = get_type_hints(command, include_extras=True).items()
+    kinds = {
+        name: kind
+        for name, hint in hints
+        for kind in getattr(hint, "__metadata__", ())
+        if isinstance(kind, To)
+    }
+
+    @functools.wraps(command)
+    def run(**values: object) -> None:
+        with keep_files(check_outputs(values, kinds)):
+            command(**values)
+
+    run.guarded = True
+    return run
+
+
+def check_outputs(values: Mapping[str, object], kinds: Mapping[str, To]) -> list[Path]:
+    """Refuse outputs that cannot be written, that are an input, too, or that have one name.
+
+    Parameters
+    ----------
+    values : mapping of str to object
+        What a command was given, by parameter.
+    kinds : mapping of str to To
+        Which parameters are outputs.
+
+    Returns
+    -------
+    list of path
+        The files among the other values, which the command is to leave as they are.
+
+    Raises
+    ------
+    InputError
+        Naming the option, before anything is read or written.
+    """
+    inputs = [path for name, value in values.items() if name not in kinds for path in _files(value)]
+    taken: dict[Path, str] = {}
+    for name, kind in kinds.items():
+        if not isinstance(path := values[name], Path):
+            continue
+        option = f"--{name.replace('_', '-')} {path}"
+        _check_place(option, path, kind)
+        for file in _written(path, kind):
+            same = next((i for i in inputs if file.exists() and file.samefile(i)), None)
+            if same is not None:
+                raise InputError(
+                    f"{option}: would overwrite {same}, which the command reads; choose another name"
+                )
+            if (other := taken.setdefault(Path(os.path.realpath(file)), name)) != name:
+                raise InputError(
+                    f"{option}: --{other.replace('_', '-')} has the same name; choose another for one of them"
+                )
+    return [path for path in inputs if path.is_file()]
+
+
+def _check_place(option: str, path: Path, kind: To) -> None:
+    above = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if kind is To.FILE and path.is_dir():
+        raise InputError(f"{option}: is a folder; name a file")
+    if not above.is_dir() and (above != path or kind is To.FOLDER):
+        raise InputError(f"{option}: {above} is a file, not a folder; choose another name")
+
+
+def _written(path: Path, kind: To) -> list[Path]:
+    """Return the files that an option names."""
+    if kind is To.STEM:
+        return [path.with_name(path.name + suffix) for suffix in _SUFFIXES]
+    return [path] if kind is To.FILE else []
+
+
+def _files(value: Any) -> Iterator[Path]:
+    """Yield the files and folders that a value names: a path, a text like one, NAME=FILE, or several."""
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _files(part)
+    elif hasattr(value, "__dataclass_fields__"):
+        for part in vars(value).values():
+            yield from _files(part)
+    elif isinstance(value, str | Path) and value:
+        text = str(value)
+        for path in {text, text.partition("=")[2] or text}:
+            if "\0" not in path and len(path) < 4096 and os.path.exists(path):
+                yield Path(path)
