@@ -9,7 +9,7 @@ import pandas as pd
 
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.names import COLUMNS, TABULAR
+from biaslab.fairness_testing.names import COLUMNS, SHARED, TABULAR
 from biaslab.run.area import Unit
 from report_data import CLAIMS
 
@@ -95,7 +95,8 @@ def _setting(classifier: str, protected: str) -> dict[str, list[list]]:
                 if tester != "random":
                     around = ["shared", 3, 100, 90 * k, 70 * share * k]
                     rows["local"].append([tester, mode, repetition, *around])
-            rows["curves"] += _curve(tester, mode, n_samples)
+            for start in ("own", SHARED):
+                rows["curves"] += _curve(tester, mode, start, n_samples)
     for repetition in range(N_REPETITIONS):
         for place, switch in enumerate(SWITCHES):
             k = rng.normal(1 + 0.2 * place, 0.03)
@@ -131,11 +132,11 @@ def _budgets(rng: np.random.Generator) -> dict[str, list[list]]:
     return rows
 
 
-def _curve(tester: str, mode: str, n_samples: int) -> list[list]:
+def _curve(tester: str, mode: str, start: str, n_samples: int) -> list[list]:
     """Return a curve that is straight for ADF and flattens for the others."""
     at = np.linspace(0.02, 1, 50)
     shape = at if tester == "adf" else np.sqrt(at)
     return [
-        [tester, mode, int(1000 * x), int(n_samples * y), int(0.4 * n_samples * y), int(2_500_000 * x)]
+        [tester, mode, start, int(1000 * x), int(n_samples * y), int(0.4 * n_samples * y), int(2_500_000 * x)]
         for x, y in zip(at, shape, strict=True)
     ]

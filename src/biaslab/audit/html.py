@@ -57,7 +57,11 @@ _ORIGINS = {
     "appendix": "an appendix that was not at hand",
     HYPOTHESIS: "not the paper's: a hypothesis of this project",
 }
-_DATA = {"own": "the paper's data", "other": "other data than the paper's", "any": "any data"}
+_DATA = {
+    "own": "the data set that the paper names",
+    "other": "other data than the paper's",
+    "any": "any data",
+}
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,15 @@ from biaslab.classifiers.encoding import decode
 from biaslab.classifiers.schema import Schema
 from biaslab.fairness_testing.cases import Case
 from biaslab.fairness_testing.first_steps import show_first_steps
-from biaslab.fairness_testing.names import COLUMNS, FULL, PAPER, PUBLISHED, SHARED
+from biaslab.fairness_testing.names import COLUMNS, FULL, OWN, PAPER, PUBLISHED, SHARED
 from biaslab.fairness_testing.testers import random_search, trails
 from biaslab.fairness_testing.testers.contract import Task, Tester, collect
-from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share, find_partners
+from biaslab.fairness_testing.testers.discrimination import (
+    are_discriminatory,
+    check,
+    discriminatory_share,
+    find_partners,
+)
 from biaslab.fairness_testing.testers.registry import paper_testers, runs
 from biaslab.fairness_testing.testers.trails import Phases, Trail
 
@@ -78,15 +83,16 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
         Columns classifier, protected, tester, mode, repetition, n_seeds, global_discriminatory (different
         discriminatory samples of the global phase; of a tester that mixes its phases, in the published mode
         alone, by a search of its own), n_samples, n_discriminatory, n_queries, n_outside
-        (discriminatory ones outside the domain).
+        (discriminatory ones that are outside the domain, or whose partners all are).
     curves : pandas.DataFrame
-        Columns classifier, protected, tester, mode, n_seeds (explored so far), n_samples, n_discriminatory,
-        n_queries (all three cumulative), of the first repetition.
+        Columns `names.COLUMNS`: n_seeds (explored so far), n_samples, n_discriminatory, n_queries (all
+        three cumulative), of the first repetition; see `grow_from_same_seeds` for those that start shared.
     found : dict of str to (n, d) int32
         The discriminatory samples of each tester, of the first repetition in the mode ``published``.
     """
     protected = case.subject.protected
     counts, curves, found = [], [], {}
+    starts = case.seeds[:0]
     for tester, mode in runs():
         run, settings = {"tester": tester.name, "mode": mode}, tester.settings(mode, case.published_bounds)
         for repetition in range(effort.repetitions):
@@ -100,10 +106,39 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
                 )
             counts.append(row)
             if repetition == 0:
-                curves.append(_curve(case, phases).assign(**run))
+                curves.append(_curve(case, phases).assign(**run, start=OWN))
                 if mode == PUBLISHED:
                     found[tester.name] = trails.distinct_discriminatory(phases.joined(), protected)
-    return _named(case, pd.DataFrame(counts)), _named(case, pd.concat(curves, ignore_index=True)), found
+                    if tester.is_proposed:
+                        starts = trails.distinct_discriminatory(phases.global_, protected)
+    curves += grow_from_same_seeds(case, effort, starts)
+    table = _named(case, pd.concat(curves, ignore_index=True)).reindex(columns=COLUMNS["curves"])
+    return _named(case, pd.DataFrame(counts)), table, found
+
+
+def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> list[pd.DataFrame]:
+    """Let the local phases start from the same samples, one after the other, and count finds (Figure 7).
+
+    Parameters
+    ----------
+    case : Case
+    effort : Effort
+    starts : (k, d) int32
+        Discriminatory samples: what the global phase of the paper's own tester found.
+
+    Returns
+    -------
+    list of pandas.DataFrame
+        The curve of every tester that is not costly, in the published mode.
+    """
+    task = replace(_task(case, effort, 0), seeds=starts, n_seeds=len(starts))
+    curves = []
+    for tester, mode in runs():
+        if mode == PUBLISHED and tester.search_around is not None and not tester.is_costly and len(starts):
+            trail = tester.search_around(task, tester.settings(mode, case.published_bounds))
+            curve = _curve(case, Phases(trail.part(slice(0)), trail))
+            curves.append(curve.assign(tester=tester.name, mode=mode, start=SHARED))
+    return curves
 
 
 def ablate(case: Case, effort: Effort) -> pd.DataFrame:
@@ -267,14 +302,17 @@ def _task(case: Case, effort: Effort, repetition: int) -> Task:
 def _count(case: Case, phases: Phases) -> dict[str, int]:
     protected, both = case.subject.protected, phases.joined()
     counts = trails.count(both, protected)
-    outside = ~case.subject.domain.contains(trails.distinct_discriminatory(both, protected))
+    found = trails.distinct_discriminatory(both, protected)
+    # A tester with other bounds finds samples, and partners, that the domain does not have.
+    inside = case.subject.domain.contains(found)
+    inside[inside] = are_discriminatory(case.subject, found[inside])
     return {
         "n_seeds": len(case.seeds),
         "global_discriminatory": trails.count(phases.global_, protected).n_discriminatory,
         "n_samples": counts.n_samples,
         "n_discriminatory": counts.n_discriminatory,
         "n_queries": counts.n_queries,
-        "n_outside": int(outside.sum()),
+        "n_outside": int((~inside).sum()),
     }
 
 

@@ -33,7 +33,7 @@ def show_first_steps(case: Case) -> pd.DataFrame:
     subject, X = case.subject, case.seeds[:N_SEEDS]
     settings = adf.TESTER.settings(PUBLISHED)
     start = check(subject, X)
-    partners, steps = choose_steps(subject, X, start.labels, np.zeros((len(X), 2)), settings)
+    partners, agreed, steps = choose_steps(subject, X, start.labels, np.zeros((len(X), 2)), settings)
     moved = subject.domain.clip(X + steps)
     arrived = check(subject, moved)
     walks = Walks(moved, arrived.labels, arrived.discriminatory, subject.protected.values[arrived.partners])
@@ -44,7 +44,7 @@ def show_first_steps(case: Case) -> pd.DataFrame:
             "attribute": subject.domain.names,
             "start": X[number],
             "partner": partners[number],
-            "direction": steps[number],
+            "direction": agreed[number],
             "moved": moved[number],
             "start_found": _WORDS[int(start.discriminatory[number])],
             "moved_found": _WORDS[int(arrived.discriminatory[number])],

@@ -5,7 +5,7 @@ PUBLISHED, PAPER = MODES = ("published", "paper")
 INFERRED = "inferred"
 """A further mode of AEQUITAS, as the paper's Table IV suggests it."""
 
-FULL, SHARED = ("full", "shared")
+FULL, SHARED, OWN = ("full", "shared", "own")
 """How far local phases go that are compared: as far as is configured, or from a costly tester's seeds with
 the share of its samples that each of these has."""
 
@@ -53,7 +53,7 @@ COLUMNS = {
         "mean_samples",
         "mean_discriminatory",
     ),
-    "curves": (*SETTING, "tester", "mode", "n_seeds", "n_samples", "n_discriminatory", "n_queries"),
+    "curves": (*SETTING, "tester", "mode", "start", "n_seeds", "n_samples", "n_discriminatory", "n_queries"),
     "ablation": (
         *SETTING,
         "tester",

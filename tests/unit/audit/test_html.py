@@ -109,7 +109,7 @@ class TestPage:
             "Null result would measure −9, which does not meet the claim",
             "Caveat tuned on this: the same sets",
             "Measured as mean(x) on origins/{setup}/a.tsv",
-            "Setup small (the paper's data)",
+            "Setup small (the data that the paper names)",
             "Where it stands the paper's text, tables or captions",
             "Counts as cell",
             "Files origins/small/a.tsv",

@@ -67,11 +67,22 @@ def test_found_samples_are_those_that_are_counted_and_discriminatory(finds):
 def test_curves_end_with_the_counts(finds):
     counts, curves, _ = finds
     columns = ["n_samples", "n_discriminatory", "n_queries"]
-    last = curves.groupby(["tester", "mode"])[columns].last()
+    last = curves[curves["start"] == "own"].groupby(["tester", "mode"])[columns].last()
     first = counts[counts["repetition"] == 0].set_index(["tester", "mode"])[columns]
     pd.testing.assert_frame_equal(last.sort_index(), first.sort_index(), check_dtype=False)
-    for _, curve in curves.groupby(["tester", "mode"]):
+    for _, curve in curves.groupby(["tester", "mode", "start"]):
         assert (curve[["n_seeds", *columns]].diff().dropna() >= 0).all(axis=None)
+
+
+def test_local_phases_start_from_the_global_finds_of_the_papers_own_tester(finds):
+    counts, curves, _ = finds
+    is_first = (counts["tester"] == "adf") & (counts["mode"] == "published") & (counts["repetition"] == 0)
+    (n_starts,) = counts.loc[is_first, "global_discriminatory"]
+    shared = curves[curves["start"] == "shared"].groupby("tester").last()
+    assert set(shared.index) == {"adf", "aequitas"}
+    assert n_starts > 0
+    assert (shared["n_seeds"] == n_starts).all()
+    assert (shared["n_discriminatory"] <= shared["n_samples"]).all()
 
 
 def test_searches_repeat():
@@ -145,7 +156,7 @@ def test_local_phases_are_compared_at_the_budget_of_the_costly_tester():
 def test_first_steps_are_those_of_the_literal_algorithms():
     case = make_case()
     domain, settings = case.subject.domain, TESTERS["adf"].settings(names.PUBLISHED)
-    n_found = 0
+    n_found = n_along_protected = 0
     for begin in range(0, 24, first_steps.N_SEEDS):
         part = replace(case, seeds=case.seeds[begin:])
         table = first_steps.show_first_steps(part)
@@ -159,7 +170,11 @@ def test_first_steps_are_those_of_the_literal_algorithms():
                 continue
             moved, shares, lower, upper = literal
             assert rows["moved"].tolist() == moved
-            assert (domain.clip((x + rows["direction"]).to_numpy()[None])[0] == moved).all()
+            expected = agreed_signs(network, x.tolist(), list(rows["partner"]), settings)
+            assert rows["direction"].tolist() == expected
+            n_along_protected += rows["direction"].tolist()[1] != 0
+            step = rows["direction"].where(rows.index != rows.index[1], 0)  # the protected attribute stays
+            assert not step.any() or (domain.clip((x + step).to_numpy()[None])[0] == moved).all()
             assert set(rows["moved_found"]) == {"no" if shares is None else "yes"}
             if shares is None:
                 assert rows[["probability", "lower_found", "upper_found"]].isna().all(axis=None)
@@ -169,6 +184,14 @@ def test_first_steps_are_those_of_the_literal_algorithms():
             assert (rows["lower_found"] == "yes").tolist() == lower
             assert (rows["upper_found"] == "yes").tolist() == upper
     assert n_found > 0
+    assert n_along_protected > 0
+
+
+def agreed_signs(network, x, partner, settings):
+    """Return the direction of Example 4.3: the sign of both gradients, of protected attributes too, or 0."""
+    label, _ = naive_fairness_testing.adf_answer(network, x)
+    s, t = (np.sign(naive_fairness_testing.adf_gradient(network, z, label, settings)) for z in (x, partner))
+    return [int(a) if a == b else 0 for a, b in zip(s, t, strict=True)]
 
 
 def test_digests_tell_networks_and_data_apart():

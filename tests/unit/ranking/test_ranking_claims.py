@@ -139,8 +139,6 @@ def test_a_small_simulation_of_every_size_holds_in_direction_at_best(tmp_path):
     assert "reproduced" not in set(counted(found))
     assert found["feasible-det-cons"] == "direction_only"
     assert found["ndkl-det-cons"] == "direction_only"
-    assert found["max-skew-det-cons"] == "not_reproduced"
-    assert found["min-skew-det-cons"] == "not_attempted"  # at some size a value is always without candidate
     assert found["sim-distributions"] == "not_reproduced"
 
 
@@ -156,7 +154,7 @@ def test_equal_rankings_have_no_order(tmp_path):
     write_made(tmp_path, {"score_only": MEANS["score_only"]} | fair)
     found = verdicts(tmp_path)
     orders = [name for name in SIMULATED if BY_ID[name].kind == "sign"]
-    assert len(orders) == 11
+    assert len(orders) == 5
     assert set(found[orders]) == {"inconclusive"}
     assert set(found[[f"{name}-slight" for name in orders]]) == {"direction_only"}
 

@@ -134,7 +134,8 @@ def _of_retraining(retraining: pd.DataFrame) -> pd.DataFrame:
 
 def _of_curves(curves: pd.DataFrame) -> pd.DataFrame:
     """Return how steadily the local phases find new samples (Figure 7)."""
-    published = curves[(curves["mode"] == PUBLISHED) & curves["tester"].isin(["aequitas", "adf"])]
+    compared = curves["tester"].isin(["aequitas", "adf"]) & (curves["start"] == SHARED)
+    published = curves[(curves["mode"] == PUBLISHED) & compared]
     rows = [
         [*setting, 0, f"growth_{what}_{tester}", "", growth(part, f"n_{what}")]
         for (*setting, tester), part in published.groupby([*SETTING, "tester"], sort=False)

@@ -27,7 +27,7 @@ from biaslab.core.plotting import (
     legend_below,
     save_with_data,
 )
-from biaslab.fairness_testing.names import PAPER, PUBLISHED, SETTING
+from biaslab.fairness_testing.names import OWN, PAPER, PUBLISHED, SETTING, SHARED
 from biaslab.fairness_testing.report.results import TESTER_NAMES, read_all
 from biaslab.fairness_testing.report.tables import switch_name, worths
 from biaslab.run.reports import Results
@@ -50,8 +50,8 @@ _ROW = 0.3  # height of a switch of the ablation
 
 
 def draw_local(units: Sequence[Results], stem: Path) -> None:
-    """Draw the samples against the seeds explored, AEQUITAS beside ADF in each setting (Figure 7)."""
-    curves = _published_curves(units)
+    """Draw the samples against the seeds explored, AEQUITAS beside ADF, from the same seeds (Figure 7)."""
+    curves = _published_curves(units, SHARED)
     data = curves[curves["tester"].isin(["aequitas", "adf"])]
     settings = _settings(data)
     with figure(DOUBLE_COLUMN, _PANEL * math.ceil(len(settings) / 2) + _LEGEND) as fig:
@@ -72,7 +72,7 @@ def draw_local(units: Sequence[Results], stem: Path) -> None:
 
 def draw_coverage(units: Sequence[Results], stem: Path) -> None:
     """Draw the discriminatory samples found against the model queries, a line a tester, a panel a setting."""
-    curves = _published_curves(units)
+    curves = _published_curves(units, OWN)
     data = curves[(curves["n_discriminatory"] > 0) & (curves["n_queries"] > 0)]
     settings = _settings(curves)
     n_columns = min(len(settings), 3 if len(settings) <= 6 else 4)
@@ -142,10 +142,10 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
         save_with_data(fig, stem, data)
 
 
-def _published_curves(units: Sequence[Results]) -> pd.DataFrame:
-    """Return how the testers advance as the authors' code has them."""
+def _published_curves(units: Sequence[Results], start: str) -> pd.DataFrame:
+    """Return how the testers advance as the authors' code has them, from their own finds or shared ones."""
     curves = read_all(units, "curves")
-    return curves[curves["mode"] == PUBLISHED]
+    return curves[(curves["mode"] == PUBLISHED) & (curves["start"] == start)]
 
 
 def _draw_switches(ax: "Axes", data: pd.DataFrame, settings: Sequence[tuple[str, str]]) -> None:

@@ -70,13 +70,13 @@ def _perturb(
     subject: Subject, X: np.ndarray, labels: np.ndarray, draws: np.ndarray, settings: Settings
 ) -> np.ndarray:
     """Move samples by one unit in every attribute whose gradients agree (Algorithms 3 and 4)."""
-    _, steps = choose_steps(subject, X, labels, draws, settings)
+    *_, steps = choose_steps(subject, X, labels, draws, settings)
     return subject.domain.clip(X + steps)
 
 
 def choose_steps(
     subject: Subject, X: np.ndarray, labels: np.ndarray, draws: np.ndarray, settings: Settings
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the partner of each sample and where the pair is to move (Algorithm 3, before it is clipped).
 
     Parameters
@@ -92,7 +92,9 @@ def choose_steps(
 
     Returns
     -------
-    partners, steps : (n, d) int32
+    partners, agreed, steps : (n, d) int32
+        `agreed` is the sign that both gradients have, or 0 (Example 4.3); of a protected attribute, too,
+        along which no step goes.
     """
     pair = X.copy()
     values, differences = farthest(subject, X, labels)
@@ -100,8 +102,9 @@ def choose_steps(
         values[differences <= 0] = -1
     pair[:, subject.protected.columns] = values
     g, h = pair_gradients(subject.model, X, pair, labels, labels, settings.subnormal_is_zero)
-    directions = _directions(np.sign(g), np.sign(h), subject, draws, settings.signs_twice)
-    return pair, directions.astype(np.int32)
+    s, t = np.sign(g), np.sign(h)
+    steps = _directions(s, t, subject, draws, settings.signs_twice)
+    return pair, np.where(s == t, s, 0).astype(np.int32), steps.astype(np.int32)
 
 
 def farthest(subject: Subject, X: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
