@@ -24,6 +24,22 @@ from biaslab.core.rng import stream
 from biaslab.text.words import Texts
 
 N_WORDS, DIMENSION = 90, 50
+FUNCTIONS = (
+    "exp",
+    "log",
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "arctan",
+    "log1p",
+    "expm1",
+    "sqrt",
+    "cbrt",
+    "exp2",
+    "log2",
+)
+TORCH_FUNCTIONS = ("exp", "log", "log1p", "expm1", "tanh", "sigmoid", "erf", "rsqrt", "sin", "cos")
 WEAT = WeatIndices(
     "test",
     *(np.array(ids, np.int64) for ids in ([3, 30, 8], [7, 41], [0, 22], [1, 35, 60])),
@@ -47,6 +63,7 @@ def digest(value: Any) -> str:
                 add(one)
         else:
             array = np.asarray(part)
+            assert array.dtype != object, part
             found.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
 
     add(value)
@@ -102,7 +119,7 @@ def numpy_and_scipy() -> Results:
         x = rng.uniform(0.05, 3, 1003).astype(dtype)
         A, B = rng.normal(size=(67, 131)).astype(dtype), rng.normal(size=(131, 43)).astype(dtype)
         square = A @ A.T + np.eye(67, dtype=dtype)
-        for name in "exp log sin cos tan tanh arctan log1p expm1 sqrt cbrt exp2 log2 arcsinh".split():
+        for name in FUNCTIONS:
             yield f"{name}-{dtype.__name__}", getattr(np, name)(x)
         yield f"power-{dtype.__name__}", [x**1.7, x**0.75, np.hypot(x, x + 1), np.divide(1, x)]
         yield f"sums-{dtype.__name__}", [x.sum(), x.mean(), x.std(), A.sum(axis=0), A.mean(axis=1)]
@@ -144,10 +161,12 @@ def bias_and_origins() -> Results:
     from biaslab.origins import influence, ppmi_scan
 
     e = {name: getattr(glove(), name).astype(np.float64) for name in ("W", "U", "b", "c")}
-    rows = influence.weat_rows(counts(), np.unique(np.concatenate([WEAT.S, WEAT.T, WEAT.A, WEAT.B])), 20, 0.75)
+    rows = influence.weat_rows(
+        counts(), np.unique(np.concatenate([WEAT.S, WEAT.T, WEAT.A, WEAT.B])), 20, 0.75
+    )
     removals = influence.removals_of_documents(rows, *corpus())
     p = permutation_p_value(vectors(), WEAT, 4, np.random.default_rng(5))
-    yield "weat", [effect_size(e["W"], WEAT.S, WEAT.T, WEAT.A, WEAT.B), p.p_value]
+    yield "weat", [effect_size(e["W"], WEAT), p.p_value]
     found = influence.differential_bias(rows, removals, WEAT, e, 0.01)
     yield "differential-bias", [found.values, found.baseline]
     yield "bias-gradient", influence.bias_gradient(rows, WEAT, e, 0.01)
@@ -171,13 +190,14 @@ def tabular() -> Results:
     yield "logits", [network.logits(X), network.input_gradients(X, y)]
     subject = make_subject(network, (1, 4))
     found = collect(adf.search(make_task(make_subject(network, (1,)), X[:40], hops=30, seed=3), PAPER))
-    yield "adf", [trail.samples for trail in found.trails.values()] if hasattr(found, "trails") else list(
-        vars(found).values()
-    )
+    yield "adf", [list(vars(trail).values()) for trail in (found.global_, found.local)]
     walk = aequitas.search_around(make_task(subject, X[:5], hops=60, seed=7), aequitas.PUBLISHED)
     yield "aequitas", [walk.samples, walk.discriminatory]
     explainer = Explainer(network, X, 300)
-    yield "explanation-tree", repr([explainer.explain(x, stream(23, i)) for i, x in enumerate(X[:8])]).encode()
+    yield (
+        "explanation-tree",
+        repr([explainer.explain(x, stream(23, i)) for i, x in enumerate(X[:8])]).encode(),
+    )
 
 
 def recurrent() -> Results:
@@ -191,10 +211,8 @@ def recurrent() -> Results:
 
     values = np.array([3, 17, 10, 41, 30], np.int32)
     for kind in ("lstm", "gru"):
-        trained = train_recurrent(
-            initial_recurrent(kind, vectors(), 3), texts(), labels(), TrainingSettings(3, 32), 1
-        )
-        network = trained[0] if isinstance(trained, tuple) else trained
+        start, settings = initial_recurrent(kind, vectors(), 3), TrainingSettings(3, 32)
+        network, _ = train_recurrent(start, texts(), labels(), settings, 1)
         yield f"{kind}-network", [*network.layers, network.W_out, network.b_out]
         yield f"{kind}-logits", [network.logits(texts()), network.gradients(texts(), labels())]
         subject = TextSubject(network, values, neighbours_of(vectors()))
@@ -281,7 +299,7 @@ def torch_steps() -> Results:
             optimizer.step(1e-3)
         yield f"encoder-{name}", [p.detach().numpy() for p in model.parameters()]
         model.eval()
-        yield f"scores-{name}", predict(model, tokens)
+        yield f"scores-{name}", predict(model, tokens, tokenizer.pad)
     settings = LanguageModelSettings(embedding=20, hidden=20, epochs=2)
     fitted, table = train_language_model(tokens, tokens, tokenizer, settings, 1)
     yield "language-model", [p.detach().numpy() for p in fitted.parameters()]
@@ -293,9 +311,9 @@ def torch_steps() -> Results:
         network, _ = train_certified(start, texts(), labels(), is_value, values, settings, 1)
         yield f"certified-{kind}", [*network.layers, network.W_out, network.b_out]
     x = torch.linspace(0.05, 3, 1003)
-    functions = "exp log log1p expm1 tanh sigmoid erf rsqrt sin cos softmax log_softmax".split()
-    for name in functions:
-        yield f"torch-{name}", getattr(torch, name)(x, *([-1] if "softmax" in name else [])).numpy()
+    for name in TORCH_FUNCTIONS:
+        yield f"torch-{name}", getattr(torch, name)(x).numpy()
+    yield "torch-softmax", [x.softmax(-1).numpy(), x.log_softmax(-1).numpy()]
 
 
 def files() -> Results:
@@ -324,9 +342,17 @@ def files() -> Results:
 FAMILIES: dict[str, Callable[[], Results]] = {
     function.__name__: function
     for function in (
-        numpy_and_scipy, embeddings, bias_and_origins, tabular, recurrent, words, ranking, linear, torch_steps,
+        numpy_and_scipy,
+        embeddings,
+        bias_and_origins,
+        tabular,
+        recurrent,
+        words,
+        ranking,
+        linear,
+        torch_steps,
         files,
-    )  # fmt: skip
+    )
 }
 
 
