@@ -1,8 +1,8 @@
 """The weights of a layered network, from a checkpoint that TensorFlow wrote (a "tensor bundle").
 
 A checkpoint is two files. The index is a sorted table in LevelDB's format: blocks of keys, each of which
-shares a prefix with the one before it; its values (protocol buffers) say where in the data file a variable lies
-and of which type and shape it is. Blocks and variables have checksums (CRC-32C, masked), which are compared.
+shares a prefix with the one before it; its values (protocol buffers) say where in the data file a variable
+lies and of which type and shape it is. Blocks and variables have checksums (CRC-32C, masked), which are compared.
 Only what these networks need is read: one data file, blocks without compression, numbers of 32 bits.
 """
 
