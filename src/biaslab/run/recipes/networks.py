@@ -2,8 +2,8 @@
 
 A checkpoint is two files. The index is a sorted table in LevelDB's format: blocks of keys, each of which
 shares a prefix with the one before it; its values (protocol buffers) say where in the data file a variable
-lies and of which type and shape it is. Blocks and variables have checksums (CRC-32C, masked), which are compared.
-Only what these networks need is read: one data file, blocks without compression, numbers of 32 bits.
+lies and of which type and shape it is. Blocks and variables have checksums (CRC-32C, masked), which are
+compared. Only what these networks need is read: one data file, blocks without compression, 32-bit numbers.
 """
 
 import io

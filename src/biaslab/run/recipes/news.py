@@ -1,8 +1,8 @@
 """News sentences that hold a group identifier, drawn from the articles of Baly et al. 2020.
 
-They stand in for those of the New York Times that Kennedy et al. 2020 measured their classifiers on, which are
-not published. The rule: an article's text is split into lines and these into sentences; a sentence has 10 to 100
-words; of the sentences with an identifier among their words up to 500 are drawn, without replacement.
+They stand in for those of the New York Times that Kennedy et al. 2020 measured their classifiers on, which
+are not published. The rule: an article's text is split into lines and these into sentences; a sentence has 10
+to 100 words; of the sentences with an identifier among their words up to 500 are drawn, without replacement.
 """
 
 import json
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from biaslab.core.archives import tar_files
-from biaslab.core.errors import InputError
+from biaslab.core.errors import InputError, one_line
 
 MAX_UNPACKED_BYTES = 2**30
 """The most that the archive may unpack to; the published one has 0.5 GB."""
@@ -35,6 +35,7 @@ IDENTIFIERS = (
 """The terms of Kennedy et al. 2020, Table 3, in its order."""
 
 _FOLDER = "data/jsons/"
+_FIELDS = ("ID", "source", "date", "url", "content_original")
 _SENTENCE_END = re.compile(r"""(?<=[.!?])["”’)]*\s+(?=["“‘(]?[A-Z])""")
 _MIN_WORDS, _MAX_WORDS = 10, 100
 _MAX_SENTENCES = 500
@@ -55,7 +56,7 @@ def draw_sentences(files: Sequence[Path], target: Path) -> None:
     files : sequence of pathlib.Path
         The archive of the commit.
     target : pathlib.Path
-        The file to write, with ``identifier``, ``text``, ``article``, ``source`` and ``date`` (null for none).
+        The file to write, with ``identifier``, ``text``, ``article``, ``source`` and ``date`` (or null).
 
     Raises
     ------
@@ -91,12 +92,17 @@ def _articles(archive: Path) -> Iterator[Mapping[str, str]]:
     """Yield the articles of the archive, by their names."""
     for name, data in tar_files(archive, MAX_UNPACKED_BYTES):
         if name.partition("/")[2].startswith(_FOLDER):
-            try:
-                yield json.loads(data)
-            except ValueError as error:
-                raise InputError(
-                    f"{archive}: {name}: not JSON ({error}); take the published archive"
-                ) from error
+            yield _article(data, f"{archive}: {name}")
+
+
+def _article(data: bytes, where: str) -> Mapping[str, str]:
+    try:
+        article = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not JSON ({one_line(error)}); take the published archive") from error
+    if not isinstance(article, dict) or not all(isinstance(article.get(field), str) for field in _FIELDS):
+        raise InputError(f"{where}: no article ({', '.join(_FIELDS)}); take the published archive")
+    return article
 
 
 def _date(article: Mapping[str, str]) -> str | None:
