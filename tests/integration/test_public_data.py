@@ -1,6 +1,6 @@
-"""Every registered address against the real repositories at their commits, byte for byte against a mirror of data.
+"""Every registered address against the real repositories at their commits, to the byte of a mirror of data.
 
-The repositories lie on this machine (`BIASLAB_REPOSITORIES`: a folder of git directories OWNER+NAME/repo), and a
+The repositories lie on this machine (`BIASLAB_CLONES`: a folder of git directories OWNER+NAME/repo), and a
 server on it plays the hosts; `biaslab datasets fetch` asks for the registered addresses.
 """
 
@@ -17,7 +17,7 @@ from biaslab.run.datasets import load_registry, public_addresses
 ROOT = Path(__file__).parents[2]
 REGISTRY = load_registry(ROOT / "workflow/resources/datasets.tsv")
 MIRROR = Path(os.environ.get("BIASLAB_MIRROR", ROOT / "../shared/data"))
-REPOSITORIES = Path(os.environ.get("BIASLAB_REPOSITORIES", "."))
+REPOSITORIES = Path(os.environ.get("BIASLAB_CLONES", "."))
 LARGE = {"news-identity"}
 PUBLIC = [
     pytest.param(dataset, id=dataset.name, marks=[pytest.mark.slow] * (dataset.name in LARGE))
@@ -33,7 +33,7 @@ def repository(address: str) -> Path:
 
 
 def public(address: str) -> bytes | None:
-    """Return what a host has at an address: a file at a commit, or the archive of a commit, quickly packed."""
+    """Return what a host has at an address: a file at a commit, or its archive, quickly packed."""
     host, _, name, *rest = address.split("/")
     if host.startswith("codeload"):
         archive = ["--format=tar.gz", f"--prefix={name}-{rest[-1]}/", rest[-1]]
@@ -64,7 +64,7 @@ def test_a_dataset_is_the_mirrors_to_the_byte(dataset, hosts, tmp_path):
     environment, asked = hosts
     addresses = [url.removeprefix("https://") for url in public_addresses(dataset)]
     if not all(repository(address).is_dir() for address in addresses):
-        pytest.skip(f"needs the repository of {dataset.name} (BIASLAB_REPOSITORIES)")
+        pytest.skip(f"needs the repository of {dataset.name} (BIASLAB_CLONES)")
     asked.clear()
     made = fetched(dataset.name, tmp_path / "made", tmp_path, **environment)
     assert asked == addresses
