@@ -284,7 +284,7 @@ def kept_download(
     with locked_folder(file.parent):
         if not file.is_file():
             with tempfile.TemporaryDirectory(dir=file.parent, prefix=".public-") as folder:
-                make(dataset, _public_files(dataset, Path(folder), say), out=file)
+                _make_of_downloads(dataset, Path(folder), file, say)
     return file
 
 
@@ -342,14 +342,20 @@ def _unknown_recipe(dataset: Dataset) -> str:
     return f"there is no recipe '{name}' (there are: {', '.join(RECIPES)}){suggest(name, RECIPES)}"
 
 
-def _public_files(dataset: Dataset, folder: Path, say: Callable[[str], None]) -> list[Path]:
-    """Download what a dataset is made of."""
+def _make_of_downloads(dataset: Dataset, folder: Path, out: Path, say: Callable[[str], None]) -> None:
+    """Download what a dataset is made of to a folder, and make it."""
     limit = RECIPES[_recipe(dataset)].max_bytes
-    files = []
+    files = {}
     for number, url in enumerate(public_addresses(dataset)):
-        files.append(folder / f"{number}" / url.rpartition("/")[2])
-        download(url, files[-1], name=dataset.name, max_bytes=limit, say=say)
-    return files
+        files[url] = folder / f"{number}" / url.rpartition("/")[2]
+        download(url, files[url], name=dataset.name, max_bytes=limit, say=say)
+    try:
+        make(dataset, list(files.values()), out=out)
+    except InputError as error:
+        message = str(error)
+        for url, file in files.items():  # which is gone when this is read
+            message = message.replace(str(file), url)
+        raise InputError(message) from error
 
 
 def place_of_download(dataset: Dataset, downloads: str | os.PathLike = DOWNLOADS) -> Path:

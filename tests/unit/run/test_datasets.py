@@ -106,7 +106,7 @@ def test_the_addresses_are_those_of_one_commit_for_ever():
         ({"origin": "recipe", "location": "stormfront:http://example.org/x"}, "column 'location'"),
         (
             {"origin": "recipe", "location": "stromfront:https://example.org/x"},
-            "there is no recipe 'stromfront' (there are: stormfront",
+            "there is no recipe 'stromfront' (there are: kmeans-labels, ",
         ),
         ({"size": "1 kB"}, "column 'size': '1 kB'"),
         ({"origin": "package", "location": "gensim"}, "column 'location': 'gensim'"),

@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,7 +26,8 @@ LOCAL, WEB = dataset(), dataset("web", "url", "https://example.org/web.txt")
 SITE = dataset("site", "url", "https://example.org/site.txt")
 WHEEL = dataset("packed", "wheel", "some==1:packed.txt")
 OTHER = dataset("other", "wheel", "some==1:other.txt")
-REGISTRY = {d.name: d for d in (LOCAL, WEB, SITE, WHEEL, OTHER)}
+MADE = dataset("made", "recipe", "stormfront:https://example.org/archive")
+REGISTRY = {d.name: d for d in (LOCAL, WEB, SITE, WHEEL, OTHER, MADE)}
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +69,7 @@ def mirror() -> dict:
 
 def test_looking_never_downloads(net):
     states = {d.name: status(d, REGISTRY, NOWHERE).state for d in REGISTRY.values()}
-    pending = dict.fromkeys(("web", "site", "packed", "other"), PENDING)
+    pending = dict.fromkeys(("web", "site", "packed", "other", "made"), PENDING)
     assert states == {"mine": ABSENT} | pending
     assert net == []
     assert list(Path().iterdir()) == []
@@ -82,9 +84,9 @@ def test_what_cannot_be_had_is_remembered_with_the_reason(net):
     said = []
     absent = download_wanted(REGISTRY, REGISTRY, NOWHERE, said.append)
     assert set(absent) == set(REGISTRY)
-    assert net == ["some==1", SITE.location], "one wheel and one server are asked once"
+    assert net == ["https://example.org/archive", "some==1"], "one wheel and one server are asked once"
     assert said == ["downloading other from wheel: some==1:other.txt"]
-    for name in ("web", "site", "packed", "other"):
+    for name in ("web", "site", "packed", "other", "made"):
         found = status(REGISTRY[name], REGISTRY, NOWHERE)
         assert found.state == ABSENT
         assert "no network" in found.reason
@@ -112,6 +114,23 @@ def test_what_is_downloaded_is_there_copied_and_forgotten_as_absent(net, monkeyp
     fetch_copy(WEB, REGISTRY)
     assert Path(verified_copy(WEB)).read_bytes() == DATA
     assert status(WEB, REGISTRY, NOWHERE).reason == f"copy: {verified_copy(WEB)}"
+
+
+def test_what_is_made_of_downloads_is_there_before_the_steps_and_what_cannot_be_is_absent(monkeypatch):
+    made = [DATA, b"something else"]
+    recipe = SimpleNamespace(max_bytes=100, make=lambda files, target: target.write_bytes(made.pop()))
+    monkeypatch.setattr(datasets, "RECIPES", {"stormfront": recipe})
+    monkeypatch.setattr(datasets, "download", _kept(b"public"))
+    said = download_wanted(["made"], REGISTRY, NOWHERE, print)["made"]
+    assert said.startswith(
+        "dataset 'made': https://example.org/archive: wrong checksum for the dataset 'made'"
+    )
+    assert status(MADE, REGISTRY, NOWHERE).state == ABSENT
+    assert download_wanted(["made"], REGISTRY, NOWHERE, print) == {}
+    assert status(MADE, REGISTRY, NOWHERE).state == THERE
+    assert fetch_copy(MADE, REGISTRY).kind == "recipe"
+    assert Path(verified_copy(MADE)).read_bytes() == DATA
+    assert made == []
 
 
 def test_a_wrong_download_is_absent_with_the_reason(net, monkeypatch):

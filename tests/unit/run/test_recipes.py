@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import json
 import shutil
 import sys
 import tarfile
@@ -12,18 +13,21 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import public_files
+import recipe_files
 from biaslab.cli import main
 from biaslab.core.archives import tar_files
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_tsv
+from biaslab.core.files import read_yaml
+from biaslab.core.io import read_npz, write_tsv
 from biaslab.run.datasets import DOWNLOADS, Dataset, make
-from biaslab.run.recipes import RECIPES
+from biaslab.run.recipes import RECIPES, clusters, networks, news
 
-SCHEMA = Path(__file__).parents[3] / "workflow/schemas/datasets.schema.yaml"
+WORKFLOW = Path(__file__).parents[3] / "workflow"
 PLACE = "raw.githubusercontent.com/someone/something/0123/"
 
 
@@ -58,9 +62,92 @@ def _stormfront(made):
     assert dict(tar_files(made, 2**20)) == {f"top-0123/{name}": data for name, data in SENTENCES.items()}
 
 
-CASES = {
-    "stormfront": Case({"archive": archive(SENTENCES | SAMPLES)}, _stormfront),
+WEIGHTS = {
+    "linear/kernel": np.arange(6, dtype="<f4").reshape(2, 3),
+    "linear/bias": np.array([0.5, -1, 2], dtype="<f4"),
+    "linear/bias/Adam": np.zeros(3, dtype="<f4"),
+    "linear_1/kernel": np.ones((3, 2), dtype="<f4"),
+    "linear_1/bias": np.zeros(2, dtype="<f4"),
+    "beta1_power": np.array(0.9, dtype="<f4"),
 }
+
+
+def _tensorflow_layers(made):
+    arrays = read_npz(made)
+    names = {"W0": "linear/kernel", "b0": "linear/bias", "W1": "linear_1/kernel", "b1": "linear_1/bias"}
+    assert set(arrays) == set(names)
+    for name, variable in names.items():
+        assert np.array_equal(arrays[name], WEIGHTS[variable])
+
+
+LABELS = np.array([3, 0, 1, 1, 2], dtype="<i4")
+
+
+def _kmeans_labels(made):
+    assert made.read_text() == "cluster\n3\n0\n1\n1\n2\n"
+
+
+ROADS = [f"The road number {number} was brown and the women of the town painted it." for number in range(700)]
+ARTICLES = {
+    "data/jsons/a.json": {
+        "content_original": "Short: a race.\n\nA race of ten boats began at noon on the lake.” "
+        "“Women and children watched it from the shore until it rained.\n"
+        "The brown_boat is in no race but it has ten words, too.",
+        "date": "2016-11-02",
+    },
+    "data/jsons/b.json": {"content_original": " ".join(ROADS), "date": "7/3/17"},
+    "data/jsons/c.json": {
+        "content_original": "A race of ten boats began at noon on the lake.\n" + "One woman " + "said " * 99,
+        "date": "",
+    },
+    "data/jsons/d.json": {
+        "content_original": "The woman of the U.S. team won and then she went home.",
+        "date": "2050-09-30",
+        "url": "https://news.example.org/2018/05/06/boats",
+    },
+    "data/splits/e.tsv": {},
+}
+
+
+def article(name, fields):
+    about = {"ID": Path(name).stem, "source": "The Lake", "url": "https://news.example.org/1"}
+    return json.dumps(about | fields).encode()
+
+
+def _news(made):
+    rows = [json.loads(line) for line in made.read_text().splitlines()]
+    found = {(row["identifier"], row["article"]): [] for row in rows}
+    for row in rows:
+        found[row["identifier"], row["article"]].append(row["text"])
+    brown, women = found.pop(("brown", "b")), found.pop(("women", "b"))
+    assert brown == sorted(brown) != women
+    assert (len(brown), len(women)) == (500, 499 + (("women", "a") not in found))
+    assert set(brown) | set(women) <= set(ROADS)
+    found.pop(("women", "a"), None)
+    assert found == {
+        ("race", "a"): [
+            "A race of ten boats began at noon on the lake.",
+            "The brown_boat is in no race but it has ten words, too.",
+        ],
+        ("woman", "d"): ["The woman of the U.S. team won and then she went home."],
+    }
+    assert {row["article"]: row["date"] for row in rows} == {
+        "a": "2016-11-02",
+        "b": "2017-07-03",
+        "d": "2018-05-06",
+    }
+    assert list(rows[0]) == ["identifier", "text", "article", "source", "date"]
+
+
+CASES = {
+    "kmeans-labels": Case({"fit.pkl": recipe_files.clustering(LABELS)}, _kmeans_labels),
+    "news-identity": Case({"archive": archive({n: article(n, a) for n, a in ARTICLES.items()})}, _news),
+    "stormfront": Case({"archive": archive(SENTENCES | SAMPLES)}, _stormfront),
+    "tensorflow-layers": Case(
+        dict(zip(("m.index", "m.data"), recipe_files.checkpoint(WEIGHTS), strict=True)), _tensorflow_layers
+    ),
+}
+FILENAMES = {"stormfront": "mine.tar", "tensorflow-layers": "mine.npz"}
 
 
 def test_every_recipe_has_a_case():
@@ -78,7 +165,7 @@ def workplace(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for folder in ("schemas", "resources"):
         Path(folder).mkdir()
-    shutil.copy(SCHEMA, "schemas")
+    shutil.copy(WORKFLOW / "schemas/datasets.schema.yaml", "schemas")
 
     def register(recipe):
         dataset = registered(recipe, tmp_path)
@@ -95,7 +182,7 @@ def registered(recipe, folder):
     RECIPES[recipe].make(paths, made)
     data = made.read_bytes()
     location = f"{recipe}:" + " ".join(f"https://{PLACE}{path.name}" for path in paths)
-    name = "mine.tar" if recipe == "stormfront" else "mine.txt"
+    name = FILENAMES.get(recipe, "mine.txt")
     digest = hashlib.sha256(data).hexdigest()
     return Dataset("mine", "1", "recipe", location, name, str(len(data)), digest, "CC0", "made up")
 
@@ -155,7 +242,7 @@ def test_a_dataset_is_made_once_of_public_files(recipe, workplace, monkeypatch, 
 def test_a_wrong_byte_is_refused(recipe, workplace, monkeypatch, pem):
     workplace(recipe)
     for name, data in CASES[recipe].files.items():
-        for place in (0, len(data) // 3, len(data) // 2, len(data) - 1):
+        for place in (0, len(data) // 2, len(data) - 1):
             wrong = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
             result, _ = fetch(monkeypatch, pem, CASES[recipe].files | {name: wrong})
             assert "dataset 'mine': " in refusal(result)
@@ -215,3 +302,109 @@ def test_order_and_level_of_an_archive_do_not_matter(workplace, monkeypatch, pem
     result, _ = fetch(monkeypatch, pem, {"archive": other})
     assert result[0] == 0
     _stormfront(Path("out/mine"))
+
+
+FOREIGN = {
+    "a name that is not allowed": b"cos\nmkdir\n(X\x04\x00\x00\x00evilt\x85R0",
+    "opcode STACK_GLOBAL": b"NN\x93",
+    "opcode SHORT_BINUNICODE": b"\x8c\x02os",
+    "opcode INST": b"(X\x04\x00\x00\x00evilios\nmkdir\n",
+    "opcode OBJ": b"(cnumpy\ndtype\no",
+    "opcode PERSID": b"Pevil\n",
+    "opcode EXT1": b"\x82\x01",
+    "opcode NEWOBJ_EX": b"\x92",
+    "opcode EMPTY_LIST": b"]",
+    "opcode FRAME": b"\x95" + bytes(8),
+    "opcode DUP": b"N2",
+    "at position": b"\xff",
+}
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_one_foreign_opcode_is_refused_and_nothing_of_it_is_done(what, workplace, monkeypatch, pem):
+    workplace("kmeans-labels")
+    data = CASES["kmeans-labels"].files["fit.pkl"]
+    for wrong in (data[:2] + FOREIGN[what] + data[2:], data[:-1] + FOREIGN[what] + data[-1:]):
+        result, _ = fetch(monkeypatch, pem, {"fit.pkl": wrong})
+        said = refusal(result)
+        assert "not a pickled k-means clustering (" in said
+        assert ("the name 'os mkdir' is not allowed" if what.startswith("a name") else what) in said
+    assert not Path("evil").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "pickle exhausted before seeing STOP"),
+        (b"\x80\x03}.", "it holds no clustering"),
+        (b"\x80\x03.", "it goes on after its end"),
+        (recipe_files.clustering(LABELS) + b"more", "it goes on after its end"),
+        (recipe_files.clustering(LABELS.astype("<f8")), "its labels_ are no list of whole numbers"),
+        (recipe_files.clustering(LABELS[None]), "its labels_ are no list of whole numbers"),
+        (recipe_files.clustering(LABELS, n_rows=10**15), "an array is cut off"),
+        (recipe_files.clustering(LABELS, n_rows=-1), "an array of another form"),
+        (recipe_files.clustering(LABELS, kind="O"), "an array of another kind of numbers"),
+        (b"\x80\x03" + b"(" * 10**5 + b"t" * 10**5 + b".", "it holds no clustering"),
+        (b"\x80\x03t.", "pop from empty list"),
+        (b"\x80\x03h\x07.", "7"),
+    ],
+)
+def test_other_pickles_are_refused(tmp_path, data, problem):
+    path = tmp_path / "fit.pkl"
+    path.write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        clusters.read_labels(path)
+    assert str(caught.value).startswith(f"{path}: not a pickled k-means clustering (")
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_checksum_of_checkpoints_is_crc_32c():
+    assert networks.crc32c(b"123456789") == 0xE3069283  # the check value of its definition
+
+
+def broken_checkpoint(**changes):
+    return recipe_files.checkpoint(WEIGHTS, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "file", "problem"),
+    [
+        ({"dtype": 9}, "data", "a variable of another type or in another file"),
+        ({"shard": 1}, "data", "a variable of another type or in another file"),
+        ({"compression": 1}, "index", "a block is compressed"),
+        ({"size": 10**6}, "data", "its variables overlap, or it ends too early"),
+        ({"offset": 10**6}, "data", "it ends too early"),
+        ({"checksum": 7}, "data", "wrong checksum"),
+        ({"block_checksum": 7}, "index", "wrong checksum"),
+        ({"magic": bytes(8)}, "index", "it does not end as one"),
+    ],
+)
+def test_other_checkpoints_are_refused(tmp_path, changes, file, problem):
+    paths = {"index": tmp_path / "m.index", "data": tmp_path / "m.data"}
+    for path, data in zip(paths.values(), broken_checkpoint(**changes), strict=True):
+        path.write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        networks.read_checkpoint(*paths.values())
+    assert str(caught.value).startswith(f"{paths[file]}: not the ")
+    assert problem in str(caught.value)
+
+
+def test_a_checkpoint_without_layers_is_refused(tmp_path):
+    paths = written(
+        dict(zip("ab", recipe_files.checkpoint({"other": WEIGHTS["linear/bias"]}), strict=True)), tmp_path
+    )
+    with pytest.raises(InputError, match="a: holds no network of linear layers"):
+        networks.write_weights(paths, tmp_path / "out.npz")
+
+
+@pytest.mark.parametrize("data", [b"{", b"[]", b'{"ID": 1}', b"[" * 10**5, b"\xff"])
+def test_what_is_no_article_is_refused(tmp_path, data):
+    (tmp_path / "a.tar").write_bytes(archive({"data/jsons/x.json": data}))
+    with pytest.raises(InputError, match=r"a.tar: top-0123/data/jsons/x.json: (not JSON|no article)"):
+        news.draw_sentences([tmp_path / "a.tar"], tmp_path / "out")
+
+
+def test_the_identifiers_of_the_news_are_those_of_the_corpus():
+    listed = read_yaml(WORKFLOW / "resources/hate_speech/identifiers_ghc.yaml")["terms"]
+    assert list(news.IDENTIFIERS) == listed

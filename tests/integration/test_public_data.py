@@ -1,0 +1,73 @@
+"""Every registered address against the real repositories at their commits, to the byte of a mirror of data.
+
+The repositories lie on this machine (`BIASLAB_CLONES`: a folder of git directories OWNER+NAME/repo), and a
+server on it plays the hosts; `biaslab datasets fetch` asks for the registered addresses.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import public_files
+from biaslab.run.datasets import load_registry, public_addresses
+
+ROOT = Path(__file__).parents[2]
+REGISTRY = load_registry(ROOT / "workflow/resources/datasets.tsv")
+MIRROR = Path(os.environ.get("BIASLAB_MIRROR", ROOT / "../shared/data"))
+REPOSITORIES = Path(os.environ.get("BIASLAB_CLONES", "."))
+LARGE = {"news-identity"}
+PUBLIC = [
+    pytest.param(dataset, id=dataset.name, marks=[pytest.mark.slow] * (dataset.name in LARGE))
+    for dataset in REGISTRY.values()
+    if public_addresses(dataset)
+]
+
+
+def repository(address: str) -> Path:
+    """Return the git directory of an address HOST/OWNER/NAME/..."""
+    _, owner, name, *_ = address.split("/")
+    return REPOSITORIES / f"{owner}+{name}/repo"
+
+
+def public(address: str) -> bytes | None:
+    """Return what a host has at an address: a file at a commit, or its archive, quickly packed."""
+    host, _, name, *rest = address.split("/")
+    if host.startswith("codeload"):
+        archive = ["--format=tar.gz", f"--prefix={name}-{rest[-1]}/", rest[-1]]
+        command = ["-c", "tar.tar.gz.command=gzip -1 -n", "archive", *archive]
+    else:
+        command = ["show", f"{rest[0]}:{'/'.join(rest[1:])}"]
+    git = ["git", f"--git-dir={repository(address)}", *command]
+    found = subprocess.run(git, capture_output=True, check=False)
+    return None if found.returncode else found.stdout
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory):
+    with public_files.hosts(public_files.certificate(tmp_path_factory.mktemp("pem")), public) as played:
+        yield played
+
+
+def fetched(name, out, folder, *options, **environment):
+    command = [sys.executable, "-m", "biaslab", "datasets", "fetch", name, "--out", out, *options]
+    environment = os.environ | environment
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return out.read_bytes()
+
+
+@pytest.mark.parametrize("dataset", PUBLIC)
+def test_a_dataset_is_the_mirrors_to_the_byte(dataset, hosts, tmp_path):
+    environment, asked = hosts
+    addresses = [url.removeprefix("https://") for url in public_addresses(dataset)]
+    if not all(repository(address).is_dir() for address in addresses):
+        pytest.skip(f"needs the repository of {dataset.name} (BIASLAB_CLONES)")
+    asked.clear()
+    made = fetched(dataset.name, tmp_path / "made", tmp_path, **environment)
+    assert asked == addresses
+    if not MIRROR.is_dir():
+        pytest.skip("was fetched; needs a mirror folder to compare with (BIASLAB_MIRROR)")
+    assert made == fetched(dataset.name, tmp_path / "copy", tmp_path, "--mirror", MIRROR.resolve())
