@@ -35,6 +35,9 @@ def claims(
     absent: Annotated[
         list[str] | None, typer.Option(help="NAME=REASON of a setup that could not be run; repeat for each.")
     ] = None,
+    made_up: Annotated[
+        list[str] | None, typer.Option(help="AREA=NAME of a setup whose data are made up; repeat for each.")
+    ] = None,
 ) -> None:
     """Measure every published claim on the results and give it a verdict."""
     from biaslab.audit.claims import read_claims
@@ -45,7 +48,8 @@ def claims(
     for area, name in _split(setup, "--setup"):
         setups.setdefault(area, []).append(name)
     reasons = _pairs(absent or [], "--absent")
-    write_tsv(out, measure_claims(read_claims(registries, schema), results, setups, reasons))
+    invented = set(_split(made_up or [], "--made-up"))
+    write_tsv(out, measure_claims(read_claims(registries, schema), results, setups, reasons, invented))
 
 
 @app.command("summary")

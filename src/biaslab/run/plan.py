@@ -106,7 +106,10 @@ class Plan:
         for units in self.units.values():
             absent = dict(units.left_out) | absent
         reasons = [f"{name}={reason}" for name, reason in absent.items()]
-        return [*repeated("setup", run), *repeated("absent", reasons)]
+        made_up = [
+            f"{area}={u.name}" for area, units in self.units.items() for u in units.chosen if u.is_made_up
+        ]
+        return [*repeated("setup", run), *repeated("absent", reasons), *repeated("made-up", made_up)]
 
     def manifest_options(self) -> list[str]:
         """Return the input files of the run, for the manifest."""
