@@ -48,7 +48,7 @@ def _rows(corpus: str, printed) -> dict[str, list]:
     for model in MODELS:
         for number in range(REPETITIONS):
             accuracy = printed(f"table3-{corpus}-{model}") / 100
-            rows["models"].append([model, number, 90_000, n_test, accuracy, 0.904, 0.5, 9])
+            rows["models"].append([model, number, 90_000, n_test, accuracy, 0.904, 0.5, 0.001, 9])
             for feature in FEATURES:
                 _benchmark(rows, corpus, model, feature, number, printed)
     return rows

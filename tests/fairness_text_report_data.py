@@ -63,7 +63,8 @@ def write_results(folder: Path, corpora: Iterable[str], effect: float = 1.0) -> 
         rows = {name: [] for name in COLUMNS}
         for model in MODELS:
             for repetition in range(N_REPETITIONS):
-                rows["models"].append([model, repetition, 900, 200, 0.88, 0.9, 0.4 + repetition / 50, 7])
+                quality = 0.88, 0.9, 0.4 + repetition / 50, 0.001
+                rows["models"].append([model, repetition, 900, 200, *quality, 7])
             for feature in FEATURES:
                 _benchmark(rows, corpus, model, feature, effect)
         for feature in ("all", *FEATURES):

@@ -3,9 +3,11 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from biaslab.core.io import read_tsv, write_tsv
+from biaslab.text.scores import chance_probability
 
 METHODS = ("bow", "bow-wr", "vanilla", "wr", "oc-0.1", "soc-0.1", "soc-1")
 NETWORKS = METHODS[2:]
@@ -193,8 +195,20 @@ def _metrics(findings: Findings) -> pd.DataFrame:
             sign = 1 if seed % 2 else -1
             values = {name: mean + sign * step * sd for name, (mean, sd) in scores.items()}
             about = {"method": method, "seed": seed, "set": dataset, "n": n, "n_positive": n_positive}
-            rows.append(about | dict.fromkeys(METRICS) | values)
+            rows.append(about | dict.fromkeys(METRICS) | values | {"p_chance": _p_chance(about | values)})
     return pd.DataFrame(rows)
+
+
+def _p_chance(row: dict[str, float]) -> float | None:
+    """Return the p-value of the classifier that has these metrics on a test set."""
+    if row["set"] != "test":
+        return None
+    labels = np.arange(row["n"]) < row["n_positive"]
+    hits = round(row["recall"] * row["n_positive"])
+    n_false = round(hits / row["precision"]) - hits if row["precision"] else 0
+    predicted = np.arange(row["n"]) < hits
+    predicted[row["n_positive"] : row["n_positive"] + n_false] = True
+    return chance_probability(predicted, labels)
 
 
 def _linear(metrics: pd.DataFrame) -> pd.DataFrame:

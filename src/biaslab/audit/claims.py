@@ -16,6 +16,8 @@ ANY_SETUP = "any"
 STATEMENT = "statement"
 CELL = "cell"
 COUNTED = (STATEMENT, CELL)
+CONDITION = "condition"
+"""A row of our own that gates others: where it does not hold, they have no verdict."""
 HYPOTHESIS = "hypothesis"
 WEAKER = "weaker than printed"
 EXEMPT_KINDS = ("setting", "identity")

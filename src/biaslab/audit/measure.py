@@ -6,17 +6,18 @@ which the claim reads. What the number says: `biaslab.audit.verdicts`.
 
 Data are the paper's when the setup is the claim's and meets every ``identity`` claim of that setup, which are
 counts of the data; settings, identities and claims about any data need none of this. Settings are the paper's
-when the claims that a row names as its gates hold on the same setup.
+when the claims that a row names as its gates hold on the same setup. Where a gate is a condition and does not
+hold, or the data are made up, nothing is measured.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from biaslab.audit.claims import EXEMPT_KINDS, WEAKER, Claim
+from biaslab.audit.claims import CONDITION, EXEMPT_KINDS, WEAKER, Claim
 from biaslab.audit.expressions import (
     Estimate,
     FormulaError,
@@ -85,6 +86,7 @@ def measure_claims(
     setups: Mapping[str, Sequence[str]],
     absent: Mapping[str, str] | None = None,
     failed: Mapping[str, str] | None = None,
+    made_up: Collection[tuple[str, str]] = (),
 ) -> pd.DataFrame:
     """Measure every claim on the setups that were run.
 
@@ -100,6 +102,8 @@ def measure_claims(
         Setups that could not be run, each with the reason; of others the registry tells it.
     failed : mapping of str to str, optional
         Setups whose run failed, as ``AREA/SETUP``, each with the reason.
+    made_up : collection of (str, str)
+        Area and name of the setups whose data are made up: they show how a method works, and no more.
 
     Returns
     -------
@@ -113,7 +117,8 @@ def measure_claims(
     InputError
         When a file that a claim needs is missing, or its formulas do not fit the file.
     """
-    audit = _Audit({claim.claim_id: claim for claim in claims}, results, setups, absent or {}, failed or {})
+    known = {claim.claim_id: claim for claim in claims}
+    audit = _Audit(known, results, setups, absent or {}, failed or {}, made_up)
     rows = [row for claim in claims for row in audit.rows(claim)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -128,9 +133,10 @@ class _Audit:
         setups: Mapping[str, Sequence[str]],
         absent: Mapping[str, str],
         failed: Mapping[str, str],
+        made_up: Collection[tuple[str, str]],
     ) -> None:
         self._claims, self._results, self._setups = claims, results, setups
-        self._absent, self._failed = absent, failed
+        self._absent, self._failed, self._made_up = absent, failed, made_up
         self._known: dict[tuple[str, tuple[str, ...]], _Measured] = {}
         self._strangers = self._find_strangers()
 
@@ -166,6 +172,8 @@ class _Audit:
         name, source = "+".join(setups), _source(claim, setups, self._results, measured.used)
         if measured.estimate is None:
             return _row(claim, name, NOT_ATTEMPTED, measured.missing, data=data, source=source)
+        if claim.kind not in EXEMPT_KINDS and (why := self._void(claim, setups)):
+            return _row(claim, name, NOT_ATTEMPTED, why, data=data, source=source)
         doubts = self._doubts(claim, setups, data)
         verdict, reason = judge(claim, measured.estimate, measured.null, doubts)
         return _row(claim, name, verdict, reason, measured, data, source)
@@ -181,6 +189,16 @@ class _Audit:
         if failed:
             doubts.append(f"not under the paper's conditions (see {', '.join(failed)})")
         return doubts
+
+    def _void(self, claim: Claim, setups: tuple[str, ...]) -> str:
+        """Return why a number that a claim measures on some setups says nothing; "" where it does."""
+        if any((claim.area, setup) in self._made_up for setup in setups):
+            return "measured on made-up data, which tell nothing of the paper"
+        for name in claim.gates.split():
+            gate = self._claims[name]
+            if gate.counts_as == CONDITION and not self._holds(gate, setups):
+                return f"nothing to measure: it does not hold that {gate.statement} (see {name})"
+        return ""
 
     def _holds(self, gate: Claim, setups: tuple[str, ...]) -> bool:
         """Return whether a gate can be measured on these setups, and holds."""

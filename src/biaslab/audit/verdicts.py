@@ -16,7 +16,8 @@
 ``not_reproduced``
     None of these.
 ``not_attempted``
-    The claim cannot be measured, its area or setup was not run, or the results lack what it needs.
+    The claim cannot be measured, its area or setup was not run, the results lack what it needs, a condition
+    of it does not hold (a classifier that beats chance), or the data are made up.
 
 A null result is what the row names: no effect, after as before, equal methods, chance. So no verdict above
 ``inconclusive`` can be had by doing nothing.

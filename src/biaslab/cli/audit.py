@@ -40,6 +40,9 @@ def claims(
     failed: Annotated[
         list[str] | None, typer.Option(help="AREA/NAME=REASON of a setup whose run failed; repeat for each.")
     ] = None,
+    made_up: Annotated[
+        list[str] | None, typer.Option(help="AREA=NAME of a setup whose data are made up; repeat for each.")
+    ] = None,
 ) -> None:
     """Measure every published claim on the results and give it a verdict."""
     from biaslab.audit.claims import read_claims
@@ -51,7 +54,9 @@ def claims(
         setups.setdefault(area, []).append(name)
     reasons = _pairs(absent or [], "--absent")
     lost = _pairs(failed or [], "--failed")
-    write_tsv(out, measure_claims(read_claims(registries, schema), results, setups, reasons, lost))
+    invented = set(_split(made_up or [], "--made-up"))
+    registry = read_claims(registries, schema)
+    write_tsv(out, measure_claims(registry, results, setups, reasons, lost, invented))
 
 
 @app.command("summary")

@@ -9,7 +9,7 @@ from biaslab.fairness_testing.names import TABULAR
 from biaslab.fairness_testing.text import area as texts
 from biaslab.run.area import Area, Given, Unit, Units, claims_of
 from biaslab.run.areas import AREAS
-from biaslab.run.sources import available, datasets_of, file_of, source_problem
+from biaslab.run.sources import available, comes_along, datasets_of, file_of, source_problem
 
 TRAIN = "train"
 """Instead of a file with a network: train one on the data."""
@@ -40,7 +40,15 @@ def choose(given: Given) -> Units:
         name: file_of(section["classifiers"][name]["data"], given.registry, given.root) for name in chosen
     }
     files = claims_of(AREA.name, given.root)
-    units = [Unit(name, files=files, marks=(TABULAR,)) for name in chosen]
+    units = [
+        Unit(
+            name,
+            files=files,
+            marks=(TABULAR,),
+            is_made_up=comes_along(section["classifiers"][name]["data"], given.root),
+        )
+        for name in chosen
+    ]
     corpora, further, of_texts, record = texts.choose(given)
     record = {AREA.name: {**section, "run": chosen, "text": record}}
     return Units((*units, *corpora), left_out | further, data | of_texts, record)

@@ -10,7 +10,7 @@ from biaslab.hate_speech.items import ITEMS
 from biaslab.hate_speech.methods import VANILLA, parse_method
 from biaslab.run.area import Area, Given, Unit, Units, claims_of
 from biaslab.run.areas import AREAS
-from biaslab.run.sources import MISSING, available, datasets_of, file_of, source_problem
+from biaslab.run.sources import MISSING, available, comes_along, datasets_of, file_of, source_problem
 
 RANDOM = "random"
 """Instead of a file with the weights of the encoder: draw them."""
@@ -52,7 +52,15 @@ def choose(given: Given) -> Units:
     options = {"unmask": section["unmask"], "explained": section["explained"]}
     masked_words = str(locate(section["masked_words"], given.root))
     files = claims_of(AREA.name, given.root) | {"masked_words": masked_words}
-    units = tuple(Unit(name, options=options, files=files) for name in chosen)
+    units = tuple(
+        Unit(
+            name,
+            options=options,
+            files=files,
+            is_made_up=comes_along(section["corpora"][name]["source"], given.root),
+        )
+        for name in chosen
+    )
     return Units(units, left_out, data, {AREA.name: {**section, "run": chosen}})
 
 

@@ -18,6 +18,7 @@ from biaslab.hate_speech.linear_experiment import BOW, BOW_WR
 from biaslab.hate_speech.methods import VANILLA, parse_method
 from biaslab.hate_speech.metrics import measure
 from biaslab.hate_speech.probes import HATECHECK
+from biaslab.text.scores import chance_probability
 
 _HELD_OUT = ("identifier", "seed", "method", "is_regularized", "n", "news_accuracy", "mean_abs_phi")
 
@@ -86,7 +87,9 @@ def _metrics(folder: Folder, predictions: dict[str, pd.DataFrame]) -> Iterator[d
     for method, table in predictions.items():
         for seed, name, scores in _scores(table):
             identifiers = folder.column("identifier", NEWS) if name == NEWS else None
-            found = measure(scores, folder.tested[name].labels, identifiers)._asdict()
+            labels = folder.tested[name].labels
+            found = measure(scores, labels, identifiers)._asdict()
+            found["p_chance"] = chance_probability(scores > 0, labels)
             n_train = sizes[method in (BOW, BOW_WR)]
             yield {"method": method, "seed": seed, "set": name, "n_train": n_train, **found}
 

@@ -83,6 +83,8 @@ class Unit:
         What `Item.of` may ask for.
     embedding : str
         The file with its first word embedding, where it has one that other areas may take.
+    is_made_up : bool
+        Whether its data are made up: the audit measures nothing of a paper on them.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Unit:
     files: Mapping[str, str] = field(default_factory=dict)
     marks: tuple[str, ...] = ()
     embedding: str = ""
+    is_made_up: bool = False
 
 
 @dataclass(frozen=True)

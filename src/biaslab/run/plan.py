@@ -133,7 +133,11 @@ class Plan:
             absent = dict(units.left_out) | absent
         reasons = [f"{name}={reason}" for name, reason in absent.items()]
         failed = [f"{unit}={reason}" for unit, reason in self.failed.items()]
-        return [*repeated("setup", run), *repeated("absent", reasons), *repeated("failed", failed)]
+        made_up = [
+            f"{area}={u.name}" for area, units in self.units.items() for u in units.chosen if u.is_made_up
+        ]
+        options = {"setup": run, "absent": reasons, "failed": failed, "made-up": made_up}
+        return [option for name, values in options.items() for option in repeated(name, values)]
 
     def manifest_options(self) -> list[str]:
         """Return the input files of the run, for the manifest; a step that failed may have cost some."""

@@ -26,6 +26,12 @@ def file_of(source: str, registry: Mapping[str, Dataset], root: Path) -> str:
     return verified_copy(registry[dataset]) if dataset else str(locate(source, root))
 
 
+def comes_along(source: str, root: Path) -> bool:
+    """Tell whether a source is one of the files that come with biaslab: data among these are made up."""
+    shipped = (root / "workflow/resources").resolve()
+    return not dataset_name(source) and locate(source, root).resolve().is_relative_to(shipped)
+
+
 def source_problem(source: str | None, given: Given) -> str:
     """Return what is wrong with a source, in one clause; "" for nothing, and for a source that is None."""
     if source == "":

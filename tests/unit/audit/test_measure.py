@@ -262,3 +262,25 @@ def test_files_of_other_kinds_and_damaged_ones_are_refused(results):
     write_text(results / "origins/small/a.parquet", "x")
     with pytest.raises(InputError, match="not a readable Parquet table"):
         measure(results, claim(file="origins/{setup}/a.parquet"))
+
+
+@pytest.mark.parametrize(("most", "verdict"), [(9.0, "reproduced"), (0.5, "not_attempted")])
+def test_a_claim_whose_condition_does_not_hold_has_no_verdict(results, most, verdict):
+    gate = claim(claim_id="learns", kind="at_most", value=most, counts_as="condition", tolerance=0.0, null="")
+    setting = claim(claim_id="t3-rows", kind="setting", value=3.0, measure="count()", gates="learns")
+    table = measure(results, claim(gates="learns"), gate, setting).set_index("claim_id")
+    assert table.loc["t1-mean", "verdict"] == verdict
+    assert table.loc["t3-rows", "verdict"] == ("reproduced" if most == 9 else "direction_only")
+    if verdict == "not_attempted":
+        assert table.loc["t1-mean", "reason"].endswith("(see learns)")
+
+
+def test_nothing_of_a_paper_is_measured_on_made_up_data(results):
+    setting = claim(claim_id="t3-rows", kind="setting", value=3.0, measure="count()", setup="any")
+    claims = claim(other_data=True, tolerance=9.0, null="-20"), setting
+    table = measure(results, *claims, setups=("small", "big"), made_up={("origins", "big")})
+    found = table.set_index(["claim_id", "setup"])
+    assert found.loc[("t1-mean", "small"), "verdict"] == "reproduced"
+    assert found.loc[("t1-mean", "big"), "verdict"] == "not_attempted"
+    assert "made-up data" in found.loc[("t1-mean", "big"), "reason"]
+    assert "not_attempted" not in set(table.loc[table["claim_id"] == "t3-rows", "verdict"])

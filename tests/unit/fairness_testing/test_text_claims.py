@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import fairness_text_paper_data as paper
-from biaslab.audit.claims import Claim, read_claims
+from biaslab.audit.claims import CONDITION, Claim, read_claims
 from biaslab.audit.expressions import Estimate
 from biaslab.audit.measure import measure_claims
 from biaslab.audit.verdicts import judge
@@ -27,7 +27,12 @@ TEXTS = {
     if claim.claim_id.startswith("adf-text-")
 }
 MEASURED = {name: claim for name, claim in TEXTS.items() if claim.measure}
-JUDGED = {name: claim for name, claim in MEASURED.items() if claim.kind not in ("setting", "identity")}
+CONDITIONS = {name for name, claim in MEASURED.items() if claim.counts_as == CONDITION}
+JUDGED = {
+    name: claim
+    for name, claim in MEASURED.items()
+    if claim.kind not in ("setting", "identity") and name not in CONDITIONS
+}
 EFFECTS = {name for name, claim in MEASURED.items() if claim.other_data}
 RACE = {name for name in EFFECTS if "'race'" in MEASURED[name].select}
 """Effects that the paper prints of one feature, which the made results lack."""
@@ -464,3 +469,14 @@ def test_another_corpus_is_judged_and_a_table_of_numbers_is_not(tmp_path):
     table = measure_claims(list(TEXTS.values()), tmp_path, setups)
     assert "census" not in set(table["setup"])
     assert set(table.loc[table["data"] == "", "verdict"]) == {"not_attempted"}
+
+
+def test_networks_that_do_not_beat_chance_have_no_verdict(printed_results, tmp_path):
+    shutil.copytree(printed_results, tmp_path, dirs_exist_ok=True)
+    for path in tmp_path.glob("fairness_testing/*/models.tsv"):
+        write_tsv(path, read_tsv(path).assign(p_chance=1.0))
+    found = measure_claims(list(TEXTS.values()), tmp_path, {"fairness_testing": PAPER_UNITS})
+    found = found.groupby("claim_id")["verdict"].first()
+    gated = {name for name, claim in MEASURED.items() if CONDITIONS & set(claim.gates.split())}
+    assert {found[name] for name in gated} == {"not_attempted"}
+    assert set(JUDGED) - gated == {"adf-text-wikipedia-records", "adf-text-jigsaw-records"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import hate_speech_claims_data as data
-from biaslab.audit.claims import read_claims
+from biaslab.audit.claims import CONDITION, read_claims
 from biaslab.audit.measure import measure_claims
 from biaslab.audit.verdicts import (
     DIRECTION_ONLY,
@@ -25,7 +25,8 @@ SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
 CLAIMS = read_claims([REGISTRY], SCHEMA)
 MEASURED = [claim for claim in CLAIMS if claim.measure]
 CORPUS_KINDS = ("identity", "setting")
-EFFECTS = {claim.claim_id for claim in MEASURED if claim.kind not in CORPUS_KINDS}
+CONDITIONS = {claim.claim_id for claim in MEASURED if claim.counts_as == CONDITION}
+EFFECTS = {claim.claim_id for claim in MEASURED if claim.kind not in CORPUS_KINDS} - CONDITIONS
 """The rows on effects and scores; the others are counts of corpora and numbers that a configuration fixes."""
 
 CELLS = {claim.claim_id for claim in MEASURED if claim.counts_as == "cell"}
@@ -204,6 +205,16 @@ def test_no_effect_reproduces_nothing(tmp_path, null):
     # What does nothing maintains performance, but the rest of that statement is missing.
     assert {c.group for c in MEASURED if c.claim_id in MAINTAINED} == {"hate-false-positives"}
     assert {found[f"hate-false-positives-{unit}"] for unit in data.UNITS} <= {NOT_REPRODUCED, NOT_ATTEMPTED}
+
+
+@pytest.mark.parametrize("null", ["everything-is-hate", "nothing-is-hate"])
+def test_classifiers_that_do_not_beat_chance_have_no_verdict(tmp_path, null):
+    found = verdicts(tmp_path, *(NULLS[null](paper(unit)) for unit in data.UNITS))
+    assert {found[name] for name in CONDITIONS} == {NOT_REPRODUCED}
+    gated = {c.claim_id for c in MEASURED if CONDITIONS & set(c.gates.split())}
+    assert {found[name] for name in gated} == {NOT_ATTEMPTED}
+    tokens = {c.claim_id for c in MEASURED if c.file.endswith("cost.tsv")}  # counted, whatever is learnt
+    assert gated == EFFECTS - tokens
 
 
 def test_null_results_that_are_formulas_are_those_of_made_results(tmp_path):

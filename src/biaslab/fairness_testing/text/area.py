@@ -9,7 +9,7 @@ from biaslab.fairness_testing.names import NEURAL, TEXT, TEXT_PREFIX
 from biaslab.run.area import Given, Unit, claims_of
 from biaslab.run.datasets import dataset_name
 from biaslab.run.extras import missing_extra
-from biaslab.run.sources import MISSING, available, datasets_of, file_of, source_problem
+from biaslab.run.sources import MISSING, available, comes_along, datasets_of, file_of, source_problem
 
 PROBES = ("nonfuzzed", "fuzzed")
 """Test sets that are the same for every corpus."""
@@ -58,7 +58,13 @@ def choose(given: Given) -> tuple[list[Unit], dict[str, str], dict[str, str], di
     files = claims_of("fairness_testing", given.root) | masked
     options = {"unmask": section["unmask"]}
     units = [
-        Unit(TEXT_PREFIX + name, options={**options, "corpus": name}, files=files, marks=marks)
+        Unit(
+            TEXT_PREFIX + name,
+            options={**options, "corpus": name},
+            files=files,
+            marks=marks,
+            is_made_up=comes_along(section["corpora"][name]["source"], given.root),
+        )
         for name in chosen
     ]
     data = {

@@ -8,11 +8,12 @@ import pandas as pd
 
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
+from biaslab.fairness_testing.text.answers import labels_of, probabilities
 from biaslab.fairness_testing.text.corpus import TEST, TRAIN, VALIDATION, Labelled, Prepared, load_prepared
-from biaslab.fairness_testing.text.retraining import quality
 from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent, load_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
+from biaslab.text.scores import chance_probability, precision_recall_f1
 
 
 def settings_of(training: Mapping[str, Any]) -> TrainingSettings:
@@ -88,10 +89,15 @@ def train_once(
 
 
 def quality_of(network: TextModel, test: Labelled) -> dict[str, float]:
-    """Return accuracy, the share of the more frequent label, and F1 of the positive label."""
-    accuracy, f1 = quality(network, test.texts, test.labels)
+    """Return accuracy, the share of the more frequent label, F1 of the positive one, and chance's p-value."""
+    predicted = labels_of(probabilities(network, test.texts))
     share = test.labels.mean()
-    return {"accuracy": accuracy, "majority": float(max(share, 1 - share)), "f1": f1}
+    return {
+        "accuracy": float((predicted == test.labels).mean()),
+        "majority": float(max(share, 1 - share)),
+        "f1": precision_recall_f1(predicted, test.labels)[2],
+        "p_chance": chance_probability(predicted, test.labels),
+    }
 
 
 def network_file(folder: Path, kind: str, number: int) -> Path:

@@ -19,7 +19,7 @@ _SEARCH = ("n_queries", "n_gradients")
 COLUMNS = {
     "texts": ("part", "feature", "n_texts", "n_positive", "mean_words", "known_share"),
     "vectors": ("n_words", "dimension"),
-    "models": ("model", "repetition", "n_train", "n_test", "accuracy", "majority", "f1", "epoch"),
+    "models": ("model", "repetition", "n_train", "n_test", "accuracy", "majority", "f1", "p_chance", "epoch"),
     "global": (*SETTING, "strategy", "repetition", "n_seeds", "n_raw", "n_found", *_SEARCH),
     "seeds": (*SETTING, "strategy", "repetition", "seed", "found"),
     "local": (
