@@ -111,7 +111,7 @@ def describe(lost: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def read_lost() -> dict[str, list[str]]:
-    """Return the units that the last run in this folder lost, each with what failed; none where all went well."""
+    """Return the units that the last run in this folder lost, each with what failed; often none."""
     try:
         return json.loads(FILE.read_text(encoding="utf-8"))[FAILED]
     except (OSError, ValueError):
