@@ -17,6 +17,7 @@ from biaslab.run.plan import FAILED, Plan
 FILE = Path("results/logs/failed.json")
 """Where a run notes what it lost."""
 
+_AUDIT = "audit/claims.tsv"
 _TAIL = 1 << 16  # bytes of a log that are looked through for its last line
 _LENGTH = 300  # characters of that line
 
@@ -25,7 +26,7 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
     """Note what was lost with the steps that failed, and delete what is older than they are.
 
     The results of an earlier run that depend on a failed step are out of date, and nobody shall take them for
-    this run's.
+    this run's. Where no audit was asked for, the units are only named.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
     list of str
         What to say of each step.
     """
-    dag, said = workflow.dag, []
+    dag, said, asks_audit = workflow.dag, [], False
     lost = {unit: list(reasons) for unit, reasons in plan.config[FAILED].items()}
     for job in _failed(workflow):
         behind = [other for other in dag.bfs(dag.depending, job) if dag.needrun(other)]
@@ -51,9 +52,11 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
         for unit in units:
             lost.setdefault(unit, []).append(reason)
         said += describe({unit: [reason] for unit in units}) or [reason]
+        asks_audit |= f"{results}/{_AUDIT}" in files
         _delete(files)
     with contextlib.suppress(OSError):  # a full disk: the lines are said all the same
-        write_json(FILE, {FAILED: lost})
+        if asks_audit:
+            write_json(FILE, {FAILED: lost})
     return said
 
 
