@@ -1,7 +1,7 @@
 """Steps that failed: which units of which areas they cost, and what is said of them.
 
 Snakemake runs on without them (``--keep-going``). At its end `note_failures` writes what is lost to `FILE`,
-which is a configuration with the one key `KEY`: laid over that of the run, it makes the tables of the other
+which is a configuration with the one key `FAILED`: laid over that of the run, it makes the tables of the other
 units, and an audit that says why these are missing.
 """
 
@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from biaslab.core.files import write_json
-from biaslab.run.plan import FAILED, Plan
+from biaslab.run import FAILED
+from biaslab.run.plan import Plan
 
 FILE = Path("results/logs/failed.json")
 """Where a run notes what it lost."""
