@@ -1,7 +1,7 @@
 """Steps that failed: which units of which areas they cost, and what is said of them.
 
 Snakemake runs on without them (``--keep-going``). At its end `note_failures` writes what is lost to `FILE`,
-which is a configuration with the one key `FAILED`: laid over that of the run, it makes the tables of the other
+which is a configuration with the one key `FAILED`: laid over that of the run, it makes the tables of other
 units, and an audit that says why these are missing.
 """
 
