@@ -4,3 +4,5 @@ from pathlib import Path
 
 REGISTRY = Path("workflow/resources/datasets.tsv")
 """The table of registered datasets, relative to the repository."""
+FAILED = "failed"
+"""The key of the configuration that names the units which failed steps cost (`biaslab.run.failures`)."""

@@ -1,7 +1,7 @@
 """Steps that failed: which units of which areas they cost, and what is said of them.
 
 Snakemake runs on without them (``--keep-going``). At its end `note_failures` writes what is lost to `FILE`,
-which is a configuration with the one key `KEY`: laid over that of the run, it makes the tables of the other
+which is a configuration with the one key `FAILED`: laid over that of the run, it makes the tables of other
 units, and an audit that says why these are missing.
 """
 
@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from biaslab.core.files import write_json
-from biaslab.run.plan import FAILED, Plan
+from biaslab.run import FAILED
+from biaslab.run.plan import Plan
 
 FILE = Path("results/logs/failed.json")
 """Where a run notes what it lost."""
 
+_AUDIT = "audit/claims.tsv"
 _TAIL = 1 << 16  # bytes of a log that are looked through for its last line
 _LENGTH = 300  # characters of that line
 
@@ -25,7 +27,7 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
     """Note what was lost with the steps that failed, and delete what is older than they are.
 
     The results of an earlier run that depend on a failed step are out of date, and nobody shall take them for
-    this run's.
+    this run's. Where no audit was asked for, the units are only named.
 
     Parameters
     ----------
@@ -41,7 +43,7 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
     list of str
         What to say of each step.
     """
-    dag, said = workflow.dag, []
+    dag, said, asks_audit = workflow.dag, [], False
     lost = {unit: list(reasons) for unit, reasons in plan.config[FAILED].items()}
     for job in _failed(workflow):
         behind = [other for other in dag.bfs(dag.depending, job) if dag.needrun(other)]
@@ -51,9 +53,11 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
         for unit in units:
             lost.setdefault(unit, []).append(reason)
         said += describe({unit: [reason] for unit in units}) or [reason]
+        asks_audit |= f"{results}/{_AUDIT}" in files
         _delete(files)
     with contextlib.suppress(OSError):  # a full disk: the lines are said all the same
-        write_json(FILE, {FAILED: lost})
+        if asks_audit:
+            write_json(FILE, {FAILED: lost})
     return said
 
 
@@ -111,7 +115,7 @@ def describe(lost: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def read_lost() -> dict[str, list[str]]:
-    """Return the units that the last run in this folder lost, each with what failed."""
+    """Return the units that the last run in this folder lost, each with what failed; often none."""
     try:
         return json.loads(FILE.read_text(encoding="utf-8"))[FAILED]
     except (OSError, ValueError):

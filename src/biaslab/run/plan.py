@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from biaslab.run import FAILED
 from biaslab.run import config as configuration
 from biaslab.run.area import Area, Given, Made, Unit, Units, expand, load_area
 from biaslab.run.areas import AREAS
@@ -14,8 +15,6 @@ from biaslab.run.extras import missing_extra
 from biaslab.run.fetching import ABSENT, PENDING, Status, source_file, status
 
 CLAIMS = Path("workflow/resources/claims")
-FAILED = "failed"
-"""The key of the configuration that names the units which failed steps cost (`biaslab.run.failures`)."""
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,15 @@ def test_what_failed_is_noted_and_what_is_older_than_it_deleted(plan):
     assert left == {"results/ranking/kept.tsv", "results/ranking/whole.tsv"}
 
 
+def test_where_no_audit_was_asked_for_the_step_is_said_alone(plan):
+    found, graph = plan(), Graph()
+    failed = job(graph, "simulate", ["results/ranking/simulation.tsv"])
+    workflow = SimpleNamespace(dag=graph, scheduler=SimpleNamespace(failed=[failed]))
+    said = failures.note_failures(workflow, found, "results")
+    assert said == ["step simulate failed; without it there is no ranking/ranking"]
+    assert not failures.FILE.exists()
+
+
 def test_nothing_is_lost_where_nothing_was_noted(plan):
     plan()
     assert failures.read_lost() == {}

@@ -10,6 +10,7 @@ from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
+from biaslab.run import FAILED
 from biaslab.run.crate import RESULTS
 from biaslab.run.manifest import MANIFEST, read_manifest
 from biaslab.run.provenance import sha256_file
@@ -90,9 +91,12 @@ def read_record(results: Path) -> Record:
     Raises
     ------
     InputError
-        When it has no manifest, or a file to copy is missing or is not the one that the manifest names.
+        When it has no manifest, a step of the run failed, or a file to copy is missing or is not the one that
+        the manifest names.
     """
     manifest = read_manifest(results)
+    if lost := manifest["config"].get(FAILED):
+        raise InputError(f"{results}: steps of the run failed ({', '.join(lost)}); run it again to its end")
     shown = {name: digest for name, digest in manifest["outputs"].items() if is_shown(name)}
     outputs = [_vouched(results, name, digest) for name, digest in sorted(shown.items())]
     outputs.append(_vouched(results, MANIFEST))
