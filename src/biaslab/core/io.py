@@ -20,6 +20,9 @@ _DAMAGED = (*DAMAGED_ZIP, OSError, AttributeError, MemoryError, SyntaxError, Tok
 
 def write_tsv(path: str | os.PathLike, table: pd.DataFrame) -> None:
     """Write a small table as tab-separated values (floats with 10 digits, no index), atomically."""
+    table = table.copy(deep=False)
+    for name in table.select_dtypes("floating").columns:
+        table[name] = table[name] + 0.0  # no -0
     with atomic_path(path) as temporary:
         table.to_csv(temporary, sep="\t", index=False, float_format=FLOAT_FORMAT, lineterminator="\n")
 

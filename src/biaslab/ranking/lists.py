@@ -28,6 +28,9 @@ SEPARATOR = "|"
 MAX_VALUES = 1000
 """The most values that the (crossed) attribute may have in one chunk."""
 
+MAX_NUMBER = 1e100
+"""The greatest score or place, so that no sum or product of some is infinite."""
+
 RANK, OLD_RANK = "rank", "old_rank"
 """Columns of the output: the new place in the list, and the place by score."""
 
@@ -326,14 +329,14 @@ class ListFile:
                 f"{self.path}: the column '{column}' holds no numbers ({scores.type})"
             ) from error
         else:
-            finite = np.isfinite(numbers)
-            if finite.all():
+            usable = np.abs(numbers) <= MAX_NUMBER
+            if usable.all():
                 return numbers
-            bad = int(finite.argmin())
+            bad = int(usable.argmin())
         shown = scores[bad].as_py()
         raise InputError(
-            f"{self.where(first_row + bad)}: the {column} '{shown}' is not a finite number; correct it,"
-            " or remove the line"
+            f"{self.where(first_row + bad)}: the {column} '{shown}' is not a finite number of at most"
+            f" {MAX_NUMBER:g}; correct it, or remove the line"
         )
 
     def _values(self, table: pa.Table, first_row: int) -> tuple[np.ndarray, list[str]]:

@@ -50,7 +50,7 @@ def test_a_file_that_is_named_in_a_text_is_an_input(folder):
     Path("shares.csv").write_text("value,share\na,0.5\nb,0.5\n")
     options = [*MEASURE[:-4], "--desired", "shares.csv", "--top", "5"]
     assert "would overwrite shares.csv" in refused(*options, "--out", "shares.csv")
-    with pytest.raises(InputError, match="would overwrite shares.csv"):
+    with pytest.raises(InputError, match=r"would overwrite shares\.csv"):
         check_outputs({"pairs": ["RG=shares.csv"], "out": Path("shares.csv")}, {"out": To.FILE})
 
 
@@ -111,6 +111,6 @@ def test_every_command_says_what_it_writes():
     for command in commands(app):
         hints = get_type_hints(command, include_extras=True)
         for name in inspect.signature(command).parameters:
-            if name == "out" or name.startswith("out_") and "Path" in str(hints[name]):
+            if name == "out" or (name.startswith("out_") and "Path" in str(hints[name])):
                 marked = any(isinstance(part, To) for part in hints[name].__metadata__)
                 assert marked or "archive" in hints[name].__metadata__[0].help, command

@@ -8,6 +8,7 @@ import pandas as pd
 
 from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREEN, GREY, VERMILLION, figure, save_with_data
 from biaslab.core.stats import share_interval
+from biaslab.core.tables import four_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +38,7 @@ def summary(means: pd.DataFrame) -> str:
     shown = means.assign(measure=means["title"]).drop(columns="title").set_index("measure")
     counts = ["n_lists", "n_left_out"]
     shown[counts] = shown[counts].astype(str)
-    return shown.rename_axis(index=None).to_string(float_format="{:.4g}".format, na_rep="")
+    return shown.rename_axis(index=None).to_string(float_format=four_digits, na_rep="")
 
 
 def test_lines(tests: pd.DataFrame) -> list[str]:
