@@ -244,6 +244,11 @@ class ListFile:
                 raise InputError(
                     f"{self.path}: there is no column '{column}' (it has {', '.join(names)}){near}"
                 )
+        if self.columns.rank is not None and self.columns.rank == self.columns.score:
+            raise InputError(
+                f"{self.path}: '{self.columns.rank}' is named as the place and as the score; the best place"
+                " is the lowest, the best score the highest"
+            )
         if len(set(self.columns.attributes)) < len(self.columns.attributes):
             raise InputError(f"{self.path}: an attribute is named twice; name each once")
 
