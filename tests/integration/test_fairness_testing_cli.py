@@ -44,6 +44,9 @@ class Twin:
 
 twin, reverse = Twin("granted", "refused"), lambda X: classify(X)[:, ::-1]
 
+def constant(X):
+    return np.tile([0.2, 0.8], (len(X), 1))
+
 def nan(X):
     return np.full((len(X), 2), np.nan)
 
@@ -199,6 +202,30 @@ def test_a_network_is_trained_and_kept(files):
     assert (trained.n_attributes, trained.n_classes) == (4, 2)
     run("--epochs", "30", model="out/network.npz", out="again")
     assert (files / "out/found.tsv").read_bytes() == (files / "again/found.tsv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("kept", "model", "reason"),
+    [
+        (lambda table: table[table["sex"] == "male"], "classify", "all of them have the same sex"),
+        (lambda table: table[:1], "classify", "there is one sample; the classifier calls all of them"),
+        (lambda table: table, "constant", "the classifier calls all of them granted"),
+    ],
+)
+def test_what_cannot_be_found_is_no_all_clear(files, kept, model, reason):
+    options = ("--tester", "random", "--protected", "sex")
+    assert "No all-clear" not in run(*options, model="my_classifier:classify")
+    kept(pd.read_csv("data.csv")).to_csv("data.csv", index=False)
+    assert f"No all-clear: {reason}" in run(*options, model=f"my_classifier:{model}")
+    assert f"No all-clear: {reason}" in Path("out/summary.md").read_text()
+
+
+def test_no_network_is_trained_on_one_class(files, monkeypatch, capsys):
+    pd.read_csv("data.csv").assign(credit="granted").to_csv("data.csv", index=False)
+    arguments = ["data.csv", "--schema", "schema.yaml", "--model", "train", "--out", "out"]
+    message = "biaslab: --model train: all 60 rows have the label granted; bring rows of another one"
+    assert refused(monkeypatch, capsys, "run", *arguments).startswith(message)
+    assert not Path("out").exists()
 
 
 def test_attributes_that_vary_together(files):

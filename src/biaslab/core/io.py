@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError, one_line
-from biaslab.core.files import DAMAGED_ZIP, atomic_path
+from biaslab.core.files import DAMAGED_ZIP, atomic_path, check_whole
 
 FLOAT_FORMAT = "%.10g"
 MAX_PACKED_BYTES = 2**28
@@ -20,6 +20,9 @@ _DAMAGED = (*DAMAGED_ZIP, OSError, AttributeError, MemoryError, SyntaxError, Tok
 
 def write_tsv(path: str | os.PathLike, table: pd.DataFrame) -> None:
     """Write a small table as tab-separated values (floats with 10 digits, no index), atomically."""
+    table = table.copy(deep=False)
+    for name in table.select_dtypes("floating").columns:
+        table[name] = table[name] + 0.0  # no -0
     with atomic_path(path) as temporary:
         table.to_csv(temporary, sep="\t", index=False, float_format=FLOAT_FORMAT, lineterminator="\n")
 
@@ -43,6 +46,7 @@ def read_tsv(
     InputError
         When the file is missing, is no table, or lacks one of `columns`.
     """
+    check_whole(path)
     try:
         table = pd.read_csv(
             path, sep="\t", keep_default_na=False, na_values=[""], dtype=dict.fromkeys(text, str)

@@ -208,13 +208,14 @@ def linear_fit(x: ArrayLike, y: ArrayLike) -> LinearFit:
     Returns
     -------
     LinearFit
-        All NaN for fewer than two points and when x is constant; r² alone is NaN when only y is constant.
+        All NaN for fewer than two points and when x is constant; r² alone is NaN when only y is constant, and
+        of two points, which always lie on a line.
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if len(x) < 2:
         return LinearFit(math.nan, math.nan, math.nan)
     slope, r2 = _slopes(x, y)
-    return LinearFit(float(slope), float(y.mean() - slope * x.mean()), float(r2))
+    return LinearFit(float(slope), float(y.mean() - slope * x.mean()), float(r2) if len(x) > 2 else math.nan)
 
 
 def bootstrap_fit(

@@ -18,6 +18,7 @@ MISSING = "–"
 _LONG_TABLE = 40  # rows; a longer table must break over pages
 _LONG_TEXT = 45  # characters; longer cells wrap
 _NUMBER = re.compile(r"[-+−<≥≤]?\d[\d.,]*(e[-+]?\d+)?\b")
+_NEGATIVE_ZERO = re.compile(r" *-0(\.0*)?(e[-+]?\d+)?%? *")
 _MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|$~"})
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
@@ -66,12 +67,22 @@ class Table:
     note: str = ""
 
 
+def without_negative_zero(text: str) -> str:
+    """Return a number as it is shown: what rounds to zero has no minus sign."""
+    return text.replace("-", "", 1) if _NEGATIVE_ZERO.fullmatch(text) else text
+
+
+def four_digits(value: float) -> str:
+    """Return a number with four significant digits."""
+    return without_negative_zero(f"{value:.4g}")
+
+
 class _Formatter(string.Formatter):
     """Format fields as ``str.format`` does, and show a missing value as a dash."""
 
     def format_field(self, value, format_spec):
         """Format one field."""
-        return MISSING if pd.isna(value) else super().format_field(value, format_spec)
+        return MISSING if pd.isna(value) else without_negative_zero(super().format_field(value, format_spec))
 
 
 def text_columns(table: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:

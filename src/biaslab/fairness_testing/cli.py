@@ -143,6 +143,8 @@ def judge_samples(
             f"{row['protected']}: {row['n_discriminatory_rows']:,} rows are discriminatory;"
             f" {row['n_discriminatory']:,} of {row['n_samples']:,} different samples ({row['share']:.1%})"
         )
+    if caveat := judging.no_all_clear(classifier.labels(suite.X), suite.X, described, groups):
+        typer.echo(caveat)
 
 
 @app.command("import-weights")
@@ -185,6 +187,11 @@ def _classifier(
             raise InputError("--model train: there are no data to train on; name them with --data")
         from biaslab.classifiers.training import train
 
+        if (table.y == table.y[0]).all():
+            raise InputError(
+                f"--model train: all {len(table.y):,} rows have the label {schema.classes[table.y[0]]}; bring"
+                " rows of another one, from which a network can learn a difference"
+            )
         typer.echo("training a network ...", err=True)
         network = train(table.X, table.y, n_classes, epochs=epochs, seed=seed)
         save_network(out / "network.npz", network)
@@ -208,6 +215,7 @@ def _search(
     from biaslab.core.io import write_tsv
     from biaslab.core.tables import write_table
     from biaslab.fairness_testing import campaign
+    from biaslab.fairness_testing.judging import no_all_clear
     from biaslab.fairness_testing.summary import show, summary_table
     from biaslab.fairness_testing.testers.subject import Subject
 
@@ -230,8 +238,11 @@ def _search(
     for file, part in zip(("found", "changed"), tables, strict=True):
         write_tsv(out / f"{file}.tsv", part)
     summary = pd.DataFrame(rows)
-    write_table(out / "summary", summary_table(summary))
+    caveat = no_all_clear(labels, X, schema, groups)
+    write_table(out / "summary", summary_table(summary, caveat))
     show(str(data), table, schema, accuracy, summary, *tables)
+    if caveat:
+        typer.echo(caveat)
     _check_order(labels, table, data, schema)
 
 

@@ -1,5 +1,7 @@
 """Samples that somebody brings, judged: which are discriminatory, and by which attribute."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -11,6 +13,8 @@ from biaslab.fairness_testing.testers import trails
 from biaslab.fairness_testing.testers.discrimination import are_discriminatory, check_batches
 from biaslab.fairness_testing.testers.subject import Subject
 
+MIN_SAMPLES = 10
+"""With fewer samples, even an interval for a share that is zero reaches beyond a quarter."""
 SUITE = ("nearest", "dense", "inside", "spread", "cells")
 """What is said of samples where there are data to compare them with."""
 
@@ -91,6 +95,30 @@ def summarize(
     reference = suites.Reference.of(space, data, stream(seed, "suites", "reference"))
     described = reference.describe(X[is_found][np.sort(first)], stream(seed, "suites", "judged"))
     return row | {name: described[name] for name in SUITE}
+
+
+def no_all_clear(labels: np.ndarray, X: np.ndarray, schema: Schema, groups: Sequence[Sequence[str]]) -> str:
+    """Return why finding nothing in data would say little of a classifier; "" where it says something.
+
+    Parameters
+    ----------
+    labels : (n,) int
+        What the classifier calls the samples.
+    X : (n, d) int32
+        The samples.
+    schema : Schema
+    groups : sequence of sequences of str
+        The protected attributes, each group by itself.
+    """
+    reasons = []
+    if len(X) < MIN_SAMPLES:
+        reasons.append(f"there {'is one sample' if len(X) == 1 else f'are {len(X)} samples'}")
+    if len(set(labels.tolist())) == 1:
+        reasons.append(f"the classifier calls all of them {schema.classes[labels[0]]}")
+    for names in groups:
+        if len(np.unique(X[:, schema.domain.columns(names)], axis=0)) == 1:
+            reasons.append(f"all of them have the same {' and '.join(names)}")
+    return f"No all-clear: {'; '.join(reasons)}." if reasons else ""
 
 
 def _value_names(subject: Subject, schema: Schema) -> np.ndarray:

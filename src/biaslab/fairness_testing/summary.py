@@ -31,11 +31,11 @@ _NOTE = (
 )
 
 
-def summary_table(summary: pd.DataFrame) -> tables.Table:
-    """Return the table of a run: what was found, and how fair the classifier is."""
+def summary_table(summary: pd.DataFrame, caveat: str = "") -> tables.Table:
+    """Return the table of a run: what was found, how fair the classifier is, and any caveat."""
     shown = tables.text_columns(summary, _COLUMNS)
     stopped = [f"{row.protected}: stopped by {row.stopped}." for row in summary.itertuples() if row.stopped]
-    return tables.Table(summary, shown, "Discriminatory samples", " ".join([_NOTE, *stopped]))
+    return tables.Table(summary, shown, "Discriminatory samples", " ".join([_NOTE, *stopped, caveat]).strip())
 
 
 def show(

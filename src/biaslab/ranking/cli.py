@@ -260,6 +260,8 @@ def measure(
     typer.echo(report.summary(means))
     for line in report.test_lines(found.tests) if found.tests is not None else ():
         typer.echo(line)
+    for line in report.order_lines(found, source.columns):
+        typer.echo(f"biaslab: {line}", err=True)
 
 
 @app.command("generate")

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import atomic_path
+from biaslab.core.files import atomic_path, check_whole
 from biaslab.ranking.pools import UNKNOWN
 
 CHUNK_BYTES = 2**21
@@ -27,6 +27,9 @@ SEPARATOR = "|"
 
 MAX_VALUES = 1000
 """The most values that the (crossed) attribute may have in one chunk."""
+
+MAX_NUMBER = 1e100
+"""The greatest score or place, so that no sum or product of some is infinite."""
 
 RANK, OLD_RANK = "rank", "old_rank"
 """Columns of the output: the new place in the list, and the place by score."""
@@ -132,6 +135,8 @@ class ListFile:
     def __init__(self, path: str | os.PathLike, columns: Columns, chunk_bytes: int = CHUNK_BYTES):
         self.path, self.columns, self._chunk_bytes = Path(path), columns, chunk_bytes
         self._delimiter = _DELIMITERS.get(_suffix(self.path))
+        if self._delimiter is not None:
+            check_whole(self.path)
         with self._readable():
             self.schema = self._read_schema()
         self._check_columns()
@@ -241,6 +246,11 @@ class ListFile:
                 raise InputError(
                     f"{self.path}: there is no column '{column}' (it has {', '.join(names)}){near}"
                 )
+        if self.columns.rank is not None and self.columns.rank == self.columns.score:
+            raise InputError(
+                f"{self.path}: '{self.columns.rank}' is named as the place and as the score; the best place"
+                " is the lowest, the best score the highest"
+            )
         if len(set(self.columns.attributes)) < len(self.columns.attributes):
             raise InputError(f"{self.path}: an attribute is named twice; name each once")
 
@@ -326,14 +336,14 @@ class ListFile:
                 f"{self.path}: the column '{column}' holds no numbers ({scores.type})"
             ) from error
         else:
-            finite = np.isfinite(numbers)
-            if finite.all():
+            usable = np.abs(numbers) <= MAX_NUMBER
+            if usable.all():
                 return numbers
-            bad = int(finite.argmin())
+            bad = int(usable.argmin())
         shown = scores[bad].as_py()
         raise InputError(
-            f"{self.where(first_row + bad)}: the {column} '{shown}' is not a finite number; correct it,"
-            " or remove the line"
+            f"{self.where(first_row + bad)}: the {column} '{shown}' is not a finite number of at most"
+            f" {MAX_NUMBER:g}; correct it, or remove the line"
         )
 
     def _values(self, table: pa.Table, first_row: int) -> tuple[np.ndarray, list[str]]:

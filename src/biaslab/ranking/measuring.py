@@ -42,11 +42,17 @@ class Measured:
     tests : pandas.DataFrame or None
         FA*IR's test, a row a list and value, where it was asked for: query, value, n_places (with a known
         value), n_value (of those), desired, p_value, p_value_pool (drawn from the candidates of the list).
+    n_unsorted, n_rising, n_gaps : int
+        Lists whose scores do not fall from place to place, those of them whose scores rise more often than
+        they fall, and lists whose places do not count up from 0 or 1.
     """
 
     lists: pd.DataFrame
     values: pd.DataFrame
     tests: pd.DataFrame | None
+    n_unsorted: int = 0
+    n_rising: int = 0
+    n_gaps: int = 0
 
 
 def measure_file(source: ListFile, desired: str, k: int, settings: Settings, test: bool = False) -> Measured:
@@ -76,10 +82,12 @@ def measure_file(source: ListFile, desired: str, k: int, settings: Settings, tes
     """
     check_k(k)
     target = choose(desired, source)
-    lists, tests, moments = [], [], {}
+    lists, tests, moments, directions = [], [], {}, np.zeros(3, np.int64)
     for some in source.lists():
         pools = Pools(some.offsets, group(some, target, source), some.scores, settings)
-        rankings = top(pools, _order(some, pools, source), k)
+        order = _order(some, pools, source)
+        directions += _directions(some, order)
+        rankings = top(pools, order, k)
         lists.append(_list_table(some.queries, rankings))
         _add_values(moments, rankings)
         if test:
@@ -88,6 +96,7 @@ def measure_file(source: ListFile, desired: str, k: int, settings: Settings, tes
         pd.concat(lists, ignore_index=True),
         _value_table(moments),
         pd.concat(tests, ignore_index=True) if test else None,
+        *directions.tolist(),
     )
 
 
@@ -117,6 +126,14 @@ def _order(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
     """Return the candidates list after list, best place first."""
     if lists.ranks is None:
         return np.arange(len(pools.lists))
+    broken = lists.ranks % 1 != 0
+    if broken.any():
+        row = int(broken.argmax())
+        raise InputError(
+            f"{source.where(lists.first_row + row)}: the {source.columns.rank} {lists.ranks[row]:g} is no"
+            " place, which is a whole number, 1 for the best; for scores sort the file by them, and name them"
+            " with --score"
+        )
     order = np.lexsort((lists.ranks, pools.lists))
     same = (np.diff(lists.ranks[order]) == 0) & (np.diff(pools.lists[order]) == 0)
     if same.any():
@@ -126,6 +143,25 @@ def _order(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
             " twice in a list; give each candidate a place of its own"
         )
     return order
+
+
+def _directions(lists: Lists, order: np.ndarray) -> np.ndarray:
+    """Return `Measured`'s n_unsorted, n_rising and n_gaps of some lists."""
+    sizes = np.diff(lists.offsets)
+    of_place = np.repeat(np.arange(len(sizes)), sizes)
+    of_step, inside = of_place[1:], of_place[1:] == of_place[:-1]
+    found = np.zeros(3, np.int64)
+    if lists.scores is not None:
+        steps = np.diff(lists.scores[order])
+        up, down = (
+            np.bincount(of_step[inside & (sign * steps > 0)], minlength=len(sizes)) for sign in (1, -1)
+        )
+        found[:2] = (up > 0).sum(), (up > down).sum()
+    if lists.ranks is not None:
+        ranks = lists.ranks[order]
+        first, last = ranks[lists.offsets[:-1]], ranks[lists.offsets[1:] - 1]
+        found[2] = ((first != 0) & (first != 1) | (last - first != sizes - 1)).sum()
+    return found
 
 
 def _list_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:

@@ -136,6 +136,12 @@ def test_points_on_a_line():
     assert tuple(intervals) == pytest.approx((1, 1, 2, 2))
 
 
+def test_two_points_have_a_line_and_no_fit():
+    fit = linear_fit([1.0, 2.0], [3.0, 5.0])
+    assert (fit.slope, fit.intercept) == pytest.approx((2, 1))
+    assert math.isnan(fit.r2)
+
+
 def test_linear_fit_of_too_little():
     assert np.isnan(linear_fit([1.0], [2.0])).all()
     assert np.isnan(linear_fit([0.1, 0.1, 0.1], [1.0, 2.0, 3.0])).all()

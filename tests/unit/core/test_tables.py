@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv
-from biaslab.core.tables import Table, text_columns, write_table
+from biaslab.core.io import read_tsv, write_tsv
+from biaslab.core.tables import Table, four_digits, text_columns, write_table
 from biaslab.run.area import SUFFIXES, TABLE
 
 DATA = pd.DataFrame(
@@ -101,3 +101,12 @@ def test_a_table_that_cannot_be_written_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write"):
         write(tmp_path / "file")
+
+
+def test_what_rounds_to_zero_has_no_sign(tmp_path):
+    table = pd.DataFrame({"x": [-0.0, -0.0004, -0.004]})
+    assert text_columns(table, {"X": "{x:.2f}"})["X"].tolist() == ["0.00", "0.00", "0.00"]
+    assert text_columns(table, {"X": "{x:.3f}"})["X"].tolist() == ["0.000", "0.000", "-0.004"]
+    assert [four_digits(x) for x in (-0.0, 0.0, -0.0004, -10.0)] == ["0", "0", "-0.0004", "-10"]
+    write_tsv(tmp_path / "a.tsv", table)
+    assert (tmp_path / "a.tsv").read_text() == "x\n0\n-0.0004\n-0.004\n"

@@ -140,6 +140,7 @@ def changed(row, column, value):
 
 BAD_ROWS = {
     r"c\.csv:3: the score 'high' is not a finite number": changed(1, 1, "high"),
+    r"c\.csv:3: the score '1e308' is not a finite number of at most 1e\+100": changed(1, 1, "1e308"),
     r"c\.csv:4: the score 'nan' is not a finite": changed(2, 1, "nan"),
     r"c\.csv:5: the score 'inf' is not a finite": changed(3, 1, "inf"),
     r"c\.csv:6: the score '' is not a finite": changed(4, 1, ""),

@@ -15,6 +15,7 @@ from biaslab.ranking import registry
 from biaslab.ranking.lists import Columns, ListFile
 from biaslab.ranking.measuring import measure_file, summarize
 from biaslab.ranking.pools import Attention, Settings
+from biaslab.ranking.report.measured import order_lines
 from biaslab.ranking.report.measured import test_lines as lines_of_tests
 from biaslab.run.area import FIGURE, SUFFIXES
 from naive import ranking_exposure, ranking_fa_ir
@@ -63,6 +64,35 @@ def test_without_a_column_of_places_the_order_of_the_file_counts(tmp_path):
     by_file = measured(tmp_path, in_order, Columns("score", ("sex",), "query"))
     pd.testing.assert_frame_equal(by_place.lists, by_file.lists)
     pd.testing.assert_frame_equal(by_place.tests, by_file.tests)
+
+
+def test_an_order_that_is_not_that_of_the_scores_is_told(tmp_path):
+    table = pd.DataFrame({"place": [1, 2, 3], "score": [3, 2, 1], "sex": ["f", "m", "f"]})
+
+    def lines(changed, rank=None):
+        columns = Columns("score", ("sex",), rank=rank)
+        return order_lines(measured(tmp_path, changed, columns), columns)
+
+    assert lines(table) == lines(table, "place") == []
+    assert lines(table[::-1]) == [
+        "measured in the order of the file, which is not that of 'score' in 1 of 1 lists; in 1 of them the"
+        " worst come first; name the column of the place with --rank, or sort the file"
+    ]
+    assert "order of the file, which is not that of 'score'" in lines(table.loc[[0, 2, 1]])[0]
+    assert (
+        "order of 'place', which is not that of 'score'" in lines(table.assign(place=[3, 2, 1]), "place")[0]
+    )
+    assert lines(table.assign(place=[7, 9, 11]), "place") == [
+        "the 'place' of 1 of 1 lists does not count up from 1; the lowest is taken for the best"
+    ]
+
+
+def test_a_score_is_no_place(tmp_path):
+    table = pd.DataFrame({"score": [0.9, 0.5], "sex": ["f", "m"]})
+    with pytest.raises(InputError, match=r"in.csv:2: the score 0.9 is no place, which is a whole number"):
+        measured(tmp_path, table, Columns(None, ("sex",), rank="score"))
+    with pytest.raises(InputError, match=r"'score' is named as the place and as the score"):
+        measured(tmp_path, table, Columns("score", ("sex",), rank="score"))
 
 
 def test_chunks_change_nothing(tmp_path):

@@ -31,6 +31,7 @@ app.add_typer(text_experiment.app, name="experiment")
 
 _TRAINED = {"train-lstm": "lstm", "train-gru": "gru"}
 _VALIDATION_SHARE = 0.2
+_LABELLED = 1000  # texts, from the first, that are asked whether they have one label
 _MASKED_WORDS = "workflow/resources/masked_words.txt"
 
 
@@ -154,6 +155,7 @@ def run(
         facts.append(trained)
     else:
         classifier = _load(model, own, device, threads)
+    facts += _one_label(classifier, own)
     try:
         results = [_test(classifier, own, name, values, plan) for name, values in features.items()]
     except KeyboardInterrupt:
@@ -194,6 +196,13 @@ def _alike(own: "OwnTexts", features: dict[str, tuple[str, ...]]) -> list[str]:
                 " vectors cannot tell them apart"
             )
     return facts
+
+
+def _one_label(classifier: "TextModel", own: "OwnTexts") -> list[str]:
+    """Say where a classifier tells no two texts apart, so that finding nothing says little."""
+    first = own.texts.take(range(min(len(own.texts), _LABELLED)))
+    labels = set(classifier.probabilities(first).argmax(axis=1).tolist())
+    return [f"no all-clear: the classifier gives the label {min(labels)} to all texts"] * (len(labels) == 1)
 
 
 def _load(model: str, own: "OwnTexts", device: str, threads: int) -> "TextModel":

@@ -69,7 +69,7 @@ def lines_of(pair: Pair, mask: Mask = str) -> list[Line]:
     """
     substituted = dict.fromkeys(pair.changed, SUBSTITUTED)
     kinds = substituted | dict.fromkeys(pair.exchanged, EXCHANGED)
-    row = f"row {pair.row + 1}"
+    row = f"row {pair.row}"
     lines = [] if pair.phase == IN_DATA else [Line(row, _marked(pair.seed, substituted, mask))]
     names = (row if pair.phase == IN_DATA else "found", "partner")
     for name, words, label, p in zip(

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREY, VERMILLION, figure, save_with_data
+from biaslab.core.tables import four_digits
 from biaslab.ranking.reranking import RANKINGS, Part
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def measure_table(part: Part) -> pd.DataFrame:
 def summary(part: Part) -> str:
     """Return the means over all lists before and after as text, a measure a line."""
     means = measure_table(part).head(len(RANKINGS)).drop(columns="query").set_index("ranking")
-    return means.T.round(9).rename_axis(columns=None).to_string(float_format="{:.4g}".format)
+    return means.T.round(9).rename_axis(columns=None).to_string(float_format=four_digits)
 
 
 def exhausted_line(part: Part) -> str:

@@ -8,9 +8,13 @@ import pandas as pd
 
 from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREEN, GREY, VERMILLION, figure, save_with_data
 from biaslab.core.stats import share_interval
+from biaslab.core.tables import four_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from biaslab.ranking.lists import Columns
+    from biaslab.ranking.measuring import Measured
 
 LEVELS = 0.05, 0.01
 """Significances at which tests are counted."""
@@ -37,7 +41,34 @@ def summary(means: pd.DataFrame) -> str:
     shown = means.assign(measure=means["title"]).drop(columns="title").set_index("measure")
     counts = ["n_lists", "n_left_out"]
     shown[counts] = shown[counts].astype(str)
-    return shown.rename_axis(index=None).to_string(float_format="{:.4g}".format, na_rep="")
+    return shown.rename_axis(index=None).to_string(float_format=four_digits, na_rep="")
+
+
+def order_lines(measured: "Measured", columns: "Columns") -> list[str]:
+    """Return what is to be known of the order in which lists were measured; none for that of their scores.
+
+    Parameters
+    ----------
+    measured : Measured
+    columns : Columns
+        Of the file.
+    """
+    n, lines = len(measured.lists), []
+    if measured.n_unsorted:
+        by, remedy = f"'{columns.rank}'", ""
+        if columns.rank is None:
+            by, remedy = "the file", "; name the column of the place with --rank, or sort the file"
+        rising = f"; in {measured.n_rising} of them the worst come first" if measured.n_rising else ""
+        lines.append(
+            f"measured in the order of {by}, which is not that of '{columns.score}' in {measured.n_unsorted}"
+            f" of {n} lists{rising}{remedy}"
+        )
+    if measured.n_gaps:
+        lines.append(
+            f"the '{columns.rank}' of {measured.n_gaps} of {n} lists does not count up from 1; the lowest is"
+            " taken for the best"
+        )
+    return lines
 
 
 def test_lines(tests: pd.DataFrame) -> list[str]:
