@@ -1,6 +1,6 @@
 """Record what a run's audit came to, for the headlines in README.md and docs/audit.md.
 
-    python docs/record.py NAME RESULTS TIME     # e.g. everything results '19 min 1 s'
+    python docs/record.py NAME RESULTS TIME     # e.g. public results '19 min 1 s'
 
 writes docs/records/NAME.tsv, the run's results/audit/summary.tsv, and NAME.json: where and in what time it was made.
 Then `python docs/generated.py` writes the pages.
