@@ -4,12 +4,12 @@ import os
 import sys
 from pathlib import Path
 
-import numpy as np
-
 from biaslab.core.errors import InputError
 from biaslab.embeddings.corpus import build_corpus
 from biaslab.embeddings.readers import read_documents
 from biaslab.run import datasets
+
+import numpy as np
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DATASET = "simplewiki-2021"

@@ -3,10 +3,10 @@
 import resource
 import time
 
-import numpy as np
-
 import bench_corpus
 from biaslab.embeddings import cooccurrence
+
+import numpy as np
 
 WINDOW = 8
 

@@ -2,14 +2,14 @@
 
 import time
 
-import numpy as np
-
 import bench_corpus
 from biaslab.bias.weat import weat_words
 from biaslab.bias.word_sets import WeatIndices, in_vocabulary, read_word_sets
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.origins.influence import differential_bias, removals_of_documents, weat_rows
+
+import numpy as np
 
 DIMENSION, EPOCHS, N_EMBEDDINGS, THREADS = 75, 300, 10, 2
 WORD_SETS = bench_corpus.REPOSITORY / "workflow/resources/word_sets"

@@ -2,8 +2,6 @@
 
 import time
 
-import numpy as np
-
 import bench_corpus
 from biaslab.bias.weat import weat_words
 from biaslab.core.jit import parallel_reassociating_kernel, prange, set_threads
@@ -12,6 +10,8 @@ from biaslab.embeddings import cooccurrence, glove
 from biaslab.origins import _kernels, influence, ppmi_scan
 from differential_bias import DIMENSION, EPOCHS, tests_for
 from ppmi_scan import compile_kernels
+
+import numpy as np
 
 THREADS = 1  # processor time is measured: other work on the machine does not count
 

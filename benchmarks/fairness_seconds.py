@@ -2,8 +2,6 @@
 
 import time
 
-import numpy as np
-
 from biaslab.classifiers.domain import Protected
 from biaslab.classifiers.schema import load_schema
 from biaslab.core.jit import set_threads
@@ -13,6 +11,8 @@ from biaslab.fairness_testing.testers.contract import Task, collect
 from biaslab.fairness_testing.testers.registry import find_tester
 from biaslab.fairness_testing.testers.subject import Subject
 from fairness_testing import ATTRIBUTE, SCHEMA, SEEDS, load
+
+import numpy as np
 
 SECONDS, ROUNDS, HOPS, PART = 2.0, 3, 1000, 40
 

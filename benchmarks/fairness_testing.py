@@ -5,9 +5,6 @@ import os
 import time
 from pathlib import Path
 
-import numpy as np
-import scipy.optimize
-
 from biaslab.classifiers.domain import Protected
 from biaslab.classifiers.encoding import read_table
 from biaslab.classifiers.networks import Network, load_network
@@ -21,6 +18,9 @@ from biaslab.fairness_testing.testers.adf_settings import PAPER, PUBLISHED
 from biaslab.fairness_testing.testers.contract import Task, collect
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.run import datasets
+
+import numpy as np
+import scipy.optimize
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SCHEMA = REPOSITORY / "workflow/resources/classifiers/census.yaml"

@@ -5,8 +5,6 @@ Made-up words in groups of like meaning, random recurrent networks: nothing need
 
 import time
 
-import numpy as np
-
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.text import trails
@@ -16,6 +14,8 @@ from biaslab.fairness_testing.text.strategies import find_strategy
 from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.recurrent import Recurrent
 from biaslab.text.words import Texts, concatenate
+
+import numpy as np
 
 KINDS = {"lstm": 4, "gru": 3}
 """Gates of a unit by the kind of network."""

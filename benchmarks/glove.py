@@ -2,13 +2,13 @@
 
 import time
 
-import numpy as np
-
 import bench_corpus
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.embeddings._kernels import CACHE_LINE, train_epoch
+
+import numpy as np
 
 PARAMETERS = glove.GloveParameters(dimension=75, epochs=3)
 REFERENCE_LOSS = (0.0254, 0.0186, 0.0161)  # the reference C code prints .02538, .01851 on this corpus

@@ -6,10 +6,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
-import torch
-from transformers import BertConfig, BertForSequenceClassification
-
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.hate_speech.batches import Batches
@@ -26,6 +22,10 @@ from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder,
 from biaslab.text.identifiers import identifier_ids, read_identifiers
 from biaslab.text.language_model import BiGRU, known_tokens
 from biaslab.text.tokens import MAX_LENGTH, SPECIAL, Tokenizer, Tokens
+
+import numpy as np
+import torch
+from transformers import BertConfig, BertForSequenceClassification
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 IDENTIFIERS = REPOSITORY / "workflow/resources/hate_speech/identifiers_stormfront.yaml"

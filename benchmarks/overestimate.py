@@ -18,9 +18,6 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-import pandas as pd
-
 from biaslab.bias.weat import differential_associations, weat_words
 from biaslab.bias.word_sets import WeatIndices, in_vocabulary, read_word_sets
 from biaslab.core.errors import InputError
@@ -48,6 +45,9 @@ from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.retraining import on_entries_of, without_documents
 from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.perturbation import members
+
+import numpy as np
+import pandas as pd
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PARTS = ("W", "U", "b", "c")

@@ -2,14 +2,14 @@
 
 import time
 
-import numpy as np
-
 import bench_corpus
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.origins.ppmi_scan import differential_bias
 from differential_bias import DIMENSION, THREADS, tests_for
+
+import numpy as np
 
 EPOCHS = 100
 

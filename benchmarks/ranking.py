@@ -3,14 +3,14 @@
 import math
 import time
 
-import numpy as np
-import pandas as pd
-
 from biaslab.core.rng import stream
 from biaslab.ranking.algorithms import ALGORITHMS, rerank
 from biaslab.ranking.batches import measure_batch
 from biaslab.ranking.measures import measure
 from biaslab.ranking.simulation import draw
+
+import numpy as np
+import pandas as pd
 
 SIZES = range(2, 11)
 CANDIDATES = K = 100

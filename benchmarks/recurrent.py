@@ -3,13 +3,13 @@
 import importlib.util
 import time
 
-import numpy as np
-
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.text.recurrent import initial_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
 from biaslab.text.words import Texts
+
+import numpy as np
 
 N_TEXTS, N_WORDS, LEXICON, DIMENSIONS, BATCH = 4096, 20, 20_000, 50, 64
 VARIANTS = 160

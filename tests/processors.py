@@ -1,9 +1,12 @@
 """What every family of computations gives on tiny inputs, as digests: to compare processors.
 
     python tests/processors.py [FAMILY ...]
+    qemu-x86_64 -cpu Haswell .venv/bin/python tests/processors.py
 
 prints a line for each result: its name and the sha256 of its bytes. Equal lines on two machines mean that
-nothing there depended on the processor. With BIASLAB_CPU=native they show what would.
+nothing there depended on the processor. With BIASLAB_CPU=native they show what would. With --write the lines
+of all families become the reference that the tests compare with, processors.tsv: after a change of what is
+computed, or of a library.
 """
 
 import hashlib
@@ -21,7 +24,12 @@ import numpy as np
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
+from biaslab.run.provenance import environment
 from biaslab.text.words import Texts
+
+REFERENCE = Path(__file__).with_name("processors.tsv")
+"""The digests of the target, and the versions of libraries that they were made with."""
+LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "gensim", "pandas", "pyarrow", "matplotlib", "torch")
 
 N_WORDS, DIMENSION = 90, 50
 FUNCTIONS = (
@@ -356,11 +364,21 @@ FAMILIES: dict[str, Callable[[], Results]] = {
 }
 
 
+def versions() -> str:
+    """Return what else the digests depend on: the libraries that compute or write."""
+    packages = environment()["packages"]
+    return " ".join(f"{name}={packages[name]}" for name in LIBRARIES)
+
+
 def main(names: list[str]) -> None:
     set_threads(1)
-    for name in names or FAMILIES:
+    lines = []
+    for name in [name for name in names if name != "--write"] or FAMILIES:
         for part, value in FAMILIES[name]():
-            print(f"{name}/{part}\t{digest(value)}", flush=True)
+            lines.append(f"{name}/{part}\t{digest(value)}")
+            print(lines[-1], flush=True)
+    if "--write" in names:
+        REFERENCE.write_text("\n".join([f"# {versions()}", *lines, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":

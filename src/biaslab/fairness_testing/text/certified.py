@@ -135,7 +135,7 @@ def train_certified(
     train = _checked(start, texts, labels)
     validation = validation and _checked(start, *validation)
     network = _Network(start, torch.float32)
-    # The fused one has an exact root.
+    # Fused, its square roots are exact; those of MKL depend on the maker of the processor.
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
     full = _Objective(network, is_value, values, settings, 1.0)
     rows, best, kept = [], np.inf, None
