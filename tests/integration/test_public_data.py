@@ -4,6 +4,7 @@ The repositories lie on this machine (`BIASLAB_CLONES`: a folder of git director
 server on it plays the hosts, which are asked for the registered addresses.
 """
 
+import functools
 import os
 import subprocess
 from pathlib import Path
@@ -31,6 +32,7 @@ def repository(address: str) -> Path:
     return REPOSITORIES / f"{owner}+{name}/repo"
 
 
+@functools.lru_cache(maxsize=2)
 def public(address: str) -> bytes | None:
     """Return what a host has at an address: a file at a commit, or its archive, quickly packed."""
     host, _, name, *rest = address.split("/")
@@ -58,6 +60,8 @@ def test_a_dataset_is_the_mirrors_to_the_byte(dataset, hosts, tmp_path, monkeypa
         pytest.skip(f"needs the repository of {dataset.name} (BIASLAB_CLONES)")
     for key, value in environment.items():
         monkeypatch.setenv(key, value)
+    for address in addresses:  # packed before it is asked for: a host is not waited for for long
+        public(address)
     asked.clear()
     made, copy = tmp_path / "made", tmp_path / "copy"
     fetch(dataset.name, REGISTRY, out=made, downloads=tmp_path)
