@@ -44,7 +44,9 @@ def run(
     from biaslab.run.area import load_area
     from biaslab.run.config import REGISTRY, load_files, overlays, own_or_shipped
     from biaslab.run.datasets import load_registry
+    from biaslab.run.extras import missing_extra
     from biaslab.run.fetching import download_wanted
+    from biaslab.run.inspection import AtHand, inspect
     from biaslab.run.lock import hold
     from biaslab.run.plan import wanted
     from biaslab.run.root import repository
@@ -57,10 +59,12 @@ def run(
         for line in load_area(area).summaries(checked):
             _say(f"{area}: {line}")
     hold(LOCK)
+    registry = load_registry(root / REGISTRY)
     if not any(map(_LOOKS_ONLY.fullmatch, context.args)):
         remove_partial_files(Path("results"))
-        registry = load_registry(root / REGISTRY)
         download_wanted(wanted(checked), registry, checked["datasets"], _say)
+    areas = [area for area in map(load_area, checked["areas"]) if not missing_extra(area.extra)]
+    inspect(checked, areas, AtHand(registry, root))
     given = ["--configfile", *map(str, files)] if files else []
     snakefile = ["--snakefile", str(root / "Snakefile")]
     arguments = [sys.executable, "-m", "snakemake", *snakefile, *given, *_FLAGS, *context.args]
