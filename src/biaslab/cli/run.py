@@ -50,7 +50,9 @@ def run(
     from biaslab.run.area import load_area
     from biaslab.run.config import REGISTRY, load_files, overlays, own_or_shipped
     from biaslab.run.datasets import load_registry
+    from biaslab.run.extras import missing_extra
     from biaslab.run.fetching import download_wanted
+    from biaslab.run.inspection import AtHand, inspect
     from biaslab.run.lock import hold
     from biaslab.run.plan import wanted
     from biaslab.run.root import repository
@@ -63,11 +65,13 @@ def run(
             _say(f"{area}: {line}")
     hold(LOCK)
     works = not any(map(_LOOKS_ONLY.fullmatch, context.args))
+    registry = load_registry(root / REGISTRY)
     if works:
         failures.FILE.unlink(missing_ok=True)
         remove_partial_files(Path("results"))
-        registry = load_registry(root / REGISTRY)
         download_wanted(wanted(checked), registry, checked["datasets"], _say)
+    areas = [area for area in map(load_area, checked["areas"]) if not missing_extra(area.extra)]
+    inspect(checked, areas, AtHand(registry, root))
     code, lost = _snakemake(root, files, context.args), {}
     while code == 1 and works and len(further := failures.read_lost()) > len(lost):
         lost = further

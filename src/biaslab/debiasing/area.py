@@ -87,4 +87,14 @@ def check(given: Given) -> Iterator[str]:
 
 
 PAPER = "Debiasing word embeddings (Bolukbasi et al. 2016)"
-AREA = Area("debiasing", PAPER, check, wanted, choose, summaries, ITEMS, ("embedding", "test"))
+AREA = Area(
+    "debiasing",
+    PAPER,
+    check,
+    wanted,
+    choose,
+    summaries,
+    ITEMS,
+    ("embedding", "test"),
+    inspection="biaslab.debiasing.inspection",
+)

@@ -101,4 +101,13 @@ def _datasets(classifier: Mapping[str, str | None]) -> list[str]:
 
 
 PAPER = "Adversarial fairness testing (Zhang et al. 2021)"
-AREA = Area("fairness_testing", PAPER, check, wanted, choose, summaries, ITEMS)
+AREA = Area(
+    "fairness_testing",
+    PAPER,
+    check,
+    wanted,
+    choose,
+    summaries,
+    ITEMS,
+    inspection="biaslab.fairness_testing.inspection",
+)

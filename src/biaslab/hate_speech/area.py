@@ -181,5 +181,6 @@ AREA = Area(
     ITEMS,
     labels=("corpus", "test"),
     extra="neural",
+    inspection="biaslab.hate_speech.inspection",
 )
 """The area."""

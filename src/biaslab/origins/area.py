@@ -163,4 +163,16 @@ def _check_source(source: str, where: str, given: Given) -> Iterator[str]:
 PAPER = "Origins of bias (Brunet et al. 2019)"
 READER, WORKLOAD = "biaslab.origins.report.results:Setup", "biaslab.origins.workload"
 NAMES = ("setup", "weat")
-AREA = Area("origins", PAPER, check, wanted, choose, summaries, ITEMS, NAMES, READER, WORKLOAD)
+AREA = Area(
+    "origins",
+    PAPER,
+    check,
+    wanted,
+    choose,
+    summaries,
+    ITEMS,
+    NAMES,
+    READER,
+    WORKLOAD,
+    inspection="biaslab.origins.inspection",
+)

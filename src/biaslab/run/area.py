@@ -185,6 +185,9 @@ class Area:
         it jobs count as they are.
     extra : str
         The optional dependencies that it needs, for example ``"neural"``.
+    inspection : str
+        The module whose function ``readings`` tells how its input files are read before a run, see
+        `biaslab.run.inspection`.
     """
 
     name: str
@@ -198,6 +201,7 @@ class Area:
     reader: str = "biaslab.run.reports:Results"
     workload: str = ""
     extra: str = ""
+    inspection: str = ""
 
     @property
     def command(self) -> str:

@@ -475,8 +475,7 @@ def test_networks_that_do_not_beat_chance_have_no_verdict(printed_results, tmp_p
     shutil.copytree(printed_results, tmp_path, dirs_exist_ok=True)
     for path in tmp_path.glob("fairness_testing/*/models.tsv"):
         write_tsv(path, read_tsv(path).assign(p_chance=1.0))
-    found = measure_claims(list(TEXTS.values()), tmp_path, {"fairness_testing": PAPER_UNITS})
-    found = found.groupby("claim_id")["verdict"].first()
+    found = paper_verdicts(tmp_path)
     gated = {name for name, claim in MEASURED.items() if CONDITIONS & set(claim.gates.split())}
     assert {found[name] for name in gated} == {"not_attempted"}
     assert set(JUDGED) - gated == {"adf-text-wikipedia-records", "adf-text-jigsaw-records"}

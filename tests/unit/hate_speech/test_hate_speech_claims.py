@@ -223,7 +223,8 @@ def test_null_results_that_are_formulas_are_those_of_made_results(tmp_path):
     assert len(formulas) > 30
     for unit in data.UNITS:
         data.write_results(tmp_path, data.uninformed(paper(unit), 1.0))
-    table = measure_claims(UNGATED, tmp_path, {"hate_speech": list(data.UNITS)})
+    learnt = [replace(claim, gates="") for claim in UNGATED]  # as if these classifiers had beaten chance
+    table = measure_claims(learnt, tmp_path, {"hate_speech": list(data.UNITS)})
     own = table[table["claim_id"].isin(formulas)].set_index("claim_id")
     assert not set(own["verdict"]) & {REPRODUCED, DIRECTION_ONLY}
     judged = own[own["verdict"] != NOT_ATTEMPTED]

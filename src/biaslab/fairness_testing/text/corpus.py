@@ -123,8 +123,8 @@ def prepare(
     InputError
         When a file is wrong, a feature is unknown, or no text for testing holds a value of it.
     """
-    known = read_terms(terms)
-    values = {name: known[_known(name, known, terms)] for name in features}
+    known = read_features(terms, features)
+    values = {name: known[name] for name in features}
     tables = read_parts(source, seed) | {name: corpora.read_toxicity(file) for name, file in probes.items()}
     words = {name: _words(table["text"]) for name, table in tables.items()}
     words[SENTENCES] = _words(read_texts(sentences)["text"])
@@ -218,12 +218,15 @@ def _words(texts: Iterable[str]) -> list[list[str]]:
     return [split_words(text)[:MAX_WORDS] for text in texts]
 
 
-def _known(feature: str, known: Mapping[str, Sequence[str]], file: Path) -> str:
-    if feature not in known:
-        raise InputError(
-            f"{file}: has no feature '{feature}' (it has {', '.join(known)}){suggest(feature, known)}"
-        )
-    return feature
+def read_features(terms: Path, features: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the values of all features of a file; refuse it where it lacks one of those given."""
+    known = read_terms(terms)
+    for feature in features:
+        if feature not in known:
+            raise InputError(
+                f"{terms}: has no feature '{feature}' (it has {', '.join(known)}){suggest(feature, known)}"
+            )
+    return known
 
 
 def _counts(
