@@ -12,7 +12,7 @@ import pandas as pd
 
 from biaslab.classifiers.schema import CLIP, REFUSE, WHITESPACE, Attribute, Schema
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import bounded_lines
+from biaslab.core.files import bounded_lines, check_whole
 
 __all__ = ["Data", "Samples", "decode", "read_samples", "read_table"]
 
@@ -264,6 +264,7 @@ def _samples(
 
 def _rows(path: Path, schema: Schema) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and fields of every line that is neither blank nor a comment."""
+    check_whole(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             for line, fields in _split(bounded_lines(file, path), schema.separator):

@@ -117,13 +117,13 @@ def count_cooccurrences(
     threads: Threads = 1,
 ) -> None:
     """Count the co-occurrences of a corpus, exactly."""
-    from biaslab.core.io import read_npz
     from biaslab.embeddings import cooccurrence
+    from biaslab.embeddings.corpus import read_tokens
     from biaslab.embeddings.vocabulary import read_vocabulary
 
-    arrays = read_npz(corpus, ("tokens", "offsets"))
-    n_words = len(read_vocabulary(vocabulary))
-    cooccurrence.write(out, cooccurrence.count(arrays["tokens"], arrays["offsets"], n_words, window, threads))
+    words = read_vocabulary(vocabulary)
+    counts = cooccurrence.count(*read_tokens(corpus, words), len(words), window, threads)
+    cooccurrence.write(out, counts)
 
 
 @app.command("train-glove")
@@ -179,19 +179,20 @@ def train_word2vec(
     import numpy as np
 
     from biaslab.core.errors import InputError
-    from biaslab.core.io import read_npz, write_npz
+    from biaslab.core.io import write_npz
     from biaslab.embeddings import word2vec
+    from biaslab.embeddings.corpus import read_tokens
     from biaslab.embeddings.vocabulary import read_vocabulary
 
-    arrays = read_npz(corpus, ("tokens", "offsets"))
-    tokens, offsets = arrays["tokens"], arrays["offsets"]
+    words = read_vocabulary(vocabulary)
+    tokens, offsets = read_tokens(corpus, words)
     if set != BASELINE:
         if sets is None:
             raise InputError(f"--set {set}: to leave documents out give --sets, too")
         tokens, offsets = word2vec.leave_out(tokens, offsets, _documents(sets, set))
     parameters = word2vec.Word2VecParameters(**vars(model))
-    n_words, replicates = len(read_vocabulary(vocabulary)), np.arange(trainings)
-    W = word2vec.train_replicates(tokens, offsets, n_words, parameters, set, replicates.tolist(), seed)
+    replicates = np.arange(trainings)
+    W = word2vec.train_replicates(tokens, offsets, len(words), parameters, set, replicates.tolist(), seed)
     write_npz(out, replicates=replicates, W=W)
 
 

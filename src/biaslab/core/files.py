@@ -1,5 +1,6 @@
 """Files that are whole or absent: atomic writing, and reading of text, YAML, JSON and tables of text."""
 
+import codecs
 import contextlib
 import csv
 import json
@@ -26,6 +27,7 @@ MAX_YAML_VALUES = 10**6
 MAX_LINE_CHARACTERS = 2**24
 """The longest line of a table that is read."""
 
+_LOOKED_AT = 4096  # bytes
 _PARTIAL = ".partial"
 _kept: set[tuple[int, int]] = set()
 """Device and number of the files that are not to be written over."""
@@ -147,6 +149,47 @@ def read_json_rows(path: Path, keys: Collection[str], what: str) -> list[dict[st
     return rows
 
 
+class _YamlLoader(yaml.SafeLoader):
+    """Plain values alone, and no key twice, of which YAML would take the last one."""
+
+    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+        """Return a mapping as it is written, before what it is merged with."""
+        node = super().compose_mapping_node(anchor)
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if (name := (key.tag, key.value)) in seen:
+                    raise yaml.composer.ComposerError(
+                        None, None, f"the key '{key.value}' is there twice", key.start_mark
+                    )
+                seen.add(name)
+        return node
+
+
+def check_whole(path: str | os.PathLike) -> None:
+    """Refuse a table that is no text, or that ends inside a line: a part of one, whose last field may be cut.
+
+    Raises
+    ------
+    InputError
+        When it is binary or in UTF-16, or the last line has no end. What cannot be opened is for the reader
+        to say.
+    """
+    try:
+        with open(path, "rb") as file:
+            first = file.read(_LOOKED_AT)
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+            last = file.read(1)
+    except OSError:
+        return
+    if b"\0" in first or first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(f"{path}: binary, or text in UTF-16; save it as text in UTF-8")
+    if last not in b"\r\n":
+        raise InputError(
+            f"{path}: the last line has no end, so that it may be cut; get the whole file, or end that line"
+        )
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """Read a YAML file that holds a mapping.
 
@@ -160,7 +203,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         with path.open(encoding="utf-8") as file:
             if os.fstat(file.fileno()).st_size > MAX_YAML_BYTES:
                 raise InputError(f"{path}: larger than {MAX_YAML_BYTES} bytes; name another file")
-            value = yaml.safe_load(file)
+            value = yaml.load(file, _YamlLoader)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name an existing YAML file") from error
     except UnicodeDecodeError as error:
@@ -233,7 +276,8 @@ def read_text_table(
     """
     path, columns = Path(path), list(columns)
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        check_whole(path)
+        with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(bounded_lines(file, path), delimiter="\t")
             lines = [(reader.line_num, fields) for fields in reader]
     except OSError as error:

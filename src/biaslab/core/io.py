@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError, one_line
-from biaslab.core.files import DAMAGED_ZIP, atomic_path
+from biaslab.core.files import DAMAGED_ZIP, atomic_path, check_whole
 
 FLOAT_FORMAT = "%.10g"
 MAX_PACKED_BYTES = 2**28
@@ -46,6 +46,7 @@ def read_tsv(
     InputError
         When the file is missing, is no table, or lacks one of `columns`.
     """
+    check_whole(path)
     try:
         table = pd.read_csv(
             path, sep="\t", keep_default_na=False, na_values=[""], dtype=dict.fromkeys(text, str)

@@ -12,10 +12,11 @@ import pandas as pd
 from tqdm import tqdm
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.io import write_npz, write_parquet, write_tsv
+from biaslab.core.io import read_npz, write_npz, write_parquet, write_tsv
 from biaslab.embeddings.readers import Document
+from biaslab.embeddings.vocabulary import Vocabulary
 
-__all__ = ["Corpus", "build_corpus", "tokenize", "write_corpus"]
+__all__ = ["Corpus", "build_corpus", "read_tokens", "tokenize", "write_corpus"]
 
 UNITS = ("article", "part")
 MIN_WORD_LENGTH, MAX_WORD_LENGTH = 2, 15
@@ -127,6 +128,7 @@ def build_corpus(
         if max_tokens is not None and len(articles.ids) >= max_tokens:
             break
     articles.check_not_empty()
+    articles.check_ids()
     n_source_tokens = len(articles.ids)
     vocabulary, remap = _choose_vocabulary(articles, min_count)
     tokens, offsets = _apply_vocabulary(articles, remap)
@@ -160,6 +162,45 @@ def write_corpus(
         offsets=corpus.offsets,
         n_source_tokens=np.int64(corpus.n_source_tokens),
     )
+
+
+def read_tokens(path: str | os.PathLike, vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:
+    """Read the numbers of a corpus, whose words the vocabulary must have as often as it says.
+
+    Parameters
+    ----------
+    path : path-like
+        What `write_corpus` wrote (.npz).
+    vocabulary : Vocabulary
+        What was written with it.
+
+    Returns
+    -------
+    tokens : (n_tokens,) int32
+    offsets : (n_units + 1,) int64
+
+    Raises
+    ------
+    InputError
+        When the file is no corpus, or the vocabulary is that of another one.
+    """
+    arrays = read_npz(path, ("tokens", "offsets"))
+    tokens, counts = arrays["tokens"], np.zeros(len(vocabulary), np.int64)
+    for chunk in _chunks(len(tokens)):
+        if len(tokens[chunk]) and not 0 <= tokens[chunk].min() <= tokens[chunk].max() < len(counts):
+            raise InputError(
+                f"{path}: has more words than the vocabulary, which has {len(counts)}; name the vocabulary"
+                " that was written with this corpus"
+            )
+        counts += np.bincount(tokens[chunk], minlength=len(counts))
+    differ = np.flatnonzero(counts != vocabulary.counts)
+    if len(differ):
+        first = int(differ[0])
+        raise InputError(
+            f"{path}: the word '{vocabulary.words[first]}' is there {counts[first]} times, by the vocabulary"
+            f" {vocabulary.counts[first]} times; name the vocabulary that was written with this corpus"
+        )
+    return tokens, arrays["offsets"]
 
 
 def _check_parameters(
@@ -257,6 +298,18 @@ class _Articles:
                 self._columns[key] = [""] * (len(self.offsets) - 1)
         for key, column in self._columns.items():
             column.append(row.get(key, ""))
+
+    def check_ids(self) -> None:
+        """Raise when two documents have one id, by which a document is asked for."""
+        ids = pd.Series(self._columns["id"])
+        again = ids.duplicated()
+        if again.any():
+            second = int(again.to_numpy().argmax())
+            first = int((ids == ids[second]).to_numpy().argmax())
+            raise InputError(
+                f"the id '{ids[second]}' is there twice: the documents {first + 1} and {second + 1} of those"
+                " kept have it; give each document an id of its own"
+            )
 
     def check_not_empty(self) -> None:
         """Raise an `InputError` when no article was kept."""

@@ -144,7 +144,7 @@ def _known(format: str) -> str:
 def _detect(path: Path) -> str:
     """Return the format that the beginning of a file shows."""
     with utils.open(path, "rb") as file:
-        first = file.readline(_LONGEST_LINE)
+        first = file.readline(_LONGEST_LINE).removeprefix(codecs.BOM_UTF8)
         sample = file.read(4096)
     if _parse_header(first) is None:
         return "glove"
@@ -181,7 +181,9 @@ def _read_text(path: Path, has_header: bool) -> tuple[list[str], np.ndarray]:
     with utils.open(path, "rb") as file:
         if not has_header:
             return _read_rows(path, file, first_line=1, n_dimensions=None)
-        n_words, n_dimensions = _require_header(path, file.readline(_LONGEST_LINE))
+        n_words, n_dimensions = _require_header(
+            path, file.readline(_LONGEST_LINE).removeprefix(codecs.BOM_UTF8)
+        )
         words, vectors = _read_rows(path, file, first_line=2, n_dimensions=n_dimensions)
     if len(words) != n_words:
         raise InputError(
@@ -200,6 +202,8 @@ def _read_rows(
         where = f"{path}, line {number}"
         if len(line) == _LONGEST_LINE:
             raise InputError(f"{where}: longer than {_LONGEST_LINE} bytes; this is no file of word vectors")
+        if number == 1:
+            line = line.removeprefix(codecs.BOM_UTF8)
         word, *numbers = _decode(where, line).rstrip(" \r\n").split(" ")
         n_dimensions = n_dimensions or len(numbers)
         if not numbers or len(numbers) != n_dimensions:

@@ -196,7 +196,8 @@ def _train_epoch(state: _State, records: Records, rates: np.ndarray) -> None:
         records.schedule, rates[0], rates[1], losses,
     )  # fmt: skip
     loss = losses.sum() / len(records.rows)
-    if not np.isfinite(loss):
+    of_zeros = 0.5 * float(np.mean(records.f_x * records.log_x**2, dtype=np.float64))
+    if not loss <= 10 * of_zeros + 1:  # worse by far than an embedding of zeros, which knows nothing
         raise InputError(f"GloVe training diverged in epoch {state.done + 1}; choose a lower learning_rate")
     state.loss[state.done] = loss
 

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import read_yaml
+from biaslab.core.files import check_whole, read_yaml
 from biaslab.ranking.lists import ListFile, Lists
 from biaslab.ranking.pools import UNKNOWN, Groups
 
@@ -204,6 +204,7 @@ def _read_mapping(path: Path) -> list[tuple[str, str, str]]:
 def _read_table(path: Path) -> list[tuple[str, str, str]]:
     """Return place, value and share of each line of a CSV or TSV file."""
     try:
+        check_whole(path)
         table = pd.read_csv(
             path,
             sep=_DELIMITERS[path.suffix.lower()],

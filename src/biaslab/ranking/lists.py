@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import atomic_path
+from biaslab.core.files import atomic_path, check_whole
 from biaslab.ranking.pools import UNKNOWN
 
 CHUNK_BYTES = 2**21
@@ -135,6 +135,8 @@ class ListFile:
     def __init__(self, path: str | os.PathLike, columns: Columns, chunk_bytes: int = CHUNK_BYTES):
         self.path, self.columns, self._chunk_bytes = Path(path), columns, chunk_bytes
         self._delimiter = _DELIMITERS.get(_suffix(self.path))
+        if self._delimiter is not None:
+            check_whole(self.path)
         with self._readable():
             self.schema = self._read_schema()
         self._check_columns()

@@ -68,7 +68,7 @@ def read_labelled(
     """
     columns = (text, label) if group is None else (text, label, group)
     lines, texts, labels, groups = [], [], [], []
-    for line, fields in read_records(path, columns, limit):
+    for line, fields in read_records(path, columns, limit, needs_end=True):
         where = f"{path}:{line}"
         lines.append(line)
         texts.append(checked_text(fields[text], where))
@@ -106,13 +106,13 @@ def read_texts(path: str | os.PathLike, text: str = "text") -> pd.DataFrame:
     if _suffix(path) == _PLAIN:
         texts = [line.strip() for _, line in _lines(Path(path)) if line.strip()]
     else:
-        records = read_records(path, (text,))
+        records = read_records(path, (text,), needs_end=True)
         texts = [checked_text(fields[text], f"{path}:{line}") for line, fields in records]
     return _numbered({"text": _some(texts, path)})
 
 
 def read_records(
-    path: str | os.PathLike, columns: Sequence[str], limit: int | None = None
+    path: str | os.PathLike, columns: Sequence[str], limit: int | None = None, needs_end: bool = False
 ) -> Iterator[Record]:
     """Yield the rows of a table of texts.
 
@@ -124,6 +124,8 @@ def read_records(
         The columns that must be there.
     limit : int, optional
         Yield no more than so many rows.
+    needs_end : bool
+        Refuse a ``.csv`` or ``.tsv`` whose last line has no end, so that its last field may be cut.
 
     Yields
     ------
@@ -137,7 +139,8 @@ def read_records(
     InputError
         Naming file and line, when the file or a line of it cannot be read, or a column is missing.
     """
-    suffix, lines = _suffix(path), _lines(Path(path))
+    suffix = _suffix(path)
+    lines = _lines(Path(path), needs_end and suffix in _DELIMITERS)
     if suffix == _JSON_LINES:
         records = _objects(lines, path, columns)
     elif suffix in _DELIMITERS:
@@ -230,7 +233,7 @@ def _suffix(path: str | os.PathLike) -> str:
     return (path.with_suffix("") if path.suffix == _GZIP else path).suffix
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def _lines(path: Path, needs_end: bool = False) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file with their numbers from 1."""
     number = 0
     try:
@@ -240,6 +243,11 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 if len(line) > MAX_LINE_BYTES:
                     raise InputError(
                         f"{path}:{number}: the line is longer than {MAX_LINE_BYTES} bytes; break it"
+                    )
+                if needs_end and not line.endswith((b"\n", b"\r")):
+                    raise InputError(
+                        f"{path}:{number}: the last line has no end, so that it may be cut; get the whole"
+                        " file, or end that line"
                     )
                 yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
