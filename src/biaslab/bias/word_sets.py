@@ -174,9 +174,11 @@ def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int]) -> WeatInd
         lost[name] = tuple(word for word in words if word not in vocabulary)
         ids.append(np.array([vocabulary[word] for word in words if word in vocabulary], dtype=np.int64))
         if len(ids[-1]) < 2:
+            lower = [word for word in lost[name] if word.lower() in vocabulary]
+            hint = f"write '{lower[0]}' in lower case, as the vocabulary has it;" if lower else ""
             raise InputError(
                 f"{word_sets.name}: set '{name}' keeps {len(ids[-1])} of {len(words)} words in the vocabulary"
-                f" (lost: {', '.join(lost[name])}); use a larger corpus or a smaller min_count,"
+                f" (lost: {', '.join(lost[name])}); {hint or 'use a larger corpus or a smaller min_count,'}"
                 f" or leave {word_sets.name} out"
             )
     measure = {"measure": word_sets.measure, "parameters": word_sets.parameters}

@@ -12,7 +12,7 @@ import pandas as pd
 
 from biaslab.classifiers.schema import CLIP, REFUSE, WHITESPACE, Attribute, Schema
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import bounded_lines, check_whole
+from biaslab.core.files import bounded_lines, check_whole, separator_hint
 
 __all__ = ["Data", "Samples", "decode", "read_samples", "read_table"]
 
@@ -141,7 +141,7 @@ def _codes(
     rows = _rows(Path(path), schema)
     names = _column_names(rows, schema, path)
     encoders = [_Encoder(one, schema.missing) for one in fields]
-    places = [_place(one.column, names, path) for one in fields]
+    places = [_place(one.column, names, path, schema.separator) for one in fields]
     problems = _Problems(str(path), schema)
     parts, numbers = [], []
     while chunk := list(itertools.islice(rows, CHUNK_ROWS)):
@@ -286,9 +286,16 @@ def _split(file: Iterator[str], separator: str) -> Iterator[tuple[int, list[str]
         for line, text in enumerate(file, start=1):
             yield line, text.split()
     else:
-        reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
-        for fields in reader:
-            yield reader.line_num, fields
+        reader = csv.reader(file, delimiter=separator, skipinitialspace=True, strict=True)
+        while True:
+            begin = reader.line_num + 1
+            try:
+                fields = next(reader, None)
+            except csv.Error as error:  # a quote that is not closed, where it begins
+                raise csv.Error(f"line {begin}: {error}") from error
+            if fields is None:
+                return
+            yield begin, fields
 
 
 def _column_names(
@@ -306,11 +313,11 @@ def _column_names(
     return [name.strip() for name in header]
 
 
-def _place(column: str, names: list[str], path: str | os.PathLike) -> int:
+def _place(column: str, names: list[str], path: str | os.PathLike, separator: str) -> int:
     if names.count(column) > 1:
         raise InputError(f"{path}: the column '{column}' is there twice; rename one")
     if column not in names:
-        near = suggest(column, names)
+        near = suggest(column, names) or separator_hint(names, separator)
         raise InputError(f"{path}: there is no column '{column}' (it has {', '.join(names)}){near}")
     return names.index(column)
 

@@ -13,7 +13,7 @@ from biaslab.cli.output import outlive_readers
 from biaslab.cli.report import add_report
 from biaslab.cli.run import extras, run
 from biaslab.core import processor
-from biaslab.core.errors import InputError
+from biaslab.core.errors import InputError, printable
 from biaslab.run.areas import AREAS
 from biaslab.run.outputs import guard_outputs
 from biaslab.run.root import located
@@ -50,14 +50,31 @@ app.add_typer(cache.app, name="cache")
 guard_outputs(app)
 
 
+def _run(arguments: list[str]) -> int:
+    """Run a command and return its exit code; a wrong argument is one line, too, and no box."""
+    try:
+        return app(arguments, standalone_mode=False) or 0
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        path, context = [], getattr(error, "ctx", None)
+        while context is not None and context.parent is not None:
+            path.insert(0, context.info_name)
+            context = context.parent
+        if type(error).__name__ == "NoArgsIsHelpError":
+            app([*path, "--help"], standalone_mode=False)
+            return 2
+        raise InputError(f"{error.format_message()} (see {' '.join(['biaslab', *path])} --help)") from error
+
+
 def main() -> None:
     """Run the command; bad input ends with one line and exit code 2, an interrupt with 130."""
     outlive_readers()
     try:
         processor.check()
-        app([located(argument) for argument in sys.argv[1:]])
+        sys.exit(_run([located(argument) for argument in sys.argv[1:]]))
     except InputError as error:
-        print(f"biaslab: {error}", file=sys.stderr)
+        print(f"biaslab: {printable(str(error))}", file=sys.stderr)
         sys.exit(2)
     except MemoryError:
         print("biaslab: out of memory; use a smaller setup or a machine with more memory", file=sys.stderr)

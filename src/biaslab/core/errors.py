@@ -1,7 +1,13 @@
 """The one exception that stands for bad input."""
 
 import difflib
+import re
 from collections.abc import Iterable
+
+LONGEST_WORD, LONGEST_MESSAGE = 300, 2000
+"""Characters of a message that are printed."""
+
+_WORDS = re.compile(r"\s+|\S+")
 
 
 class InputError(Exception):
@@ -26,8 +32,21 @@ def suggest(name: str, known: Iterable[str]) -> str:
     str
         A clause to append to an error message.
     """
-    near = difflib.get_close_matches(name, list(known), n=1)
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.67)
     return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def printable(text: str) -> str:
+    """Return a message as it may be printed, whatever values of the user's are in it.
+
+    Control characters are written as escapes, so that they cannot act on a terminal; words of more than
+    `LONGEST_WORD` characters and the whole beyond `LONGEST_MESSAGE` are cut, with "…" where they are.
+    """
+    words = (
+        word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 1]}…" for word in _WORDS.findall(text)
+    )
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in "".join(words))
+    return shown if len(shown) <= LONGEST_MESSAGE else f"{shown[: LONGEST_MESSAGE - 1]}…"
 
 
 def one_line(error: BaseException) -> str:

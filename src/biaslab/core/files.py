@@ -10,7 +10,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -26,6 +26,8 @@ MAX_YAML_VALUES = 10**6
 """The most values in it, each counted as often as it is referred to."""
 MAX_LINE_CHARACTERS = 2**24
 """The longest line of a table that is read."""
+
+csv.field_size_limit(MAX_LINE_CHARACTERS)
 
 _LOOKED_AT = 4096  # bytes
 _PARTIAL = ".partial"
@@ -190,6 +192,15 @@ def check_whole(path: str | os.PathLike) -> None:
         )
 
 
+def separator_hint(names: Sequence[str], separator: str) -> str:
+    """Return what to say of a header that is one field with other separators in it; "" for any other."""
+    others = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+    for other, called in others.items():
+        if len(names) == 1 and other != separator and other in names[0]:
+            return f"; its fields seem to be separated by {called}, which this reader was not told to expect"
+    return ""
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """Read a YAML file that holds a mapping.
 
@@ -287,7 +298,10 @@ def read_text_table(
     header = lines[0][1] if lines else []
     for name in columns:
         if name not in header:
-            raise InputError(f"{path}: column '{name}' is missing (it has {', '.join(header) or 'none'})")
+            raise InputError(
+                f"{path}: column '{name}' is missing (it has {', '.join(header) or 'none'})"
+                f"{separator_hint(header, chr(9))}"
+            )
     for name in header if exactly else ():
         if name not in columns:
             raise InputError(

@@ -117,7 +117,10 @@ def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, n
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; run the step that makes it first") from error
     except _DAMAGED as error:
-        raise InputError(f"{path}: not a readable .npz file ({one_line(error)})") from error
+        reason = one_line(error).partition("; ")[0]
+        if "pickle" in reason:  # whose advice is to unpickle, which runs what is in the file
+            reason = "it holds objects, or is none"
+        raise InputError(f"{path}: not a readable .npz file ({reason}); make it anew") from error
 
 
 def _refuse_bombs(path: str | os.PathLike, archive: zipfile.ZipFile) -> None:

@@ -208,6 +208,8 @@ def _read_rows(
         n_dimensions = n_dimensions or len(numbers)
         if not numbers or len(numbers) != n_dimensions:
             expected = n_dimensions or "at least one"
+            if "\t" in word:
+                raise InputError(f"{where}: tabs between the numbers; put spaces there")
             raise InputError(
                 f"{where}: {len(numbers)} numbers after the word instead of {expected}; get the whole file"
             )

@@ -12,6 +12,9 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 
+MAX_CANDIDATES = 2**31 - 1
+"""The most candidates of all lists that are drawn at once."""
+
 
 def generate(
     n_lists: int, size: int, n_protected: int, fairness: float, rng: np.random.Generator
@@ -43,6 +46,10 @@ def generate(
         raise InputError(
             f"{n_lists} lists of {size} candidates, {n_protected} of them protected; ask for 1 or more lists"
             " and candidates, and for no more protected candidates than there are"
+        )
+    if n_lists * size > MAX_CANDIDATES:
+        raise InputError(
+            f"{n_lists} lists of {size} candidates are more than {MAX_CANDIDATES:,} candidates; ask for fewer"
         )
     if not 0 <= fairness <= 1:
         raise InputError(f"the chance of a protected candidate is {fairness:g}; give one from 0 to 1")

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import atomic_path, check_whole
+from biaslab.core.files import atomic_path, check_whole, separator_hint
 from biaslab.ranking.pools import UNKNOWN
 
 CHUNK_BYTES = 2**21
@@ -242,7 +242,7 @@ class ListFile:
             raise InputError(f"{self.path}: the column '{twice}' is there twice; rename one")
         for column in self.columns.all:
             if column not in names:
-                near = suggest(column, names)
+                near = suggest(column, names) or separator_hint(names, self._delimiter or "")
                 raise InputError(
                     f"{self.path}: there is no column '{column}' (it has {', '.join(names)}){near}"
                 )

@@ -1,4 +1,4 @@
-"""Options that name what a command writes, and one check of them before it begins to work."""
+"""Options that name what a command writes, and one check of all options before it begins to work."""
 
 import enum
 import functools
@@ -11,6 +11,9 @@ import typer
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import keep_files
+
+MAX_NUMBER, MAX_SEED = 2**31 - 1, 2**63 - 1
+"""The greatest whole numbers that a command takes: more would not fit into memory or into 64 bits."""
 
 _SUFFIXES = (".svg", ".pdf", ".png", ".html", ".tsv", ".md", ".tex")
 
@@ -25,7 +28,7 @@ class To(enum.Enum):
 
 
 def guard_outputs(app: typer.Typer) -> None:
-    """Let all commands of an app refuse outputs that cannot be, or that would overwrite what they read."""
+    """Let all commands of an app refuse outputs that would overwrite what they read, and endless numbers."""
     for command in app.registered_commands:
         command.callback = guarded(command.callback)
     for group in app.registered_groups:
@@ -33,7 +36,7 @@ def guard_outputs(app: typer.Typer) -> None:
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that checks its outputs (`check_outputs`) before it begins."""
+    """Return a command that checks its outputs and its numbers before it begins."""
     if hasattr(command, "guarded"):
         return command
     hints = get_type_hints(command, include_extras=True).items()
@@ -46,11 +49,29 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**values: object) -> None:
+        check_numbers(values)
         with keep_files(check_outputs(values, kinds)):
             command(**values)
 
     run.guarded = True
     return run
+
+
+def check_numbers(values: Mapping[str, object]) -> None:
+    """Refuse whole numbers that no array and no loop of ours can take.
+
+    Raises
+    ------
+    InputError
+        Naming the option.
+    """
+    for name, value in values.items():
+        limit = MAX_SEED if name == "seed" else MAX_NUMBER
+        for number in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(number, int) and abs(number) > limit:
+                raise InputError(
+                    f"--{name.replace('_', '-')} {number}: beyond {limit:,}; give a smaller number"
+                )
 
 
 def check_outputs(values: Mapping[str, object], kinds: Mapping[str, To]) -> list[Path]:

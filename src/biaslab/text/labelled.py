@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError, one_line, suggest
+from biaslab.core.files import separator_hint
 
 MAX_LINE_BYTES = 2**24
 """The longest line that is read."""
@@ -190,7 +191,7 @@ def delimited(
             continue
         if not header:
             header = [field.strip() for field in fields]
-            _check_header(header, columns, name)
+            _check_header(header, columns, name, delimiter)
         elif len(fields) != len(header):
             raise InputError(
                 f"{name}:{begin}: {len(fields)} fields for {len(header)} columns; quote fields that have a "
@@ -277,12 +278,15 @@ def _objects(
         yield number, record
 
 
-def _check_header(header: Iterable[str], columns: Sequence[str], where: str | os.PathLike) -> None:
+def _check_header(
+    header: Iterable[str], columns: Sequence[str], where: str | os.PathLike, delimiter: str = ""
+) -> None:
     names = list(header)
     for name in columns:
         if name not in names:
             near = suggest(name, names) or f" (it has {', '.join(names) or 'none'})"
-            raise InputError(f"{where}: column '{name}' is missing{near}")
+            hint = separator_hint(names, delimiter) if delimiter else ""
+            raise InputError(f"{where}: column '{name}' is missing{near}{hint}")
         if names.count(name) > 1:
             raise InputError(f"{where}: column '{name}' is there twice; rename one")
 

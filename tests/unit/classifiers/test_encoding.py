@@ -107,7 +107,7 @@ def test_the_table_is_read_in_chunks(schema, table, monkeypatch):
     ("separator", "character"), [(";", ";"), ("|", "|"), ("tab", "\t"), ("whitespace", "  ")]
 )
 def test_separators(schema, table, separator, character):
-    lines = ["age,status,income,debts,class", "39,M1,5,2,good"]
+    lines = ["age,status,income,debts,class", "39,M1,5,2,good", ""]
     path = table("\n".join(lines).replace(",", character))
     assert read_table(path, load_schema(schema(separator=separator))).X.tolist() == [[3, 0, 0, 2]]
 
@@ -212,7 +212,9 @@ def test_a_table_comes_back(data, tmp_path_factory):
     [
         ("", "data.csv: the file is empty"),
         ("age,status,income,debts,class\n", "data.csv: has no rows"),
-        (b"\xff\xfe\x00", "not UTF-8 text"),
+        (b"\xff\xfe\x00", "in UTF-16; save it as text in UTF-8"),
+        (b"\xe9\n", "not UTF-8 text"),
+        (ROWS + "M1,39,x,5,0,go", "the last line has no end, so that it may be cut"),
         ("age,status,income,class\n1,2,3,4\n", "no column 'debts' (it has age, status, income, class)"),
         ("age,state,income,debts,class\n1,2,3,4,5\n", "no column 'status'.*did you mean 'state'"),
         ("age,age,status,income,debts,class\n", "the column 'age' is there twice"),
@@ -226,7 +228,7 @@ def test_a_table_comes_back(data, tmp_path_factory):
         (ROWS + "M1,39,x,5,4,good\n" * 3, "line 6 and 2 more: debts '4' is outside 0 to 3; .*outside: keep"),
         (ROWS + "M1,39,x,5,9999999999999,good\n", "line 6: debts '9999999999999' is too large"),
         (ROWS + "M1,39,x,5,0,maybe\n" * 2, "line 6 and 1 more: class 'maybe' is none of the values"),
-        (ROWS + 'M1,39,"x,5,0,good\n' + "y" * 200_000, "not a table"),
+        (ROWS + 'M1,39,"x,5,0,good\n' + "y" * 200_000 + "\n", "not a table"),
     ],
 )  # fmt: skip
 def test_bad_tables(schema, table, text, message):

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from biaslab.core.files import atomic_path, remove_partial_files, write_text
+from biaslab.core.errors import InputError
+from biaslab.core.files import atomic_path, check_whole, read_yaml, remove_partial_files, write_text
 
 RACE = """
 import os, pathlib, sys, time
@@ -92,3 +93,43 @@ def test_only_what_was_left_is_removed(tmp_path):
         *kept
     }
     remove_partial_files(tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key"),
+    [
+        ("a: 1\nb: 2\na: 3\n", 3, "a"),
+        ("x:\n  b: 1\n  'b': 2\n", 3, "b"),
+        ("- {c: 1, c: 1}\n", 1, "c"),
+        ("1: a\n1: b\n", 2, "1"),
+    ],
+)
+def test_a_key_that_is_there_twice_is_named(tmp_path, text, line, key):
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(
+        InputError, match=rf"a\.yaml, line {line}: not valid YAML \(the key '{key}' is there twice\)"
+    ):
+        read_yaml(tmp_path / "a.yaml")
+
+
+def test_keys_of_other_mappings_and_of_what_is_merged_may_be_equal(tmp_path):
+    text = "base: &base {a: 1, b: 2}\nown:\n  <<: *base\n  b: 3\nagain: {<<: *base}\n"
+    (tmp_path / "a.yaml").write_text(text)
+    found = read_yaml(tmp_path / "a.yaml")
+    assert found["own"] == {"a": 1, "b": 3}
+    assert found["again"] == found["base"] == {"a": 1, "b": 2}
+
+
+def test_a_table_without_a_last_line_end_may_be_cut(tmp_path):
+    path = tmp_path / "a.tsv"
+    for whole in ("", "a\tb\n", "a\n1\r\n", "a\r1\r"):
+        path.write_bytes(whole.encode())
+        check_whole(path)
+    for cut in (b"a\tb", b"a\n1\n2"):
+        path.write_bytes(cut)
+        with pytest.raises(InputError, match=r"a\.tsv: the last line has no end"):
+            check_whole(path)
+    for other in ("a\n".encode("utf-16"), b"PK\x00\x01\n"):
+        path.write_bytes(other)
+        with pytest.raises(InputError, match=r"a\.tsv: binary, or text in UTF-16"):
+            check_whole(path)

@@ -71,9 +71,10 @@ def test_yaml_of_the_size_of_data_is_refused_unread(tmp_path):
 def test_a_table_with_an_endless_line_is_refused_in_little_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MAX_LINE_CHARACTERS", 2**20)
     path = tmp_path / "table.tsv"
-    path.write_text("a\tb\n1\t2\n")
-    with path.open("r+b") as file:
-        file.truncate(2**26)
+    with path.open("w") as file:
+        file.write("a\tb\n1\t2\n")
+        file.writelines("x" * 2**20 for _ in range(64))
+        file.write("\n")
     tracemalloc.start()
     message = refusal(read_text_table, path, ["a", "b"])
     peak = tracemalloc.get_traced_memory()[1]

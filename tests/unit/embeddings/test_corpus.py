@@ -12,6 +12,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_parquet, read_tsv
 from biaslab.embeddings import corpus
 from biaslab.embeddings.readers import Document, read_documents
+from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 from naive import embeddings as naive
 
 SAMPLE = datapath("enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2")
@@ -216,3 +217,32 @@ def test_the_command_says_which_keys_it_renamed(tmp_path):
     assert result.exit_code == 0
     assert f"{source}: the key 'n_tokens' is kept as 'source_n_tokens'" in result.stderr
     assert read_parquet(tmp_path / "documents")["source_document"].tolist() == ["a"]
+
+
+def test_a_corpus_is_read_with_its_own_vocabulary_alone(tmp_path):
+    documents = [Document("a", "", "bread cake bread cake bread milk"), Document("b", "", "milk bread")]
+    built = corpus.build_corpus(documents)
+    paths = [tmp_path / name for name in ("corpus.npz", "documents.parquet", "vocabulary.tsv")]
+    corpus.write_corpus(built, *paths)
+    tokens, offsets = corpus.read_tokens(paths[0], read_vocabulary(paths[2]))
+    np.testing.assert_array_equal(tokens, built.tokens)
+    np.testing.assert_array_equal(offsets, built.offsets)
+    own = read_vocabulary(paths[2])
+    for words, counts, problem in (
+        (["wine", "beer", "tea"], [5, 2, 1], "'wine' is there 4 times, by the vocabulary 5 times"),
+        (own.words[:2], own.counts[:2], "has more words than the vocabulary, which has 2"),
+        ([*own.words, "more"], [*own.counts, 1], "'more' is there 0 times"),
+    ):
+        with pytest.raises(InputError, match=rf"corpus\.npz: .*{problem}"):
+            corpus.read_tokens(paths[0], Vocabulary(words, np.array(counts)))
+    text = paths[2].read_text()
+    for cut in (text[:-1], text[:-2]):
+        paths[2].write_text(cut)
+        with pytest.raises(InputError, match=r"vocabulary\.tsv: the last line has no end"):
+            read_vocabulary(paths[2])
+
+
+def test_two_documents_of_one_id():
+    documents = [Document(name, "", "some words here") for name in ("a", "b", "a")]
+    with pytest.raises(InputError, match="the id 'a' is there twice: the documents 1 and 3 of those kept"):
+        corpus.build_corpus(documents)

@@ -263,3 +263,12 @@ def test_vectors_are_those_of_gensim_in_their_order():
 def test_words_that_do_not_fit_the_vectors_are_refused(words, problem):
     with pytest.raises(InputError, match=problem):
         keyed_vectors(words, np.eye(2, dtype=np.float32))
+
+
+@pytest.mark.parametrize("header", ["", "2 3\n"])
+def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path, header):
+    path = tmp_path / "vectors.txt"
+    path.write_text(f"{header}the 1 2 3\nof 4 5 6\n", encoding="utf-8-sig")
+    words, vectors = read_embedding(path)
+    assert words == ["the", "of"]
+    assert vectors.tolist() == [[1, 2, 3], [4, 5, 6]]

@@ -137,9 +137,10 @@ def test_replicates_do_not_depend_on_their_batch(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_divergence_is_told():
+@pytest.mark.parametrize("learning_rate", [1e3, 1e30])
+def test_divergence_is_told(learning_rate):
     with pytest.raises(InputError, match=r"diverged in epoch .*learning_rate"):
-        train(small_x(), replace(PARAMETERS, learning_rate=1e30), stream(1))
+        train(small_x(), replace(PARAMETERS, learning_rate=learning_rate), stream(1))
 
 
 def test_empty_matrix():

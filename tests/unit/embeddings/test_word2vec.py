@@ -30,8 +30,10 @@ def a_corpus(n_documents=12, length=80, n_words=N_WORDS, seed=0):
 def files(tmp_path):
     """Write a corpus, its vocabulary and a set, and return the arguments of a training of the set."""
     tokens, offsets = a_corpus()
-    write_npz(tmp_path / "corpus.npz", tokens=tokens, offsets=offsets)
-    words = pd.DataFrame({"word": [f"w{i}" for i in range(N_WORDS)], "count": 40})
+    counts = np.bincount(tokens, minlength=N_WORDS)
+    order = np.argsort(-counts, kind="stable")  # ids are by falling count
+    write_npz(tmp_path / "corpus.npz", tokens=np.argsort(order)[tokens].astype(np.int32), offsets=offsets)
+    words = pd.DataFrame({"word": [f"w{i}" for i in range(N_WORDS)], "count": counts[order]})
     write_tsv(tmp_path / "vocabulary.tsv", words)
     sets = pd.DataFrame({"set": "w-decrease-2", "document": [3, 7]})
     write_parquet(tmp_path / "sets.parquet", sets)
@@ -61,7 +63,7 @@ def test_the_command_leaves_the_sets_documents_out(files):
     for name in ("baseline", "w-decrease-2"):
         command = arguments(name, folder / name / "batch-0.npz", "--sets", folder / "sets.parquet")
         assert CliRunner().invoke(app, command, catch_exceptions=False).exit_code == 0
-    tokens, offsets = a_corpus()
+    tokens, offsets = read_npz(folder / "corpus.npz", ("tokens", "offsets")).values()
     left = leave_out(tokens, offsets, np.array([3, 7]))
     paths = [folder / name / "batch-0.npz" for name in ("baseline", "w-decrease-2")]
     trainings = {(t.set, t.replicate): t.W for t in read_trainings(paths, N_WORDS)}

@@ -8,10 +8,10 @@ from typing import get_type_hints
 import pytest
 from typer.testing import CliRunner
 
-from biaslab.cli import app
-from biaslab.core.errors import InputError
+from biaslab.cli import app, main
+from biaslab.core.errors import InputError, printable
 from biaslab.core.files import atomic_path, keep_files, write_text
-from biaslab.run.outputs import To, check_outputs
+from biaslab.run.outputs import To, check_numbers, check_outputs
 
 LIST = "value,score\n" + "".join(f"{'ab'[i % 2]},{20 - i}\n" for i in range(20))
 MEASURE = ("ranking", "measure", "list.csv", "--attribute", "value", "--desired", "uniform", "--top", "5")
@@ -114,3 +114,55 @@ def test_every_command_says_what_it_writes():
             if name == "out" or (name.startswith("out_") and "Path" in str(hints[name])):
                 marked = any(isinstance(part, To) for part in hints[name].__metadata__)
                 assert marked or "archive" in hints[name].__metadata__[0].help, command
+
+
+@pytest.mark.parametrize("number", [2**31, -(2**40), 10**30])
+def test_whole_numbers_that_nothing_can_take(folder, number):
+    options = [*MEASURE[:-1], str(number), "--out", "out.tsv"]
+    assert f"--top {number}: beyond 2,147,483,647; give a smaller number" in refused(*options)
+    check_numbers({"seed": 2**62, "top": 5, "flag": True, "sizes": [2, 3]})
+    with pytest.raises(InputError, match="--seed 18446744073709551616"):
+        check_numbers({"seed": 2**64})
+
+
+def said(monkeypatch, capsys, *arguments):
+    monkeypatch.setattr("sys.argv", ["biaslab", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("ranking", "generate", "--lists", "0"), "--lists"),
+        (("ranking", "generate", "--lists", "9" * 5000), "--lists"),
+        (("ranking", "generate", "--lost", "1"), "--lost"),
+        (("ranking", "generat"), "'generat'"),
+        ((*RERANK[:2], "\x1b[31mred.csv", *RERANK[3:], "--out", "x.csv"), r"\x1b[31mred.csv: no such file"),
+        (("audit", "html", "x" * 5000 + "\n", "--out", "x.html", "--printed", "p", "--papers", "q"), "xxx…"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_one_short_line(folder, monkeypatch, capsys, arguments, message):
+    error = said(monkeypatch, capsys, *arguments)
+    assert error.startswith("biaslab: ")
+    assert message in error
+    assert error.count("\n") == 1
+    assert len(error) < 1000
+    assert error[:-1].isprintable()
+
+
+def test_no_arguments_are_answered_with_help(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["biaslab", "ranking"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    assert "Usage: biaslab ranking" in capsys.readouterr().out
+
+
+def test_messages_are_printable():
+    assert printable("plain text: ‘é’") == "plain text: ‘é’"
+    assert printable("a\x07\nb\u202e") == r"a\x07\nb\u202e"
+    assert len(printable("x" * 5000)) == 300
+    assert len(printable("ab " * 5000)) == 2000
