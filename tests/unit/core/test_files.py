@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from biaslab.core.files import atomic_path, remove_partial_files, write_text
+from processes import heed_signals
 
 RACE = """
 import os, pathlib, sys, time
@@ -38,6 +39,7 @@ def start(script: str, *arguments: object) -> subprocess.Popen:
         [sys.executable, "-c", script, *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        preexec_fn=heed_signals,
         text=True,
     )
 
