@@ -9,7 +9,14 @@ from typing import Any
 
 from biaslab.audit.claims import CELL, STATEMENT
 from biaslab.audit.summary import NO_ROW
-from biaslab.audit.verdicts import DIRECTION_ONLY, INCONCLUSIVE, NOT_ATTEMPTED, NOT_REPRODUCED, REPRODUCED, VERDICTS
+from biaslab.audit.verdicts import (
+    DIRECTION_ONLY,
+    INCONCLUSIVE,
+    NOT_ATTEMPTED,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    VERDICTS,
+)
 from biaslab.core.files import read_yaml
 from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
 from biaslab.run.areas import AREAS
@@ -173,7 +180,8 @@ def _summary(name: str) -> dict[tuple[str, str], dict[str, int]]:
     with (ROOT / f"docs/records/{name}.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     return {
-        (row.pop("paper"), row.pop("counts_as")): {key: int(value) for key, value in row.items()} for row in rows
+        (row.pop("paper"), row.pop("counts_as")): {key: int(value) for key, value in row.items()}
+        for row in rows
     }
 
 

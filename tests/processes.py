@@ -11,6 +11,12 @@ from pathlib import Path
 MARK = "BIASLAB_TEST_RUN"
 
 
+def heed_signals() -> None:
+    """Heed what ends a process: for `preexec_fn`, as tests under nohup or in a script's background do not."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def alive(mark: str) -> dict[int, str]:
     """Return the command lines of the living processes that carry a mark, by their ids."""
     found = {}

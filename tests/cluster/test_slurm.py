@@ -15,6 +15,7 @@ import pytest
 
 from biaslab.audit.compare import compare_runs
 from cluster.slurm import Cluster, Job
+from processes import heed_signals
 
 ROOT = Path(__file__).parents[2]
 PROFILE = "workflow/profiles/slurm"
@@ -53,6 +54,7 @@ def start(folder: Path, *arguments: object, clock: str = "") -> subprocess.Popen
             stderr=subprocess.STDOUT,
             start_new_session=True,
             env=os.environ | {"PIP_NO_INDEX": "1"} | changes,
+            preexec_fn=heed_signals,
         )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import MARK, alive, is_free, kill_all, wait_for
+from processes import MARK, alive, heed_signals, is_free, kill_all, wait_for
 
 ROOT = Path(__file__).parents[2]
 LOCK = ".snakemake/biaslab.lock"
@@ -49,6 +49,7 @@ class Run:
             text=True,
             start_new_session=True,
             env=os.environ | {MARK: self.mark, "PIP_NO_INDEX": "1"},
+            preexec_fn=heed_signals,
         )
 
     def commands(self) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path, check_whole, read_yaml, remove_partial_files, write_text
+from processes import heed_signals
 
 RACE = """
 import os, pathlib, sys, time
@@ -39,6 +40,7 @@ def start(script: str, *arguments: object) -> subprocess.Popen:
         [sys.executable, "-c", script, *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        preexec_fn=heed_signals,
         text=True,
     )
 

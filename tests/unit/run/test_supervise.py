@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import MARK, alive, is_free, kill_all, wait_for
+from processes import MARK, alive, heed_signals, is_free, kill_all, wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks through /proc")
 
@@ -58,6 +58,7 @@ def start(tmp_path, mark):
             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options},
             start_new_session=True,
             env=os.environ | {MARK: mark},
+            preexec_fn=heed_signals,
         )
 
     return run
