@@ -2,9 +2,8 @@
 
     python docs/record.py NAME RESULTS TIME     # e.g. public results '19 min 1 s'
 
-writes docs/records/NAME.tsv, the run's results/audit/summary.tsv, and NAME.json: where, and in what time it was
-made.
-Then `python docs/generated.py` writes the pages.
+writes docs/records/NAME.tsv, the run's results/audit/summary.tsv, and NAME.json: where it was made, and in what
+time. Then `python docs/generated.py` writes the pages.
 """
 
 import json
