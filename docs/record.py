@@ -2,7 +2,7 @@
 
     python docs/record.py NAME RESULTS TIME     # e.g. public results '19 min 1 s'
 
-writes docs/records/NAME.tsv, the run's results/audit/summary.tsv, and NAME.json: where it was made, and in what
+writes docs/records/NAME.tsv (results/audit/summary.tsv of the run) and NAME.json: where it was made, in what
 time. Then `python docs/generated.py` writes the pages.
 """
 
