@@ -264,7 +264,8 @@ def _samples(
 
 def _rows(path: Path, schema: Schema) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and fields of every line that is neither blank nor a comment."""
-    check_whole(path)
+    if not schema.last_line_open:
+        check_whole(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             for line, fields in _split(bounded_lines(file, path), schema.separator):

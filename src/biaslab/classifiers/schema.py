@@ -101,6 +101,10 @@ _TABLE = {
             "description": "what stands between fields",
         },
         "header": _FLAG | {"description": "whether the first line names the columns; true by default"},
+        "last_line_open": _FLAG
+        | {
+            "description": "whether the file ends without the end of its last line, as published; false by default"
+        },
         "columns": {
             "type": "array",
             "items": _NAME,
@@ -310,6 +314,8 @@ class Schema:
         Texts that stand for no value, unless they are a value of the attribute.
     outside : str
         `REFUSE`, `KEEP` or `CLIP`.
+    last_line_open : bool
+        Whether the whole file ends without the end of its last line; any other such file may be cut.
     """
 
     name: str
@@ -322,6 +328,7 @@ class Schema:
     comment: str = ""
     missing: frozenset[str] = frozenset()
     outside: str = REFUSE
+    last_line_open: bool = False
 
     @functools.cached_property
     def domain(self) -> Domain:
@@ -365,7 +372,8 @@ def load_schema(path: str | os.PathLike) -> Schema:
     ----------
     path : path-like
         A YAML file with the keys ``attributes``, ``label``, ``protected`` and, where defaults do not hold,
-        ``separator``, ``header``, ``columns``, ``comment``, ``missing``, ``outside``, ``title``, ``source``.
+        ``separator``, ``header``, ``columns``, ``comment``, ``missing``, ``outside``, ``last_line_open``,
+        ``title``, ``source``.
 
     Returns
     -------
@@ -392,6 +400,7 @@ def load_schema(path: str | os.PathLike) -> Schema:
         comment=value.get("comment", ""),
         missing=frozenset(map(str, value.get("missing", ()))),
         outside=value.get("outside", REFUSE),
+        last_line_open=value.get("last_line_open", False),
     )
     for problem in _contradictions(schema):
         raise InputError(f"{path}: {problem}")

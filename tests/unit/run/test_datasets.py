@@ -197,6 +197,7 @@ def test_the_level_of_compression_does_not_matter(table, copy, tmp_path, level):
         (gzip.compress(DATA)[:-9], "not a whole gzip file"),
         (gzip.compress(DATA)[:3] + b"!" * 30, "not a whole gzip file"),
     ],
+    ids=["too long", "another byte", "cut", "damaged"],
 )
 def test_bad_compressed_files_are_refused(table, copy, tmp_path, data, message):
     packed, registry = copy("own.txt.gz", data), datasets.load_registry(table({}))
