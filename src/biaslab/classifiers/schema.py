@@ -102,9 +102,7 @@ _TABLE = {
         },
         "header": _FLAG | {"description": "whether the first line names the columns; true by default"},
         "last_line_open": _FLAG
-        | {
-            "description": "whether the file ends without the end of its last line, as published; false by default"
-        },
+        | {"description": "whether the published file ends inside its last line; false by default"},
         "columns": {
             "type": "array",
             "items": _NAME,

@@ -98,7 +98,8 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
         for repetition in range(effort.repetitions):
             task = _task(case, effort, repetition)
             phases = collect(tester.search(task, settings))
-            row = run | {"repetition": repetition} | _count(case, phases)
+            is_wider = mode == PUBLISHED and tester.with_bounds is not None and _has_wider_bounds(case)
+            row = run | {"repetition": repetition} | _count(case, phases, is_wider)
             if tester.search_globally:
                 alone = tester.search_globally(task, settings) if mode == PUBLISHED else None
                 row["global_discriminatory"] = (
@@ -299,13 +300,22 @@ def _task(case: Case, effort: Effort, repetition: int) -> Task:
     )
 
 
-def _count(case: Case, phases: Phases) -> dict[str, int]:
+def _has_wider_bounds(case: Case) -> bool:
+    """Tell whether the published code enumerates protected values that the domain does not have."""
+    if case.published_bounds is None:
+        return False
+    values, (low, high) = case.subject.protected.values, case.published_bounds
+    return low < values.min() or high > values.max()
+
+
+def _count(case: Case, phases: Phases, is_wider: bool = False) -> dict[str, int]:
+    """Count a search; `is_wider`: its finds may have no partner in the domain."""
     protected, both = case.subject.protected, phases.joined()
     counts = trails.count(both, protected)
     found = trails.distinct_discriminatory(both, protected)
-    # A tester with other bounds finds samples, and partners, that the domain does not have.
     inside = case.subject.domain.contains(found)
-    inside[inside] = are_discriminatory(case.subject, found[inside])
+    if is_wider:
+        inside[inside] = are_discriminatory(case.subject, found[inside])
     return {
         "n_seeds": len(case.seeds),
         "global_discriminatory": trails.count(phases.global_, protected).n_discriminatory,

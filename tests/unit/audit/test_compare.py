@@ -198,7 +198,7 @@ def test_a_wider_tolerance_makes_numbers_equal(runs):
         ("p.parquet", b"no", r"p\.parquet: not a readable Parquet table"),
         ("z.npz", b"no", r"z\.npz: not a readable \.npz file"),
         ("j.json", b"{", r"j\.json: not readable JSON"),
-        ("t.tsv", b"a\tb\n1\t2\t3\n1\n\xff", r"t\.tsv: not a tab-separated table"),
+        ("t.tsv", b"a\tb\n1\t2\t3\n1\n\xff\n", r"t\.tsv: not a tab-separated table"),
     ],
 )
 def test_damaged_files_are_refused(runs, name, content, message):
