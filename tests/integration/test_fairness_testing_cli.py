@@ -305,9 +305,9 @@ def test_judged_samples_are_compared_with_data(files):
             ["--model", "train"],
             "--model train: there are no data to train on; name them with --data",
         ),
-        (SAMPLES + "35,male,0,21,x", [], "samples.csv, line 6: debts '21' is outside 0 to 20"),
+        (SAMPLES + "35,male,0,21,x\n", [], "samples.csv, line 6: debts '21' is outside 0 to 20"),
         (SAMPLES.replace("debts", "loans"), [], "samples.csv: there is no column 'debts'"),
-        (SAMPLES.splitlines()[0], [], "samples.csv: has no rows"),
+        (SAMPLES.splitlines()[0] + "\n", [], "samples.csv: has no rows"),
         (SAMPLES, ["--protected", "sec"], "no attribute is called 'sec'"),
     ],
 )

@@ -32,7 +32,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     str
         A clause to append to an error message.
     """
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.67)
+    near = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 

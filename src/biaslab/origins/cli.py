@@ -954,18 +954,13 @@ def _of_test(files: dict[str, Path], weat: str) -> Path:
 
 def _read(files: CountedCorpus) -> "tuple[Vocabulary, Cooccurrence, np.ndarray, np.ndarray]":
     """Read the vocabulary, the counts, the word ids and the offsets of a corpus."""
-    from biaslab.core.errors import InputError
+    from biaslab.core.io import read_npz
     from biaslab.embeddings import cooccurrence
-    from biaslab.embeddings.corpus import read_tokens
     from biaslab.embeddings.vocabulary import read_vocabulary
 
     words, x = read_vocabulary(files.vocabulary), cooccurrence.read(files.cooccurrence)
-    if x.n_words != len(words):
-        raise InputError(
-            f"{files.cooccurrence}: counts of {x.n_words} words, but {files.vocabulary} has {len(words)};"
-            " name the files of one corpus"
-        )
-    return words, x, *read_tokens(files.corpus, words)
+    arrays = read_npz(files.corpus, ("tokens", "offsets"))
+    return words, x, arrays["tokens"], arrays["offsets"]
 
 
 def _read_tests(

@@ -120,7 +120,7 @@ def test_the_command_ends_with_one_line(tmp_path, interrupted):
     """Bad input ends with one line and exit code 2, an interrupt with 130; neither shows a traceback."""
     code = "import biaslab.cli as c\n"
     if interrupted:
-        code += "def f(*_): raise KeyboardInterrupt\nc.app = f\n"
+        code += "def f(*_, **__): raise KeyboardInterrupt\nc.app = f\n"
     arguments = [
         "biaslab",
         "embeddings",

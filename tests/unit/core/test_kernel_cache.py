@@ -25,6 +25,7 @@ COPIED = [
     "core/errors.py",
     "core/jit.py",
     "core/kernel_cache.py",
+    "core/processor.py",
 ]
 CALLEE = """
 from biaslab.core.jit import kernel

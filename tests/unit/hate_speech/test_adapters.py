@@ -270,7 +270,7 @@ def test_words_that_a_classifier_was_trained_without_are_removed(folder):
     (folder / "training.json").unlink()
     without = [" ".join(w for w in text.split() if w not in GROUPS) for text in TEXTS]
     np.testing.assert_array_equal(removed, load_folder(folder, "cpu").scores(without))
-    assert (plain != removed).tolist() == [True, True, False]
+    assert np.isclose(plain, removed, rtol=1e-5).tolist() == [False, False, True]  # padded to other lengths
 
 
 def test_long_texts_are_cut_as_in_training(folder):

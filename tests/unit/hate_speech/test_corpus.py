@@ -103,7 +103,7 @@ def test_a_table_is_split_whole_with_its_posts_together():
     for split in (corpus.RANDOM, corpus.GROUPED):
         splits = read_splits(Source(corpus.TABLE, EXAMPLE, split=split), seed=1)
         assert_disjoint(splits)
-        assert sum(map(len, splits.values())) == 240
+        assert sum(map(len, splits.values())) == 1785
     posts = [set(table["group"]) for table in splits.values()]
     assert sum(map(len, posts)) == len(set().union(*posts))
 
