@@ -19,7 +19,7 @@ PUBLIC = {
     "embeddings.analogies": "AnalogyScore default_questions evaluate",
     "embeddings.cooccurrence": "Cooccurrence count count_texts from_sparse read select_documents subtract"
     " write",
-    "embeddings.corpus": "Corpus build_corpus tokenize write_corpus",
+    "embeddings.corpus": "Corpus build_corpus read_tokens tokenize write_corpus",
     "embeddings.formats": "FORMATS keyed_vectors read_embedding write_embedding",
     "embeddings.glove": "GloveEmbedding GloveParameters train weighting",
     "embeddings.ppmi": "ppmi_rows row_sums",
@@ -43,7 +43,7 @@ PUBLIC = {
     "ranking.measures": "MEASURES Measures infeasible_count infeasible_index max_skew measure min_skew"
     " ndcg ndkl skew",
     "ranking.targets": "SUM_TOLERANCE TOLERANCE check_desired targets",
-    "debiasing.analogies": "generate_analogies solve_analogies",
+    "debiasing.analogies": "ONCE generate_analogies solve_analogies",
     "debiasing.benchmarks": "read_pairs read_questions score_pairs score_questions",
     "debiasing.hard": "equalize hard_debias neutralize",
     "debiasing.measures": "direct_bias indirect_bias mean_similarity overlap pair_bias project_words",

@@ -58,7 +58,7 @@ _ORIGINS = {
     HYPOTHESIS: "not the paper's: a hypothesis of this project",
 }
 _DATA = {
-    "own": "the data set that the paper names",
+    "own": "the data that the paper names",
     "other": "other data than the paper's",
     "any": "any data",
 }
