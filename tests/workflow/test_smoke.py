@@ -167,7 +167,8 @@ def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_
 ):
     folder = tmp_path / "copy"
     shutil.copytree(finished_run, folder)
-    (folder / "broken.csv").write_text("age,education\n60\n")
+    too_large_to_be_read_before_the_run = "\n" * 2**24
+    (folder / "broken.csv").write_text(f"age,education\n60\n{too_large_to_be_read_before_the_run}")
     (folder / "broken.yaml").write_text(
         "fairness_testing: {classifiers: {example: {data: broken.csv}}}\n", encoding="utf-8"
     )
