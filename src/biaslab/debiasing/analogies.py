@@ -132,12 +132,14 @@ def _best_pairs(
     is_all = True
     for some_x, some_y in _near_pairs(vectors, direction, max_distance):
         some_score, distance = _score_pairs(vectors, some_x, some_y, direction)
-        valid = (distance <= max_distance) & (some_score > (score[-1] if len(score) == size else 0))
+        valid = (distance <= max_distance) & (some_score > 0)
+        is_all &= len(score) + np.count_nonzero(valid) <= size
+        if len(score) == size:
+            valid &= some_score >= score[-1]  # equal ones stand in the order of their words
         x, y = np.append(x, some_x[valid]), np.append(y, some_y[valid])
         score = np.append(score, some_score[valid])
-        order = np.lexsort((y, x, -score))
-        is_all &= len(order) <= size
-        x, y, score = x[order[:size]], y[order[:size]], score[order[:size]]
+        order = np.lexsort((y, x, -score))[:size]
+        x, y, score = x[order], y[order], score[order]
     return x, y, score, is_all
 
 

@@ -95,10 +95,10 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
     starts = case.seeds[:0]
     for tester, mode in runs():
         run, settings = {"tester": tester.name, "mode": mode}, tester.settings(mode, case.published_bounds)
+        is_wider = mode == PUBLISHED and tester.with_bounds is not None and _has_wider_bounds(case)
         for repetition in range(effort.repetitions):
             task = _task(case, effort, repetition)
             phases = collect(tester.search(task, settings))
-            is_wider = mode == PUBLISHED and tester.with_bounds is not None and _has_wider_bounds(case)
             row = run | {"repetition": repetition} | _count(case, phases, is_wider)
             if tester.search_globally:
                 alone = tester.search_globally(task, settings) if mode == PUBLISHED else None

@@ -61,6 +61,27 @@ def test_a_pool_that_is_too_small_grows(monkeypatch, once):
     assert generate_analogies(vectors, WORDS, direction, count=25, max_distance=2, once=once).equals(whole)
 
 
+@pytest.mark.parametrize("once", analogies.ONCE)
+def test_a_pool_that_the_best_pairs_fill_at_once_grows_too(monkeypatch, once):
+    vectors = embedding(4, n=12)
+    direction = vectors[0] - vectors[1]
+
+    def best_first(vectors, direction, max_distance):
+        x, y = (
+            np.concatenate(rows) for rows in zip(*near_pairs(vectors, direction, max_distance), strict=True)
+        )
+        for place in np.argsort(-analogies._score_pairs(vectors, x, y, direction)[0]):
+            yield x[[place]], y[[place]]
+
+    whole = generate_analogies(vectors, WORDS[:12], direction, count=8, max_distance=2, once=once)
+    near_pairs = analogies._near_pairs
+    monkeypatch.setattr(analogies, "_POOL", 1)
+    monkeypatch.setattr(analogies, "_near_pairs", best_first)
+    found = generate_analogies(vectors, WORDS[:12], direction, count=8, max_distance=2, once=once)
+    assert len(found) == 8
+    assert found.equals(whole)
+
+
 def test_blocks_and_chunks_change_nothing(monkeypatch):
     vectors = embedding(2)
     direction = vectors[0] - vectors[1]
