@@ -7,12 +7,13 @@ import contextlib
 import shutil
 import ssl
 import subprocess
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+
+from web_data import serving
 
 HOSTS = ("raw.githubusercontent.com", "codeload.github.com")
 
@@ -69,13 +70,6 @@ def hosts(pem: Path, source: Source) -> Iterator[tuple[dict[str, str], list[str]
         def log_message(self, *_) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        proxy = f"http://127.0.0.1:{server.server_port}"
+    with serving(Handler) as port:
+        proxy = f"http://127.0.0.1:{port}"
         yield {"HTTPS_PROXY": proxy, "https_proxy": proxy, "no_proxy": "", "SSL_CERT_FILE": str(pem)}, asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

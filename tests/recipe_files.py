@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from biaslab.run.recipes.networks import crc32c, masked
+from biaslab.classifiers.tensorflow_bundle import masked_crc32c
 
 
 def _text(word: str) -> bytes:
@@ -60,7 +60,7 @@ def _block(items: Mapping[bytes, bytes], compression: int = 0, checksum: int | N
         out += _varint(shared) + _varint(len(key) - shared) + _varint(len(value)) + key[shared:] + value
         before = key
     out += struct.pack("<II", 0, 1) + bytes([compression])
-    return out + struct.pack("<I", masked(crc32c(out)) if checksum is None else checksum)
+    return out + struct.pack("<I", masked_crc32c(out) if checksum is None else checksum)
 
 
 def checkpoint(
@@ -83,7 +83,7 @@ def checkpoint(
         entry = _field(1, dtype) + _field(2, shape) + _field(3, shard)
         entry += _field(4, len(data) if offset is None else offset)
         entry += _field(5, len(content) if size is None else size)
-        stored = masked(crc32c(content)) if checksum is None else checksum
+        stored = masked_crc32c(content) if checksum is None else checksum
         entries[name.encode()] = entry + _varint(6 << 3 | 5) + struct.pack("<I", stored)
         data += content
     block = _block(entries, compression, block_checksum)

@@ -9,6 +9,20 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 @contextlib.contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
+    """Answer with a handler, in threads; yield the port."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextlib.contextmanager
 def served(*answers: Answer) -> Iterator[tuple[str, list[dict[str, str]]]]:
     """Give one answer after the other, then always the last; yield the address and the requests."""
     asked: list[dict[str, str]] = []
@@ -27,15 +41,8 @@ def served(*answers: Answer) -> Iterator[tuple[str, list[dict[str, str]]]]:
         def log_message(self, *_) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/file", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serving(Handler) as port:
+        yield f"http://127.0.0.1:{port}/file", asked
 
 
 def file(data: bytes, ranges: bool = True, cut: int | None = None, announced: int | None = None) -> Answer:

@@ -6,14 +6,16 @@ is a variable and says where its numbers lie in ``P.data-00000-of-00001``, one a
 in memory. Blocks and variables carry checksums (CRC-32C).
 """
 
+import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from biaslab.classifiers.networks import Network
+from biaslab.core.archives import write_zip
 from biaslab.core.errors import InputError
 
 __all__ = ["load_bundle"]
@@ -84,7 +86,40 @@ def load_bundle(prefix: Path) -> Network:
         variables make no network.
     """
     prefix = Path(prefix)
-    index, data = (prefix.with_name(prefix.name + suffix) for suffix in (".index", ".data-00000-of-00001"))
+    return _read_bundle(
+        *(prefix.with_name(prefix.name + suffix) for suffix in (".index", ".data-00000-of-00001"))
+    )
+
+
+def write_weights(files: Sequence[Path], target: Path) -> None:
+    """Write the weights (``W0``, ``W1``, …) and biases (``b0``, …) of a network as ``.npz``.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        The bundle's ``.index`` and its one ``.data`` file.
+    target : Path
+        The file to write.
+    """
+    network = _read_bundle(*files)
+    arrays = {"W": network.weights, "b": network.biases}
+    write_zip(
+        target,
+        (
+            (f"{kind}{i}.npy", _npy(array))
+            for kind, layers in arrays.items()
+            for i, array in enumerate(layers)
+        ),
+    )
+
+
+def _npy(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _read_bundle(index: Path, data: Path) -> Network:
     index_bytes, data_bytes = _read(index, _MAX_INDEX), _read(data, _MAX_DATA)
     try:
         layers = _layers(_variables(index_bytes))
@@ -138,7 +173,7 @@ def _block(index: bytes, offset: int, size: int) -> list[tuple[bytes, bytes]]:
     if end > len(index) - _FOOTER or size < 4:
         raise InputError("a block lies outside the index, which is cut short or damaged; fetch it again")
     compression = index[offset + size]
-    if _masked_crc32c(index[offset : offset + size + 1]) != int.from_bytes(index[end - 4 : end], "little"):
+    if masked_crc32c(index[offset : offset + size + 1]) != int.from_bytes(index[end - 4 : end], "little"):
         raise InputError("the checksum of a block of the index is wrong; fetch it again")
     if compression:
         raise InputError("the index is compressed; only plain ones, as TensorFlow writes them, are read")
@@ -226,7 +261,7 @@ def _arrays(variables: list[_Variable], data: bytes) -> list[np.ndarray]:
     arrays = []
     for variable in variables:
         part = data[variable.offset : variable.offset + variable.size]
-        if _masked_crc32c(part) != variable.checksum:
+        if masked_crc32c(part) != variable.checksum:
             raise InputError("the checksum of a variable is wrong; fetch it again")
         arrays.append(np.frombuffer(part, "<f4").reshape(variable.shape))
     return arrays
@@ -245,7 +280,7 @@ def _table() -> list[int]:
 _REMAINDERS = _table()
 
 
-def _masked_crc32c(data: bytes) -> int:
+def masked_crc32c(data: bytes) -> int:
     """Return the checksum of bytes as LevelDB and TensorFlow store it."""
     crc = 0xFFFFFFFF
     for byte in data:

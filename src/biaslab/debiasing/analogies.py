@@ -68,6 +68,18 @@ def generate_analogies(
     InputError
         When the direction is zero, or `max_distance` is not positive.
     """
+    return generate_by_rule(vectors, words, direction, count, max_distance, (once,))[once]
+
+
+def generate_by_rule(
+    vectors: np.ndarray,
+    words: Sequence[str],
+    direction: np.ndarray,
+    count: int = 150,
+    max_distance: float = 1.0,
+    rules: Sequence[str] = ONCE,
+) -> dict[str, pd.DataFrame]:
+    """Return what `generate_analogies` does by each rule `once`; the near pairs are looked for once."""
     length = np.linalg.norm(direction)
     if length == 0:
         raise InputError("the seed words of the analogies have the same vector; choose words that differ")
@@ -77,19 +89,15 @@ def generate_analogies(
     size = _POOL * count
     while True:
         x, y, score, is_all = _best_pairs(vectors, direction, max_distance, size)
-        kept = _use_once(x, y, once, count)
-        if is_all or len(kept) == count:
+        kept = {once: _use_once(x, y, once, count) for once in rules}
+        if is_all or all(len(places) == count for places in kept.values()):
             break
         size *= 10
-    x, y, score = x[kept], y[kept], score[kept]
-    return pd.DataFrame(
-        {
-            "x": [words[row] for row in x],
-            "y": [words[row] for row in y],
-            "score": score,
-            "distance": _score_pairs(vectors, x, y, direction)[1],
-        }
+    distance = _score_pairs(vectors, x, y, direction)[1]
+    pairs = pd.DataFrame(
+        {"x": [words[row] for row in x], "y": [words[row] for row in y], "score": score, "distance": distance}
     )
+    return {once: pairs.iloc[places].reset_index(drop=True) for once, places in kept.items()}
 
 
 def solve_analogies(

@@ -19,7 +19,7 @@ import pandas as pd
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.debiasing.analogies import ONCE, generate_analogies, solve_analogies
+from biaslab.debiasing.analogies import generate_by_rule, solve_analogies
 from biaslab.debiasing.benchmarks import answerable_accuracy, score_pairs, score_questions
 from biaslab.debiasing.gender_specific import classify_specific
 from biaslab.debiasing.hard import hard_debias
@@ -388,8 +388,7 @@ def list_analogies(experiment: Experiment, count: int = 150) -> pd.DataFrame:
     tables = []
     for stage, vectors in experiment.stages().items():
         direction = experiment.direction(vectors)
-        for once in ONCE:
-            table = generate_analogies(vectors, experiment.words, direction, count, once=once)
+        for once, table in generate_by_rule(vectors, experiment.words, direction, count).items():
             tables.append(table.assign(stage=stage, once=once, rank=np.arange(1, len(table) + 1)))
     table = pd.concat(tables, ignore_index=True).rename(columns={"x": "she", "y": "he"})
     return table[["stage", "once", "rank", "she", "he", "score"]].round(DIGITS)

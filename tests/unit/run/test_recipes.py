@@ -25,7 +25,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import read_yaml
 from biaslab.core.io import read_npz, write_tsv
 from biaslab.run.datasets import DOWNLOADS, Dataset, make
-from biaslab.run.recipes import RECIPES, clusters, networks, news
+from biaslab.run.recipes import RECIPES, clusters, news
 
 WORKFLOW = Path(__file__).parents[3] / "workflow"
 PLACE = "raw.githubusercontent.com/someone/something/0123/"
@@ -64,11 +64,11 @@ def _stormfront(made):
 
 WEIGHTS = {
     "linear/kernel": np.arange(6, dtype="<f4").reshape(2, 3),
-    "linear/bias": np.array([0.5, -1, 2], dtype="<f4"),
+    "beta1_power": np.array(0.9, dtype="<f4"),
     "linear/bias/Adam": np.zeros(3, dtype="<f4"),
+    "linear/bias": np.array([0.5, -1, 2], dtype="<f4"),
     "linear_1/kernel": np.ones((3, 2), dtype="<f4"),
     "linear_1/bias": np.zeros(2, dtype="<f4"),
-    "beta1_power": np.array(0.9, dtype="<f4"),
 }
 
 
@@ -357,45 +357,6 @@ def test_other_pickles_are_refused(tmp_path, data, problem):
     assert str(caught.value).startswith(f"{path}: not a pickled k-means clustering (")
     assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_the_checksum_of_checkpoints_is_crc_32c():
-    assert networks.crc32c(b"123456789") == 0xE3069283  # the check value of its definition
-
-
-def broken_checkpoint(**changes):
-    return recipe_files.checkpoint(WEIGHTS, **changes)
-
-
-@pytest.mark.parametrize(
-    ("changes", "file", "problem"),
-    [
-        ({"dtype": 9}, "data", "a variable of another type or in another file"),
-        ({"shard": 1}, "data", "a variable of another type or in another file"),
-        ({"compression": 1}, "index", "a block is compressed"),
-        ({"size": 10**6}, "data", "its variables overlap, or it ends too early"),
-        ({"offset": 10**6}, "data", "it ends too early"),
-        ({"checksum": 7}, "data", "wrong checksum"),
-        ({"block_checksum": 7}, "index", "wrong checksum"),
-        ({"magic": bytes(8)}, "index", "it does not end as one"),
-    ],
-)
-def test_other_checkpoints_are_refused(tmp_path, changes, file, problem):
-    paths = {"index": tmp_path / "m.index", "data": tmp_path / "m.data"}
-    for path, data in zip(paths.values(), broken_checkpoint(**changes), strict=True):
-        path.write_bytes(data)
-    with pytest.raises(InputError) as caught:
-        networks.read_checkpoint(*paths.values())
-    assert str(caught.value).startswith(f"{paths[file]}: not the ")
-    assert problem in str(caught.value)
-
-
-def test_a_checkpoint_without_layers_is_refused(tmp_path):
-    paths = written(
-        dict(zip("ab", recipe_files.checkpoint({"other": WEIGHTS["linear/bias"]}), strict=True)), tmp_path
-    )
-    with pytest.raises(InputError, match="a: holds no network of linear layers"):
-        networks.write_weights(paths, tmp_path / "out.npz")
 
 
 @pytest.mark.parametrize("data", [b"{", b"[]", b'{"ID": 1}', b"[" * 10**5, b"\xff"])

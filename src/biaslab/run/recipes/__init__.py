@@ -41,6 +41,6 @@ RECIPES = {
     "kmeans-labels": Recipe("biaslab.run.recipes.clusters:write_labels", 2**20),
     "news-identity": Recipe("biaslab.run.recipes.news:draw_sentences", 2**29),
     "stormfront": Recipe("biaslab.run.recipes.stormfront:keep_sentences", 2**26),
-    "tensorflow-layers": Recipe("biaslab.run.recipes.networks:write_weights", 2**20),
+    "tensorflow-layers": Recipe("biaslab.classifiers.tensorflow_bundle:write_weights", 2**20),
 }
 """By the name that the registry gives."""
