@@ -1,5 +1,19 @@
-"""``python -m biaslab`` is the ``biaslab`` command."""
+"""The ``biaslab`` command, also as ``python -m biaslab``."""
 
-from biaslab.cli import main
+import sys
 
-main()
+from biaslab.run import starter
+
+
+def main() -> None:
+    """Run the command, by the starter of steps where there is one."""
+    code = starter.start(sys.argv)
+    if code is not None:
+        sys.exit(code)
+    from biaslab.cli import main as run_command
+
+    run_command()
+
+
+if __name__ == "__main__":
+    main()

@@ -12,12 +12,21 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def snakemake():
-    """Return a function that runs Snakemake in a folder and gives the finished process."""
+    """Return a function that runs Snakemake in a folder and gives the finished process.
+
+    Steps are forked, as `biaslab run` lets them, or processes of their own, as on a cluster.
+    """
 
     def run(
-        folder: Path, *arguments: object, snakefile: str = "Snakefile", **environment: str
+        folder: Path,
+        *arguments: object,
+        snakefile: str = "Snakefile",
+        forks: bool = False,
+        **environment: str,
     ) -> subprocess.CompletedProcess:
-        command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / snakefile, "--directory", folder]
+        starter = ["biaslab.run.starter", sys.executable, "-m"] if forks else []
+        command = [sys.executable, "-m", *starter, "snakemake"]
+        command += ["--snakefile", ROOT / snakefile, "--directory", folder]
         return subprocess.run(
             list(map(str, [*command, *arguments])),
             capture_output=True,

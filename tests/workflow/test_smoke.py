@@ -118,12 +118,14 @@ def as_regex(pattern: str) -> str:
 def finished_run(snakemake, tmp_path_factory) -> Path:
     """Return the folder of an undisturbed run."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    finished = snakemake(folder, *OPTIONS, PYTHONPROFILEIMPORTTIME="1")  # logs name what steps import
+    finished = snakemake(folder, *OPTIONS, forks=True, PYTHONPROFILEIMPORTTIME="1")  # logs name imports
     assert finished.returncode == 0, finished.stdout + finished.stderr
     return folder
 
 
-def test_killed_run_goes_on_and_other_threads_give_the_same_bytes(snakemake, finished_run, tmp_path):
+def test_killed_run_goes_on_and_other_threads_and_no_forks_give_the_same_bytes(
+    snakemake, finished_run, tmp_path
+):
     one_thread = ["count_cooccurrences", "estimate_differential_bias", "predict_sets", "simulate_ranking"]
     threads = ["train_baseline=2", *(f"{rule}=1" for rule in one_thread)]
     options = [*OPTIONS, "--nolock", "--rerun-incomplete", "--set-threads", *threads]

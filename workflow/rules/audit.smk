@@ -38,8 +38,6 @@ rule measure_claims:
         "results/audit/claims.tsv",
     log:
         "results/logs/audit/measure_claims.log",
-    benchmark:
-        "results/benchmarks/audit/measure_claims.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -64,8 +62,6 @@ rule summarize_claims:
         multiext("results/audit/summary", ".tsv", ".md", ".tex"),
     log:
         "results/logs/audit/summarize_claims.log",
-    benchmark:
-        "results/benchmarks/audit/summarize_claims.tsv"
     localrule: True
     conda:
         ENVIRONMENT
@@ -95,8 +91,6 @@ rule write_audit_page:
         ),
     log:
         "results/logs/audit/write_audit_page.log",
-    benchmark:
-        "results/benchmarks/audit/write_audit_page.tsv"
     localrule: True
     conda:
         ENVIRONMENT
@@ -122,8 +116,6 @@ rule write_manifest:
         "results/audit/manifest.json",
     log:
         "results/logs/audit/write_manifest.log",
-    benchmark:
-        "results/benchmarks/audit/write_manifest.tsv"
     conda:
         ENVIRONMENT
     resources:

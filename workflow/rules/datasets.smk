@@ -3,8 +3,6 @@ rule fetch_dataset:
         "results/datasets/{dataset}/{file}",
     log:
         "results/logs/datasets/{dataset}/{file}.log",
-    benchmark:
-        "results/benchmarks/datasets/{dataset}/{file}.tsv"
     localrule: True
     conda:
         ENVIRONMENT

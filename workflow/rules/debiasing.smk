@@ -31,8 +31,6 @@ rule measure_debiasing:
         ),
     log:
         "results/logs/debiasing/{embedding}/measure_debiasing.log",
-    benchmark:
-        "results/benchmarks/debiasing/{embedding}/measure_debiasing.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -65,8 +63,6 @@ rule classify_words:
         ),
     log:
         "results/logs/debiasing/{embedding}/classify_words.log",
-    benchmark:
-        "results/benchmarks/debiasing/{embedding}/classify_words.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -92,8 +88,6 @@ rule generate_analogies:
         expand("results/debiasing/{{embedding}}/{name}.tsv", name=["analogies", "puzzles"]),
     log:
         "results/logs/debiasing/{embedding}/generate_analogies.log",
-    benchmark:
-        "results/benchmarks/debiasing/{embedding}/generate_analogies.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -121,8 +115,6 @@ rule score_benchmarks:
         expand("results/debiasing/{{embedding}}/{name}.tsv", name=["benchmarks", "lambda_path"]),
     log:
         "results/logs/debiasing/{embedding}/score_benchmarks.log",
-    benchmark:
-        "results/benchmarks/debiasing/{embedding}/score_benchmarks.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -153,8 +145,6 @@ rule compare_methods:
         expand("results/debiasing/{{embedding}}/{name}.tsv", name=["methods", "professions"]),
     log:
         "results/logs/debiasing/{embedding}/compare_methods.log",
-    benchmark:
-        "results/benchmarks/debiasing/{embedding}/compare_methods.tsv"
     conda:
         ENVIRONMENT
     resources:

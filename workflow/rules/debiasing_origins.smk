@@ -17,8 +17,6 @@ rule make_debiasing_transform:
         "results/debiasing/{setup}/transforms/{stage}.npz",
     log:
         "results/logs/debiasing/{setup}/make_debiasing_transform/{stage}.log",
-    benchmark:
-        "results/benchmarks/debiasing/{setup}/make_debiasing_transform/{stage}.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -47,8 +45,6 @@ use rule estimate_differential_bias as estimate_debiased_differential_bias with:
         "results/debiasing/{setup}/differential_bias/{weat}.parquet",
     log:
         "results/logs/debiasing/{setup}/estimate_debiased_differential_bias/{weat}.log",
-    benchmark:
-        "results/benchmarks/debiasing/{setup}/estimate_debiased_differential_bias/{weat}.tsv"
     message:
         "{wildcards.setup}: estimate every document's differential bias of {wildcards.weat} after debiasing"
 
@@ -65,8 +61,6 @@ rule compare_document_rankings:
         "results/debiasing/{setup}/document_ranking.tsv",
     log:
         "results/logs/debiasing/{setup}/compare_document_rankings.log",
-    benchmark:
-        "results/benchmarks/debiasing/{setup}/compare_document_rankings.tsv"
     conda:
         ENVIRONMENT
     resources:

@@ -22,8 +22,6 @@ rule prepare_classifier:
         "results/fairness_testing/{classifier}/classifiers.tsv",
     log:
         "results/logs/fairness_testing/{classifier}/prepare_classifier.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/{classifier}/prepare_classifier.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -55,8 +53,6 @@ rule search_discrimination:
         found="results/fairness_testing/{classifier}/found.npz",
     log:
         "results/logs/fairness_testing/{classifier}/search_discrimination.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/{classifier}/search_discrimination.tsv"
     priority: 1  # long, and others wait for it
     conda:
         ENVIRONMENT
@@ -87,8 +83,6 @@ rule compare_at_budgets:
         "results/fairness_testing/{classifier}/suites.tsv",
     log:
         "results/logs/fairness_testing/{classifier}/compare_at_budgets.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/{classifier}/compare_at_budgets.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -115,8 +109,6 @@ rule retrain_classifier:
         "results/fairness_testing/{classifier}/retraining.tsv",
     log:
         "results/logs/fairness_testing/{classifier}/retrain_classifier.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/{classifier}/retrain_classifier.tsv"
     priority: 1  # long, and others wait for it
     conda:
         ENVIRONMENT

@@ -16,8 +16,6 @@ rule train_text_vectors:
         "results/fairness_testing/text/vectors.npz",
     log:
         "results/logs/fairness_testing/train_text_vectors.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/train_text_vectors.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -47,8 +45,6 @@ rule prepare_tested_texts:
         ),
     log:
         "results/logs/fairness_testing/text-{texts}/prepare_tested_texts.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/text-{texts}/prepare_tested_texts.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -76,8 +72,6 @@ rule train_text_networks:
         ),
     log:
         "results/logs/fairness_testing/text-{texts}/train_text_networks.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/text-{texts}/train_text_networks.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -106,8 +100,6 @@ rule search_text_networks:
         ),
     log:
         "results/logs/fairness_testing/text-{texts}/search_text_networks/{network}.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/text-{texts}/search_text_networks/{network}.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -136,8 +128,6 @@ rule retrain_text_networks:
         ),
     log:
         "results/logs/fairness_testing/text-{texts}/retrain_text_networks/{network}.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/text-{texts}/retrain_text_networks/{network}.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -167,8 +157,6 @@ rule certify_text_networks:
         ),
     log:
         "results/logs/fairness_testing/text-{texts}/certify_text_networks/{network}.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/text-{texts}/certify_text_networks/{network}.tsv"
     conda:
         NEURAL
     resources:
@@ -198,8 +186,6 @@ rule train_text_encoder:
         ),
     log:
         "results/logs/fairness_testing/text-{texts}/train_text_encoder.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/text-{texts}/train_text_encoder.tsv"
     conda:
         NEURAL
     resources:
@@ -229,8 +215,6 @@ rule measure_found_texts:
         ),
     log:
         "results/logs/fairness_testing/text-{texts}/measure_found_texts.log",
-    benchmark:
-        "results/benchmarks/fairness_testing/text-{texts}/measure_found_texts.tsv"
     conda:
         NEURAL if READING.is_neural else ENVIRONMENT
     resources:

@@ -16,8 +16,6 @@ rule prepare_encoder:
         expand("results/hate_speech/encoder/{name}", name=["config.json", "vocab.txt", "model.safetensors"]),
     log:
         "results/logs/hate_speech/prepare_encoder.log",
-    benchmark:
-        "results/benchmarks/hate_speech/prepare_encoder.tsv"
     conda:
         NEURAL
     resources:
@@ -47,8 +45,6 @@ rule prepare_texts:
         ),
     log:
         "results/logs/hate_speech/{corpus}/prepare_texts.log",
-    benchmark:
-        "results/benchmarks/hate_speech/{corpus}/prepare_texts.tsv"
     conda:
         NEURAL
     resources:
@@ -79,8 +75,6 @@ rule train_linear:
         expand("results/hate_speech/{{corpus}}/{name}.tsv", name=["linear", "linear_weights", "removal"]),
     log:
         "results/logs/hate_speech/{corpus}/train_linear.log",
-    benchmark:
-        "results/benchmarks/hate_speech/{corpus}/train_linear.tsv"
     conda:
         NEURAL
     resources:
@@ -110,8 +104,6 @@ rule train_language_model:
         expand("results/hate_speech/{{corpus}}/language_model.{suffix}", suffix=["safetensors", "tsv"]),
     log:
         "results/logs/hate_speech/{corpus}/train_language_model.log",
-    benchmark:
-        "results/benchmarks/hate_speech/{corpus}/train_language_model.tsv"
     priority: 2  # half of the trainings wait for it
     conda:
         NEURAL
@@ -144,8 +136,6 @@ rule train_classifier:
         ),
     log:
         "results/logs/hate_speech/{corpus}/train_classifier/{method}-{number}.log",
-    benchmark:
-        "results/benchmarks/hate_speech/{corpus}/train_classifier/{method}-{number}.tsv"
     priority: 1  # long, and all others wait for it
     conda:
         NEURAL
@@ -190,8 +180,6 @@ rule evaluate_classifiers:
         "results/hate_speech/{corpus}/faithfulness/{method}.tsv",
     log:
         "results/logs/hate_speech/{corpus}/evaluate_classifiers/{method}.log",
-    benchmark:
-        "results/benchmarks/hate_speech/{corpus}/evaluate_classifiers/{method}.tsv"
     wildcard_constraints:
         method=HATE.encoder_pattern,
     conda:
@@ -227,8 +215,6 @@ rule explain_classifiers:
         "results/hate_speech/{corpus}/hierarchies.json",
     log:
         "results/logs/hate_speech/{corpus}/explain_classifiers.log",
-    benchmark:
-        "results/benchmarks/hate_speech/{corpus}/explain_classifiers.tsv"
     conda:
         NEURAL
     resources:
@@ -278,8 +264,6 @@ rule measure_classifiers:
         ),
     log:
         "results/logs/hate_speech/{corpus}/measure_classifiers.log",
-    benchmark:
-        "results/benchmarks/hate_speech/{corpus}/measure_classifiers.tsv"
     conda:
         NEURAL
     resources:

@@ -23,8 +23,6 @@ rule measure_baseline:
         "results/origins/{setup}/baseline.tsv",
     log:
         "results/logs/origins/{setup}/measure_baseline.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/measure_baseline.tsv"
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
@@ -54,8 +52,6 @@ rule estimate_differential_bias:
         "results/origins/{setup}/differential_bias/{weat}.parquet",
     log:
         "results/logs/origins/{setup}/estimate_differential_bias/{weat}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/estimate_differential_bias/{weat}.tsv"
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
@@ -86,8 +82,6 @@ rule estimate_bias_gradient:
         "results/origins/{setup}/bias_gradient/{weat}.parquet",
     log:
         "results/logs/origins/{setup}/estimate_bias_gradient/{weat}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/estimate_bias_gradient/{weat}.tsv"
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
@@ -113,8 +107,6 @@ rule measure_seed_stability:
         "results/origins/{setup}/seed_stability.tsv",
     log:
         "results/logs/origins/{setup}/measure_seed_stability.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/measure_seed_stability.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -151,8 +143,6 @@ rule highlight_documents:
         },
     log:
         "results/logs/origins/{setup}/highlight_documents/{weat}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/highlight_documents/{weat}.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -175,8 +165,6 @@ rule select_sets:
         "results/origins/{setup}/perturbation_sets.parquet",
     log:
         "results/logs/origins/{setup}/select_sets.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/select_sets.tsv"
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
@@ -204,8 +192,6 @@ rule predict_sets:
         "results/origins/{setup}/predictions.tsv",
     log:
         "results/logs/origins/{setup}/predict_sets.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/predict_sets.tsv"
     conda:
         ENVIRONMENT
     threads: LIMITS.threads(8)
@@ -233,8 +219,6 @@ rule measure_sets:
         "results/origins/{setup}/observed.tsv",
     log:
         "results/logs/origins/{setup}/measure_sets.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/measure_sets.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -259,8 +243,6 @@ rule evaluate_predictions:
         correlation="results/origins/{setup}/correlation.tsv",
     log:
         "results/logs/origins/{setup}/evaluate_predictions.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/evaluate_predictions.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -287,8 +269,6 @@ rule scan_ppmi:
         "results/origins/{setup}/ppmi/{weat}.parquet",
     log:
         "results/logs/origins/{setup}/scan_ppmi/{weat}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/scan_ppmi/{weat}.tsv"
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
@@ -318,8 +298,6 @@ rule compare_ppmi:
         correlation="results/origins/{setup}/ppmi/correlation.tsv",
     log:
         "results/logs/origins/{setup}/compare_ppmi.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/compare_ppmi.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -346,8 +324,6 @@ rule project_words:
         frequency="results/origins/{setup}/axis_frequency.tsv",
     log:
         "results/logs/origins/{setup}/project_words.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/project_words.tsv"
     conda:
         ENVIRONMENT
     resources:

@@ -17,8 +17,6 @@ rule cross_fit:
         "results/origins/{setup}/cross_fitting.tsv",
     log:
         "results/logs/origins/{setup}/cross_fit.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/cross_fit.tsv"
     conda:
         ENVIRONMENT
     threads: LIMITS.threads(8)
@@ -47,8 +45,6 @@ rule draw_subsets:
         "results/origins/{setup}/lds/subsets.parquet",
     log:
         "results/logs/origins/{setup}/draw_subsets.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/draw_subsets.tsv"
     priority: 3  # trainings wait for it
     conda:
         ENVIRONMENT
@@ -76,8 +72,6 @@ rule retrain_subsets:
         "results/origins/{setup}/lds/retrained/batch-{batch}.tsv",
     log:
         "results/logs/origins/{setup}/retrain_subsets/subsets/batch-{batch}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/retrain_subsets/subsets/batch-{batch}.tsv"
     priority: 1  # many
     conda:
         ENVIRONMENT
@@ -110,8 +104,6 @@ use rule predict_sets as predict_subsets with:
         "results/origins/{setup}/lds/predictions.tsv",
     log:
         "results/logs/origins/{setup}/predict_subsets.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/predict_subsets.tsv"
     message:
         "{wildcards.setup}: predict the bias on every subset"
 
@@ -127,8 +119,6 @@ use rule measure_ppmi_sets as measure_ppmi_subsets with:
         "results/origins/{setup}/lds/ppmi.tsv",
     log:
         "results/logs/origins/{setup}/measure_ppmi_subsets.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/measure_ppmi_subsets.tsv"
     message:
         "{wildcards.setup}: measure the bias by PPMI on every subset"
 
@@ -146,8 +136,6 @@ rule score_attributions:
         scores="results/origins/{setup}/lds/scores.tsv",
     log:
         "results/logs/origins/{setup}/score_attributions.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/score_attributions.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -184,8 +172,6 @@ rule predict_flips:
         sets="results/origins/{setup}/brittleness/sets.parquet",
     log:
         "results/logs/origins/{setup}/predict_flips.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/predict_flips.tsv"
     priority: 3  # trainings wait for it
     conda:
         ENVIRONMENT
@@ -220,8 +206,6 @@ use rule retrain_subsets as retrain_flips with:
         "results/origins/{setup}/brittleness/retrained/batch-{batch}.tsv",
     log:
         "results/logs/origins/{setup}/retrain_flips/flips/batch-{batch}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/retrain_flips/flips/batch-{batch}.tsv"
     params:
         weats=ORIGINS.weat_options,
         glove=ORIGINS.glove_options,
@@ -243,8 +227,6 @@ rule compare_flips:
         brackets="results/origins/{setup}/brittleness/brackets.tsv",
     log:
         "results/logs/origins/{setup}/compare_flips.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/compare_flips.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -269,8 +251,6 @@ rule score_documents:
         "results/origins/{setup}/single_documents/auc.tsv",
     log:
         "results/logs/origins/{setup}/score_documents.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/score_documents.tsv"
     conda:
         ENVIRONMENT
     resources:

@@ -19,8 +19,6 @@ rule measure_relative_influence:
         "results/origins/{setup}/relative_influence/{weat}.parquet",
     log:
         "results/logs/origins/{setup}/measure_relative_influence/{weat}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/measure_relative_influence/{weat}.tsv"
     conda:
         ENVIRONMENT
     threads: LIMITS.threads(8)
@@ -47,8 +45,6 @@ rule compare_relative_influence:
         "results/origins/{setup}/relative_influence/comparison.tsv",
     log:
         "results/logs/origins/{setup}/compare_relative_influence.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/compare_relative_influence.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -76,8 +72,6 @@ rule plant_documents:
         vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
     log:
         "results/logs/origins/{setup}/plant_documents/{dose}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/plant_documents/{dose}.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -104,8 +98,6 @@ use rule count_cooccurrences as count_planted with:
         "results/origins/{setup}/planted/{dose}/cooccurrence.npz",
     log:
         "results/logs/origins/{setup}/count_planted/{dose}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/count_planted/{dose}.tsv"
     message:
         "{wildcards.setup}: count co-occurrences with planted documents, dose {wildcards.dose}"
 
@@ -117,8 +109,6 @@ use rule train_baseline as train_planted with:
         "results/origins/{setup}/planted/{dose}/embeddings/baseline/batch-{batch}.npz",
     log:
         "results/logs/origins/{setup}/train_planted/{dose}/batch-{batch}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/train_planted/{dose}/batch-{batch}.tsv"
     params:
         glove=ORIGINS.glove_options,
         batch=ORIGINS.planted_batch_options,
@@ -139,8 +129,6 @@ use rule estimate_differential_bias as estimate_planted with:
         "results/origins/{setup}/planted/{dose}/differential_bias/{weat}.parquet",
     log:
         "results/logs/origins/{setup}/estimate_planted/{dose}/{weat}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/estimate_planted/{dose}/{weat}.tsv"
     message:
         "{wildcards.setup}: estimate the differential bias of planted documents, {wildcards.weat}, dose {wildcards.dose}"
 
@@ -156,8 +144,6 @@ use rule scan_ppmi as scan_planted_ppmi with:
         "results/origins/{setup}/planted/{dose}/ppmi/{weat}.parquet",
     log:
         "results/logs/origins/{setup}/scan_planted_ppmi/{dose}/{weat}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/scan_planted_ppmi/{dose}/{weat}.tsv"
     message:
         "{wildcards.setup}: measure planted documents by PPMI, {wildcards.weat}, dose {wildcards.dose}"
 
@@ -174,8 +160,6 @@ use rule measure_relative_influence as measure_relative_planted with:
         "results/origins/{setup}/planted/{dose}/relative_influence/{weat}.parquet",
     log:
         "results/logs/origins/{setup}/measure_relative_planted/{dose}/{weat}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/measure_relative_planted/{dose}/{weat}.tsv"
     message:
         "{wildcards.setup}: measure the relative influence of planted documents, {wildcards.weat}, dose {wildcards.dose}"
 
@@ -189,8 +173,6 @@ rule measure_recall:
         pairs="results/origins/{setup}/planted/pairs.tsv",
     log:
         "results/logs/origins/{setup}/measure_recall.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/measure_recall.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -212,8 +194,6 @@ rule randomise_embeddings:
         "results/origins/{setup}/randomised/{kind}/embeddings.npz",
     log:
         "results/logs/origins/{setup}/randomise_embeddings/{kind}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/randomise_embeddings/{kind}.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -241,8 +221,6 @@ use rule estimate_differential_bias as estimate_randomised with:
         "results/origins/{setup}/randomised/{kind}/differential_bias/{weat}.parquet",
     log:
         "results/logs/origins/{setup}/estimate_randomised/{kind}/{weat}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/estimate_randomised/{kind}/{weat}.tsv"
     message:
         "{wildcards.setup}: estimate {wildcards.weat} by embeddings that know nothing, {wildcards.kind}"
 
@@ -259,8 +237,6 @@ use rule predict_sets as predict_randomised with:
         "results/origins/{setup}/randomised/{kind}/predictions.tsv",
     log:
         "results/logs/origins/{setup}/predict_randomised/{kind}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/predict_randomised/{kind}.tsv"
     message:
         "{wildcards.setup}: predict every set by embeddings that know nothing, {wildcards.kind}"
 
@@ -279,8 +255,6 @@ rule compare_randomised:
         "results/origins/{setup}/randomised/comparison.tsv",
     log:
         "results/logs/origins/{setup}/compare_randomised.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/compare_randomised.tsv"
     conda:
         ENVIRONMENT
     resources:

@@ -7,8 +7,6 @@ rule read_corpus:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
     log:
         "results/logs/origins/{setup}/read_corpus.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/read_corpus.tsv"
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
@@ -34,8 +32,6 @@ rule count_cooccurrences:
         "results/origins/{setup}/cooccurrence.npz",
     log:
         "results/logs/origins/{setup}/count_cooccurrences.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/count_cooccurrences.tsv"
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
@@ -59,8 +55,6 @@ rule train_baseline:
         "results/origins/{setup}/embeddings/baseline/batch-{batch}.npz",
     log:
         "results/logs/origins/{setup}/train_baseline/batch-{batch}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/train_baseline/batch-{batch}.tsv"
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
@@ -88,8 +82,6 @@ rule train_without_set:
         "results/origins/{setup}/embeddings/{set}/batch-{batch}.npz",
     log:
         "results/logs/origins/{setup}/train_without_set/{set}/batch-{batch}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/train_without_set/{set}/batch-{batch}.tsv"
     priority: 1  # many, and others wait for them
     conda:
         ENVIRONMENT
@@ -117,8 +109,6 @@ rule collect_losses:
         "results/origins/{setup}/training.tsv",
     log:
         "results/logs/origins/{setup}/collect_losses.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/collect_losses.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -138,8 +128,6 @@ rule measure_analogies:
         "results/origins/{setup}/analogies.tsv",
     log:
         "results/logs/origins/{setup}/measure_analogies.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/measure_analogies.tsv"
     conda:
         ENVIRONMENT
     resources:

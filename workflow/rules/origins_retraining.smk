@@ -5,8 +5,6 @@ rule select_ppmi_sets:
         "results/origins/{setup}/ppmi/perturbation_sets.parquet",
     log:
         "results/logs/origins/{setup}/select_ppmi_sets.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/select_ppmi_sets.tsv"
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
@@ -30,8 +28,6 @@ use rule measure_sets as measure_sets_by_ppmi with:
         "results/origins/{setup}/ppmi/observed.tsv",
     log:
         "results/logs/origins/{setup}/measure_sets_by_ppmi.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/measure_sets_by_ppmi.tsv"
     message:
         "{wildcards.setup}: measure the bias without the documents that the PPMI baseline finds"
 
@@ -43,8 +39,6 @@ rule select_documents:
         "results/origins/{setup}/single_documents/sets.parquet",
     log:
         "results/logs/origins/{setup}/select_documents.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/select_documents.tsv"
     priority: 3  # most trainings wait for it
     conda:
         ENVIRONMENT
@@ -69,8 +63,6 @@ use rule measure_sets as measure_documents with:
         "results/origins/{setup}/single_documents/observed.tsv",
     log:
         "results/logs/origins/{setup}/measure_documents.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/measure_documents.tsv"
     message:
         "{wildcards.setup}: measure the bias without single documents"
 
@@ -86,8 +78,6 @@ rule compare_documents:
         correlation="results/origins/{setup}/single_documents/correlation.tsv",
     log:
         "results/logs/origins/{setup}/compare_documents.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/compare_documents.tsv"
     conda:
         ENVIRONMENT
     resources:

@@ -10,8 +10,6 @@ rule train_word2vec:
         "results/origins/{setup}/word2vec/embeddings/{trained}/batch-0.npz",
     log:
         "results/logs/origins/{setup}/train_word2vec/{trained}.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/train_word2vec/{trained}.tsv"
     wildcard_constraints:
         trained=r"[a-z][a-z0-9_-]*",
     conda:
@@ -41,8 +39,6 @@ use rule measure_sets as measure_word2vec with:
         "results/origins/{setup}/word2vec/observed.tsv",
     log:
         "results/logs/origins/{setup}/measure_word2vec.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/measure_word2vec.tsv"
     message:
         "{wildcards.setup}: measure the bias in word2vec"
 
@@ -55,8 +51,6 @@ use rule measure_analogies as measure_word2vec_analogies with:
         "results/origins/{setup}/word2vec/analogies.tsv",
     log:
         "results/logs/origins/{setup}/measure_word2vec_analogies.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/measure_word2vec_analogies.tsv"
     message:
         "{wildcards.setup}: answer analogies in word2vec"
 
@@ -71,8 +65,6 @@ rule compare_word2vec:
         correlation="results/origins/{setup}/word2vec/correlation.tsv",
     log:
         "results/logs/origins/{setup}/compare_word2vec.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/compare_word2vec.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -99,8 +91,6 @@ rule measure_ppmi_sets:
         "results/origins/{setup}/ppmi/sets.tsv",
     log:
         "results/logs/origins/{setup}/measure_ppmi_sets.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/measure_ppmi_sets.tsv"
     conda:
         ENVIRONMENT
     threads: LIMITS.threads(2)
@@ -129,8 +119,6 @@ rule compare_transfer:
         responses="results/origins/{setup}/transfer/responses.tsv",
     log:
         "results/logs/origins/{setup}/compare_transfer.log",
-    benchmark:
-        "results/benchmarks/origins/{setup}/compare_transfer.tsv"
     conda:
         ENVIRONMENT
     resources:

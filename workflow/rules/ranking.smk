@@ -8,8 +8,6 @@ rule simulate_ranking:
         differences="results/ranking/differences.tsv",
     log:
         "results/logs/ranking/simulate_ranking.log",
-    benchmark:
-        "results/benchmarks/ranking/simulate_ranking.tsv"
     conda:
         ENVIRONMENT
     threads: 1  # half a minute: to wait for more cores would take longer
@@ -32,8 +30,6 @@ rule compare_rankings:
         "results/ranking/comparison.tsv",
     log:
         "results/logs/ranking/compare_rankings.log",
-    benchmark:
-        "results/benchmarks/ranking/compare_rankings.tsv"
     conda:
         ENVIRONMENT
     resources:
@@ -54,8 +50,6 @@ rule find_counterexamples:
         found="results/ranking/counterexamples.tsv",
     log:
         "results/logs/ranking/find_counterexamples.log",
-    benchmark:
-        "results/benchmarks/ranking/find_counterexamples.tsv"
     conda:
         ENVIRONMENT
     resources:

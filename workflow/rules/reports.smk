@@ -12,8 +12,6 @@ for area in filter(PLAN.has, PLAN.areas):
             PLAN.report_others(area),
         log:
             f"results/logs/{area.name}/report.log",
-        benchmark:
-            f"results/benchmarks/{area.name}/report.tsv"
         conda:
             ENVIRONMENT
         resources:

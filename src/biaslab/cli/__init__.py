@@ -15,6 +15,7 @@ from biaslab.cli.run import extras, run
 from biaslab.core import processor
 from biaslab.core.errors import InputError, printable
 from biaslab.run.areas import AREAS
+from biaslab.run.cost import Cost
 from biaslab.run.outputs import guard_outputs
 from biaslab.run.root import located
 
@@ -53,7 +54,7 @@ guard_outputs(app)
 def _run(arguments: list[str]) -> int:
     """Run a command and return its exit code; a wrong argument is one line, too, and no box."""
     try:
-        return app(arguments, standalone_mode=False) or 0
+        return app(arguments, prog_name="biaslab", standalone_mode=False) or 0
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
@@ -62,7 +63,7 @@ def _run(arguments: list[str]) -> int:
             path.insert(0, context.info_name)
             context = context.parent
         if type(error).__name__ == "NoArgsIsHelpError":
-            app([*path, "--help"], standalone_mode=False)
+            app([*path, "--help"], prog_name="biaslab", standalone_mode=False)
             return 2
         raise InputError(f"{error.format_message()} (see {' '.join(['biaslab', *path])} --help)") from error
 
@@ -70,9 +71,13 @@ def _run(arguments: list[str]) -> int:
 def main() -> None:
     """Run the command; bad input ends with one line and exit code 2, an interrupt with 130."""
     outlive_readers()
+    cost = Cost()
     try:
         processor.check()
-        sys.exit(_run([located(argument) for argument in sys.argv[1:]]))
+        code = _run([located(argument) for argument in sys.argv[1:]])
+        if not code:
+            cost.note()
+        sys.exit(code)
     except InputError as error:
         print(f"biaslab: {printable(str(error))}", file=sys.stderr)
         sys.exit(2)

@@ -95,7 +95,9 @@ def _snakemake(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]
     snakefile = ["--snakefile", str(root / "Snakefile")]
     sys.stderr.flush()
     elsewhere = any(map(_ELSEWHERE.fullmatch, arguments))
-    command = [sys.executable, "-m", "snakemake", *snakefile, *given, *_FLAGS, *arguments]
+    runs_here = not elsewhere and not any(map(_LOOKS_ONLY.fullmatch, arguments))
+    starter = ["biaslab.run.starter", sys.executable, "-m"] if runs_here else []
+    command = [sys.executable, "-m", *starter, "snakemake", *snakefile, *given, *_FLAGS, *arguments]
     return supervise(command, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE)
 
 

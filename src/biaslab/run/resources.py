@@ -22,9 +22,9 @@ _COLUMNS = ("s", "max_rss", "cpu_time")
 _HOUR, _BYTES_IN_GB = 3600, 1e9
 _TOTAL = "total"
 _MEASURED_NOTE = (
-    "From the benchmark files of Snakemake. Core-hours: processor time of all threads; of a job too short to "
-    "be sampled its wall time. Wall-clock hours: summed over jobs, on a machine that may do other work. "
-    "Memory: the largest resident set of a job. Disk: the files of a unit; of rules that train embeddings, "
+    "From what each step wrote when it ended. Core-hours: processor time of all threads. Wall-clock hours: "
+    "summed over jobs, on a machine that may do other work. Memory: the largest resident set of a job, with "
+    "the libraries that it may share with others. Disk: the files of a unit; of rules that train embeddings, "
     "these. Of a job that was killed and resumed only the last start is measured."
 )
 _PROJECTED_NOTE = (
@@ -81,8 +81,7 @@ def read_jobs(results: Path, areas: Sequence[Area], config: Mapping[str, Any]) -
         area, unit, rule, parts = _place(path.relative_to(folder).with_suffix("").parts)
         known = settings.get(area, {}).get(unit)
         work = ONCE if known is None else loads[area].work(parts, known)
-        measured = read_tsv(path, _COLUMNS)[list(_COLUMNS)].apply(pd.to_numeric, errors="coerce").iloc[-1]
-        seconds, memory, core_seconds = measured.fillna({"cpu_time": measured["s"]})
+        seconds, memory, core_seconds = read_tsv(path, _COLUMNS)[list(_COLUMNS)].astype(float).iloc[-1]
         rows.append((area, unit, rule, *work, seconds, core_seconds, memory))
     if not rows:
         raise InputError(f"{folder}: no benchmark file (.tsv); name the results folder of a run")
