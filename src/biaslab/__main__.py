@@ -2,7 +2,7 @@
 
 import sys
 
-from biaslab.run import starter
+from biaslab import starter
 
 
 def main() -> None:

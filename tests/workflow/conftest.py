@@ -24,7 +24,7 @@ def snakemake():
         forks: bool = False,
         **environment: str,
     ) -> subprocess.CompletedProcess:
-        starter = ["biaslab.run.starter", sys.executable, "-m"] if forks else []
+        starter = ["biaslab.starter", sys.executable, "-m"] if forks else []
         command = [sys.executable, "-m", *starter, "snakemake"]
         command += ["--snakefile", ROOT / snakefile, "--directory", folder]
         return subprocess.run(

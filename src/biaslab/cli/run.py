@@ -96,7 +96,7 @@ def _snakemake(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]
     sys.stderr.flush()
     elsewhere = any(map(_ELSEWHERE.fullmatch, arguments))
     runs_here = not elsewhere and not any(map(_LOOKS_ONLY.fullmatch, arguments))
-    starter = ["biaslab.run.starter", sys.executable, "-m"] if runs_here else []
+    starter = ["biaslab.starter", sys.executable, "-m"] if runs_here else []
     command = [sys.executable, "-m", *starter, "snakemake", *snakefile, *given, *_FLAGS, *arguments]
     return supervise(command, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE)
 

@@ -354,3 +354,9 @@ def test_methods_and_measures_have_names(linked):
     table, _ = compared(linked)
     assert set(table["method"]) <= set(report.METHODS)
     assert all(report.METHODS[name] == method.title for name, method in METHODS.items())
+
+
+def test_a_method_of_the_registry_has_its_column_and_a_mark_of_its_own():
+    assert list(report._STYLES) == list(METHODS)
+    assert len(set(report._STYLES.values())) == len(METHODS)
+    assert list(report.METHODS) == [*METHODS, *comparison.CHANCE]

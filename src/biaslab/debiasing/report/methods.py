@@ -1,6 +1,7 @@
 """Methods of debiasing side by side: table and figures."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,27 +16,27 @@ from biaslab.core.plotting import (
     GREY,
     LIGHT_GREY,
     ORANGE,
+    PURPLE,
+    SKY,
     VERMILLION,
+    YELLOW,
     figure,
     legend_below,
     save_with_data,
 )
 from biaslab.core.tables import Table, text_columns
+from biaslab.debiasing.comparison import PAIRS, UNITS
+from biaslab.debiasing.methods import registry
 from biaslab.debiasing.report.results import BENCHMARKS, read, read_all
 from biaslab.run.reports import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-METHODS = {
-    "none": "Before",
-    "hard": "Hard",
-    "soft": "Soft",
-    "double_hard": "Double-Hard",
-    "inlp": "INLP",
-    "random_pairs": "Random pairs of words",
-    "random_units": "Random unit vectors",
-}
+METHODS = {method.name: method.title for method in registry.METHODS.values()}
+METHODS |= {PAIRS: "Random pairs of words", UNITS: "Random unit vectors"}
+"""The titles of the methods, and of what tells chance."""
+
 REMAINING = {
     "direct_bias": "DirectBias",
     "cluster_accuracy": "Clusters, accuracy",
@@ -46,14 +47,10 @@ REMAINING = {
 
 _ANSWERS = {f"sembias_{kind}": f"SemBias, {kind}" for kind in ("definition", "stereotype", "none")}
 _QUALITY = {**BENCHMARKS, "moved": "Mean distance moved"}
-_STYLES = {
-    "none": (BLACK, "o"),
-    "hard": (VERMILLION, "s"),
-    "soft": (BLUE, "D"),
-    "double_hard": (ORANGE, "^"),
-    "inlp": (GREEN, "v"),
-}
-_CHANCE = {"random_pairs": (GREY, "--"), "random_units": (LIGHT_GREY, ":")}
+_COLOURS = (BLACK, VERMILLION, BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW)
+_STYLES = dict(zip(registry.METHODS, zip(cycle(_COLOURS), cycle("osD^v<>pP")), strict=False))
+"""Colour and marker of each method."""
+_CHANCE = {PAIRS: (GREY, "--"), UNITS: (LIGHT_GREY, ":")}
 
 
 def methods_table(units: Sequence[Results]) -> Table:

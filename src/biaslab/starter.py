@@ -1,6 +1,6 @@
 """Steps as forks of one process that has imported their libraries, which take longer than most steps.
 
-``python -m biaslab.run.starter PROGRAM ...`` runs a program, Snakemake, and until it ends starts those of its
+``python -m biaslab.starter PROGRAM ...`` runs a program, Snakemake, and until it ends starts those of its
 steps that ask for it: `start` asks, by the socket that BIASLAB_STARTER names, with the arguments, folder,
 environment and open files that the step would have had. Nothing of the package is shared: a step runs the
 code that stands on the disk. Libraries are imported here once a step has needed them. Without the variable,

@@ -8,7 +8,7 @@ import uuid
 
 import pytest
 
-from biaslab.run import starter
+from biaslab import starter
 from processes import MARK, alive, wait_for
 
 BIASLAB = "import sys; from biaslab.__main__ import main; sys.exit(main())"
@@ -16,7 +16,7 @@ BIASLAB = "import sys; from biaslab.__main__ import main; sys.exit(main())"
 
 def under_starter(script, folder, **environment):
     """Run a Python script by the starter, in a folder, and return the finished process."""
-    command = [sys.executable, "-m", "biaslab.run.starter", sys.executable, "-c", script]
+    command = [sys.executable, "-m", "biaslab.starter", sys.executable, "-c", script]
     return subprocess.run(
         command,
         cwd=folder,
@@ -114,7 +114,7 @@ def test_without_a_starter_or_by_that_of_another_environment_nothing_is_started(
     script = """
 import sys
 sys.prefix = "/elsewhere"
-from biaslab.run import starter
+from biaslab import starter
 print(starter.start(["biaslab", "--version"]))
 """
     assert under_starter(script, tmp_path).stdout == "None\n"
