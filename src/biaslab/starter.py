@@ -21,8 +21,9 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 VARIABLE = "BIASLAB_STARTER"
 LIBRARIES = (
@@ -82,9 +83,7 @@ def run_with_starter(program: Sequence[str]) -> int:
                 _import(os.read(news, 65536).decode().split())
             if listener in ready:
                 connection, _ = listener.accept()
-                if _fork() == 0:
-                    listener.close()
-                    os._exit(_mind(connection, tells))
+                _fork(_mind, connection, tells, listener)
                 connection.close()
         return running.returncode if running.returncode >= 0 else 128 - running.returncode
 
@@ -134,24 +133,29 @@ def _import(names: Sequence[str]) -> None:
     gc.freeze()
 
 
-def _fork() -> int:
+def _fork(what: Callable[..., int], *arguments: object) -> int:
+    """Call a function in a forked process, whose exit code it returns; nothing else is done there."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Arrow's thread needs nothing of what is forked
-        return os.fork()
+        process = os.fork()
+    if process:
+        return process
+    code = 1
+    try:
+        code = what(*arguments)
+    finally:
+        os._exit(code)
 
 
-def _mind(connection: socket.socket, tells: int) -> int:
+def _mind(connection: socket.socket, tells: int, listener: socket.socket) -> int:
     """Fork a step, tell how it ended, and end it when nobody waits for it any more."""
+    listener.close()  # or those who ask would wait, when the starter is gone
     who, files, *_ = socket.recv_fds(connection, len(_who()), 3)
     if who != _who():
         return 0
     request = json.loads(connection.makefile("rb").readline())
     woken = _wake_at(signal.SIGCHLD, *_SIGNALS)
-    step = _fork()
-    if step == 0:
-        connection.close()
-        _become(request["arguments"], request["folder"], request["environment"], files)
-        os._exit(_run(tells))
+    step = _fork(_step, connection, request, files, tells)
     with contextlib.suppress(OSError):
         connection.sendall(f"{step}\n".encode())
         while True:
@@ -167,6 +171,12 @@ def _mind(connection: socket.socket, tells: int) -> int:
                 woken.recv(4096)
     _send(step, signal.SIGKILL)
     return 0
+
+
+def _step(connection: socket.socket, request: Mapping[str, Any], files: Sequence[int], tells: int) -> int:
+    connection.close()
+    _become(**request, files=files)
+    return _run(tells)
 
 
 def _become(

@@ -5,7 +5,8 @@ import os
 import resource
 import sys
 import time
-from pathlib import Path
+
+from biaslab.core.files import write_text
 
 _LOGS, _BENCHMARKS = "/results/logs/", "/results/benchmarks/"
 _UNITS_IN_MB = 2**20 if sys.platform == "darwin" else 2**10
@@ -27,9 +28,8 @@ class Cost:
         used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         memory = max(each.ru_maxrss for each in used) / _UNITS_IN_MB
         processor = sum(each.ru_utime + each.ru_stime for each in used)
-        file = Path(f"{before}{_BENCHMARKS}{name.removesuffix('.log')}.tsv")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"s\tmax_rss\tcpu_time\n{seconds:.2f}\t{memory:.1f}\t{processor:.2f}\n")
+        file = f"{before}{_BENCHMARKS}{name.removesuffix('.log')}.tsv"
+        write_text(file, f"s\tmax_rss\tcpu_time\n{seconds:.2f}\t{memory:.1f}\t{processor:.2f}\n")
 
 
 def _standard_error() -> str:
