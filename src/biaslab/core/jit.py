@@ -16,8 +16,9 @@ from numba.extending import intrinsic
 from biaslab.core import kernel_cache
 
 # Sums may be regrouped into vector lanes and products contracted into FMAs. The grouping is fixed when the
-# kernel is compiled, so results still repeat bit for bit on one machine type. NaN and inf keep their meaning.
-_REASSOCIATE = {"reassoc", "contract", "arcp", "nsz"}
+# kernel is compiled, so results repeat bit for bit. NaN and inf keep their meaning. Divisions stay divisions:
+# with "arcp" they begin with the processor's estimates of 1/x and 1/sqrt(x), which differ between makers.
+_REASSOCIATE = {"reassoc", "contract", "nsz"}
 
 
 def _decorator(**options: Any) -> Callable[[Callable], Callable]:
