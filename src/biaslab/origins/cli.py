@@ -273,7 +273,7 @@ def select_sets(
     random_sizes: Sizes = "",
     random_sets: Annotated[int, typer.Option(help="Random sets of each size.", min=0)] = 0,
 ) -> None:
-    """Select the documents of every perturbation set: the most influential ones, and random ones."""
+    """Select documents to remove: those that raise each bias (decrease), those that lower it, random ones."""
     from biaslab.core.io import read_parquet, write_parquet
     from biaslab.origins import perturbation
 
@@ -445,14 +445,11 @@ def compare_ppmi(
 def highlight(
     of: OfSetup,
     weat: WordSetFile,
-    increase: Annotated[
-        Path, typer.Option(help="Page of the document whose removal raises the bias most."), To.FILE
-    ],
-    decrease: Annotated[
-        Path, typer.Option(help="Page of the document whose removal lowers the bias most."), To.FILE
-    ],
+    raises: Annotated[Path, typer.Option(help="Page of the document that raises the bias most."), To.FILE],
+    lowers: Annotated[Path, typer.Option(help="Page of the document that lowers the bias most."), To.FILE],
 ) -> None:
     """Write the most influential documents as pages, each word coloured by its contribution."""
+    from biaslab.bias.names import LOWERS, RAISES
     from biaslab.bias.word_sets import read_word_sets
     from biaslab.origins.report.explanation import Corpus, explain, extremes
     from biaslab.origins.report.highlight import write_page
@@ -462,10 +459,10 @@ def highlight(
     word_sets = read_word_sets(weat)
     corpus = Corpus(Setup(Unit(of.setup), of.results / "origins" / of.setup))
     baseline = corpus.setup.baseline_mean(word_sets.name)
-    for kind, number in extremes(corpus.setup, word_sets.name).items():
+    for effect, number in extremes(corpus.setup, word_sets.name).items():
         document = corpus.document(number)
         part = (word_sets, baseline, explain(corpus, document, word_sets))
-        write_page({"increase": increase, "decrease": decrease}[kind], of.setup, document, [part])
+        write_page({RAISES: raises, LOWERS: lowers}[effect], of.setup, document, [part])
 
 
 @app.command("explain")

@@ -193,10 +193,10 @@ def test_command_writes_the_same_gradients(monkeypatch, folder, tmp_path):
 
 def test_highlight_writes_the_two_ends_the_same_each_time(monkeypatch, folder, tmp_path):
     for name in ("one", "two"):
-        pages = [f"--{kind}={tmp_path / name / kind}.html" for kind in ("increase", "decrease")]
+        pages = [f"--{kind}={tmp_path / name / kind}.html" for kind in ("raises", "lowers")]
         assert run(monkeypatch, folder, "highlight", "--setup", "tiny", "--weat", "weat1.yaml", *pages) == 0
     bias = read_parquet(folder / "results/origins/tiny/differential_bias/weat1.parquet")
-    for kind, row in (("increase", "idxmin"), ("decrease", "idxmax")):
+    for kind, row in (("raises", "idxmax"), ("lowers", "idxmin")):
         text = (tmp_path / "one" / f"{kind}.html").read_text(encoding="utf-8")
         assert text == (tmp_path / "two" / f"{kind}.html").read_text(encoding="utf-8")
         page = Page(text)

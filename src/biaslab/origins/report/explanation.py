@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import locate, read_yaml
@@ -18,7 +19,6 @@ from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.gradient import contributions, token_contributions
 from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import DECREASE, INCREASE
 from biaslab.run.area import Unit
 
 
@@ -222,6 +222,6 @@ def _look_up(config: Path, *keys: str) -> Any:
 
 
 def extremes(setup: Setup, weat: str) -> dict[str, int]:
-    """Return the document whose removal raises the bias most (``increase``), and lowers it (``decrease``)."""
+    """Return the document that raises the bias most, and the one that lowers it most."""
     means = setup.differential_bias(weat)["influence_mean"]
-    return {INCREASE: int(means.idxmin()), DECREASE: int(means.idxmax())}
+    return {RAISES: int(means.idxmax()), LOWERS: int(means.idxmin())}
