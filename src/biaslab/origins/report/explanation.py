@@ -15,6 +15,7 @@ from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import locate, read_yaml
 from biaslab.core.io import read_npz, read_parquet
+from biaslab.embeddings.corpus import read_tokens
 from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.gradient import contributions, token_contributions
 from biaslab.origins.grid import ESTIMATORS
@@ -54,9 +55,9 @@ class Corpus:
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self._documents = setup.documents()
-        self._words = np.array(read_vocabulary(setup.folder / "vocabulary.tsv").words, dtype=object)
-        arrays = read_npz(setup.folder / "corpus.npz", ("tokens", "offsets"))
-        self._tokens, self._offsets = arrays["tokens"], arrays["offsets"]
+        vocabulary = read_vocabulary(setup.folder / "vocabulary.tsv")
+        self._words = np.array(vocabulary.words, dtype=object)
+        self._tokens, self._offsets = read_tokens(setup.folder / "corpus.npz", vocabulary)
 
     @cached_property
     def window(self) -> int:
