@@ -345,7 +345,7 @@ def _place(column: str, names: list[str], path: str | os.PathLike, separator: st
     if names.count(column) > 1:
         raise InputError(f"{path}: the column '{column}' is there twice; rename one")
     if column not in names:
-        near = suggest(column, names) or separator_hint(names, separator)
+        near = separator_hint(names, separator) or suggest(column, names)
         raise InputError(f"{path}: there is no column '{column}' (it has {', '.join(names)}){near}")
     return names.index(column)
 

@@ -251,7 +251,7 @@ class ListFile:
             raise InputError(f"{self.path}: the column '{twice}' is there twice; rename one")
         for column in self.columns.all:
             if column not in names:
-                near = suggest(column, names) or separator_hint(names, self._delimiter or "")
+                near = separator_hint(names, self._delimiter or "") or suggest(column, names)
                 raise InputError(
                     f"{self.path}: there is no column '{column}' (it has {', '.join(names)}){near}"
                 )
