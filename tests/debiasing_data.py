@@ -229,8 +229,8 @@ def _document_ranking() -> pd.DataFrame:
         for measure, tail, top in (
             ("effect_size", "", 0),
             ("spearman", "", 0),
-            ("overlap", "increase", 10),
-            ("overlap", "decrease", 10),
+            ("overlap", "raises", 10),
+            ("overlap", "lowers", 10),
         )
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))

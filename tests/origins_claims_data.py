@@ -178,7 +178,7 @@ def _write_documents(folder, works):
         write_text(folder / "figures" / f"figure3_sets_{weat}.svg", "<svg/>")
     listed = pd.DataFrame(
         {
-            "effect": np.repeat(["decreasing", "increasing"], LISTED),
+            "effect": np.repeat(["lowers", "raises"], LISTED),
             "rank": np.tile(np.arange(1, LISTED + 1), 2),
             "title": "An article",
             "influence_mean": np.repeat([-0.05, 0.05], LISTED) if works else 0.0,

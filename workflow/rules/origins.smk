@@ -1,3 +1,4 @@
+from biaslab.bias.names import EFFECTS
 from biaslab.origins import grid, sets
 from biaslab.origins.inputs import Inputs as OriginsInputs
 
@@ -132,14 +133,14 @@ rule highlight_documents:
         word_sets=ORIGINS.word_set,
     output:
         **{
-            kind: report(
-                f"results/origins/{{setup}}/context_{{weat}}_{kind}.html",
+            effect: report(
+                f"results/origins/{{setup}}/context_{{weat}}_{effect}.html",
                 category=PLAN.area("origins").paper,
                 subcategory="Documents",
                 caption="../report/context.rst",
-                labels={"item": f"Removal: {kind}", "setup": "{setup}", "weat": "{weat}"},
+                labels={"item": f"Document that {effect} the bias", "setup": "{setup}", "weat": "{weat}"},
             )
-            for kind in sets.TARGETED_KINDS
+            for effect in EFFECTS
         },
     log:
         "results/logs/origins/{setup}/highlight_documents/{weat}.log",
@@ -154,8 +155,8 @@ rule highlight_documents:
     message:
         "{wildcards.setup}: highlight the documents with the most influence on {wildcards.weat}"
     shell:
-        "biaslab origins highlight --setup {wildcards.setup} --results {params.results} {params.weats} --increase {output.increase}"
-        " --decrease {output.decrease} > {log} 2>&1"
+        "biaslab origins highlight --setup {wildcards.setup} --results {params.results} {params.weats} --raises {output.raises}"
+        " --lowers {output.lowers} > {log} 2>&1"
 
 
 rule select_sets:

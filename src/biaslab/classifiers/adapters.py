@@ -15,6 +15,7 @@ from biaslab.core.errors import InputError
 __all__ = ["CallableModel", "TorchModel", "adapt", "from_sklearn"]
 
 if TYPE_CHECKING:
+    import pandas as pd
     import torch
 
 STEP = 1.0
@@ -24,7 +25,13 @@ _NAME = "the classifier"
 _LEAST = np.finfo(np.float64).tiny
 
 
-def adapt(classifier: object, n_attributes: int, n_classes: int, label: Category | None = None) -> Model:
+def adapt(
+    classifier: object,
+    n_attributes: int,
+    n_classes: int,
+    label: Category | None = None,
+    table: Callable[[np.ndarray], "pd.DataFrame"] | None = None,
+) -> Model:
     """Return a classifier of the user's as a model, by what it is.
 
     Parameters
@@ -36,6 +43,10 @@ def adapt(classifier: object, n_attributes: int, n_classes: int, label: Category
     label : Category, optional
         The labels of the data. With it the outputs of a classifier that has ``classes_`` are put in the order
         of the data's classes; all others have to be in that order.
+    table : callable, optional
+        Takes samples, (n, d) float64, and returns them as a table with named columns, as `encoding.as_table`
+        does. With it a classifier that was fitted on named columns (``feature_names_in_``) is asked about
+        such a table.
 
     Returns
     -------
@@ -65,7 +76,25 @@ def adapt(classifier: object, n_attributes: int, n_classes: int, label: Category
             f"a {type(classifier).__name__} is no classifier; give a function that returns the probabilities"
             " of the classes, a torch module that returns logits, or an object with predict_proba"
         )
+    names = getattr(getattr(function, "__self__", classifier), "feature_names_in_", None)
+    if names is not None and table is not None:
+        function = _on_table(function, [str(name) for name in names], table, n_attributes)
     return CallableModel(function, n_attributes, n_classes, order=order)
+
+
+def _on_table(
+    function: Callable, names: list[str], table: Callable[[np.ndarray], "pd.DataFrame"], n_attributes: int
+) -> Callable[[np.ndarray], Any]:
+    """Return a function of samples that asks one of tables with named columns."""
+    known = list(table(np.zeros((1, n_attributes))).columns)
+    lacking = [name for name in names if name not in known]
+    if lacking:
+        raise InputError(
+            f"the classifier was fitted on the columns {', '.join(names)}, but the schema has no"
+            f" {', '.join(lacking)} (it has {', '.join(known)}); name them there, or fit it on numbers"
+        )
+    how = "a pandas table of the columns that it was fitted on, as the file has them"
+    return lambda X: ask(_NAME, f"{len(X)} rows of a table", how, function, table(X)[names])
 
 
 def _order(classifier: object, label: Category) -> list[int] | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.classifiers.schema import CLIP, REFUSE, WHITESPACE, Attribute, Schema
+from biaslab.classifiers.schema import CLIP, REFUSE, WHITESPACE, Attribute, Integer, Schema
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import bounded_lines, check_whole, separator_hint
 
@@ -132,6 +132,33 @@ def decode(X: np.ndarray, schema: Schema) -> pd.DataFrame:
         codes, places = np.unique(column, return_inverse=True)
         words[attribute.name] = np.array([attribute.word(int(c)) for c in codes], object)[places]
     return pd.DataFrame(words, dtype=str)
+
+
+def as_table(X: np.ndarray, schema: Schema) -> pd.DataFrame:
+    """Show encoded samples as the columns of the table that they are read from.
+
+    Parameters
+    ----------
+    X : (n, d) float or int
+        Rounded, and categories and bins put into their domain.
+    schema : Schema
+
+    Returns
+    -------
+    pandas.DataFrame
+        A column an attribute, by its column in the file, with the numbers and words that the file has; for a
+        range of numbers its lowest.
+    """
+    codes = np.rint(X).astype(np.int64)
+    columns = {}
+    for of_column, attribute in zip(codes.T, schema.attributes, strict=True):
+        inside = (
+            of_column if isinstance(attribute, Integer) else of_column.clip(attribute.low, attribute.high)
+        )
+        known, places = np.unique(inside, return_inverse=True)
+        cells = pd.Series([attribute.cell(int(code)) for code in known])
+        columns[attribute.column] = cells.take(places).reset_index(drop=True)
+    return pd.DataFrame(columns)
 
 
 def _codes(
@@ -318,7 +345,7 @@ def _place(column: str, names: list[str], path: str | os.PathLike, separator: st
     if names.count(column) > 1:
         raise InputError(f"{path}: the column '{column}' is there twice; rename one")
     if column not in names:
-        near = suggest(column, names) or separator_hint(names, separator)
+        near = separator_hint(names, separator) or suggest(column, names)
         raise InputError(f"{path}: there is no column '{column}' (it has {', '.join(names)}){near}")
     return names.index(column)
 

@@ -125,6 +125,39 @@ def classes_of(classifier: object) -> list[str] | None:
     return names
 
 
+def positive_column(name: str, classes: Sequence[str] | None, positive: str | None) -> int:
+    """Return which of two columns of probabilities is that of the positive class, by the classifier's names.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the classifier.
+    classes : sequence of str, optional
+        What the classifier calls its outputs (`classes_of`).
+    positive : str, optional
+        The positive one of them; without it, 1 or True.
+
+    Raises
+    ------
+    InputError
+        When the classifier names no classes, not two of them, or none that is known to be positive.
+    """
+    if classes is None:
+        raise InputError(
+            f"{name} returned two columns and has no classes_ that says which is which; return the"
+            " probability of the positive class alone, or set classes_, [0, 1] if the second is positive"
+        )
+    if len(classes) == 2:
+        for known in (positive, "1", "True"):
+            if known in classes:
+                return list(classes).index(known)
+    raise InputError(
+        f"{name} has the classes {', '.join(classes)}; "
+        + (f"none is '{positive}': " if positive is not None else "")
+        + "name the positive one of two with --positive"
+    )
+
+
 def label_text(label: object) -> str:
     """Return a label as a table of text has it: the number 1.0 is 1."""
     if isinstance(label, float) and label.is_integer():

@@ -4,6 +4,7 @@ import bisect
 import functools
 import itertools
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,6 +138,7 @@ _TABLE = {
         "label": _LABEL,
     },
 }
+_DIGITS = re.compile(r"[+-]?\d{1,18}")
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,10 @@ class Integer:
             return number
         code = (number - self.offset) // self.divide_by
         return min(max(code, self.low), self.high) if self.clip else code
+
+    def cell(self, code: int) -> int:
+        """Return a number of the table that is encoded so: the lowest, where it stands for several."""
+        return code if self.coded else code * self.divide_by + self.offset
 
     def word(self, code: int) -> str:
         """Return the number, or the range of numbers, that an encoded number stands for."""
@@ -235,6 +241,13 @@ class Category:
             raise ValueError(f"is none of the values {_listed(list(self.codes))}{near}")
         return self.codes[text]
 
+    def cell(self, code: int) -> str | int:
+        """Return what the table writes for a value, the first of several; whole numbers as numbers."""
+        if self.coded:
+            return code
+        text = next((text for text, place in self.codes.items() if place == code), self.values[code])
+        return int(text) if all(map(_DIGITS.fullmatch, self.codes)) else text
+
     def word(self, code: int) -> str:
         """Return the name of a value."""
         return self.values[code] if self.low <= code <= self.high else f"{code} (no value)"
@@ -273,6 +286,10 @@ class Bins:
             When it is no number; the message ends a sentence that begins with the field.
         """
         return bisect.bisect_right(self.edges, _finite(text))
+
+    def cell(self, code: int) -> float:
+        """Return a number in a bin: where it begins; of the first one, which has no beginning, one less."""
+        return float(self.edges[0] - 1 if code <= 0 else self.edges[min(code, self.high) - 1])
 
     def word(self, code: int) -> str:
         """Return the numbers in a bin."""

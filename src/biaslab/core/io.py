@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError, one_line
-from biaslab.core.files import DAMAGED_ZIP, atomic_path, check_whole
+from biaslab.core.files import DAMAGED_ZIP, atomic_path, check_whole, separator_hint
 
 FLOAT_FORMAT = "%.10g"
 MAX_PACKED_BYTES = 2**28
@@ -57,7 +57,9 @@ def read_tsv(
         raise InputError(f"{path}: not a tab-separated table ({one_line(error)})") from error
     missing = [c for c in columns if c not in table.columns]
     if missing:
-        raise InputError(f"{path}: column '{missing[0]}' is missing (it has {', '.join(table.columns)})")
+        names = list(table.columns)
+        hint = separator_hint(names, "\t")
+        raise InputError(f"{path}: column '{missing[0]}' is missing (it has {', '.join(names)}){hint}")
     return table
 
 

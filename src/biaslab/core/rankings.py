@@ -8,26 +8,28 @@ TOP = (10, 30, 100)
 """Items at an end of a ranking whose overlap is measured."""
 
 
-def agreement(a: np.ndarray, b: np.ndarray) -> dict[tuple[str, str, int], float]:
-    """Return rank correlation and overlaps at either tail of two rankings.
+def agreement(a: np.ndarray, b: np.ndarray, ends: tuple[str, str]) -> dict[tuple[str, str, int], float]:
+    """Return rank correlation and overlaps at either end of two rankings.
 
     Parameters
     ----------
     a, b : (n,) float
         What the items are ranked by. Equal values are in the order of the items.
+    ends : (str, str)
+        How the ends are called: that of the largest values, and that of the smallest.
 
     Returns
     -------
     dict of (str, str, int) to float
-        By measure, tail and top: ``("spearman", "", 0)``, and ``("overlap", tail, top)``, the share of the
-        `top` items at a tail (increase: the smallest values, decrease: the largest) that both have there, for
-        every `top` of ``TOP`` that is at most half of all items.
+        By measure, end and top: ``("spearman", "", 0)``, and ``("overlap", end, top)``, the share of the
+        `top` items at one of `ends` that both have there, for every `top` of ``TOP`` that is at most half
+        of all items.
     """
     found = {("spearman", "", 0): rank_correlation(a, b)}
     first, second = np.argsort(a, kind="stable"), np.argsort(b, kind="stable")
     for top in TOP:
         if 2 * top <= len(a):
-            for tail, part in (("increase", slice(top)), ("decrease", slice(-top, None))):
+            for end, part in zip(ends, (slice(-top, None), slice(top)), strict=True):
                 shared = np.intersect1d(first[part], second[part])
-                found["overlap", tail, top] = len(shared) / top
+                found["overlap", end, top] = len(shared) / top
     return found

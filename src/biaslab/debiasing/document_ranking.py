@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.names import EFFECTS
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
@@ -129,7 +130,7 @@ def _agreements(
 def _agreement(a: np.ndarray, b: np.ndarray) -> dict[tuple[str, str, int], float]:
     """Return the agreement of two rankings; NaN where one ranks nothing."""
     ranks = all(np.isfinite(x).all() and np.ptp(x) > 0 for x in (a, b))
-    return {key: value if ranks else math.nan for key, value in agreement(a, b).items()}
+    return {key: value if ranks else math.nan for key, value in agreement(a, b, EFFECTS).items()}
 
 
 def _summary(of_seeds: np.ndarray, of_mean: float) -> tuple[int, float, float, float, float]:

@@ -53,10 +53,9 @@ class Inputs:
         """Return a function that gives the options for the lists of the authors that are there."""
 
         def named(wildcards: Any, input: Any) -> list[str]:
-            return [
-                f"{option} {shlex.quote(str(path))}"
-                for option, path in zip(names, input.get("authors"), strict=False)
-            ]
+            paths = input.get("authors") or []  # of all the options, or of none
+            options = zip(names, paths, strict=True) if paths else ()
+            return [f"{option} {shlex.quote(str(path))}" for option, path in options]
 
         return named
 

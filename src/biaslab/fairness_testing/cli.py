@@ -177,7 +177,10 @@ def _classifier(
     model: str, table: "Data | None", schema: "Schema", epochs: int, seed: int, out: Path
 ) -> "Model":
     """Return the classifier that an argument names; a network that is trained is kept in the folder."""
+    from functools import partial
+
     from biaslab.classifiers.adapters import adapt
+    from biaslab.classifiers.encoding import as_table
     from biaslab.classifiers.foreign import import_object
     from biaslab.classifiers.networks import load_network, save_network
 
@@ -197,7 +200,8 @@ def _classifier(
         save_network(out / "network.npz", network)
         return network
     found = load_network(Path(model)) if model.endswith(".npz") else import_object(model)
-    return adapt(found, schema.domain.n_attributes, n_classes, schema.label)
+    table = partial(as_table, schema=schema)
+    return adapt(found, schema.domain.n_attributes, n_classes, schema.label, table)
 
 
 def _search(

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy.special import logit
 
-from biaslab.classifiers.foreign import ask, check_probabilities, classes_of, import_object, numbers
-from biaslab.core.errors import InputError, one_line
+from biaslab.classifiers.foreign import (
+    ask,
+    check_probabilities,
+    classes_of,
+    import_object,
+    numbers,
+    positive_column,
+)
+from biaslab.core.errors import InputError
+from biaslab.text.label_names import label_names
 
 if TYPE_CHECKING:
     import torch
@@ -87,14 +95,14 @@ def load_folder(folder: str | Path, device: str = "auto", positive: str | None =
         When a file is missing or wrong, there is no classifier of two labels, or no such device.
     """
     from biaslab.text.devices import choose_device
-    from biaslab.text.encoder import load_classifier
+    from biaslab.text.encoder import load_classifier, put_positive_second
     from biaslab.text.tokens import Tokenizer
 
     folder = Path(folder)
-    model = load_classifier(folder).to(choose_device(device))
+    model = put_positive_second(load_classifier(folder), label_names(folder).get(positive, 1))
     tokenizer = Tokenizer.load(folder / "vocab.txt")
     removed = _removed(folder / TRAINING_FILE, tokenizer)
-    return FolderClassifier(model, tokenizer, removed, label_names(folder).get(positive, 1))
+    return FolderClassifier(model.to(choose_device(device)), tokenizer, removed)
 
 
 @dataclass(frozen=True)
@@ -103,18 +111,16 @@ class FolderClassifier:
 
     Attributes
     ----------
-    model : BertForSequenceClassification
+    model : BertClassifier
+        Its label 1 is the positive one.
     tokenizer : Tokenizer
     removed : frozenset of int
         Word pieces that are taken out of every text.
-    positive : int
-        Which of the labels 0 and 1 is the positive one.
     """
 
     model: "torch.nn.Module"
     tokenizer: "Tokenizer"
     removed: frozenset[int] = frozenset()
-    positive: int = 1
 
     @property
     def max_length(self) -> int:
@@ -130,7 +136,7 @@ class FolderClassifier:
         from biaslab.text.encoder import predict
 
         scores = predict(self.model, self.tokens(texts), self.tokenizer.pad, progress=progress)
-        return scores.astype(np.float64) * (1 if self.positive else -1)
+        return scores.astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -186,36 +192,9 @@ class CallableClassifier:
         check_probabilities(p, self.name, "text", start)
         if p.ndim == 1:
             return logit(p)
-        column = self._positive_column()
+        column = positive_column(self.name, self.classes, self.positive)
         with np.errstate(divide="ignore"):
             return np.log(p[:, column]) - np.log(p[:, 1 - column])
-
-    def _positive_column(self) -> int:
-        """Return which of two columns is the positive class, by what the classifier calls them."""
-        classes = self.classes
-        if classes is None:
-            raise InputError(
-                f"{self.name} returned two columns and has no classes_ that says which is which; return the"
-                " probability of the positive class alone, or set classes_, [0, 1] if the second is positive"
-            )
-        if len(classes) == 2:
-            for known in (self.positive, "1", "True"):
-                if known in classes:
-                    return list(classes).index(known)
-        raise InputError(
-            f"{self.name} has the classes {', '.join(classes)}; "
-            + (f"none is '{self.positive}': " if self.positive is not None else "")
-            + "name the positive one of two with --positive"
-        )
-
-
-def label_names(folder: str | Path) -> dict[str, int]:
-    """Return the numbers of the labels by what the configuration of a BERT calls them."""
-    try:
-        names = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
-        return {str(name): int(number) for number, name in names.items()}
-    except (OSError, ValueError, AttributeError) as error:
-        raise InputError(f"{folder}: config.json names no labels ({one_line(error)}); fix it") from error
 
 
 def _removed(path: Path, tokenizer: "Tokenizer") -> frozenset[int]:

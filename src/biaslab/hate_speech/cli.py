@@ -240,6 +240,10 @@ def explain(
         To.STEM,
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Sentences of the file to explain.", min=1)] = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(help="The positive label, where the classifier has names for its labels; else 1."),
+    ] = None,
     seed: Seed = 1,
     threads: Threads = 1,
     device: Device = "auto",
@@ -251,12 +255,14 @@ def explain(
     from biaslab.hate_speech.own_explanation import explain_sentences
     from biaslab.text.devices import make_deterministic
     from biaslab.text.identifiers import read_identifiers
+    from biaslab.text.label_names import positive_label
 
     make_deterministic(threads)
     sentences = _sentences(sentence, file, limit)
     mask = _mask(masking)
     terms = read_identifiers(identifiers).terms if identifiers else ()
-    classifier = load_folder(model, device)
+    classifier = load_folder(model, device, positive)
+    positive_label(model, positive)  # asks for it where the labels have names
     language_model = _language_model(model, classifier, explaining, seed)
     contexts = _contexts(explaining, language_model)
     with _bars() as progress:
@@ -341,11 +347,12 @@ def _classifier(model: str, device: str, threads: int, positive: str | None) -> 
         from biaslab.text.devices import make_deterministic
 
         make_deterministic(threads)
-    from biaslab.hate_speech.adapters import label_names, load_classifier_of
+    from biaslab.hate_speech.adapters import load_classifier_of
+    from biaslab.text.label_names import label_names, say_more
 
     classifier = load_classifier_of(model, device, positive)
     named = label_names(model) if Path(model).is_dir() else {}
-    if named and positive not in named and not any(name.startswith("LABEL_") for name in named):
+    if say_more(named) and positive not in named:
         _say(f"{model}: its label 1 is taken for the positive one; it calls them {', '.join(named)}")
     return classifier
 

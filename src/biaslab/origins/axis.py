@@ -28,7 +28,8 @@ def project_words(
     Parameters
     ----------
     batches : sequence of path-like
-        Batch files of the baselines and, for every test, of one increase set and one decrease set.
+        Batch files of the baselines and, for every test, of the largest
+        set that raises the bias and of the largest that lowers it.
     vocabulary : Vocabulary
         The words of the embeddings, with their counts.
     word_sets : sequence of WordSets

@@ -273,7 +273,7 @@ def select_sets(
     random_sizes: Sizes = "",
     random_sets: Annotated[int, typer.Option(help="Random sets of each size.", min=0)] = 0,
 ) -> None:
-    """Select the documents of every perturbation set: the most influential ones, and random ones."""
+    """Select documents to remove: those that raise each bias (decrease), those that lower it, random ones."""
     from biaslab.core.io import read_parquet, write_parquet
     from biaslab.origins import perturbation
 
@@ -426,11 +426,11 @@ def compare_ppmi(
     """Compare the bias in the baseline embeddings with that in the PPMI representation, over random tests."""
     from biaslab.bias.word_sets import in_vocabulary, read_word_sets
     from biaslab.core.io import write_tsv
-    from biaslab.embeddings import cooccurrence as counts
     from biaslab.embeddings.vocabulary import read_vocabulary
     from biaslab.origins import ppmi_comparison as comparison
 
-    words, x = read_vocabulary(vocabulary), counts.read(cooccurrence)
+    words = read_vocabulary(vocabulary)
+    x = _read_counts(cooccurrence, vocabulary, words)
     tests = [read_word_sets(path) for path in weat]
     sizes = [len(names) for names in tests[0].sets.values()]
     drawn = comparison.random_word_sets(x, sizes, count, contexts, seed)
@@ -445,14 +445,11 @@ def compare_ppmi(
 def highlight(
     of: OfSetup,
     weat: WordSetFile,
-    increase: Annotated[
-        Path, typer.Option(help="Page of the document whose removal raises the bias most."), To.FILE
-    ],
-    decrease: Annotated[
-        Path, typer.Option(help="Page of the document whose removal lowers the bias most."), To.FILE
-    ],
+    raises: Annotated[Path, typer.Option(help="Page of the document that raises the bias most."), To.FILE],
+    lowers: Annotated[Path, typer.Option(help="Page of the document that lowers the bias most."), To.FILE],
 ) -> None:
     """Write the most influential documents as pages, each word coloured by its contribution."""
+    from biaslab.bias.names import LOWERS, RAISES
     from biaslab.bias.word_sets import read_word_sets
     from biaslab.origins.report.explanation import Corpus, explain, extremes
     from biaslab.origins.report.highlight import write_page
@@ -462,10 +459,10 @@ def highlight(
     word_sets = read_word_sets(weat)
     corpus = Corpus(Setup(Unit(of.setup), of.results / "origins" / of.setup))
     baseline = corpus.setup.baseline_mean(word_sets.name)
-    for kind, number in extremes(corpus.setup, word_sets.name).items():
+    for effect, number in extremes(corpus.setup, word_sets.name).items():
         document = corpus.document(number)
         part = (word_sets, baseline, explain(corpus, document, word_sets))
-        write_page({"increase": increase, "decrease": decrease}[kind], of.setup, document, [part])
+        write_page({RAISES: raises, LOWERS: lowers}[effect], of.setup, document, [part])
 
 
 @app.command("explain")
@@ -718,18 +715,20 @@ def plant_documents(
     import pandas as pd
 
     from biaslab.core.io import read_npz, read_parquet, write_npz, write_parquet, write_tsv
+    from biaslab.embeddings.corpus import read_tokens
     from biaslab.embeddings.vocabulary import read_vocabulary
     from biaslab.origins.planting import plant
 
-    arrays, words = read_npz(source.corpus), read_vocabulary(source.vocabulary)
+    words = read_vocabulary(source.vocabulary)
+    tokens, offsets = read_tokens(source.corpus, words)
     titles, tests = read_parquet(source.documents, ["id", "title"]), _read_tests(weat, words)
-    made = plant(arrays["tokens"], arrays["offsets"], titles, words, tests, count, dose, seed)
+    made = plant(tokens, offsets, titles, words, tests, count, dose, seed)
     write_tsv(
         to.out_vocabulary, pd.DataFrame({"word": made.vocabulary.words, "count": made.vocabulary.counts})
     )
     write_parquet(to.out_documents, made.documents)
-    n_source = np.int64(arrays["n_source_tokens"])  # of the corpus as it was read
-    write_npz(to.out_corpus, tokens=made.tokens, offsets=made.offsets, n_source_tokens=n_source)
+    n_source = read_npz(source.corpus, ("n_source_tokens",))["n_source_tokens"]  # as it was read
+    write_npz(to.out_corpus, tokens=made.tokens, offsets=made.offsets, n_source_tokens=np.int64(n_source))
 
 
 @app.command("recall")
@@ -954,13 +953,26 @@ def _of_test(files: dict[str, Path], weat: str) -> Path:
 
 def _read(files: CountedCorpus) -> "tuple[Vocabulary, Cooccurrence, np.ndarray, np.ndarray]":
     """Read the vocabulary, the counts, the word ids and the offsets of a corpus."""
-    from biaslab.core.io import read_npz
-    from biaslab.embeddings import cooccurrence
+    from biaslab.embeddings.corpus import read_tokens
     from biaslab.embeddings.vocabulary import read_vocabulary
 
-    words, x = read_vocabulary(files.vocabulary), cooccurrence.read(files.cooccurrence)
-    arrays = read_npz(files.corpus, ("tokens", "offsets"))
-    return words, x, arrays["tokens"], arrays["offsets"]
+    words = read_vocabulary(files.vocabulary)
+    x = _read_counts(files.cooccurrence, files.vocabulary, words)
+    return words, x, *read_tokens(files.corpus, words)
+
+
+def _read_counts(path: Path, vocabulary: Path, words: "Vocabulary") -> "Cooccurrence":
+    """Read the counts of a corpus, which must be of as many words as its vocabulary has."""
+    from biaslab.core.errors import InputError
+    from biaslab.embeddings import cooccurrence
+
+    x = cooccurrence.read(path)
+    if x.n_words != len(words):
+        raise InputError(
+            f"{path}: counts of {x.n_words} words, but {vocabulary} has {len(words)}; name the files of one"
+            " corpus"
+        )
+    return x
 
 
 def _read_tests(
@@ -989,10 +1001,7 @@ def _read_for_ppmi(
     files: CountedCorpus, weat: list[Path]
 ) -> "tuple[Cooccurrence, np.ndarray, np.ndarray, list[WeatIndices]]":
     """Read the counts, the word ids and the offsets of a corpus, and the tests."""
-    from biaslab.origins.ppmi_scan import check_vocabulary
-
     words, x, tokens, offsets = _read(files)
-    check_vocabulary(x, len(words))
     return x, tokens, offsets, _read_tests(weat, words)
 
 

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from biaslab.bias.names import EFFECTS
 from biaslab.core.files import locate
 from biaslab.origins import grid, sets
 from biaslab.run.command import options, repeated
@@ -236,10 +237,10 @@ class Inputs:
     def pages(self) -> list[str]:
         """Return the pages of documents, of every test of every setup."""
         return [
-            f"{FOLDER}/{name}/context_{weat}_{kind}.html"
+            f"{FOLDER}/{name}/context_{weat}_{effect}.html"
             for name, setup in self.setups.items()
             for weat in setup["bias"]["weats"]
-            for kind in sets.TARGETED_KINDS
+            for effect in EFFECTS
         ]
 
     def _tests(self, wildcards: Any) -> list[str]:

@@ -17,7 +17,7 @@ def select_sets(
     random_sets: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Select the documents of every increase, decrease and random set.
+    """Select the documents that raise a bias most, those that lower it most, and random ones.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def select_sets(
     -------
     pandas.DataFrame
         Columns set, weat (empty for random sets), kind, size, replicate, document; one row a document of a
-        set. ``decrease`` sets hold the documents whose removal lowers the bias, those with the largest
-        differential bias; ``increase`` sets those with the lowest. Of equal documents the first in the corpus
-        goes first.
+        set. ``decrease`` sets hold the documents that raise the bias, those with the largest differential
+        bias; ``increase`` sets those that lower it: their removal does what the name says.
+        Of equal documents the first in the corpus goes first.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def select_sets(
 
 
 def select_targeted(ranking: str, weat: str, values: np.ndarray, sizes: Sequence[int]) -> pd.DataFrame:
-    """Select the documents at both ends of an order: those of the increase and decrease sets.
+    """Select the documents at both ends of an order: those that lower a bias, and those that raise it.
 
     Parameters
     ----------

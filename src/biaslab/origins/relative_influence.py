@@ -19,12 +19,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.names import EFFECTS
 from biaslab.core.errors import InputError
 from biaslab.core.rankings import TOP
 from biaslab.core.stats import mean_interval, rank_correlation
 from biaslab.origins.cross_fitting import seed_values
 from biaslab.origins.grid import ESTIMATORS, TEST_WORD_COUNTS
-from biaslab.origins.sets import DECREASE, INCREASE
 
 RELATIVE = THETA, L = ("theta", "l")
 """By what length influence is divided."""
@@ -94,7 +94,7 @@ def compare_orders(
     -------
     pandas.DataFrame
         Of documents that hold a word of the test, a row an ``order`` (``influence``, ``theta``, ``l``),
-        ``tail`` (increase: the lowest, decrease: the highest values) and ``top``, the documents at it; the
+        ``tail`` (raises: the highest, lowers: the lowest values) and ``top``, the documents at it; the
         first row is of all, with no order. ``spearman``, the rank correlation with influence, mean over the
         baselines with Student's 95% interval; means over the documents of their ``tokens`` and
         ``test_words``, with such intervals; ``overlap``, the share of the documents that influence has there,
@@ -113,7 +113,7 @@ def compare_orders(
         agreement = [np.mean(found), *mean_interval(found)]
         sorted_documents = np.argsort(table[f"{order}_mean"].to_numpy()[held], kind="stable")
         for top in (n for n in TOP if 2 * n <= len(held)):
-            for tail, part in ((INCREASE, slice(top)), (DECREASE, slice(-top, None))):
+            for tail, part in zip(EFFECTS, (slice(-top, None), slice(top)), strict=True):
                 chosen = sorted_documents[part]
                 first = ends.setdefault((tail, top), chosen)
                 overlap = len(np.intersect1d(chosen, first)) / top

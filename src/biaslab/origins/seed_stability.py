@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.names import EFFECTS
 from biaslab.core.errors import InputError
 from biaslab.core.rankings import agreement
 from biaslab.core.rng import stream
@@ -35,7 +36,7 @@ def stability(differential_bias: pd.DataFrame, weat: str, seed: int) -> pd.DataF
     pandas.DataFrame
         ``weat``; ``n_seeds`` k and ``n_reference``, the seeds of the two means; ``n_draws``, ways to choose
         them; ``measure``: ``spearman``, or ``overlap``, the share of the ``top`` documents at the ``tail``
-        (increase: most negative, decrease: most positive) that both means have; its ``mean`` and ``sd``
+        (raises: most positive, lowers: most negative) that both means have; its ``mean`` and ``sd``
         (divisor n - 1) over the draws.
 
     Raises
@@ -55,7 +56,8 @@ def stability(differential_bias: pd.DataFrame, weat: str, seed: int) -> pd.DataF
     parts = []
     for k, m in sizes:
         draws = draw_seeds(n, k, m, stream(seed, "seed stability", weat, k, m))
-        found = [agreement(values[:, a].mean(axis=1), values[:, b].mean(axis=1)) for a, b in draws]
+        means = [(values[:, a].mean(axis=1), values[:, b].mean(axis=1)) for a, b in draws]
+        found = [agreement(first, second, EFFECTS) for first, second in means]
         part = pd.DataFrame(found).agg(["mean", "std"]).T.rename(columns={"std": "sd"})
         part.index = pd.MultiIndex.from_tuples(part.index, names=["measure", "tail", "top"])
         parts.append(part.reset_index().assign(n_seeds=k, n_reference=m, n_draws=len(draws)))

@@ -15,13 +15,36 @@ No test is called as one of the words is (`biaslab.bias.names.RESERVED`).
 
 from collections.abc import Sequence
 
-from biaslab.bias.names import PPMI, RANDOM, SINGLE
+from biaslab.bias.names import LOWERS, PPMI, RAISES, RANDOM, SINGLE
 from biaslab.embeddings import BASELINE
 
-__all__ = ["BASELINE", "DECREASE", "INCREASE", "PATTERN", "PPMI", "RANDOM", "SINGLE", "TARGETED_KINDS"]
+__all__ = [
+    "BASELINE",
+    "DECREASE",
+    "DOCUMENTS",
+    "EFFECT_OF",
+    "INCREASE",
+    "NAMES_NOTE",
+    "PATTERN",
+    "PPMI",
+    "RANDOM",
+]
+__all__ += ["SINGLE", "TARGETED_KINDS"]
 
 INCREASE, DECREASE = TARGETED_KINDS = ("increase", "decrease")
-"""Sets whose removal raises the bias, and sets whose removal lowers it."""
+"""Sets whose removal raises the bias, and sets whose removal lowers it: the paper names them by that."""
+
+EFFECT_OF = {DECREASE: RAISES, INCREASE: LOWERS}
+"""What the documents of a targeted set do to the bias, as readers are told; what raises it comes first."""
+
+DOCUMENTS = {DECREASE: "raise the bias", RANDOM: "random", INCREASE: "lower the bias"}
+"""What the documents of a set are, in the order in which figures have them."""
+
+NAMES_NOTE = (
+    "Sets are named, as in the paper, by what their removal does: TEST-decrease-N holds the N documents that"
+    " raise the bias most, TEST-increase-N those that lower it most."
+)
+"""What a table says that shows the names of sets."""
 
 SUBSETS = "subsets"
 """What the jobs that retrain on random subsets of the corpus are filed under."""

@@ -186,6 +186,8 @@ def rerank(
     if figure is not None:
         list_report.write_figure(measured, figure)
     typer.echo(list_report.summary(measured))
+    for line in list_report.absent_lines(measured):
+        typer.echo(f"biaslab: {line}", err=True)
     if warning := list_report.exhausted_line(measured):
         typer.echo(f"biaslab: {warning}", err=True)
 

@@ -38,6 +38,7 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = ".parquet"
 _PARQUET_ROW_BYTES = 64  # a batch of Parquet has a row for so many bytes of a chunk
 _WRITTEN_ROWS = 2**16  # at once, so that no buffer of text gets too long
+_OPEN_QUOTE = 'a quote is left open; close it, or write "" for a quote inside a field'
 _TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
@@ -199,11 +200,13 @@ class ListFile:
         if self._delimiter is None:
             return f"{self.path}, row {row + 1}"
         with self.path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            lines = csv.reader(file, delimiter=self._delimiter)
-            for number, _ in enumerate(filter(None, lines)):
-                if number == row + 1:  # 0 is the header
-                    return f"{self.path}:{lines.line_num}"
-        return str(self.path)
+            lines, number = csv.reader(file, delimiter=self._delimiter), -1  # 0 is the header
+            while number <= row:
+                begin = lines.line_num + 1
+                if (fields := next(lines, None)) is None:
+                    return str(self.path)
+                number += bool(fields)
+        return f"{self.path}:{begin}"
 
     @contextlib.contextmanager
     def _readable(self) -> Iterator[None]:
@@ -213,18 +216,24 @@ class ListFile:
         except FileNotFoundError as error:
             raise InputError(f"{self.path}: no such file; check the path") from error
         except pa.ArrowException as error:
-            raise InputError(self._explain(str(error).splitlines()[0])) from error
+            raise InputError(self._explain(str(error))) from error
         except OSError as error:
             reason = error.strerror or str(error).splitlines()[0]
             raise InputError(f"{self.path}: cannot be read ({reason}); check the file") from error
 
-    def _explain(self, problem: str) -> str:
+    def _explain(self, message: str) -> str:
+        problem = message.splitlines()[0]
         if problem == "Empty CSV file":
             return f"{self.path}: the file is empty; write a header and one candidate a line"
         if "straddling" in problem:
-            return f"{self.path}: a line is longer than {self._chunk_bytes} bytes; leave out long texts"
+            return (
+                f"{self.path}: a line is longer than {self._chunk_bytes} bytes; leave out long texts, or"
+                " close the quote that is left open"
+            )
         _, has_row, rest = problem.partition("Row #")
         number, _, reason = rest.partition(": ")
+        if has_row and number.isdigit() and message.count('"') % 2:
+            return f"{self.where(int(number) - 2)}: {_OPEN_QUOTE}"
         if has_row and number.isdigit():
             return f"{self.where(int(number) - 2)}: {reason}; repair this line"
         return f"{self.path}: not a readable table ({problem}); check the file"
@@ -242,7 +251,7 @@ class ListFile:
             raise InputError(f"{self.path}: the column '{twice}' is there twice; rename one")
         for column in self.columns.all:
             if column not in names:
-                near = suggest(column, names) or separator_hint(names, self._delimiter or "")
+                near = separator_hint(names, self._delimiter or "") or suggest(column, names)
                 raise InputError(
                     f"{self.path}: there is no column '{column}' (it has {', '.join(names)}){near}"
                 )
@@ -273,9 +282,20 @@ class ListFile:
             tqdm(total=size, unit="B", unit_scale=True, desc=self.path.name, disable=None) as progress,
             pacsv.open_csv(file, *self._text_options(self.schema.names, columns)) as reader,
         ):
+            n_rows = 0
             for batch in reader:
                 progress.update(file.tell() - progress.n)
+                n_rows += len(batch)
+                self._check_end(batch, n_rows)
                 yield pa.Table.from_batches([batch])
+
+    def _check_end(self, batch: pa.RecordBatch, n_rows: int) -> None:
+        """Refuse a last row that goes on to the end of the file, because a quote is left open in it."""
+        if not len(batch) or not batch.num_columns:
+            return
+        last = batch.column(batch.num_columns - 1)[len(batch) - 1].as_py()
+        if last.endswith(("\n", "\r")) and not _ends_with_quote(self.path):
+            raise InputError(f"{self.where(n_rows - 1)}: {_OPEN_QUOTE}")
 
     def _parquet_chunks(self, columns: Sequence[str] | None) -> Iterator[pa.Table]:
         rows = max(1, self._chunk_bytes // _PARQUET_ROW_BYTES)
@@ -407,6 +427,13 @@ class ListFile:
                 f"{self.where(first_row + row)}: the {column} is missing; fill it in, or remove the line"
             )
         return text
+
+
+def _ends_with_quote(path: Path) -> bool:
+    """Tell whether the last line of a file ends with a quote."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 4))
+        return file.read().rstrip(b"\r\n").endswith(b'"')
 
 
 @contextlib.contextmanager

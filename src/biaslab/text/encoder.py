@@ -173,6 +173,28 @@ def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertC
     return model.eval()
 
 
+def put_positive_second(model: BertClassifier, positive: int) -> BertClassifier:
+    """Exchange the labels of a classifier whose positive one is 0, so that all that is computed is of it.
+
+    Parameters
+    ----------
+    model : BertClassifier
+        It is changed.
+    positive : int
+        Which of the labels 0 and 1 is the positive one.
+
+    Returns
+    -------
+    BertClassifier
+        The same, its positive label 1.
+    """
+    if positive == 0:
+        with torch.no_grad():
+            for parameter in (model.classifier.weight, model.classifier.bias):
+                parameter.copy_(parameter.flip(0))
+    return model
+
+
 def save_classifier(
     model: BertClassifier, folder: str | os.PathLike, vocabulary_file: str | os.PathLike
 ) -> None:

@@ -284,9 +284,9 @@ def _check_header(
     names = list(header)
     for name in columns:
         if name not in names:
-            near = suggest(name, names) or f" (it has {', '.join(names) or 'none'})"
             hint = separator_hint(names, delimiter) if delimiter else ""
-            raise InputError(f"{where}: column '{name}' is missing{near}{hint}")
+            near = hint or suggest(name, names) or f" (it has {', '.join(names) or 'none'})"
+            raise InputError(f"{where}: column '{name}' is missing{near}")
         if names.count(name) > 1:
             raise InputError(f"{where}: column '{name}' is there twice; rename one")
 

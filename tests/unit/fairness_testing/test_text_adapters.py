@@ -29,9 +29,9 @@ def modules(tmp_path, monkeypatch):
     return tmp_path
 
 
-def torch_model(name):
+def torch_model(name, **options):
     pytest.importorskip("torch")
-    return load_model(f"my_torch:{name}", LEXICON)
+    return load_model(f"my_torch:{name}", LEXICON, **options)
 
 
 def bert(folder, **options):
@@ -158,6 +158,46 @@ def test_an_object_answers_for_lists_of_words(modules):
     assert gradients.dtype == np.float32
 
 
+def assert_twins(one, other):
+    labels = np.arange(len(TEXTS)) % 2
+    np.testing.assert_allclose(one.probabilities(TEXTS), other.probabilities(TEXTS), atol=1e-15)
+    np.testing.assert_allclose(one.gradients(TEXTS, labels), other.gradients(TEXTS, labels), atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["complaint_last", "complaint_first"])
+def test_an_object_with_its_classes_in_either_order_answers_alike(modules, name):
+    twin = load_model(f"my_texts:{name}", LEXICON, positive="complaint")
+    assert_twins(twin, load_model("my_texts:careful", LEXICON))
+
+
+def test_a_torch_module_with_its_classes_in_the_other_order_answers_alike(modules):
+    assert_twins(torch_model("turned", positive="complaint"), torch_model("bag"))
+    with pytest.raises(InputError, match="has the classes complaint, fine; name the positive one of two"):
+        torch_model("turned")
+
+
+def test_a_bert_with_its_labels_in_the_other_order_answers_alike(tmp_path):
+    model = bert(tmp_path / "bert")
+    from safetensors.torch import load_file, save_file
+
+    path, weights = tmp_path / "bert/config.json", tmp_path / "bert/model.safetensors"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps(config | {"id2label": {"0": "complaint", "1": "fine"}}))
+    with pytest.raises(InputError, match="calls its labels complaint and fine; name the positive one"):
+        load_model(str(tmp_path / "bert"), LEXICON)
+    with pytest.raises(InputError, match="complaint and fine; none is 'mean': name the positive one"):
+        load_model(str(tmp_path / "bert"), LEXICON, positive="mean")
+    tensors = load_file(weights)
+    turned = {k: v.flip(0).contiguous() if k.startswith("classifier.") else v for k, v in tensors.items()}
+    save_file(turned, weights, {"format": "pt"})
+    assert_twins(load_model(str(tmp_path / "bert"), LEXICON, positive="complaint"), model)
+    path.write_text(json.dumps(config | {"id2label": {"0": "a", "1": "b", "2": "c"}}))
+    with pytest.raises(
+        InputError, match=r"id2label of config\.json names a, b, c; a classifier of two labels"
+    ):
+        load_model(str(tmp_path / "bert"), LEXICON)
+
+
 def test_a_function_is_asked_in_small_batches(monkeypatch):
     asked = []
 
@@ -238,6 +278,14 @@ def test_what_a_bert_does_not_read_has_no_gradient(tmp_path):
         ("my_texts:three", "returned 3 classes; fairness is tested of classifiers into two"),
         ("my_texts:large", "returned -2.5, 3.5 for the text 1: no probability"),
         ("my_texts:fails", r"failed on 26 texts \(RuntimeError: no memory\)"),
+        (
+            "my_texts:nameless",
+            r"returned two columns and has no classes_ that says which is which",
+        ),
+        (
+            "my_texts:complaint_first",
+            "has the classes complaint, fine; name the positive one of two",
+        ),
         ("my_texts:number", "of type int, no classifier of texts"),
         ("my_texts:plain", "has no gradients"),
         ("my_texts:narrow", "gradients of 3 numbers a word, but the vectors have 6"),

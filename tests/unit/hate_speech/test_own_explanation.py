@@ -9,12 +9,14 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 import torch
+from safetensors.torch import load_file, save_file
 
 from biaslab.core.errors import InputError
 from biaslab.hate_speech.adapters import load_folder
 from biaslab.hate_speech.contexts import OC, ContextSettings
 from biaslab.hate_speech.own_explanation import explain_sentences, language_model_of
 from biaslab.text.encoder import score
+from biaslab.text.label_names import positive_label
 from own_texts_data import WORDS, remarks
 from text_data import tiny_classifier
 
@@ -50,6 +52,20 @@ def test_occlusion_of_each_word_by_a_literal_loop(classifier):
                 without, mask = ids.clone(), seen.clone()
                 without[0, i + 1], mask[0, i + 1] = classifier.tokenizer.pad, False
                 assert phi == pytest.approx(whole - float(score(classifier.model, without, mask)), abs=1e-5)
+
+
+def test_a_classifier_with_its_labels_in_the_other_order_is_explained_alike(folder, classifier):
+    plain = explain_sentences(classifier, SENTENCES, OC, None, seed=1)
+    weights, config = folder / "model.safetensors", json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"id2label": {"0": "complaint", "1": "fine"}}))
+    with pytest.raises(InputError, match="calls its labels complaint and fine; name the positive one"):
+        positive_label(folder, None)
+    tensors = load_file(weights)
+    turned = {k: v.flip(0).contiguous() if k.startswith("classifier.") else v for k, v in tensors.items()}
+    save_file(turned, weights, {"format": "pt"})
+    twin = explain_sentences(load_folder(folder, "cpu", "complaint"), SENTENCES, OC, None, seed=1)
+    assert [one.score for one in twin] == [one.score for one in plain]
+    assert [one.hierarchy for one in twin] == [one.hierarchy for one in plain]
 
 
 def test_a_word_of_several_pieces_is_one_word(classifier):

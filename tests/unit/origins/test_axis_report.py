@@ -32,7 +32,7 @@ def test_figure_shows_every_word_three_times_from_the_highest_baseline_down(setu
     data = read_tsv(tmp_path / "figure.tsv")
     source = read_tsv(setups[0].folder / "projections.tsv").query("weat == 'weat1'")
     assert len(data) == 6 * 3
-    assert data["kind"].tolist() == ["baseline", "increase", "decrease"] * 6
+    assert data["kind"].tolist() == ["baseline", "decrease", "increase"] * 6
     expected = source.groupby(["kind", "word"])["projection"].agg(["mean", "std"])
     for row in data.itertuples():
         assert row.projection_mean == pytest.approx(expected.loc[(row.kind, row.word), "mean"], rel=1e-6)

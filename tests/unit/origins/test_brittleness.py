@@ -296,7 +296,7 @@ WEAT = WeatIndices("w", *np.array([[3, 10], [7, 11], [0, 2], [1, 5]]), ("S", "T"
 @pytest.fixture(scope="module")
 def scanner(tmp_path_factory):
     rng, offsets = np.random.default_rng(5), np.arange(0, 1601, 40)
-    corpus = rng.integers(0, 30, 1600).astype(np.int32), offsets
+    corpus = rng.permutation(np.arange(1600) % 30).astype(np.int32), offsets  # ids by falling count
     x = cooccurrence.count(*corpus, 30, 8)
     path = tmp_path_factory.mktemp("baseline") / "batch-0.npz"
     write_trainings(
@@ -347,7 +347,7 @@ def test_command_predicts_and_chooses_sets(scanner, tables, tmp_path):
     (tmp_path / "w.yaml").write_text(yaml.safe_dump(head | groups, sort_keys=False))
     cooccurrence.write(tmp_path / "x.npz", scanner.x)
     write_npz(tmp_path / "corpus.npz", tokens=scanner.tokens, offsets=scanner.offsets)
-    vocabulary = pd.DataFrame({"word": scanner.words, "count": np.arange(30, 0, -1)})
+    vocabulary = pd.DataFrame({"word": scanner.words, "count": np.bincount(scanner.tokens)})
     write_tsv(tmp_path / "vocabulary.tsv", vocabulary)
     write_parquet(tmp_path / "bias" / "w.parquet", tables[0])
     write_parquet(tmp_path / "ppmi" / "w.parquet", tables[1])

@@ -45,7 +45,7 @@ WEAT = WeatIndices("w", *np.array([[3, 10], [7, 11], [0, 2], [1, 5]]), ("S", "T"
 def corpus():
     rng = np.random.default_rng(5)
     offsets = np.arange(0, 40 * N_DOCUMENTS + 1, 40).astype(np.int64)
-    return rng.integers(0, N_WORDS, offsets[-1]).astype(np.int32), offsets
+    return rng.permutation(np.arange(offsets[-1]) % N_WORDS).astype(np.int32), offsets  # ids by falling count
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def written_command(folder, scan, corpus, **of_measure):
     """Write the files of a corpus and a test; return the command on them, and where its table goes."""
     cooccurrence.write(folder / "x.npz", scan.x)
     write_npz(folder / "corpus.npz", tokens=corpus[0], offsets=corpus[1])
-    write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.arange(N_WORDS, 0, -1)}))
+    write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.bincount(corpus[0])}))
     write_parquet(folder / "documents.parquet", documents())
     names = {symbol: [WORDS[i] for i in getattr(WEAT, symbol)] for symbol in "STAB"}
     sets = {"targets": {k: names[k] for k in "ST"}, "attributes": {k: names[k] for k in "AB"}}

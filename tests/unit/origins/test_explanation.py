@@ -43,15 +43,18 @@ def folder(tmp_path_factory):
     folder = home / "results/origins/tiny"
     rng = np.random.default_rng(3)
     offsets = np.append(np.arange(0, LENGTH * N_DOCUMENTS, LENGTH), LENGTH * N_DOCUMENTS).astype(np.int64)
-    tokens = rng.integers(0, len(WORDS), offsets[-1]).astype(np.int32)
-    tokens[:LENGTH] = 20  # no word of a test
+    left = 48 - np.arange(len(WORDS))  # occurrences of each word: 900 in all
+    left[[20, 24]] -= LENGTH // 2
+    first = np.repeat([20, 24], LENGTH // 2)  # no word of a test
+    others = rng.permutation(np.repeat(np.arange(len(WORDS)), left))
+    tokens = np.concatenate([first, others]).astype(np.int32)
     x = cooccurrence.count(tokens, offsets, len(WORDS), 5)
     path = folder / "embeddings/baseline/batch-0.npz"
     trained = train_replicates(x, GloveParameters(3, 3), "baseline", [0, 1], 1, path, 1e9)
     write_trainings(path, [0, 1], trained, every_parameter=True)
     write_npz(folder / "corpus.npz", tokens=tokens, offsets=offsets)
     cooccurrence.write(folder / "cooccurrence.npz", x)
-    write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": sorted(range(30, 55))[::-1]}))
+    write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.bincount(tokens)}))
     numbers = np.arange(N_DOCUMENTS)
     names = [f"{i // 3}#{i % 3}" for i in numbers]
     documents = pd.DataFrame({"document": numbers, "id": names, "title": [f"Rock & <b>{i}" for i in numbers]})
@@ -193,10 +196,10 @@ def test_command_writes_the_same_gradients(monkeypatch, folder, tmp_path):
 
 def test_highlight_writes_the_two_ends_the_same_each_time(monkeypatch, folder, tmp_path):
     for name in ("one", "two"):
-        pages = [f"--{kind}={tmp_path / name / kind}.html" for kind in ("increase", "decrease")]
+        pages = [f"--{kind}={tmp_path / name / kind}.html" for kind in ("raises", "lowers")]
         assert run(monkeypatch, folder, "highlight", "--setup", "tiny", "--weat", "weat1.yaml", *pages) == 0
     bias = read_parquet(folder / "results/origins/tiny/differential_bias/weat1.parquet")
-    for kind, row in (("increase", "idxmin"), ("decrease", "idxmax")):
+    for kind, row in (("raises", "idxmax"), ("lowers", "idxmin")):
         text = (tmp_path / "one" / f"{kind}.html").read_text(encoding="utf-8")
         assert text == (tmp_path / "two" / f"{kind}.html").read_text(encoding="utf-8")
         page = Page(text)

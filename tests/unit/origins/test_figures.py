@@ -87,14 +87,14 @@ def test_predictions_are_drawn_as_they_are_in_the_results(drawn, setups):
     }
 
 
-def test_sets_are_arranged_from_the_largest_increase_to_the_largest_decrease(drawn, setups):
+def test_sets_are_arranged_from_most_documents_that_raise_to_most_that_lower(drawn, setups):
     data = drawn(draw_sets, setups[0], "weat1")
     arranged = list(zip(data["kind"], data["size"], data["replicate"], strict=True))
     random = [("random", size, replicate) for size in (100, 30, 10) for replicate in (0, 1)]
     assert arranged == [
-        *(("increase", size, 0) for size in (100, 30, 10)),
+        *(("decrease", size, 0) for size in (100, 30, 10)),
         *random,
-        *(("decrease", size, 0) for size in (10, 30, 100)),
+        *(("increase", size, 0) for size in (10, 30, 100)),
     ]
     targeted = drawn(draw_targeted_sets, setups)
     assert "random" not in set(targeted["kind"])

@@ -13,6 +13,7 @@ from biaslab.audit.claims import read_claims
 from biaslab.audit.expressions import Estimate
 from biaslab.audit.measure import measure_claims
 from biaslab.audit.verdicts import DIRECTION_ONLY, REPRODUCED, judge, meets
+from biaslab.bias.names import EFFECTS
 from biaslab.core.files import read_text_table
 from origins_claims_data import write_setup, write_tables
 
@@ -230,3 +231,13 @@ def test_what_the_paper_does_not_say_is_not_counted():
     anywhere = {c.group for c in CLAIMS if c.setup == "any" and c.is_counted}
     assert anywhere == {"s52-trainings-vary", "s52-single-documents-are-hidden"}
     assert all(math.isfinite(c.value) for c in CLAIMS if c.measure)
+
+
+def test_claims_and_pages_say_what_documents_do_to_the_bias():
+    claims = (RESOURCES / "claims/origins.tsv").read_text(encoding="utf-8")
+    assert set(re.findall(r"effect == '(\w+)'", claims)) == set(EFFECTS)
+    described = (ROOT / "results/README.md").read_text(encoding="utf-8")
+    rules = (ROOT / "workflow/rules/origins.smk").read_text(encoding="utf-8")
+    assert "context_{{weat}}_{effect}.html" in rules
+    for effect in EFFECTS:
+        assert f"context_TEST_{effect}.html" in described

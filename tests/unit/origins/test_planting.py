@@ -219,7 +219,7 @@ def test_table_and_figure(tmp_path):
 
 
 def test_commands_plant_and_measure(tmp_path):
-    """The commands, from the corpus to the table; a table of another corpus is refused."""
+    """The commands, from the corpus to the table; a vocabulary of another corpus is refused."""
     tokens, offsets, documents, words = corpus()
     write_npz(tmp_path / "corpus.npz", tokens=tokens, offsets=offsets, n_source_tokens=np.int64(700))
     write_parquet(tmp_path / "documents.parquet", documents)
@@ -246,6 +246,14 @@ def test_commands_plant_and_measure(tmp_path):
     planting += ["--documents", tmp_path / "documents.parquet", "--vocabulary", tmp_path / "vocabulary.tsv"]
     planting += ["--weat", tmp_path / "w.yaml", "--out-corpus", to / "corpus.npz"]
     planting += ["--out-documents", to / "documents.parquet", "--out-vocabulary", to / "vocabulary.tsv"]
+    other = pd.DataFrame({"word": words.words, "count": [words.counts[0] + 5, *words.counts[1:]]})
+    write_tsv(tmp_path / "vocabulary.tsv", other)
+    with pytest.raises(
+        InputError, match=r"corpus\.npz: the word 'word0' is there \d+ times, by the vocabulary"
+    ):
+        _call(*planting)
+    assert not to.exists()
+    write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": words.words, "count": words.counts}))
     _call(*planting)
     assert read_vocabulary(to / "vocabulary.tsv").counts.sum() == len(tokens) + 4 * 3 * 30
     listed = read_parquet(to / "documents.parquet")

@@ -29,8 +29,8 @@ WORDS = [f"w{i}" for i in range(N_WORDS)]
 @pytest.fixture(scope="module")
 def corpus():
     rng = np.random.default_rng(8)
-    tokens = rng.integers(0, N_WORDS - 1, 900).astype(np.int32)
-    tokens[450] = N_WORDS - 1  # a word with 10 contexts at most
+    tokens = rng.permutation(np.arange(900) % (N_WORDS - 1)).astype(np.int32)  # ids by falling count
+    tokens[np.flatnonzero(tokens == N_WORDS - 2)[0]] = N_WORDS - 1  # a word with 10 contexts at most
     return tokens, np.arange(0, 901, 90)
 
 
@@ -100,7 +100,7 @@ def files(x, corpus, batches, tmp_path):
     numbers = np.arange(10)
     documents = pd.DataFrame({"document": numbers, "id": numbers.astype(str), "title": "t"})
     write_parquet(tmp_path / "documents.parquet", documents)
-    write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": 20}))
+    write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.bincount(corpus[0])}))
     sets = {"name": "w", "title": "t", "source": "s"}
     sets |= {"targets": {"S": ["w0", "w1", "lost"], "T": ["w2", "w3"]}}
     sets |= {"attributes": {"A": ["w4", "w5"], "B": ["w6", "w7"]}}
@@ -136,6 +136,19 @@ def test_the_commands_write_what_the_functions_return(files, x, corpus, batches,
 
 def test_files_of_different_corpora_are_refused(files, tmp_path):
     write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS[:-1], "count": 20}))
-    with pytest.raises(InputError, match="X has 40 words and the vocabulary 39"):
+    problem = r"x\.npz: counts of 40 words, but .*vocabulary\.tsv has 39; name the files of one corpus"
+    with pytest.raises(InputError, match=problem):
         files(*SCAN)
+    assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.mark.parametrize("command", [SCAN, ["bias-gradient", "batch.npz", *SCAN[1:5], *SCAN[7:]]])
+def test_the_vocabulary_of_another_corpus_of_as_many_words_is_refused(files, corpus, tmp_path, command):
+    counts = np.bincount(corpus[0])
+    counts[0] += 3
+    write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": counts}))
+    problem = f"corpus.npz: the word 'w0' is there {counts[0] - 3} times, by the vocabulary {counts[0]} times"
+    with pytest.raises(InputError, match=problem) as error:
+        files(*command)
+    assert "\n" not in str(error.value)
     assert not (tmp_path / "out.parquet").exists()

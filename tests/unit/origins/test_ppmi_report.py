@@ -32,14 +32,14 @@ def test_equal_rankings_share_every_document(setups, tmp_path):
     setup = with_ppmi(setups[0], tmp_path, lambda ppmi, influence: 3 * influence)
     row = document_rankings([setup]).data.iloc[0]
     assert row["spearman"] == pytest.approx(1)
-    assert [row[f"overlap_{kind}_{n}"] for kind in ("increase", "decrease") for n in (10, 30)] == [10, 30] * 2
+    assert [row[f"overlap_{kind}_{n}"] for kind in ("raises", "lowers") for n in (10, 30)] == [10, 30] * 2
 
 
 def test_opposite_rankings_share_none(setups, tmp_path):
     setup = with_ppmi(setups[0], tmp_path, lambda ppmi, influence: -influence)
     row = document_rankings([setup]).data.iloc[0]
     assert row["spearman"] == pytest.approx(-1)
-    assert [row[f"overlap_{kind}_{n}"] for kind in ("increase", "decrease") for n in (10, 30)] == [0] * 4
+    assert [row[f"overlap_{kind}_{n}"] for kind in ("raises", "lowers") for n in (10, 30)] == [0] * 4
 
 
 def test_documents_without_an_effect_size_are_left_out(setups, tmp_path):
@@ -49,7 +49,7 @@ def test_documents_without_an_effect_size_are_left_out(setups, tmp_path):
     setup = with_ppmi(setups[0], tmp_path, change)
     row = document_rankings([setup]).data.iloc[0]
     assert row["spearman"] == pytest.approx(1)
-    assert row["overlap_decrease_10"] == 9
+    assert row["overlap_raises_10"] == 9
     draw_rankings(setup, "weat1", tmp_path / "figure")
 
 
@@ -57,8 +57,8 @@ def test_overlap_counts_the_documents_of_both_sets(setups):
     row = document_rankings(setups).data.iloc[0]
     glove = setups[0].differential_bias("weat1").set_index("document")["influence_mean"]
     ppmi = setups[0].ppmi("weat1").set_index("document")["ppmi"]
-    assert row["overlap_decrease_30"] == len(set(glove.nlargest(30).index) & set(ppmi.nlargest(30).index))
-    assert row["overlap_increase_30"] == len(set(glove.nsmallest(30).index) & set(ppmi.nsmallest(30).index))
+    assert row["overlap_raises_30"] == len(set(glove.nlargest(30).index) & set(ppmi.nlargest(30).index))
+    assert row["overlap_lowers_30"] == len(set(glove.nsmallest(30).index) & set(ppmi.nsmallest(30).index))
     assert row["ppmi_effect_size"] == pytest.approx(0.957 * 0.4)
 
 
@@ -66,7 +66,7 @@ def test_figure_of_rankings_holds_every_document_in_percent(setups, tmp_path):
     draw_rankings(setups[0], "weat1", tmp_path / "figure")
     data = read_tsv(tmp_path / "figure.tsv")
     assert len(data) == 300
-    assert data["set"].value_counts().to_dict() == {"increase-30": 30, "decrease-30": 30}
+    assert data["set"].value_counts().to_dict() == {"raises 30": 30, "lowers 30": 30}
     glove = setups[0].differential_bias("weat1")["influence_mean"]
     assert data["influence_mean"].max() == pytest.approx(100 * glove.max() / setups[0].baseline_mean("weat1"))
     assert data["ppmi"].max() == pytest.approx(100 * setups[0].ppmi("weat1")["ppmi"].max() / (0.957 * 0.4))

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
+from biaslab.bias.names import EFFECTS
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet, write_tsv
@@ -41,12 +42,12 @@ def test_agreement_is_spearmans_and_counts_shared_documents():
     rng = np.random.default_rng(1)
     a = rng.normal(size=80).round(1)
     b = a + rng.normal(size=80)
-    found = agreement(a, b)
+    found = agreement(a, b, EFFECTS)
     assert found["spearman", "", 0] == pytest.approx(scipy.stats.spearmanr(a, b).statistic)
     lowest = set(pd.Series(a).sort_values(kind="stable").index[:30]) & set(np.argsort(b, kind="stable")[:30])
-    assert found["overlap", "increase", 30] == len(lowest) / 30
-    assert ("overlap", "increase", 100) not in found
-    assert agreement(a, a)["overlap", "decrease", 10] == 1
+    assert found["overlap", "lowers", 30] == len(lowest) / 30
+    assert ("overlap", "lowers", 100) not in found
+    assert agreement(a, a, EFFECTS)["overlap", "raises", 10] == 1
 
 
 def test_stability_compares_every_number_of_seeds_with_those_left_out_and_with_as_many():

@@ -3,13 +3,15 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
-from biaslab.bias.names import RESERVED
+from biaslab.bias.names import EFFECTS, RESERVED
 from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.errors import InputError
 from biaslab.origins import grid, sets
+from biaslab.origins.perturbation import select_sets
 from biaslab.run import config as configuration
 
 ROOT = Path(__file__).parents[3]
@@ -85,3 +87,14 @@ def test_configuration_and_word_sets_reserve_the_same_names(tmp_path, name):
     else:
         assert read_word_sets(path).name == name
         assert name in configuration.load({"weats": {name: str(path)}}, ROOT)["weats"]
+
+
+def test_readers_are_told_what_documents_do_and_the_name_what_their_removal_does():
+    bias = {"weat1": np.array([0.5, -0.25, 0.0, 0.1])}
+    chosen = select_sets(bias, [1], [], 0, 1).set_index("kind")["document"]
+    for kind, effect in sets.EFFECT_OF.items():
+        value = bias["weat1"][chosen[kind]]
+        assert effect == ("raises" if value > 0 else "lowers")
+        assert sets.DOCUMENTS[kind].startswith(effect.rstrip("s"))
+    assert tuple(sets.EFFECT_OF.values()) == EFFECTS == ("raises", "lowers")
+    assert list(sets.DOCUMENTS) == ["decrease", "random", "increase"]  # those that raise it first

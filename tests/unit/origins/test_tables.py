@@ -109,20 +109,21 @@ def test_influential_documents_have_the_papers_signs_and_order(setups):
     table = influential_documents(setups[0], "weat1")
     bias = setups[0].differential_bias("weat1").set_index("document")["influence_mean"]
     by_effect = dict(list(table.data.groupby("effect")))
-    decreasing, increasing = by_effect["decreasing"], by_effect["increasing"]
-    assert len(decreasing) == len(increasing) == 25
-    assert decreasing["document"].iloc[0] == bias.idxmin()
-    assert increasing["document"].iloc[0] == bias.idxmax()
-    assert (decreasing["influence_mean"] < 0).all()
-    assert decreasing["influence_mean"].is_monotonic_increasing
-    assert increasing["influence_mean"].is_monotonic_decreasing
-    assert set(increasing["document"]) == set(bias.nlargest(25).index)
+    assert list(table.data["effect"].unique()) == ["raises", "lowers"]  # those that raise the bias first
+    raising, lowering = by_effect["raises"], by_effect["lowers"]
+    assert len(raising) == len(lowering) == 25
+    assert lowering["document"].iloc[0] == bias.idxmin()
+    assert raising["document"].iloc[0] == bias.idxmax()
+    assert (lowering["influence_mean"] < 0).all()
+    assert lowering["influence_mean"].is_monotonic_increasing
+    assert raising["influence_mean"].is_monotonic_decreasing
+    assert set(raising["document"]) == set(bias.nlargest(25).index)
     mean = setups[0].baseline_mean("weat1")
-    assert increasing["percent_of_baseline"].iloc[0] == pytest.approx(100 * bias.max() / mean)
-    assert "decreasing (ΔB < 0): the document lowers the effect size, its removal raises it" in table.note
+    assert raising["percent_of_baseline"].iloc[0] == pytest.approx(100 * bias.max() / mean)
+    assert "Raises (ΔB > 0): the document raises the effect size, its removal lowers it" in table.note
     counts = setups[0].differential_bias("weat1").set_index("document")["rarest_B"]
-    assert increasing["rarest_B"].tolist() == counts[increasing["document"]].tolist()
-    row = increasing.iloc[0]
+    assert raising["rarest_B"].tolist() == counts[raising["document"]].tolist()
+    row = raising.iloc[0]
     assert row["title"].startswith(f"Article {row['document'] // 3} ")
     assert row["excerpt"].startswith(
         f"The beginning of part {row['document'] % 3} of article {row['document'] // 3},"
@@ -133,8 +134,8 @@ def test_few_documents_give_a_short_list_without_those_of_no_influence(setups):
     table = influential_documents(setups[1], "weat2")
     bias = setups[1].differential_bias("weat2")["influence_mean"]
     assert table.data["effect"].value_counts().to_dict() == {
-        "decreasing": min(25, (bias < 0).sum()),
-        "increasing": min(25, (bias > 0).sum()),
+        "lowers": min(25, (bias < 0).sum()),
+        "raises": min(25, (bias > 0).sum()),
     }
     assert (table.data["influence_mean"] != 0).all()
 

@@ -33,7 +33,9 @@ def corpus():
     rng = np.random.default_rng(3)
     documents = [np.minimum(rng.geometric(0.15, 60) - 1, 18).astype(np.int32) for _ in range(9)]
     documents.append(np.array([19, 0, 19, 1, 19], np.int32))  # the only one with word 19
-    return np.concatenate(documents), np.concatenate([[0], np.cumsum([len(d) for d in documents])])
+    tokens = np.concatenate(documents)
+    ranks = np.argsort(np.argsort(-np.bincount(tokens), kind="stable")).astype(np.int32)
+    return ranks[tokens], np.concatenate([[0], np.cumsum([len(d) for d in documents])])
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +182,7 @@ def test_the_commands_write_what_the_functions_return(word2vec, x, corpus, sets,
     cooccurrence.write(tmp_path / "x.npz", x)
     write_npz(tmp_path / "corpus.npz", tokens=corpus[0], offsets=corpus[1])
     write_parquet(tmp_path / "sets.parquet", sets)
-    write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": 9}))
+    write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.bincount(corpus[0])}))
     write_tsv(tmp_path / "glove.tsv", glove)
     words = {k: [f"w{2 * n}", f"w{2 * n + 1}"] for n, k in enumerate("STAB")}
     weat = {"name": "w", "title": "t", "source": "s"}

@@ -5,6 +5,7 @@ import pytest
 
 from biaslab.core import plotting
 from biaslab.core.io import read_tsv
+from biaslab.origins.report.panels import set_label
 from biaslab.origins.report.quality import word2vec_analogies
 from biaslab.origins.report.transfer import draw_transfer, place, transfer_table
 from origins_data import make_setups, save_svg
@@ -35,9 +36,9 @@ def test_figure_holds_every_set_in_the_order_of_figure_3(setup, tmp_path):
     draw_transfer(setup, "weat1", tmp_path / "figure")
     data = read_tsv(tmp_path / "figure.tsv")
     assert len(data) == 3 * (6 + 6)
-    order = ["increase - 100", "increase - 30", "increase - 10", "random - 100", "random - 30", "random - 10"]
-    order += ["decrease - 10", "decrease - 30", "decrease - 100"]
-    names = data["kind"] + " - " + data["size"].astype(str)
+    order = [f"raise the bias - {n}" for n in (100, 30, 10)] + ["random - 100", "random - 30", "random - 10"]
+    order += [f"lower the bias - {n}" for n in (10, 30, 100)]
+    names = [set_label(*key) for key in zip(data["kind"], data["size"], strict=True)]
     assert list(dict.fromkeys(names)) == order
 
 

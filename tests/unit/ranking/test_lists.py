@@ -170,6 +170,21 @@ def test_line_is_named_after_blank_lines_and_line_breaks_in_quotes(tmp_path):
         read(path, Columns("score", ("sex",)))
 
 
+@pytest.mark.parametrize("line", ['2,f,"open', '2,"f,open', '"2,f,open'])
+def test_a_quote_that_is_left_open_is_named_where_it_begins(tmp_path, line):
+    rows = "".join(f"{i},f,note\n" for i in range(20))
+    path = tmp_path / "c.csv"
+    path.write_text(f"score,sex,note\n1,f,\n\n{line}\n{rows}")
+    problem = r'c\.csv:4: a quote is left open; close it, or write "" for a quote'
+    with pytest.raises(InputError, match=problem) as error:
+        read(path, Columns("score", ("sex",)))
+    assert "\n" not in str(error.value)
+    with pytest.raises(InputError, match=r"longer than 64 bytes; .* or close the quote that is left open"):
+        read(path, Columns("score", ("sex",)), 64)
+    path.write_text('score,sex,note\n1,f,"two\n"\n')
+    assert len(read(path, Columns("score", ("sex",)))) == 1
+
+
 def test_bad_row_of_parquet_is_named(tmp_path):
     pq.write_table(pa.table({"s": [1.0, None, 2.0], "a": ["x", "y", None]}), tmp_path / "c.parquet")
     with pytest.raises(InputError, match=r"c\.parquet, row 3: the a is missing"):

@@ -20,9 +20,11 @@ from biaslab.ranking.lists import Columns, ListFile
 from biaslab.ranking.measures import MEASURES as GEYIK
 from biaslab.ranking.measures import measure
 from biaslab.ranking.report.lists import (
+    absent_lines,
     distribution_table,
     exhausted_line,
     measure_table,
+    summary,
     value_table,
     write_figure,
 )
@@ -182,6 +184,25 @@ def test_values_that_run_out_are_counted_and_told(tmp_path):
     assert exhausted_line(part) == ""
 
 
+def test_shares_are_shown_by_value_and_a_value_without_a_place_is_told(tmp_path):
+    rows = {"query": "q", "score": range(9, 0, -1), "sex": list("mfmfmfmfx"), "row": range(9)}
+    table = pd.DataFrame(rows)
+    _, part = reranked(tmp_path, table, columns=Columns("score", ("sex",)), desired="observed", k=4)
+    lines = [line.split() for line in summary(part).split("\n\n")[1].splitlines()]
+    assert lines[0][-5:] == ["desired", "before", "after", "skew_before", "skew_after"]
+    assert lines[1] == ["f", "0.4444", "0.5", "0.5", "0.1178", "0.1178"]
+    assert lines[3] == ["x", "0.1111", "0", "0", "-inf", "-inf"]
+    (line,) = absent_lines(part)
+    assert line.startswith("'x' has no place in the top: min_skew is -inf and the exposure ratio 0;")
+    assert line.endswith("0.44 of 4 places, less than one, so that a ranking without it is feasible")
+    _, part = reranked(tmp_path, table, columns=Columns("score", ("sex",)), desired="uniform", k=4)
+    assert absent_lines(part) == []
+    two = pd.concat([table, table.assign(query="r")])
+    _, part = reranked(tmp_path, two, columns=Columns("score", ("sex",), "query"), desired="observed", k=4)
+    assert summary(part).endswith("x   0.1111       0      0")
+    assert absent_lines(part) == []
+
+
 def test_measure_table_has_means_first(tmp_path):
     table = random_table(np.random.default_rng(6), 20)
     _, part = reranked(tmp_path, table, desired="observed")
@@ -276,7 +297,7 @@ def test_command_writes_everything(tmp_path, biaslab):
     assert pd.read_csv(tmp_path / "fair.csv")["who"].tolist() == list("aebfcd")
     assert read_tsv(tmp_path / "measures.tsv")["n_exhausted"].tolist() == [0, 1]
     assert all((tmp_path / f"fair{suffix}").exists() for suffix in SUFFIXES[FIGURE])
-    assert [line.split()[0] for line in out.splitlines()][-len(MEASURES) :] == list(MEASURES)
+    assert [line.split()[0] for line in out.split("\n\n")[0].splitlines()][-len(MEASURES) :] == list(MEASURES)
     assert err == (
         "biaslab: in the list a value ran out of candidates: 1 places went to the best remaining candidates"
         " of other values (n_exhausted in the measures)\n"

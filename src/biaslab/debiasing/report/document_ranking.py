@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from biaslab.bias.names import LOWERS, RAISES
 from biaslab.core.plotting import (
     BLACK,
     BLUE,
@@ -29,13 +30,13 @@ _TITLE = "How much of the ranking of documents survives debiasing"
 _NOTE = (
     "Documents are ranked by their differential bias (influence), before and after the words are debiased, in"
     " the same embedding; one of another seed: before in two embeddings. Mean over the embeddings and 95%"
-    " interval; in brackets: of the mean ranking. Increase, decrease N: share of the N documents at an end"
-    " that both rankings have there; increase are the most negative, decrease the most positive. Influence"
-    " left: sum of all absolute differential biases as a share of that before. An effect size has the spread"
+    " interval; in brackets: of the mean ranking. Raises, lowers N: share of the N documents that raise,"
+    " or lower, the bias most by one ranking that do so by the other, too. Influence left:"
+    " sum of all absolute differential biases as a share of that before. An effect size has the spread"
     " of the associations as its unit: it does not say how much association debiasing leaves."
 )
 _MEASURES = {"effect_size": "Effect size", "spearman": "Rank correlation", "influence": "Influence left"}
-_COLOURS = {"": BLACK, "increase": VERMILLION, "decrease": BLUE}
+_COLOURS = {"": BLACK, RAISES: VERMILLION, LOWERS: BLUE}
 _MARKERS = {0: "o", 10: "^", 30: "s", 100: "D"}
 _APART = 0.09  # between the marks of two measures
 

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biaslab.classifiers.foreign import ask, check_probabilities, import_object, numbers
+from biaslab.classifiers.foreign import (
+    ask,
+    check_probabilities,
+    classes_of,
+    import_object,
+    numbers,
+    positive_column,
+)
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.lengths import BATCH_WORDS, rows_of_length
 from biaslab.text.models import TextModel
@@ -22,7 +29,9 @@ BATCH_TEXTS = 1024
 """Texts of one call of another object."""
 
 
-def load_model(reference: str, lexicon: Lexicon, device: str = "auto") -> TextModel:
+def load_model(
+    reference: str, lexicon: Lexicon, device: str = "auto", positive: str | None = None
+) -> TextModel:
     """Return the classifier that a user names.
 
     Parameters
@@ -34,6 +43,9 @@ def load_model(reference: str, lexicon: Lexicon, device: str = "auto") -> TextMo
         Of all words that it may be asked about.
     device : {"auto", "cpu", "cuda"}
         Where a BERT computes; a torch module computes where its parameters are.
+    positive : str, optional
+        What the classifier calls its positive label, which becomes label 1; needed where it names others
+        than 0 and 1.
 
     Raises
     ------
@@ -45,17 +57,17 @@ def load_model(reference: str, lexicon: Lexicon, device: str = "auto") -> TextMo
 
         return load_recurrent(Path(reference), lexicon.vectors)
     if Path(reference).is_dir():
-        return _load_folder(Path(reference), lexicon, device)
+        return _load_folder(Path(reference), lexicon, device, positive)
     module, colon, name = reference.partition(":")
     if not (module and colon and name):
         raise InputError(
             f"{reference}: no such folder; name a network (.npz), the folder of a BERT with its classifier,"
             " or MODULE:NAME of a torch module or of an object with probabilities and gradients"
         )
-    return adapt(import_object(reference), lexicon, reference)
+    return adapt(import_object(reference), lexicon, reference, positive)
 
 
-def adapt(classifier: object, lexicon: Lexicon, name: str) -> TextModel:
+def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None = None) -> TextModel:
     """Return an object of the user's as a `TextModel`, by what it is.
 
     Parameters
@@ -66,21 +78,27 @@ def adapt(classifier: object, lexicon: Lexicon, name: str) -> TextModel:
         Of all words that it may be asked about.
     name : str
         What messages call it.
+    positive : str, optional
+        The class that becomes label 1, by the classifier's ``classes_``; without it, 1 or True.
 
     Raises
     ------
     InputError
-        When it is none of these.
+        When it is none of these, or its classes do not tell which is the positive one.
     """
     if any(kind.__module__.startswith("torch.nn") for kind in type(classifier).__mro__):
-        return TorchTextModel(classifier, lexicon.vectors, name)
+        return TorchTextModel(classifier, lexicon.vectors, name, _positive_logit(classifier, name, positive))
     function = getattr(classifier, "probabilities", classifier)
     if not callable(function):
         raise InputError(
             f"{name}: of type {type(classifier).__name__}, no classifier of texts; name a torch module, or an"
             " object with probabilities(texts) and gradients(texts, labels)"
         )
-    return CallableTextModel(function, getattr(classifier, "gradients", None), lexicon, name)
+    gradients, classes = (
+        getattr(classifier, "gradients", None),
+        classes_of(function) or classes_of(classifier),
+    )
+    return CallableTextModel(function, gradients, lexicon, name, classes, positive)
 
 
 class TorchTextModel:
@@ -100,6 +118,8 @@ class TorchTextModel:
         Of all words.
     name : str
         What messages call it.
+    positive : int
+        The logit of the positive class, which becomes label 1.
 
     Raises
     ------
@@ -108,11 +128,11 @@ class TorchTextModel:
         differentiably on the vectors.
     """
 
-    def __init__(self, module: "torch.nn.Module", vectors: np.ndarray, name: str) -> None:
+    def __init__(self, module: "torch.nn.Module", vectors: np.ndarray, name: str, positive: int = 1) -> None:
         import torch
 
         self.vectors, self.name = vectors, name
-        self._torch, self._module = torch, module.eval()
+        self._torch, self._module, self._positive = torch, module.eval(), positive
         like = next(module.parameters(), torch.zeros(0))
         self._place = {"dtype": like.dtype, "device": like.device}
 
@@ -173,7 +193,7 @@ class TorchTextModel:
             )
         _check_shape(logits.shape, (len(inputs), 2), self.name, "logits")
         _finite(logits.detach().cpu().numpy(), self.name, "logits")
-        return logits
+        return logits if self._positive else logits.flip(1)
 
 
 class CallableTextModel:
@@ -182,16 +202,21 @@ class CallableTextModel:
     Parameters
     ----------
     probabilities : callable
-        Takes n texts, each a list of words, and returns the probabilities of both classes, (n, 2), or of the
-        second, (n,). Each text's are to depend on its own words alone.
+        Takes n texts, each a list of words, and returns the probability of the positive class, (n,), or of
+        both classes, (n, 2), in the order of `classes`. Each text's are to depend on its own words alone.
     gradients : callable or None
-        Takes such texts and their labels, (n,) int64, and returns for each text the gradient of the cross
+        Takes such texts and their labels, (n,) int64, places in `classes` or, without them, 1 for the
+        positive class, and returns for each text the gradient of the cross
         entropy by the vectors of its words, (its words, d); or all of them as one array, (m, d). Without it
         only random strategies can search.
     lexicon : Lexicon
         Of all words, with the vectors that the gradients are by.
     name : str
         What messages call it.
+    classes : sequence of str, optional
+        What the functions call the two classes; (n, 2) needs it.
+    positive : str, optional
+        The positive one of them, which becomes label 1; without it, 1 or True.
 
     Raises
     ------
@@ -206,8 +231,11 @@ class CallableTextModel:
         gradients: Callable[[list[list[str]], np.ndarray], Any] | None,
         lexicon: Lexicon,
         name: str,
+        classes: Sequence[str] | None = None,
+        positive: str | None = None,
     ) -> None:
         self.vectors, self.name = lexicon.vectors, name
+        self._classes, self._positive = classes, positive
         self._lexicon, self._probabilities, self._gradients = lexicon, probabilities, gradients
 
     def probabilities(self, texts: Texts) -> np.ndarray:
@@ -216,7 +244,7 @@ class CallableTextModel:
         for rows in _cuts(len(texts)):
             words = self._words(texts.take(rows))
             answer = _answered(self.name, f"{len(words)} texts", self._probabilities, words)
-            answers.append(_checked_probabilities(numbers(answer, self.name), len(words), self.name))
+            answers.append(self._of_both(numbers(answer, self.name), len(words)))
         return np.concatenate(answers)
 
     def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
@@ -227,6 +255,8 @@ class CallableTextModel:
                 " --tester rp"
             )
         d = self.vectors.shape[1]
+        if self._classes is not None and not positive_column(self.name, self._classes, self._positive):
+            labels = 1 - labels
         answers = [np.empty((0, d), np.float32)]
         for rows in _cuts(len(texts)):
             part = texts.take(rows)
@@ -236,6 +266,16 @@ class CallableTextModel:
             )
             answers.append(self._checked_gradients(answer, part))
         return np.concatenate(answers)
+
+    def _of_both(self, p: np.ndarray, n: int) -> np.ndarray:
+        """Return the probabilities of both classes, (n, 2), the positive one second."""
+        if p.shape == (n,):
+            p = np.column_stack([1 - p, p])
+            check_probabilities(p, self.name, "the text")
+            return p
+        _check_shape(p.shape, (n, 2), self.name, "probabilities")
+        check_probabilities(p, self.name, "the text")
+        return p if positive_column(self.name, self._classes, self._positive) else p[:, ::-1]
 
     def _words(self, texts: Texts) -> list[list[str]]:
         return [self._lexicon.decode(row) for row in texts]
@@ -262,7 +302,13 @@ class CallableTextModel:
         return _finite(gradients, self.name, "gradients").astype(np.float32)
 
 
-def _load_folder(folder: Path, lexicon: Lexicon, device: str) -> TextModel:
+def _positive_logit(module: object, name: str, positive: str | None) -> int:
+    """Return which logit of a torch module is the positive class: the second where it names none."""
+    classes = classes_of(module)
+    return 1 if classes is None else positive_column(name, classes, positive)
+
+
+def _load_folder(folder: Path, lexicon: Lexicon, device: str, positive: str | None) -> TextModel:
     try:
         from biaslab.fairness_testing.text.encoder_model import load_encoder_model
     except ModuleNotFoundError as error:
@@ -270,7 +316,7 @@ def _load_folder(folder: Path, lexicon: Lexicon, device: str) -> TextModel:
             f"{folder}: reading a BERT needs {error.name}, which is not installed; install the extra neural,"
             " as docs/installation.md says"
         ) from error
-    return load_encoder_model(folder, lexicon, device)
+    return load_encoder_model(folder, lexicon, device, positive)
 
 
 def _cuts(n: int) -> Iterator[np.ndarray]:
@@ -279,15 +325,6 @@ def _cuts(n: int) -> Iterator[np.ndarray]:
 
 def _answered(name: str, what: str, function: Callable, *arguments: Any) -> Any:
     return ask(name, what, "such input", function, *arguments)
-
-
-def _checked_probabilities(p: np.ndarray, n: int, name: str) -> np.ndarray:
-    """Return the probabilities of both classes, (n, 2)."""
-    if p.shape == (n,):
-        p = np.column_stack([1 - p, p])
-    _check_shape(p.shape, (n, 2), name, "probabilities")
-    check_probabilities(p, name, "the text")
-    return p
 
 
 def _check_shape(shape: Sequence[int], wanted: tuple[int, int], name: str, what: str) -> None:

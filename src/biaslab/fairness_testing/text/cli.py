@@ -42,7 +42,8 @@ class Columns:
     text_column: Annotated[str, typer.Option(help="Column of the text.")] = "text"
     label_column: Annotated[str, typer.Option(help="Column of the label, to train a network.")] = "label"
     positive: Annotated[
-        str | None, typer.Option(help="The positive label; without it labels are 0 and 1.")
+        str | None,
+        typer.Option(help="The positive label, of the texts or of the classifier; without it 1."),
     ] = None
 
 
@@ -154,7 +155,7 @@ def run(
         classifier, trained = _train(_TRAINED[model], own, labels, epochs, seed, out)
         facts.append(trained)
     else:
-        classifier = _load(model, own, device, threads)
+        classifier = _load(model, own, device, threads, columns.positive)
     facts += _one_label(classifier, own)
     try:
         results = [_test(classifier, own, name, values, plan) for name, values in features.items()]
@@ -205,7 +206,7 @@ def _one_label(classifier: "TextModel", own: "OwnTexts") -> list[str]:
     return [f"no all-clear: the classifier gives the label {min(labels)} to all texts"] * (len(labels) == 1)
 
 
-def _load(model: str, own: "OwnTexts", device: str, threads: int) -> "TextModel":
+def _load(model: str, own: "OwnTexts", device: str, threads: int, positive: str | None) -> "TextModel":
     """Return the classifier that an argument names; torch is needed for a folder alone."""
     from biaslab.fairness_testing.text.adapters import load_model
 
@@ -215,7 +216,7 @@ def _load(model: str, own: "OwnTexts", device: str, threads: int) -> "TextModel"
         from biaslab.text.devices import make_deterministic
 
         make_deterministic(threads)
-    classifier = load_model(model, own.lexicon, device)
+    classifier = load_model(model, own.lexicon, device, positive)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(threads)
     return classifier

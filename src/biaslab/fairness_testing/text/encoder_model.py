@@ -16,6 +16,7 @@ from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.lengths import BATCH_WORDS, rows_of_length
 from biaslab.text import encoder
 from biaslab.text.devices import choose_device
+from biaslab.text.label_names import positive_label
 from biaslab.text.ragged import gather
 from biaslab.text.tokens import MAX_LENGTH, Tokenizer, Tokens
 from biaslab.text.words import Lexicon, Texts
@@ -23,7 +24,9 @@ from biaslab.text.words import Lexicon, Texts
 _TRAINING, _REMOVED = "training.json", "removed"  # what a classifier that was trained here never sees
 
 
-def load_encoder_model(folder: Path, lexicon: Lexicon, device: str = "auto") -> "EncoderTextModel":
+def load_encoder_model(
+    folder: Path, lexicon: Lexicon, device: str = "auto", positive: str | None = None
+) -> "EncoderTextModel":
     """Return the classifier in a folder, which has the layout of Hugging Face.
 
     Parameters
@@ -32,16 +35,19 @@ def load_encoder_model(folder: Path, lexicon: Lexicon, device: str = "auto") -> 
     lexicon : Lexicon
         Of all words that it may be asked about.
     device : {"auto", "cpu", "cuda"}
+    positive : str, optional
+        What its configuration calls the positive label, where it has names for them.
 
     Raises
     ------
     InputError
-        When a file is missing or wrong, there is no classifier of two labels, no such device, or it was
-        trained without some of the words.
+        When a file is missing or wrong, there is no classifier of two labels, no such device, none of
+        its labels is `positive`, or it was trained without some of the words.
     """
-    model = encoder.load_classifier(folder).to(choose_device(device))
+    model = encoder.load_classifier(folder)
+    encoder.put_positive_second(model, positive_label(folder, positive))
     _refuse_removal(folder / _TRAINING)
-    return EncoderTextModel(model, Tokenizer.load(folder / "vocab.txt"), lexicon)
+    return EncoderTextModel(model.to(choose_device(device)), Tokenizer.load(folder / "vocab.txt"), lexicon)
 
 
 class EncoderTextModel:

@@ -12,21 +12,21 @@ from biaslab.core.tables import Table, text_columns
 from biaslab.origins.axis import word_shifts
 from biaslab.origins.report.panels import KIND_COLOURS
 from biaslab.origins.report.results import FIT_COLUMNS, FIT_SHOWN, Setup, rows_of_tests
-from biaslab.origins.sets import BASELINE, TARGETED_KINDS
+from biaslab.origins.sets import BASELINE, DECREASE, DOCUMENTS, INCREASE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _PROJECTIONS = ("weat", "kind", "set", "seed", "symbol", "word", "count", "projection")
-_SERIES = {"increase": ("^", -0.24), BASELINE: ("o", 0.0), "decrease": ("v", 0.24)}
+_SERIES = {DECREASE: ("v", -0.24), BASELINE: ("o", 0.0), INCREASE: ("^", 0.24)}
 """Marker and place within a word's row of each kind of embeddings."""
 
 _NOTE = (
     "Least squares of a word's shift on the base 10 logarithm of its frequency, a point a target word; "
     "intervals by bootstrap over the words. The relative position of a word is its projection on the axis in "
     "standard deviations from the mean of the target words; its shift is the mean absolute change of that by "
-    "the removal of the largest increase set and of the largest decrease set. A negative slope says that "
-    "rare words move further."
+    "the removal of the largest set of documents that raise the bias and of the largest that lower "
+    "it. A negative slope says that rare words move further."
 )
 
 
@@ -76,7 +76,7 @@ def _summary(setup: Setup, weat: str) -> pd.DataFrame:
             "symbol": data["symbol"],
             "height": -data["word"].map(baseline),
             "word": data["word"],
-            "kind": data["kind"].map({kind: i for i, kind in enumerate((BASELINE, *TARGETED_KINDS))}),
+            "kind": data["kind"].map({kind: i for i, kind in enumerate((BASELINE, DECREASE, INCREASE))}),
         }
     )
     data = data.loc[order.sort_values(list(order.columns)).index].reset_index(drop=True)
@@ -100,7 +100,7 @@ def _draw_words(ax: "Axes", data: pd.DataFrame) -> None:
             markersize=3,
             elinewidth=0.6,
             linestyle="none",
-            label=f"{name} ± 1 sd" if kind == BASELINE else f"without {name} ± 1 sd",
+            label=f"{name} ± 1 sd" if kind == BASELINE else f"without {name} ({DOCUMENTS[kind]}) ± 1 sd",
         )
     labels = [f"{word} ({count:,})" for word, count in words.itertuples(index=False)]
     ax.set_yticks(list(places.values()), labels, parse_math=False)

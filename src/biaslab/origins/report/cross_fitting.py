@@ -8,8 +8,9 @@ import pandas as pd
 from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, GREY, LIGHT_GREY, VERMILLION, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.cross_fitting import SET, SUM, pooled
-from biaslab.origins.report.panels import set_order
+from biaslab.origins.report.panels import set_label, set_order
 from biaslab.origins.report.results import Setup
+from biaslab.origins.sets import EFFECT_OF
 
 _COLUMNS = ("set", "kind", "size", "estimator", "form", "n_choosing", "n_ways", "own", "others")
 _COLUMNS += ("optimism", "optimism_sd", "optimism_ci_low", "optimism_ci_high")
@@ -61,9 +62,9 @@ def set_table(setup: Setup, weat: str) -> Table:
     """List both predictions for every targeted set."""
     data = setup.of_weat("cross_fitting", weat, *_COLUMNS)
     shown = text_columns(
-        data,
+        data.assign(effect=data["kind"].map(EFFECT_OF)),
         {
-            "Set": "{kind} {size}",
+            "Documents": "{effect} {size}",
             "Prediction": "{form}",
             "Baselines that choose": "{n_choosing}",
             "Own": "{own:+.3f}",
@@ -101,7 +102,8 @@ def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
             ax.plot(
                 part.index + 0.2, part["others"], color=GREY, marker="s", linestyle="none", label="others"
             )
-            ax.set_xticks(part.index, part["kind"] + " " + part["size"].astype(str), rotation=60, ha="right")
+            labels = [set_label(*key) for key in zip(part["kind"], part["size"], strict=True)]
+            ax.set_xticks(part.index, labels, rotation=60, ha="right")
             ax.set_title("sum over documents" if form == SUM else "as a set", fontsize=8)
         fig.axes[0].set_ylabel("Change of the effect size")
         fig.legend(*fig.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import locate, read_yaml
 from biaslab.core.io import read_npz, read_parquet
+from biaslab.embeddings.corpus import read_tokens
 from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.gradient import contributions, token_contributions
 from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import DECREASE, INCREASE
 from biaslab.run.area import Unit
 
 
@@ -54,9 +55,9 @@ class Corpus:
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self._documents = setup.documents()
-        self._words = np.array(read_vocabulary(setup.folder / "vocabulary.tsv").words, dtype=object)
-        arrays = read_npz(setup.folder / "corpus.npz", ("tokens", "offsets"))
-        self._tokens, self._offsets = arrays["tokens"], arrays["offsets"]
+        vocabulary = read_vocabulary(setup.folder / "vocabulary.tsv")
+        self._words = np.array(vocabulary.words, dtype=object)
+        self._tokens, self._offsets = read_tokens(setup.folder / "corpus.npz", vocabulary)
 
     @cached_property
     def window(self) -> int:
@@ -222,6 +223,6 @@ def _look_up(config: Path, *keys: str) -> Any:
 
 
 def extremes(setup: Setup, weat: str) -> dict[str, int]:
-    """Return the document whose removal raises the bias most (``increase``), and lowers it (``decrease``)."""
+    """Return the document that raises the bias most, and the one that lowers it most."""
     means = setup.differential_bias(weat)["influence_mean"]
-    return {INCREASE: int(means.idxmin()), DECREASE: int(means.idxmax())}
+    return {RAISES: int(means.idxmax()), LOWERS: int(means.idxmin())}

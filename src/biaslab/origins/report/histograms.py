@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.names import LOWERS, RAISES
 from biaslab.core.plotting import GREY, save_with_data
-from biaslab.origins.report.panels import KIND_COLOURS, grid, plain_ticks
+from biaslab.origins.report.panels import EFFECT_COLOURS, grid, plain_ticks
 from biaslab.origins.report.results import Setup, percent_scale
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _histogram(setup: Setup, weat: str) -> pd.DataFrame:
 def _draw_histogram(ax: "Axes", data: pd.DataFrame) -> None:
     bars = data[data["n_documents"] > 0]
     colours = np.select(
-        [bars["high"] < 0, bars["low"] > 0], [KIND_COLOURS["increase"], KIND_COLOURS["decrease"]], GREY
+        [bars["high"] < 0, bars["low"] > 0], [EFFECT_COLOURS[LOWERS], EFFECT_COLOURS[RAISES]], GREY
     )
     ax.bar(bars["low"], bars["n_documents"], bars["high"] - bars["low"], align="edge", color=colours)
     ax.set_yscale("log")
@@ -60,10 +61,10 @@ def _draw_histogram(ax: "Axes", data: pd.DataFrame) -> None:
     ax.locator_params(axis="x", nbins=7)
     plain_ticks(ax.yaxis, "{:,.0f}")
     ax.set(xlabel=f"Differential bias ({data['unit'].iloc[0]})", ylabel="Documents")
-    for x, side, kind, text in (
-        (0.02, "left", "increase", "removal raises the bias"),
-        (0.98, "right", "decrease", "removal lowers it"),
+    for x, side, effect, text in (
+        (0.98, "right", RAISES, "raise the bias"),
+        (0.02, "left", LOWERS, "lower the bias"),
     ):
         ax.text(
-            x, 0.99, text, color=KIND_COLOURS[kind], fontsize=6, ha=side, va="top", transform=ax.transAxes
+            x, 0.99, text, color=EFFECT_COLOURS[effect], fontsize=6, ha=side, va="top", transform=ax.transAxes
         )

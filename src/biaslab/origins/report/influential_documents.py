@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from biaslab.bias.names import LOWERS, RAISES
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.results import Setup, percent_scale
 
@@ -12,9 +13,9 @@ _WORD_COUNTS = [f"{what}_{name}" for what in ("n", "rarest") for name in "STAB"]
 
 _NOTE = (
     "ΔB = B(w) − B(w without the document) in units of the effect size, approximated by influence "
-    "functions; mean ± standard deviation over the baseline embeddings. Bias decreasing (ΔB < 0): the "
-    "document lowers the effect size, its removal raises it. Bias increasing (ΔB > 0): the document "
-    "raises the effect size, its removal lowers it."
+    "functions; mean ± standard deviation over the baseline embeddings. Raises (ΔB > 0): the document raises "
+    "the effect size, its removal lowers it; bias increasing, in the paper's words. Lowers (ΔB < 0): the "
+    "document lowers the effect size, its removal raises it; bias decreasing."
 )
 
 
@@ -26,18 +27,18 @@ def influential_documents(setup: Setup, weat: str) -> Table:
     factor, unit = percent_scale(setup.baseline_mean(weat))
     bias["percent_of_baseline"] = bias["influence_mean"] * factor if unit.startswith("%") else float("nan")
     by_value = bias.sort_values(["influence_mean", "document"])
-    decreasing = by_value[by_value["influence_mean"] < 0].head(N_INFLUENTIAL)
-    increasing = by_value[by_value["influence_mean"] > 0].tail(N_INFLUENTIAL)[::-1]
+    raising = by_value[by_value["influence_mean"] > 0].tail(N_INFLUENTIAL)[::-1]
+    lowering = by_value[by_value["influence_mean"] < 0].head(N_INFLUENTIAL)
     data = pd.concat(
         [
             part.assign(effect=name, rank=range(1, len(part) + 1))
-            for name, part in (("decreasing", decreasing), ("increasing", increasing))
+            for name, part in ((RAISES, raising), (LOWERS, lowering))
         ],
         ignore_index=True,
     )
     data = data[["effect", "rank", *columns, "percent_of_baseline", *_WORD_COUNTS, "excerpt"]]
     shown = {
-        "Bias": "{effect}",
+        "Effect on the bias": "{effect}",
         "ΔB": "{influence_mean:.4f} ± {influence_sd:.4f}",
         "% of baseline": "{percent_of_baseline:.2f}",
         "Title": "{title}",

@@ -10,7 +10,7 @@ import pandas as pd
 
 from biaslab.core.plotting import BLUE, GREY, SINGLE_COLUMN, VERMILLION, figure
 from biaslab.origins.report.results import Setup, pairs
-from biaslab.origins.sets import RANDOM
+from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-KIND_COLOURS = {"increase": VERMILLION, "decrease": BLUE, RANDOM: GREY}
-"""What the removal of a set does to the bias."""
+KIND_COLOURS = {DECREASE: VERMILLION, RANDOM: GREY, INCREASE: BLUE}
+"""Of the kinds of sets, in the order of legends: as on the pages, what raises the bias is vermillion."""
+
+EFFECT_COLOURS = {effect: KIND_COLOURS[kind] for kind, effect in EFFECT_OF.items()}
+"""Of the documents at either end of a ranking: the same colours."""
 
 TITLE_WIDTH = 45
 """Characters above a panel."""
 
-_KIND_ORDER = {"increase": 0, RANDOM: 1, "decrease": 2}
+_KIND_ORDER = {kind: place for place, kind in enumerate(DOCUMENTS)}
 
 
 @contextlib.contextmanager
@@ -68,14 +71,19 @@ def plain_ticks(axis: "Axis", template: str) -> None:
 
 
 def set_order(sets: pd.DataFrame) -> pd.DataFrame:
-    """Return columns to sort perturbation sets by: from the largest increase to the largest decrease."""
+    """Return columns to sort perturbation sets by: from most documents that raise to most that lower."""
     return pd.DataFrame(
         {
             "kind": sets["kind"].map(_KIND_ORDER),
-            "size": sets["size"].where(sets["kind"] == "decrease", -sets["size"]),
+            "size": sets["size"].where(sets["kind"] == INCREASE, -sets["size"]),
             "replicate": sets["replicate"],
         }
     )
+
+
+def set_label(kind: str, size: int) -> str:
+    """Return what a figure calls sets of one kind and size: what their documents do, and their number."""
+    return f"{DOCUMENTS[kind]} - {size:,}"
 
 
 def draw_points(ax: "Axes", x: pd.Series, y: pd.Series, colour: str, label: str) -> None:

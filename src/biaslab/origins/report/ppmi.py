@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pandas as pd
 
+from biaslab.bias.names import EFFECTS, LOWERS
 from biaslab.core.plotting import GREY, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
 from biaslab.core.rankings import TOP
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.report.panels import KIND_COLOURS, TITLE_WIDTH, draw_points
+from biaslab.origins.report.panels import EFFECT_COLOURS, TITLE_WIDTH, draw_points
 from biaslab.origins.report.results import Setup, pairs, percent_scale
-from biaslab.origins.sets import TARGETED_KINDS
 
 _NOTE = (
     "Rank correlation: Spearman's, over all documents, of the differential bias in the PPMI representation,"
     " which is exact, with that in GloVe, approximated by influence functions (mean over the baselines)."
-    " Shared: documents both among the N found by PPMI and among the N found by influence; decrease-N are"
-    " those whose removal lowers the effect size most, increase-N those whose removal raises it most. Effect"
-    " size of GloVe: mean ± standard deviation over the baselines."
+    " Shared: documents both among the N found by PPMI and among the N found by influence; raises N: those"
+    " that raise the effect size most, lowers N: those that lower it most. Effect size of GloVe:"
+    " mean ± standard deviation over the baselines."
 )
 _N_MARKED = 30  # documents at each end of the ranking by influence that the figure colours
 
@@ -38,8 +38,8 @@ def document_rankings(setups: Sequence[Setup]) -> Table:
         "Documents": "{n_documents:,}",
         "Rank correlation": "{spearman:.3f}",
     }
-    for kind in TARGETED_KINDS:
-        shown |= {f"Shared, {kind}-{size}": f"{{overlap_{kind}_{size}}}" for size in TOP}
+    for effect in EFFECTS:
+        shown |= {f"Shared, {effect} {size}": f"{{overlap_{effect}_{size}}}" for size in TOP}
     return Table(data, text_columns(data, shown), "Documents ranked by PPMI and by influence", _NOTE)
 
 
@@ -48,9 +48,9 @@ def draw_rankings(setup: Setup, weat: str, stem: Path) -> None:
     data = _both(setup, weat)
     data["set"] = ""
     colours = {"": GREY}
-    for kind in TARGETED_KINDS:
-        colours[f"{kind}-{_N_MARKED}"] = KIND_COLOURS[kind]
-        data.loc[_most(data["influence_mean"], kind, _N_MARKED), "set"] = f"{kind}-{_N_MARKED}"
+    for effect in EFFECTS:
+        colours[f"{effect} {_N_MARKED}"] = EFFECT_COLOURS[effect]
+        data.loc[_most(data["influence_mean"], effect, _N_MARKED), "set"] = f"{effect} {_N_MARKED}"
     units = {}
     for column, baseline in (
         ("influence_mean", setup.baseline_mean(weat)),
@@ -88,10 +88,10 @@ def _ranking(setup: Setup, weat: str) -> dict:
         "effect_size_sd": glove.std(ddof=1),
         "spearman": _rank_correlation(data),
     }
-    for kind in TARGETED_KINDS:
+    for effect in EFFECTS:
         for size in TOP:
-            chosen = [set(_most(data[column], kind, size)) for column in ("ppmi", "influence_mean")]
-            row[f"overlap_{kind}_{size}"] = len(chosen[0] & chosen[1])
+            chosen = [set(_most(data[column], effect, size)) for column in ("ppmi", "influence_mean")]
+            row[f"overlap_{effect}_{size}"] = len(chosen[0] & chosen[1])
     return row
 
 
@@ -110,6 +110,6 @@ def _rank_correlation(data: pd.DataFrame) -> float:
     return float(data[["ppmi", "influence_mean"]].dropna().corr(method="spearman").iloc[0, 1])
 
 
-def _most(values: pd.Series, kind: str, size: int) -> pd.Index:
-    """Return the documents of a targeted set: those with the largest or the most negative values."""
-    return values.sort_values(ascending=kind == "increase", kind="stable").index[:size]
+def _most(values: pd.Series, effect: str, size: int) -> pd.Index:
+    """Return the documents that raise, or lower, the bias most: the largest, or the most negative values."""
+    return values.sort_values(ascending=effect == LOWERS, kind="stable").index[:size]

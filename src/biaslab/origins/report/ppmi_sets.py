@@ -6,9 +6,9 @@ from biaslab.core.stats import percent_change
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.perturbation import members
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import by_estimator
+from biaslab.origins.sets import DECREASE, INCREASE, by_estimator
 
-_OBJECTIVES = {"decrease": "correct", "increase": "aggravate"}
+_OBJECTIVES = {DECREASE: "correct", INCREASE: "aggravate"}
 _NOTE = (
     "Change of the mean effect size in percent of the baseline mean when the documents are removed and GloVe"
     " is trained anew, with its 95% interval (Welch, by the delta method), and the number of trainings."

@@ -9,9 +9,9 @@ import pandas as pd
 
 from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, GREY, LIGHT_GREY, PALE_GREY, figure, save_with_data
 from biaslab.origins.grid import ESTIMATORS
-from biaslab.origins.report.panels import KIND_COLOURS, draw_legend, grid, set_order
+from biaslab.origins.report.panels import KIND_COLOURS, draw_legend, grid, set_label, set_order
 from biaslab.origins.report.results import Setup, pairs
-from biaslab.origins.sets import RANDOM
+from biaslab.origins.sets import DOCUMENTS, RANDOM
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -136,7 +136,9 @@ def _set_handles(data: pd.DataFrame, markers: Mapping[int, str]) -> list[list["A
 
     colours = {**KIND_COLOURS, RANDOM: LIGHT_GREY}
     kinds = [kind for kind in colours if (data["kind"] == kind).any()]
-    meanings = [Line2D([], [], color=colours[k], marker="o", linestyle="none", label=k) for k in kinds]
+    meanings = [
+        Line2D([], [], color=colours[k], marker="o", linestyle="none", label=DOCUMENTS[k]) for k in kinds
+    ]
     meanings += [
         Line2D([], [], color=BLACK, linestyle="--", label="least squares"),
         Line2D([], [], color=BLACK, linestyle=":", label="baseline mean"),
@@ -199,7 +201,7 @@ def _draw_set_rows(ax: "Axes", data: pd.DataFrame) -> None:
                 linestyle="none",
             )
     rows = data.groupby(["kind", "size"]).agg({"top": "min", "bottom": "max"})
-    labels = [f"{kind} - {size}" for kind, size in rows.index]
+    labels = [set_label(kind, size) for kind, size in rows.index]
     ax.set_yticks((rows["top"] + rows["bottom"]) / 2, labels)
     ax.set_ylim(data["bottom"].max() + 0.1, -0.1)
     ax.tick_params(axis="y", length=0)

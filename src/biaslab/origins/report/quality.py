@@ -6,7 +6,7 @@ from biaslab.core.stats import welch
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.results import Setup
 from biaslab.origins.report.significance import SIGNIFICANT
-from biaslab.origins.sets import BASELINE
+from biaslab.origins.sets import BASELINE, NAMES_NOTE
 
 _NOTE = (
     "TOP-1 analogies in percent of the questions whose words are all in the vocabulary, mean ± standard "
@@ -28,13 +28,18 @@ def glove_analogies(setup: Setup) -> Table:
     significant = (data["welch_p"] < SIGNIFICANT).sum()
     counts = {"n_tested": tested, "n_significant": significant, "n_expected": SIGNIFICANT * tested}
     title = f"Analogies after the removal of each perturbation set ({setup.name})"
-    return Table(data, _shown(data), title, _NOTE.format(**counts))
+    return Table(data, _shown(data), title, f"{_NOTE.format(**counts)} {NAMES_NOTE}")
 
 
 def word2vec_analogies(setup: Setup) -> Table:
     """TOP-1 analogies of word2vec with and without the largest sets (Section 5.4)."""
     data = compare_analogies(setup.table("word2vec/analogies", "set", "accuracy"))
-    return Table(data, _shown(data), f"Analogies in word2vec after removals ({setup.name})", _WORD2VEC_NOTE)
+    return Table(
+        data,
+        _shown(data),
+        f"Analogies in word2vec after removals ({setup.name})",
+        f"{_WORD2VEC_NOTE} {NAMES_NOTE}",
+    )
 
 
 def compare_analogies(analogies: pd.DataFrame) -> pd.DataFrame:

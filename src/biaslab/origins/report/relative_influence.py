@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from biaslab.bias.names import EFFECTS
 from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREEN, LIGHT_GREY, VERMILLION, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.relative_influence import RELATIVE
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import TARGETED_KINDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,10 +23,10 @@ _PANELS = {"test_words": "Words of the test in a document", "tokens": "Tokens in
 _NOTE = (
     "Relative influence (RelatIF): influence divided by the length of the step that the removal of the"
     " document makes in the words of the test, Euclidean (theta) or by the Hessian of the loss (l). Documents"
-    " with a word of the test. Tail: increase holds the documents whose removal raises the bias most,"
-    " decrease those whose removal lowers it. Spearman: rank correlation with influence, mean over baselines"
-    " with Student's 95% interval; tokens and words of the test: means over the documents at the tail,"
-    " likewise. Overlap: the share that influence has at this tail, too."
+    " with a word of the test. Raises: those that raise the bias most, lowers: those"
+    " that lower it most. Spearman: rank correlation with influence, mean over baselines"
+    " with Student's 95% interval; tokens and words of the test: means over the documents at this end,"
+    " likewise. Overlap: the share that influence has at this end, too."
 )
 
 
@@ -35,7 +35,7 @@ def orders_table(setup: Setup, weat: str) -> Table:
     data = setup.of_weat("relative_influence/comparison", weat, *_COLUMNS)
     shown = {
         "Order": "{order}",
-        "Tail": "{tail}",
+        "Effect on the bias": "{tail}",
         "Documents": "{n_documents}",
         "Spearman": "{spearman:.3f} [{spearman_ci_low:.3f}, {spearman_ci_high:.3f}]",
         "Words of the test": "{test_words_mean:.1f} [{test_words_ci_low:.1f}, {test_words_ci_high:.1f}]",
@@ -62,7 +62,7 @@ def draw_orders(setup: Setup, weat: str, stem: Path) -> None:
 def _draw(ax: "Axes", data: pd.DataFrame, column: str) -> None:
     """Draw the mean of one description, with its intervals, by tail and number of documents."""
     ends = data[data["top"] > 0]
-    places = [(tail, top) for tail in TARGETED_KINDS for top in sorted(ends["top"].unique())]
+    places = [(tail, top) for tail in EFFECTS for top in sorted(ends["top"].unique())]
     (whole,) = data.loc[data["top"] == 0, f"{column}_mean"]
     ax.axhline(whole, color=LIGHT_GREY, linewidth=0.8, label="all documents")
     for shift, (order, part) in enumerate(ends.groupby("order", sort=False)):

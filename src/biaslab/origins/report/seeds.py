@@ -7,7 +7,7 @@ import pandas as pd
 
 from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, GREY, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.report.panels import KIND_COLOURS
+from biaslab.origins.report.panels import EFFECT_COLOURS
 from biaslab.origins.report.results import Setup
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ _NOTE = (
     "The mean influence over some baseline embeddings against that over others, none in both: against all "
     "that are left out, and against as many. Every way to choose them, or 100 random ones where there are "
     "more; mean ± standard deviation over these ways, which share embeddings. Documents without a word of "
-    "the test do not count. Overlap: share of the N documents at an end that both rankings have there; "
-    "increase are the most negative, decrease the most positive."
+    "the test do not count. Raises, lowers N: share of the N documents that raise or lower the bias most, "
+    "by one ranking, that do so by the other, too."
 )
 _MARKERS = {10: "o", 30: "s", 100: "D"}
 
@@ -51,7 +51,7 @@ def draw_stability(setup: Setup, weat: str, stem: Path) -> None:
         _draw(correlation, rest, "against all others", color=GREY, marker="^", linestyle="--")
         equal = data[(data["measure"] == "overlap") & (data["n_seeds"] == data["n_reference"])]
         for (tail, top), part in equal.groupby(["tail", "top"], sort=False):
-            _draw(overlap, part, f"{tail} {top}", color=KIND_COLOURS[tail], marker=_MARKERS[top])
+            _draw(overlap, part, f"{tail} {top}", color=EFFECT_COLOURS[tail], marker=_MARKERS[top])
         correlation.set(xlabel="Baseline embeddings", ylabel="Rank correlation")
         overlap.set(xlabel="Baseline embeddings", ylabel="Overlap, against as many others", ylim=(0, 1.03))
         for ax in (correlation, overlap):

@@ -6,7 +6,7 @@ import pandas as pd
 
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.results import Setup, pairs
-from biaslab.origins.sets import RANDOM
+from biaslab.origins.sets import NAMES_NOTE, RANDOM
 
 SIGNIFICANT = 0.05
 """Level of Welch's test."""
@@ -67,7 +67,7 @@ def set_tests(setup: Setup) -> Table:
         data,
         text_columns(data, shown),
         f"Bias after the removal of each perturbation set ({setup.name})",
-        f"Effect sizes, mean ± standard deviation over embeddings. {_NOTE}",
+        f"Effect sizes, mean ± standard deviation over embeddings. {NAMES_NOTE} {_NOTE}",
     )
 
 

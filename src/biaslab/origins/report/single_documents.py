@@ -10,12 +10,12 @@ from biaslab.core.tables import Table, text_columns
 from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.report.panels import KIND_COLOURS
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import RANDOM
+from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MARKERS = {"increase": "v", "decrease": "^", RANDOM: "o"}
+_MARKERS = {DECREASE: "^", RANDOM: "o", INCREASE: "v"}
 _NONE = "The setup removes no single documents."
 _NOTE = (
     "Differential bias: effect size with the document minus without it. Observed: mean over pairs of"
@@ -29,9 +29,10 @@ def documents_table(setup: Setup) -> Table:
     """List the documents with their estimated and observed differential bias."""
     data = setup.table("single_documents/documents", "weat", "observed", *ESTIMATORS)
     data = data.assign(gain=(data["unpaired_sd"] / data["observed_sd"]) ** 2)
+    effect = data["kind"].map({RANDOM: RANDOM, **EFFECT_OF})
     shown = {
         "WEAT": "{weat}",
-        "Removal": "{kind}",
+        "Predicted effect": "{effect}",
         "Document": "{title}",
         "Observed": "{observed:+.3f} [{observed_ci_low:+.3f}, {observed_ci_high:+.3f}]",
         **{name.capitalize(): f"{{{name}:+.3f}}" for name in ESTIMATORS},
@@ -39,7 +40,7 @@ def documents_table(setup: Setup) -> Table:
         "Gain": "{gain:.0f}",
     }
     title = f"Single documents, estimated and observed ({setup.name})"
-    return Table(data, text_columns(data, shown), title, _NOTE if len(data) else _NONE)
+    return Table(data, text_columns(data.assign(effect=effect), shown), title, _NOTE if len(data) else _NONE)
 
 
 def correlation_table(setup: Setup) -> Table:
@@ -74,7 +75,7 @@ def draw_documents(setup: Setup, stem: Path) -> None:
         weat = ", ".join(data["weat"].unique()) or "no single documents"
         ax.set_title(f"{setup.name}, {weat}: one document removed", fontsize=8, loc="left", parse_math=False)
         if len(data):
-            fig.legend(loc="outside lower center", ncols=3, title="removal (mean and 95% interval)")
+            fig.legend(loc="outside lower center", ncols=3, title="documents (mean and 95% interval)")
         save_with_data(fig, stem, data)
 
 
@@ -88,5 +89,5 @@ def _points(ax: "Axes", part: pd.DataFrame, kind: str) -> None:
         color=KIND_COLOURS[kind],
         markersize=3.5,
         elinewidth=0.6,
-        label=kind,
+        label=DOCUMENTS[kind],
     )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREEN, LIGHT_GREY, VERMILLION, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.report.panels import set_order
+from biaslab.origins.report.panels import set_label, set_order
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import RANDOM
 
@@ -69,7 +69,7 @@ def draw_transfer(setup: Setup, weat: str, stem: Path) -> None:
         ax = fig.subplots()
         for representation, label in LABELS.items():
             _draw_representation(ax, data[data["representation"] == representation], representation, label)
-        names = [f"{kind} - {size:,}" for kind, size in places.index]
+        names = [set_label(kind, size) for kind, size in places.index]
         ax.set_xticks(places.to_numpy(), names, rotation=45, ha="right", rotation_mode="anchor")
         for edge in places.to_numpy()[1:] - 0.5:
             ax.axvline(edge, color=LIGHT_GREY, linewidth=0.3, zorder=0)

@@ -58,9 +58,47 @@ def measure_table(part: Part) -> pd.DataFrame:
 
 
 def summary(part: Part) -> str:
-    """Return the means over all lists before and after as text, a measure a line."""
+    """Return the means over all lists before and after as text, a measure a line; then shares by value."""
     means = measure_table(part).head(len(RANKINGS)).drop(columns="query").set_index("ranking")
-    return means.T.round(9).rename_axis(columns=None).to_string(float_format=four_digits)
+    measures = means.T.round(9).rename_axis(columns=None).to_string(float_format=four_digits)
+    return f"{measures}\n\n{_shares_by_value(part)}"
+
+
+def _shares_by_value(part: Part) -> str:
+    """Return the shares in the top, means over lists, by value; of one list its Skew, too."""
+    n_lists = len(part.queries)
+    table = value_table(part)
+    shares = ["desired", *RANKINGS]
+    table[shares] /= n_lists
+    if n_lists > 1:  # the mean of a Skew is none of mean shares
+        table = table[["value", *shares]]
+    shown = table.head(N_VALUES).round(9).set_index("value").rename_axis(index="share of the top")
+    lines = shown.reset_index().to_string(index=False, float_format=four_digits)
+    more = len(table) - len(shown)
+    return lines + (f"\n... and {more} more values" if more else "")
+
+
+def absent_lines(part: Part) -> list[str]:
+    """Return, a value a line, which are desired and yet have no place in the top of the one list.
+
+    Parameters
+    ----------
+    part : Part
+        Of all lists of a file.
+    """
+    if len(part.queries) > 1:
+        return []
+    table = value_table(part)
+    lines = []
+    for row in table[(table["desired"] > 0) & (table["after"] == 0)].to_dict("records"):
+        places = row["desired"] * part.n_places[0]
+        why = f"its desired share of {row['desired']:.3g} is {places:.2g} of {part.n_places[0]} places"
+        if places < 1:
+            why += ", less than one, so that a ranking without it is feasible"
+        lines.append(
+            f"'{row['value']}' has no place in the top: min_skew is -inf and the exposure ratio 0; {why}"
+        )
+    return lines[:N_VALUES]
 
 
 def exhausted_line(part: Part) -> str:

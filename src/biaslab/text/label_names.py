@@ -1,0 +1,71 @@
+"""How a BERT calls its two labels, and which of them is the positive one; needs no torch."""
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from biaslab.core.errors import InputError, one_line
+
+_NO_NAME = re.compile(r"label[_ ]?\d+|\d+", re.IGNORECASE)
+
+
+def label_names(folder: str | Path) -> dict[str, int]:
+    """Return the numbers of the labels by what the configuration of a BERT calls them.
+
+    Parameters
+    ----------
+    folder : path
+        The folder of a BERT, in the layout of Hugging Face.
+
+    Returns
+    -------
+    dict of str to int
+        By ``id2label``; empty where the configuration has none.
+
+    Raises
+    ------
+    InputError
+        When the configuration cannot be read, or its names are none of two labels.
+    """
+    try:
+        names = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
+        found = {str(name): int(number) for number, name in names.items()}
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise InputError(f"{folder}: config.json names no labels ({one_line(error)}); fix it") from error
+    if found and sorted(found.values()) != [0, 1]:
+        raise InputError(
+            f"{folder}: id2label of config.json names {', '.join(found)}; a classifier of two labels has the"
+            " numbers 0 and 1, each with a name of its own"
+        )
+    return found
+
+
+def say_more(names: Iterable[str]) -> bool:
+    """Tell whether names of labels say more than their numbers, as LABEL_0 and LABEL_1 do not."""
+    return not all(_NO_NAME.fullmatch(name) for name in names)
+
+
+def positive_label(folder: str | Path, positive: str | None) -> int:
+    """Return which label of a BERT is the positive one: 1 where its names say no more than the numbers.
+
+    Parameters
+    ----------
+    folder : path
+        The folder of a BERT.
+    positive : str, optional
+        What the positive label is called.
+
+    Raises
+    ------
+    InputError
+        When the labels have names, and none is `positive`.
+    """
+    names = label_names(folder)
+    if positive in names or not say_more(names):
+        return names.get(positive, 1)
+    raise InputError(
+        f"{folder}: calls its labels {' and '.join(names)}; "
+        + (f"none is '{positive}': " if positive is not None else "")
+        + "name the positive one with --positive"
+    )
