@@ -85,20 +85,6 @@ def read_claims(paths: Iterable[str | os.PathLike], schema: str | os.PathLike) -
     ----------
     paths : iterable of path-like
         The registries; the stem of each is the area that its claims are about.
-    schema : path-like
-        The JSON schema (YAML) of one row.
-
-    Returns
-    -------
-    list of Claim
-        In the order of the registries.
-
-    Raises
-    ------
-    InputError
-        For the first unknown or missing column, or field that the schema refuses, for an identifier that is
-        used twice, a gate that names no claim of the same registry, and a row whose columns contradict each
-        other; with file, line and column.
     """
     import jsonschema
 

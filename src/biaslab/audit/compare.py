@@ -91,11 +91,6 @@ def compare_runs(a: Path, b: Path, rtol: float = DEFAULT_RTOL) -> Comparison:
         Two runs: results folders, or crates (folders or archives).
     rtol : float
         Largest relative difference, ``|x - y| / max(|x|, |y|)``, of two numbers that count as equal.
-
-    Raises
-    ------
-    InputError
-        When one is no run, or a file cannot be read as what its name says.
     """
     with opened_run(a) as first, opened_run(b) as second:
         in_a, in_b = set(first.files()), set(second.files())
@@ -111,13 +106,7 @@ def compare_runs(a: Path, b: Path, rtol: float = DEFAULT_RTOL) -> Comparison:
 
 
 def compare_files(path: str, a: Path, b: Path, rtol: float) -> FileComparison:
-    """Compare the file `path` of two folders.
-
-    Raises
-    ------
-    InputError
-        When one cannot be read as what its name says.
-    """
+    """Compare the file `path` of two folders."""
     first, second = a / path, b / path
     if _bytes_equal(first, second):
         return FileComparison(path, BYTE_EQUAL, 0.0)
@@ -143,17 +132,7 @@ def _compare(path: str, first: Run, second: Run, rtol: float) -> FileComparison:
 
 
 def relative_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return ``|x - y| / max(|x|, |y|)``: 0 for equal numbers and two NaN, infinite for one NaN.
-
-    Parameters
-    ----------
-    x, y : numpy.ndarray
-        Numbers, of the same shape.
-
-    Returns
-    -------
-    numpy.ndarray, float64
-    """
+    """Return ``|x - y| / max(|x|, |y|)``: 0 for equal numbers and two NaN, infinite for one NaN."""
     same = (x == y) | (pd.isna(x) & pd.isna(y))
     x, y = x.astype(np.float64), y.astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):

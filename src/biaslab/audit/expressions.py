@@ -103,10 +103,6 @@ def estimate(formula: str, table: pd.DataFrame, interval: str = "") -> Estimate:
 
     Parameters
     ----------
-    formula : str
-        What to measure.
-    table : pandas.DataFrame
-        Its rows.
     interval : str
         Two formulas with a comma between, which give the ends of the interval in either order.
 

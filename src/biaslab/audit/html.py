@@ -134,11 +134,6 @@ def write_html(
         The page, in the same folder: its links to results are relative to it.
     printed, papers : iterable of path-like
         What the papers print, and which source texts were at hand (see `biaslab.audit.summary`).
-
-    Raises
-    ------
-    InputError
-        When a table cannot be read, lacks a column, or has a verdict or number that is none.
     """
     table = read_measured(claims)
     page = render(
@@ -166,8 +161,6 @@ def place_marks(
         The claim's kind; of a sign, the published number is shown at zero.
     value, tolerance : float
         The published number and how far from it the claim holds.
-    measured : float
-        The measured number.
     interval : (float, float), optional
         Its interval.
     """

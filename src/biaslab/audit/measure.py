@@ -92,10 +92,6 @@ def measure_claims(
 
     Parameters
     ----------
-    claims : sequence of Claim
-        The registry.
-    results : pathlib.Path
-        The results folder.
     setups : mapping of str to sequence of str
         The areas that were run, each with its setups.
     absent : mapping of str to str, optional
@@ -111,11 +107,6 @@ def measure_claims(
         Columns `COLUMNS`; a row for each claim and setup, in the order of the claims. ``source`` names the
         result files, then the tables and figures that show the claim, relative to `results`, separated by
         spaces.
-
-    Raises
-    ------
-    InputError
-        When a file that a claim needs is missing, or its formulas do not fit the file.
     """
     known = {claim.claim_id: claim for claim in claims}
     audit = _Audit(known, results, setups, absent or {}, failed or {}, made_up)
@@ -340,13 +331,7 @@ def _labelled(table: pd.DataFrame, path: Path, setup: str) -> pd.DataFrame:
 
 
 def read_parquet_columns(path: Path) -> list[str]:
-    """Return the names of the columns of a Parquet file.
-
-    Raises
-    ------
-    InputError
-        When it is not Parquet.
-    """
+    """Return the names of the columns of a Parquet file."""
     import pyarrow
     from pyarrow import parquet
 

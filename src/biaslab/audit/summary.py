@@ -46,13 +46,7 @@ _TESTED = (STATEMENT, CELL, "derived")
 
 
 def read_measured(path: str | os.PathLike) -> pd.DataFrame:
-    """Read the table of `biaslab.audit.measure`; an empty field is an empty text or a missing number.
-
-    Raises
-    ------
-    InputError
-        When it cannot be read, lacks a column, or has a verdict or a number that is none.
-    """
+    """Read the table of `biaslab.audit.measure`; an empty field is an empty text or a missing number."""
     rows = read_text_table(path, COLUMNS)
     for line, row in rows:
         where = f"{path}, line {line}"
@@ -64,14 +58,7 @@ def read_measured(path: str | os.PathLike) -> pd.DataFrame:
 
 
 def read_printed(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
-    """Read what each item of the papers prints; columns `PRINTED`.
-
-    Raises
-    ------
-    InputError
-        When a file cannot be read, or a row names no kind of thing that is counted, no number of things, more
-        absent than printed ones, an absent one without a reason, or an item for the second time.
-    """
+    """Read what each item of the papers prints; columns `PRINTED`."""
     table: dict[tuple[str, ...], dict[str, object]] = {}
     for path in paths:
         for line, row in read_text_table(path, PRINTED, exactly=True):
@@ -93,13 +80,7 @@ def read_printed(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
 
 
 def read_papers(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
-    """Read which source texts of each paper were at hand; columns `PAPERS`.
-
-    Raises
-    ------
-    InputError
-        When a file cannot be read, or names a paper for the second time.
-    """
+    """Read which source texts of each paper were at hand; columns `PAPERS`."""
     table: dict[str, dict[str, str]] = {}
     for path in paths:
         for line, row in read_text_table(path, PAPERS, exactly=True):
@@ -276,11 +257,6 @@ def weak_rows(claims: pd.DataFrame) -> pd.DataFrame:
     ----------
     claims : pandas.DataFrame
         The table of `biaslab.audit.measure`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Those rows, with a further column why.
     """
     measured = claims[claims["verdict"] != NOT_ATTEMPTED]
     reasons = [_why_weak(*row) for row in zip(measured["weak"], measured["caveat"], strict=True)]

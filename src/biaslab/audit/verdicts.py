@@ -49,10 +49,6 @@ def judge(
 
     Parameters
     ----------
-    claim : Claim
-        With its kind, value, tolerance and direction.
-    found : Estimate
-        The measured number.
     null : float
         What a null result would measure; NaN for settings and identities, which have none.
     doubts : sequence of str

@@ -15,8 +15,6 @@ def count_subsets(values, size, threshold):
         The values.
     size : int64
         Values in a subset, 1 to n.
-    threshold : float64
-        Least sum that counts.
 
     Returns
     -------
@@ -50,8 +48,6 @@ def count_random_subsets(values, size, threshold, draws, rng):
     ----------
     values, size, threshold
         As for `count_subsets`.
-    draws : int64
-        Subsets to draw, independently.
     rng : numpy.random.Generator
         Advanced by ``draws * size`` integers.
 

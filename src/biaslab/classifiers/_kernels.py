@@ -28,12 +28,8 @@ def add_products(weights, w, step, next_unit, rows, first, sums, above):
     w, step, next_unit : int
         Place of the first weight; steps from there to that of the next row, and of the next sum.
     rows : (n_rows, BLOCK) float32
-    first : int
-        The first of the rows.
     sums : (n_sums, BLOCK) float32
         May be the same array.
-    above : int
-        The first of the sums.
     """
     v, u, t = w + next_unit, w + 2 * next_unit, w + 3 * next_unit
     w0, w1, w2, w3 = weights[w], weights[w + step], weights[w + 2 * step], weights[w + 3 * step]
@@ -55,8 +51,6 @@ def forward_block(X, start, sizes, weights, biases, activations):
     Parameters
     ----------
     X : (n, d) int32
-    start : int
-        First sample of the block.
     sizes : (L + 1,) int64
         Units of the input and of each layer, padded.
     weights : (sum of in * out,) float32

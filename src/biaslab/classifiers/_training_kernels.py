@@ -24,8 +24,6 @@ def add_weight_gradients(sizes, activations, errors, weight_gradients, bias_grad
     activations, errors : (sum of sizes, BLOCK) float32
         As `forward_block` and `backward_block` left them; errors of samples that do not count are zero, and
         errors of the inputs are not read.
-    weight_gradients, bias_gradients : float32
-        Laid out as the weights and biases.
     """
     below, w, b = 0, 0, 0
     for layer in range(sizes.size - 1):
@@ -85,7 +83,6 @@ def batch_gradients(X, labels, n_classes, sizes, weights, biases, weight_gradien
     ----------
     X : (n, d) float32
     labels : (n,) int64
-    n_classes : int
     sizes, weights, biases
         As in `_kernels.forward_block`.
     weight_gradients, bias_gradients : float32
@@ -136,20 +133,10 @@ def train_batches(
     labels : (n,) int64
     order : (N,) int64
         Rows of `X` in the order of use; the last batch may be shorter.
-    batch : int
-    n_classes : int
     sizes, weights, biases
         As in `_kernels.forward_block`; changed.
     moments : tuple of four arrays like weights, weights, biases, biases
         Decaying means of gradients and of their squares; changed.
-    step : int
-        Steps taken before.
-    learning_rate, beta1, beta2, epsilon : float64
-
-    Returns
-    -------
-    int
-        Steps taken until now.
     """
     weight_means, weight_squares, bias_means, bias_squares = moments
     weight_gradients, bias_gradients = np.empty_like(weights), np.empty_like(biases)

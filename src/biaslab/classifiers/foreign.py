@@ -22,11 +22,6 @@ def import_object(reference: str) -> object:
     ----------
     reference : str
         ``MODULE:NAME``.
-
-    Raises
-    ------
-    InputError
-        When it is of another form, the module fails, or it has no such object.
     """
     module_name, colon, name = reference.partition(":")
     if not (module_name and colon and name):
@@ -50,9 +45,6 @@ def ask(name: str, what: str, how: str, function: Callable, *arguments: Any) -> 
     ----------
     name, what, how : str
         What messages call the classifier, what it was asked about, and how to ask it by hand.
-    function : callable
-    *arguments : object
-        What the function takes.
     """
     try:
         return function(*arguments)
@@ -86,8 +78,6 @@ def check_probabilities(p: np.ndarray, name: str, what: str, start: int = 0) -> 
     p : (n,) or (n, k) float
     name, what : str
         What messages call the classifier and one of the n things that it was asked about.
-    start : int
-        How many it was asked about before.
     """
     rows = p.reshape(len(p), -1)
     wrongs = [
@@ -109,11 +99,6 @@ def classes_of(classifier: object) -> list[str] | None:
     """Return how a classifier calls its outputs, in their order; None when it does not say.
 
     Scikit-learn's classifiers say it in ``classes_``, sorted; so may a function, or what a method belongs to.
-
-    Raises
-    ------
-    InputError
-        When ``classes_`` is no list of different labels.
     """
     classes = getattr(getattr(classifier, "__self__", classifier), "classes_", None)
     if classes is None:
@@ -130,17 +115,10 @@ def positive_column(name: str, classes: Sequence[str] | None, positive: str | No
 
     Parameters
     ----------
-    name : str
-        What messages call the classifier.
     classes : sequence of str, optional
         What the classifier calls its outputs (`classes_of`).
     positive : str, optional
         The positive one of them; without it, 1 or True.
-
-    Raises
-    ------
-    InputError
-        When the classifier names no classes, not two of them, or none that is known to be positive.
     """
     if classes is None:
         raise InputError(
@@ -170,12 +148,8 @@ def column_order(classes: Sequence[str], codes: Mapping[str, int], names: Sequen
 
     Parameters
     ----------
-    classes : sequence of str
-        What the classifier calls its outputs.
     codes : mapping of str to int
         The class for each label that the table may write.
-    names : sequence of str
-        Names of the classes.
     """
     all_places = range(len(names))
     named = dict(zip(names, all_places, strict=True))

@@ -15,7 +15,6 @@ def adam_step(parameters, gradients, means, squares, rate, beta1, beta2, epsilon
         Parameters, their gradients, and the decaying means of gradients and of squared gradients.
     rate : float32
         The learning rate with both means' corrections for their start at zero.
-    beta1, beta2, epsilon : float32
     """
     for i in range(parameters.size):
         g = gradients[i]

@@ -35,13 +35,6 @@ def tar_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
     ----------
     path : pathlib.Path
         A ``.tar``, perhaps ``.gz``.
-    max_bytes : int
-        The most that it may unpack to.
-
-    Raises
-    ------
-    InputError
-        When it is missing, damaged or too large, or has a link or a device in it.
     """
     try:
         with open_unpacked(path) as file:
@@ -70,19 +63,7 @@ def write_tar(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
 
 
 def zip_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the bytes of each file of a zip archive (``.npz`` is one); nothing is written.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    max_bytes : int
-        The most that it may unpack to.
-
-    Raises
-    ------
-    InputError
-        When it is missing, damaged or too large.
-    """
+    """Yield the name and the bytes of each file of a zip archive (``.npz`` is one); nothing is written."""
     try:
         with zipfile.ZipFile(path) as archive:
             if sum(member.file_size for member in archive.infolist()) > max_bytes:

@@ -9,13 +9,7 @@ VARIABLE = "BIASLAB_CACHE"
 
 
 def cache_folder(name: str) -> Path | None:
-    """Return a folder of the cache, whether it exists or not; None where there is no home to keep it in.
-
-    Parameters
-    ----------
-    name : str
-        What it is for.
-    """
+    """Return a folder of the cache, whether it exists or not; None where there is no home to keep it in."""
     if os.environ.get(VARIABLE):
         return Path(os.environ[VARIABLE]).absolute() / name
     from platformdirs import user_cache_path

@@ -20,13 +20,6 @@ class InputError(Exception):
 def suggest(name: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the known name nearest to `name`, or an empty string.
 
-    Parameters
-    ----------
-    name : str
-        What the user wrote.
-    known : iterable of str
-        What would have been right.
-
     Returns
     -------
     str

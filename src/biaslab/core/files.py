@@ -72,12 +72,6 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
     ------
     pathlib.Path
         Where to write. The suffix is that of `path`, for writers that choose a format by it.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be written (disk full, no permission), is no file, or is to be kept
-        (`keep_files`); nothing is left behind.
     """
     path = Path(path)
     _check_target(path)
@@ -123,21 +117,7 @@ def write_json(path: str | os.PathLike, value: object) -> None:
 
 
 def read_json_rows(path: Path, keys: Collection[str], what: str) -> list[dict[str, Any]]:
-    """Read a JSON file that a step wrote: a list of objects.
-
-    Parameters
-    ----------
-    path : path
-    keys : collection of str
-        What each object must have.
-    what : str
-        What messages call the objects.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, is not JSON, or is no list of such objects.
-    """
+    """Read a JSON file that a step wrote: a list of objects."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -169,14 +149,7 @@ class _YamlLoader(yaml.SafeLoader):
 
 
 def check_whole(path: str | os.PathLike) -> None:
-    """Refuse a table that is no text, or that ends inside a line: a part of one, whose last field may be cut.
-
-    Raises
-    ------
-    InputError
-        When it is binary or in UTF-16, or the last line has no end. What cannot be opened is for the reader
-        to say.
-    """
+    """Refuse a table that is no text, or that ends inside a line, so that its last field may be cut."""
     try:
         with open(path, "rb") as file:
             first = file.read(_LOOKED_AT)
@@ -202,14 +175,7 @@ def separator_hint(names: Sequence[str], separator: str) -> str:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """Read a YAML file that holds a mapping.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, is not YAML (or YAML with tags of Python), too large, or holds something
-        else than a mapping.
-    """
+    """Read a YAML file that holds a mapping."""
     try:
         with path.open(encoding="utf-8") as file:
             if os.fstat(file.fileno()).st_size > MAX_YAML_BYTES:
@@ -243,13 +209,7 @@ def _n_values(value: object, known: dict[int, float]) -> float:
 
 
 def bounded_lines(file: TextIO, path: str | os.PathLike) -> Iterator[str]:
-    """Yield the lines of a text file with their ends, never one that could fill the memory.
-
-    Raises
-    ------
-    InputError
-        When a line is longer than `MAX_LINE_CHARACTERS`.
-    """
+    """Yield the lines of a text file with their ends, never one that could fill the memory."""
     number = 0
     while line := file.readline(MAX_LINE_CHARACTERS + 1):
         number += 1
@@ -265,25 +225,10 @@ def read_text_table(
 ) -> list[tuple[int, dict[str, str]]]:
     """Read a tab-separated table whose fields stay as they are written.
 
-    Parameters
-    ----------
-    path : path-like
-        The table.
-    columns : iterable of str
-        Columns that must be there.
-    exactly : bool
-        Refuse any other column.
-
     Returns
     -------
     list of (int, dict)
         The line on which each row ends, and its fields by column.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be read, lacks a column, or has a row with more or fewer fields than columns or a
-        line that is too long.
     """
     path, columns = Path(path), list(columns)
     try:
@@ -316,15 +261,7 @@ def read_text_table(
 
 
 def locate(file: str, root: Path) -> Path:
-    """Return the path of a file or folder: as it is if the working directory has it, else in the repository.
-
-    Parameters
-    ----------
-    file : str
-        What a user names.
-    root : path
-        The repository.
-    """
+    """Return the path of a file or folder: as it is where the working directory has it, or in the package."""
     return Path(file) if Path(file).exists() else root / file
 
 
@@ -335,8 +272,6 @@ def not_found(file: str, root: Path, or_folder: bool = False) -> str:
     ----------
     file, root
         As for `locate`.
-    or_folder : bool
-        Whether a folder will do.
     """
     found = locate(file, root)
     if found.is_file() or (or_folder and file and found.is_dir()):

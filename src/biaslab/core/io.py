@@ -34,17 +34,8 @@ def read_tsv(
 
     Parameters
     ----------
-    path : path-like
-        The table.
-    columns : tuple of str
-        Columns that must be there.
     text : tuple of str
         Columns that stay text even where all their fields look like numbers.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, is no table, or lacks one of `columns`.
     """
     check_whole(path)
     try:
@@ -70,13 +61,7 @@ def write_parquet(path: str | os.PathLike, table: pd.DataFrame) -> None:
 
 
 def read_parquet(path: str | os.PathLike, columns: list[str] | None = None) -> pd.DataFrame:
-    """Read a Parquet table (all columns, or those named).
-
-    Raises
-    ------
-    InputError
-        When the file is missing or is not Parquet.
-    """
+    """Read a Parquet table (all columns, or those named)."""
     try:
         return pd.read_parquet(path, columns=columns)
     except FileNotFoundError as error:
@@ -100,12 +85,6 @@ def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, n
         The ``.npz`` file.
     keys : tuple of str
         The arrays to read, all of them by default.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, damaged, holds objects, unpacks to more than there is memory for, or lacks
-        one of `keys`.
     """
     try:
         with np.load(path, allow_pickle=False) as archive:

@@ -47,15 +47,7 @@ class Usage(NamedTuple):
 
 
 class KernelCache:
-    """The cache of one kernel, with the methods that numba's dispatcher calls.
-
-    Parameters
-    ----------
-    function : function
-        The kernel as it was written.
-    options : mapping
-        The flags that it is compiled with.
-    """
+    """The cache of one kernel, with the methods that numba's dispatcher calls."""
 
     def __init__(self, function: Callable, options: dict[str, Any]):
         code = function.__code__
@@ -146,13 +138,7 @@ def kernel_folder() -> Path | None:
 
 
 def usage(folder: Path) -> Usage:
-    """Count the kernels in a folder as `kernel_folder` names it, for all keys.
-
-    Raises
-    ------
-    InputError
-        When the folder cannot be read.
-    """
+    """Count the kernels in a folder as `kernel_folder` names it, for all keys."""
     try:
         sizes = [path.stat().st_size for key in _keys(folder) for path in key.glob("*" + _SUFFIX)]
     except OSError as error:
@@ -161,13 +147,7 @@ def usage(folder: Path) -> Usage:
 
 
 def clear(folder: Path) -> None:
-    """Delete the kernels in a folder as `kernel_folder` names it, for all keys, and nothing else.
-
-    Raises
-    ------
-    InputError
-        When some cannot be deleted.
-    """
+    """Delete the kernels in a folder as `kernel_folder` names it, for all keys, and nothing else."""
     try:
         for key in _keys(folder):
             shutil.rmtree(key)

@@ -44,11 +44,6 @@ def figure(width: float = SINGLE_COLUMN, height: float = 2.4) -> Iterator["Figur
 
     The figure belongs to no window and no global list, so that nothing has to be closed.
 
-    Parameters
-    ----------
-    width, height : float
-        Size in inches.
-
     Yields
     ------
     matplotlib.figure.Figure
@@ -69,12 +64,6 @@ def legend_below(figure: "Figure", axes: "Axes", n_columns: int, marker_scale: f
 
     Parameters
     ----------
-    figure : matplotlib.figure.Figure
-        The panels.
-    axes : matplotlib.axes.Axes
-        The panel whose labels are shown.
-    n_columns : int
-        Labels side by side.
     marker_scale : float
         Size of a mark in the legend relative to that in the panel.
     """
@@ -86,18 +75,6 @@ def save(figure: "Figure", stem: str | os.PathLike) -> None:
     """Save a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png``, each atomically.
 
     Call it inside the context of `figure`. Equal figures give equal bytes with equal versions of matplotlib.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        What to save.
-    stem : path-like
-        Path of the files without suffix.
-
-    Raises
-    ------
-    InputError
-        When a file cannot be written.
     """
     for suffix, metadata in _METADATA.items():
         with atomic_path(f"{os.fspath(stem)}.{suffix}") as temporary:

@@ -10,8 +10,6 @@ def stream(seed: int, *ids: int | str) -> np.random.Generator:
 
     Parameters
     ----------
-    seed : int
-        The seed of the configuration, not negative.
     *ids : int or str
         What the stream is for, e.g. ``"train", "baseline", 3``. Strings enter by their CRC-32.
 

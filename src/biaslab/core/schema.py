@@ -80,17 +80,10 @@ def check_schema(value: Any, schema: Mapping, name: str) -> None:
 
     Parameters
     ----------
-    value : object
-        What the user wrote.
     schema : mapping
         JSON schema (draft 2020-12); a number is finite.
     name : str
         What to call `value` in the message, e.g. its file.
-
-    Raises
-    ------
-    InputError
-        With the key's path, what is wrong, and what may stand there.
     """
     errors = _Validator(schema).iter_errors(value)
     first = min(

@@ -46,11 +46,6 @@ class FitIntervals(NamedTuple):
 def welch(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
     """Return Welch's t statistic and its two-sided p-value for the means of two samples.
 
-    Parameters
-    ----------
-    a, b : array-like of float, one-dimensional
-        The samples.
-
     Returns
     -------
     t, p : float
@@ -69,8 +64,6 @@ def mean_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
 
     Parameters
     ----------
-    x : array-like of float, one-dimensional
-        The sample.
     level : float
         Confidence level, between 0 and 1.
 
@@ -120,11 +113,6 @@ def share_interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, floa
         How many of `n` independent trials hit.
     level : float
         Confidence level, between 0 and 1.
-
-    Returns
-    -------
-    low, high : float
-        Both are NaN without a trial.
     """
     if n == 0:
         return math.nan, math.nan
@@ -141,11 +129,6 @@ def central_interval(values: np.ndarray, level: float = LEVEL) -> tuple[float, f
         (n,) float64.
     level : float
         The share of the values between the bounds.
-
-    Returns
-    -------
-    low, high : float
-        NaN where there is no value.
     """
     whole = values[np.isfinite(values)]
     if not len(whole):
@@ -156,11 +139,6 @@ def central_interval(values: np.ndarray, level: float = LEVEL) -> tuple[float, f
 
 def mean_difference(a: ArrayLike, b: ArrayLike) -> Contrast:
     """Return the mean of one sample minus that of another, with its 95% confidence interval.
-
-    Parameters
-    ----------
-    a, b : array-like of float, one-dimensional
-        Two independent samples.
 
     Returns
     -------
@@ -200,11 +178,6 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> Contrast:
 def linear_fit(x: ArrayLike, y: ArrayLike) -> LinearFit:
     """Fit y on x by ordinary least squares; r² is the squared Pearson correlation.
 
-    Parameters
-    ----------
-    x, y : array-like of float, one-dimensional, equally long
-        The points.
-
     Returns
     -------
     LinearFit
@@ -227,8 +200,6 @@ def bootstrap_fit(
     ----------
     x, y
         As for `linear_fit`.
-    rng : numpy.random.Generator
-        Draws the resamples, with replacement.
     n_resamples : int
         Resamples to draw. Those in which x or y is constant have no r² and are left out.
     level : float
@@ -294,8 +265,6 @@ def p_value(value: float, low: float, high: float, df: float = math.inf, level: 
         A number and its interval, symmetric about an estimate of it (of others half its width counts).
     df : float
         Degrees of freedom of Student's t behind the interval; infinite for the normal distribution.
-    level : float
-        Confidence level of the interval.
 
     Returns
     -------

@@ -90,8 +90,6 @@ def text_columns(table: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFr
 
     Parameters
     ----------
-    table : pandas.DataFrame
-        Machine-readable columns.
     templates : mapping of str to str
         Header of a shown column -> ``str.format`` template over the columns of `table`, for example
         ``{"Effect size": "{mean:.3f} ± {sd:.3f}"}``. A missing value becomes a dash.
@@ -115,13 +113,6 @@ def write_table(stem: str | os.PathLike, table: Table) -> None:
     ----------
     stem : path-like
         Path of the files without suffix; its last part becomes the LaTeX label.
-    table : Table
-        What to write.
-
-    Raises
-    ------
-    InputError
-        When a file cannot be written.
     """
     stem = Path(stem)
     shown = table.shown.map(lambda cell: " ".join(str(cell).split()))

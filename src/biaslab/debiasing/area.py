@@ -31,12 +31,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
 
 
 def choose(given: Given) -> Units:
-    """Return the embeddings that are there: registered ones, and first baselines of setups that are run.
-
-    Parameters
-    ----------
-    given : Given
-    """
+    """Return the embeddings that are there: registered ones, and first baselines of setups that are run."""
     section, setups = given.config["debiasing"], given.config["setups"]
     units, files, left_out = [], {}, {}
     for name in section["embeddings"]:

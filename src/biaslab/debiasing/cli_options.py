@@ -98,13 +98,7 @@ class Quality:
 
 
 def named_files(arguments: list[str] | None, option: str) -> list[tuple[str, str]]:
-    """Split arguments of the form NAME=FILE; the name is one of the benchmarks'.
-
-    Raises
-    ------
-    InputError
-        When there is no such benchmark, or no file.
-    """
+    """Split arguments of the form NAME=FILE; the name is one of the benchmarks'."""
     from biaslab.debiasing.experiment import BENCHMARKS
 
     named = [argument.partition("=") for argument in arguments or []]

@@ -71,13 +71,7 @@ class Benchmarks(NamedTuple):
 def make_case(
     experiment: Experiment, sizes: Sizes, sembias: Sequence[tuple[tuple[str, str], ...]] = ()
 ) -> Case:
-    """Choose the words that are looked at.
-
-    Raises
-    ------
-    InputError
-        When there are too few neutral words.
-    """
+    """Choose the words that are looked at."""
     she, he = experiment.lists.defining.rows[0][:2]
     return Case(
         bias=experiment.bias,
@@ -109,10 +103,6 @@ def compare_methods(
         The embedding, and what `make_case` makes of it.
     methods : sequence of str
         Names of registered methods; "none" is always measured, and first.
-    tests : sequence of WordSets
-        Association tests.
-    benchmarks : Benchmarks
-        Measures of quality.
     draws : int
         Random directions (`CHANCE`); with 0 there are no such rows.
 
@@ -151,8 +141,6 @@ def measure_chance(experiment: Experiment, case: Case, kind: str, draws: int) ->
         The embedding, and how many of its words are looked at.
     kind : str
         One of `CHANCE`.
-    draws : int
-        Directions.
 
     Returns
     -------

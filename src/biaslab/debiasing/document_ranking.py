@@ -38,8 +38,6 @@ def effect_sizes(
         Number and word vectors of each training, of any lengths.
     maps : mapping of str to WordMaps
         What debiasing does to the words, by stage.
-    weat : WeatIndices
-        The test.
 
     Returns
     -------
@@ -66,8 +64,6 @@ def compare_rankings(
         ``document`` and ``influence_seed0`` to ``influence_seed{n-1}``; `after` also ``stage``.
     sizes : mapping of str to (n,) float
         Effect sizes by stage, as of `effect_sizes`.
-    weat : str
-        The test.
 
     Returns
     -------
@@ -77,11 +73,6 @@ def compare_rankings(
         ``influence``, the sum of all absolute differential biases of a stage as a share of that before.
         ``mean`` with its interval (Student's, 95%) is over the seeds, ``of_mean`` is of the mean over the
         seeds. In the stage `OTHER_SEED` each seed's ranking before is compared with that of the next seed.
-
-    Raises
-    ------
-    InputError
-        When the tables have different documents or seeds, or there are fewer than two of either.
     """
     names = [column for column in before.columns if column.startswith(_PREFIX)]
     stages = {BEFORE: before} | {str(stage): part for stage, part in after.groupby("stage", sort=False)}

@@ -157,10 +157,6 @@ def measure_stages(
 
     Parameters
     ----------
-    experiment : Experiment
-        The embedding.
-    tests : sequence of WordSets
-        Association tests.
     other_occupations : sequence of int
         Rows of a second list of occupations, e.g. the authors'; ``direct_bias_authors`` is theirs.
 
@@ -170,8 +166,6 @@ def measure_stages(
         ``bias`` (stage, measure, value, n_words; also the size of the embedding), ``weat`` (stage, weat,
         effect_size, p_value, n_missing_words, missing_words, problem) and ``occupations`` (word, stage,
         projection, rank); all stages are measured along the subspace found before.
-    before : Measurement
-        That of the embedding before debiasing.
     """
     basis = experiment.subspace.basis
     n_words, dimension = experiment.embedding.vectors.shape
@@ -198,8 +192,6 @@ def compare_subspace(experiment: Experiment, draws: int) -> pd.DataFrame:
 
     Parameters
     ----------
-    experiment : Experiment
-        The embedding.
     draws : int
         Draws of as many random pairs, and of as many random unit vectors, as there are defining sets.
 
@@ -271,8 +263,6 @@ def rank_scored(experiment: Experiment, scores: Mapping[str, tuple[float, float]
 
     Parameters
     ----------
-    experiment : Experiment
-        The embedding.
     scores : mapping of str to tuple of float
         See `biaslab.debiasing.word_lists.read_scores`.
 
@@ -296,13 +286,6 @@ def rank_indirect(experiment: Experiment, axis: tuple[str, str] = INDIRECT_AXIS)
     """Rank occupations between two words, with the indirect bias of their similarity to the nearer one.
 
     The bias is that along the subspace found before, at every stage.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The embedding.
-    axis : tuple of str
-        The two words.
 
     Returns
     -------
@@ -332,12 +315,8 @@ def classify_stages(
 
     Parameters
     ----------
-    experiment : Experiment
-        The embedding.
     seeds : sequence of int
         Rows of the words that are specific by definition.
-    folds : int
-        Of the cross-validation.
 
     Returns
     -------
@@ -375,8 +354,6 @@ def list_analogies(experiment: Experiment, count: int = 150) -> pd.DataFrame:
 
     Parameters
     ----------
-    experiment : Experiment
-        The embedding.
     count : int
         Analogies of each stage; the paper has 150 judged.
 
@@ -399,8 +376,6 @@ def solve_puzzles(experiment: Experiment, puzzles: Sequence[tuple[str, str, str]
 
     Parameters
     ----------
-    experiment : Experiment
-        The embedding.
     puzzles : sequence of tuples of str
         The words a, b and c of each.
 
@@ -429,8 +404,6 @@ def score_benchmarks(
 
     Parameters
     ----------
-    experiment : Experiment
-        The embedding, for its words.
     vectors : (V, d) float32 or float64
         Its vectors, perhaps debiased.
     pairs, questions : mapping
@@ -469,8 +442,6 @@ def trace_penalties(
     ----------
     experiment, penalties : Experiment, sequence of float
         The embedding, and rising values of λ; that of the experiment is one of them.
-    tests : sequence of WordSets
-        Association tests.
     pairs, questions : mapping
         As for `score_benchmarks`.
     authors : Experiment, optional
@@ -485,11 +456,6 @@ def trace_penalties(
         direct_bias_refit (along that found after), `TEST`_effect_size for each test, `BENCHMARKS` (unknown
         words by `CONVENTION`), moved (mean distance of a word from its place before), constrained (whether
         the cone binds).
-
-    Raises
-    ------
-    InputError
-        When the penalties do not rise, or the experiment's is none of them.
     """
     if list(penalties) != sorted(set(penalties)) or experiment.penalty not in penalties:
         raise InputError(

@@ -50,16 +50,6 @@ def classify_specific(
         Folds of the cross-validation, which are stratified and shuffled.
     seed : int
         Of the shuffle, and of the order in which the machine sees the words.
-
-    Returns
-    -------
-    SpecificWords
-        See there.
-
-    Raises
-    ------
-    InputError
-        When there are fewer words of one class than folds.
     """
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.svm import LinearSVC

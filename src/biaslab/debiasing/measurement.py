@@ -118,18 +118,6 @@ def read_lists(
     ----------
     defining, equalize, occupations, specific : path-like
         Files, see `biaslab.debiasing.word_lists`.
-    ids : mapping of str to int
-        Row of every word of the embedding.
-
-    Returns
-    -------
-    Lists
-        What the embedding has of them.
-
-    Raises
-    ------
-    InputError
-        When a file is wrong, or the embedding has too little of a list.
     """
     return Lists(
         known_sets(read_sets(defining), ids),
@@ -156,23 +144,11 @@ def measure(
         Word vectors of unit length, the words of the rows, and the word lists of this embedding.
     tests : sequence of WordSets
         Association tests; one whose words the embedding lacks is not measured.
-    settings : Settings
-        How to measure.
     basis : (k, d) float64, optional
         The subspace to measure DirectBias along, e.g. that of the embedding before debiasing.
     axis : tuple of int, optional
         Rows of the two words whose difference occupations are projected on; by default the first two of the
         first defining set.
-
-    Returns
-    -------
-    Measurement
-        See there.
-
-    Raises
-    ------
-    InputError
-        When the defining sets span no such subspace, or all occupations are specific by definition.
     """
     subspace = find_subspace(vectors, lists.defining.rows, settings.components)
     first, second = axis or lists.defining.rows[0][:2]
@@ -199,18 +175,7 @@ def measure(
 
 
 def compare(before: Measurement, after: Measurement) -> pd.DataFrame:
-    """Set two measurements side by side.
-
-    Parameters
-    ----------
-    before, after : Measurement
-        Of one vocabulary.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns measure, before, after, difference.
-    """
+    """Set two measurements side by side."""
     table = before.table().merge(after.table(), on="measure", suffixes=("_before", "_after"))
     table.columns = ["measure", "before", "after"]
     return table.assign(difference=table["after"] - table["before"])
@@ -218,13 +183,6 @@ def compare(before: Measurement, after: Measurement) -> pd.DataFrame:
 
 def lost_words(lists: Lists, weats: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     """Return the words that an embedding lacks.
-
-    Parameters
-    ----------
-    lists : Lists
-        The word lists of this embedding.
-    weats : pandas.DataFrame
-        The tests of a measurement of it.
 
     Returns
     -------
@@ -236,13 +194,7 @@ def lost_words(lists: Lists, weats: pd.DataFrame) -> dict[str, tuple[str, ...]]:
 
 
 def lost_table(lists: Lists, weats: pd.DataFrame) -> pd.DataFrame:
-    """Lay out what `lost_words` returns.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns list, word.
-    """
+    """Lay out what `lost_words` returns."""
     rows = [(name, word) for name, words in lost_words(lists, weats).items() for word in words]
     return pd.DataFrame(rows, columns=["list", "word"])
 

@@ -38,22 +38,6 @@ def hard_maps(
     ----------
     trainings : sequence of (int, (V, D) float32 or float64)
         Number and unit vectors of each training. Each has its own bias subspace.
-    words : sequence of str
-        The words of the rows.
-    lists : Lists
-        Word lists of the vocabulary.
-    components : int
-        Dimensions of the bias subspace.
-
-    Returns
-    -------
-    WordMaps
-        See above.
-
-    Raises
-    ------
-    InputError
-        As of `find_subspace` and `hard_debias`.
     """
     neutral = lists.neutral(len(words))
     held = np.unique(np.concatenate([np.array(rows, dtype=np.int64) for rows in lists.equalize.rows]))
@@ -83,18 +67,11 @@ def soft_maps(
     ----------
     trainings, words, lists, components
         See `hard_maps`.
-    penalty : float
-        λ.
 
     Returns
     -------
     WordMaps
         One linear map T for all words of a training.
-
-    Raises
-    ------
-    InputError
-        As of `find_subspace`, `gram_matrices` and `solve_path`.
     """
     neutral = lists.neutral(len(words))
     linear = []

@@ -41,25 +41,7 @@ def set_name(path: str | os.PathLike) -> str:
 
 
 def read_trainings(paths: Iterable[str | os.PathLike], n_words: int) -> Iterator[Training]:
-    """Yield the word vectors of every training in batch files, one file in memory at a time.
-
-    Parameters
-    ----------
-    paths : iterable of path-like
-        Batch files.
-    n_words : int
-        Size of the vocabulary.
-
-    Yields
-    ------
-    Training
-        In the order of the files.
-
-    Raises
-    ------
-    InputError
-        When a file is no such batch, does not belong to the vocabulary, or repeats a training.
-    """
+    """Yield the word vectors of every training in batch files, one file in memory at a time."""
     seen: set[tuple[str, int]] = set()
     for path in paths:
         batch = _read_batch(path, "W", ndim=3)
@@ -79,22 +61,7 @@ def read_trainings(paths: Iterable[str | os.PathLike], n_words: int) -> Iterator
 
 
 def read_training(path: str | os.PathLike, replicate: int, n_words: int) -> Training:
-    """Return one training of a batch file.
-
-    Parameters
-    ----------
-    path : path-like
-        Batch file.
-    replicate : int
-        Which training.
-    n_words : int
-        Size of the vocabulary.
-
-    Raises
-    ------
-    InputError
-        When the file is no such batch, does not belong to the vocabulary, or lacks the training.
-    """
+    """Return one training of a batch file."""
     trainings = list(read_trainings([path], n_words))
     for training in trainings:
         if training.replicate == replicate:
@@ -106,20 +73,10 @@ def read_training(path: str | os.PathLike, replicate: int, n_words: int) -> Trai
 def collect_losses(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
     """Collect the loss after every epoch of every training.
 
-    Parameters
-    ----------
-    paths : iterable of path-like
-        Batch files.
-
     Returns
     -------
     pandas.DataFrame
         Columns set, seed (the replicate), epoch (from 1), loss; sorted by the first three.
-
-    Raises
-    ------
-    InputError
-        When a file is no such batch, or repeats a training.
     """
     tables = []
     for path in paths:

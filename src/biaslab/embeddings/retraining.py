@@ -21,24 +21,15 @@ def without_documents(
 
     Parameters
     ----------
-    x : Cooccurrence
-        The counts of the whole corpus.
     tokens, offsets : numpy.ndarray
         The whole corpus, (n,) int32 and (n_documents + 1,) int64.
     documents : numpy.ndarray
         (k,) int64, the documents to remove, each once.
-    threads : int
-        Threads to use.
 
     Returns
     -------
     Cooccurrence
         Equal, bit for bit, to the counts of the pruned corpus with the same vocabulary.
-
-    Raises
-    ------
-    InputError
-        When a document is not in the corpus, or the corpus is not that of `x`.
     """
     removed = cooccurrence.select_documents(tokens, offsets, documents)
     return cooccurrence.subtract(x, cooccurrence.count(*removed, x.n_words, x.window, threads), threads)
@@ -52,8 +43,6 @@ def on_entries_of(x: Cooccurrence, pruned: Cooccurrence) -> Cooccurrence:
 
     Parameters
     ----------
-    x : Cooccurrence
-        The counts of the whole corpus.
     pruned : Cooccurrence
         What :func:`without_documents` returned.
     """
@@ -80,14 +69,8 @@ def train_replicates(
     ----------
     x : Cooccurrence
         The counts that are left without the set's documents.
-    parameters : GloveParameters
-        Hyperparameters.
     set_name : str
         Name of the set; it and the replicate's number select the random stream.
-    replicates : sequence of int
-        Numbers of the trainings within the set.
-    seed : int
-        Seed of the run.
     checkpoint_stem : path-like
         Checkpoints go to ``<stem>.replicate-<n>.checkpoint.npz``, for a killed run to continue from.
     checkpoint_seconds : float

@@ -39,13 +39,7 @@ class WordMaps:
     constants: np.ndarray
 
     def of(self, replicate: int) -> "TrainingMaps":
-        """Return the maps of one training.
-
-        Raises
-        ------
-        InputError
-            When there are none.
-        """
+        """Return the maps of one training."""
         found = np.flatnonzero(self.replicates == replicate)
         if not len(found):
             known = ", ".join(map(str, self.replicates.tolist()))
@@ -100,19 +94,6 @@ def read_word_maps(path: str | os.PathLike, n_words: int) -> WordMaps:
     ----------
     path : path-like
         What `write_word_maps` wrote.
-    n_words : int
-        Size of the vocabulary.
-
-    Returns
-    -------
-    WordMaps
-        See there.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, is none of maps, or belongs to another vocabulary, or a number is not
-        finite.
     """
     maps = WordMaps(**read_npz(path, tuple(WordMaps.__dataclass_fields__)))
     if maps.kinds.shape != (n_words,):

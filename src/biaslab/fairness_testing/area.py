@@ -25,12 +25,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
 
 
 def choose(given: Given) -> Units:
-    """Return what is there of the classifiers in ``run``, or else of those in ``otherwise``; and of corpora.
-
-    Parameters
-    ----------
-    given : Given
-    """
+    """Return what is there of the classifiers and corpora in ``run``, or of those in ``otherwise``."""
     section = given.config["fairness_testing"]
     chosen, left_out = _available(section, section["run"], given.absent)
     if not chosen:

@@ -45,13 +45,6 @@ class Effort:
 def compare(case: Case, schema: Schema, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Let every tester but costly ones spend equal budgets, and describe what it found.
 
-    Parameters
-    ----------
-    case : Case
-    schema : Schema
-        What its columns are.
-    effort : Effort
-
     Returns
     -------
     budgets, suites : pandas.DataFrame
@@ -95,11 +88,8 @@ def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Effort) ->
     ----------
     case : Case
         Its seeds are taken in an order that the seed of the run decides, the same for all testers.
-    tester : Tester
-    mode : str
     budget : int
         Model queries; a visit that would exceed them is left out.
-    effort : Effort
     """
     visited, n_queries = [], 0
     for trail in _search(_task(case, tester, budget, effort), tester, mode, case.published_bounds):

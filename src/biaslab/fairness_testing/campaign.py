@@ -45,11 +45,6 @@ class Plan:
         Seconds after which no chunk of seeds begins.
     sample_limit : int, optional
         Different samples after which no chunk of seeds begins.
-
-    Raises
-    ------
-    InputError
-        For an unknown tester or mode.
     """
 
     tester: str
@@ -97,15 +92,8 @@ def search(subject: Subject, X: np.ndarray, plan: Plan) -> Outcome:
 
     Parameters
     ----------
-    subject : Subject
     X : (N, d) int32
         The data.
-    plan : Plan
-
-    Raises
-    ------
-    InputError
-        As the tester and the model raise it.
     """
     tester = find_tester(plan.tester)
     task = _task(subject, X, plan, tester)

@@ -67,25 +67,14 @@ def prepare(
     ----------
     folder : pathlib.Path
         Where `NETWORK`, `DATA` and `SUMMARY` go; its name is that of the classifier.
-    data : pathlib.Path
-        The table.
-    schema : pathlib.Path
-        What its columns mean.
     n_seeds : int
         Seeds to choose, or as many as there are rows.
     epochs : int
         Passes over the data, for a network that is trained.
-    seed : int
-        Of the run.
     network : pathlib.Path, optional
         The weights; without them, a network is trained.
     clusters : pathlib.Path, optional
         A column ``cluster`` with the cluster of each row; without it, the rows are clustered.
-
-    Raises
-    ------
-    InputError
-        When a file is missing or wrong, or two of them do not fit together.
     """
     described = load_schema(schema)
     table = read_table(data, described)
@@ -103,19 +92,12 @@ def load_cases(folder: Path, schema: Path, bounds: Path | None = None, together:
     ----------
     folder : pathlib.Path
         What `prepare` has filled.
-    schema : pathlib.Path
-        The same as there.
     bounds : pathlib.Path, optional
         Another schema, whose bounds the mode ``published`` takes for those of the protected column; several
         that vary together have their own.
     together : int
         The most attributes that vary together; the names of such a set are joined by commas. A set with too
         many values is passed over.
-
-    Raises
-    ------
-    InputError
-        When a file is missing or wrong, or the other schema lacks a column.
     """
     described, network = load_schema(schema), load_network(folder / NETWORK)
     arrays = read_npz(folder / DATA)

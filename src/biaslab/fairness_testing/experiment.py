@@ -47,13 +47,6 @@ def search_case(
 ) -> tuple[dict[str, pd.DataFrame], dict[str, np.ndarray]]:
     """Search a case with every tester, and measure all that is measured without retraining.
 
-    Parameters
-    ----------
-    case : Case
-    schema : Schema
-        The words of the data.
-    effort : Effort
-
     Returns
     -------
     tables : dict of str to pandas.DataFrame
@@ -71,11 +64,6 @@ def search_case(
 
 def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, np.ndarray]]:
     """Let every tester search in every mode, several times, and count its finds (Tables IV to VI, Figure 7).
-
-    Parameters
-    ----------
-    case : Case
-    effort : Effort
 
     Returns
     -------
@@ -122,8 +110,6 @@ def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> list
 
     Parameters
     ----------
-    case : Case
-    effort : Effort
     starts : (k, d) int32
         Discriminatory samples: what the global phase of the paper's own tester found.
 
@@ -144,11 +130,6 @@ def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> list
 
 def ablate(case: Case, effort: Effort) -> pd.DataFrame:
     """Repair the quirks of the published code of the paper's own tester one at a time.
-
-    Parameters
-    ----------
-    case : Case
-    effort : Effort
 
     Returns
     -------
@@ -192,11 +173,6 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
     (`Effort.explanations`), and one repetition. The others are run from these seeds with as many hops, too,
     so that all can be compared.
 
-    Parameters
-    ----------
-    case : Case
-    effort : Effort
-
     Returns
     -------
     pandas.DataFrame
@@ -226,11 +202,6 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
 def estimate_fairness(case: Case, effort: Effort) -> pd.DataFrame:
     """Estimate the share of the domain that is discriminatory, and measure that of the data (Table XII).
 
-    Parameters
-    ----------
-    case : Case
-    effort : Effort
-
     Returns
     -------
     pandas.DataFrame
@@ -250,13 +221,8 @@ def show_pairs(case: Case, schema: Schema, found: Mapping[str, np.ndarray], n: i
 
     Parameters
     ----------
-    case : Case
-    schema : Schema
-        The words.
     found : mapping of str to (k, d) int32
         Discriminatory samples of each tester, as `count_finds` returns them.
-    n : int
-        How many of each, evenly spread.
 
     Returns
     -------

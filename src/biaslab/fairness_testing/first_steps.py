@@ -19,10 +19,6 @@ _WORDS = np.array(["no", "yes"], object)
 def show_first_steps(case: Case) -> pd.DataFrame:
     """Show where the global phase moves the first seeds first, and where the local one would go from there.
 
-    Parameters
-    ----------
-    case : Case
-
     Returns
     -------
     pandas.DataFrame

@@ -18,13 +18,7 @@ def save_found(folder: Path, found: Mapping[str, Mapping[str, np.ndarray]]) -> N
 
 
 def load_found(folder: Path, attribute: str) -> dict[str, np.ndarray]:
-    """Read the samples of one protected attribute, by tester.
-
-    Raises
-    ------
-    InputError
-        When the file is missing or damaged, or lacks a tester.
-    """
+    """Read the samples of one protected attribute, by tester."""
     arrays = read_npz(folder / FOUND, tuple(_key(attribute, tester) for tester in paper_testers()))
     return {tester: arrays[_key(attribute, tester)] for tester in paper_testers()}
 

@@ -22,13 +22,6 @@ SUITE = ("nearest", "dense", "inside", "spread", "cells")
 def judge(subject: Subject, samples: Samples, schema: Schema) -> pd.DataFrame:
     """Judge every sample.
 
-    Parameters
-    ----------
-    subject : Subject
-    samples : Samples
-    schema : Schema
-        The words.
-
     Returns
     -------
     pandas.DataFrame
@@ -63,12 +56,7 @@ def summarize(
 
     Parameters
     ----------
-    subject : Subject
-    samples : Samples
-    schema : Schema
     data : (N, d) int32, optional
-    seed : int
-        Of what is drawn of many samples.
 
     Returns
     -------
@@ -106,9 +94,6 @@ def no_all_clear(labels: np.ndarray, X: np.ndarray, schema: Schema, groups: Sequ
         What the classifier calls the samples.
     X : (n, d) int32
         The samples.
-    schema : Schema
-    groups : sequence of sequences of str
-        The protected attributes, each group by itself.
     """
     reasons = []
     if len(X) < MIN_SAMPLES:

@@ -79,7 +79,6 @@ class Ensemble:
         Samples.
     y : (n,) int64
         Their labels.
-    seed : int
     """
 
     def __init__(self, X: np.ndarray, y: np.ndarray, seed: int) -> None:
@@ -110,20 +109,11 @@ def added_labels(
         ``majority``: the network's most frequent label over all protected values; among equally frequent ones
         that of the highest mean probability over these values. ``model``: the network's label of the sample.
         ``ensemble``: the label that the ensemble gives the sample.
-    subject : Subject
-        Its model is the tested network.
     samples : (n, d) int32
-    ensemble : Ensemble, optional
-        Needed by its rule alone.
 
     Returns
     -------
     (n,) int64
-
-    Raises
-    ------
-    InputError
-        For a rule that is not known, or an ensemble that is missing.
     """
     match rule:
         case "majority":
@@ -165,13 +155,6 @@ def retrain(
         One of `LABEL_RULES`.
     repetition, seed : int
         They draw the samples that are added, whatever the rule, and the batches.
-    settings : Settings
-    ensemble : Ensemble, optional
-
-    Raises
-    ------
-    InputError
-        When nothing was found, the data do not fit the network, or as `added_labels`.
     """
     network = subject.model
     check_training_data(X, y, network.n_classes)
@@ -195,13 +178,7 @@ def retrain(
 
 
 def n_added(found: np.ndarray, settings: Settings) -> int:
-    """Return how many of the found samples are drawn.
-
-    Raises
-    ------
-    InputError
-        When nothing was found.
-    """
+    """Return how many of the found samples are drawn."""
     if not len(found):
         raise InputError("no discriminatory sample was found, so there is nothing to retrain with")
     return max(1, round(settings.share * len(found)))
@@ -228,8 +205,6 @@ def retraining_table(
         As in `retrain`.
     uniform : (u, d) int32
         Samples drawn uniformly from the domain, on which discrimination is measured.
-    label_rules : sequence of str
-    repetitions : int
 
     Returns
     -------
@@ -288,7 +263,6 @@ def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> 
 
     Parameters
     ----------
-    subject : Subject
     samples : (n, d) int32
         One that was found with values outside the domain may have no partner inside.
     labels : (n,) int64
@@ -307,13 +281,6 @@ def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> 
 
 def mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Generator) -> np.ndarray:
     """Return rows for batches, half of each from the data and half from the rows that follow them.
-
-    Parameters
-    ----------
-    n_data, n_added : int
-        Rows of the data, and added ones.
-    n_batches : int
-    rng : numpy.random.Generator
 
     Returns
     -------

@@ -31,12 +31,10 @@ def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], eff
 
     Parameters
     ----------
-    case : Case
     y : (N,) int64
         Labels of the data.
     found : mapping of str to (n, d) int32
         Discriminatory samples by the name of the tester.
-    effort : Effort
 
     Returns
     -------

@@ -29,11 +29,6 @@ def cluster(X: np.ndarray, n_clusters: int = N_CLUSTERS, random_state: int = RAN
     -------
     (n,) int64
         Row 0 is in cluster 0, the first row elsewhere in cluster 1, and so on.
-
-    Raises
-    ------
-    InputError
-        When there are fewer rows than clusters.
     """
     if len(X) < n_clusters:
         raise InputError(f"{len(X)} rows cannot make {n_clusters} clusters; give more rows")
@@ -62,11 +57,6 @@ def take_turns(clusters: np.ndarray, n: int) -> np.ndarray:
     -------
     (min(n, N),) int64
         Row numbers, each at most once.
-
-    Raises
-    ------
-    InputError
-        For `n` below one, or no rows.
     """
     if n < 1 or not len(clusters):
         raise InputError(

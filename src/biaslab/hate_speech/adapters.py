@@ -56,15 +56,8 @@ def load_classifier_of(reference: str, device: str = "auto", positive: str | Non
     reference : str
         A folder, or ``MODULE:NAME`` of an object in the current folder or installed: a function that takes
         a list of texts, or an object with ``predict_proba``.
-    device : {"auto", "cpu", "cuda"}
-        Where a BERT computes.
     positive : str, optional
         How the texts call the positive class; without it, 1.
-
-    Raises
-    ------
-    InputError
-        When it is neither, or what it names cannot be loaded.
     """
     if Path(reference).is_dir():
         return load_folder(reference, device, positive)
@@ -88,11 +81,6 @@ def load_folder(folder: str | Path, device: str = "auto", positive: str | None =
     """Return the classifier in a folder, which has the layout of Hugging Face.
 
     Its positive label is the one that its configuration calls `positive`, else the label 1.
-
-    Raises
-    ------
-    InputError
-        When a file is missing or wrong, there is no classifier of two labels, or no such device.
     """
     from biaslab.text.devices import choose_device
     from biaslab.text.encoder import load_classifier, put_positive_second
@@ -162,13 +150,7 @@ class CallableClassifier:
     positive: str | None = None
 
     def scores(self, texts: Sequence[str], progress: Progress = lambda done, n: None) -> np.ndarray:
-        """Return the logit of the positive class; see `TextClassifier`.
-
-        Raises
-        ------
-        InputError
-            When the function fails, or what it returns are no probabilities.
-        """
+        """Return the logit of the positive class; see `TextClassifier`."""
         scores = np.empty(len(texts))
         for start in range(0, len(texts), BATCH):
             batch = list(texts[start : start + BATCH])

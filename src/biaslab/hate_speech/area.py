@@ -29,12 +29,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
 
 
 def choose(given: Given) -> Units:
-    """Return what is there of the corpora in ``run``, or else of those in ``otherwise``.
-
-    Parameters
-    ----------
-    given : Given
-    """
+    """Return what is there of the corpora in ``run``, or else of those in ``otherwise``."""
     section = given.config["hate_speech"]
     if lost := sorted(given.absent.keys() & datasets_of(_encoder_sources(section))):
         left_out = dict.fromkeys(section["run"], f"its encoder: {given.absent[lost[0]]}")

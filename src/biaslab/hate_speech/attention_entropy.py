@@ -26,7 +26,6 @@ def logits_and_entropy(
 
     Parameters
     ----------
-    model : BertClassifier
     ids : (n, L) int64
         Tokens of sentences, padded.
     mask : (n, L) bool

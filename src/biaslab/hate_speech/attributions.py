@@ -31,15 +31,6 @@ def identifier_importance(
 
     Parameters
     ----------
-    model : torch.nn.Module
-        The classifier; it is explained without dropout.
-    tokens : Tokens
-        n texts.
-    ids : mapping of str to int
-        The word piece of each identifier.
-    settings : ContextSettings
-        OC or SOC.
-    tokenizer : Tokenizer
     language_model : BiGRU, optional
         Needed for a radius above 0.
     seed : int

@@ -23,8 +23,6 @@ class Batches:
 
     Parameters
     ----------
-    tokens : Tokens
-        n sentences.
     size : int
         Sentences of a batch; the last batch of an epoch may have fewer.
     seed : int
@@ -70,16 +68,8 @@ class ExplainedBatches:
 
     Parameters
     ----------
-    batches : Batches
-    identifier_ids : collection of int
-        Tokens to explain.
-    settings : ContextSettings
-    language_model : BiGRU or None
-        What draws contexts.
-    tokenizer : Tokenizer
     seed : int
         All steps whose contexts are drawn together have one random stream, apart from all others.
-    device : torch.device
     """
 
     def __init__(

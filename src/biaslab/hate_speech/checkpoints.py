@@ -27,12 +27,8 @@ def save_checkpoint(
 
     Parameters
     ----------
-    path : path-like
     identity : dict
         What determines the training, by name, in JSON's types.
-    state : dict
-        Where the training is, in JSON's types.
-    tensors : dict of str to tensor
     """
     header = json.dumps({"identity": dict(identity), "state": dict(state)}, sort_keys=True)
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
@@ -43,13 +39,7 @@ def save_checkpoint(
 def load_checkpoint(
     path: str | os.PathLike, identity: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, torch.Tensor]] | None:
-    """Return the state and the tensors of a training, on the CPU; nothing when there is no checkpoint.
-
-    Raises
-    ------
-    InputError
-        When the file is damaged or is no checkpoint, or belongs to a training with another identity.
-    """
+    """Return the state and the tensors of a training, on the CPU; nothing when there is no checkpoint."""
     path = Path(path)
     if not path.exists():
         return None

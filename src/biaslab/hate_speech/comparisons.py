@@ -71,19 +71,12 @@ def paired_differences(
         set.
     baseline : str
         The method that the others are compared with.
-    measures : sequence of str
-        Names of columns.
 
     Returns
     -------
     pandas.DataFrame
         ``method``, ``baseline``, ``set``, ``measure`` and the fields of `Difference`, in the order in which
         methods and sets first appear. Measures that no seed has for both methods are left out.
-
-    Raises
-    ------
-    InputError
-        When the baseline has no row, or a method, seed and set have more than one.
     """
     methods = metrics["method"].unique()
     if baseline not in methods:

@@ -54,11 +54,6 @@ class ContextSettings:
     exclude_specials : bool
         Whether special tokens have probability zero. In the authors' code they are drawn, and a drawn [CLS]
         or [SEP] becomes a [PAD] that the classifier attends to.
-
-    Raises
-    ------
-    InputError
-        For a negative radius, or no sample.
     """
 
     radius: int
@@ -108,12 +103,8 @@ def fill_contexts(
         Token ids of a batch.
     mask : (n, L) bool
         Where there is a token; every row a prefix.
-    occurrences : Occurrences
-        k phrases.
-    settings : ContextSettings
     language_model : BiGRU or None
         Needed for a radius above 0.
-    tokenizer : Tokenizer
     generator : torch.Generator or None
         The random stream, on the device of the language model; needed for a radius above 0.
 
@@ -121,11 +112,6 @@ def fill_contexts(
     -------
     (k, m, L) int64
         Sentences around the phrase, m = samples (+ 1 for the original, which comes last).
-
-    Raises
-    ------
-    InputError
-        When neighbours are to be drawn and there is no language model.
     """
     base, start, end = _gather(ids, occurrences)
     if settings.radius == 0 or not len(occurrences):

@@ -87,9 +87,6 @@ def read_splits(source: Source, seed: int, number: int = 0) -> dict[str, pd.Data
 
     Parameters
     ----------
-    source : Source
-    seed : int
-        The seed of the run.
     number : int
         Which of the random splits; 0 is the one that all classifiers of a run share.
 
@@ -97,12 +94,6 @@ def read_splits(source: Source, seed: int, number: int = 0) -> dict[str, pd.Data
     -------
     dict of str to pandas.DataFrame
         Train, validation and test: columns text, label, row, and group where there is one.
-
-    Raises
-    ------
-    InputError
-        When a file is wrong, one of the two further files is missing, posts are asked for and unknown, or
-        there are too few texts for the sizes of the parts.
     """
     if (source.validation is None) != (source.test is None):
         raise InputError(f"{source.train}: name both validation and test, or neither")
@@ -140,9 +131,6 @@ def tokenize(table: pd.DataFrame, tokenizer: Tokenizer, max_length: int) -> Text
 
     Parameters
     ----------
-    table : pandas.DataFrame
-        Columns text, label and perhaps row.
-    tokenizer : Tokenizer
     max_length : int
         Pieces of a text, [CLS] and [SEP] among them; what is longer is cut.
     """
@@ -168,13 +156,7 @@ def save_sets(path: Path, sets: Mapping[str, Texts], **more: np.ndarray) -> None
 
 
 def load_sets(path: Path) -> dict[str, Texts]:
-    """Read the sets of texts that `save_sets` wrote, in their order.
-
-    Raises
-    ------
-    InputError
-        When the file is missing or wrong.
-    """
+    """Read the sets of texts that `save_sets` wrote, in their order."""
     arrays = read_npz(path)
     names = [key.removesuffix("_labels") for key in arrays if key.endswith("_labels")]
     return {

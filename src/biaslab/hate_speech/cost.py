@@ -23,16 +23,8 @@ def count_work(
 
     Parameters
     ----------
-    tokens : Tokens
-        The training sentences.
-    ids : sequence of int
-        Word pieces of the identifiers.
     methods : sequence of Method
         Those of encoders; the first is the one that others are compared with.
-    contexts : ContextSettings
-        Of SOC.
-    batch_size : int
-        Sentences of a step.
 
     Returns
     -------

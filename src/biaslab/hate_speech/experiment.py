@@ -68,16 +68,8 @@ def train_method(
 
     Parameters
     ----------
-    folder : Folder
-    method : Method
-    settings : TrainingSettings
-    contexts : ContextSettings
-        Of SOC; OC replaces no context.
     number : int
         Which of the trainings of the method; all methods share their streams at equal numbers.
-    seed : int
-        Of the run.
-    device : torch.device
     progress : callable, optional
         Takes the steps that are done and how many there are at most.
     """
@@ -115,19 +107,10 @@ def evaluate_method(
 
     Parameters
     ----------
-    folder : Folder
-    method : Method
-    numbers : sequence of int
-        Its trainings.
-    contexts : ContextSettings
-        Of SOC in the analysis.
     n_faithful : int
         Test sentences on which the faithfulness of explanations is measured.
     seed : int
         Of the run: contexts and random rankings are the same for every classifier.
-    device : torch.device
-    say : callable
-        Is told about each classifier.
     """
     language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device)
     predictions, attributions, faithful = [], [], []

@@ -35,20 +35,10 @@ def explain_methods(
 
     Parameters
     ----------
-    folder : Folder
     methods : sequence of str
         Names of methods; the first is the one that ranks are compared with.
-    sentences : sequence of str
-        Those whose hierarchies are made.
-    contexts : ContextSettings
-        Of SOC in the analysis.
-    n : int
-        Test sentences whose every word is explained.
     seed : int
         Of the run: contexts are the same for every classifier.
-    device : torch.device
-    say : callable
-        Is told about each method.
     """
     language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device)
     tables, hierarchies = [], []
@@ -83,7 +73,6 @@ def word_importance(words: pd.DataFrame, identifiers: Sequence[str]) -> pd.DataF
     ----------
     words : pandas.DataFrame
         As `explain_words` returns them: columns word and phi.
-    identifiers : sequence of str
 
     Returns
     -------
@@ -111,7 +100,6 @@ def sentence_hierarchies(
     ----------
     model, contexts, tokenizer, language_model, seed
         As for `explain_words`.
-    sentences : sequence of str
     """
     tokens = tokenizer.encode(sentences)
     scores = predict(model, tokens, tokenizer.pad)

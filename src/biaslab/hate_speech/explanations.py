@@ -68,18 +68,12 @@ def importance(
 
     Parameters
     ----------
-    score : callable
-        s.
     ids : (n, L) int64
         Token ids of a batch.
     mask : (n, L) bool
         Where there is a token; every row a prefix.
-    occurrences : Occurrences
-        k phrases.
     filled : (k, m, L) int64
         Contexts of the phrases, see `fill_contexts`.
-    pad : int
-        Id of [PAD].
     share : bool
         Score equal rows once. With dropout they then share its mask; False gives each a mask of its own.
 
@@ -133,15 +127,6 @@ def regularizer(phi: torch.Tensor, n_sentences: int, reduction: str = "mean") ->
     reduction : str
         ``mean``: averaged over the sentences, as the classification loss of the batch is; ``sum``: summed
         over them, as in the authors' code.
-
-    Returns
-    -------
-    () tensor
-
-    Raises
-    ------
-    InputError
-        For another reduction.
     """
     if reduction not in ("mean", "sum"):
         raise InputError(f"reduction: '{reduction}' is unknown; write mean or sum")
@@ -150,14 +135,7 @@ def regularizer(phi: torch.Tensor, n_sentences: int, reduction: str = "mean") ->
 
 
 def word_spans(tokens: Tokens, row: int) -> Occurrences:
-    """Return the words of a sentence, each all its pieces, as phrases of row 0.
-
-    Parameters
-    ----------
-    tokens : Tokens
-    row : int
-        Number of the sentence.
-    """
+    """Return the words of a sentence, each all its pieces, as phrases of row 0."""
     words = tokens.words[tokens.offsets[row] : tokens.offsets[row + 1]]
     inner = np.flatnonzero(words >= 0)
     is_first = np.diff(words[inner], prepend=-1) != 0
@@ -189,21 +167,10 @@ def explain_words(
     ----------
     model : torch.nn.Module
         The classifier; it is explained without dropout, on the device where it is.
-    tokens : Tokens
-        The sentences.
-    rows : sequence of int
-        Which of them.
-    settings : ContextSettings
-        OC or SOC.
-    tokenizer : Tokenizer
     language_model : BiGRU, optional
         Needed for a radius above 0; on the device of the model.
-    seed : int
-        Of the sampled contexts.
     max_tokens : int
         Tokens of a forward pass at most, but for a phrase that alone has more.
-    n_done : int
-        Sentences finished before.
     progress : callable
         Takes the rows of a finished chunk and how many sentences are finished.
 
@@ -247,8 +214,6 @@ def phrase_importance(
     ----------
     model, tokens, settings, tokenizer, language_model, seed, max_tokens
         As in `explain_words`.
-    row : int
-        Number of the sentence.
 
     Returns
     -------

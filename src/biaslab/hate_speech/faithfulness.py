@@ -49,18 +49,12 @@ def faithfulness(
     ----------
     model : torch.nn.Module
         The classifier that is explained; it is asked without dropout, on the device where it is.
-    tokens : Tokens
-        The sentences.
     attributions : pandas.DataFrame
         As `explanations.explain_words` returns them: row, position, phi of every word of some sentences.
-    pad : int
-        Id of [PAD].
     shares : sequence of float
         Above 0, 1 at most.
     n_random : int
         Random rankings of a sentence, one at least.
-    seed : int
-        Of these rankings.
     max_tokens : int
         Tokens of a forward pass at most, but for a single sentence that has more.
     progress : callable
@@ -71,12 +65,6 @@ def faithfulness(
     pandas.DataFrame
         By row: row, n_words, and comprehensiveness, comprehensiveness_random, sufficiency,
         sufficiency_random, each in [-1, 1].
-
-    Raises
-    ------
-    InputError
-        When a share is no part of a whole, there is no random ranking, or the attributions are not one for
-        each word.
     """
     if not shares or not all(0 < share <= 1 for share in shares):
         raise InputError(f"shares: {list(shares)}: give parts of the words, each above 0 and 1 at most")

@@ -52,8 +52,6 @@ def agglomerate(
     score_phrase : callable
         Takes a list of spans and returns the importance φ of each, for instance
         `explanations.phrase_importance`. It is called once a step, and never twice for one span.
-    n_words : int
-        Words of the sentence.
     percentile : float
         Of the scores of the words outside all components; words at or above it join.
     absolute : bool
@@ -65,11 +63,6 @@ def agglomerate(
     -------
     Hierarchy
         Fewer levels than asked for when all words have joined.
-
-    Raises
-    ------
-    InputError
-        When there is no word.
     """
     if n_words < 1:
         raise InputError("the sentence has no words to explain; give it one at least")

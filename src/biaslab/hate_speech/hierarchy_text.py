@@ -67,14 +67,7 @@ def scale_of(explained: Sequence[Explained]) -> float:
 
 
 def colours(phi: float, scale: float) -> Colours:
-    """Return the colours of a phrase: blue for -scale, grey for 0, red for scale, and text that can be read.
-
-    Parameters
-    ----------
-    phi : float
-    scale : float
-        Positive.
-    """
+    """Return the colours of a phrase: blue for -scale, grey for 0, red for scale, and a legible text."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
@@ -91,7 +84,6 @@ def to_terminal(explained: Explained, scale: float | None = None, width: int = 1
 
     Parameters
     ----------
-    explained : Explained
     scale : float, optional
         Importance of the strongest colours; by default `scale_of` this one.
     width : int
@@ -125,13 +117,7 @@ def legend(scale: float) -> Text:
 
 
 def to_html(explained: Sequence[Explained], heading: str) -> str:
-    """Return a page with explanations below each other on one scale; all text is escaped, nothing is fetched.
-
-    Parameters
-    ----------
-    explained : sequence of Explained
-    heading : str
-    """
+    """Return a page with explanations on one scale; all text is escaped, nothing is fetched."""
     scale = scale_of(explained)
     tables = [{"title": one.title, "rows": _table(one, scale)} for one in explained]
     legend = [colours(step / 10 * scale, scale)[0] for step in range(-10, 11)]

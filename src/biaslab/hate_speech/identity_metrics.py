@@ -26,13 +26,6 @@ if TYPE_CHECKING:
 def holding(tokens: "Tokens", ids: Sequence[int]) -> np.ndarray:
     """Return which texts hold which tokens.
 
-    Parameters
-    ----------
-    tokens : biaslab.text.tokens.Tokens
-        n texts.
-    ids : sequence of int
-        k token ids, those of the identifiers.
-
     Returns
     -------
     (n, k) bool
@@ -66,8 +59,6 @@ def identity_table(
         1 for a positive text, else 0.
     holds : (n, k) bool
         Which texts hold which identifier, by `holding`.
-    identifiers : sequence of str
-        Their k names.
 
     Returns
     -------
@@ -75,11 +66,6 @@ def identity_table(
         ``identifier``, ``n`` (texts that hold it), ``n_negative`` (those among them that are negative),
         ``false_positive_rate``, ``ci_low``, ``ci_high``, ``subgroup_auc``, ``bpsn_auc``, ``bnsp_auc``; NaN
         where a text of a kind that a measure needs is missing.
-
-    Raises
-    ------
-    InputError
-        As `biaslab.hate_speech.metrics.check_scored`.
     """
     scores, labels = check_scored(scores, labels)
     return pd.DataFrame(
@@ -137,11 +123,6 @@ def functionality_table(scores: ArrayLike, labels: ArrayLike, functionalities: S
     pandas.DataFrame
         ``functionality`` (in the order of the texts), ``is_hateful`` (its label), ``n``, ``passed`` (texts
         classified as they are labelled), ``rate``, ``ci_low``, ``ci_high`` (Clopper and Pearson).
-
-    Raises
-    ------
-    InputError
-        As `biaslab.hate_speech.metrics.check_scored`, and for a functionality with texts of both labels.
     """
     scores, labels = check_scored(scores, labels)
     cases = pd.DataFrame(

@@ -66,13 +66,6 @@ def documents(tokens: "Tokens", vocabulary: Sequence[str]) -> list[str]:
     ----------
     tokens : biaslab.text.tokens.Tokens
         The n texts; those of WR without the identifiers.
-    vocabulary : sequence of str
-        The tokenizer's WordPieces, by id.
-
-    Returns
-    -------
-    list of str
-        n documents.
     """
     pieces = np.asarray(vocabulary, dtype=object)[tokens.ids].tolist()
     ends = tokens.offsets.tolist()
@@ -100,11 +93,6 @@ def fit_linear(
     -------
     Linear
         Equal arguments give the same one at any number of threads.
-
-    Raises
-    ------
-    InputError
-        For unknown features, texts of one class, and texts without a word.
     """
     vectorizer = _vectorizer(features)
     try:
@@ -132,9 +120,6 @@ def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | Non
 
     Parameters
     ----------
-    linear : Linear
-    identifiers : collection of str
-        Terms of one WordPiece.
     n_top : int, optional
         How many features to list beside the identifiers; all by default.
 

@@ -65,12 +65,8 @@ def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callab
 
     Parameters
     ----------
-    folder : Folder
     source : Source
         The corpus, which is split anew for ``linear.tsv``.
-    effort : LinearEffort
-    say : callable
-        Is told about each part.
     """
     for model in (BOW, BOW_WR):
         linear = _fit(folder, folder.splits[TRAIN], model, BINARY, effort)

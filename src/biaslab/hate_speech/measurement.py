@@ -37,13 +37,8 @@ def measure_corpus(
 
     Parameters
     ----------
-    folder : Folder
     methods : sequence of str
         In the order in which tables show them.
-    contexts : ContextSettings
-        Of SOC in training.
-    batch_size : int
-        Sentences of a step of training.
     settings : mapping of str to float
         What trainings and explanations were made with, to be written beside their results.
     """

@@ -78,14 +78,7 @@ class Method:
 
 
 def parse_method(name: str) -> Method:
-    """Return the method that a name says.
-
-    Raises
-    ------
-    InputError
-        For a kind or quirk that is not known or does not fit the other parts, for a strength that is missing,
-        negative or not needed, and for a second spelling of a method.
-    """
+    """Return the method that a name says."""
     base, at, tail = name.partition("@")
     kind, alpha = _kind(name, base)
     words = tail.split("+") if at else []

@@ -50,11 +50,6 @@ def measure(scores: ArrayLike, labels: ArrayLike, identifiers: ArrayLike | None 
         without a positive text there is nothing to find, and precision, recall and F1 are NaN. The macro
         accuracy is the mean of the identifiers' accuracies, whatever their numbers of texts; NaN without
         identifiers.
-
-    Raises
-    ------
-    InputError
-        As `check_scored`.
     """
     scores, labels = check_scored(scores, labels)
     predicted = scores > 0
@@ -72,14 +67,7 @@ def measure(scores: ArrayLike, labels: ArrayLike, identifiers: ArrayLike | None 
 
 
 def check_scored(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores as float64 and labels as bool, (n,) each.
-
-    Raises
-    ------
-    InputError
-        When there are no texts, scores and labels are not equally many, a score is NaN, or a label neither 0
-        nor 1. Texts are counted from 1.
-    """
+    """Return scores as float64 and labels as bool, (n,) each."""
     scores, labels = np.asarray(scores, dtype=np.float64), np.asarray(labels)
     if scores.shape != labels.shape or scores.ndim != 1:
         raise InputError(

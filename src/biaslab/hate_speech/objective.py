@@ -70,18 +70,10 @@ class Objective:
 
     Parameters
     ----------
-    model : BertClassifier
-    batches : Batches
-        Training sentences.
     labels : (n,) int
         Theirs, 0 or 1.
-    tokenizer : Tokenizer
-    method : Method
-    regularization : Regularization or None
-        Needed by methods that explain.
     negative_weight : float
         Weight of class 0; that of class 1 is 1.
-    seed : int
     """
 
     def __init__(
@@ -116,8 +108,6 @@ class Objective:
 
         Returns
         -------
-        loss : float
-            The classification loss, L'.
         regularizer : float
             What is added to it, but for its factor α.
         """

@@ -26,9 +26,6 @@ class Optimizer:
         Clip the gradient of each parameter tensor, and not that of all together.
     bias_correction : bool
         Correct the means for their start at zero, as Adam does.
-    epsilon : float
-        What keeps Adam's divisor from zero.
-    weight_decay : float
     """
 
     def __init__(

@@ -57,11 +57,6 @@ def own_metrics(scores: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
         Columns measure (those of `MEASURES`), value, ci_low, ci_high (Clopper and Pearson's 95% interval, of
         precision given how many texts are classified positive; NaN for F1 and AUC, which are no shares), hits
         and n (the share is hits of n; missing for the other two).
-
-    Raises
-    ------
-    InputError
-        As `biaslab.hate_speech.metrics.check_scored`.
     """
     found = measure(scores, labels)._asdict()
     predicted, positive = np.asarray(scores) > 0, np.asarray(labels) == 1
@@ -87,8 +82,6 @@ def mentions(texts: Sequence[str], terms: Sequence[str]) -> np.ndarray:
 
     Parameters
     ----------
-    texts : sequence of str
-        n texts.
     terms : sequence of str
         k terms in lower case; one may be several words.
 
@@ -134,13 +127,7 @@ def macro_accuracy(news: pd.DataFrame) -> tuple[float, float]:
 
 
 def fill_templates(templates: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Return every template with every word, the words of a template beside each other.
-
-    Raises
-    ------
-    InputError
-        When a template has not exactly one place for a word.
-    """
+    """Return every template with every word, the words of a template beside each other."""
     for number, template in enumerate(templates, start=1):
         if template.count(BLANK) != 1:
             raise InputError(
@@ -157,8 +144,6 @@ def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[s
     ----------
     scores : (t * (k + m),) float
         Logits of `fill_templates` of t templates, of k identifiers and then m neutral words.
-    terms, neutral : sequence of str
-        The identifiers and the neutral words.
 
     Returns
     -------
@@ -195,8 +180,6 @@ def template_spread(scores: np.ndarray, n_terms: int, n_words: int) -> dict[str,
         As in `template_table`.
     n_terms : int
         The identifiers, which come first in each template.
-    n_words : int
-        Words of a template.
 
     Returns
     -------

@@ -56,26 +56,10 @@ def explain_sentences(
 
     Parameters
     ----------
-    classifier : FolderClassifier
-    sentences : sequence of str
-    settings : ContextSettings
-        OC or SOC.
     language_model : BiGRU, optional
         Needed for a radius above 0; on the device of the classifier.
-    seed : int
-        Of the sampled contexts.
     progress : callable
         Takes how many sentences are done, and how many there are.
-
-    Returns
-    -------
-    list of OwnExplanation
-        In the order of the sentences.
-
-    Raises
-    ------
-    InputError
-        When a sentence has no word, or the language model is of another encoder.
     """
     tokenizer, model = classifier.tokenizer, classifier.model
     if language_model is not None and len(language_model.index) != len(tokenizer.vocabulary):
@@ -117,15 +101,8 @@ def language_model_of(
         Its tokens are drawn, and the model is where it is.
     texts : sequence of str
         Two at least: some of them choose the best epoch.
-    epochs : int
-    seed : int
     progress : callable
         Takes the epochs that are done, and how many there are.
-
-    Raises
-    ------
-    InputError
-        When there are too few texts.
     """
     n_validation = max(1, round(VALIDATION_SHARE * len(texts)))
     if n_validation >= len(texts):

@@ -96,12 +96,6 @@ def split(table: pd.DataFrame, share: float, seed: int) -> tuple[np.ndarray, np.
         Columns label (1 = positive) and, where texts belong together, group.
     share : float
         Of the rows to choose by; of the groups, where there are some.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        When the share is none, or a part would have texts of one label only.
     """
     if not 0 < share < 1:
         raise InputError(f"the share {share:g} for validation is not between 0 and 1; write 0.1 for instance")
@@ -139,22 +133,8 @@ def train_own(
     ----------
     table : pandas.DataFrame
         Columns text, label and perhaps group, as `biaslab.text.labelled.read_labelled` returns them.
-    encoder : pathlib.Path
-        The folder of a BERT.
-    method : Method
-        Of an encoder.
     identifiers : Identifiers
         What is removed or regularized; of no account for other methods.
-    settings : OwnSettings
-    out : pathlib.Path
-        The folder to write.
-    device : torch.device
-    progress : callable
-
-    Raises
-    ------
-    InputError
-        When texts, encoder, identifiers and method do not go together, or the folder has another training.
     """
     if not method.is_encoder:
         raise InputError(

@@ -50,21 +50,12 @@ def prepare(
 
     Parameters
     ----------
-    folder : Folder
-    source : Source
-        The corpus.
     probes : mapping of str to path
         Further test sets, as `read_probes` takes them.
     others : mapping of str to Source
         Corpora whose test sets are further test sets.
     limits : Limits
         Linear models are trained on all texts whatever the limit for training.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        When a file is wrong, or an identifier is no word piece.
     """
     tables = read_splits(source, seed)
     splits = {name: tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}

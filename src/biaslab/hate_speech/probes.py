@@ -33,23 +33,15 @@ def read_probes(
     ----------
     files : mapping of str to path
         Any of `NEWS`, `HATECHECK`, `FUZZED`, `NONFUZZED`.
-    others : mapping of str to Source
-        Other corpora, whose test sets are taken.
     terms : collection of str
         The identifiers: news that hold another one are left out, as the paper does (Section 6.1).
     limit : int, optional
         Texts of a set; more are drawn with the share of positive ones, in news of every identifier, kept.
-    seed : int
 
     Returns
     -------
     dict of str to pandas.DataFrame
         Columns `COLUMNS`; identifier, functionality and target are "" where a set has none.
-
-    Raises
-    ------
-    InputError
-        When a file is wrong, or no news hold an identifier.
     """
     tables = {name: _read(name, file, terms) for name, file in files.items()}
     tables |= {name: read_splits(source, seed)[TEST] for name, source in others.items()}
@@ -89,9 +81,6 @@ def draw_evenly(strata: np.ndarray, n: int, rng: np.random.Generator) -> np.ndar
     ----------
     strata : (m,) str
         The stratum of each row.
-    n : int
-        At most m.
-    rng : numpy.random.Generator
 
     Returns
     -------

@@ -67,29 +67,16 @@ def removal_curve(
     ----------
     train, test, news : Part
         Texts with their identifiers; those of `news` are negative and tell the identifier each was drawn for.
-    vocabulary : sequence of str
-        The tokenizer's WordPieces, by id.
-    identifier_ids : mapping of str to int
-        K identifiers and their WordPieces.
     negative_weight : float
         As for `biaslab.hate_speech.linear.fit_linear`; the features are binary.
-    seed : int
-        Of the random subsets.
     n_subsets : int
         Different subsets of each size; fewer where there are no more.
-    progress : callable
-        Called after each of the classifiers.
 
     Returns
     -------
     pandas.DataFrame
         ``n_removed`` (0 to K), ``subset`` (from 0), ``precision``, ``recall``, ``f1`` on `test`,
         ``news_accuracy`` and ``news_macro_accuracy``.
-
-    Raises
-    ------
-    InputError
-        When two identifiers are one feature, or the training texts have one class.
     """
     ids = np.array(list(identifier_ids.values()), dtype=np.int64)
     vectorizer = CountVectorizer(binary=True)

@@ -56,8 +56,6 @@ class Patience:
 
         Parameters
         ----------
-        halvings : int
-            How many are allowed.
         stop : str
             One of `STOPS`.
         """

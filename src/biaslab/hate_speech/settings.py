@@ -33,11 +33,6 @@ class TrainingSettings:
         One of `biaslab.hate_speech.schedules.STOPS`.
     max_steps : int, optional
         Steps after which training ends, if not before. The published schedule goes on planning all epochs.
-
-    Raises
-    ------
-    InputError
-        For a value that is not possible.
     """
 
     schedule: str = PUBLISHED

@@ -92,18 +92,11 @@ def train(
 
     Parameters
     ----------
-    model : BertClassifier
-        Where to start; trained in place.
-    data : TrainingData
-    method : Method
-        Of an encoder.
-    settings : TrainingSettings
     regularization : Regularization or None
         Needed by methods that remove words or explain them.
     seed : int
         Orders the sentences, and draws dropout and contexts. Equal seeds give equal weights on one type of
         machine with one number of threads.
-    device : torch.device or str
     checkpoint : path, optional
         A file that is written at every validation, and that training goes on from when it is there. It stays:
         who asked for it may remove it once the model is saved.
@@ -117,12 +110,6 @@ def train(
         means since the last validation of the classification loss and of the regularizer without its factor
         α, precision, recall and F1 of the positive class, halvings so far, and whether the model has the
         weights of this validation. It has those of none, but its last ones, where no F1 is above zero.
-
-    Raises
-    ------
-    InputError
-        When the method needs what is not given, when the checkpoint is damaged or belongs to another
-        training, or when the loss is no finite number.
     """
     _check(method, regularization)
     model.to(device)

@@ -28,12 +28,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
 
 
 def choose(given: Given) -> Units:
-    """Return the setups whose corpus is there; all where none is, so that fetching says what is missing.
-
-    Parameters
-    ----------
-    given : Given
-    """
+    """Return the setups whose corpus is there; all where none is, so that fetching says what is missing."""
     config, setups = given.config, given.config["setups"]
     corpora = {name: setups[name]["corpus"]["source"] for name in config["run"]}
     missing = {

@@ -32,20 +32,12 @@ def project_words(
         set that raises the bias and of the largest that lowers it.
     vocabulary : Vocabulary
         The words of the embeddings, with their counts.
-    word_sets : sequence of WordSets
-        The tests.
 
     Returns
     -------
     pandas.DataFrame
         Columns weat, kind (baseline, increase or decrease), set, seed, symbol (S or T), word, count,
         projection (cosine with the axis, positive towards A); sorted by weat, kind and seed.
-
-    Raises
-    ------
-    InputError
-        When a file is no batch of this vocabulary, a set of words keeps fewer than two words in it, or a test
-        lacks one of its kinds of embeddings or has two sets of a kind.
     """
     tests = {test.name: in_vocabulary(test, vocabulary.ids) for test in word_sets}
     trainings = tqdm(
@@ -102,8 +94,6 @@ def fit_frequency(projections: pd.DataFrame, seed: int) -> pd.DataFrame:
     ----------
     projections : pandas.DataFrame
         As `project_words` returns it.
-    seed : int
-        Of the bootstrap over words.
 
     Returns
     -------

@@ -27,12 +27,6 @@ def measure(
 
     Parameters
     ----------
-    batches : sequence of path-like
-        Batch files of one set, the baseline.
-    vocabulary : Vocabulary
-        The words of the embeddings.
-    word_sets : sequence of WordSets
-        The tests.
     permutations : int
         Up to this number of partitions the p-value is exact, beyond it is estimated from as many.
     seed : int
@@ -44,12 +38,6 @@ def measure(
         Columns weat, seed (the replicate), effect_size (or what else the test measures), p_value (missing
         where it measures something else), n_missing_words, missing_words (separated by commas); sorted by the
         first two.
-
-    Raises
-    ------
-    InputError
-        When a file is no batch of this vocabulary, the files are of several perturbation sets, or a set of
-        words keeps fewer than two of them in the vocabulary.
     """
     if len(sets := sorted({set_name(path) for path in batches})) > 1:
         raise InputError(
@@ -80,21 +68,12 @@ def measure_sets(
     ----------
     batches : sequence of path-like
         Batch files of any sets; none give a table without rows.
-    vocabulary : Vocabulary
-        The words of the embeddings.
-    word_sets : sequence of WordSets
-        The tests.
 
     Returns
     -------
     pandas.DataFrame
         Columns set, weat, seed (the replicate within the set), effect_size (or what else the test measures);
         sorted by the first three.
-
-    Raises
-    ------
-    InputError
-        When a file is no batch of this vocabulary, or a set of words keeps fewer than two words in it.
     """
     weats = _locate(word_sets, vocabulary)
     rows = [

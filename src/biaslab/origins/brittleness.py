@@ -75,19 +75,8 @@ def rankings(
 
     Parameters
     ----------
-    scanner : Scanner
-        The baselines and their corpus.
-    weat : WeatIndices
-        The test.
     differential_bias, ppmi : pandas.DataFrame
         Of every document: ``<estimator>_seed<s>``; ``ppmi``, missing where it is not defined.
-    bias : float
-        Mean effect size of the baselines.
-
-    Raises
-    ------
-    InputError
-        When a document has no estimate.
     """
     made = []
     for estimator in ESTIMATORS:
@@ -124,8 +113,6 @@ def candidates(values: np.ndarray, bias: float) -> np.ndarray:
     ----------
     values : numpy.ndarray
         (n_documents,) float64, B(w) - B(w~) of each document.
-    bias : float
-        The bias whose sign shall flip.
 
     Returns
     -------
@@ -154,14 +141,8 @@ def search(ranking: Ranking, ranked: np.ndarray, bias: float, n_prefixes: int = 
 
     Parameters
     ----------
-    ranking : Ranking
-        Predicts the removals.
     ranked : numpy.ndarray
         What :func:`candidates` returned.
-    bias : float
-        The bias whose sign shall flip.
-    n_prefixes : int
-        Prefixes that a pass looks at.
 
     Returns
     -------
@@ -210,8 +191,6 @@ def predict_flips(
     ----------
     made : sequence of Ranking
         What :func:`rankings` returned.
-    bias : float
-        Mean effect size of the baselines.
     multiples : sequence of float
         Of the predicted number, the sizes of the sets.
     weat, seed : str, int
@@ -231,11 +210,6 @@ def predict_flips(
         set, weat, estimator, multiple, size, document: prefixes of each ranking, by the number predicted for
         the removal as a whole, or added up where that has none; and random sets, for each multiple as large
         as the largest.
-
-    Raises
-    ------
-    InputError
-        When the bias is 0 or undefined.
     """
     if not abs(bias) > 0:
         raise InputError(

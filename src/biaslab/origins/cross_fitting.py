@@ -45,10 +45,6 @@ def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimato
 
     Parameters
     ----------
-    scanner : Scanner
-        The baselines and their corpus.
-    weat : WeatIndices
-        The test.
     values : numpy.ndarray
         (n_baselines, n_documents) float64, what :func:`seed_values` returned.
     estimator : str
@@ -72,8 +68,6 @@ def choose(
         (n_baselines, n_documents) float64, estimates of B(w) - B(w~) (Eq. 5).
     kind : str
         Whether the removal shall raise or lower the bias, one of `TARGETED_KINDS`.
-    size : int
-        Documents in the set.
     n_choosing : int
         Baselines that choose, from 1 to all but one.
     rng : numpy.random.Generator
@@ -96,8 +90,6 @@ def own_and_others(changes: np.ndarray, choosing: Sequence[Sequence[int]]) -> tu
     ----------
     changes : numpy.ndarray
         (n_baselines, n_sets) float64, what each baseline predicts for each set.
-    choosing : sequence of sequence of int
-        The baselines that chose each set.
 
     Returns
     -------
@@ -132,8 +124,6 @@ def cross_fit_sets(
         :func:`biaslab.origins.evaluation.compare_sets` returns them.
     baseline, observed : pandas.DataFrame
         Effect sizes of the test: columns seed and effect_size, of the latter also set.
-    seed : int
-        Seed of the run.
 
     Returns
     -------
@@ -143,11 +133,6 @@ def cross_fit_sets(
         over the ways; ``optimism``, by how much ``own`` goes further in the direction of the removal, with
         its standard deviation over the ways and, where every way belongs to one baseline, its 95% interval;
         ``observed``, the change without the set that all baselines chose, with its 95% interval.
-
-    Raises
-    ------
-    InputError
-        When a set was not retrained.
     """
     sets = perturbations[perturbations["kind"].isin(TARGETED_KINDS)]
     parts = [_cross_fit(s, values, predict, seed) for s in sets.itertuples()]

@@ -75,11 +75,6 @@ def score_documents(documents: pd.DataFrame, ppmi: pd.DataFrame, seed: int) -> p
         ``n_lower``, documents whose removal lowers the bias (positive ``observed``), ``n_raise``, those whose
         removal raises it; ``auc`` with its 95% bootstrap interval. NaN where there are none of either kind;
         resamples without either do not count.
-
-    Raises
-    ------
-    InputError
-        When a document is not in the table of PPMI.
     """
     known = ppmi.set_index("document")["ppmi"]
     if missing := set(documents["document"]) - set(known.index):

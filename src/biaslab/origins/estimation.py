@@ -53,16 +53,8 @@ class Scanner:
     ----------
     batches : sequence of path-like
         Batch files of the baseline embeddings, with all parameters.
-    x : Cooccurrence
-        The counts they were trained on.
     tokens, offsets : numpy.ndarray
         The corpus, (n,) int32 and (n_documents + 1,) int64.
-    words : sequence of str
-        The vocabulary.
-    parameters : InfluenceParameters
-        Of the baselines' loss and its Hessians.
-    threads : int
-        Threads to use.
     """
 
     def __init__(
@@ -152,13 +144,6 @@ class Scanner:
 def document_table(estimates: Sequence[DifferentialBias], documents: pd.DataFrame) -> pd.DataFrame:
     """Lay out the differential bias of every document.
 
-    Parameters
-    ----------
-    estimates : sequence of DifferentialBias
-        One for each baseline.
-    documents : pandas.DataFrame
-        Columns document, id, title.
-
     Returns
     -------
     pandas.DataFrame
@@ -184,8 +169,6 @@ def count_test_words(tokens: np.ndarray, offsets: np.ndarray, weat: WeatIndices)
     ----------
     tokens, offsets : numpy.ndarray
         The corpus, (n,) int32 and (n_documents + 1,) int64; word ids fall with the words' frequency.
-    weat : WeatIndices
-        The test.
 
     Returns
     -------
@@ -215,14 +198,8 @@ def mapped_document_table(
 
     Parameters
     ----------
-    scanner : Scanner
-        The baselines and their corpus.
-    weat : WeatIndices
-        The bias test.
     maps : mapping of str to WordMaps
         The maps of every baseline, by the name of what they do.
-    documents : pandas.DataFrame
-        Columns document, id, title.
 
     Returns
     -------
@@ -242,10 +219,6 @@ def set_table(scanner: Scanner, weats: Sequence[WeatIndices], sets: pd.DataFrame
 
     Parameters
     ----------
-    scanner : Scanner
-        The baselines and their corpus.
-    weats : sequence of WeatIndices
-        The bias tests.
     sets : pandas.DataFrame
         What :func:`biaslab.origins.perturbation.select_sets` returned. A targeted set is predicted for its
         own test.

@@ -17,12 +17,8 @@ def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd
 
     Parameters
     ----------
-    baseline : pandas.DataFrame
-        Columns weat, seed, effect_size.
     predictions : pandas.DataFrame
         Columns set, weat, kind, size, replicate, estimator, seed, predicted.
-    observed : pandas.DataFrame
-        Columns set, weat, seed, effect_size.
 
     Returns
     -------
@@ -30,11 +26,6 @@ def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd
         One row for each set, test and estimator: mean and standard deviation (divisor n - 1) of the
         predictions over the baselines and of the effect sizes over the retrainings, those of the baseline,
         and Welch's t-test of the retrained effect sizes against the baseline's.
-
-    Raises
-    ------
-    InputError
-        When a predicted set has no retrained embeddings.
     """
     retrained = {key: group.to_numpy() for key, group in observed.groupby(["set", "weat"])["effect_size"]}
     before = {key: group.to_numpy() for key, group in baseline.groupby("weat")["effect_size"]}
@@ -69,8 +60,6 @@ def correlate(perturbations: pd.DataFrame, seed: int) -> pd.DataFrame:
     ----------
     perturbations : pandas.DataFrame
         What :func:`compare_sets` returned.
-    seed : int
-        Of the run; the bootstrap draws sets.
 
     Returns
     -------

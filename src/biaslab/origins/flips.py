@@ -55,8 +55,6 @@ def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, b
         What :func:`biaslab.origins.brittleness.predict_flips` returned.
     retrained : pandas.DataFrame
         Columns set, effect_size, documents_sha256, a row a retraining.
-    bias : float
-        Mean effect size of the baselines.
 
     Returns
     -------
@@ -64,11 +62,6 @@ def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, b
         A row a set: weat, estimator, multiple, set, size, documents_sha256; the predicted effect sizes
         (missing for random sets); the mean of the observed ones with its 95% interval (Student's t); how many
         have the other sign, the share with its 95% interval (Clopper and Pearson); and one of `VERDICTS`.
-
-    Raises
-    ------
-    InputError
-        When a set was not retrained.
     """
     predicted = {
         form: rows.set_index(["estimator", "size"])["predicted"]
@@ -97,8 +90,6 @@ def brackets(numbers: pd.DataFrame, found: pd.DataFrame, baseline: pd.Series) ->
         What :func:`biaslab.origins.brittleness.predict_flips` returned.
     found : pandas.DataFrame
         What :func:`outcomes` returned.
-    baseline : pandas.Series
-        Effect sizes of the baselines.
 
     Returns
     -------

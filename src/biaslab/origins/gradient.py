@@ -18,23 +18,11 @@ from biaslab.origins.influence import WeatRows
 def pair_table(scanner: Scanner, weat: WeatIndices) -> pd.DataFrame:
     """Lay out the gradient of the bias with respect to every co-occurrence, over all baselines.
 
-    Parameters
-    ----------
-    scanner : Scanner
-        The baselines and their co-occurrences.
-    weat : WeatIndices
-        The bias test.
-
     Returns
     -------
     pandas.DataFrame
         ``word`` (of the test) and ``context``; ``x``, their X; ``gradient_mean`` and ``gradient_sd`` (divisor
         n - 1), dB/dX over the baselines; ``elasticity_mean`` and ``elasticity_sd``, those of X dB/dX.
-
-    Raises
-    ------
-    InputError
-        When a Hessian is singular.
     """
     rows, values = scanner.gradients(weat)
     first, gradients = merge_pairs(rows, values)
@@ -51,8 +39,6 @@ def merge_pairs(rows: WeatRows, values: np.ndarray) -> tuple[np.ndarray, np.ndar
 
     Parameters
     ----------
-    rows : WeatRows
-        The rows of the test.
     values : numpy.ndarray
         (n_embeddings, nnz) float64, dB/dX at every place.
 
@@ -90,11 +76,6 @@ def contributions(tokens: Sequence[str], pairs: pd.DataFrame, window: int) -> pd
         positions; ``word`` and ``context``; ``x``, what they add to X; ``contribution`` and
         ``contribution_sd``, x times the gradient's mean and standard deviation. The contributions add up to
         the document's score by the estimator ``gradient``.
-
-    Raises
-    ------
-    InputError
-        When a co-occurrence of the document is not among the pairs.
     """
     here = set(tokens)
     relevant = pairs[pairs["word"].isin(here) & pairs["context"].isin(here)]

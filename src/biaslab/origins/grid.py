@@ -229,12 +229,8 @@ def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> li
 
     Parameters
     ----------
-    folder : str
-        The folder of the setup's results.
     set_names : sequence of str
         `BASELINE` or perturbation sets.
-    setup : mapping
-        The setup's configuration.
     """
     return [
         f"{folder}/embeddings/{name}/batch-{batch.index}.npz"
@@ -244,15 +240,7 @@ def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> li
 
 
 def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:
-    """Return the files of each setup that tables, figures and claims are drawn from.
-
-    Parameters
-    ----------
-    folder : str
-        The folder that holds the setups' folders.
-    setups : mapping of str to mapping
-        The setups' configurations, by name.
-    """
+    """Return the files of each setup that tables, figures and claims are drawn from."""
     return [
         f"{folder}/{name}/{file}"
         for name, setup in setups.items()

@@ -104,12 +104,7 @@ class DifferentialBias:
 
 
 def weat_rows(x: Cooccurrence, words: np.ndarray, x_max: float, alpha: float) -> WeatRows:
-    """Take the rows of `words` (ascending ids) out of X.
-
-    Returns
-    -------
-    WeatRows
-    """
+    """Take the rows of `words` (ascending ids) out of X."""
     starts = np.concatenate([[0], np.cumsum(x.indptr[words + 1] - x.indptr[words])]).astype(np.int64)
     pieces = [slice(x.indptr[i], x.indptr[i + 1]) for i in words]
     columns = np.concatenate([x.indices[p] for p in pieces])
@@ -128,11 +123,6 @@ def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarra
         (n,) int32, word ids.
     offsets : numpy.ndarray
         (n_documents + 1,) int64.
-
-    Returns
-    -------
-    Removals
-        One unit a document.
     """
     slot_of = np.full(rows.n_words, -1, np.int32)
     slot_of[rows.words] = np.arange(len(rows.words))
@@ -170,17 +160,8 @@ def removals_of_sets(rows: WeatRows, documents: Removals, sets: Sequence[np.ndar
 
     Parameters
     ----------
-    rows : WeatRows
-        The rows.
-    documents : Removals
-        One unit a document.
     sets : sequence of numpy.ndarray
         The document numbers of each set, int64.
-
-    Returns
-    -------
-    Removals
-        One unit a set.
     """
     unit_starts, slots, entry_starts, places, counts = [0], [], [np.zeros(1, np.int64)], [], []
     n_entries = 0
@@ -228,10 +209,6 @@ def differential_bias(
     ----------
     rows : WeatRows
         Rows of ``weat_words(weat)``.
-    removals : Removals
-        The units.
-    weat : WeatIndices
-        The bias test.
     embedding : dict
         ``W``, ``U`` (V, D) and ``b``, ``c`` (V,): the parameters of Eq. 1, any float dtype.
     damping : float
@@ -248,12 +225,6 @@ def differential_bias(
     DifferentialBias
         All NaN when B is the effect size and undefined, because all targets are equally near to both
         attribute sets.
-
-    Raises
-    ------
-    InputError
-        When a Hessian is singular, there being fewer contexts than dimensions, or another measure than the
-        effect size is undefined.
     """
     set_threads(threads)
     model = _local_model(rows, weat, embedding, damping, words, maps)

@@ -76,10 +76,6 @@ def mask(sets: pd.DataFrame, names: Sequence[str], n_documents: int) -> np.ndarr
     ----------
     sets : pandas.DataFrame
         What :func:`biaslab.origins.subsets.draw_subsets` returned.
-    names : sequence of str
-        The subsets.
-    n_documents : int
-        Documents in the corpus.
     """
     lacks = np.zeros((len(names), n_documents), bool)
     for row, documents in enumerate(members(sets, names).values()):
@@ -88,13 +84,7 @@ def mask(sets: pd.DataFrame, names: Sequence[str], n_documents: int) -> np.ndarr
 
 
 def observe(observed: pd.DataFrame, names: Sequence[str]) -> Observation:
-    """Lay out the effect sizes of a test, a row a subset and a column a retraining.
-
-    Raises
-    ------
-    InputError
-        When a subset lacks a retraining that others have.
-    """
+    """Lay out the effect sizes of a test, a row a subset and a column a retraining."""
     wide = observed.pivot(index="set", columns="seed", values="effect_size").reindex(list(names))
     if wide.isna().to_numpy().any():
         name = wide.index[wide.isna().any(axis=1)][0]
@@ -303,11 +293,6 @@ def score_subsets(
     -------
     subsets, scores : pandas.DataFrame
         Those of :func:`subset_table`, with the test first, and of :func:`score`, below each other.
-
-    Raises
-    ------
-    InputError
-        When a retraining is missing.
     """
     digests = dict(zip(retrained["set"], retrained["documents_sha256"], strict=True))
     tables, scores = [], []

@@ -25,14 +25,10 @@ def by_effect_size(
 
     Parameters
     ----------
-    removals : Removals
-        The units.
     loss : tuple
         What `biaslab.origins._kernels.unit_steps` takes after them.
     words : numpy.ndarray
         (m,) int64, the words of the test.
-    weat : WeatIndices
-        The test.
     vectors : numpy.ndarray
         (V, D), what the bias is measured in.
 

@@ -23,14 +23,6 @@ def select_sets(
     ----------
     differential_bias : mapping of str to numpy.ndarray
         For each bias test the (n_documents,) float64 mean estimates of B(w) - B(w~) (Eq. 5).
-    sizes : sequence of int
-        Documents in the targeted sets.
-    random_sizes : sequence of int
-        Documents in the random sets.
-    random_sets : int
-        Random sets of each size.
-    seed : int
-        Seed of the run.
 
     Returns
     -------
@@ -39,11 +31,6 @@ def select_sets(
         set. ``decrease`` sets hold the documents that raise the bias, those with the largest differential
         bias; ``increase`` sets those that lower it: their removal does what the name says.
         Of equal documents the first in the corpus goes first.
-
-    Raises
-    ------
-    InputError
-        When a set would hold more documents than the corpus, or an estimate is not a number.
     """
     counts = {len(values) for values in differential_bias.values()}
     if len(counts) != 1:
@@ -78,8 +65,6 @@ def select_targeted(ranking: str, weat: str, values: np.ndarray, sizes: Sequence
     ----------
     ranking : str
         What the order is called, for `biaslab.origins.sets.targeted_set`: the test, or that by PPMI.
-    weat : str
-        The bias test.
     values : numpy.ndarray
         (n_documents,) float64, what ranks the documents; NaN comes last in either direction.
     sizes : sequence of int
@@ -119,11 +104,6 @@ def members(sets: pd.DataFrame, names: Iterable[str] | None = None) -> dict[str,
         What :func:`select_sets` returned.
     names : iterable of str, optional
         The sets wanted; all by default.
-
-    Raises
-    ------
-    InputError
-        When a set is not in the table.
     """
     groups = {str(name): group.to_numpy() for name, group in sets.groupby("set", sort=False)["document"]}
     wanted = list(groups if names is None else names)

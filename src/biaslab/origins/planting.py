@@ -68,27 +68,12 @@ def plant(
     ----------
     tokens, offsets : numpy.ndarray
         The corpus, (n,) int32 and (n_documents + 1,) int64.
-    documents : pandas.DataFrame
-        Columns document, id, title.
-    vocabulary : Vocabulary
-        Its words.
-    tests : sequence of WeatIndices
-        The bias tests.
     count : int
         Documents of each of `KINDS` for every test.
     dose : float
         Share of a document's tokens that give way, from 0 (a plain copy) to 1.
     seed : int
         Seed of the run. Other doses have the same documents, and a larger one keeps the pairs of a smaller.
-
-    Returns
-    -------
-    PlantedCorpus
-
-    Raises
-    ------
-    InputError
-        When more documents are copied than the corpus has, or the dose is not between 0 and 1.
     """
     n_documents = len(offsets) - 1
     if count > n_documents:
@@ -132,12 +117,6 @@ def plant_pairs(
     ----------
     text : numpy.ndarray
         (n,) int32, word ids.
-    test : WeatIndices
-        The bias test.
-    dose : float
-        Share of the tokens that give way.
-    rng : numpy.random.Generator
-        Chooses places and words.
     """
     room = len(text) // 2
     first = 2 * rng.permutation(room) + rng.integers(1 + len(text) % 2)

@@ -19,20 +19,7 @@ from biaslab.origins.ppmi_scan import check_vocabulary, ppmi_effect_size
 
 
 def measure_ppmi(x: Cooccurrence, weats: Sequence[WeatIndices]) -> pd.DataFrame:
-    """Measure bias tests in the PPMI representation.
-
-    Parameters
-    ----------
-    x : Cooccurrence
-        The counts.
-    weats : sequence of WeatIndices
-        The tests.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns weat, effect_size.
-    """
+    """Measure bias tests in the PPMI representation."""
     sums = row_sums(x)
     return pd.DataFrame(
         {"weat": [w.name for w in weats], "effect_size": [ppmi_effect_size(x, sums, w) for w in weats]}
@@ -46,26 +33,13 @@ def random_word_sets(
 
     Parameters
     ----------
-    x : Cooccurrence
-        The counts.
-    sizes : sequence of int
-        Words in S, T, A and B.
-    n_sets : int
-        Tests to draw.
     least_contexts : int
         Different words that a word must co-occur with to be drawn.
-    seed : int
-        Seed of the run.
 
     Returns
     -------
     list of WeatIndices
         Each drawn from a stream of its own, so that fewer tests are the first of more.
-
-    Raises
-    ------
-    InputError
-        When fewer words than one test needs have so many contexts.
     """
     eligible = np.flatnonzero(np.diff(x.indptr) >= least_contexts)
     if len(eligible) < sum(sizes):
@@ -87,27 +61,11 @@ def compare_word_sets(
 ) -> pd.DataFrame:
     """Measure random tests in every baseline embedding and in the PPMI representation.
 
-    Parameters
-    ----------
-    batches : sequence of path-like
-        Batch files of the baseline embeddings.
-    x : Cooccurrence
-        The counts they were trained on.
-    tests : sequence of WeatIndices
-        The tests.
-    words : sequence of str
-        The vocabulary.
-
     Returns
     -------
     pandas.DataFrame
         Columns word_set (its number), ppmi, glove_mean, glove_sd (over the baselines), and S, T, A, B (their
         words, separated by commas).
-
-    Raises
-    ------
-    InputError
-        When a file is no batch of this vocabulary, or X is of another one.
     """
     check_vocabulary(x, len(words))
     sums = row_sums(x)
@@ -138,8 +96,6 @@ def correlate_word_sets(word_sets: pd.DataFrame, representation: str, seed: int)
         :func:`compare_word_sets` or :func:`biaslab.origins.transfer.compare_word2vec` returned.
     representation : {"ppmi", "word2vec"}
         The other one, which also selects the random numbers of the bootstrap over the tests.
-    seed : int
-        Seed of the run.
 
     Returns
     -------

@@ -23,22 +23,8 @@ def ppmi_effect_size(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> fl
 
     Parameters
     ----------
-    x : Cooccurrence
-        The counts.
     sums : numpy.ndarray
         (V,) int64, what :func:`biaslab.embeddings.ppmi.row_sums` returns.
-    weat : WeatIndices
-        The bias test.
-
-    Returns
-    -------
-    float
-        NaN when all differential associations are equal.
-
-    Raises
-    ------
-    InputError
-        When a word of the test has a zero row, so that it has no cosine.
     """
     words = weat_words(weat)
     rows = ppmi_rows(x, words, sums)
@@ -61,14 +47,10 @@ def differential_bias(
 
     Parameters
     ----------
-    x : Cooccurrence
-        Counted from this corpus.
     tokens : numpy.ndarray
         (n,) int32, word ids.
     offsets : numpy.ndarray
         (n_documents + 1,) int64.
-    weat : WeatIndices
-        The bias test.
     threads : int
         Threads to use; the result does not depend on it.
 
@@ -77,11 +59,6 @@ def differential_bias(
     numpy.ndarray
         (n_documents,) float64. NaN where the effect size without the document is undefined: a word of the
         test then has a zero row.
-
-    Raises
-    ------
-    InputError
-        When X is not counted from this corpus, or a word of the test has a zero row.
     """
     words, sums = weat_words(weat), row_sums(x)
     ppmi_effect_size(x, sums, weat)  # refuses words with a zero row
@@ -116,18 +93,6 @@ def document_table(values: np.ndarray, documents: pd.DataFrame) -> pd.DataFrame:
     ----------
     values : numpy.ndarray
         (n_documents,) float64, what :func:`differential_bias` returned.
-    documents : pandas.DataFrame
-        Columns document, id, title.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns document, id, title, ppmi.
-
-    Raises
-    ------
-    InputError
-        When the documents are not those of the corpus.
     """
     if len(documents) != len(values):
         raise InputError(

@@ -17,8 +17,6 @@ def select_ppmi_sets(ppmi: np.ndarray, weat: str, sizes: Sequence[int]) -> pd.Da
     ----------
     ppmi : numpy.ndarray
         (n_documents,) float64, exact differential bias by PPMI; NaN where it is not defined.
-    weat : str
-        The bias test.
     sizes : sequence of int
         Documents in the sets; none give a table without rows.
 
@@ -27,11 +25,6 @@ def select_ppmi_sets(ppmi: np.ndarray, weat: str, sizes: Sequence[int]) -> pd.Da
     pandas.DataFrame
         As of :func:`biaslab.origins.perturbation.select_sets`, the sets called
         ``ppmi-<weat>-<kind>-<size>``. A document without a differential bias is in none.
-
-    Raises
-    ------
-    InputError
-        When a set would hold more documents than have a differential bias.
     """
     n_ranked = int(np.isfinite(ppmi).sum())
     if sizes and max(sizes) > n_ranked:

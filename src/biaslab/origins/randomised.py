@@ -43,20 +43,11 @@ def randomise(
 
     Parameters
     ----------
-    trained : sequence of GloveEmbedding
-        The baselines.
     kind : str
         One of `KINDS`.
     count : int
         How many. `untrained` number i starts baseline i, which need not have been trained; `shuffled` takes
         the baselines in turn.
-    seed : int
-        Seed of the run.
-
-    Raises
-    ------
-    InputError
-        When the kind is none of `KINDS`.
     """
     if kind not in KINDS:
         raise InputError(f"--kind {kind}: choose {UNTRAINED} or {SHUFFLED}")
@@ -77,8 +68,6 @@ def compare_rankings(
 
     Parameters
     ----------
-    weat : str
-        The test.
     trained : pandas.DataFrame
         ``<estimator>_seed<s>`` of every document, and ``n_S`` to ``n_B``.
     randomised : mapping of str to pandas.DataFrame
@@ -92,11 +81,6 @@ def compare_rankings(
         rank correlation of each one's estimates with the mean of the trained ones (of a trained one with the
         mean of the others), with Student's 95% interval; ``absolute``, that of the absolute estimates;
         ``spearman_of_means``, that of the mean over the embeddings, NaN for the trained.
-
-    Raises
-    ------
-    InputError
-        When a table has other documents.
     """
     holds = trained[TEST_WORD_COUNTS].sum(axis=1).to_numpy() > 0
     rows = []

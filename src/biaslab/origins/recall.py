@@ -63,12 +63,8 @@ def recall_table(
     ----------
     documents : pandas.DataFrame
         What :func:`biaslab.origins.planting.plant` made: ``kind``, ``weat``, ``dose``.
-    weat : str
-        The test.
     values : mapping of str to numpy.ndarray
         What :func:`attributions` returned.
-    seed : int
-        Seed of the run; it breaks ties.
 
     Returns
     -------

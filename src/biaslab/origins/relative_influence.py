@@ -53,11 +53,6 @@ def relative_table(differential_bias: pd.DataFrame, lengths: Sequence[np.ndarray
         ``document``, ``id``, ``title``; for each of `RELATIVE` ``<name>_mean`` and ``<name>_sd`` over the
         baselines (divisor n - 1) and ``<name>_seed<s>``, 0 where nothing moves; ``step_mean``, the mean
         Euclidean length.
-
-    Raises
-    ------
-    InputError
-        When the table is of other documents or another number of baselines.
     """
     influence = seed_values(differential_bias, _INFLUENCE)
     if influence.shape != (len(lengths), len(lengths[0])):
@@ -81,8 +76,6 @@ def compare_orders(
 
     Parameters
     ----------
-    weat : str
-        The test.
     differential_bias : pandas.DataFrame
         ``influence_mean``, ``influence_seed<s>``, and ``n_S`` to ``n_B``.
     relative : pandas.DataFrame

@@ -26,10 +26,6 @@ def stability(differential_bias: pd.DataFrame, weat: str, seed: int) -> pd.DataF
     ----------
     differential_bias : pandas.DataFrame
         ``influence_seed0`` to ``influence_seed{n-1}``, a row a document.
-    weat : str
-        The test.
-    seed : int
-        Seed of the run.
 
     Returns
     -------
@@ -38,11 +34,6 @@ def stability(differential_bias: pd.DataFrame, weat: str, seed: int) -> pd.DataF
         them; ``measure``: ``spearman``, or ``overlap``, the share of the ``top`` documents at the ``tail``
         (raises: most positive, lowers: most negative) that both means have; its ``mean`` and ``sd``
         (divisor n - 1) over the draws.
-
-    Raises
-    ------
-    InputError
-        When there are fewer than two seeds, or fewer than two documents with an estimate.
     """
     columns = [c for c in differential_bias.columns if c.startswith("influence_seed")]
     values = differential_bias[columns].to_numpy(np.float64)
@@ -67,13 +58,6 @@ def stability(differential_bias: pd.DataFrame, weat: str, seed: int) -> pd.DataF
 
 def draw_seeds(n: int, k: int, m: int, rng: np.random.Generator) -> list[tuple[list[int], list[int]]]:
     """Choose k and m of n seeds, none twice: every way where there are at most `MAX_DRAWS`, else random ways.
-
-    Parameters
-    ----------
-    n, k, m : int
-        k + m is at most n.
-    rng : numpy.random.Generator
-        Draws the random ways, all different.
 
     Returns
     -------

@@ -33,23 +33,12 @@ def select_documents(
     ----------
     differential_bias : numpy.ndarray
         (n_documents,) float64, mean estimates of B(w) - B(w~) (Eq. 5).
-    weat : str
-        The bias test.
-    tails, random : int
-        Documents at each end, and random ones.
-    seed : int
-        Seed of the run.
 
     Returns
     -------
     pandas.DataFrame
         Columns of :func:`biaslab.origins.perturbation.select_sets`, a row a document: the sets
         ``single-<weat>-<kind>-<replicate>``, where the replicate counts from the end of the ranking.
-
-    Raises
-    ------
-    InputError
-        When the corpus has fewer documents, or an estimate is not a number.
     """
     n = len(differential_bias)
     if 2 * tails + random > n:
@@ -97,11 +86,6 @@ def compare_documents(
         the pairs of the effect size with the document minus that without it, its 95% interval (Student's t)
         and standard deviation over the pairs; ``unpaired_sd``, that of a difference of independent trainings
         (the root of the sum of both variances); and each estimate, the mean over the same embeddings.
-
-    Raises
-    ------
-    InputError
-        When a document's retrainings, or their partners among the baselines, are missing.
     """
     before = baseline.set_index(["weat", "seed"])["effect_size"]
     rows = []
@@ -131,8 +115,6 @@ def correlate_documents(documents: pd.DataFrame, seed: int) -> pd.DataFrame:
     documents : pandas.DataFrame
         What :func:`compare_documents` returned: columns weat, observed, observed_sd, unpaired_sd, and one of
         each estimator.
-    seed : int
-        Of the run; the bootstrap draws documents.
 
     Returns
     -------

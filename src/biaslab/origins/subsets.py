@@ -28,25 +28,14 @@ def draw_subsets(n_documents: int, shares: Sequence[float], subsets: int, seed: 
 
     Parameters
     ----------
-    n_documents : int
-        Documents in the corpus.
     shares : sequence of float
         Shares of the documents to leave out, between 0 and 1; `subsets` for each.
-    subsets : int
-        Subsets for each share.
-    seed : int
-        Seed of the run.
 
     Returns
     -------
     pandas.DataFrame
         As of :func:`biaslab.origins.perturbation.select_sets`, a row a document that is left out, of the sets
         ``subset-<size>-<replicate>``.
-
-    Raises
-    ------
-    InputError
-        When a share leaves out no document or all, or two shares as many.
     """
     sizes = [round(share * n_documents) for share in shares]
     for share, size in zip(shares, sizes, strict=True):
@@ -86,14 +75,8 @@ def retrain(
         The counts and the whole corpus, as for `biaslab.embeddings.retraining.without_documents`.
     sets : mapping of str to numpy.ndarray
         The documents of each set, (k,) int64.
-    weats : sequence of WeatIndices
-        The bias tests.
-    parameters : GloveParameters
-        Hyperparameters.
     trainings : int
         Embeddings for each set, each with its own random stream.
-    seed : int
-        Seed of the run.
     checkpoint_stem, checkpoint_seconds
         As for `biaslab.embeddings.retraining.train_replicates`.
     threads : int

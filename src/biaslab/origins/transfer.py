@@ -39,14 +39,10 @@ def measure_ppmi_sets(
 
     Parameters
     ----------
-    x : Cooccurrence
-        The counts of the whole corpus.
     tokens, offsets : (n,) int32, (n_documents + 1,) int64
         The whole corpus.
     sets : pandas.DataFrame
         Columns set and document, a row for each document of each set.
-    weats : sequence of WeatIndices
-        The tests.
     threads : int
         Threads to use; the result does not depend on it.
 
@@ -55,11 +51,6 @@ def measure_ppmi_sets(
     pandas.DataFrame
         Columns set (`BASELINE` first, then in the order of `sets`), weat, effect_size; NaN where a word of
         the test loses its whole row with the set.
-
-    Raises
-    ------
-    InputError
-        When X is not counted from this corpus, or a word of a test has a zero row in the whole corpus.
     """
     rows = [(BASELINE, weat.name, ppmi_effect_size(x, row_sums(x), weat)) for weat in weats]
     groups = tqdm(members(sets).items(), desc="PPMI", unit="set", disable=None)
@@ -79,8 +70,6 @@ def compare_word2vec(
     ----------
     batches : sequence of path-like
         Batch files of the word2vec embeddings of the whole corpus.
-    vocabulary : Vocabulary
-        The words of the embeddings.
     word_sets : pandas.DataFrame
         Columns word_set, glove_mean, glove_sd, and the words S, T, A, B, separated by commas; as
         :func:`biaslab.origins.ppmi_comparison.compare_word_sets` returned.
@@ -89,11 +78,6 @@ def compare_word2vec(
     -------
     pandas.DataFrame
         Columns word_set, word2vec_mean, word2vec_sd (over the embeddings), glove_mean, glove_sd.
-
-    Raises
-    ------
-    InputError
-        When a file is no batch of this vocabulary, or a word is outside it.
     """
     tests = [_random_test(row, vocabulary.ids) for row in word_sets.to_dict("records")]
     values = effect_sizes(batches, len(vocabulary), tests)
@@ -120,11 +104,6 @@ def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.D
         Columns weat, set, kind, size, replicate, representation, effect_size_mean, effect_size_sd (ddof 1),
         n_embeddings, baseline_mean, baseline_sd, change (of the means). Targeted sets have their own test
         alone, random sets all.
-
-    Raises
-    ------
-    InputError
-        When a representation lacks the baseline or a set.
     """
     listed = sets[["set", "weat", "kind", "size", "replicate"]].drop_duplicates("set")
     parts = []

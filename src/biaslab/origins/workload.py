@@ -31,8 +31,6 @@ def work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:
     ----------
     parts : tuple of str
         Those of the path of its benchmark file after the rule.
-    setup : mapping
-        The settings of its setup.
     """
     if not parts:
         return ONCE
@@ -57,13 +55,7 @@ def work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:
 
 
 def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
-    """Return how many units and jobs of each kind a rule of a setup has.
-
-    Parameters
-    ----------
-    setup : mapping
-        Its settings.
-    """
+    """Return how many units and jobs of each kind a rule of a setup has."""
     n_tests, n_corpora = len(setup["bias"]["weats"]), len(_corpora(setup))
     counts = {ONCE.kind: (1, 1), TEST: (n_tests, n_tests)}
     counts[WORD2VEC] = (n_corpora * setup["word2vec"]["trainings"], n_corpora)
@@ -91,14 +83,7 @@ def factor(rule: str, measured: Mapping[str, Any], full: Mapping[str, Any]) -> f
 
 
 def disk_bytes(rule: str, folder: Path) -> float:
-    """Return the size of the embeddings that a rule trains with GloVe; NaN for other rules.
-
-    Parameters
-    ----------
-    rule : str
-    folder : path
-        Results of a setup.
-    """
+    """Return the size of the embeddings that a rule trains with GloVe; NaN for other rules."""
     if rule not in _GLOVE_RULES:
         return float("nan")
     baselines = size_of(folder / "embeddings" / sets.BASELINE)

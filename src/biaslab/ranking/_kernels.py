@@ -66,8 +66,6 @@ def rank_greedily(algorithm, scores, positions, starts, desired, floors, ceiling
 
     Parameters
     ----------
-    algorithm : int64
-        SCORE_ONLY, DET_GREEDY, DET_CONS or DET_RELAXED.
     scores : (n,) float64
     positions : (n,) int64
     starts : (m + 1,) int64

@@ -16,8 +16,6 @@ def rank_lists(algorithm, scores, rows, group_starts, list_groups, desired, plac
     ----------
     algorithm : int64
         Place of the algorithm in ``algorithms.ALGORITHMS``.
-    scores : float64
-        By row of the input.
     rows : (n,) int64
         Rows of the input, group after group, each group best first.
     group_starts : (G + 1,) int64

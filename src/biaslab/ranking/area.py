@@ -13,12 +13,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
 
 
 def choose(given: Given) -> Units:
-    """Return the simulation.
-
-    Parameters
-    ----------
-    given : Given
-    """
+    """Return the simulation."""
     unit = Unit(AREA.name, files=claims_of(AREA.name, given.root))
     return Units((unit,), record={AREA.name: given.config[AREA.name]})
 

@@ -28,11 +28,6 @@ def measure_batch(scores: np.ndarray, desired: np.ndarray, k: int, threads: int 
     -------
     (n_lists, 5, 6) float64
         By list, algorithm (in the order of `ALGORITHMS`) and measure (in the order of `MEASURES`).
-
-    Raises
-    ------
-    InputError
-        For k < 1, scores that are not finite or not falling, or shares that are no distributions.
     """
     scores = np.ascontiguousarray(scores, np.float64)
     desired = np.ascontiguousarray(desired, np.float64)

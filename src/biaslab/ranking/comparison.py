@@ -24,27 +24,14 @@ def compare(sizes: Sequence[int], n_lists: int, candidates: int, top: int, seed:
 
     Parameters
     ----------
-    sizes : sequence of int
-        Numbers of values of the attribute.
-    n_lists : int
-        Lists for each of them.
-    candidates : int
-        Candidates with each value.
     top : int
         Length of the rankings, at most `candidates`.
-    seed : int
-        Seed of the run.
 
     Returns
     -------
     pandas.DataFrame
         n_values, algorithm, measure, n_lists, n_left_out (lists where it is infinite or undefined, which are
         not in the mean), mean, ci_low, ci_high (see ``registry.mean_of``).
-
-    Raises
-    ------
-    InputError
-        When the rankings are longer than a value has candidates.
     """
     check_top(top, candidates)
     rows = []
@@ -70,11 +57,6 @@ def pools_of(scores: np.ndarray, desired: np.ndarray, settings: Settings) -> Poo
         Of c candidates of each of the values 0 to m - 1.
     desired : (n_lists, m) float64
         Desired shares.
-    settings : Settings
-
-    Returns
-    -------
-    Pools
     """
     n_lists, m, c = scores.shape
     groups = Groups(

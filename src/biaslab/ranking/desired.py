@@ -50,15 +50,6 @@ def choose(desired: str, source: ListFile) -> str | Shares:
         One of `KINDS`, or a file for `read_shares`.
     source : ListFile
         The candidates; they are counted for demographic parity.
-
-    Returns
-    -------
-    str or mapping of str to float
-
-    Raises
-    ------
-    InputError
-        When it is neither, or is equal opportunity without a column that tells who is qualified.
     """
     if desired == DEMOGRAPHIC_PARITY:
         counts = source.count_values()
@@ -90,11 +81,6 @@ def read_shares(path: str | os.PathLike) -> dict[str, float]:
     -------
     dict of str to float
         Sorted by value; divided by their sum, which is one to within `SUM_TOLERANCE`.
-
-    Raises
-    ------
-    InputError
-        Naming the line or value, when a share is not a number from 0 to 1 or there twice, or the sum not 1.
     """
     path = Path(path)
     entries = _read_mapping(path) if path.suffix.lower() in _YAML else _read_table(path)
@@ -116,21 +102,8 @@ def group(lists: Lists, desired: str | Shares, source: ListFile) -> Groups:
 
     Parameters
     ----------
-    lists : Lists
-        n candidates.
     desired : str or mapping of str to float
         From `choose`.
-    source : ListFile
-        Where the candidates are from, for messages.
-
-    Returns
-    -------
-    Groups
-
-    Raises
-    ------
-    InputError
-        When the shares name no share of a candidate's value, or a list has no qualified candidate.
     """
     n_lists = len(lists.queries)
     known = lists.values != UNKNOWN

@@ -50,23 +50,12 @@ def minima(k: int, p: float, alpha: float, pool: int = 0, n_protected: int = 0) 
 
     Parameters
     ----------
-    k : int
-        Places.
     p : float
         The chance that a drawn candidate is protected; without meaning where there is a pool.
     alpha : float
         Significance, 0 to below 1.
     pool, n_protected : int
         Candidates to draw from, at least `k`, and the protected ones among them; without a pool, 0.
-
-    Returns
-    -------
-    Minima
-
-    Raises
-    ------
-    InputError
-        When a number is out of its range.
     """
     if k < 1:
         raise InputError(f"k is {k}: there is nothing to rank; ask for the top 1 or more")
@@ -137,8 +126,6 @@ def rank_pools(pools: Pools, n_places: np.ndarray, finite: bool) -> tuple[np.nda
 
     Parameters
     ----------
-    pools : Pools
-        With a protected value and a significance.
     n_places : (n_lists,) int64
         Places of each list, no more than it has candidates with a known value.
     finite : bool

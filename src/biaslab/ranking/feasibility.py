@@ -76,14 +76,8 @@ def search(numerators: tuple[int, ...], algorithm: str) -> Search:
 
     Parameters
     ----------
-    numerators : tuple of int
-        Shares times their common denominator.
     algorithm : str
         One of `FAIR`.
-
-    Returns
-    -------
-    Search
     """
     if algorithm == "det_const_sort":
         return _search_constrained_sort(numerators)
@@ -114,17 +108,10 @@ def search_all(algorithm: str, max_values: int, max_denominator: int) -> tuple[p
 
     Returns
     -------
-    summary : pandas.DataFrame
-        algorithm, n_values, max_denominator, n_distributions, n_states, n_infeasible.
     counterexamples : pandas.DataFrame
         algorithm, n_values, denominator, k, numerators, ranking (values of the first k places), value, count,
         floor: the shortest infeasible ranking for every distribution that has one, the smallest first: fewest
         values, then least denominator, then least k.
-
-    Raises
-    ------
-    InputError
-        When there are no such distributions.
     """
     if max_values < 2 or max_denominator < max_values:
         raise InputError(

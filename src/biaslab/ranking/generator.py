@@ -23,24 +23,15 @@ def generate(
 
     Parameters
     ----------
-    n_lists, size : int
-        Rankings, and candidates in each.
     n_protected : int
         Protected candidates in each, at most `size`.
     fairness : float
         The chance f, 0 to 1.
-    rng : numpy.random.Generator
-        Where the numbers come from.
 
     Returns
     -------
     (n_lists, size) bool
         Who is protected, best place first.
-
-    Raises
-    ------
-    InputError
-        When a number is out of its range.
     """
     if min(n_lists, size) < 1 or not 0 <= n_protected <= size:
         raise InputError(
@@ -68,8 +59,6 @@ def generated_table(
     ----------
     n_lists, size, n_protected, fairness
         As `generate`.
-    seed : int
-        Seed of the run.
     names : (str, str)
         The protected value and the other one.
 
@@ -77,11 +66,6 @@ def generated_table(
     -------
     pandas.DataFrame
         Columns list, place, value, score (uniform on [0, 1), sorted in each list).
-
-    Raises
-    ------
-    InputError
-        As `generate`.
     """
     rng = stream(seed, "ranking generator")
     protected = generate(n_lists, size, n_protected, fairness, rng)

@@ -15,7 +15,6 @@ def rank_pools(algorithm: str, pools: Pools, n_places: np.ndarray) -> tuple[np.n
     ----------
     algorithm : str
         One of ``algorithms.ALGORITHMS``.
-    pools : Pools
     n_places : (n_lists,) int64
         Places of each list, no more than it has candidates with a known value.
 

@@ -122,15 +122,8 @@ class ListFile:
     path : path-like
         A ``.csv`` (commas), ``.tsv`` (tabs) or ``.parquet`` file with a header. The rows of a list follow
         each other.
-    columns : Columns
-        What the columns mean.
     chunk_bytes : int
         How much is read at once. Results do not depend on it.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, empty, of another kind or not readable, or lacks one of the columns.
     """
 
     def __init__(self, path: str | os.PathLike, columns: Columns, chunk_bytes: int = CHUNK_BYTES):
@@ -143,14 +136,7 @@ class ListFile:
         self._check_columns()
 
     def lists(self) -> Iterator[Lists]:
-        """Yield all lists, as many whole ones at a time as a chunk has; a list must fit into memory.
-
-        Raises
-        ------
-        InputError
-            Naming line (CSV) or row (Parquet): a score that is no finite number, a missing attribute, a list
-            that goes on after another one began, a value that is not allowed.
-        """
+        """Yield all lists, as many whole ones at a time as a chunk has; a list must fit into memory."""
         seen: set[str] = set()
         first_row = 0
         for table in _whole_lists(self.tables(), self.columns.query):
@@ -158,13 +144,7 @@ class ListFile:
             first_row += len(table)
 
     def count_values(self) -> dict[str, int]:
-        """Return the number of candidates with each known value of the (crossed) attribute in the file.
-
-        Raises
-        ------
-        InputError
-            When an attribute is missing in a line, or has too many values.
-        """
+        """Return the number of candidates with each known value of the (crossed) attribute in the file."""
         counts: dict[str, int] = {}
         first_row = 0
         for table in self.tables(self.columns.attributes):
@@ -179,11 +159,6 @@ class ListFile:
         """Yield the file (all its columns, or those named) in chunks, with a progress bar.
 
         The columns of a text file are text, so that they can be written as they were read.
-
-        Raises
-        ------
-        InputError
-            When the file has no rows, or a line of it is damaged.
         """
         chunks = self._parquet_chunks if self._delimiter is None else self._text_chunks
         empty = True
@@ -445,19 +420,6 @@ def open_output(path: str | os.PathLike, source: ListFile) -> Iterator[Callable[
     path : path-like
         A ``.csv``, ``.tsv`` or ``.parquet`` file; it appears when the context ends without an error. In
         Parquet the columns keep the types of a Parquet source; of a text source, the score becomes a number.
-    source : ListFile
-        Where the rows come from.
-
-    Yields
-    ------
-    callable
-        Takes a pyarrow table.
-
-    Raises
-    ------
-    InputError
-        When the suffix is another, a column cannot be written as text or is there already, or the file
-        cannot be written.
     """
     path = Path(path)
     _check_new_columns(source)
@@ -469,13 +431,7 @@ def open_output(path: str | os.PathLike, source: ListFile) -> Iterator[Callable[
 
 
 def write_lists(path: str | os.PathLike, table: pa.Table) -> None:
-    """Write a table as a ``.csv``, ``.tsv`` or ``.parquet`` file, atomically.
-
-    Raises
-    ------
-    InputError
-        When the suffix is another, or the file cannot be written.
-    """
+    """Write a table as a ``.csv``, ``.tsv`` or ``.parquet`` file, atomically."""
     _suffix(Path(path))
     with _open_table(Path(path), table.schema) as write:
         write(table)
@@ -497,13 +453,7 @@ def _open_table(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], 
 
 
 def check_suffix(path: str | os.PathLike) -> None:
-    """Refuse a file whose format its name does not tell.
-
-    Raises
-    ------
-    InputError
-        When the suffix is none of ``.csv``, ``.tsv``, ``.parquet``.
-    """
+    """Refuse a file whose format its name does not tell."""
     _suffix(Path(path))
 
 

@@ -64,21 +64,8 @@ def measure_file(source: ListFile, desired: str, k: int, settings: Settings, tes
         The ranked lists: in the order of their column of ranks, or without one in the order of the file.
     desired : str
         One of ``desired.KINDS``, or a file of shares.
-    k : int
-        Places; shorter lists are measured whole.
-    settings : Settings
-        How attention falls.
     test : bool
         Whether to test, by FA*IR, each value of each list for too few places.
-
-    Returns
-    -------
-    Measured
-
-    Raises
-    ------
-    InputError
-        When an argument or a line of the file is wrong.
     """
     check_k(k)
     target = choose(desired, source)

@@ -7,13 +7,7 @@ from biaslab.core.stats import LEVEL
 
 
 class Moments:
-    """Number, mean and standard deviation of finite values that come in chunks (Chan et al. 1983).
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Shape of one observation.
-    """
+    """Number, mean and standard deviation of finite values that come in chunks (Chan et al. 1983)."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.n = np.zeros(shape, dtype=np.int64)

@@ -95,13 +95,7 @@ ALGORITHMS = {
 
 
 def algorithm(name: str) -> Algorithm:
-    """Return an algorithm.
-
-    Raises
-    ------
-    InputError
-        When there is none of this name.
-    """
+    """Return an algorithm."""
     if name not in ALGORITHMS:
         known = ", ".join(ALGORITHMS)
         raise InputError(f"unknown algorithm '{name}' (known: {known}){suggest(name, ALGORITHMS)}")
@@ -118,14 +112,9 @@ def rerank(name: str, pools: Pools, k: int) -> tuple[Rankings, np.ndarray]:
     ----------
     name : str
         One of `ALGORITHMS`.
-    pools : Pools
-        With scores.
-    k : int
-        Places; a shorter list is re-ranked whole.
 
     Returns
     -------
-    rankings : Rankings
     exhausted : (n_lists,) int64
         Places of each list that did not get what the algorithm asks for, for want of candidates.
     """

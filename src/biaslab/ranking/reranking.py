@@ -56,15 +56,11 @@ def rerank_file(
 
     Parameters
     ----------
-    source : ListFile
-        The candidates.
     out : path-like
         Receives the top k of each list in the new order: all columns of the input, the new rank, and the old
         one, by score; of equal scores the earlier row is the better.
     desired : str
         One of ``desired.KINDS``, or a file of shares.
-    k : int
-        Places; a shorter list is re-ranked whole.
     algorithm : str
         One of ``registry.ALGORITHMS``.
     settings : Settings, optional
@@ -74,11 +70,6 @@ def rerank_file(
     -------
     Part
         Of all lists; they are in the order of the file.
-
-    Raises
-    ------
-    InputError
-        When an argument or a line of a file is wrong; then `out` is untouched.
     """
     settings = settings or Settings()
     check_k(k)

@@ -59,27 +59,12 @@ def simulate(
 
     Parameters
     ----------
-    sizes : sequence of int
-        Numbers of values of the attribute.
     distributions : int
         Desired distributions, and lists, for each of them.
-    candidates : int
-        Candidates with each value.
     top : int
         Length of the rankings, at most `candidates`, so that no value runs out of candidates.
-    seed : int
-        Seed of the run.
     threads : int
         Threads; the result does not depend on it.
-
-    Returns
-    -------
-    Simulation
-
-    Raises
-    ------
-    InputError
-        When the rankings are longer than a value has candidates.
     """
     check_top(top, candidates)
     parts = []
@@ -99,13 +84,7 @@ def check_top(top: int, candidates: int) -> None:
 
 
 def parse_sizes(text: str) -> list[int]:
-    """Read numbers of values, separated by commas.
-
-    Raises
-    ------
-    InputError
-        When one is no whole number, or below two, or there twice.
-    """
+    """Read numbers of values, separated by commas."""
     parts = text.split(",")
     if not all(part.isdecimal() and int(part) >= 2 for part in parts):
         raise InputError(f"numbers of values '{text}': write whole numbers from 2 on, separated by commas")
@@ -117,17 +96,6 @@ def parse_sizes(text: str) -> list[int]:
 
 def draw(m: int, n_lists: int, candidates: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Draw lists with the scores of each value in descending order.
-
-    Parameters
-    ----------
-    m : int
-        Values of the attribute.
-    n_lists : int
-        Lists.
-    candidates : int
-        Candidates with each value.
-    rng : numpy.random.Generator
-        Where the numbers come from.
 
     Returns
     -------

@@ -11,8 +11,6 @@ def chosen_options(config: Mapping[str, Any], *keys: str) -> list[str]:
 
     Parameters
     ----------
-    config : mapping
-        The whole configuration.
     *keys : str
         Of the section ``ranking``.
     """

@@ -263,13 +263,7 @@ class Made:
 
 
 def expand(items: Sequence[Item], units: Sequence[Unit]) -> list[Made]:
-    """Return the items that a run makes of its units: none where there are no units.
-
-    Parameters
-    ----------
-    items : sequence of Item
-    units : sequence of Unit
-    """
+    """Return the items that a run makes of its units: none where there are no units."""
     made = []
     for item in items:
         of = tuple(unit for unit in units if not item.of or item.of in unit.marks)

@@ -29,8 +29,6 @@ def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE
     ----------
     *modules : str
         Full names, e.g. ``"biaslab.embeddings.glove"``.
-    more : iterable of str
-        Further text that counts.
     package : pathlib.Path
         The package's folder; its name is the package's name.
 
@@ -38,11 +36,6 @@ def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE
     -------
     str
         16 hexadecimal digits.
-
-    Raises
-    ------
-    InputError
-        When a module does not exist, or is not Python.
     """
     covered = closure(modules, package)
     silent = not any(_keeps_messages(source_of(name, package)) for name in covered)
@@ -58,13 +51,7 @@ def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE
 
 
 def closure(modules: Iterable[str], package: Path = PACKAGE) -> set[str]:
-    """Return modules, all they import from the package, and the packages that contain them.
-
-    Raises
-    ------
-    InputError
-        When one of `modules` does not exist, or one that is reached is not Python.
-    """
+    """Return modules, all they import from the package, and the packages that contain them."""
     waiting, seen = list(modules), set()
     for name in waiting:
         if source_of(name, package) is None:
@@ -112,13 +99,7 @@ def source_of(name: str, package: Path = PACKAGE) -> Path | None:
 
 
 def parse(name: str, package: Path = PACKAGE) -> ast.Module:
-    """Return the syntax tree of a module as it runs: without what is there for type checkers alone.
-
-    Raises
-    ------
-    InputError
-        When it is not Python.
-    """
+    """Return the syntax tree of a module as it runs: without what is there for type checkers alone."""
     return _parse(source_of(name, package))
 
 

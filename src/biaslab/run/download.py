@@ -57,12 +57,8 @@ def download(
 
     Parameters
     ----------
-    url : str
-        Its address, https.
     target : pathlib.Path
         The file to write; its folder is made when it is missing.
-    name : str
-        What people call it.
     size : int, optional
         Its size in bytes, where it is known. No more is ever read or written.
     sha256 : str
@@ -79,9 +75,6 @@ def download(
     ------
     UnreachableError
         When there is no connection.
-    InputError
-        When the server refuses, leads elsewhere than to another public address of the same scheme, or sends
-        another file than the expected one; or the folder cannot be written.
     """
     if urlsplit(url).scheme not in (("https", "http") if insecure else ("https",)):
         raise InputError(f"{url}: is no https address; correct it")

@@ -28,20 +28,6 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
 
     The results of an earlier run that depend on a failed step are out of date, and nobody shall take them for
     this run's. Where no audit was asked for, the units are only named.
-
-    Parameters
-    ----------
-    workflow : snakemake.workflow.Workflow
-        After its last job.
-    plan : Plan
-        Of this run.
-    results : str
-        The folder of the results.
-
-    Returns
-    -------
-    list of str
-        What to say of each step.
     """
     dag, said, asks_audit = workflow.dag, [], False
     lost = {unit: list(reasons) for unit, reasons in plan.config[FAILED].items()}
@@ -65,13 +51,6 @@ def lost_units(files: Iterable[str], plan: Plan, results: str = "results") -> li
     """Return the units, as ``AREA/UNIT``, that are not whole without some files.
 
     Tables and figures are made of what there is. Where they alone are missing, all units of their area count.
-
-    Parameters
-    ----------
-    files : iterable of str
-    plan : Plan
-    results : str
-        The folder that they are in.
     """
     missing = set(files)
     lost, without_tables = [], []

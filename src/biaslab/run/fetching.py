@@ -56,8 +56,6 @@ def status(dataset: Dataset, registry: Mapping[str, Dataset], datasets: Mapping)
 
     Parameters
     ----------
-    dataset : Dataset
-    registry : mapping of str to Dataset
     datasets : mapping
         The configuration's ``datasets``.
     """
@@ -82,7 +80,6 @@ def source_file(source: str, registry: Mapping[str, Dataset], datasets: Mapping)
     ----------
     source : str
         A path, which is returned as it is, or ``dataset:NAME``.
-    registry : mapping of str to Dataset
     datasets : mapping
         The configuration's ``datasets``.
 
@@ -108,13 +105,7 @@ def fetch_copy(
     mirror: Path | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Source:
-    """Make the workflow's copy of a dataset, as `biaslab.run.datasets.fetch` does; remember a failure.
-
-    Raises
-    ------
-    InputError
-        As `fetch` does.
-    """
+    """Make the workflow's copy of a dataset, as `biaslab.run.datasets.fetch` does; remember a failure."""
     try:
         return fetch(dataset.name, registry, out=verified_copy(dataset), path=path, mirror=mirror, say=say)
     except InputError as error:
@@ -134,13 +125,8 @@ def download_wanted(
 
     Parameters
     ----------
-    names : iterable of str
-        Names of the registry.
-    registry : mapping of str to Dataset
     datasets : mapping
         The configuration's ``datasets``.
-    say : callable
-        Is told what is downloaded.
 
     Returns
     -------

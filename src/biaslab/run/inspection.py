@@ -50,13 +50,7 @@ class AtHand:
 
 
 def inspect(config: Mapping[str, Any], areas: list[Area], at_hand: AtHand) -> None:
-    """Read the inputs of areas that are at hand.
-
-    Raises
-    ------
-    InputError
-        For the first that is wrong, with the key that names it.
-    """
+    """Read the inputs of areas that are at hand."""
     for key, read in _readings(config, areas, at_hand):
         try:
             read()

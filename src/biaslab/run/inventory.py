@@ -55,7 +55,6 @@ def inventory(registry: Mapping[str, Dataset], datasets: Mapping) -> list[Entry]
 
     Parameters
     ----------
-    registry : mapping of str to Dataset
     datasets : mapping
         The configuration's ``datasets``.
     """

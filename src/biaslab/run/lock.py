@@ -18,11 +18,6 @@ def hold(path: Path) -> None:
     ----------
     path : pathlib.Path
         The lock's file. It is made when it is missing, and names the process that holds the lock.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be made.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,13 +10,7 @@ from biaslab.core.errors import InputError
 
 @contextlib.contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which is made when it is missing; other processes wait.
-
-    Raises
-    ------
-    InputError
-        When the folder cannot be written.
-    """
+    """Hold the lock of a folder, which is made when it is missing; other processes wait."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / ".lock").open("w")

@@ -35,19 +35,8 @@ def write_manifest(
     ----------
     results : pathlib.Path
         The results folder; every file in it counts but logs, benchmarks, hidden files and the manifest.
-    out : pathlib.Path
-        The manifest.
-    config : mapping
-        The complete configuration.
-    code : mapping of str to str
-        Digest of the code of each rule.
     inputs : mapping of str to path
         Files or folders that the run read, by name.
-
-    Raises
-    ------
-    InputError
-        When a file cannot be read, or `results` is no folder.
     """
     outputs = [name for name in result_files(results) if (results / name).resolve() != out.resolve()]
     manifest = {
@@ -62,13 +51,7 @@ def write_manifest(
 
 
 def result_files(results: Path) -> list[str]:
-    """Return the files of a results folder, relative and sorted, but logs, benchmarks and hidden ones.
-
-    Raises
-    ------
-    InputError
-        When it is no folder.
-    """
+    """Return the files of a results folder, relative and sorted, but logs, benchmarks and hidden ones."""
     if not results.is_dir():
         raise InputError(f"{results}: no such folder; name a folder of results")
     found = []
@@ -100,11 +83,6 @@ def read_manifest(results: Path) -> dict[str, Any]:
     dict
         As `write_manifest` writes it: ``environment``, ``config``, ``code``, ``inputs`` and ``outputs`` are
         mappings, the names of the outputs are paths inside the folder, and their values digests.
-
-    Raises
-    ------
-    InputError
-        When it is missing or no such manifest.
     """
     file = results / MANIFEST
     try:

@@ -50,11 +50,6 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     Typer makes options from a signature. In the one it sees, such a parameter gives way to the fields of the
     dataclass, each annotated as a parameter would be; the command itself gets an instance.
 
-    Parameters
-    ----------
-    command : callable
-        The command.
-
     Returns
     -------
     callable
@@ -89,22 +84,8 @@ def numbers(text: str, option: str, kind: type, example: str) -> list:
 
     Parameters
     ----------
-    text : str
-        What was given; "" for none.
     option, example : str
         What messages call the option, and what they propose.
-    kind : type
-        int or float.
-
-    Returns
-    -------
-    list
-        Of the kind.
-
-    Raises
-    ------
-    InputError
-        When a part is no such number.
     """
     try:
         return [kind(part) for part in text.split(",")] if text else []

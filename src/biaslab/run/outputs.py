@@ -58,13 +58,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def check_numbers(values: Mapping[str, object]) -> None:
-    """Refuse whole numbers that no array and no loop of ours can take.
-
-    Raises
-    ------
-    InputError
-        Naming the option.
-    """
+    """Refuse whole numbers that no array and no loop of ours can take."""
     for name, value in values.items():
         limit = MAX_SEED if name == "seed" else MAX_NUMBER
         for number in value if isinstance(value, list | tuple) else [value]:
@@ -77,22 +71,10 @@ def check_numbers(values: Mapping[str, object]) -> None:
 def check_outputs(values: Mapping[str, object], kinds: Mapping[str, To]) -> list[Path]:
     """Refuse outputs that cannot be written, that are an input, too, or that have one name.
 
-    Parameters
-    ----------
-    values : mapping of str to object
-        What a command was given, by parameter.
-    kinds : mapping of str to To
-        Which parameters are outputs.
-
     Returns
     -------
     list of path
         The files among the other values, which the command is to leave as they are.
-
-    Raises
-    ------
-    InputError
-        Naming the option, before anything is read or written.
     """
     inputs = [path for name, value in values.items() if name not in kinds for path in _files(value)]
     taken: dict[Path, str] = {}

@@ -153,17 +153,8 @@ def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
 
     Parameters
     ----------
-    raw : mapping
-        The configuration; keys may be missing.
-    root : path
-        The repository.
     deploys : bool
         Whether steps run in environments of their own, which have the extras that areas need.
-
-    Raises
-    ------
-    InputError
-        When the configuration or the registry is wrong.
     """
     config = configuration.load(raw, root)
     registry = load_registry(root / configuration.REGISTRY)
@@ -191,8 +182,6 @@ def wanted(config: Mapping, areas: Sequence[Area] | None = None) -> list[str]:
 
     Parameters
     ----------
-    config : mapping
-        The complete configuration.
     areas : sequence of Area, optional
         Those that run; by default all of the configuration.
     """

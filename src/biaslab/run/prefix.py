@@ -18,11 +18,6 @@ _NAMED = re.compile(r"(?<![\w./-])results/")
 def limit_prefix(workflow: Any) -> str:
     """Let the prefix of a module, if it has one, apply to the results alone.
 
-    Parameters
-    ----------
-    workflow : snakemake.workflow.Workflow
-        Before the rules are defined.
-
     Returns
     -------
     str
@@ -40,7 +35,6 @@ def move_results(rules: Iterable[Any], folder: str) -> None:
 
     Parameters
     ----------
-    rules : iterable of snakemake.rules.Rule
     folder : str
         What `limit_prefix` returned.
     """

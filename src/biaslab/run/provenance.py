@@ -27,13 +27,7 @@ _CHUNK = 1 << 20
 
 
 def sha256_file(path: str | os.PathLike) -> str:
-    """Return the sha256 of a file, read in pieces, as 64 hexadecimal digits.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be read.
-    """
+    """Return the sha256 of a file, read in pieces, as 64 hexadecimal digits."""
     digest = hashlib.sha256()
     try:
         with open(path, "rb") as file:

@@ -37,13 +37,7 @@ class Results:
         return self.unit.name
 
     def option(self, *keys: str) -> Any:
-        """Return one of the options that the report may show, e.g. ``option("glove", "window")``.
-
-        Raises
-        ------
-        InputError
-            When it is missing.
-        """
+        """Return one of the options that the report may show, e.g. ``option("glove", "window")``."""
         value: Any = self.unit.options
         for key in keys:
             if not isinstance(value, Mapping) or key not in value:
@@ -52,46 +46,22 @@ class Results:
         return value
 
     def file(self, key: str) -> Path:
-        """Return a file that the report reads besides the results.
-
-        Raises
-        ------
-        InputError
-            When it is not named.
-        """
+        """Return a file that the report reads besides the results."""
         if key not in self.unit.files:
             near = suggest(key, self.unit.files)
             raise InputError(f"{self.name}: the file '{key}' is missing{near}; give it with --units")
         return Path(self.unit.files[key])
 
     def table(self, name: str, *columns: str, text: tuple[str, ...] = ()) -> pd.DataFrame:
-        """Read ``<name>.tsv`` of this unit, which must have `columns`; those in `text` stay text.
-
-        Raises
-        ------
-        InputError
-            When the file or a column is missing.
-        """
+        """Read ``<name>.tsv`` of this unit, which must have `columns`; those in `text` stay text."""
         return read_tsv(self.folder / f"{name}.tsv", columns, text)
 
     def parquet(self, name: str, columns: list[str] | None = None) -> pd.DataFrame:
-        """Read ``<name>.parquet`` of this unit.
-
-        Raises
-        ------
-        InputError
-            When the file is missing or wrong.
-        """
+        """Read ``<name>.parquet`` of this unit."""
         return read_parquet(self.folder / f"{name}.parquet", columns)
 
     def printed(self) -> dict[str, str]:
-        """Return what the paper prints, by the identifier of its claim, to show it beside what was measured.
-
-        Raises
-        ------
-        InputError
-            When the registry of claims is not named or wrong.
-        """
+        """Return what the paper prints by the identifier of its claim, to show beside what was measured."""
         rows = read_text_table(self.file(CLAIMS), ["claim_id", "published"])
         return {row["claim_id"]: row["published"] for _, row in rows}
 
@@ -107,7 +77,6 @@ def write_report(
 
     Parameters
     ----------
-    area : Area
     units : sequence of Unit
         What was run, in the order in which tables show it.
     results : pathlib.Path
@@ -121,12 +90,6 @@ def write_report(
     -------
     list of str
         Paths of the items without suffix, relative to the area's results.
-
-    Raises
-    ------
-    InputError
-        When there is no unit or no such item, a result file or one of its columns is missing, or a function
-        did not write the files of its figure.
     """
     if not units:
         raise InputError(f"there is no unit to report on; name what was run of the area {area.name}")
@@ -150,13 +113,7 @@ def open_unit(area: Area, unit: Unit, results: Path) -> Results:
 
 
 def find(reference: str) -> Any:
-    """Return what ``"MODULE:NAME"`` refers to.
-
-    Raises
-    ------
-    InputError
-        When there is no such name.
-    """
+    """Return what ``"MODULE:NAME"`` refers to."""
     module, _, name = reference.partition(":")
     found = getattr(importlib.import_module(module), name, None)
     if found is None:

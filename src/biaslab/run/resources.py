@@ -57,21 +57,12 @@ def read_jobs(results: Path, areas: Sequence[Area], config: Mapping[str, Any]) -
     ----------
     results : path
         The results folder; its ``benchmarks`` are read.
-    areas : sequence of Area
-        Those that were run.
-    config : mapping
-        The complete configuration of the run.
 
     Returns
     -------
     pandas.DataFrame
         A row a job: area, unit, rule, work and count (see `Work`), seconds (wall clock), core_seconds,
         memory_mb.
-
-    Raises
-    ------
-    InputError
-        When there is no benchmark file, or one lacks a column.
     """
     folder = results / "benchmarks"
     loads = {area.name: _workload(area) for area in areas if area.workload}
@@ -98,8 +89,6 @@ def measured_resources(jobs: pd.DataFrame, results: Path, areas: Sequence[Area])
         What `read_jobs` returned.
     results : path
         The results folder, for the sizes of its files.
-    areas : sequence of Area
-        Those that were run.
     """
     loads = {area.name: _workload(area) for area in areas if area.workload}
     rows = []
@@ -140,11 +129,6 @@ def projected_resources(
         Those to project; areas without a workload are left out.
     run, full : mapping
         The complete configurations: of the run, and of the full grid.
-
-    Raises
-    ------
-    InputError
-        When a unit to project was not run, or no area can be projected.
     """
     rows = []
     for area in areas:
@@ -176,10 +160,6 @@ def scheduled_resources(
     ----------
     projected : pandas.DataFrame
         Of the table that `projected_resources` returned.
-    tasks : mapping of str to Task
-        The jobs of the grid.
-    slots : sequence of int
-        Cores to simulate.
     start : float
         Seconds that each job takes before its step begins.
     """

@@ -15,13 +15,6 @@ def repository(folder: Path = Path(), package: Path = PACKAGE) -> Path:
     A file that a user names is looked for in the current folder first and then here, see
     `biaslab.core.files.locate`.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The current folder.
-    package : pathlib.Path
-        The package's folder.
-
     Returns
     -------
     pathlib.Path

@@ -31,12 +31,8 @@ def makespan(tasks: Mapping[str, Task], seconds: Mapping[str, float], slots: int
 
     Parameters
     ----------
-    tasks : mapping of str to Task
-        By their numbers.
     seconds : mapping of str to float
         What a job of each rule takes on one core; none for rules that are missing.
-    slots : int
-        Jobs that run at once.
 
     Raises
     ------
@@ -84,18 +80,7 @@ def tasks_of(graph: str) -> dict[str, Task]:
 
 
 def job_graph(configs: Sequence[Path]) -> str:
-    """Return the graph of the jobs of a configuration, as Snakemake prints it.
-
-    Parameters
-    ----------
-    configs : sequence of path
-        Laid over config.yaml.
-
-    Raises
-    ------
-    InputError
-        When Snakemake finds something wrong.
-    """
+    """Return the graph of the jobs of a configuration, as Snakemake prints it."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(repository() / "Snakefile")]
     command += ["--dag", "--forceall", "--configfile"]
     done = subprocess.run([*command, *map(str, configs)], capture_output=True, text=True, check=False)

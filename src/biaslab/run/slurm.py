@@ -30,19 +30,7 @@ class Request(NamedTuple):
 
 
 def check_slurm(workflow: Any) -> None:
-    """Refuse a run that Slurm could not finish; do nothing where another executor runs the jobs.
-
-    Parameters
-    ----------
-    workflow : snakemake.workflow.Workflow
-        About to start its first job.
-
-    Raises
-    ------
-    InputError
-        When jobs of an earlier run in this folder are still in the queue, when the end of a job could not be
-        seen, or when a job asks for more than there is.
-    """
+    """Refuse a run that Slurm could not finish; do nothing where another executor runs the jobs."""
     settings = workflow.executor_settings
     if type(settings).__module__ != _PLUGIN:
         return
@@ -59,15 +47,6 @@ def refuse_blind_status(command: str, first_wait: int, configuration: Mapping[st
     ----------
     command : str
         What the plugin is to ask: ``squeue`` or ``sacct``.
-    first_wait : int
-        Seconds before it first asks.
-    configuration : mapping
-        Slurm's, of texts.
-
-    Raises
-    ------
-    InputError
-        When it is, or would become, sacct, and Slurm keeps no accounts.
     """
     if not configuration.get("AccountingStorageType", "").endswith("/none"):
         return
@@ -100,15 +79,8 @@ def refuse_impossible(requests: Mapping[Request, str], limits: Mapping[str, floa
 
     Parameters
     ----------
-    requests : mapping of Request to str
-        The first rule that asks for it.
     limits : mapping of str to float
         Minutes that a partition allows, by its name; "" for the default partition.
-
-    Raises
-    ------
-    InputError
-        For the first that Slurm refuses, or that is above the time limit of its partition.
     """
     for request, rule in requests.items():
         if reason := _time_problem(request, limits) or _slurms_problem(request):
@@ -189,7 +161,6 @@ def leftovers(text: str, folder: Path) -> Iterator[tuple[str, str]]:
     ----------
     text : str
         Lines ``NUMBER|NAME|FOLDER`` of ``squeue``.
-    folder : pathlib.Path
     """
     for line in text.splitlines():
         number, name, place = line.split("|", 2)

@@ -17,10 +17,6 @@ def file_of(source: str, registry: Mapping[str, Dataset], root: Path) -> str:
     ----------
     source : str
         A path, or ``dataset:NAME``.
-    registry : mapping of str to Dataset
-        The registered datasets.
-    root : path
-        The repository.
     """
     dataset = dataset_name(source)
     return verified_copy(registry[dataset]) if dataset else str(locate(source, root))
@@ -54,8 +50,6 @@ def available(
 
     Parameters
     ----------
-    needed : mapping of str to sequence of str
-        The datasets of each unit.
     absent : mapping of str to str
         Datasets that cannot be had, each with the reason.
     """

@@ -31,13 +31,7 @@ _COMMAND = re.compile(r"\bbiaslab((?: [a-z][a-z0-9-]*)+)")
 
 
 def verb_of(command: str) -> str:
-    """Return the verb that a shell command calls, e.g. ``"origins measure-baseline"``; "" for none.
-
-    Raises
-    ------
-    InputError
-        When ``biaslab`` has no such verb.
-    """
+    """Return the verb that a shell command calls, e.g. ``"origins measure-baseline"``; "" for none."""
     found = _COMMAND.search(command)
     if found is None:
         return ""
@@ -55,26 +49,13 @@ def step_digest(verb: str, package: Path = code.PACKAGE) -> str:
     ----------
     verb : str
         For example ``"origins measure-baseline"``.
-    package : pathlib.Path
-        The package's folder.
-
-    Raises
-    ------
-    InputError
-        When there is no such verb.
     """
     modules, texts = verb_code(verb, package)
     return code.code_digest(*modules, more=texts, package=package)
 
 
 def verb_code(verb: str, package: Path = code.PACKAGE) -> tuple[list[str], list[str]]:
-    """Return what a verb runs: modules (without what they import in turn), and code of its own.
-
-    Raises
-    ------
-    InputError
-        When there is no such verb.
-    """
+    """Return what a verb runs: modules (without what they import in turn), and code of its own."""
     area, _, rest = verb.partition(" ")
     place = _locate(tuple(verb.split()), package)
     if place is None:
@@ -109,15 +90,6 @@ def mark_rules(rules: Iterable[Any]) -> dict[str, str]:
     """Give every rule that calls a verb its digest as the parameter ``code``: an edit makes results anew.
 
     So does another kind of processor that they are made for.
-
-    Parameters
-    ----------
-    rules : iterable of snakemake.rules.Rule
-
-    Returns
-    -------
-    dict of str to str
-        The digest of each rule.
     """
     called = {rule: verb for rule in rules if rule.shellcmd and (verb := verb_of(_command(rule)))}
     found = digests(dict.fromkeys(called.values()))

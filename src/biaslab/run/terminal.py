@@ -23,18 +23,10 @@ def plain_table(
 
     Parameters
     ----------
-    headers : sequence of str
-        Of the columns.
-    rows : iterable of sequence of str
-        The cells.
     numbers : sequence of int
         Which columns hold numbers, to be set flush right.
     style : callable
         Returns the style of a cell, as `rich` names it.
-
-    Returns
-    -------
-    rich.table.Table
     """
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for k, header in enumerate(headers):

@@ -19,13 +19,7 @@ def units_to_json(units: Sequence[Unit]) -> str:
 
 
 def units_from_json(text: str) -> list[Unit]:
-    """Return the units that a line of JSON describes.
-
-    Raises
-    ------
-    InputError
-        When it is no such line.
-    """
+    """Return the units that a line of JSON describes."""
     try:
         rows = json.loads(text)
         return [

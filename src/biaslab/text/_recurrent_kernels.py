@@ -125,11 +125,6 @@ def find_prefixes(ids, offsets, skips, starts, saves):
         Filled: how many first words a text shares, and the row that keeps the states after them, or -1.
     saves : (m,) int64
         Filled: the row that keeps the states after each word, or -1.
-
-    Returns
-    -------
-    int
-        How many rows there are.
     """
     skips[:], starts[:], saves[:] = 0, -1, -1
     leader, n_rows = 0, 0
@@ -168,14 +163,8 @@ def take_block(offsets, skips, order, start, begins, lengths):
         First words that are left out.
     order : (N,) int64
         Texts; those of the block are from `start` on.
-    start : int
     begins, lengths : (BLOCK,) int64
         Filled; a text that pads the block has no word.
-
-    Returns
-    -------
-    int
-        Words of the longest.
     """
     begins[:] = 0
     lengths[:] = 0
@@ -254,8 +243,6 @@ def fill_table_block(vectors, start, first, biases, inputs, sums, table):
     Parameters
     ----------
     vectors : (V, d) float32
-    start : int
-        The first word of the block.
     first : (G H, d padded) float32
     biases : (4 H, BLOCK) float32
         Those of the first layer.
@@ -282,7 +269,6 @@ def fill_table(parameters, shift, vectors, table):
 
     Parameters
     ----------
-    parameters : Parameters
     shift : int
         See `step_block`.
     vectors : (V, d) float32
@@ -367,7 +353,6 @@ def step_block(
 
     Parameters
     ----------
-    parameters : Parameters
     shift : int
         The first row of gates that products of states go to.
     biases : (L, 4 H, BLOCK) float32

@@ -73,7 +73,6 @@ def line_up(stored, layer, first, lined):
     Parameters
     ----------
     stored : (slots, L, n, BLOCK) float32
-    layer, first : int
     lined : (n, T * BLOCK) float32
         Filled.
     """
@@ -138,8 +137,6 @@ def add_layer_gradients(shift, gates, states, gradients):
     ----------
     shift, gates, states
         As `backward_block` left them.
-    gradients : Parameters
-        Added to.
     """
     n_steps, n_layers, n_gates, _ = gates.shape
     n, n_units = gradients.states.shape[1], states.shape[2]
@@ -197,17 +194,8 @@ def batch_gradients(
         Above 0.
     order, numbers
         As in `take_batch`.
-    shift : int
-    parameters : Parameters
     flat_gradients : (p,) float32
         Filled.
-    gradients : Parameters
-        Views of it.
-
-    Returns
-    -------
-    float
-        The mean cross entropy.
     """
     texts, words, batch_ids, batch_offsets = take_batch(ids, offsets, order, numbers)
     n_layers, n, n_units = parameters.states.shape
@@ -278,21 +266,13 @@ def train_batches(
         As in `batch_gradients`.
     order : (n,) int64
         Texts in the order of use; the last batch may be shorter.
-    batch : int
     flat : (p,) float32
         Changed.
-    parameters : Parameters
-        Views of it.
     means, squares : (p,) float32
         Decaying means of gradients and of their squares; changed.
-    step : int
-        Steps taken before.
-    learning_rate, beta1, beta2, epsilon : float64
 
     Returns
     -------
-    step : int
-        Steps taken until now.
     loss : float
         Mean cross entropy of all texts, weighted by text, each as it was before its own step.
     """

@@ -183,13 +183,7 @@ class Bert(nn.Module):
 
 
 class BertClassifier(nn.Module):
-    """BERT and a linear layer over the pooled first token.
-
-    Parameters
-    ----------
-    settings : BertSettings
-    n_labels : int
-    """
+    """BERT and a linear layer over the pooled first token."""
 
     def __init__(self, settings: BertSettings, n_labels: int = 2) -> None:
         super().__init__()

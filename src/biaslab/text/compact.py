@@ -17,8 +17,6 @@ class CompactEmbedding(nn.Module):
 
     Parameters
     ----------
-    table : Embedding
-        The whole table; it is not changed.
     used : (u,) int64
         Ids of the rows, in ascending order. Other ids raise `IndexError` where they are looked up.
     """
@@ -48,7 +46,6 @@ def compact_embeddings(model: nn.Module, used: np.ndarray) -> Iterator[None]:
 
     Parameters
     ----------
-    model : BertClassifier
     used : (u,) int64
         Ids, in ascending order, of all tokens that the model will be given, the padding token among them.
 

@@ -61,11 +61,6 @@ def read_stormfront(
     -------
     pandas.DataFrame
         ``text``, ``label``, ``group`` (the post) and ``row``, in the order of the annotations.
-
-    Raises
-    ------
-    InputError
-        When the archive is missing, damaged, too large, has a link in it, or lacks the annotations or a text.
     """
     if positive not in ("not-nohate", "hate"):
         raise InputError(
@@ -100,11 +95,6 @@ def read_ghc(path: str | os.PathLike) -> pd.DataFrame:
     ----------
     path : path-like
         JSON lines, perhaps ``.gz``, with ``text``, ``hd`` and ``cv`` (0 or 1).
-
-    Raises
-    ------
-    InputError
-        Naming file and line, when it is no such file.
     """
     return _read(
         path,
@@ -125,11 +115,6 @@ def read_news(path: str | os.PathLike) -> pd.DataFrame:
     ----------
     path : path-like
         JSON lines, perhaps ``.gz``, with ``identifier``, ``text`` and ``article``, which becomes the group.
-
-    Raises
-    ------
-    InputError
-        Naming file and line, when it is no such file.
     """
     return _read(
         path,
@@ -150,11 +135,6 @@ def read_hatecheck(path: str | os.PathLike) -> pd.DataFrame:
     ----------
     path : path-like
         The published ``test_suite_cases.csv``. The target is empty where a case has none.
-
-    Raises
-    ------
-    InputError
-        Naming file and line, when it is no such file.
     """
     return _read(
         path,
@@ -175,11 +155,6 @@ def read_toxicity(path: str | os.PathLike) -> pd.DataFrame:
     ----------
     path : path-like
         CSV, perhaps ``.gz``, with ``comment`` and ``toxic`` (True or False).
-
-    Raises
-    ------
-    InputError
-        Naming file and line, when it is no such file.
     """
     return _read(
         path,
@@ -208,12 +183,6 @@ def read_wikipedia_talk(source: str | os.PathLike) -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``text``, ``label``, ``part`` (train, validation or test, the published split) and ``row``.
-
-    Raises
-    ------
-    InputError
-        Naming file and line: a missing file or column, bytes that are not UTF-8, a vote other than 0 and 1,
-        an unknown part, a comment without annotations; an archive that is damaged or unpacks to too much.
     """
     source = Path(source)
     votes: dict[str, list[int]] = {}
@@ -260,11 +229,6 @@ def read_jigsaw(
     positive : {"toxic", "any"}
         Which comments are positive: those labelled toxic (as Zhang et al. 2021 count them, by the size of
         their test set), or those with any of the six labels.
-
-    Raises
-    ------
-    InputError
-        Naming file and line, when it is no such file, or a comment has no labels.
     """
     if positive not in ("toxic", "any"):
         raise InputError(

@@ -18,11 +18,6 @@ def choose_device(name: str) -> torch.device:
     ----------
     name : {"auto", "cpu", "cuda"}
         "auto" is CUDA where torch finds it, else the CPU.
-
-    Raises
-    ------
-    InputError
-        When the name is another, or when CUDA is asked for and torch finds none.
     """
     if name not in DEVICES:
         raise InputError(
@@ -71,7 +66,6 @@ def generator(seed: int, *ids: int | str, device: torch.device | str = "cpu") ->
 
     Parameters
     ----------
-    seed : int
     *ids : int or str
         As in `biaslab.core.rng.stream`.
     device : torch.device or str

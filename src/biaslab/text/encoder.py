@@ -68,13 +68,7 @@ class EncoderFiles:
 
     @classmethod
     def of_folder(cls, folder: str | os.PathLike) -> "EncoderFiles":
-        """Return the files of a folder in the Hugging Face layout.
-
-        Raises
-        ------
-        InputError
-            When there is no such folder, or it lacks ``config.json`` or ``vocab.txt``.
-        """
+        """Return the files of a folder in the Hugging Face layout."""
         folder = Path(folder)
         if not folder.is_dir():
             raise InputError(f"{folder}: no such folder; name the folder of a BERT with {NEEDED}")
@@ -96,8 +90,6 @@ def prepare_encoder(
 
     Parameters
     ----------
-    files : EncoderFiles
-        The other encoder.
     out_folder : path-like
         Gets ``config.json``, ``vocab.txt`` and ``model.safetensors`` (float32).
     layers : int, optional
@@ -105,13 +97,6 @@ def prepare_encoder(
     weights : {"pretrained", "random"}
         "random": matrices from a normal distribution of standard deviation ``initializer_range``, zero
         biases, as BERT begins (Devlin et al. 2019).
-    seed : int
-        Of the random weights.
-
-    Raises
-    ------
-    InputError
-        As `load_classifier`, or when the encoder has fewer than `layers` layers.
     """
     out_folder = Path(out_folder)
     settings = _read_settings(files)
@@ -150,13 +135,6 @@ def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertC
     BertClassifier
         float32, on the CPU, in evaluation mode, with scaled dot product attention. torch's global random
         numbers are neither used nor changed.
-
-    Raises
-    ------
-    InputError
-        When the folder or one of its files is missing, the weights are pickled or damaged, the encoder is
-        no BERT, tensors are missing, left over or of another shape, the vocabulary has another size than
-        the embedding, or there is no head and no seed.
     """
     files = EncoderFiles.of_folder(folder)
     settings = _read_settings(files)
@@ -178,8 +156,6 @@ def put_positive_second(model: BertClassifier, positive: int) -> BertClassifier:
 
     Parameters
     ----------
-    model : BertClassifier
-        It is changed.
     positive : int
         Which of the labels 0 and 1 is the positive one.
 
@@ -202,8 +178,6 @@ def save_classifier(
 
     Parameters
     ----------
-    model : BertClassifier
-    folder : path-like
     vocabulary_file : path-like
         The ``vocab.txt`` of the encoder that the classifier was trained from.
     """
@@ -217,7 +191,6 @@ def score(model: BertClassifier, ids: torch.Tensor, mask: torch.Tensor) -> torch
 
     Parameters
     ----------
-    model : BertClassifier
     ids : (n, L) int64
         Token ids.
     mask : (n, L) bool
@@ -228,11 +201,6 @@ def score(model: BertClassifier, ids: torch.Tensor, mask: torch.Tensor) -> torch
     -------
     (n,) float
         Differentiable in the parameters of the model.
-
-    Raises
-    ------
-    InputError
-        When a text has more tokens than the encoder has positions.
     """
     _check_length(model, ids.shape[1])
     logits = model(ids, mask)
@@ -256,10 +224,6 @@ def predict(
     ----------
     model : BertClassifier
         Its mode (training or evaluation) is the same afterwards.
-    tokens : Tokens
-        n texts.
-    pad : int
-        The id of [PAD].
     batch_tokens : int
         Tokens of a batch at most, padding included; one text at least.
     device : torch.device or str, optional
@@ -310,7 +274,6 @@ def batches_by_length(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.nda
     Parameters
     ----------
     lengths : (n,) int64
-    batch_tokens : int
 
     Yields
     ------

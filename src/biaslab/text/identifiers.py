@@ -62,12 +62,6 @@ def read_identifiers(path: str | os.PathLike) -> Identifiers:
     path : path-like
         ``.yaml`` with ``terms`` and perhaps ``pieces``, ``title`` and ``source``; or ``.txt``, one term a
         line, where empty lines and lines that begin with ``#`` are skipped.
-
-    Raises
-    ------
-    InputError
-        Naming file and term or line: no such file, unknown key or suffix, no term, an empty term, one that is
-        there twice, one with capital letters.
     """
     path = Path(path)
     if path.suffix in (".yaml", ".yml"):
@@ -88,20 +82,8 @@ def identifier_ids(identifiers: Identifiers, tokenizer: Pieces) -> dict[str, int
 
     Parameters
     ----------
-    identifiers : Identifiers
     tokenizer : Tokenizer
         Of the encoder: its ``vocabulary`` and ``pieces``.
-
-    Returns
-    -------
-    dict of str to int
-        In the order of the terms.
-
-    Raises
-    ------
-    InputError
-        For a term that is several WordPieces, unless the longest of them may stand for it, and for one that
-        the vocabulary does not have.
     """
     ids = {piece: i for i, piece in enumerate(tokenizer.vocabulary)}
     return {term: ids[_piece(term, identifiers.pieces, tokenizer)] for term in identifiers.terms}

@@ -22,11 +22,6 @@ def label_names(folder: str | Path) -> dict[str, int]:
     -------
     dict of str to int
         By ``id2label``; empty where the configuration has none.
-
-    Raises
-    ------
-    InputError
-        When the configuration cannot be read, or its names are none of two labels.
     """
     try:
         names = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
@@ -47,20 +42,7 @@ def say_more(names: Iterable[str]) -> bool:
 
 
 def positive_label(folder: str | Path, positive: str | None) -> int:
-    """Return which label of a BERT is the positive one: 1 where its names say no more than the numbers.
-
-    Parameters
-    ----------
-    folder : path
-        The folder of a BERT.
-    positive : str, optional
-        What the positive label is called.
-
-    Raises
-    ------
-    InputError
-        When the labels have names, and none is `positive`.
-    """
+    """Return which label of a BERT is the positive one: 1 where its names say no more than the numbers."""
     names = label_names(folder)
     if positive in names or not say_more(names):
         return names.get(positive, 1)

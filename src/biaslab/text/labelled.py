@@ -52,20 +52,12 @@ def read_labelled(
         The column that says which texts belong together, e.g. the post that a sentence is from.
     positive : str, optional
         The label that is the positive one. Without it labels are 0 and 1.
-    limit : int, optional
-        Read no more than so many rows.
 
     Returns
     -------
     pandas.DataFrame
         ``text`` (str), ``label`` (int8, 1 = positive), ``group`` (str, where `group` is given) and ``row``
         (int64, from 0), in the order of the file.
-
-    Raises
-    ------
-    InputError
-        Naming file and line: no such file, an unknown suffix, a missing column, an empty text, bytes that are
-        not UTF-8, a missing label, a third label, a label with fewer than two examples.
     """
     columns = (text, label) if group is None else (text, label, group)
     lines, texts, labels, groups = [], [], [], []
@@ -97,12 +89,6 @@ def read_texts(path: str | os.PathLike, text: str = "text") -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``text`` (str) and ``row`` (int64, from 0), in the order of the file.
-
-    Raises
-    ------
-    InputError
-        Naming file and line: no such file, an unknown suffix, a missing column, an empty text, bytes that are
-        not UTF-8, no text at all.
     """
     if _suffix(path) == _PLAIN:
         texts = [line.strip() for _, line in _lines(Path(path)) if line.strip()]
@@ -121,10 +107,6 @@ def read_records(
     ----------
     path : path-like
         A UTF-8 file ``.csv``, ``.tsv`` or ``.jsonl``, or the same with ``.gz``.
-    columns : sequence of str
-        The columns that must be there.
-    limit : int, optional
-        Yield no more than so many rows.
     needs_end : bool
         Refuse a ``.csv`` or ``.tsv`` whose last line has no end, so that its last field may be cut.
 
@@ -134,11 +116,6 @@ def read_records(
         Where the row begins, from 1.
     fields : dict
         Its fields by column: text, or any JSON value.
-
-    Raises
-    ------
-    InputError
-        Naming file and line, when the file or a line of it cannot be read, or a column is missing.
     """
     suffix = _suffix(path)
     lines = _lines(Path(path), needs_end and suffix in _DELIMITERS)
@@ -161,18 +138,6 @@ def delimited(
     ----------
     lines : iterable of (int, str)
         The lines and their numbers from 1.
-    delimiter : str
-        What stands between fields.
-    name : path-like
-        What to call the table in messages.
-    columns : sequence of str
-        The columns that must be there.
-
-    Raises
-    ------
-    InputError
-        Naming table and line: a missing column or one that is there twice, a row with more or fewer fields
-        than columns, quotes that are not closed.
     """
     # strict: a quote that is not closed is refused, where the rows up to the next one would become one text
     reader = csv.reader((line for _, line in lines), delimiter=delimiter, strict=True)
@@ -204,20 +169,7 @@ def delimited(
 
 
 def checked_text(value: Any, where: str) -> str:
-    """Return a text after making sure that it is one.
-
-    Parameters
-    ----------
-    value : object
-        What the file has.
-    where : str
-        File and line, for the message.
-
-    Raises
-    ------
-    InputError
-        When it is no text, is empty or blank, or cannot be written as UTF-8.
-    """
+    """Return a text after making sure that it is one."""
     if not isinstance(value, str):
         raise InputError(f"{where}: the text is {json.dumps(value)[:40]}, not a text; put it in quotes")
     if not value.strip():

@@ -65,8 +65,6 @@ class Direction(nn.Module):
     ----------
     go : int
         The row of the embedding with which this direction begins.
-    embedding, hidden, n_tokens : int
-        Widths of input, state and output.
     """
 
     def __init__(self, go: int, embedding: int, hidden: int, n_tokens: int) -> None:
@@ -83,12 +81,8 @@ class BiGRU(nn.Module):
     ----------
     token_ids : (V',) int64
         The encoder's ids of the tokens that the model knows, ascending.
-    n_encoder : int
-        Tokens of the encoder, V.
     unk : int
         The encoder's id of [UNK], for which every other token is read; one of `token_ids`.
-    embedding, hidden : int
-        Widths.
     """
 
     def __init__(
@@ -133,13 +127,7 @@ class BiGRU(nn.Module):
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "BiGRU":
-        """Read what `save` wrote.
-
-        Raises
-        ------
-        InputError
-            When the file is missing, damaged, or holds something else.
-        """
+        """Read what `save` wrote."""
         try:
             tensors = load_file(path)
         except (SafetensorError, OSError) as error:
@@ -176,26 +164,14 @@ def train_language_model(
     ----------
     tokens, validation : Tokens
         Texts to learn from, and texts by which the best epoch is chosen.
-    tokenizer : Tokenizer
-        The one that made the tokens.
-    settings : LanguageModelSettings
-    seed : int
     progress : callable, optional
         Called after every epoch with the epochs that are done and all.
-    device : torch.device or str
 
     Returns
     -------
-    model : BiGRU
     history : DataFrame
         epoch (from 1), train_nll (mean over the epoch's steps, as parameters change), validation_nll:
         negative log-likelihood of a token in nats, mean of both directions.
-
-    Raises
-    ------
-    InputError
-        When there are no texts, the vocabulary is neither "texts" nor "encoder", or no epoch ends with a
-        finite likelihood.
     """
     if not len(tokens) or not len(validation):
         raise InputError(
@@ -231,13 +207,7 @@ def train_language_model(
 
 
 def known_tokens(tokens: Tokens, tokenizer: Tokenizer, vocabulary: str) -> np.ndarray:
-    """Return the ids of the tokens that a language model of these texts knows, ascending, int64.
-
-    Raises
-    ------
-    InputError
-        When `vocabulary` is neither "texts" nor "encoder".
-    """
+    """Return the ids of the tokens that a language model of these texts knows, ascending, int64."""
     if vocabulary == "encoder":
         return np.arange(len(tokenizer.vocabulary))
     if vocabulary != "texts":
@@ -285,13 +255,8 @@ def sample_right(
 
     Parameters
     ----------
-    model : BiGRU
     prefixes : list of (length,) int arrays, or (k, L) int64 tensor with `lengths`
         Encoder ids of what comes before, from the beginning of the text; may be empty.
-    n_tokens, samples : int
-        Tokens to draw, and how often.
-    generator : torch.Generator
-        On the device of the model.
     exclude : (V,) bool, optional
         Encoder ids that have probability zero (the others share it in proportion).
     lengths : (k,) int64, optional

@@ -30,13 +30,7 @@ class Masker:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Masker":
-        """Read a list of digests, one a line; empty lines and lines that begin with ``#`` are skipped.
-
-        Raises
-        ------
-        InputError
-            Naming file and line: no such file, a line that is no digest, no digest at all.
-        """
+        """Read a list of digests, one a line; empty lines and lines that begin with ``#`` are skipped."""
         path = Path(path)
         try:
             lines = path.read_text(encoding="utf-8").splitlines()

@@ -23,11 +23,6 @@ class TextModel(Protocol):
     def probabilities(self, texts: Texts) -> np.ndarray:
         """Return the probabilities of both classes, whose largest is the label (the first of equal ones).
 
-        Parameters
-        ----------
-        texts : Texts
-            n texts; an empty one is allowed.
-
         Returns
         -------
         (n, 2) float32 or float64
@@ -39,8 +34,6 @@ class TextModel(Protocol):
 
         Parameters
         ----------
-        texts : Texts
-            n texts with m words in all.
         labels : (n,) int64
             0 or 1.
 

@@ -24,8 +24,6 @@ def nearest_words(
 
     Parameters
     ----------
-    lexicon : Lexicon
-        V words.
     k : int
         At least 1.
     excluded : (e,) int

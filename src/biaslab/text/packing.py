@@ -113,13 +113,10 @@ def logits(
 
     Parameters
     ----------
-    model : BertClassifier
     ids : (n, L) int64
         Tokens of sentences, padded.
     mask : (n, L) bool
         Tokens that are seen. The first of every sentence is.
-    attend : callable
-        What computes attention.
     whole : bool
         Let every token attend in the last layer, too.
     """

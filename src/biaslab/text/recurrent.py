@@ -45,11 +45,6 @@ class Recurrent:
     W_out : (2, H) array
         From the last layer's state after the last word (zero for an empty text) to the logits.
     b_out : (2,) array
-
-    Raises
-    ------
-    InputError
-        When shapes do not fit together or a number is not finite.
     """
 
     def __init__(
@@ -93,11 +88,6 @@ class Recurrent:
 
         First words that a text shares with an earlier one are read once, so variants of one text are best
         given one after the other.
-
-        Raises
-        ------
-        InputError
-            For a word that has no vector.
         """
         check_words(texts, self.vectors)
         out = np.empty((len(texts), 2), np.float32)
@@ -123,13 +113,7 @@ class Recurrent:
         return exponentials / exponentials.sum(axis=1, keepdims=True)
 
     def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
-        """Return the gradient of the cross entropy, (m, d) float32; see `models.TextModel`.
-
-        Raises
-        ------
-        InputError
-            For a word that has no vector, or when there is not one label, 0 or 1, a text.
-        """
+        """Return the gradient of the cross entropy, (m, d) float32; see `models.TextModel`."""
         check_words(texts, self.vectors)
         labels = checked_labels(texts, labels)
         out = np.empty((len(texts.ids), self.vectors.shape[1]), np.float32)
@@ -157,11 +141,6 @@ def load_recurrent(path: str | os.PathLike, vectors: np.ndarray) -> Recurrent:
         The ``.npz`` file; the kind is told by the shapes of its arrays.
     vectors : (V, d) array
         The vectors that the network reads.
-
-    Raises
-    ------
-    InputError
-        When the file is missing or damaged, its arrays make no network, or it reads longer vectors.
     """
     arrays = read_npz(path)
     n_layers = sum(name.startswith("W_ih_") for name in arrays)
@@ -189,15 +168,6 @@ def initial_recurrent(
     ----------
     kind : {"lstm", "gru"}
     vectors : (V, d) array
-    seed : int
-        Equal seeds give equal weights.
-    hidden, depth : int
-        Units of a layer, and layers.
-
-    Raises
-    ------
-    InputError
-        For another kind, or vectors that are not finite.
     """
     if kind not in GATES:
         raise InputError(f"'{kind}' is no kind of recurrent network; choose lstm or gru")
@@ -212,12 +182,7 @@ def initial_recurrent(
 
 
 def check_words(texts: Texts, vectors: np.ndarray) -> None:
-    """Refuse texts with a word that has no vector.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse texts with a word that has no vector."""
     if len(texts.ids) and not 0 <= texts.ids.min() <= texts.ids.max() < len(vectors):
         raise InputError(
             f"texts have the words {texts.ids.min()} to {texts.ids.max()}, but there are {len(vectors)} "
@@ -226,13 +191,7 @@ def check_words(texts: Texts, vectors: np.ndarray) -> None:
 
 
 def checked_labels(texts: Texts, labels: np.ndarray) -> np.ndarray:
-    """Return labels as (n,) int64.
-
-    Raises
-    ------
-    InputError
-        When there is not one label, 0 or 1, a text.
-    """
+    """Return labels as (n,) int64."""
     labels = np.asarray(labels)
     if labels.shape != (len(texts),):
         raise InputError(f"{len(texts)} texts and labels {labels.shape}: give one label a text")

@@ -31,7 +31,6 @@ def pack(
 
     Returns
     -------
-    parameters : Parameters
     flat : (p,) float32
         The array that they are views of.
     """
@@ -56,8 +55,6 @@ def unpack(
     Parameters
     ----------
     kind : {"lstm", "gru"}
-    parameters : Parameters
-        Or gradients by them.
     hidden, d : int
         Units of a layer, and numbers of a vector, without padding.
     """

@@ -64,13 +64,8 @@ def train_recurrent(
 
     Parameters
     ----------
-    start : Recurrent
-        Where to start; it is not changed.
-    texts : Texts
-        n texts.
     labels : (n,) int
         0 or 1; both occur.
-    settings : TrainingSettings
     seed : int
         Equal seeds give equal networks, at any number of threads.
     validation : (Texts, labels), optional
@@ -83,16 +78,9 @@ def train_recurrent(
 
     Returns
     -------
-    Recurrent
     pandas.DataFrame
         One row an epoch: ``epoch`` (from 1), ``loss`` (mean over the epoch's steps), ``validation_loss`` and
         ``validation_f1`` (of label 1), both missing without validation, and ``is_kept``; losses are weighted.
-
-    Raises
-    ------
-    InputError
-        When texts, labels, weights and vectors do not fit together, when all texts have one label, or when
-        training diverges.
     """
     labels = _checked_training_labels(texts, labels)
     weights = _text_weights(labels, settings, sample_weight)

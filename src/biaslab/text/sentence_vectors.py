@@ -37,13 +37,7 @@ class SentenceEncoder:
 
     @classmethod
     def load(cls, folder: str | os.PathLike, device: torch.device | str = "cpu") -> "SentenceEncoder":
-        """Load an encoder folder.
-
-        Raises
-        ------
-        InputError
-            As `load_classifier`; a classification head or a pooler may be missing.
-        """
+        """Load an encoder folder."""
         model = load_classifier(folder, seed=0)  # draws what the file may lack and nothing here reads
         return cls(model.to(device), Tokenizer.load(Path(folder) / "vocab.txt"))
 

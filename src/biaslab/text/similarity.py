@@ -28,8 +28,6 @@ def vector_distance(original: Texts, changed: Texts, vectors: np.ndarray) -> np.
 
     Parameters
     ----------
-    original, changed : Texts
-        n texts each.
     vectors : (V, d) array
         The vector of each word.
 

@@ -19,17 +19,6 @@ def split_random(
         1 = positive.
     sizes : sequence of (int, int)
         Of each part: how many texts, and how many of these are positive. What is left over is in no part.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    list of numpy.ndarray of int64
-        Rows of each part, rising.
-
-    Raises
-    ------
-    InputError
-        When there are too few texts of a label, or a part asks for more positive texts than texts.
     """
     labels = np.asarray(labels)
     positives, negatives = (rng.permutation(np.flatnonzero(labels == code)) for code in (1, 0))
@@ -60,17 +49,11 @@ def split_shares(labels: ArrayLike, shares: Sequence[float], rng: np.random.Gene
         1 = positive.
     shares : sequence of float
         Of each part, above 0; their sum is 1.
-    rng : numpy.random.Generator
 
     Returns
     -------
     list of numpy.ndarray of int64
         Rows of each part, rising; every row is in one.
-
-    Raises
-    ------
-    InputError
-        When the shares are no shares, or a part would be empty.
     """
     labels = np.asarray(labels)
     n_positive = int((labels == 1).sum())
@@ -91,17 +74,11 @@ def split_grouped(groups: ArrayLike, shares: Sequence[float], rng: np.random.Gen
         The group of each text; equal ones stay together.
     shares : sequence of float
         Of each part, above 0; their sum is 1.
-    rng : numpy.random.Generator
 
     Returns
     -------
     list of numpy.ndarray of int64
         Rows of each part, rising; every row is in one.
-
-    Raises
-    ------
-    InputError
-        When the shares are no shares, or a part would be empty, as there are too few groups.
     """
     _, codes, sizes = np.unique(np.asarray(groups, dtype=str), return_inverse=True, return_counts=True)
     order = rng.permutation(len(sizes))
@@ -123,17 +100,6 @@ def cut(labels: ArrayLike, n: int | None, rng: np.random.Generator) -> np.ndarra
         1 = positive.
     n : int or None
         None, or `m` and more, for all texts.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    numpy.ndarray of int64
-        The rows, rising.
-
-    Raises
-    ------
-    InputError
-        When `n` is too small for one text of each label.
     """
     labels = np.asarray(labels)
     if n is None or n >= len(labels):

@@ -66,8 +66,6 @@ class Tokens:
         ----------
         rows : (k,) int
             Indexes of texts.
-        pad : int
-            The id of [PAD].
 
         Returns
         -------
@@ -120,14 +118,7 @@ class Tokenizer:
 
     @classmethod
     def load(cls, vocab_file: str | os.PathLike) -> "Tokenizer":
-        """Read a vocabulary, one token a line.
-
-        Raises
-        ------
-        InputError
-            When the file is missing, is not UTF-8, has an empty line or a token twice, lacks a special
-            token, or is the vocabulary of a model that distinguishes capitals.
-        """
+        """Read a vocabulary, one token a line."""
         return cls(_read_vocabulary(Path(vocab_file)))
 
     @cached_property
@@ -140,7 +131,6 @@ class Tokenizer:
 
         Parameters
         ----------
-        texts : iterable of str
         max_length : int
             Tokens a text may have, [CLS] and [SEP] among them; the end of a longer one is cut off.
         """

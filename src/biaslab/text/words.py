@@ -114,13 +114,7 @@ class Lexicon:
         return {word: i for i, word in enumerate(self.words)}
 
     def encode(self, texts: Iterable[Sequence[str]]) -> Texts:
-        """Return texts, each a sequence of words, as ids.
-
-        Raises
-        ------
-        InputError
-            For a word that the lexicon was not built with.
-        """
+        """Return texts, each a sequence of words, as ids."""
         try:
             return Texts.of([[self.ids[word] for word in words] for words in texts])
         except KeyError as error:
@@ -137,13 +131,7 @@ class Lexicon:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Lexicon":
-        """Read what `save` wrote.
-
-        Raises
-        ------
-        InputError
-            When the file is missing, damaged, or holds something else.
-        """
+        """Read what `save` wrote."""
         arrays = read_npz(path, _KEYS)
         words = tuple(arrays["words"].tobytes().decode("utf-8").split("\n"))
         if not len(words) == len(arrays["vectors"]) == len(arrays["is_known"]):
@@ -163,10 +151,6 @@ def build_lexicon(
     vectors : (v, d) array
     further : iterable of iterable of str
         Words of texts and of term lists. Those without a vector follow in alphabetical order.
-
-    Returns
-    -------
-    Lexicon
     """
     known = set(vector_words)
     others = sorted({word for words in further for word in words} - known)

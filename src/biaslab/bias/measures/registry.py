@@ -25,16 +25,6 @@ def measure_bias(vectors: np.ndarray, weat: WeatIndices) -> float:
         Word vectors.
     weat : WeatIndices
         The words of the test, its measure and its parameters.
-
-    Returns
-    -------
-    float
-        NaN where the measure is undefined.
-
-    Raises
-    ------
-    InputError
-        When a word of the test has a zero or non-finite vector.
     """
     return MEASURES[weat.measure].value(vectors, weat, **weat.parameters)
 
@@ -51,10 +41,5 @@ def measure_gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     -------
     (n_words, D) float64
         One row for each word of ``weat_words(weat)``, in that order. All NaN where the measure is undefined.
-
-    Raises
-    ------
-    InputError
-        When a word of the test has a zero or non-finite vector.
     """
     return MEASURES[weat.measure].gradient(vectors, weat, **weat.parameters)

@@ -29,18 +29,7 @@ PER_SIDE = 500
 
 
 def double_hard(experiment: Experiment) -> np.ndarray:
-    """Return the vectors after Double-Hard Debias: float64 (V, d), of unit length.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The embedding and its word lists.
-
-    Raises
-    ------
-    InputError
-        As of `find_subspace`, `hard_debias` and `extreme_words`.
-    """
+    """Return the vectors after Double-Hard Debias: float64 (V, d), of unit length."""
     components = principal_components(experiment.embedding.vectors)
     best, _ = find_frequency(experiment, components[:N_COMPONENTS])
     return _debias_without(experiment, components[best], np.arange(len(experiment.words)))
@@ -51,8 +40,6 @@ def find_frequency(experiment: Experiment, components: np.ndarray) -> tuple[int,
 
     Parameters
     ----------
-    experiment : Experiment
-        The embedding and its word lists.
     components : (n, d) float64
         Unit vectors, one of which is removed.
 

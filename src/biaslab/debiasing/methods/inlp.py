@@ -58,11 +58,6 @@ def inlp(experiment: Experiment) -> np.ndarray:
     experiment : Experiment
         The embedding and its word lists. All words are treated alike, also those that are specific by
         definition.
-
-    Raises
-    ------
-    InputError
-        When there are too few words, or nothing is left of a word.
     """
     projection, _ = find_projection(experiment)
     vectors = experiment.embedding.vectors.astype(np.float64) @ projection
@@ -78,13 +73,6 @@ def inlp(experiment: Experiment) -> np.ndarray:
 
 def find_projection(experiment: Experiment, rounds: int = N_ROUNDS) -> tuple[np.ndarray, list[float]]:
     """Find what removes all that linear classifiers can tell.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The embedding and its word lists.
-    rounds : int
-        Most classifiers.
 
     Returns
     -------
@@ -117,13 +105,7 @@ def nullspace_projection(weights: np.ndarray) -> np.ndarray:
 
 
 def choose_examples(experiment: Experiment) -> Examples:
-    """Choose the words of the three classes by their place on the bias direction before, and split them.
-
-    Raises
-    ------
-    InputError
-        When there are fewer than ten words in a class.
-    """
+    """Choose the words of the three classes by their place on the bias direction before, and split them."""
     bias = experiment.bias
     per_class = min(PER_CLASS, int(SHARE_OF_VOCABULARY * len(bias)))
     rng = stream(experiment.settings.seed, "inlp")

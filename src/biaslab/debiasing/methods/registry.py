@@ -12,13 +12,7 @@ METHODS: dict[str, Method] = {
 
 
 def find_method(name: str) -> Method:
-    """Return the method of a name.
-
-    Raises
-    ------
-    InputError
-        When there is none.
-    """
+    """Return the method of a name."""
     if name not in METHODS:
         raise InputError(
             f"there is no method of debiasing '{name}' (known: {', '.join(METHODS)})"

@@ -27,8 +27,6 @@ def classifier_accuracies(points: np.ndarray, labels: np.ndarray, seed: int = 1)
         Vectors of the words.
     labels : (n,) int64
         1 or 0, as many of each: the end at which each was before debiasing.
-    seed : int
-        Of the splits.
 
     Returns
     -------

@@ -25,8 +25,6 @@ def cluster_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> f
         Vectors of the words.
     labels : (n,) int64
         1 or 0, the end at which each was before debiasing.
-    seed : int
-        Of the starts of k-means.
 
     Returns
     -------

@@ -30,8 +30,6 @@ def extreme_words(bias: np.ndarray, candidates: Sequence[int], per_side: int) ->
     ----------
     bias : (V,) float64
         Bias of every word; its sign is the end.
-    candidates : sequence of int
-        Rows to choose from.
     per_side : int
         Words of each end; at most a quarter of the candidates, so that no word near the middle enters, and no
         more than have the sign of their end.
@@ -40,11 +38,6 @@ def extreme_words(bias: np.ndarray, candidates: Sequence[int], per_side: int) ->
     -------
     ExtremeWords
         Words of equal bias in the order of their rows.
-
-    Raises
-    ------
-    InputError
-        When an end has fewer than two words.
     """
     candidates = np.unique(np.asarray(candidates, dtype=np.int64))
     values = bias[candidates]

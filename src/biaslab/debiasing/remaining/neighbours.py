@@ -47,8 +47,6 @@ def neighbour_shares(
     ----------
     vectors : (V, d) float
         Unit vectors, perhaps debiased.
-    rows : sequence of int
-        Rows of the words, n of them.
     bias : (V,) float64
         Bias of every word before debiasing; its sign is the gender of a neighbour.
     candidates : sequence of int

@@ -36,13 +36,7 @@ def measure(case: Case, vectors: np.ndarray) -> list[Found]:
 
 
 def read_sembias(path: str | os.PathLike) -> list[Question]:
-    """Read questions: lines of four pairs ``male:female``, separated by tabs, in the order of `KINDS`.
-
-    Raises
-    ------
-    InputError
-        When the file is missing or empty, or a line has not four pairs.
-    """
+    """Read questions: lines of four pairs ``male:female``, separated by tabs, in the order of `KINDS`."""
     questions = [
         _parse(line, f"{path}, line {number}")
         for number, line in enumerate(read_lines(path, "SemBias questions"), 1)
@@ -62,8 +56,6 @@ def answer_sembias(
     ----------
     vectors : (V, d) float
         Unit vectors.
-    ids : mapping of str to int
-        Row of every word.
     questions : sequence of Question
         See `read_sembias`.
     direction : (d,) float64

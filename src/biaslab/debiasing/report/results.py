@@ -36,24 +36,12 @@ _TEXT = ("missing_words", "word", "she", "he")
 
 
 def read(unit: Results, name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of an embedding.
-
-    Raises
-    ------
-    InputError
-        When it is missing or lacks a column.
-    """
+    """Read one of the files `COLUMNS` of an embedding."""
     return unit.table(name, *COLUMNS[name], text=_TEXT)
 
 
 def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of several embeddings, whose names become the first column, embedding.
-
-    Raises
-    ------
-    InputError
-        When it is missing or lacks a column.
-    """
+    """Read one of the files `COLUMNS` of several embeddings; their names become the first column."""
     parts = {unit.name: read(unit, name) for unit in units}
     return pd.concat(parts, names=["embedding", None]).reset_index(0).reset_index(drop=True)
 
@@ -63,8 +51,6 @@ def extremes(occupations: pd.DataFrame, n: int) -> pd.DataFrame:
 
     Parameters
     ----------
-    occupations : pandas.DataFrame
-        occupations.tsv of one embedding.
     n : int
         Words of each end; fewer when there are not twice as many.
 

@@ -35,12 +35,6 @@ def read_documents(source: str | os.PathLike, format: str) -> Iterator[Document]
     -------
     iterator of Document
         In the order of the source, which for folders is that of the sorted file names.
-
-    Raises
-    ------
-    InputError
-        When the format is unknown; while iterating, when the source is missing, truncated, damaged, of
-        another format, or holds a document larger than `common.MAX_DOCUMENT_BYTES`.
     """
     if format not in _READERS:
         raise InputError(

@@ -55,11 +55,6 @@ def open_stream(path: str | os.PathLike) -> Iterator[io.BufferedReader]:
     ------
     io.BufferedReader
         The decompressed bytes; memory does not grow with the file.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, a folder, empty, truncated or damaged, here or while it is read.
     """
     path = Path(path)
     if path.is_dir():
@@ -79,13 +74,7 @@ def open_stream(path: str | os.PathLike) -> Iterator[io.BufferedReader]:
 
 
 def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
-    """Yield the number (from 1) and the text of every line of a UTF-8 file, compressed or not.
-
-    Raises
-    ------
-    InputError
-        When a line is longer than `MAX_DOCUMENT_BYTES` or not UTF-8, or the file cannot be read.
-    """
+    """Yield the number (from 1) and the text of every line of a UTF-8 file, compressed or not."""
     with open_stream(path) as stream:
         for number in itertools.count(1):
             line = stream.readline(MAX_DOCUMENT_BYTES + 1)
@@ -100,13 +89,7 @@ def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
 
 
 def decode(data: bytes, where: str) -> str:
-    """Return UTF-8 bytes as text, without a byte order mark.
-
-    Raises
-    ------
-    InputError
-        When the bytes are not UTF-8; `where` names the place.
-    """
+    """Return UTF-8 bytes as text, without a byte order mark."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -114,13 +97,7 @@ def decode(data: bytes, where: str) -> str:
 
 
 def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Return the files anywhere below `folder` that end in one of `suffixes`, sorted by relative path.
-
-    Raises
-    ------
-    InputError
-        When the folder is missing or has no such file, or a symbolic link leads out of it.
-    """
+    """Return the files anywhere below `folder` that end in one of `suffixes`, sorted by relative path."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; check the corpus source")
     files = [p for p in folder.rglob("*") if p.name.endswith(suffixes) and p.is_file()]
@@ -134,15 +111,7 @@ def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 class MeteredStream:
-    """A stream that refuses to deliver more than one document's worth of bytes between two documents.
-
-    Parameters
-    ----------
-    stream : binary file
-        The source.
-    path : path-like
-        Its name, for the error.
-    """
+    """A stream that refuses to deliver more than one document's worth of bytes between two documents."""
 
     def __init__(self, stream: BinaryIO, path: str | os.PathLike):
         self._stream, self._path, self._spent = stream, path, 0
@@ -152,13 +121,7 @@ class MeteredStream:
         self._spent = 0
 
     def read(self, size: int) -> bytes:
-        """Read at most `size` bytes.
-
-        Raises
-        ------
-        InputError
-            When a document takes more than `MAX_DOCUMENT_BYTES`.
-        """
+        """Read at most `size` bytes."""
         data = self._stream.read(size)
         self._spent += len(data)
         if self._spent > MAX_DOCUMENT_BYTES:

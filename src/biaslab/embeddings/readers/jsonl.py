@@ -16,11 +16,6 @@ def read_json_lines(path: str | os.PathLike) -> Iterator[Document]:
     path : path-like
         The file, plain or compressed. `id` (text or number) and `text` are required, `title` defaults to
         the id; all other keys with text, a number or a truth value are metadata. Blank lines are skipped.
-
-    Raises
-    ------
-    InputError
-        Naming file and line, when a line is no such object, too long or not UTF-8.
     """
     for number, line in read_lines(path):
         if line.strip():

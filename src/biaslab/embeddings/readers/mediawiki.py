@@ -28,11 +28,6 @@ def read_dump(path: str | os.PathLike) -> Iterator[Document]:
     ----------
     path : path-like
         A ``pages-articles`` dump, plain or compressed, single- or multistream.
-
-    Raises
-    ------
-    InputError
-        When the file is not a MediaWiki dump, is truncated or damaged, or declares a document type.
     """
     from gensim.corpora.wikicorpus import IGNORED_NAMESPACES, filter_wiki
 

@@ -27,12 +27,6 @@ def read_archives(source: str | os.PathLike) -> Iterator[Document]:
     ----------
     source : path-like
         A ``.tgz`` (or ``.tar.gz``) file or a folder with such files, at any depth.
-
-    Raises
-    ------
-    InputError
-        When an archive is truncated or damaged, or a member is too large, a link, a device, named out of
-        the archive, not well-formed NITF, or declares an entity.
     """
     source = Path(source)
     archives = common.files_below(source, (".tgz", ".tar.gz")) if source.is_dir() else [source]

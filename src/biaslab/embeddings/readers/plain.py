@@ -13,11 +13,6 @@ def read_text(path: str | os.PathLike) -> Iterator[Document]:
     """Read a UTF-8 file, plain or compressed, whose lines are the documents.
 
     The id is the number of the line, from 1; blank lines are counted and skipped.
-
-    Raises
-    ------
-    InputError
-        Naming file and line, when a line is too long or not UTF-8.
     """
     for number, line in common.read_lines(path):
         if line.strip():
@@ -25,13 +20,7 @@ def read_text(path: str | os.PathLike) -> Iterator[Document]:
 
 
 def read_folder(folder: str | os.PathLike) -> Iterator[Document]:
-    """Read every ``.txt`` file below a folder, in the order of the relative paths, which are the ids.
-
-    Raises
-    ------
-    InputError
-        When there is no such file, or a file is too large, not UTF-8, or a link that leads out.
-    """
+    """Read every ``.txt`` file below a folder, in the order of the relative paths, which are the ids."""
     folder = Path(folder)
     for path in common.files_below(folder, (".txt",)):
         if path.stat().st_size > common.MAX_DOCUMENT_BYTES:

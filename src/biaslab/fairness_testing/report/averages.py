@@ -82,8 +82,6 @@ def growth(curve: pd.DataFrame, column: str) -> float:
     ----------
     curve : pandas.DataFrame
         Rows of curves.tsv of one tester in one setting.
-    column : str
-        A cumulative count.
 
     Returns
     -------

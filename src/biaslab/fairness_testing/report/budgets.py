@@ -51,11 +51,6 @@ _REPETITIONS = (
 def relative(budgets: pd.DataFrame) -> pd.DataFrame:
     """Compare what testers found with what ADF found in the same mode, repetition and budget.
 
-    Parameters
-    ----------
-    budgets : pandas.DataFrame
-        budgets.tsv.
-
     Returns
     -------
     pandas.DataFrame

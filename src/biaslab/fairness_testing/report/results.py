@@ -24,25 +24,13 @@ RIVALS = ("aequitas", "symbolic")
 
 
 def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of several classifiers, the authors' first, then by name.
-
-    Raises
-    ------
-    InputError
-        When a classifier lacks the file or a column of it.
-    """
+    """Read one of the files `COLUMNS` of several classifiers, the authors' first, then by name."""
     ordered = sorted(units, key=lambda unit: _place(unit.name))
     return pd.concat([unit.table(name, *COLUMNS[name]) for unit in ordered], ignore_index=True)
 
 
 def printed_numbers(units: Sequence[Results]) -> dict[str, str]:
-    """Return what the paper prints, by the identifier of its claim.
-
-    Raises
-    ------
-    InputError
-        When the registry holds no claim about this paper.
-    """
+    """Return what the paper prints, by the identifier of its claim."""
     printed = units[0].printed()
     if not any(name.startswith("adf-table") for name in printed):
         raise InputError(
@@ -57,10 +45,6 @@ def summarize(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) ->
 
     Parameters
     ----------
-    data : pandas.DataFrame
-        A row for each repetition.
-    keys : sequence of str
-        Columns that tell what is repeated.
     values : sequence of str
         Columns to average; missing values do not count.
 
@@ -85,11 +69,6 @@ def summarize(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) ->
 def with_rates(counts: pd.DataFrame) -> pd.DataFrame:
     """Add what the counts of a repetition say about success and cost.
 
-    Parameters
-    ----------
-    counts : pandas.DataFrame
-        counts.tsv.
-
     Returns
     -------
     pandas.DataFrame
@@ -113,8 +92,6 @@ def mean_texts(data: pd.DataFrame, value: str, form: str) -> list[str]:
     ----------
     data : pandas.DataFrame
         With the columns `value` and its ends.
-    value : str
-        What to show.
     form : str
         How to write a mean; half the width has no sign, and of a short form (``.4g``) two digits.
     """

@@ -284,11 +284,6 @@ def worths(data: pd.DataFrame) -> pd.DataFrame:
 
     Searches of a repetition have the same random numbers, therefore they are compared with each other.
 
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        ablation.tsv.
-
     Returns
     -------
     pandas.DataFrame

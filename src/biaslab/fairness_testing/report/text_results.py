@@ -55,13 +55,7 @@ FARTHER = ("l0", "l2", "perplexity")
 
 
 def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of several corpora, below each other, with the column corpus first.
-
-    Raises
-    ------
-    InputError
-        When a corpus lacks the file or a column of it.
-    """
+    """Read one of the files `COLUMNS` of several corpora, below each other, with the column corpus first."""
     parts = [unit.table(name, *COLUMNS[name]).assign(corpus=corpus_of(unit)) for unit in units]
     data = pd.concat(parts, ignore_index=True)
     for column in {"label_rule", "term", "value"} & set(data):
@@ -70,25 +64,13 @@ def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
 
 
 def read_seeds(units: Sequence[Results]) -> pd.DataFrame:
-    """Read what became of each seed (seeds.parquet) of several corpora, as `read_all` does.
-
-    Raises
-    ------
-    InputError
-        When a corpus lacks the file or a column of it.
-    """
+    """Read what became of each seed (seeds.parquet) of several corpora, as `read_all` does."""
     parts = [unit.parquet("seeds", list(COLUMNS["seeds"])).assign(corpus=corpus_of(unit)) for unit in units]
     return pd.concat(parts, ignore_index=True)[["corpus", *COLUMNS["seeds"]]]
 
 
 def read_examples(units: Sequence[Results]) -> list[dict[str, Any]]:
-    """Read the examples of several corpora.
-
-    Raises
-    ------
-    InputError
-        When a corpus lacks the file, or it is no list of examples.
-    """
+    """Read the examples of several corpora."""
     files = [unit.folder / EXAMPLE for unit in units]
     return [row for file in files for row in read_json_rows(file, EXAMPLE_KEYS, "examples")]
 
@@ -99,13 +81,7 @@ def corpus_of(unit: Results) -> str:
 
 
 def masker(unit: Results) -> Callable[[str], str]:
-    """Return what masks the words of a corpus that must not be shown; nothing where its option says so.
-
-    Raises
-    ------
-    InputError
-        When the option ``unmask`` or the file of masked words is not named.
-    """
+    """Return what masks the words of a corpus that must not be shown; nothing where its option says so."""
     return str if unit.option("unmask") else Masker.load(unit.file("masked_words"))
 
 
@@ -118,11 +94,6 @@ def with_masks(units: Sequence[Results], data: pd.DataFrame, column: str) -> pd.
 
 def with_calls(data: pd.DataFrame) -> pd.DataFrame:
     """Add what a discriminatory text of a local search costs, and how many of its texts are such.
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        local.tsv.
 
     Returns
     -------

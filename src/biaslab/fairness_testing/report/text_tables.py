@@ -169,11 +169,6 @@ def strategies(units: Sequence[Results]) -> Table:
 def compare_strategies(globally: pd.DataFrame, seeds: pd.DataFrame) -> pd.DataFrame:
     """Compare global strategies by benchmark.
 
-    Parameters
-    ----------
-    globally, seeds : pandas.DataFrame
-        global.tsv and seeds.parquet with the column corpus.
-
     Returns
     -------
     pandas.DataFrame

@@ -165,17 +165,9 @@ def take_visits(walk, stand, end, labels, rules):
 
     Parameters
     ----------
-    walk : Walk
-    stand : Stand
-    end : int
     labels : (n, m + 1) int64
         For the visits from that of `stand` on, the labels with each combination of protected values, and the
         own one.
-    rules : Rules
-
-    Returns
-    -------
-    Stand
     """
     samples, discriminatory, draws, probabilities, directions = walk
     low, high, columns, values, metropolis, falsy_energy, falsy_success = rules
@@ -232,11 +224,6 @@ def walk_network(walk, stand, rules, n_classes, sizes, weights, biases):
 
     Parameters
     ----------
-    walk : Walk
-    stand : Stand
-        The start.
-    rules : Rules
-    n_classes : int
     sizes, weights, biases
         As in `_kernels.forward_block`.
     """

@@ -22,7 +22,6 @@ def count_labels(X, labels, rows, n_rows, low, starts, table):
     labels : (n,) int64
     rows : (n,) int64
         The first `n_rows` are those of the node.
-    n_rows : int
     low : (d,) int32
         Least value of each attribute.
     starts : (d + 1,) int64
@@ -47,11 +46,8 @@ def best_limit(table, first, end, totals, n_rows, left):
     ----------
     table : (v, k) int64
         The node's labels by value; those of the attribute are the rows from `first` to before `end`.
-    first, end : int
     totals : (k,) int64
         The node's labels.
-    n_rows : int
-        Their sum.
     left : (k,) int64
         Working space.
 
@@ -116,13 +112,7 @@ def best_split(scores, draw):
 
 @kernel
 def keep_side(X, rows, n_rows, a, limit):
-    """Move the rows on the side of row 0 of a split to the front of `rows`, in order.
-
-    Returns
-    -------
-    n_kept : int
-        Rows on that side.
-    """
+    """Move the rows on the side of row 0 of a split to the front of `rows`, in order."""
     side = X[0, a] <= limit
     n_kept = 0
     for i in range(n_rows):
@@ -143,18 +133,12 @@ def grow_branch(X, labels, low, starts, n_classes, draws, attributes, limits, sh
     labels : (n,) int64
     low, starts
         As in `count_labels`.
-    n_classes : int
     draws : (n,) float64
         One uniform number for each node; see `best_split`.
     attributes, limits : (n,) int64
         Filled: what the nodes ask, "attribute ≤ limit?".
     shares : (n,) float64
         Filled: share of the node's rows that go left.
-
-    Returns
-    -------
-    int
-        Nodes on the branch, leaf not counted.
     """
     n_rows, d = X.shape
     rows = np.arange(n_rows)

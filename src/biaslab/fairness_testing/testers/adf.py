@@ -11,13 +11,7 @@ from biaslab.fairness_testing.testers.trails import Trail
 
 
 def search(task: Task, settings: Settings) -> Iterator[Part]:
-    """Search from rows of the data, with 1000 hops in the paper; see `two_phases.search`.
-
-    Raises
-    ------
-    InputError
-        As there, or when several protected attributes shall be enumerated.
-    """
+    """Search from rows of the data, with 1000 hops in the paper; see `two_phases.search`."""
     algorithm = two_phases.Algorithm("adf", settings.max_iter, adf_global.generate, adf_local.generate)
     yield from two_phases.search(task, algorithm, settings)
 
@@ -29,11 +23,6 @@ def search_around(task: Task, settings: Settings) -> Trail:
     ----------
     task, settings
         As for `search`.
-
-    Raises
-    ------
-    InputError
-        As `search`.
     """
     return collect(search(task, settings)).local
 

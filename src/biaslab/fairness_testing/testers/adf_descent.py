@@ -16,10 +16,6 @@ def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
 
     Parameters
     ----------
-    explorer : Explorer
-        Notes the visits.
-    walks : Walks
-        The samples after the hop.
     seeds : (g,) int
         The walks' seeds.
     """

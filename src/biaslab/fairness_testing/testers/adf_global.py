@@ -22,19 +22,15 @@ def generate(
 
     Parameters
     ----------
-    subject : Subject
     seeds : (n, d) int32
     draws : (n, max_iter, 2) float64
         Uniform numbers for each perturbation of each seed: which attribute, and which way, where gradients
         say nothing.
-    settings : Settings
-        The switches of this phase.
 
     Returns
     -------
     Trail
         All samples that were checked, seed by seed.
-    Finds
     """
     subject = replace(subject, protected=_enumerated(subject.protected, settings.enumerated))
     domain, protected = subject.domain, subject.protected
@@ -88,7 +84,6 @@ def choose_steps(
         The samples' own.
     draws : (n, 2) float64
         As in `generate`, of one perturbation.
-    settings : Settings
 
     Returns
     -------
@@ -112,7 +107,6 @@ def farthest(subject: Subject, X: np.ndarray, labels: np.ndarray) -> tuple[np.nd
 
     Parameters
     ----------
-    subject : Subject
     X : (n, d) int32
     labels : (n,) int64
         The samples' own, whose output is compared.

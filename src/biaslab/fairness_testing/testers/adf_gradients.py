@@ -19,7 +19,6 @@ def pair_gradients(
 
     Parameters
     ----------
-    model : Model
     X, partners : (n, d) int32
         They differ only in protected attributes.
     labels, partner_labels : (n,) int64

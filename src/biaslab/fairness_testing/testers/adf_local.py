@@ -18,13 +18,8 @@ def generate(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settin
 
     Parameters
     ----------
-    subject : Subject
-    finds : Finds
-        The g starts.
     draws : (g, hops, 3) float64
         Uniform numbers for each hop of each walk: which attribute, which way, and whether a failure is kept.
-    settings : Settings
-        The switches of this phase.
 
     Returns
     -------
@@ -55,12 +50,6 @@ def generate(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settin
 
 def attribute_weights(subject: Subject, walks: Walks, settings: Settings) -> np.ndarray:
     """Return the weights of the attributes that are not protected (Algorithm 8, before the division).
-
-    Parameters
-    ----------
-    subject : Subject
-    walks : Walks
-    settings : Settings
 
     Returns
     -------

@@ -44,11 +44,8 @@ class Explorer:
 
     Parameters
     ----------
-    subject : Subject
     fixed_partner : bool
         Whether a walk's partner stays what it is.
-    visits : Visits
-        Filled.
     """
 
     def __init__(self, subject: Subject, fixed_partner: bool, visits: Visits) -> None:
@@ -70,11 +67,6 @@ class Explorer:
             The numbers of the walks' seeds.
         queries : (n,) int or int
             Samples that the model was asked about before, other than for the check.
-
-        Returns
-        -------
-        Walks
-            What they are where they stand now.
         """
         found = check(self.subject, samples)
         discriminatory = found.discriminatory

@@ -91,18 +91,11 @@ def search(task: Task, settings: Settings) -> Iterator[Part]:
     task : Task
         As many uniform samples are drawn, at least one, as it has seeds. The walks of a `Network` are
         compiled; other models are asked about a few guessed hops at a time.
-    settings : Settings
 
     Yields
     ------
     Part
         All; in both trails, seeds are numbered by the uniform samples.
-
-    Raises
-    ------
-    InputError
-        When there are no seeds, the hops are negative, the classifier takes other samples than the domain
-        has, or no attribute is left to perturb.
     """
     X = random_search.draw(task.subject, task.n_seeds, stream(task.seed, "aequitas", "global"))
     global_ = random_search.visit(task.subject, X)
@@ -119,17 +112,11 @@ def search_around(task: Task, settings: Settings) -> Trail:
     task : Task
         The walks start at its seeds. A value outside the domain is moved into it when its attribute is
         perturbed. Each walk has a random stream of its own.
-    settings : Settings
 
     Returns
     -------
     Trail
         The starts and all samples tried, walk by walk; seeds are numbered from 0 on.
-
-    Raises
-    ------
-    InputError
-        When the hops are negative or no attribute is left to perturb.
     """
     if task.hops < 0:
         raise InputError(f"walks of {task.hops} hops: give a number that is not negative")

@@ -141,8 +141,6 @@ class Tester:
 
         Parameters
         ----------
-        mode : str
-            Any for a tester without switches.
         published_bounds : tuple of two int, optional
             First and last value of the protected attribute in the authors' code, where they are not those of
             its domain.

@@ -51,7 +51,6 @@ def check(subject: Subject, X: np.ndarray) -> Check:
 
     Parameters
     ----------
-    subject : Subject
     X : (n, d) int32
         Samples. Their own protected values need not be among the combinations.
     """
@@ -84,14 +83,8 @@ def discriminatory_share(subject: Subject, X: np.ndarray) -> float:
 
     Parameters
     ----------
-    subject : Subject
     X : (n, d) int32
         At least one sample.
-
-    Raises
-    ------
-    InputError
-        When there is no sample.
     """
     if not len(X):
         raise InputError("no sample to check; give at least one")
@@ -103,7 +96,6 @@ def find_partners(subject: Subject, X: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
     Parameters
     ----------
-    subject : Subject
     X : (n, d) int32
         Discriminatory samples.
 

@@ -91,17 +91,14 @@ def find_globally(
 
     Parameters
     ----------
-    subject : Subject
     seeds : (n, d) int32
     draws : (n, MAX_ITER, 2) float64
         Not needed: a sample whose gradients agree in no attribute stays where it is.
-    settings : Settings
 
     Returns
     -------
     Trail
         All samples that were checked, seed by seed.
-    Finds
     """
     domain, protected = subject.domain, subject.protected
     X = domain.clip(seeds)
@@ -130,12 +127,8 @@ def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) 
 
     Parameters
     ----------
-    subject : Subject
-    finds : Finds
-        The g starts.
     draws : (g, hops, 3) float64
         Uniform numbers for each hop of each walk: which attribute, which way, and which partner.
-    settings : Settings
 
     Returns
     -------
@@ -173,7 +166,6 @@ def output_gradients(model: Model, X: np.ndarray, labels: np.ndarray) -> np.ndar
 
     Parameters
     ----------
-    model : Model
     X : (n, d) int32
     labels : (n,) int64
 
@@ -190,7 +182,6 @@ def attribute_weights(subject: Subject, X: np.ndarray, pair: np.ndarray) -> np.n
 
     Parameters
     ----------
-    subject : Subject
     X, pair : (n, d) int32
         Samples and their partners.
 

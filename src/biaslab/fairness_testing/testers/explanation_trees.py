@@ -60,17 +60,8 @@ class Explainer:
 
     Parameters
     ----------
-    model : Model
     data : (N, d) int32
         Rows whose columns give the distributions of the attributes.
-    n_neighbours : int
-        Size of a neighbourhood, the sample included.
-
-    Raises
-    ------
-    InputError
-        When the data have no row, or another number of attributes than the model, or a neighbourhood would be
-        empty.
     """
 
     def __init__(self, model: Model, data: np.ndarray, n_neighbours: int) -> None:
@@ -90,7 +81,6 @@ class Explainer:
         Parameters
         ----------
         x : (d,) int32
-        rng : numpy.random.Generator
 
         Returns
         -------
@@ -113,12 +103,6 @@ class Explainer:
         Parameters
         ----------
         x : (d,) int32
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        Path
-            Empty when all neighbours have one label.
         """
         X = self.neighbours(x, rng)
         labels = self.model.labels(X)

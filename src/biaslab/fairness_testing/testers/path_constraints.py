@@ -50,12 +50,6 @@ class Problem(NamedTuple):
 def local_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]:
     """Negate each constraint of a path, and keep only those on the same attribute.
 
-    Parameters
-    ----------
-    path : Path
-    protected : collection of int
-        Columns whose constraints are not negated.
-
     Yields
     ------
     Problem
@@ -70,12 +64,6 @@ def local_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]:
 
 def global_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]:
     """Negate the last constraint of each beginning of a path, without those on protected attributes.
-
-    Parameters
-    ----------
-    path : Path
-    protected : collection of int
-        Columns whose constraints are left out.
 
     Yields
     ------
@@ -113,11 +101,9 @@ def solve(
 
     Parameters
     ----------
-    constraints : Path
     x : (d,) int32
     domain : Domain
         Bounds the attributes that are mentioned; the others may lie outside, as in `x`.
-    choice : Choice
     rng : numpy.random.Generator
         For `Choice.RANDOM`.
 

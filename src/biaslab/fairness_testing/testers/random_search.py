@@ -23,18 +23,11 @@ def search(task: Task, settings: None = None) -> Iterator[Part]:
     task : Task
         So many samples are drawn, at least one; the samples of fewer are the first of those of more. A part
         of its seeds gets the same part of them.
-    settings : None
-        There are none.
 
     Yields
     ------
     Part
         Every sample has a number of its own. As many as there are seeds count as the global phase.
-
-    Raises
-    ------
-    InputError
-        When no sample shall be drawn, or the classifier takes other samples than the domain has.
     """
     rng = stream(task.seed, "random search")
     size, n_before = task.part_seeds or task.n_seeds, 0
@@ -63,9 +56,6 @@ def uniform_fairness(subject: Subject, *, n: int, seed: int) -> tuple[float, flo
 
     Parameters
     ----------
-    subject : Subject
-    n : int
-        How many uniform samples, at least one.
     seed : int
         Seed of the run. The samples are not those of `search`.
 
@@ -73,11 +63,6 @@ def uniform_fairness(subject: Subject, *, n: int, seed: int) -> tuple[float, flo
     -------
     share, ci_low, ci_high : float
         With Clopper and Pearson's 95% interval.
-
-    Raises
-    ------
-    InputError
-        As in `search`.
     """
     X = draw(subject, n, stream(seed, "uniform fairness"))
     k = int(are_discriminatory(subject, X).sum())
@@ -85,13 +70,7 @@ def uniform_fairness(subject: Subject, *, n: int, seed: int) -> tuple[float, flo
 
 
 def draw(subject: Subject, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw `n` uniform samples, (n, d) int32.
-
-    Raises
-    ------
-    InputError
-        As in `search`.
-    """
+    """Draw `n` uniform samples, (n, d) int32."""
     if n < 1:
         raise InputError(f"{n} uniform samples: draw at least one")
     takes, has = subject.model.n_attributes, subject.domain.n_attributes

@@ -20,13 +20,7 @@ TESTERS: dict[str, Tester] = {
 
 
 def find_tester(name: str) -> Tester:
-    """Return the tester of a name.
-
-    Raises
-    ------
-    InputError
-        When there is none.
-    """
+    """Return the tester of a name."""
     if name not in TESTERS:
         raise InputError(
             f"there is no tester '{name}' (known: {', '.join(TESTERS)}){suggest(name, list(TESTERS))}"

@@ -95,7 +95,6 @@ def search(task: Task, settings: Settings) -> Iterator[Part]:
         Neighbourhoods of explanations are drawn from its data. It explores `Task.n_explored` different
         samples (classes of `trails.count`); fewer when nothing is left, or when as many visits in a row were
         repetitions.
-    settings : Settings
 
     Yields
     ------
@@ -103,12 +102,6 @@ def search(task: Task, settings: Settings) -> Iterator[Part]:
         The samples that the global search made, with the seeds if `Settings.counts_seeds`, and those that the
         local search made, each in order of exploration. Seeds are numbered in the order in which they are
         taken.
-
-    Raises
-    ------
-    InputError
-        When there are fewer than 0 samples to explore, a neighbourhood is empty, there are no data, or
-        samples do not fit the domain.
     """
     explorer = _Explorer.of(task, settings)
     walk = explorer.walk(task.seeds, {LOCAL, GLOBAL}, (task.seed, "symbolic", "search"))
@@ -125,11 +118,6 @@ def search_globally(task: Task, settings: Settings) -> Trail:
     ----------
     task, settings
         As for `search`, but there is no search around discriminatory samples.
-
-    Raises
-    ------
-    InputError
-        As `search`.
     """
     explorer = _Explorer.of(task, settings)
     walk = explorer.walk(task.seeds, {GLOBAL}, (task.seed, "symbolic", "global"))
@@ -146,12 +134,6 @@ def search_around(task: Task, settings: Settings) -> Trail:
     task : Task
         Around a seed that is discriminatory (there is no search around others), so many different samples
         are explored as it has hops, the seed not counted.
-    settings : Settings
-
-    Raises
-    ------
-    InputError
-        As `search`.
     """
     explorer = _Explorer.of(task, settings)
     trails = [empty(task.subject.domain.n_attributes)]

@@ -92,7 +92,6 @@ def classes(samples: np.ndarray, protected: Protected) -> np.ndarray:
     Parameters
     ----------
     samples : (n, d) int32
-    protected : Protected
 
     Returns
     -------

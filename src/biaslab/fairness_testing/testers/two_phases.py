@@ -66,9 +66,6 @@ def search(task: Task, algorithm: Algorithm, settings: Any) -> Iterator[Part]:
     task : Task
         Its seeds are where the global phase starts, its hops the steps of the local phase from each
         discriminatory sample of the global one.
-    algorithm : Algorithm
-    settings : object
-        What the phases get.
 
     Yields
     ------
@@ -77,11 +74,6 @@ def search(task: Task, algorithm: Algorithm, settings: Any) -> Iterator[Part]:
         the local trail holds all that the paper counts (#GDiff leaves out samples that led to a find).
         Queries count the samples whose labels or gradients were needed: the protected values of each check,
         then two for each pair of gradients.
-
-    Raises
-    ------
-    InputError
-        When seeds do not fit the domain, no attribute is left to perturb, or the hops are negative.
     """
     _check_task(task)
     for part in task.parts():
@@ -93,7 +85,6 @@ def steps(subject: Subject, shares: np.ndarray, way: np.ndarray, side: np.ndarra
 
     Parameters
     ----------
-    subject : Subject
     shares : (g, k) float64
         Cumulated weights of the attributes that are not protected.
     way, side : (g,) float64

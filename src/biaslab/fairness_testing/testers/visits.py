@@ -6,13 +6,7 @@ from biaslab.fairness_testing.testers.trails import Trail
 
 
 class Visits:
-    """Collects what searches in lock-step visit.
-
-    Parameters
-    ----------
-    n_attributes : int
-        Length of a sample.
-    """
+    """Collects what searches in lock-step visit."""
 
     def __init__(self, n_attributes: int) -> None:
         self._samples = [np.empty((0, n_attributes), np.int32)]

@@ -46,11 +46,6 @@ def load_model(
     positive : str, optional
         What the classifier calls its positive label, which becomes label 1; needed where it names others
         than 0 and 1.
-
-    Raises
-    ------
-    InputError
-        When it is none of these, what it names cannot be loaded, or torch is missing for a folder.
     """
     if reference.endswith(".npz"):
         from biaslab.text.recurrent import load_recurrent
@@ -76,15 +71,8 @@ def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None 
         See `TorchTextModel` and `CallableTextModel`; a function returns probabilities and has no gradients.
     lexicon : Lexicon
         Of all words that it may be asked about.
-    name : str
-        What messages call it.
     positive : str, optional
         The class that becomes label 1, by the classifier's ``classes_``; without it, 1 or True.
-
-    Raises
-    ------
-    InputError
-        When it is none of these, or its classes do not tell which is the positive one.
     """
     if any(kind.__module__.startswith("torch.nn") for kind in type(classifier).__mro__):
         return TorchTextModel(classifier, lexicon.vectors, name, _positive_logit(classifier, name, positive))
@@ -116,16 +104,8 @@ class TorchTextModel:
         word. It is put into evaluation mode.
     vectors : (V, d) float32
         Of all words.
-    name : str
-        What messages call it.
     positive : int
         The logit of the positive class, which becomes label 1.
-
-    Raises
-    ------
-    InputError
-        Later: when the module fails, its logits are not finite or of another shape, or they do not depend
-        differentiably on the vectors.
     """
 
     def __init__(self, module: "torch.nn.Module", vectors: np.ndarray, name: str, positive: int = 1) -> None:
@@ -211,18 +191,10 @@ class CallableTextModel:
         only random strategies can search.
     lexicon : Lexicon
         Of all words, with the vectors that the gradients are by.
-    name : str
-        What messages call it.
     classes : sequence of str, optional
         What the functions call the two classes; (n, 2) needs it.
     positive : str, optional
         The positive one of them, which becomes label 1; without it, 1 or True.
-
-    Raises
-    ------
-    InputError
-        Later: when a function fails, what it returns is not finite or of another shape, probabilities are
-        none, or gradients are asked for and there is no function.
     """
 
     def __init__(

@@ -31,7 +31,6 @@ def agreement(
         By kind and repetition.
     pairs : int
         Found pairs of a network and feature that are tested, drawn at random.
-    seed : int
 
     Returns
     -------
@@ -54,7 +53,6 @@ def agreement_of_encoder(found: Found, encoder: TextModel, pairs: int, seed: int
     ----------
     found : mapping
         See `Found`.
-    encoder : TextModel
     pairs, seed : int
         As for `agreement`.
 

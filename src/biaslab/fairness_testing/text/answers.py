@@ -18,7 +18,6 @@ def batches(lengths: np.ndarray, size: int) -> Iterator[slice]:
     Parameters
     ----------
     lengths : (n,) int64
-    size : int
     """
     ends = np.cumsum(np.maximum(lengths, 1))
     begin = 0
@@ -36,13 +35,7 @@ def part(texts: Texts, rows: slice) -> Texts:
 
 
 def probabilities(model: TextModel, texts: Texts) -> np.ndarray:
-    """Return the probabilities of both classes, (n, 2) float64.
-
-    Raises
-    ------
-    InputError
-        When the classifier does not give two finite numbers a text.
-    """
+    """Return the probabilities of both classes, (n, 2) float64."""
     answers = [np.empty((0, 2))]
     for rows in batches(texts.lengths, WORDS):
         answer = np.asarray(model.probabilities(part(texts, rows)))
@@ -68,7 +61,6 @@ def pair_gradients(
 
     Parameters
     ----------
-    model : TextModel
     texts, partners : Texts
         n texts with m words in all, and as many words in the partner of each.
     labels : (n,) int64
@@ -77,24 +69,13 @@ def pair_gradients(
     Returns
     -------
     g, h : (m, d) float
-
-    Raises
-    ------
-    InputError
-        When the classifier does not give d finite numbers a word.
     """
     both = gradients(model, concatenate([texts, partners]), np.concatenate([labels, labels]))
     return both[: len(texts.ids)], both[len(texts.ids) :]
 
 
 def gradients(model: TextModel, texts: Texts, labels: np.ndarray) -> np.ndarray:
-    """Return the gradients of the loss of given labels, (m, d) float; of texts that are asked about at once.
-
-    Raises
-    ------
-    InputError
-        As in `pair_gradients`.
-    """
+    """Return the gradients of the loss of given labels, (m, d) float, of texts asked about at once."""
     answer = np.asarray(model.gradients(texts, labels))
     wanted = (len(texts.ids), model.vectors.shape[1])
     if answer.shape != wanted:

@@ -33,18 +33,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
 
 
 def choose(given: Given) -> tuple[list[Unit], dict[str, str], dict[str, str], dict[str, Any]]:
-    """Return what is there of the corpora in ``run``, or else of those in ``otherwise``.
-
-    Returns
-    -------
-    units : list of Unit
-    left_out : dict of str to str
-        Each with the reason.
-    files : dict of str to str
-        The texts, by name.
-    record : dict
-        What of the section decides the results.
-    """
+    """Return what is there of the corpora in ``run``, or else of those in ``otherwise``."""
     section = given.config["fairness_testing"]["text"]
     chosen, left_out = _available(given, section["run"])
     if not chosen:

@@ -53,11 +53,6 @@ class Plan:
         Seconds after which no chunk of seeds begins.
     sample_limit : int, optional
         Different texts after which no chunk of seeds begins.
-
-    Raises
-    ------
-    InputError
-        For an unknown tester.
     """
 
     tester: str
@@ -160,20 +155,6 @@ def search(subject: TextSubject, texts: Texts, plan: Plan, feature: str) -> Outc
 
     The limits are looked at after every `CHUNK_SEEDS` seeds. Without a time limit, the outcome is the same in
     every run.
-
-    Parameters
-    ----------
-    subject : TextSubject
-    texts : Texts
-        At least one has a sensitive word.
-    plan : Plan
-    feature : str
-        The random numbers are this feature's own.
-
-    Raises
-    ------
-    InputError
-        As the model raises it.
     """
     places = np.flatnonzero(subject.is_value[texts.ids])
     mentioning = np.unique(np.searchsorted(texts.offsets, places, side="right") - 1)
@@ -240,20 +221,7 @@ def all_finds(outcome: Outcome) -> Finds:
 
 
 def found_pairs(subject: TextSubject, own: OwnTexts, outcome: Outcome, feature: str) -> list[Pair]:
-    """Return every different discriminatory text with its partner, in words.
-
-    Parameters
-    ----------
-    subject : TextSubject
-    own : OwnTexts
-    outcome : Outcome
-    feature : str
-
-    Raises
-    ------
-    InputError
-        As the model raises it.
-    """
+    """Return every different discriminatory text with its partner, in words."""
     finds = all_finds(outcome)
     finds = finds.take(trails.distinct(finds.texts))
     partners, seeds = finds.partners, own.texts.take(finds.indexes)

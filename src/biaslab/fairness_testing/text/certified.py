@@ -99,16 +99,12 @@ def train_certified(
     ----------
     start : Recurrent
         Initial network, trained or not; it is not changed.
-    texts : Texts
     labels : (n,) int64
         0 or 1.
     is_value : (V,) bool
         Whether a word is a value of the feature.
     values : (k,) int32
         The values.
-    settings : CertifiedSettings
-    seed : int
-        Orders the texts.
     validation : (Texts, labels), optional
         The network of the epoch with the least loss on these, at full κ and ε, is kept; else the last one.
     progress : callable, optional
@@ -120,16 +116,10 @@ def train_certified(
 
     Returns
     -------
-    Recurrent
     pandas.DataFrame
         `COLUMNS`: the mean of the loss that was trained, at this epoch's κ and ε; on the validation texts the
         loss at full κ and ε, F1 of the positive class and the share that is certified (`certified_share`; NaN
         where no text holds a value); which epoch is kept.
-
-    Raises
-    ------
-    InputError
-        When there are no texts, labels or vectors do not fit them, or training diverges.
     """
     make_deterministic(1)  # lasts: no kernel of numba runs below, the first of which gives torch all threads
     train = _checked(start, texts, labels)
@@ -164,9 +154,6 @@ def margin_bounds(
 
     Parameters
     ----------
-    model : Recurrent
-    texts : Texts
-        n texts.
     is_value : (V,) bool
     values : (k,) int32
     batch : int
@@ -192,15 +179,8 @@ def certified_share(model: Recurrent, texts: Texts, is_value: np.ndarray, values
 
     Parameters
     ----------
-    model : Recurrent
-    texts : Texts
     is_value : (V,) bool
     values : (k,) int32
-
-    Returns
-    -------
-    float
-        NaN where no text holds a value.
     """
     rows = np.flatnonzero(_holds(texts, is_value))
     if not len(rows):

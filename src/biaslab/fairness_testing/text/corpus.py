@@ -104,24 +104,10 @@ def prepare(
 
     Parameters
     ----------
-    folder : path
-    source : Source
     vectors : path
         A lexicon of words with vectors of their own.
     terms : path
         See `read_terms`.
-    features : sequence of str
-        Those that are tested.
-    sentences : path
-        One neutral sentence a line.
-    probes : mapping of str to path
-        Further test sets.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        When a file is wrong, a feature is unknown, or no text for testing holds a value of it.
     """
     known = read_features(terms, features)
     values = {name: known[name] for name in features}
@@ -149,13 +135,7 @@ def prepare(
 
 
 def load_prepared(folder: Path) -> Prepared:
-    """Read what `prepare` wrote.
-
-    Raises
-    ------
-    InputError
-        When a file is missing or wrong.
-    """
+    """Read what `prepare` wrote."""
     arrays = read_npz(folder / TEXTS)
     names = [key.removesuffix("_labels") for key in arrays if key.endswith("_labels")]
     parts = {name: Labelled(Texts.of_arrays(arrays, name), arrays[f"{name}_labels"]) for name in names}
@@ -171,13 +151,7 @@ def holding(texts: Texts, ids: np.ndarray) -> np.ndarray:
 
 
 def read_parts(source: Source, seed: int) -> dict[str, pd.DataFrame]:
-    """Read a corpus in its `PARTS`, columns text and label; drawn with the share of positive ones kept.
-
-    Raises
-    ------
-    InputError
-        When a file is wrong, one of validation and test is named alone, or there are too few texts.
-    """
+    """Read a corpus in its `PARTS`, columns text and label; drawn with the share of positive ones kept."""
     if bool(source.validation) != bool(source.test):
         given, lacking = ("validation", "test") if source.validation else ("test", "validation")
         raise InputError(

@@ -109,7 +109,6 @@ def exchange(texts: Texts, replaced: np.ndarray, value: np.ndarray) -> Texts:
 
     Parameters
     ----------
-    texts : Texts
     replaced, value : (n,) int32
         -1 for a text that stays as it is.
     """
@@ -135,22 +134,7 @@ def variants_of(subject: TextSubject, texts: Texts) -> Variants:
 
 
 def answer_variants(subject: TextSubject, texts: Texts) -> Iterator[VariantAnswers]:
-    """Ask about texts and all their variants, some texts at a time.
-
-    Parameters
-    ----------
-    subject : TextSubject
-    texts : Texts
-
-    Yields
-    ------
-    VariantAnswers
-
-    Raises
-    ------
-    InputError
-        When the classifier does not give two finite probabilities a text.
-    """
+    """Ask about texts and all their variants, some texts at a time."""
     for begin in range(0, len(texts), _BLOCK):
         rows = slice(begin, min(begin + _BLOCK, len(texts)))
         some = answers.part(texts, rows)
@@ -174,14 +158,8 @@ def check(subject: TextSubject, texts: Texts) -> Check:
 
     Parameters
     ----------
-    subject : TextSubject
     texts : Texts
         n texts; one that is empty or has no sensitive word is never discriminatory.
-
-    Raises
-    ------
-    InputError
-        When the classifier does not give two finite probabilities a text.
     """
     n = len(texts)
     found = Check(

@@ -59,14 +59,7 @@ class Line:
 
 
 def lines_of(pair: Pair, mask: Mask = str) -> list[Line]:
-    """Return a pair line by line: the text of the data where it was changed, the text found, its partner.
-
-    Parameters
-    ----------
-    pair : Pair
-    mask : callable
-        Returns how a word is shown.
-    """
+    """Return a pair line by line: the text of the data where it was changed, the text found, its partner."""
     substituted = dict.fromkeys(pair.changed, SUBSTITUTED)
     kinds = substituted | dict.fromkeys(pair.exchanged, EXCHANGED)
     row = f"row {pair.row}"
@@ -150,8 +143,6 @@ def to_html(title: str, sections: Sequence[Section], mask: Mask = str) -> str:
 
     Parameters
     ----------
-    title : str
-    sections : sequence of Section
     mask : callable
         Returns how a word of a pair is shown.
     """

@@ -31,26 +31,14 @@ def train_encoder_network(
 
     Parameters
     ----------
-    folder : path
-        Of the corpus.
-    kinds : sequence of {"lstm", "gru"}
-        The networks whose pairs are tested.
     pairs : int
         Found pairs of each network and feature that are tested.
     encoder : mapping
         Paths ``config``, ``vocabulary`` and ``weights`` of a BERT (None for random weights).
     layers : int or None
         How many of its layers to keep, from the first; None for all.
-    epochs : int
-        Passes over the training texts.
     negative_weight : float
         Weight of a negative text in the loss.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        When a file of the steps before is missing, or one of the encoder is wrong.
     """
     from biaslab.fairness_testing.text.encoder_training import EncoderSettings, load_start, train_encoder
     from biaslab.text.devices import make_deterministic

@@ -31,18 +31,11 @@ def load_encoder_model(
 
     Parameters
     ----------
-    folder : path
     lexicon : Lexicon
         Of all words that it may be asked about.
     device : {"auto", "cpu", "cuda"}
     positive : str, optional
         What its configuration calls the positive label, where it has names for them.
-
-    Raises
-    ------
-    InputError
-        When a file is missing or wrong, there is no classifier of two labels, no such device, none of
-        its labels is `positive`, or it was trained without some of the words.
     """
     model = encoder.load_classifier(folder)
     encoder.put_positive_second(model, positive_label(folder, positive))
@@ -58,9 +51,6 @@ class EncoderTextModel:
 
     Parameters
     ----------
-    model : BertClassifier
-        In evaluation mode.
-    tokenizer : Tokenizer
     lexicon : Lexicon
         The words, whose own vectors are not used.
     """

@@ -57,17 +57,8 @@ def load_start(files: EncoderFiles, layers: int | None, seed: int) -> tuple[Bert
 
     Parameters
     ----------
-    files : EncoderFiles
-        Without weights, these are drawn.
     layers : int or None
         How many to keep; None for all.
-    seed : int
-        Draws the classifier, and missing weights.
-
-    Raises
-    ------
-    InputError
-        When a file is wrong, or the encoder has fewer layers.
     """
     with tempfile.TemporaryDirectory() as folder:
         weights = "pretrained" if files.weights else "random"
@@ -89,26 +80,9 @@ def train_encoder(
 
     Parameters
     ----------
-    model : BertClassifier
-        Where to start; trained in place.
-    tokenizer : Tokenizer
-    lexicon : Lexicon
-        Of the words.
-    train : Labelled
-        n texts.
-    settings : EncoderSettings
     seed : int
         Orders the texts and draws dropout. Equal seeds give equal weights on one type of machine with one
         number of threads.
-
-    Returns
-    -------
-    EncoderTextModel
-
-    Raises
-    ------
-    InputError
-        When the loss is no finite number.
     """
     tokens = tokenizer.encode(_sentences(train.texts, lexicon), _max_length(model))
     batches = [

@@ -22,14 +22,6 @@ def examples(
 ) -> Iterator[dict[str, Any]]:
     """Yield what both phases make of the sentences of a corpus, for each feature of which they hold a term.
 
-    Parameters
-    ----------
-    corpus, kind : str
-        Names of corpus and network.
-    network : TextModel
-    prepared : Prepared
-    seed : int
-
     Yields
     ------
     dict

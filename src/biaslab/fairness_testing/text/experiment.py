@@ -36,19 +36,11 @@ def train_networks(
 
     Parameters
     ----------
-    folder : path
-        Of the corpus.
     kinds : sequence of {"lstm", "gru"}
     repetitions : int
         Trainings of each, which differ in their seed.
     training : mapping
         ``epochs``, ``batch_size``, ``learning_rate``, ``negative_weight``.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        When the corpus is not prepared.
     """
     prepared, settings = load_prepared(folder), settings_of(training)
     for kind in kinds:
@@ -78,7 +70,6 @@ def train_once(
 
     Returns
     -------
-    network : Recurrent
     history : pandas.DataFrame
         See `train_recurrent`.
     """
@@ -106,11 +97,5 @@ def network_file(folder: Path, kind: str, number: int) -> Path:
 
 
 def load_network(folder: Path, kind: str, number: int, prepared: Prepared) -> Recurrent:
-    """Read a network of the experiment.
-
-    Raises
-    ------
-    InputError
-        When its file is missing or wrong.
-    """
+    """Read a network of the experiment."""
     return load_recurrent(network_file(folder, kind, number), prepared.lexicon.vectors)

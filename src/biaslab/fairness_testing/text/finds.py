@@ -57,13 +57,7 @@ def save_finds(path: Path, found: Mapping[str, Finds]) -> None:
 
 
 def load_finds(path: Path) -> dict[str, Finds]:
-    """Read what `save_finds` wrote.
-
-    Raises
-    ------
-    InputError
-        When the file is missing or wrong.
-    """
+    """Read what `save_finds` wrote."""
     arrays = read_npz(path)
     names = [name.removesuffix("/origins") for name in arrays if name.endswith("/origins")]
     return {

@@ -32,19 +32,7 @@ class Flips:
 
 
 def count_flips(subject: TextSubject, texts: Texts) -> Flips:
-    """Count whose label the exchange of each value changes.
-
-    Parameters
-    ----------
-    subject : TextSubject
-    texts : Texts
-        Any, with sensitive words or without.
-
-    Raises
-    ------
-    InputError
-        When the classifier does not give two finite probabilities a text.
-    """
+    """Count whose label the exchange of each value changes."""
     k = len(subject.values)
     counts = np.zeros((4, k), np.int64)
     for answer in answer_variants(subject, texts):
@@ -61,11 +49,7 @@ def flip_table(names: Sequence[str], n_texts: np.ndarray, n_flips: np.ndarray, c
 
     Parameters
     ----------
-    names : sequence of str
-        The words of the values.
     n_texts, n_flips : (k,) int64
-    column : str
-        What the words are called.
 
     Returns
     -------

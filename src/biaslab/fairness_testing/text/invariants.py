@@ -43,20 +43,7 @@ class Invariants:
 
 
 def verify_global(subject: TextSubject, seeds: Texts, search: GlobalSearch) -> Invariants:
-    """Check what a global phase found.
-
-    Parameters
-    ----------
-    subject : TextSubject
-    seeds : Texts
-        Where it began.
-    search : GlobalSearch
-
-    Raises
-    ------
-    InputError
-        When the classifier's answers are none.
-    """
+    """Check what a global phase found."""
     rows = np.flatnonzero(search.found >= 0)
     moves, replayed = search.moves, _Replay(subject, seeds)
     n_steps = np.zeros(len(seeds), np.int64)
@@ -71,13 +58,7 @@ def verify_global(subject: TextSubject, seeds: Texts, search: GlobalSearch) -> I
 
 
 def verify_local(subject: TextSubject, search: LocalSearch) -> Invariants:
-    """Check what a local phase found.
-
-    Raises
-    ------
-    InputError
-        When the classifier's answers are none.
-    """
+    """Check what a local phase found."""
     replayed = _Replay(subject, search.starts)
     is_valid, changed = np.empty(search.positions.shape, bool), np.empty(search.positions.shape, np.int64)
     for hop, (positions, words) in enumerate(zip(search.positions.T, search.words.T, strict=True)):

@@ -14,7 +14,6 @@ def rows_of_length(lengths: np.ndarray, batch_words: int) -> Iterator[np.ndarray
     Parameters
     ----------
     lengths : (n,) int64
-    batch_words : int
 
     Yields
     ------

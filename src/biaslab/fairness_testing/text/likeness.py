@@ -41,15 +41,8 @@ class Yardsticks:
 
         Parameters
         ----------
-        prepared : Prepared
         encoder : mapping
             ``config``, ``vocabulary`` and ``weights`` (None for random ones) of a BERT.
-        seed, threads : int
-
-        Raises
-        ------
-        InputError
-            When the encoder's files are wrong.
         """
         if not encoder.get("config") or not encoder.get("vocabulary"):
             return cls(prepared.lexicon)

@@ -38,10 +38,6 @@ def measure(
 
     Parameters
     ----------
-    folder : path
-        Of the corpus.
-    models : sequence of str
-        Kinds of networks.
     pairs : int
         Found texts of each search that are measured.
     encoder : mapping
@@ -50,12 +46,6 @@ def measure(
     further : collection of str
         `CERTIFIED` and `ENCODER_KIND`: join their tables, too. They are not looked for: those of a run with
         other settings may lie there still.
-    seed, threads : int
-
-    Raises
-    ------
-    InputError
-        When a file of the steps before is missing.
     """
     prepared = load_prepared(folder)
     _join(folder, models, further)

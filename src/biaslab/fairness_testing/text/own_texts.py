@@ -47,21 +47,12 @@ def prepare(
 
     Parameters
     ----------
-    data : sequence of str
-        The texts.
     vector_words : sequence of str
         Words with a vector, the most frequent first, as files of vectors have them.
     vectors : (v, d) float32
-    features : mapping of str to sequence of str
-        The values of each feature.
     n_candidates : int
         Of the words with a vector, how many from the first may replace others; those of texts and features
         may in any case. Only what is a word in texts counts: no punctuation, no capitals.
-
-    Raises
-    ------
-    InputError
-        When no text has a word, or no word of theirs has a vector.
     """
     split = [split_words(text) for text in data]
     rows = np.array([i for i, words in enumerate(split) if words], np.int64)
@@ -92,20 +83,8 @@ def choose_features(
 
     Parameters
     ----------
-    terms : mapping of str to tuple of str
-        The values of each feature.
     names : sequence of str
         The features that are asked for, none for all.
-    data : sequence of str
-        The texts.
-    where : str
-        What messages call the texts.
-
-    Raises
-    ------
-    InputError
-        For a name that is no feature or is there twice, and when no text has a value of a feature that is
-        named, or of any.
     """
     for number, name in enumerate(names):
         if name not in terms:

@@ -37,9 +37,6 @@ def drawn(n_found: int, repetition: int, seed: int, share: float = SHARE) -> np.
 
     Parameters
     ----------
-    n_found : int
-        Different discriminatory texts.
-    repetition, seed : int
     share : float
         Part of them that is drawn; at least one is where there are any.
 
@@ -59,10 +56,6 @@ def label_found(
 
     Parameters
     ----------
-    subject : TextSubject
-        Its model is the tested network.
-    texts : Texts
-        n texts.
     rule : str
         ``model``: the model's label of the text. ``majority``: the model's most frequent label of the text as
         it is and with every other value in the place of each sensitive word, as in Algorithm 2; of two
@@ -74,11 +67,6 @@ def label_found(
     Returns
     -------
     (n,) int64
-
-    Raises
-    ------
-    InputError
-        For a rule that is not known, or labels of the data that are missing or do not fit the texts.
     """
     match rule:
         case "model":
@@ -101,9 +89,6 @@ def with_partners(subject: TextSubject, texts: Texts, labels: np.ndarray) -> tup
 
     Parameters
     ----------
-    subject : TextSubject
-    texts : Texts
-        n discriminatory texts.
     labels : (n,) int64
 
     Returns
@@ -137,14 +122,9 @@ def retrain(
     added : Texts
         None at all (``Texts.of([])``) for the control.
     added_labels : (k,) int64
-    settings : TrainingSettings
     seed : int
         Of the initial weights and the batches. With the same one, what was added is all that networks differ
         by; with the one of the tested network, the control is the tested network.
-
-    Returns
-    -------
-    Recurrent
     """
     start = initial_recurrent(model.kind, model.vectors, seed, model.hidden, len(model.layers))
     texts, labels = train
@@ -157,8 +137,6 @@ def improvement(subject: TextSubject, independent: Texts) -> tuple[int, int]:
 
     Parameters
     ----------
-    subject : TextSubject
-        Its model is the retrained network.
     independent : Texts
         Texts that are discriminatory for the tested network and that no training has seen.
     """
@@ -172,10 +150,6 @@ def outcome(
 
     Parameters
     ----------
-    subject : TextSubject
-        Its model is the tested network.
-    retrained : TextModel
-        What came after it, by whatever training.
     independent : Texts
         As in `improvement`.
     test : (Texts, labels)
@@ -199,8 +173,6 @@ def quality(model: TextModel, texts: Texts, labels: np.ndarray) -> tuple[float, 
 
     Parameters
     ----------
-    model : TextModel
-    texts : Texts
     labels : (n,) int64
     """
     given = labels_of(probabilities(model, texts))

@@ -59,8 +59,6 @@ def retrain_network(
 
     Parameters
     ----------
-    folder : path
-        Of the corpus.
     kind : {"lstm", "gru"}
     retrainings : int
         Each with other texts, and a seed of its own.
@@ -70,12 +68,6 @@ def retrain_network(
         Of the texts found on the test texts, how many are drawn to measure improvement; None for all.
     training : mapping
         As for `train_networks`.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        When a file of the steps before is missing.
     """
     prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
     settings, rows, unseen, controls = settings_of(training), [], [], {}
@@ -109,8 +101,6 @@ def certify_network(
 
     Parameters
     ----------
-    folder : path
-        Of the corpus.
     kind : {"lstm", "gru"}
     epochs : int
         Passes over the training texts, which begin with the first training's weights.
@@ -118,12 +108,6 @@ def certify_network(
         As for `retrain_network`.
     training : mapping
         As for `train_networks`; of it the weight of negative texts is taken.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        When a file of the steps before is missing.
     """
     from biaslab.fairness_testing.text.certified import CertifiedSettings, certified_share, train_certified
     from biaslab.text.devices import make_deterministic

@@ -119,14 +119,10 @@ def draw_numbers(seed: int, phase: str, ids: Sequence[int] | np.ndarray, steps: 
 
     Parameters
     ----------
-    seed : int
-        Of the run.
     phase : str
         What is searched how, e.g. ``"local lstm religion adf"``.
     ids : (n,) int
         A stable number of each seed.
-    steps : int
-        Perturbations or hops.
     """
     numbers = np.empty((len(ids), steps, 2))
     for i, number in enumerate(ids):
@@ -144,18 +140,8 @@ def search_globally(
 
     Parameters
     ----------
-    subject : TextSubject
-    seeds : Texts
-        n texts.
-    strategy : Strategy
     draws : (n, max_iter, 2) float64
         By `draw_numbers`.
-    max_iter : int
-
-    Raises
-    ------
-    InputError
-        For a wrong number of perturbations, or a classifier whose answers are none.
     """
     if not 0 <= max_iter <= np.iinfo(np.int8).max:
         raise InputError(f"cannot perturb a text {max_iter} times; give 0 to {np.iinfo(np.int8).max}")
@@ -231,20 +217,11 @@ def search_locally(
 
     Parameters
     ----------
-    subject : TextSubject
-    starts : Texts
-        n texts.
-    hops : int
     is_guided : bool
         Whether words are drawn in proportion to 1 / (||abs(g_a)||_inf + ||abs(g'_a)||_inf) (ADF); among all
         free ones alike otherwise (RP).
     draws : (n, hops, 2) float64
         By `draw_numbers`.
-
-    Raises
-    ------
-    InputError
-        For a negative number of hops, or a classifier whose answers are none.
     """
     if hops < 0:
         raise InputError(f"cannot walk {hops} hops; give 0 or more")

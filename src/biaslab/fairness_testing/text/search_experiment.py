@@ -106,17 +106,7 @@ def search_networks(folder: Path, kind: str, repetitions: int, effort: Effort) -
 
     Parameters
     ----------
-    folder : path
-        Of the corpus.
     kind : {"lstm", "gru"}
-    repetitions : int
-        Trainings of the network.
-    effort : Effort
-
-    Raises
-    ------
-    InputError
-        When the corpus is not prepared, or a network is missing.
     """
     prepared, tables, found = load_prepared(folder), _Tables(), {}
     for case in cases(folder, kind, repetitions, prepared):

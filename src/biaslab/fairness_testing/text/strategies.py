@@ -85,8 +85,6 @@ def random_neighbours(
 
     Parameters
     ----------
-    subject : TextSubject
-    texts : Texts
     places : (q,) int64
         Indexes of ``texts.ids``; words with a neighbour.
     numbers : (q,) float64
@@ -108,7 +106,6 @@ def perturb_most_important(step: Step, direction: int = 1) -> tuple[np.ndarray, 
 
     Parameters
     ----------
-    step : Step
     direction : int
         1 perturbs in the gradient's direction, which raises the loss, "to push the sample towards the
         classification boundary"; -1 has line 3 as printed, with sign(x_a - c), which goes the other way.
@@ -184,13 +181,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def find_strategy(name: str) -> Strategy:
-    """Return the strategy of a name.
-
-    Raises
-    ------
-    InputError
-        When there is none.
-    """
+    """Return the strategy of a name."""
     if name not in STRATEGIES:
         raise InputError(
             f"there is no strategy '{name}' (known: {', '.join(STRATEGIES)}){suggest(name, list(STRATEGIES))}"

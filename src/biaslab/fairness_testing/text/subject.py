@@ -21,11 +21,6 @@ class TextSubject:
         The words that are values of the feature, at least two; a text may hold several.
     neighbours : (V, K) int32
         The words that may replace each word, filled up with -1 on the right; no value is among them.
-
-    Raises
-    ------
-    InputError
-        For values or neighbours that are not of this kind, or not of the classifier's lexicon.
     """
 
     model: TextModel

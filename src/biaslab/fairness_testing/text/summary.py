@@ -63,18 +63,7 @@ class FeatureResult:
 
 
 def write(out: Path, title: str, results: Sequence[FeatureResult], mask: Mask) -> None:
-    """Write found.jsonl (whose words are not masked), summary, invariants.tsv, words.tsv and found.html.
-
-    Parameters
-    ----------
-    out : path
-        A folder.
-    title : str
-        Of the page.
-    results : sequence of FeatureResult
-    mask : callable
-        Returns how a word is shown.
-    """
+    """Write found.jsonl (whose words are not masked), summary, invariants.tsv, words.tsv and found.html."""
     write_pairs(out / "found.jsonl", [pair for result in results for pair in result.pairs])
     tables.write_table(out / "summary", summary_table(results))
     write_tsv(out / "invariants.tsv", _by_feature(results, "invariants"))

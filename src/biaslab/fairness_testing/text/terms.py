@@ -53,13 +53,6 @@ def read_terms(path: str | os.PathLike) -> dict[str, tuple[str, ...]]:
     -------
     dict of str to tuple of str
         The values of each feature, both in the order of the file. A value is one word.
-
-    Raises
-    ------
-    InputError
-        Naming file and line or feature: no such file, an unknown suffix or key, bytes that are not UTF-8, no
-        feature, one that is there twice, that has less than two values (there is nothing to exchange) or
-        cannot be named so, a value that is there twice, has capital letters or is not one word.
     """
     path = Path(path)
     readers = {".csv": _read_csv, ".yaml": _read_yaml, ".yml": _read_yaml, ".txt": _read_txt}

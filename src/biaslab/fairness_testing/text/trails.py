@@ -92,7 +92,6 @@ def curve(search: LocalSearch, n_points: int = N_POINTS) -> pd.DataFrame:
 
     Parameters
     ----------
-    search : LocalSearch
     n_points : int
         The most rows; the last one is the whole phase.
 

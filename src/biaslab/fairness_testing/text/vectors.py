@@ -13,13 +13,7 @@ from biaslab.text.words import Lexicon, build_lexicon
 
 
 def read_vectors(file: Path) -> Lexicon:
-    """Read vectors in the format of GloVe or word2vec.
-
-    Raises
-    ------
-    InputError
-        When the file is missing or wrong.
-    """
+    """Read vectors in the format of GloVe or word2vec."""
     return build_lexicon(*read_embedding(file))
 
 
@@ -36,21 +30,14 @@ def train_vectors(
 
     Parameters
     ----------
-    source : path
     format : str
         See `read_documents`.
     choice : mapping
         What of the corpus is kept: the options of `build_corpus`.
     window : int
         Words on each side that count as context.
-    parameters : GloveParameters
     seed, threads : int
         The result does not depend on the threads.
-
-    Raises
-    ------
-    InputError
-        When the corpus is missing or wrong.
     """
     corpus = build_corpus(read_documents(source, format), **choice)
     words = list(corpus.vocabulary["word"])

@@ -82,14 +82,6 @@ def _draw(
     ----------
     data : pandas.DataFrame
         Method, value, ci_low, ci_high, interval, n_seeds and `column`, which tells rows apart.
-    column : str
-        See above.
-    names : dict of str to str
-        What the rows are called, from above.
-    label : str
-        What the values are.
-    stem : pathlib.Path
-        The figure without suffix.
     divide : int
         So many rows, from above, are of hateful texts and set off from the others; 0 to set off none.
     """

@@ -73,11 +73,6 @@ def attributions(units: Sequence[Results]) -> Table:
 def phi_by_seed(data: pd.DataFrame) -> pd.DataFrame:
     """Average the importance of identifiers over their occurrences.
 
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        attributions.tsv of several corpora.
-
     Returns
     -------
     pandas.DataFrame

@@ -76,11 +76,6 @@ def draw_removal(units: Sequence[Results], stem: Path) -> None:
 def removal(rows: pd.DataFrame) -> pd.DataFrame:
     """Return mean, lowest and highest value over the subsets of equally many identifiers.
 
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        removal.tsv of several corpora.
-
     Returns
     -------
     pandas.DataFrame

@@ -18,13 +18,7 @@ _KEYS = ["corpus", "method", "identifier"]
 
 
 def held_out(units: Sequence[Results]) -> Table:
-    """Return what regularization does for identifiers that it never saw.
-
-    Raises
-    ------
-    InputError
-        When a file is missing, lacks a column or names a method that there is not.
-    """
+    """Return what regularization does for identifiers that it never saw."""
     data = unseen(read_all(units, "held_out"))
     named = data.assign(title=data["method"].map(title), identifier=data["identifier"].replace(EVERY, "mean"))
     for measure, scale, form in (("news_accuracy", 100, ".1f"), ("mean_abs_phi", 1, ".3f")):
@@ -53,11 +47,6 @@ def held_out(units: Sequence[Results]) -> Table:
 
 def unseen(rows: pd.DataFrame) -> pd.DataFrame:
     """Compare every identifier under a classifier that regularizes it, one that does not, and one of none.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        held_out.tsv of several corpora.
 
     Returns
     -------

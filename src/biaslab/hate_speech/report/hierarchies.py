@@ -51,13 +51,6 @@ def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
     units : sequence of Results
         The corpora. Each has the result file ``hierarchies.json``, the option ``unmask`` and, when that is
         false, the file ``masked_words``.
-    stem : path
-        Path of the figure without suffix.
-
-    Raises
-    ------
-    InputError
-        When a file is missing or wrong, or no sentence is explained.
     """
     panels = [panel for unit in units for panel in _read(unit)]
     if not panels:

@@ -108,13 +108,7 @@ def without_folds(method: str) -> str:
 
 
 def title(method: str) -> str:
-    """Return what a table calls a method, quirks left out.
-
-    Raises
-    ------
-    InputError
-        When it is no method.
-    """
+    """Return what a table calls a method, quirks left out."""
     parsed = parse_method(split_name(method)[0])
     return KINDS[parsed.kind] + (f" (α = {parsed.alpha:g})" if parsed.kind in REGULARIZED else "")
 
@@ -130,13 +124,7 @@ def baseline(method: str) -> str:
 
 
 def in_order(methods: Iterable[str]) -> list[str]:
-    """Return different methods in the order of Table 1: by kind, strength and quirks.
-
-    Raises
-    ------
-    InputError
-        When one is no method.
-    """
+    """Return different methods in the order of Table 1: by kind, strength and quirks."""
     return sorted(set(methods), key=_place)
 
 

@@ -65,11 +65,6 @@ def identity(units: Sequence[Results]) -> Table:
 def identity_rates(identities: pd.DataFrame) -> pd.DataFrame:
     """Average what is measured for each identifier.
 
-    Parameters
-    ----------
-    identities : pandas.DataFrame
-        identity.tsv of several corpora.
-
     Returns
     -------
     pandas.DataFrame
@@ -109,11 +104,6 @@ def hatecheck(units: Sequence[Results]) -> Table:
 
 def pass_rates(functionalities: pd.DataFrame) -> pd.DataFrame:
     """Average the pass rates of each functionality, and of all hateful, all other and all cases.
-
-    Parameters
-    ----------
-    functionalities : pandas.DataFrame
-        functionalities.tsv of several corpora.
 
     Returns
     -------

@@ -118,13 +118,7 @@ _YES = {"true", "yes", "1"}
 
 
 def read(unit: Results, name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of a corpus: methods in the order of the tables, ``is_…`` as bool.
-
-    Raises
-    ------
-    InputError
-        When it is missing, lacks a column or names a method that there is not.
-    """
+    """Read one of the files `COLUMNS` of a corpus: methods in the order of the tables, ``is_…`` as bool."""
     table = unit.table(name, *COLUMNS[name], text=_TEXT)
     flags = [column for column in table if column.startswith("is_")]
     for flag in flags:
@@ -138,13 +132,7 @@ def read(unit: Results, name: str) -> pd.DataFrame:
 
 
 def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of several corpora, whose names become the first column, ``corpus``.
-
-    Raises
-    ------
-    InputError
-        As `read` does, for the first corpus at fault.
-    """
+    """Read one of the files `COLUMNS` of several corpora, whose names become the first column, ``corpus``."""
     parts = [read(unit, name).assign(corpus=unit.name) for unit in units]
     table = stacked(parts)
     return table[["corpus", *table.columns.drop("corpus")]]
@@ -160,15 +148,8 @@ def printed_numbers(units: Sequence[Results], ids: pd.Series) -> pd.Series:
 
     Parameters
     ----------
-    units : sequence of Results
-        The first names the registry of claims.
     ids : pandas.Series of str
         Identifiers of claims; those of standard deviations end on ``-sd``. A dot is written as a hyphen.
-
-    Raises
-    ------
-    InputError
-        When the registry is not named or wrong.
     """
     # What stands in parentheses is what a claim compares its number with.
     printed = {name: text.partition(" (")[0] for name, text in units[0].printed().items()}

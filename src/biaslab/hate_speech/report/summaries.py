@@ -19,14 +19,8 @@ def over_seeds(
 
     Parameters
     ----------
-    data : pandas.DataFrame
-        A row for each seed.
-    keys : sequence of str
-        Columns that tell what is repeated.
     values : sequence of str
         Columns to average; missing values do not count.
-    seed : str
-        The column that tells repetitions apart.
 
     Returns
     -------
@@ -50,8 +44,6 @@ def rates(data: pd.DataFrame, keys: Sequence[str], rate: str) -> pd.DataFrame:
     data : pandas.DataFrame
         A row for each seed: `keys`, ``seed``, the rate, and the bounds ``ci_low`` and ``ci_high`` of its
         interval over the texts, which is all that a single seed has.
-    keys : sequence of str
-        Columns that tell what is repeated.
     rate : str
         The column with the rates, from 0 to 1. Missing ones do not count, and what has no other is left out.
 
@@ -81,8 +73,6 @@ def paired(values: pd.DataFrame, baselines: pd.DataFrame, keys: Sequence[str], v
         method of the row of the other that it is compared with.
     keys : sequence of str
         Columns that tell what is compared; ``method`` among them is the one of `values` alone.
-    value : str
-        The column that is compared.
 
     Returns
     -------

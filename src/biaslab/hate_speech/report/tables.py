@@ -71,11 +71,6 @@ def performance(units: Sequence[Results]) -> Table:
 def performances(metrics: pd.DataFrame) -> pd.DataFrame:
     """Put the numbers of test set and news side by side.
 
-    Parameters
-    ----------
-    metrics : pandas.DataFrame
-        metrics.tsv of several corpora.
-
     Returns
     -------
     pandas.DataFrame
@@ -87,13 +82,6 @@ def performances(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def by_seed(metrics: pd.DataFrame, with_quirks: bool = False) -> pd.DataFrame:
     """Return test and news performance of each training in one row.
-
-    Parameters
-    ----------
-    metrics : pandas.DataFrame
-        metrics.tsv of several corpora.
-    with_quirks : bool
-        Whether methods with quirks are among them.
 
     Returns
     -------

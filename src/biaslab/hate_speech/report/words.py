@@ -23,14 +23,7 @@ _IDENTIFIER = "†"
 
 
 def word_importance(unit: Results) -> Table:
-    """Return the most important words before and after regularization, with the change of rank (Table 2).
-
-    Raises
-    ------
-    InputError
-        When a file is missing or lacks a column, or the option ``unmask`` or the file of masked words is not
-        named.
-    """
+    """Return the most important words before and after regularization, with the change of rank (Table 2)."""
     found = rank_changes(read(unit, "importance"))
     if not unit.option("unmask"):
         masked = Masker.load(unit.file("masked_words"))
@@ -48,11 +41,6 @@ def word_importance(unit: Results) -> Table:
 
 def rank_changes(importance: pd.DataFrame) -> pd.DataFrame:
     """Return the first words of every regularized method and of the encoder without, and their moves.
-
-    Parameters
-    ----------
-    importance : pandas.DataFrame
-        importance.tsv of one corpus.
 
     Returns
     -------

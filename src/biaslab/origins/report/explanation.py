@@ -44,13 +44,7 @@ class Document:
 
 
 class Corpus:
-    """The documents of a setup, with what their contributions to a bias are.
-
-    Parameters
-    ----------
-    setup : Setup
-        The setup; its results must be there.
-    """
+    """The documents of a setup, with what their contributions to a bias are."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -65,13 +59,7 @@ class Corpus:
         return int(read_npz(self.setup.folder / "cooccurrence.npz", ("window",))["window"])
 
     def find(self, identifier: str) -> Document:
-        """Return the document with an id, or say which ids are near.
-
-        Raises
-        ------
-        InputError
-            When there is no such document; names others with a similar id, or with this title.
-        """
+        """Return the document with an id, or say which ids are near."""
         ids = self._documents["id"].astype(str)
         places = np.flatnonzero(ids == identifier)
         if len(places):
@@ -114,22 +102,7 @@ class Explanation:
 
 
 def explain(corpus: Corpus, document: Document, word_sets: WordSets) -> Explanation:
-    """Explain the contribution of a document to the bias of a test.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The document's corpus.
-    document : Document
-        The document.
-    word_sets : WordSets
-        The test.
-
-    Raises
-    ------
-    InputError
-        When a result is missing.
-    """
+    """Explain the contribution of a document to the bias of a test."""
     setup = corpus.setup
     gradients = read_parquet(setup.folder / "bias_gradient" / f"{word_sets.name}.parquet")
     found = contributions(document.tokens, gradients, corpus.window)
@@ -175,18 +148,11 @@ def open_setup(name: str, results: Path, config: Path) -> Setup:
 
     Parameters
     ----------
-    name : str
-        The setup.
     results : path
         The folder of all results. Files that the working directory lacks are looked for beside it.
     config : path
         The configuration of the run. Read here: ``setups.NAME.bias.weats`` and, for the files of words,
         ``weats``.
-
-    Raises
-    ------
-    InputError
-        When the configuration is no readable mapping or lacks one of these.
     """
     weats = _look_up(config, "setups", name, "bias", "weats")
     home = results.absolute().parent
@@ -195,13 +161,7 @@ def open_setup(name: str, results: Path, config: Path) -> Setup:
 
 
 def chosen_tests(setup: Setup, weat: str | None = None) -> list[WordSets]:
-    """Read the words of the tests that a setup measures, or of the one that is named.
-
-    Raises
-    ------
-    InputError
-        When the setup does not measure it, or a file is not readable.
-    """
+    """Read the words of the tests that a setup measures, or of the one that is named."""
     if weat is not None and weat not in setup.weats:
         known = ", ".join(setup.weats)
         near = suggest(weat, setup.weats)

@@ -52,19 +52,8 @@ def write_page(
 
     Parameters
     ----------
-    path : path-like
-        The page.
-    setup : str
-        Name of the setup.
-    document : Document
-        The document.
     parts : sequence of (WordSets, float, Explanation)
         For each test its words, the mean effect size of the baselines, and what the document contributes.
-
-    Raises
-    ------
-    InputError
-        When the page cannot be written.
     """
     sections = [
         {

@@ -103,16 +103,8 @@ def rows_of_tests(setups: Sequence[Setup], name: str, *columns: str) -> pd.DataF
 
     Parameters
     ----------
-    setups : sequence of Setup
-    name : str
-        The file, without suffix.
     *columns : str
         The columns to return, after ``setup`` and ``weat``.
-
-    Raises
-    ------
-    InputError
-        When a file, a column, or a row for a test is missing.
     """
     parts = []
     for setup, weat in pairs(setups):
@@ -124,11 +116,6 @@ def rows_of_tests(setups: Sequence[Setup], name: str, *columns: str) -> pd.DataF
 
 def percent_scale(baseline_mean: float) -> tuple[float, str]:
     """Return the factor that turns a difference of effect sizes into the unit to show, and that unit.
-
-    Parameters
-    ----------
-    baseline_mean : float
-        Mean effect size of the baseline embeddings.
 
     Returns
     -------

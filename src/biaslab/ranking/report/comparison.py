@@ -47,13 +47,7 @@ _APART = 0.08  # between the marks of two algorithms, so that equal ones can be 
 
 
 def comparison(units: Sequence[Results]) -> Table:
-    """Return the mean of every measure by number of values and algorithm.
-
-    Raises
-    ------
-    InputError
-        When the result file is missing or lacks a column.
-    """
+    """Return the mean of every measure by number of values and algorithm."""
     data = _read(units)
     halved = data.assign(half=(data["ci_high"] - data["ci_low"]) / 2)
     rows = []
@@ -84,13 +78,6 @@ def draw_comparison(units: Sequence[Results], stem: Path) -> None:
     ----------
     units : sequence of Results
         The only unit of the area, whose file is read.
-    stem : pathlib.Path
-        Files to write, without suffix.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, lacks a column or cannot be written.
     """
     data = _read(units)
     data = data[data["measure"].isin(SHOWN)]

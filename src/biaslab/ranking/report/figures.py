@@ -49,13 +49,6 @@ def draw_simulation(units: Sequence[Results], stem: Path) -> None:
     ----------
     units : sequence of Results
         The only unit of the area, whose files are read.
-    stem : pathlib.Path
-        Files to write, without suffix.
-
-    Raises
-    ------
-    InputError
-        When a file is missing, lacks a column or cannot be written.
     """
     columns = ["n_values", "algorithm", "measure", "mean", "ci_low", "ci_high"]
     shares = read(units, "feasibility").rename(columns={"share": "mean"}).assign(measure="infeasible")

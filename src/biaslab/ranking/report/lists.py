@@ -29,11 +29,6 @@ _OFFSETS = {"desired": -0.2, "before": 0.0, "after": 0.2}  # rows, so that equal
 def measure_table(part: Part) -> pd.DataFrame:
     """Return the measures of every list before and after, below their means over all lists.
 
-    Parameters
-    ----------
-    part : Part
-        Of all lists of a file.
-
     Returns
     -------
     pandas.DataFrame
@@ -79,13 +74,7 @@ def _shares_by_value(part: Part) -> str:
 
 
 def absent_lines(part: Part) -> list[str]:
-    """Return, a value a line, which are desired and yet have no place in the top of the one list.
-
-    Parameters
-    ----------
-    part : Part
-        Of all lists of a file.
-    """
+    """Return, a value a line, which are desired and yet have no place in the top of the one list."""
     if len(part.queries) > 1:
         return []
     table = value_table(part)
@@ -115,20 +104,7 @@ def exhausted_line(part: Part) -> str:
 
 
 def write_figure(part: Part, stem: str | os.PathLike) -> None:
-    """Draw one list by value, or several by the distribution of NDKL and NDCG over them.
-
-    Parameters
-    ----------
-    part : Part
-        Of all lists of a file.
-    stem : path-like
-        Path of the files without suffix.
-
-    Raises
-    ------
-    InputError
-        When a file cannot be written.
-    """
+    """Draw one list by value, or several by the distribution of NDKL and NDCG over them."""
     if len(part.queries) == 1:
         _draw_values(value_table(part), stem)
     else:

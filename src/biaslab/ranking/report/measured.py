@@ -45,14 +45,7 @@ def summary(means: pd.DataFrame) -> str:
 
 
 def order_lines(measured: "Measured", columns: "Columns") -> list[str]:
-    """Return what is to be known of the order in which lists were measured; none for that of their scores.
-
-    Parameters
-    ----------
-    measured : Measured
-    columns : Columns
-        Of the file.
-    """
+    """Return what is to be known of the order in which lists were measured; none for that of their scores."""
     n, lines = len(measured.lists), []
     if measured.n_unsorted:
         by, remedy = f"'{columns.rank}'", ""
@@ -105,13 +98,6 @@ def write_figure(values: pd.DataFrame, stem: str | os.PathLike) -> None:
     ----------
     values : pandas.DataFrame
         Of ``measuring.Measured``.
-    stem : path-like
-        Path of the files without suffix.
-
-    Raises
-    ------
-    InputError
-        When a file cannot be written.
     """
     shown = values.sort_values(["desired", "value"], ascending=[False, True], ignore_index=True).head(
         N_VALUES

@@ -56,13 +56,7 @@ _TEXT = ("numerators", "ranking")
 
 
 def only(units: Sequence[Results]) -> Results:
-    """Return the unit of the area, which has one experiment.
-
-    Raises
-    ------
-    InputError
-        When there are others.
-    """
+    """Return the unit of the area, which has one experiment."""
     if len(units) != 1:
         names = ", ".join(unit.name for unit in units)
         raise InputError(f"ranking is one experiment, not several ({names}); give --units one of them")
@@ -70,11 +64,5 @@ def only(units: Sequence[Results]) -> Results:
 
 
 def read(units: Sequence[Results], name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of the only unit.
-
-    Raises
-    ------
-    InputError
-        When it is missing or lacks a column.
-    """
+    """Read one of the files `COLUMNS` of the only unit."""
     return only(units).table(name, *COLUMNS[name], text=_TEXT)

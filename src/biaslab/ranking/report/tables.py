@@ -141,13 +141,7 @@ def counterexamples(units: Sequence[Results]) -> Table:
 
 
 def example(units: Sequence[Results]) -> Table:
-    """Return the worked example beside what the slides print.
-
-    Raises
-    ------
-    InputError
-        When the registry of claims lacks the numbers of the example.
-    """
+    """Return the worked example beside what the slides print."""
     data = worked_example()
     data["printed"] = data["value"].map(_printed_skews(only(units)))
     shown = {

@@ -18,13 +18,7 @@ _ABOUT = "Every claim of the papers, as printed and as measured in this run, wit
 
 
 def add_audit(crate: "ROCrate", record: Record) -> "Entity":
-    """Describe the audit of a run.
-
-    Raises
-    ------
-    InputError
-        When its summary is no table of papers.
-    """
+    """Describe the audit of a run."""
     files = [file for file in record.outputs if file.place.startswith(_FOLDER)]
     parts = [file_at(crate, file.place) for file in files]
     properties = {"name": "audit", "description": _ABOUT, "hasPart": parts}

@@ -86,14 +86,7 @@ class Record:
 
 
 def read_record(results: Path) -> Record:
-    """Read what a results folder says about its run.
-
-    Raises
-    ------
-    InputError
-        When it has no manifest, a step of the run failed, or a file to copy is missing or is not the one that
-        the manifest names.
-    """
+    """Read what a results folder says about its run."""
     manifest = read_manifest(results)
     if lost := manifest["config"].get(FAILED):
         raise InputError(f"{results}: steps of the run failed ({', '.join(lost)}); run it again to its end")
@@ -115,13 +108,7 @@ def is_shown(name: str) -> bool:
 
 
 def workflow_files(root: Path) -> list[Packed]:
-    """Return the files of the workflow, its environment and the package that its steps call, sorted.
-
-    Raises
-    ------
-    InputError
-        When `root` is no repository of this workflow.
-    """
+    """Return the files of the workflow, its environment and the package that its steps call, sorted."""
     for name in _NEEDED:
         if not (root / name).is_file():
             raise InputError(f"{root / name}: no such file; run this in the repository of the workflow")

@@ -17,19 +17,7 @@ if TYPE_CHECKING:
 def add_inputs(
     crate: "ROCrate", record: Record, files: Sequence[Packed], registry: Mapping[str, Dataset]
 ) -> list["Entity"]:
-    """Describe what a run read: registered data, files of the workflow, and files of who ran it.
-
-    Parameters
-    ----------
-    crate : rocrate.rocrate.ROCrate
-        It has the files of the workflow.
-    record : Record
-        The run.
-    files : sequence of Packed
-        The files of the workflow.
-    registry : mapping of str to Dataset
-        The registered datasets.
-    """
+    """Describe what a run read: registered data, files of the workflow, and files of who ran it."""
     used = _used_datasets(record, registry)
     found = [_add_dataset(crate, dataset) for dataset in used]
     registered = {dataset.sha256 for dataset in used}

@@ -45,26 +45,12 @@ _LICENCE = "https://spdx.org/licenses/MIT"
 def describe(record: Record, files: Sequence[Packed], root: Path) -> tuple[dict[str, Any], list[str]]:
     """Return the metadata of a run's crate, and what its reader must know.
 
-    Parameters
-    ----------
-    record : Record
-        The run.
-    files : sequence of Packed
-        The files of the workflow.
-    root : pathlib.Path
-        The repository.
-
     Returns
     -------
     metadata : dict
         What is to be written as ``ro-crate-metadata.json``; the same for the same run.
     notices : list of str
         Where the workflow's files may not be those that ran.
-
-    Raises
-    ------
-    InputError
-        When the library is missing, or the registry of data or the audit's summary cannot be read.
     """
     crate = _new_crate()
     notices = _differences(record, root)

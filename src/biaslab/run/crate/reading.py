@@ -58,12 +58,6 @@ def opened_run(path: Path, max_bytes: int = MAX_BYTES) -> Iterator[Run]:
         A results folder, a crate's folder, or a crate's archive.
     max_bytes : int
         Refuse an archive whose results are larger, before unpacking them.
-
-    Raises
-    ------
-    InputError
-        When it is none of these; when a crate is damaged, too large, or has files that leave it, are links,
-        or are not what its manifest says.
     """
     if path.is_file():
         with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as folder:

@@ -22,23 +22,13 @@ def write_crate(results: Path, out: Path, root: Path) -> list[str]:
 
     Parameters
     ----------
-    results : pathlib.Path
-        The results folder of a finished run.
     out : pathlib.Path
         An archive (``.zip``), which is replaced when it is there, or else a folder that is not there yet.
-    root : pathlib.Path
-        The repository.
 
     Returns
     -------
     list of str
         What a reader of the crate must know; it is also in there.
-
-    Raises
-    ------
-    InputError
-        When the run is not whole or was changed, `root` is no repository, the library rocrate is missing, or
-        `out` cannot be written.
     """
     if out.resolve().is_relative_to(results.resolve()):
         raise InputError(f"{out}: is in the results folder, whose files are results; name another place")

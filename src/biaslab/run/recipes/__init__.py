@@ -26,13 +26,7 @@ class Recipe:
     max_bytes: int
 
     def make(self, files: Sequence[Path], target: Path) -> None:
-        """Write a dataset.
-
-        Raises
-        ------
-        InputError
-            When a file is not what the recipe is for.
-        """
+        """Write a dataset."""
         module, _, name = self.function.partition(":")
         getattr(import_module(module), name)(files, target)
 

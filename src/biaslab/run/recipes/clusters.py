@@ -46,33 +46,14 @@ class _RefusedError(Exception):
 
 
 def write_labels(files: Sequence[Path], target: Path) -> None:
-    """Write the cluster of every row, one a line below the header ``cluster``.
-
-    Parameters
-    ----------
-    files : sequence of pathlib.Path
-        The pickled clustering.
-    target : pathlib.Path
-        The table to write.
-
-    Raises
-    ------
-    InputError
-        When it is another pickle, or damaged.
-    """
+    """Write the cluster of every row, one a line below the header ``cluster``."""
     (path,) = files
     lines = ["cluster", *map(str, read_labels(path)), ""]
     target.write_text("\n".join(lines), encoding="ascii", newline="\n")
 
 
 def read_labels(path: Path) -> np.ndarray:
-    """Return the labels of a pickled k-means clustering; nothing of it is executed.
-
-    Raises
-    ------
-    InputError
-        When it is another pickle, or damaged.
-    """
+    """Return the labels of a pickled k-means clustering; nothing of it is executed."""
     try:
         made = _Reader(path.read_bytes()).read()
         if not (isinstance(made, _Made) and made.name == CLUSTERING and isinstance(made.state, dict)):

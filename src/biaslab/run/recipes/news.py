@@ -53,15 +53,8 @@ def draw_sentences(files: Sequence[Path], target: Path) -> None:
 
     Parameters
     ----------
-    files : sequence of pathlib.Path
-        The archive of the commit.
     target : pathlib.Path
         The file to write, with ``identifier``, ``text``, ``article``, ``source`` and ``date`` (or null).
-
-    Raises
-    ------
-    InputError
-        When the archive is damaged, or a file in it is no article.
     """
     (archive,) = files
     candidates = find_sentences(_articles(archive))

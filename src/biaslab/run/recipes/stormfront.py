@@ -12,15 +12,7 @@ _KEPT = ("LICENSE", "README.md", "annotations_metadata.csv", "all_files")
 
 
 def keep_sentences(files: Sequence[Path], target: Path) -> None:
-    """Write an archive of all sentences, their annotations and their licence, without the authors' samples.
-
-    Parameters
-    ----------
-    files : sequence of pathlib.Path
-        The archive of the commit.
-    target : pathlib.Path
-        The archive to write.
-    """
+    """Write an archive of all sentences, their annotations and licence, without the authors' samples."""
     (archive,) = files
     members = tar_files(archive, MAX_UNPACKED_BYTES)
     write_tar(target, ((name, data) for name, data in members if _part(name) in _KEPT))
