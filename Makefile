@@ -21,7 +21,7 @@ MIRROR := $(addprefix BIASLAB_MIRROR=,$(BIASLAB_MIRROR))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help reproduce test report crate lint docs bench clean clean-results
+.PHONY: help reproduce test test-all report crate lint docs bench clean clean-results
 
 help:
 	@echo 'make reproduce      run the workflow; goes on where the last run ended'
@@ -31,7 +31,8 @@ help:
 	@echo '                    ARGS="..."       further options of Snakemake, e.g. ARGS=-n for a dry run'
 	@echo 'make report         build/report.html: every table and figure of the last run, with its provenance'
 	@echo 'make crate          build/crate.zip: the last run as a Workflow Run Crate, to archive or to compare'
-	@echo 'make test           run the tests'
+	@echo 'make test           run the tests, with the whole workflow on a small corpus'
+	@echo 'make test-all       run them and those that take long: kills, a full disk, an installed package, every command of the docs'
 	@echo 'make lint           check style'
 	@echo 'make docs           build/docs/index.html: the documentation as a site'
 	@echo 'make bench          measure what is claimed about speed; BIASLAB_MIRROR=FOLDER with registered data'
@@ -50,9 +51,10 @@ report: $(READY)
 crate: $(READY)
 	$(BIN)/biaslab audit crate results --out build/crate.zip
 
-test: $(READY)
+test: MARKED := -m 'not slow'
+test test-all: $(READY)
 	@$(MAKE) --no-print-directory $(VENV)/.neural
-	$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest $(MARKED) --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -6,6 +6,6 @@ import biaslab  # noqa: F401  before a test imports numpy
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files with slow tests before the others, and of these the runs of the workflow first."""
+    """Put the runs of the workflow first, and then files with slow tests."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (item.path not in slow, item.path.parent.name != "workflow"))
+    items.sort(key=lambda item: (item.path.parent.name != "workflow", item.path not in slow))

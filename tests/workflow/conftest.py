@@ -21,7 +21,7 @@ def snakemake():
         folder: Path,
         *arguments: object,
         snakefile: str = "Snakefile",
-        forks: bool = False,
+        forks: bool = True,
         **environment: str,
     ) -> subprocess.CompletedProcess:
         starter = ["biaslab.starter", sys.executable, "-m"] if forks else []

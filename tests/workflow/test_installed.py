@@ -20,6 +20,8 @@ from biaslab.run.root import CARRIED
 
 ROOT = Path(__file__).parents[2]
 NOT_BUILT = (".*", "__pycache__", "*.egg-info", "build", "results", "shared", "site", "tests")
+pytestmark = pytest.mark.slow
+
 RANKING = "areas: [ranking]\nranking: {attribute_values: [2], distributions: 2, candidates: 5, top: 5}\n"
 
 
@@ -129,7 +131,6 @@ def test_version_and_completion(run):
     assert "_BIASLAB_COMPLETE" in run("--show-completion", "bash").stdout
 
 
-@pytest.mark.slow
 def test_dry_runs_of_the_default_and_of_a_preset(run):
     counts = jobs(run("run", "-n", "--quiet", "rules"))
     assert counts["train_baseline"] == 2
@@ -165,7 +166,6 @@ def test_init_writes_a_configuration_once(run):
     assert Path("config.yaml").read_text() == written
 
 
-@pytest.mark.slow
 def test_own_settings_are_run_here_and_nowhere_else(run, python):
     Path("config.yaml").write_text(RANKING)
     package = next(python.parents[1].glob("lib/python*/site-packages/biaslab"))

@@ -27,8 +27,6 @@ OPTIONS = ["--configfile", SMOKE, "--cores", 2, "--quiet", "all", "--show-failed
 RETRAINED = "results/origins/smoke/embeddings/*-*/batch-0.npz"
 DEADLINE = 300  # seconds
 
-pytestmark = pytest.mark.slow
-
 
 README = (ROOT / "results/README.md").read_text(encoding="utf-8")
 IMPORTED = re.compile(r"^import time: +\d+ \| +\d+ \| +(biaslab[\w.]*)$", flags=re.M)
@@ -118,11 +116,12 @@ def as_regex(pattern: str) -> str:
 def finished_run(snakemake, tmp_path_factory) -> Path:
     """Return the folder of an undisturbed run."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    finished = snakemake(folder, *OPTIONS, forks=True, PYTHONPROFILEIMPORTTIME="1")  # logs name imports
+    finished = snakemake(folder, *OPTIONS, PYTHONPROFILEIMPORTTIME="1")  # logs name imports
     assert finished.returncode == 0, finished.stdout + finished.stderr
     return folder
 
 
+@pytest.mark.slow
 def test_killed_run_goes_on_and_other_threads_and_no_forks_give_the_same_bytes(
     snakemake, finished_run, tmp_path
 ):
@@ -144,7 +143,7 @@ def test_killed_run_goes_on_and_other_threads_and_no_forks_give_the_same_bytes(
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("results/origins/smoke/*.npz")}
     assert len(list(tmp_path.glob(RETRAINED))) < 5
 
-    resumed = snakemake(tmp_path, *options)
+    resumed = snakemake(tmp_path, *options, forks=False)
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert {path: path.stat().st_mtime_ns for path in before} == before, "finished steps were run again"
 
@@ -164,6 +163,7 @@ def test_killed_run_goes_on_and_other_threads_and_no_forks_give_the_same_bytes(
     assert int(files) - int(equal) <= manifest, compared.stdout
 
 
+@pytest.mark.slow
 def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_are_the_same(
     finished_run, tmp_path
 ):

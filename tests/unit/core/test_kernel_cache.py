@@ -456,10 +456,8 @@ print(digest.hexdigest())
 """
 
 
-@pytest.mark.parametrize(
-    "script",
-    [pytest.param(NETWORK, id="layers"), pytest.param(RECURRENT, id="recurrent", marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("script", [NETWORK, RECURRENT], ids=["layers", "recurrent"])
 def test_sums_that_may_be_regrouped_are_so_alike_with_and_without_the_cache(tmp_path, script):
     """Kernels call kernels: the code that runs must be the same whichever of them were loaded."""
 

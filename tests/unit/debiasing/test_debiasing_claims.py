@@ -127,6 +127,7 @@ def test_another_vocabulary_or_list_is_other_data(folder):
     assert not (own["verdict"] == "reproduced").any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "change", "claim"),
     [

@@ -281,6 +281,7 @@ def test_the_papers_numbers_under_its_settings_are_reproduced(printed_results):
     assert {name for name in exempt if found[name] != "reproduced"} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "columns", "kept"),
     [

@@ -77,6 +77,7 @@ def test_an_edit_of_any_covered_module_changes_the_digest(package, verb):
         before = after
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "old", "new"),
     [
