@@ -82,6 +82,7 @@ class CertifiedSettings:
         return min(1.0, (epoch + 1) / (int(self.ramp * self.epochs) + 1))
 
 
+@torch.backends.mkldnn.flags(enabled=False)  # oneDNN's LSTM adds up in blocks that fit the processor's caches
 def train_certified(
     start: Recurrent,
     texts: Texts,
