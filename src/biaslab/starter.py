@@ -67,9 +67,10 @@ def start(arguments: Sequence[str]) -> int | None:
 
 def run_with_starter(program: Sequence[str]) -> int:
     """Run a program, start its steps, and return its exit code: 128 and the signal where one ended it."""
-    with _folder() as folder, socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(f"{folder}/socket")
-        listener.listen(256)
+    with _listener() as listener:
+        if listener is None:
+            code = subprocess.run(program, check=False).returncode
+            return code if code >= 0 else 128 - code
         news, tells = os.pipe()
         woken = _wake_at(signal.SIGCHLD, *_SIGNALS)
         running = subprocess.Popen(program, env=os.environ | {VARIABLE: listener.getsockname()})
@@ -89,13 +90,18 @@ def run_with_starter(program: Sequence[str]) -> int:
 
 
 @contextlib.contextmanager
-def _folder() -> Iterator[str]:
-    """Make a folder, and remove it in the end; a forked process never does."""
-    folder = tempfile.mkdtemp(prefix="biaslab-")
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
+def _listener() -> Iterator[socket.socket | None]:
+    """Yield a socket in a folder of its own; None where there is no room for one, or its name is too long."""
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = tempfile.mkdtemp(prefix="biaslab-")
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(f"{folder}/socket")
+            listener.listen(256)
+        except OSError:
+            listener = None
+        yield listener
 
 
 def _who() -> bytes:

@@ -123,3 +123,11 @@ print(starter.start(["biaslab", "--version"]))
 def test_nothing_of_it_is_left(tmp_path):
     under_starter(calls(["--version"]), tmp_path, TMPDIR=str(tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_where_no_socket_can_be_made_steps_are_processes_of_their_own(tmp_path):
+    (long := tmp_path / ("name" * 40)).mkdir()
+    finished = under_starter(calls(["--version"]), tmp_path, TMPDIR=str(long))
+    assert [code for code, *_ in results(finished)] == [0]
+    assert list(long.iterdir()) == []
+    assert under_starter("import sys; sys.exit(7)", tmp_path, TMPDIR=str(long)).returncode == 7
