@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from collections.abc import Iterator
 
 import torch
 
@@ -54,6 +55,17 @@ def make_deterministic(threads: int) -> None:
     torch.utils.deterministic.fill_uninitialized_memory = False  # costs time and hides nothing we read
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.allow_tf32 = False
+
+
+@contextlib.contextmanager
+def without_onednn() -> Iterator[None]:
+    """Do without oneDNN, whose LSTM adds up in blocks that fit the processor's caches, so that bytes differ."""
+    before = torch.backends.mkldnn.enabled
+    torch.backends.mkldnn.enabled = False
+    try:
+        yield
+    finally:
+        torch.backends.mkldnn.enabled = before
 
 
 def step_seed(seed: int, *ids: int | str) -> int:

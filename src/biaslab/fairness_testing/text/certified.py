@@ -21,7 +21,7 @@ from torch.nn.functional import softplus
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.text.devices import make_deterministic
+from biaslab.text.devices import make_deterministic, without_onednn
 from biaslab.text.recurrent import Recurrent, check_words, checked_labels
 from biaslab.text.scores import precision_recall_f1
 from biaslab.text.words import Texts
@@ -82,7 +82,7 @@ class CertifiedSettings:
         return min(1.0, (epoch + 1) / (int(self.ramp * self.epochs) + 1))
 
 
-@torch.backends.mkldnn.flags(enabled=False)  # oneDNN's LSTM adds up in blocks that fit the processor's caches
+@without_onednn()
 def train_certified(
     start: Recurrent,
     texts: Texts,
