@@ -59,7 +59,7 @@ def make_deterministic(threads: int) -> None:
 
 @contextlib.contextmanager
 def without_onednn() -> Iterator[None]:
-    """Do without oneDNN, whose LSTM adds up in blocks that fit the processor's caches, so that bytes differ."""
+    """Do without oneDNN: its LSTM adds up in blocks that fit the processor's caches, so its bytes differ."""
     before = torch.backends.mkldnn.enabled
     torch.backends.mkldnn.enabled = False
     try:
