@@ -34,4 +34,5 @@ def sizes(settings: dict) -> dict:
 smoke = yaml.safe_load(Path("workflow/presets/smoke.yaml").read_text(encoding="utf-8"))
 short = sizes(smoke)
 short["setups"] = {"sample": short["setups"]["smoke"]}
+short["setups"]["sample"]["glove"]["dimension"] = 24  # INLP takes some away
 yaml.safe_dump(short, sys.stdout)

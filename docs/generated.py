@@ -7,6 +7,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from biaslab.audit.claims import CELL, STATEMENT
+from biaslab.audit.summary import NO_ROW
+from biaslab.audit.verdicts import (
+    DIRECTION_ONLY,
+    INCONCLUSIVE,
+    NOT_ATTEMPTED,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    VERDICTS,
+)
 from biaslab.core.files import read_yaml
 from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
 from biaslab.run.areas import AREAS
@@ -14,6 +24,11 @@ from biaslab.run.config import SCHEMAS_OF_AREAS, read_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- generated: python docs/generated.py -->", "<!-- end -->"
+RECORDS = {"public": "With the public data that the run fetches or makes"}
+"""Recorded runs of the default (`docs/record.py`), with what they are called."""
+
+_MEASURED = (REPRODUCED, DIRECTION_ONLY, INCONCLUSIVE, NOT_REPRODUCED)
+_SHOWN = "reproduced · in direction · inconclusive · not"
 _LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
 
 
@@ -113,6 +128,60 @@ def _limits_of(area: str) -> str:
     )
 
 
+def headlines() -> str:
+    """Return the headline of every recorded run."""
+    return "\n".join(f"**{title}** ({_made(name)}):\n\n{_headline(name)}" for name, title in RECORDS.items())
+
+
+def counted() -> str:
+    """Return the headlines, and the counts over all papers in words."""
+    return "\n".join([headlines(), *(f"{title}: {_totals(name)}" for name, title in RECORDS.items())])
+
+
+def _made(name: str) -> str:
+    made = json.loads((ROOT / f"docs/records/{name}.json").read_text(encoding="utf-8"))
+    return f"{made['time']} on {made['cpus']} cores of an {made['cpu']}"
+
+
+def _headline(name: str) -> str:
+    """Return a row a paper: what was measured of what it prints, and with which verdicts."""
+    heads = ("paper", *(f"{kind}s: {what}" for kind in (STATEMENT, CELL) for what in ("measured", _SHOWN)))
+    counts = _summary(name)
+    rows = [
+        (paper, *(text for kind in (STATEMENT, CELL) for text in _counts(counts[paper, kind])))
+        for paper in dict.fromkeys(paper for paper, _ in counts)
+    ]
+    return _table(heads, rows)
+
+
+def _counts(row: Mapping[str, int]) -> tuple[str, str]:
+    measured = row["printed"] - row[NOT_ATTEMPTED] - row[NO_ROW]
+    return f"{measured} of {row['printed']}", " · ".join(str(row[verdict]) for verdict in _MEASURED)
+
+
+def _totals(name: str) -> str:
+    """Return how many statements and cells of all papers have each verdict, in words."""
+    table, said = _summary(name), []
+    for kind in (STATEMENT, CELL):
+        total = Counter()
+        for (_, counts_as), row in table.items():
+            total.update(row if counts_as == kind else {})
+        verdicts = ", ".join(f"{total[one]} {one.replace('_', ' ')}" for one in (*VERDICTS, NO_ROW))
+        said.append(f"of {total['printed']:,} {kind}s {verdicts}")
+    made = json.loads((ROOT / f"docs/records/{name}.json").read_text(encoding="utf-8"))
+    return f"{'; '.join(said)}. {made['signs']}\n"
+
+
+def _summary(name: str) -> dict[tuple[str, str], dict[str, int]]:
+    """Return the recorded summary: the counts of each paper's statements and cells."""
+    with (ROOT / f"docs/records/{name}.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    return {
+        (row.pop("paper"), row.pop("counts_as")): {key: int(value) for key, value in row.items()}
+        for row in rows
+    }
+
+
 def _rows_of(kind: str, area: str) -> list[dict[str, str]]:
     with (ROOT / f"workflow/resources/{kind}/{area}.tsv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t"))
@@ -123,17 +192,22 @@ def _table(header: tuple[str, ...], rows: Any) -> str:
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
 
 
-PAGES = {"configuration.md": configuration, "artefact.md": artefact, "limits.md": limits}
+PAGES = {
+    "docs/configuration.md": configuration,
+    "docs/artefact.md": artefact,
+    "docs/limits.md": limits,
+    "README.md": headlines,
+    "docs/audit.md": counted,
+}
 
 
-def renewed(page: Path) -> str:
+def renewed(page: str) -> str:
     """Return a page with its generated part as it should be."""
-    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
+    before, rest = (ROOT / page).read_text(encoding="utf-8").split(BEGIN)
     after = rest.split(END)[1]
-    return f"{before}{BEGIN}\n\n{PAGES[page.name]()}\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{PAGES[page]()}\n{END}{after}"
 
 
 if __name__ == "__main__":
     for name in PAGES:
-        page = ROOT / "docs" / name
-        page.write_text(renewed(page), encoding="utf-8")
+        (ROOT / name).write_text(renewed(name), encoding="utf-8")

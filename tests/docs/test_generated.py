@@ -13,8 +13,9 @@ _SPEC.loader.exec_module(generated)
 
 @pytest.mark.parametrize("page", generated.PAGES)
 def test_generated_page_is_up_to_date(page: str) -> None:
-    path = ROOT / "docs" / page
-    assert path.read_text(encoding="utf-8") == generated.renewed(path), "run python docs/generated.py"
+    assert (ROOT / page).read_text(encoding="utf-8") == generated.renewed(page), (
+        "run python docs/generated.py"
+    )
 
 
 def test_every_kind_of_key_is_described() -> None:
