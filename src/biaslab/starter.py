@@ -69,8 +69,7 @@ def run_with_starter(program: Sequence[str]) -> int:
     """Run a program, start its steps, and return its exit code: 128 and the signal where one ended it."""
     with _listener() as listener:
         if listener is None:
-            code = subprocess.run(program, check=False).returncode
-            return code if code >= 0 else 128 - code
+            return _exit_code(subprocess.run(program, check=False).returncode)
         news, tells = os.pipe()
         woken = _wake_at(signal.SIGCHLD, *_SIGNALS)
         running = subprocess.Popen(program, env=os.environ | {VARIABLE: listener.getsockname()})
@@ -86,7 +85,7 @@ def run_with_starter(program: Sequence[str]) -> int:
                 connection, _ = listener.accept()
                 _fork(_mind, connection, tells, listener)
                 connection.close()
-        return running.returncode if running.returncode >= 0 else 128 - running.returncode
+        return _exit_code(running.returncode)
 
 
 @contextlib.contextmanager
@@ -131,12 +130,13 @@ def _reap(running: subprocess.Popen) -> None:
 
 
 def _import(names: Sequence[str]) -> None:
-    for name in names:
-        if name in LIBRARIES and name not in sys.modules:
-            with contextlib.suppress(ImportError):
-                importlib.import_module(name)
-    gc.collect()
-    gc.freeze()
+    new = [name for name in LIBRARIES if name in names and name not in sys.modules]
+    for name in new:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    if new:
+        gc.collect()
+        gc.freeze()
 
 
 def _fork(what: Callable[..., int], *arguments: object) -> int:
@@ -168,8 +168,7 @@ def _mind(connection: socket.socket, tells: int, listener: socket.socket) -> int
             ready, _, _ = select.select([connection, woken], [], [])
             ended, status = os.waitpid(step, os.WNOHANG)
             if ended:
-                code = os.waitstatus_to_exitcode(status)
-                connection.sendall(f"{code if code >= 0 else 128 - code}\n".encode())
+                connection.sendall(f"{_exit_code(os.waitstatus_to_exitcode(status))}\n".encode())
                 return 0
             if connection in ready and not connection.recv(1):
                 break
@@ -239,6 +238,11 @@ def _run(tells: int) -> int:
             stream.flush()
     os.write(tells, " ".join(["", *(name for name in LIBRARIES if name in sys.modules), ""]).encode())
     return code
+
+
+def _exit_code(code: int) -> int:
+    """Return an exit code as a shell gives it: 128 and the signal where one ended the process."""
+    return code if code >= 0 else 128 - code
 
 
 def _send(process: int, number: int) -> None:
