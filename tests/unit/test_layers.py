@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -39,16 +40,25 @@ def part_of(module: str) -> str:
     return [*module.split("."), ""][1]
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Yield the full name of all that a file imports, also inside functions and for type checkers."""
+@cache
+def tree(path: Path) -> ast.Module:
+    """Return what a file says; each is read once for all tests."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
+    """Return the full name of all that a file imports, also inside functions and for type checkers."""
     package = name_of(path) if path.name == "__init__.py" else name_of(path).rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    found = set()
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+            found.update(f"{base}.{alias.name}" for alias in node.names)
+    return frozenset(found)
 
 
 def module_of(imported: str) -> str:
@@ -60,11 +70,18 @@ def module_of(imported: str) -> str:
     raise AssertionError(f"{imported} is nowhere")
 
 
-def names(path: Path) -> Iterator[str]:
-    """Yield every dotted name that a file uses, ``numba.njit`` for instance."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Attribute | ast.Name):
-            yield ast.unparse(node)
+@cache
+def names(path: Path) -> frozenset[str]:
+    """Return every dotted name that a file uses, ``numba.njit`` for instance."""
+    walked = ast.walk(tree(path))
+    return frozenset(ast.unparse(node) for node in walked if isinstance(node, ast.Attribute | ast.Name))
+
+
+def offenders(
+    found: Callable[[Path], Iterable[str]], paths: Iterable[Path] = MODULES
+) -> dict[str, list[str]]:
+    """Return what is found in the files that are not as they should be, by their names."""
+    return {name_of(path): sorted(wrong) for path in paths if (wrong := set(found(path)))}
 
 
 def circle(graph: dict[str, set[str]]) -> list[str]:
@@ -81,13 +98,14 @@ def is_plug(path: Path) -> bool:
     return bool(inside & (PLUG | {"summary", "explanation_page"})) or path.stem.startswith("cli_")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_imports_go_down_only(path):
-    part = part_of(name_of(path))
-    is_top = path.parent == PACKAGE  # the package itself, and how the command is started
-    allowed = {"cli", "core", "starter"} if is_top else BELOW[part] | {part}
-    imported = {part_of(module) for module in imports(path) if module.startswith("biaslab.")}
-    assert imported <= allowed
+def test_imports_go_down_only():
+    def upwards(path: Path) -> set[str]:
+        part = part_of(name_of(path))
+        is_top = path.parent == PACKAGE  # the package itself, and how the command is started
+        allowed = {"cli", "core", "starter"} if is_top else BELOW[part] | {part}
+        return {part_of(module) for module in imports(path) if module.startswith("biaslab.")} - allowed
+
+    assert offenders(upwards) == {}
 
 
 def test_no_circle_of_imports():
@@ -101,25 +119,27 @@ def test_a_circle_would_be_found():
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in MODULES if part_of(name_of(p)) in AREAS and p.parent != PACKAGE], ids=name_of
-)
-def test_the_science_of_an_area_knows_neither_workflow_nor_report(path):
-    area = part_of(name_of(path))
-    if path.name != "__init__.py" and not is_plug(path):
-        modules = {module for module in imports(path) if module.startswith("biaslab.")}
-        assert not [m for m in modules if m.startswith("biaslab.run")]
-        assert not [m for m in modules if m.startswith(f"biaslab.{area}.") and PLUG & set(m.split(".")[2:])]
+def test_the_science_of_an_area_knows_neither_workflow_nor_report():
+    def known(path: Path) -> list[str]:
+        area = part_of(name_of(path))
+        if area not in AREAS or path.name == "__init__.py" or is_plug(path):
+            return []
+        plugs = [
+            m for m in imports(path) if m.startswith(f"biaslab.{area}.") and PLUG & set(m.split(".")[2:])
+        ]
+        return plugs + [m for m in imports(path) if m.startswith("biaslab.run")]
+
+    assert offenders(known) == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_no_file_names_an_area_but_its_own_and_the_list(path):
-    name = name_of(path)
-    if name != "biaslab.run.areas":
-        others = {area for area in AREAS if area != part_of(name)}
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        texts = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
-        assert not [t for t in texts if t in others or any(f"results/{area}" in t for area in others)]
+def test_no_file_names_an_area_but_its_own_and_the_list():
+    def named(path: Path) -> set[str]:
+        others = {area for area in AREAS if area != part_of(name_of(path))}
+        constants = (node.value for node in ast.walk(tree(path)) if isinstance(node, ast.Constant))
+        texts = {value for value in constants if isinstance(value, str)}
+        return {t for t in texts if t in others or any(f"results/{area}" in t for area in others)}
+
+    assert offenders(named, [path for path in MODULES if name_of(path) != "biaslab.run.areas"]) == {}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "workflow/rules").glob("*.smk")), ids=lambda p: p.stem)
@@ -133,26 +153,28 @@ def test_no_rule_names_an_area_but_its_own(path):
         )
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if p.name != "jit.py"], ids=name_of)
-def test_kernels_are_decorated_by_core_jit_alone(path):
+def test_kernels_are_decorated_by_core_jit_alone():
     decorators = {"numba.jit", "numba.njit", "numba.vectorize", "numba.guvectorize", "numba.stencil"}
-    assert not decorators & {*imports(path), *names(path)}
+    others = [path for path in MODULES if path.name != "jit.py"]
+    assert offenders(lambda path: decorators & (imports(path) | names(path)), others) == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_nothing_is_pickled(path):
-    assert not PICKLERS & {module.split(".")[0] for module in imports(path)}
-    assert not {"pandas.read_pickle", "pd.read_pickle"} & set(names(path))
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
-            assert isinstance(node.value, ast.Constant)
-            assert node.value.value is False
+def test_nothing_is_pickled():
+    def picklers(path: Path) -> set[str]:
+        found = {m for m in imports(path) if m.split(".")[0] in PICKLERS}
+        found |= {"pandas.read_pickle", "pd.read_pickle"} & names(path)
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+                is_off = isinstance(node.value, ast.Constant) and node.value.value is False
+                found |= set() if is_off else {f"allow_pickle={ast.unparse(node.value)}"}
+        return found
+
+    assert offenders(picklers) == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_library_prints_nothing(path):
-    if part_of(name_of(path)) != "cli":
-        assert "print" not in set(names(path))
+def test_library_prints_nothing():
+    library = [path for path in MODULES if part_of(name_of(path)) != "cli"]
+    assert offenders(lambda path: {"print"} & names(path), library) == {}
 
 
 @pytest.mark.parametrize("area", AREAS)
@@ -166,6 +188,6 @@ def test_an_area_plugs_in_without_heavy_imports(area):
         if name in seen or not path.is_file():
             continue
         seen.add(name)
-        found = set(imports(path))
+        found = imports(path)
         assert not heavy & {module.split(".")[0] for module in found}, name
         waiting += [module_of(module) for module in found if module.startswith("biaslab.")]
