@@ -1,11 +1,30 @@
-"""The order of the tests: runs of the workflow first, so that no process is left with a long one."""
+"""The order of the tests: the longest first, so that no process is left with a long one."""
+
+from pathlib import Path
 
 import pytest
 
 import biaslab  # noqa: F401  before a test imports numpy
 
+HERE = Path(__file__).parent
+LONGEST = (
+    "workflow/test_smoke.py",
+    "docs/test_commands.py",
+    "workflow/test_kill.py",
+    "workflow/test_nyt.py",
+    "workflow/test_installed.py",
+)
+"""Files that take longer than a minute, the longest first."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the runs of the workflow first, and then files with slow tests."""
+    """Put the longest files first, then the other runs of the workflow, and then files with slow tests."""
+    ranks = {HERE / name: rank for rank, name in enumerate(LONGEST)}
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (item.path.parent.name != "workflow", item.path not in slow))
+    items.sort(
+        key=lambda item: (
+            ranks.get(item.path, len(ranks)),
+            item.path.parent.name != "workflow",
+            item.path not in slow,
+        )
+    )

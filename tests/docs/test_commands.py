@@ -1,21 +1,38 @@
 """Every command that the documentation shows with an output prints that output."""
 
 import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import consoles
+from biaslab.starter import VARIABLE
 
 PAGES = [consoles.ROOT / "README.md", *sorted((consoles.ROOT / "docs").rglob("*.md"))]
 WITH_COMMANDS = [page for page in PAGES if consoles.steps(page.read_text(encoding="utf-8"))]
+
+
+@pytest.fixture(scope="module")
+def starter() -> Iterator[str]:
+    """Return where commands are started as a run starts its steps: forked, with their libraries imported."""
+    say_where = ["sh", "-c", f'echo "${VARIABLE}"; cat']
+    command = [sys.executable, "-m", "biaslab.starter", *say_where]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process.stdout.readline().strip()
+        process.stdin.close()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "page", WITH_COMMANDS, ids=[str(page.relative_to(consoles.ROOT)) for page in WITH_COMMANDS]
 )
-def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+def test_commands_print_what_the_page_says(
+    page: Path, starter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, starter)
     text = page.read_text(encoding="utf-8")
     missing = [name for name in consoles.needs(text) if importlib.util.find_spec(name) is None]
     if missing:

@@ -7,15 +7,18 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import biaslab
+from biaslab import starter
 from biaslab.cli import app
 from biaslab.core import kernel_cache
 from biaslab.core.errors import InputError
+from forks import Forks
 
 PACKAGE = Path(biaslab.__file__).parent
 COPIED = [
@@ -72,11 +75,27 @@ N_OVERLOADS = 4
 """What RUN compiles: the callee, its caller decorated twice, and the parallel one."""
 
 
+NUMBA = ("numpy", *(name for name in starter.LIBRARIES if name.startswith("numba")))
+
+
 class Result:
     """What RUN printed."""
 
     def __init__(self, output: str):
         self.bytes, self.totals, self.hits, self.misses = json.loads(output)
+
+
+@pytest.fixture(scope="module")
+def imported():
+    """A Python that has imported numba, and nothing of the package."""
+    with Forks(*NUMBA) as forks:
+        yield forks
+
+
+@pytest.fixture
+def fork(imported):
+    """As `run`, in a fork, which need not import numba anew."""
+    return partial(run, forks=imported)
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +124,7 @@ def cold(template):
     return template[1]
 
 
-def run(place, script=RUN, cache="cache", **environment):
+def run(place, script=RUN, cache="cache", forks=None, **environment):
     environment = {
         **os.environ,
         "PYTHONPATH": str(place / "src"),
@@ -113,14 +132,13 @@ def run(place, script=RUN, cache="cache", **environment):
         "BIASLAB_CACHE": str(place / cache),
         **environment,
     }
-    process = subprocess.run(
-        [sys.executable, "-c", script],
-        env=environment,
-        capture_output=True,
-        text=True,
-        cwd=place,
-        check=False,
-    )
+    if forks:
+        process = forks.run(script, place, environment)
+    else:
+        command = [sys.executable, "-c", script]
+        process = subprocess.run(
+            command, env=environment, capture_output=True, text=True, cwd=place, check=False
+        )
     assert (process.returncode, process.stderr) == (0, "")
     return Result(process.stdout)
 
@@ -142,24 +160,24 @@ def test_warm_process_compiles_nothing_and_computes_the_same_bytes(place, cold):
     assert warm.bytes == cold.bytes
 
 
-def test_two_decorations_of_one_body_have_code_of_their_own(place, cold):
-    exact, reassociated = run(place).totals
+def test_two_decorations_of_one_body_have_code_of_their_own(place, cold, fork):
+    exact, reassociated = fork(place).totals
     assert exact != reassociated, "sums in another order are expected to differ in the last bits"
     assert [exact, reassociated] == cold.totals
     assert len(files(place)) == N_OVERLOADS
 
 
-def test_edited_callee_of_another_file_is_compiled_anew_in_its_callers(place, cold):
+def test_edited_callee_of_another_file_is_compiled_anew_in_its_callers(place, cold, fork):
     edit(place / "src/biaslab/area/_scale_kernels.py", "3.0", "5.0")
-    edited = run(place)
+    edited = fork(place)
     assert (edited.hits, edited.misses) == (0, N_OVERLOADS)
     ratio = float.fromhex(edited.totals[0]) / float.fromhex(cold.totals[0])
     assert ratio == pytest.approx(5 / 3, rel=1e-12)
     edit(place / "src/biaslab/area/_scale_kernels.py", "5.0", "3.0")
-    assert run(place).misses == 0, "code of before the edit is good again"
+    assert fork(place).misses == 0, "code of before the edit is good again"
 
 
-def test_code_of_an_edit_during_a_run_is_not_kept_as_the_new(place, cold):
+def test_code_of_an_edit_during_a_run_is_not_kept_as_the_new(place, cold, fork):
     """A process that imported the kernels before the edit compiles what they were."""
     path = place / "src/biaslab/area/_scale_kernels.py"
     edit_then_run = f"""
@@ -168,10 +186,10 @@ from biaslab.area import _total_kernels
 path = Path({str(path)!r})
 path.write_text(path.read_text().replace("3.0", "5.0"))
 {RUN}"""
-    during = run(place, edit_then_run)
+    during = fork(place, edit_then_run)
     assert (during.bytes, during.hits) == (cold.bytes, 0)
     assert len(files(place)) == N_OVERLOADS
-    after = run(place)
+    after = fork(place)
     assert (after.hits, after.misses) == (0, N_OVERLOADS)
     assert after.totals != cold.totals
 
@@ -186,13 +204,13 @@ def test_other_settings_and_processors_have_code_of_their_own(place, change):
     assert len(files(place)) == 2 * N_OVERLOADS
 
 
-def test_other_versions_have_code_of_their_own(place):
-    assert run(place, f"import numba, llvmlite; llvmlite.__version__ = '0'\n{RUN}").hits == 0
-    assert run(place, f"import numba; numba.__version__ = '0'\n{RUN}").hits == 0
+def test_other_versions_have_code_of_their_own(place, fork):
+    assert fork(place, f"import numba, llvmlite; llvmlite.__version__ = '0'\n{RUN}").hits == 0
+    assert fork(place, f"import numba; numba.__version__ = '0'\n{RUN}").hits == 0
 
 
 @pytest.mark.parametrize(("argument", "pair"), [("Pair(1.0, 2.0)", "x"), ("(Pair(1.0, 2.0), 0)", "x[0]")])
-def test_fields_of_named_tuples_from_other_files_are_kept_apart(place, argument, pair):
+def test_fields_of_named_tuples_from_other_files_are_kept_apart(place, argument, pair, fork):
     """Their class may be edited, and no file of kernels with it."""
     path = place / "src/biaslab/area/pair.py"
     path.write_text("import typing\nPair = typing.NamedTuple('Pair', [('a', float), ('b', float)])\n")
@@ -206,9 +224,9 @@ from biaslab.area.pair import Pair
 found = difference({argument})
 print(json.dumps([found, [], sum(difference.stats.cache_hits.values()), 0]))
 """
-    assert [run(place, script).bytes, run(place, script).hits] == [-1.0, 1]
+    assert [fork(place, script).bytes, fork(place, script).hits] == [-1.0, 1]
     edit(path, "[('a', float), ('b', float)]", "[('b', float), ('a', float)]")
-    assert run(place, script).bytes == 1.0
+    assert fork(place, script).bytes == 1.0
 
 
 def test_number_of_threads_is_no_part_of_the_key(place, cold):
@@ -216,8 +234,8 @@ def test_number_of_threads_is_no_part_of_the_key(place, cold):
     assert (warm.misses, warm.bytes) == (0, cold.bytes)
 
 
-def test_another_place_with_the_same_code_shares_the_kernels(place, template, cold):
-    warm = run(place, cache=template[0] / "cache")
+def test_another_place_with_the_same_code_shares_the_kernels(place, template, cold, fork):
+    warm = fork(place, cache=template[0] / "cache")
     assert (warm.misses, warm.bytes) == (0, cold.bytes)
 
 
@@ -231,67 +249,67 @@ def test_processes_that_start_at_once_leave_a_whole_cache(place, cold):
     assert run(place).misses == 0
 
 
-def test_damaged_files_are_written_anew(place, cold):
+def test_damaged_files_are_written_anew(place, cold, fork):
     empty, truncated, head, tail = files(place)
     empty.write_bytes(b"")
     truncated.write_bytes(truncated.read_bytes()[:1000])
     head.write_bytes(b"?" + head.read_bytes()[1:])
     tail.write_bytes(tail.read_bytes()[:-1] + b"?")
-    found = run(place)
+    found = fork(place)
     assert (found.bytes, found.hits, found.misses) == (cold.bytes, 0, N_OVERLOADS)
-    assert run(place).misses == 0
+    assert fork(place).misses == 0
 
 
-def test_file_that_cannot_be_opened_is_no_kernel(place, cold):
+def test_file_that_cannot_be_opened_is_no_kernel(place, cold, fork):
     for path in files(place):
         path.unlink()
         path.mkdir()
-    found = run(place)
+    found = fork(place)
     assert (found.bytes, found.misses) == (cold.bytes, N_OVERLOADS)
 
 
 NO_SPACE = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n{RUN}"
 
 
-def test_full_disk_is_no_error(place, cold):
-    found = run(place, NO_SPACE, cache="other")
+def test_full_disk_is_no_error(place, cold, fork):
+    found = fork(place, NO_SPACE, cache="other")
     assert (found.bytes, found.misses) == (cold.bytes, N_OVERLOADS)
     assert not [path for path in (place / "other").rglob("*") if path.is_file()]
-    assert run(place, NO_SPACE).misses == 0, "what is there can be read"
+    assert fork(place, NO_SPACE).misses == 0, "what is there can be read"
 
 
 @pytest.mark.parametrize("cache", ["/proc/none", "a file"])
-def test_folder_that_cannot_be_made_is_no_error(place, cold, cache):
+def test_folder_that_cannot_be_made_is_no_error(place, cold, cache, fork):
     (place / "a file").touch()
-    found = run(place, cache=cache)
+    found = fork(place, cache=cache)
     assert (found.bytes, found.misses) == (cold.bytes, N_OVERLOADS)
 
 
-def test_folder_that_cannot_be_written_is_read(place, cold):
+def test_folder_that_cannot_be_written_is_read(place, cold, fork):
     (folder,) = (place / "cache/kernels").iterdir()
     folder.chmod(0o500)
-    assert run(place).misses == 0
+    assert fork(place).misses == 0
     edit(place / "src/biaslab/area/_scale_kernels.py", "3.0", "5.0")
     (place / "cache/kernels").chmod(0o500)
     try:
-        assert run(place).misses == N_OVERLOADS
+        assert fork(place).misses == N_OVERLOADS
     finally:
         (place / "cache/kernels").chmod(0o700)
         folder.chmod(0o700)
 
 
-def test_missing_home_is_not_made(place, cold):
+def test_missing_home_is_not_made(place, cold, fork):
     home = place / "home"
-    found = run(place, HOME=str(home), BIASLAB_CACHE="", XDG_CACHE_HOME="")
+    found = fork(place, HOME=str(home), BIASLAB_CACHE="", XDG_CACHE_HOME="")
     assert (found.bytes, found.misses) == (cold.bytes, N_OVERLOADS)
     assert not home.exists()
 
 
-def test_kernels_lie_in_the_cache_of_the_user(place):
+def test_kernels_lie_in_the_cache_of_the_user(place, fork):
     home = place / "home"
     home.mkdir()
     for _ in range(2):
-        found = run(place, HOME=str(home), BIASLAB_CACHE="", XDG_CACHE_HOME=str(home / "c"))
+        found = fork(place, HOME=str(home), BIASLAB_CACHE="", XDG_CACHE_HOME=str(home / "c"))
     assert found.misses == 0
     assert len(list((home / "c/biaslab/kernels").rglob("*.kernel"))) == N_OVERLOADS
 
@@ -303,37 +321,37 @@ def test_nobody_else_can_read_or_write_the_kernels(template):
 
 
 @pytest.mark.parametrize(("which", "mode"), [("kernels", 0o770), ("kernels", 0o702), ("key", 0o720)])
-def test_folder_that_others_can_write_is_not_used(place, cold, which, mode):
+def test_folder_that_others_can_write_is_not_used(place, cold, which, mode, fork):
     (folder,) = (place / "cache/kernels").iterdir()
     folder = folder if which == "key" else folder.parent
     folder.chmod(mode)
     files(place)[0].unlink()
-    found = run(place)
+    found = fork(place)
     assert (found.bytes, found.hits) == (cold.bytes, 0)
     assert len(files(place)) == N_OVERLOADS - 1, "nor is it written"
 
 
-def test_file_that_others_can_write_is_not_read(place, cold):
+def test_file_that_others_can_write_is_not_read(place, cold, fork):
     for path in files(place):
         path.chmod(0o620)
-    found = run(place)
+    found = fork(place)
     assert (found.bytes, found.hits) == (cold.bytes, 0)
-    assert run(place).misses == 0, "it is replaced"
+    assert fork(place).misses == 0, "it is replaced"
 
 
-def test_folder_of_another_user_is_not_used(place, cold):
-    found = run(place, f"import os; uid = os.geteuid() + 1; os.geteuid = lambda: uid\n{RUN}")
+def test_folder_of_another_user_is_not_used(place, cold, fork):
+    found = fork(place, f"import os; uid = os.geteuid() + 1; os.geteuid = lambda: uid\n{RUN}")
     assert (found.bytes, found.hits) == (cold.bytes, 0)
 
 
-def test_link_is_no_folder_of_kernels(place, cold):
+def test_link_is_no_folder_of_kernels(place, cold, fork):
     (place / "cache/kernels").rename(place / "elsewhere")
     (place / "cache/kernels").symlink_to(place / "elsewhere")
-    assert run(place).hits == 0
+    assert fork(place).hits == 0
 
 
-def test_other_internals_of_numba_mean_no_cache(place, cold):
-    found = run(place, f"from numba.core.compiler import CompileResult; del CompileResult._rebuild\n{RUN}")
+def test_other_internals_of_numba_mean_no_cache(place, cold, fork):
+    found = fork(place, f"from numba.core.compiler import CompileResult; del CompileResult._rebuild\n{RUN}")
     assert (found.bytes, found.hits, found.misses) == (cold.bytes, 0, N_OVERLOADS)
 
 
@@ -343,7 +361,7 @@ def test_without_compiling_kernels_are_plain_functions(place, cold):
     assert plain.totals[0] == plain.totals[1] == cold.totals[0]
 
 
-def test_kernel_outside_the_modules_of_kernels_is_not_kept(place):
+def test_kernel_outside_the_modules_of_kernels_is_not_kept(place, fork):
     """Nothing would tell that it was edited."""
     script = """
 import json
@@ -355,7 +373,7 @@ print(json.dumps(["", [], other.three(1), sum(other.three.stats.cache_misses.val
         "from biaslab.core.jit import kernel\n@kernel\ndef three(x):\n    return x * 3\n"
     )
     for _ in range(2):
-        assert run(place, script).misses == 1
+        assert fork(place, script).misses == 1
     assert len(files(place)) == N_OVERLOADS
 
 
@@ -372,18 +390,18 @@ print(json.dumps([kept, [], 0, 0]))
 """
 
 
-def test_kernel_is_kept_with_all_that_it_calls_wherever_that_came_from(place, cold):
-    kept = run(place, KEPT).bytes
+def test_kernel_is_kept_with_all_that_it_calls_wherever_that_came_from(place, cold, fork):
+    kept = fork(place, KEPT).bytes
     assert sum("scaled" in called for called in kept.values()) == N_OVERLOADS - 1
     assert any("parallelgufuncwrapper" in called for called in kept.values()), "numba compiles it on the side"
     shutil.rmtree(place / "cache")
-    run(place, "from biaslab.area._scale_kernels import scaled; scaled(1.0); print('[0, [], 0, 0]')")
-    found = run(place)
+    fork(place, "from biaslab.area._scale_kernels import scaled; scaled(1.0); print('[0, [], 0, 0]')")
+    found = fork(place)
     assert (found.bytes, found.hits, found.misses) == (cold.bytes, 1, N_OVERLOADS - 1)
-    assert run(place, KEPT).bytes == kept
+    assert fork(place, KEPT).bytes == kept
 
 
-def test_kernels_that_need_threads_are_loaded_before_any_is_started(place):
+def test_kernels_that_need_threads_are_loaded_before_any_is_started(place, fork):
     (place / "src/biaslab/area/_mean_kernels.py").write_text(
         """
 from biaslab.core.jit import kernel, parallel_kernel, prange
@@ -409,7 +427,7 @@ print(json.dumps([found, [], sum(stats.cache_hits.values()), sum(stats.cache_mis
 """
 
     def call(name):
-        found = run(place, script % (name, name))
+        found = fork(place, script % (name, name))
         return found.bytes, found.hits
 
     assert [call("total"), call("total")] == [(15.0, 0), (15.0, 1)]
