@@ -308,7 +308,7 @@ def torch_steps() -> Results:
         yield f"encoder-{name}", [p.detach().numpy() for p in model.parameters()]
         model.eval()
         yield f"scores-{name}", predict(model, tokens, tokenizer.pad)
-    settings = LanguageModelSettings(embedding=20, hidden=20, epochs=2)
+    settings = LanguageModelSettings(width=20, epochs=2)
     fitted, table = train_language_model(tokens, tokens, tokenizer, settings, 1)
     yield "language-model", [p.detach().numpy() for p in fitted.parameters()]
     yield "language-model-loss", table.select_dtypes("number").to_numpy()

@@ -49,7 +49,7 @@ def measured(tmp_path_factory):
     prepare(folder, source, {"news": ROOT / EXAMPLE["news"]}, {}, Limits(**SECTION["limits"]), SEED)
     model = dict(SECTION["language_model"])
     width = model.pop("width")
-    fit_language_model(folder, LanguageModelSettings(embedding=width, hidden=width, **model), SEED)
+    fit_language_model(folder, LanguageModelSettings(width=width, **model), SEED)
     return pd.DataFrame(_train_all(folder)).set_index(["method", "set", "number"]).sort_index()
 
 

@@ -11,7 +11,7 @@ wildcard_constraints:
 
 rule prepare_encoder:
     input:
-        **HATE.encoder_files(),
+        HATE.encoder_files(),
     output:
         expand("results/hate_speech/encoder/{name}", name=["config.json", "vocab.txt", "model.safetensors"]),
     log:
@@ -22,14 +22,11 @@ rule prepare_encoder:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(20),
     params:
-        folder=folder("results/hate_speech/encoder"),
-        options=HATE.encoder_options(),
-        seed=config["seed"],
+        given=given(HATE.encoder, out_folder="results/hate_speech/encoder", seed=config["seed"]),
     message:
         "prepare the encoder"
     shell:
-        "biaslab hate-speech experiment encoder {params.options} --seed {params.seed}"
-        " --out {params.folder} > {log} 2>&1"
+        "biaslab step hate-speech.prepare-encoder --given {params.given:q} > {log} 2>&1"
 
 
 rule prepare_texts:
@@ -37,7 +34,7 @@ rule prepare_texts:
         rules.prepare_encoder.output,
         HATE.source_files,
         HATE.probe_files,
-        identifiers=HATE.file("identifiers"),
+        HATE.file("identifiers"),
     output:
         expand(
             "results/hate_speech/{{corpus}}/{name}",
@@ -51,17 +48,11 @@ rule prepare_texts:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(30),
     params:
-        folder=folder("results/hate_speech/{corpus}"),
-        encoder=folder("results/hate_speech/encoder"),
-        source=HATE.source_options,
-        probes=HATE.probe_options,
-        seed=config["seed"],
+        given=given(HATE.folder, HATE.source, HATE.probes, seed=config["seed"]),
     message:
         "{wildcards.corpus}: split and tokenise the texts"
     shell:
-        "biaslab hate-speech experiment texts {params.folder}"
-        " --encoder {params.encoder} --identifiers {input.identifiers:q} {params.source} {params.probes}"
-        " --seed {params.seed} > {log} 2>&1"
+        "biaslab step hate-speech.prepare-texts --given {params.given:q} > {log} 2>&1"
 
 
 rule train_linear:
@@ -69,7 +60,7 @@ rule train_linear:
         rules.prepare_encoder.output,
         rules.prepare_texts.output,
         HATE.source_files,
-        identifiers=HATE.file("identifiers"),
+        HATE.file("identifiers"),
     output:
         expand("results/hate_speech/{{corpus}}/predictions/{method}.parquet", method=["bow", "bow-wr"]),
         expand("results/hate_speech/{{corpus}}/{name}.tsv", name=["linear", "linear_weights", "removal"]),
@@ -81,25 +72,18 @@ rule train_linear:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
     params:
-        folder=folder("results/hate_speech/{corpus}"),
-        encoder=folder("results/hate_speech/encoder"),
-        source=HATE.source_options,
-        options=HATE.keys(None, "linear_splits", "removal_subsets"),
-        weight=HATE.weight,
-        seed=config["seed"],
+        given=given(HATE.folder, HATE.source, HATE.linear),
     message:
         "{wildcards.corpus}: train linear classifiers"
     shell:
-        "biaslab hate-speech experiment linear {params.folder}"
-        " --encoder {params.encoder} --identifiers {input.identifiers:q} {params.source}"
-        " {params.options} {params.weight} --seed {params.seed} > {log} 2>&1"
+        "biaslab step hate-speech.train-linear --given {params.given:q} > {log} 2>&1"
 
 
 rule train_language_model:
     input:
         rules.prepare_encoder.output,
         rules.prepare_texts.output,
-        identifiers=HATE.file("identifiers"),
+        HATE.file("identifiers"),
     output:
         expand("results/hate_speech/{{corpus}}/language_model.{suffix}", suffix=["safetensors", "tsv"]),
     log:
@@ -111,16 +95,11 @@ rule train_language_model:
         mem_mb=LIMITS.memory(3000),
         runtime=LIMITS.minutes(600),
     params:
-        folder=folder("results/hate_speech/{corpus}"),
-        encoder=folder("results/hate_speech/encoder"),
-        options=HATE.keys("language_model", "epochs", "learning_rate", "width", "vocabulary"),
-        seed=config["seed"],
+        given=given(HATE.folder, HATE.language_model, seed=config["seed"]),
     message:
         "{wildcards.corpus}: train the language model that samples contexts"
     shell:
-        "biaslab hate-speech experiment language-model {params.folder}"
-        " --encoder {params.encoder} --identifiers {input.identifiers:q} {params.options}"
-        " --seed {params.seed} --threads {threads} > {log} 2>&1"
+        "biaslab step hate-speech.train-language-model --given {params.given:q} --threads {threads} > {log} 2>&1"
 
 
 rule train_classifier:
@@ -128,7 +107,7 @@ rule train_classifier:
         rules.prepare_encoder.output,
         rules.prepare_texts.output,
         rules.train_language_model.output,
-        identifiers=HATE.file("identifiers"),
+        HATE.file("identifiers"),
     output:
         expand(
             "results/hate_speech/{{corpus}}/models/{{method}}/{{number}}/{name}",
@@ -143,28 +122,11 @@ rule train_classifier:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(720),
     params:
-        folder=folder("results/hate_speech/{corpus}"),
-        encoder=folder("results/hate_speech/encoder"),
-        options=HATE.keys(
-            "training",
-            "schedule",
-            "epochs",
-            "batch_size",
-            "learning_rate",
-            "validate_every",
-            "halvings",
-            "stop",
-        ),
-        contexts=HATE.keys("regularization", "radius", "samples", "add_itself"),
-        weight=HATE.weight,
-        seed=config["seed"],
+        given=given(HATE.folder, "method", "number", HATE.training, seed=config["seed"]),
     message:
         "{wildcards.corpus}: train {wildcards.method}, seed {wildcards.number}"
     shell:
-        "biaslab hate-speech experiment train {params.folder}"
-        " --encoder {params.encoder} --identifiers {input.identifiers:q}"
-        " --method {wildcards.method} --number {wildcards.number} {params.options} {params.contexts}"
-        " {params.weight} --seed {params.seed} --threads {threads} > {log} 2>&1"
+        "biaslab step hate-speech.train-classifier --given {params.given:q} --threads {threads} > {log} 2>&1"
 
 
 rule evaluate_classifiers:
@@ -173,7 +135,7 @@ rule evaluate_classifiers:
         rules.prepare_texts.output,
         rules.train_language_model.output,
         HATE.models,
-        identifiers=HATE.file("identifiers"),
+        HATE.file("identifiers"),
     output:
         "results/hate_speech/{corpus}/predictions/{method}.parquet",
         "results/hate_speech/{corpus}/attributions/{method}.tsv",
@@ -188,18 +150,11 @@ rule evaluate_classifiers:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(240),
     params:
-        folder=folder("results/hate_speech/{corpus}"),
-        encoder=folder("results/hate_speech/encoder"),
-        numbers=HATE.numbers_options,
-        contexts=HATE.keys("analysis", "radius", "samples", "faithful_sentences"),
-        seed=config["seed"],
+        given=given(HATE.folder, "method", HATE.evaluation, seed=config["seed"]),
     message:
         "{wildcards.corpus}: test {wildcards.method}"
     shell:
-        "biaslab hate-speech experiment evaluate {params.folder}"
-        " --encoder {params.encoder} --identifiers {input.identifiers:q}"
-        " --method {wildcards.method} {params.numbers} {params.contexts} --seed {params.seed}"
-        " --threads {threads} > {log} 2>&1"
+        "biaslab step hate-speech.evaluate-classifiers --given {params.given:q} --threads {threads} > {log} 2>&1"
 
 
 rule explain_classifiers:
@@ -208,7 +163,7 @@ rule explain_classifiers:
         rules.prepare_texts.output,
         rules.train_language_model.output,
         HATE.first_models,
-        identifiers=HATE.file("identifiers"),
+        HATE.file("identifiers"),
         sentences=HATE.file("sentences"),
     output:
         "results/hate_speech/{corpus}/importance.tsv",
@@ -221,19 +176,11 @@ rule explain_classifiers:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(480),
     params:
-        folder=folder("results/hate_speech/{corpus}"),
-        encoder=folder("results/hate_speech/encoder"),
-        methods=",".join(HATE.explained),
-        contexts=HATE.keys("analysis", "radius", "samples"),
-        n=config["hate_speech"]["analysis"]["sentences"],
-        seed=config["seed"],
+        given=given(HATE.folder, HATE.explanation, seed=config["seed"]),
     message:
         "{wildcards.corpus}: explain the classifiers"
     shell:
-        "biaslab hate-speech experiment explain {params.folder}"
-        " --encoder {params.encoder} --identifiers {input.identifiers:q}"
-        " --sentences {input.sentences:q} --methods {params.methods} --n {params.n} {params.contexts}"
-        " --seed {params.seed} --threads {threads} > {log} 2>&1"
+        "biaslab step hate-speech.explain-classifiers --given {params.given:q} --threads {threads} > {log} 2>&1"
 
 
 rule measure_classifiers:
@@ -246,7 +193,7 @@ rule measure_classifiers:
             kind=["attributions", "faithfulness"],
             method=HATE.encoders,
         ),
-        identifiers=HATE.file("identifiers"),
+        HATE.file("identifiers"),
     output:
         expand(
             "results/hate_speech/{{corpus}}/{name}.tsv",
@@ -270,18 +217,11 @@ rule measure_classifiers:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(30),
     params:
-        folder=folder("results/hate_speech/{corpus}"),
-        encoder=folder("results/hate_speech/encoder"),
-        methods=",".join(HATE.methods),
-        batch_size=HATE.keys("training", "batch_size"),
-        contexts=HATE.keys("regularization", "radius", "samples", "add_itself"),
-        settings=HATE.settings,
+        given=given(HATE.folder, HATE.measurement),
     message:
         "{wildcards.corpus}: measure all classifiers"
     shell:
-        "biaslab hate-speech experiment measure {params.folder}"
-        " --encoder {params.encoder} --identifiers {input.identifiers:q} --methods {params.methods}"
-        " {params.batch_size} {params.contexts} {params.settings} > {log} 2>&1"
+        "biaslab step hate-speech.measure-classifiers --given {params.given:q} > {log} 2>&1"
 
 
 rule hate_speech:

@@ -12,6 +12,7 @@ from biaslab.cli.init import init
 from biaslab.cli.output import outlive_readers
 from biaslab.cli.report import add_report
 from biaslab.cli.run import extras, run
+from biaslab.cli.step import step
 from biaslab.core import processor
 from biaslab.core.errors import InputError, printable
 from biaslab.run.areas import AREAS
@@ -40,6 +41,7 @@ _SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}  # furth
 app.command(context_settings=_SNAKEMAKE)(run)
 app.command(context_settings=_SNAKEMAKE)(extras)
 app.command()(init)
+app.command()(step)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(embeddings.app, name="embeddings")
 for area in AREAS:

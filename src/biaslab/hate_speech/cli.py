@@ -10,7 +10,8 @@ import typer
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import locate
-from biaslab.hate_speech import cli_experiment as hate_speech_experiment
+from biaslab.core.settings import Field
+from biaslab.hate_speech.settings import TrainingSettings
 from biaslab.run.extras import missing_extra
 from biaslab.run.options import Seed, grouped
 from biaslab.run.outputs import To
@@ -29,7 +30,6 @@ app = typer.Typer(
     help="Classifiers of hate speech, what they make of identity terms, and how to train them not to.",
     no_args_is_help=True,
 )
-app.add_typer(hate_speech_experiment.app, name="experiment")
 
 _EXTRA = "neural"
 _MASKED_WORDS = "workflow/resources/masked_words.txt"
@@ -64,20 +64,19 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Training(hate_speech_experiment.Training):
-    """How an encoder is fine-tuned on the user's texts."""
+class Training(TrainingSettings):
+    """The same for a user's texts and a whole encoder, which takes small steps."""
 
     negative_weight: Annotated[
         float | None,
-        typer.Option(
-            help="Weight of a negative text in the loss, where a positive one has 1; by default as many as"
-            " there are positive texts for each negative one, 1 at most."
+        Field(
+            "weight of a negative text in the loss, where a positive one has 1; by default as many as"
+            " there are positive texts for each negative one, 1 at most"
         ),
     ] = None
-    schedule: Annotated[
-        str, typer.Option(help="modern (AdamW, warm-up and decay), or published, as in the paper.")
-    ] = "modern"
-    epochs: Annotated[int, typer.Option(help="Passes over the texts, at most.", min=1)] = 3
+    epochs: Annotated[int, Field("passes over the texts, at most", ge=1)] = 3
+    learning_rate: Annotated[float, Field("largest step size", gt=0)] = 2e-5
+    validate_every: Annotated[int, Field("steps between two validations", ge=1)] = 200
 
 
 @dataclass(frozen=True)
@@ -156,7 +155,6 @@ def train(
     from biaslab.hate_speech import summary
     from biaslab.hate_speech.methods import parse_method
     from biaslab.hate_speech.own_training import OwnSettings, train_own
-    from biaslab.hate_speech.training import TrainingSettings
     from biaslab.text.devices import choose_device, make_deterministic
     from biaslab.text.identifiers import Identifiers, read_identifiers
     from biaslab.text.labelled import read_labelled

@@ -18,6 +18,7 @@ from biaslab.hate_speech.folder import ENCODER_VOCABULARY, Folder
 from biaslab.hate_speech.methods import SOC, Method
 from biaslab.hate_speech.predictions import prediction_table
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
+from biaslab.text.devices import choose_device, make_deterministic
 from biaslab.text.encoder import load_classifier, predict, save_classifier
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
 from biaslab.text.tokens import Tokens
@@ -33,12 +34,17 @@ def model_folder(folder: Path, method: str, seed: int) -> Path:
 
 
 def fit_language_model(
-    folder: Folder, settings: LanguageModelSettings, seed: int, say: Progress = lambda _: None
+    folder: Folder,
+    settings: LanguageModelSettings,
+    seed: int,
+    say: Progress = lambda _: None,
+    threads: int = 1,
 ) -> None:
     """Train the language model that samples contexts, on the texts that encoders are trained on.
 
     Writes ``language_model.safetensors`` and ``language_model.tsv``.
     """
+    make_deterministic(threads)
     validation = folder.splits[VALIDATION].tokens
     model, history = train_language_model(
         folder.train.tokens,
@@ -59,8 +65,9 @@ def train_method(
     contexts: ContextSettings,
     number: int,
     seed: int,
-    device: torch.device,
+    device: torch.device | None = None,
     progress: Callable[[int, int], None] | None = None,
+    threads: int = 1,
 ) -> None:
     """Train one classifier; a training that was killed goes on from its last validation.
 
@@ -73,6 +80,8 @@ def train_method(
     progress : callable, optional
         Takes the steps that are done and how many there are at most.
     """
+    make_deterministic(threads)
+    device = device or choose_device("auto")
     out = model_folder(folder.path, method.name, number)
     training_seed = int(stream(seed, "classifier", number).integers(2**31))
     model = load_classifier(folder.encoder, training_seed)
@@ -98,8 +107,9 @@ def evaluate_method(
     contexts: ContextSettings,
     n_faithful: int,
     seed: int,
-    device: torch.device,
+    device: torch.device | None = None,
     say: Progress = lambda _: None,
+    threads: int = 1,
 ) -> None:
     """Test the classifiers of a method.
 
@@ -112,6 +122,8 @@ def evaluate_method(
     seed : int
         Of the run: contexts and random rankings are the same for every classifier.
     """
+    make_deterministic(threads)
+    device = device or choose_device("auto")
     language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device)
     predictions, attributions, faithful = [], [], []
     for done, number in enumerate(numbers, start=1):

@@ -1,6 +1,7 @@
 """What a classifier finds important, before and after regularization: Table 2 and Figures 3 to 5."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,7 +15,9 @@ from biaslab.hate_speech.experiment import LANGUAGE_MODEL, drawn_rows, model_fol
 from biaslab.hate_speech.explanations import explain_words, phrase_importance
 from biaslab.hate_speech.folder import Folder
 from biaslab.hate_speech.hierarchy import agglomerate
+from biaslab.text.devices import choose_device, make_deterministic
 from biaslab.text.encoder import load_classifier, predict
+from biaslab.text.labelled import read_texts
 from biaslab.text.language_model import BiGRU
 from biaslab.text.tokens import Tokenizer
 
@@ -22,12 +25,13 @@ from biaslab.text.tokens import Tokenizer
 def explain_methods(
     folder: Folder,
     methods: Sequence[str],
-    sentences: Sequence[str],
+    sentences: Path,
     contexts: ContextSettings,
     n: int,
     seed: int,
-    device: torch.device,
+    device: torch.device | None = None,
     say: Callable[[str], None] = lambda _: None,
+    threads: int = 1,
 ) -> None:
     """Explain the first classifier of each method.
 
@@ -37,9 +41,16 @@ def explain_methods(
     ----------
     methods : sequence of str
         Names of methods; the first is the one that ranks are compared with.
+    sentences : path
+        Those whose hierarchies are made, one a line.
+    n : int
+        Test sentences whose every word is explained.
     seed : int
         Of the run: contexts are the same for every classifier.
     """
+    make_deterministic(threads)
+    device = device or choose_device("auto")
+    texts = list(read_texts(sentences)["text"])
     language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device)
     tables, hierarchies = [], []
     for method in methods:
@@ -56,9 +67,7 @@ def explain_methods(
         tables.append(word_importance(words, list(folder.ids)).assign(method=method))
         hierarchies += [
             {"method": method, **found}
-            for found in sentence_hierarchies(
-                model, sentences, contexts, folder.tokenizer, language_model, seed
-            )
+            for found in sentence_hierarchies(model, texts, contexts, folder.tokenizer, language_model, seed)
         ]
         say(f"explained {method}")
     columns = ["method", "word", "is_identifier", "n", "mean_phi", "rank"]

@@ -1,15 +1,13 @@
-"""What the rules of the area ask for: files and options of a step, from its wildcards."""
+"""What the rules of the area ask for: files of a step, and what it is given, from its wildcards."""
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any
 
-from biaslab.hate_speech.area import PROBES, encoder_files
+from biaslab.hate_speech.area import PROBES, RANDOM, encoder_files
 from biaslab.hate_speech.methods import VANILLA
 from biaslab.hate_speech.schedules import PAPER
 from biaslab.hate_speech.settings import PUBLISHED
-from biaslab.run.command import options
 from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
 from biaslab.run.sources import file_of
@@ -68,22 +66,33 @@ class Inputs:
         folder = f"results/hate_speech/{wildcards.corpus}/models/{wildcards.method}"
         return [f"{folder}/{number}/model.safetensors" for number in self.numbers(wildcards.method)]
 
-    def numbers_options(self, wildcards: Any) -> list[str]:
-        """Return the numbers of the trainings of a method."""
-        return options({"numbers": list(self.numbers(wildcards.method))})
-
     def first_models(self, wildcards: Any) -> list[str]:
         """Return the weights of the first training of each method that is explained."""
         folder = f"results/hate_speech/{wildcards.corpus}/models"
         return [f"{folder}/{method}/0/model.safetensors" for method in self.explained]
 
-    def encoder_files(self) -> dict[str, str]:
-        """Return the files that the encoder is made of, by their part."""
-        return {part: self._file(source) for part, source in encoder_files(self.section).items() if source}
+    def encoder_files(self) -> list[str]:
+        """Return the files that the encoder is made of."""
+        return [self._file(source) for source in encoder_files(self.section).values() if source]
 
-    def encoder_options(self) -> list[str]:
-        """Return these files, and how many layers are kept."""
-        return options({**self.encoder_files(), "layers": self.section["encoder"]["layers"]})
+    def encoder(self, _: Any) -> dict[str, Any]:
+        """Return what the encoder is made of, and how many layers are kept."""
+        files = encoder_files(self.section)
+        return {
+            "files": {part: source and self._file(source) for part, source in files.items()},
+            "weights": "pretrained" if files["weights"] else RANDOM,
+            "layers": self.section["encoder"]["layers"],
+        }
+
+    def folder(self, wildcards: Any) -> dict[str, Any]:
+        """Return the folder of a corpus, as the steps open it."""
+        return {
+            "folder": {
+                "path": f"results/hate_speech/{wildcards.corpus}",
+                "encoder": "results/hate_speech/encoder",
+                "identifiers_file": self.file("identifiers")(wildcards),
+            }
+        }
 
     def file(self, part: str) -> Callable[[Any], str | list[str]]:
         """Return a function that gives a file of a corpus; none where the configuration names none."""
@@ -98,50 +107,74 @@ class Inputs:
         """Return the files that the texts of a corpus are read from."""
         return list(self._files_of(wildcards.corpus).values())
 
-    def source_options(self, wildcards: Any) -> list[str]:
+    def source(self, wildcards: Any) -> dict[str, Any]:
         """Return how a corpus is read and split."""
-        return options(self._source(wildcards.corpus))
+        return {"source": self._source(wildcards.corpus)}
 
     def probe_files(self, wildcards: Any) -> list[str]:
         """Return the files of the further test sets of a corpus."""
         others = [file for name in self._others(wildcards.corpus) for file in self._files_of(name).values()]
         return [*self._probes(wildcards.corpus).values(), *others]
 
-    def probe_options(self, wildcards: Any) -> list[str]:
+    def probes(self, wildcards: Any) -> dict[str, Any]:
         """Return the further test sets of a corpus, and how many texts of each set are used."""
         others = {name: self._source(name) for name in self._others(wildcards.corpus)}
-        limits = {f"{name}_limit": limit for name, limit in self.section["limits"].items()}
-        described = {"others": json.dumps(others, sort_keys=True)} if others else {}
-        return options({**self._probes(wildcards.corpus), **described, **limits})
+        return {"probes": self._probes(wildcards.corpus), "others": others, "limits": self.section["limits"]}
 
-    def keys(self, part: str | None, *keys: str) -> list[str]:
-        """Return keys of a part of the section, or of the section itself, as options.
+    def linear(self, wildcards: Any) -> dict[str, Any]:
+        """Return how linear models are measured."""
+        effort = {"n_splits": self.section["linear_splits"], "n_subsets": self.section["removal_subsets"]}
+        return {"effort": {**effort, **self._weight(wildcards), "seed": self.plan.config["seed"]}}
 
-        A key that is true becomes a switch without a value; one that is false, nothing.
-        """
-        section = self.section[part] if part else self.section
-        switches = [f"--{key.replace('_', '-')}" for key in keys if section[key] is True]
-        values = {key: section[key] for key in keys if not isinstance(section[key], bool)}
-        return [*options(values), *switches]
+    def language_model(self, _: Any) -> dict[str, Any]:
+        """Return how the language model is made."""
+        return {"settings": self.section["language_model"]}
 
-    def weight(self, wildcards: Any) -> list[str]:
-        """Return the weight of a negative sentence in a corpus."""
-        return options({"negative_weight": self.section["corpora"][wildcards.corpus]["negative_weight"]})
+    def training(self, wildcards: Any) -> dict[str, Any]:
+        """Return how classifiers are fine-tuned."""
+        settings = self.section["training"] | self._weight(wildcards)
+        return {"settings": settings, "contexts": self.section["regularization"]}
 
-    def settings(self, wildcards: Any) -> list[str]:
-        """Return what trainings and explanations of a corpus are made with, as numbers in JSON."""
+    def evaluation(self, wildcards: Any) -> dict[str, Any]:
+        """Return which trainings of a method are tested, and how they are explained."""
+        n = self.section["analysis"]["faithful_sentences"]
+        return {"numbers": list(self.numbers(wildcards.method)), "contexts": self._analysis, "n_faithful": n}
+
+    def explanation(self, _: Any) -> dict[str, Any]:
+        """Return which methods are explained, and how."""
+        n = self.section["analysis"]["sentences"]
+        return {"methods": self.explained, "contexts": self._analysis, "n": n}
+
+    def measurement(self, wildcards: Any) -> dict[str, Any]:
+        """Return what is measured of all methods."""
+        return {
+            "methods": self.methods,
+            "contexts": self.section["regularization"],
+            "batch_size": self.section["training"]["batch_size"],
+            "settings": self.settings(wildcards.corpus),
+        }
+
+    def settings(self, corpus: str) -> dict[str, float]:
+        """Return what trainings and explanations of a corpus are made with, as numbers."""
         training, section = self.section["training"], self.section
         numbers = {
             "encoder_pretrained": int(encoder_files(section)["weights"] is not None),
             "seeds": section["seeds"],
-            "positive_weight": 1 / section["corpora"][wildcards.corpus]["negative_weight"],
+            "positive_weight": 1 / section["corpora"][corpus]["negative_weight"],
             "published_schedule": int(training["schedule"] == PUBLISHED),
             "published_stop": int(training["stop"] == PAPER),
         }
         numbers |= {key: training[key] for key in _TRAINING}
         for part, keys in _CONTEXTS.items():
             numbers |= {f"{part}_{key}": section[part][key] for key in keys}
-        return options({"settings": json.dumps(numbers, sort_keys=True)})
+        return numbers
+
+    @property
+    def _analysis(self) -> dict[str, int]:
+        return {key: self.section["analysis"][key] for key in ("radius", "samples")}
+
+    def _weight(self, wildcards: Any) -> dict[str, float]:
+        return {"negative_weight": self.section["corpora"][wildcards.corpus]["negative_weight"]}
 
     def _others(self, corpus: str) -> list[str]:
         """Return the corpora whose test sets a corpus is tested on, too."""
@@ -159,10 +192,10 @@ class Inputs:
         return {key: self._file(source) for key, source in self._sources_of(corpus).items()}
 
     def _source(self, corpus: str) -> dict[str, str]:
-        """Return how a corpus is read and split, by the names of the options."""
         settings = self.section["corpora"][corpus]
-        how = {key: settings[key] for key in ("format", "positive", "split") if settings[key]}
-        return how | self._files_of(corpus)
+        how = {key: settings[key] for key in ("format", "positive", "split")}
+        train, *others = self._files_of(corpus).items()
+        return how | {"train": train[1]} | dict(others)
 
     def _probes(self, corpus: str) -> dict[str, str]:
         sources = {name: self.section[name] for name in PROBES}

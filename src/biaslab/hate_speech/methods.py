@@ -56,6 +56,11 @@ class Method:
     quirks: frozenset[str] = frozenset()
     fold: tuple[int, int] | None = None
 
+    @classmethod
+    def parse(cls, name: str) -> "Method":
+        """Return the method that a name says."""
+        return parse_method(name)
+
     @property
     def is_encoder(self) -> bool:
         """Whether it is an encoder, and not a bag of words."""

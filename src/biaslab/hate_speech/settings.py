@@ -2,59 +2,39 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from biaslab.core.errors import InputError, suggest
-from biaslab.hate_speech.schedules import PAPER, STOPS
+from biaslab.core.settings import Field, check
+from biaslab.hate_speech.schedules import PAPER
 
-PUBLISHED, MODERN = SCHEDULES = ("published", "modern")
+PUBLISHED, MODERN = "published", "modern"
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How a classifier is trained.
+    """How encoders are fine-tuned; the defaults suit one layer and few steps."""
 
-    Attributes
-    ----------
-    schedule : str
-        One of `SCHEDULES`.
-    epochs : int
-        How many are planned.
-    batch_size : int
-        Sentences of a step.
-    learning_rate : float
-        At the end of the warm-up.
-    negative_weight : float
-        Weight of a negative sentence in the loss; that of a positive one is 1.
-    validate_every : int
-        Steps from one validation to the next.
-    halvings : int
-        How often the published schedule halves the learning rate.
-    stop : str
-        One of `biaslab.hate_speech.schedules.STOPS`.
-    max_steps : int, optional
-        Steps after which training ends, if not before. The published schedule goes on planning all epochs.
-    """
-
-    schedule: str = PUBLISHED
-    epochs: int = 20
-    batch_size: int = 32
-    learning_rate: float = 2e-5
-    negative_weight: float = 0.125
-    validate_every: int = 200
-    halvings: int = 5
-    stop: str = PAPER
-    max_steps: int | None = None
+    negative_weight: Annotated[
+        float, Field("weight of a negative text in the loss, where a positive one has 1", gt=0, le=1)
+    ] = 0.125
+    schedule: Annotated[
+        Literal["published", "modern"],
+        Field("published: as the paper and its code; modern: AdamW with linear warm-up and decay"),
+    ] = MODERN
+    epochs: Annotated[int, Field("passes over the training sentences, at most", ge=1)] = 2
+    batch_size: Annotated[int, Field("sentences of a step", ge=1)] = 32
+    learning_rate: Annotated[float, Field("largest step size", gt=0)] = 0.001
+    validate_every: Annotated[int, Field("steps between two validations", ge=1)] = 25
+    halvings: Annotated[
+        int, Field("how often the step size is halved before training stops (published only)", ge=1)
+    ] = 5
+    stop: Annotated[
+        Literal["paper", "code"],
+        Field("paper: stop at that halving; code: at the next one (published only)"),
+    ] = PAPER
 
     def __post_init__(self) -> None:
-        for name, known in (("schedule", SCHEDULES), ("stop", STOPS)):
-            value = getattr(self, name)
-            if value not in known:
-                raise InputError(
-                    f"{name}: '{value}' is unknown{suggest(value, known)}; write one of {', '.join(known)}"
-                )
-        for name, value in vars(self).items():
-            if isinstance(value, int | float) and not value > 0:
-                raise InputError(f"{name}: {value} is not positive; write a positive number")
+        check(self)
 
 
 @dataclass(frozen=True)
@@ -79,14 +59,7 @@ class Plan:
     @property
     def n_steps(self) -> int:
         """Steps that may be taken."""
-        planned = self.settings.epochs * self.steps_per_epoch
-        return min(planned, self.settings.max_steps or planned)
-
-    @property
-    def budget(self) -> int:
-        """Steps that warm-up and decay are planned over."""
-        is_published = self.settings.schedule == PUBLISHED
-        return self.settings.epochs * self.steps_per_epoch if is_published else self.n_steps
+        return self.settings.epochs * self.steps_per_epoch
 
     @property
     def validate_every(self) -> int:

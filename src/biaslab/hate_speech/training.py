@@ -188,7 +188,7 @@ class _Run:
     def take_step(self) -> None:
         """Take one step against the gradient of the next batch."""
         losses = self._objective.backward(self.step)
-        factor = self._patience.factor * warmup_linear(self.step, self.plan.budget)
+        factor = self._patience.factor * warmup_linear(self.step, self.plan.n_steps)
         self._rate = self._settings.learning_rate * factor
         self._optimizer.step(self._rate)
         self._losses.append(losses)

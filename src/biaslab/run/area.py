@@ -176,6 +176,8 @@ class Area:
         Takes the configuration; says, a line each, what the experiments will do.
     items : sequence of Item
         Its tables and figures.
+    steps : mapping of str to str
+        The functions of its steps, ``"MODULE:FUNCTION"``, by the names that its rules call them.
     labels : tuple of str
         What a report calls a unit and a test.
     reader : str
@@ -197,6 +199,7 @@ class Area:
     choose: Callable[[Given], Units]
     summaries: Callable[[Mapping[str, Any]], Sequence[str]]
     items: Sequence[Item]
+    steps: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[str, str] = ("unit", "test")
     reader: str = "biaslab.run.reports:Results"
     workload: str = ""

@@ -6,11 +6,12 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, get_type_hints
+from typing import Annotated, get_args, get_type_hints
 
 import typer
 
 from biaslab.core.errors import InputError
+from biaslab.core.settings import choices_of, fields_of, said_of
 from biaslab.run.outputs import To
 
 Seed = Annotated[int, typer.Option(help="Seed of the whole run; every random stream derives from it.", min=0)]
@@ -94,9 +95,20 @@ def numbers(text: str, option: str, kind: type, example: str) -> list:
         raise InputError(f"{option} {text}: not {what}; write for instance {example}") from error
 
 
+def _option(kind: object) -> object:
+    """Return the annotation of a field for Typer: what is said of a setting becomes an option."""
+    said = said_of(kind)
+    if said is None:
+        return kind
+    choices = choices_of(kind)
+    text = said.description if choices else said.description[:1].upper() + said.description[1:]
+    plain = str if choices else get_args(kind)[0]
+    return Annotated[plain, typer.Option(help=f"{text}.", min=said.ge, max=said.le)]
+
+
 def _fields(group: type) -> list[inspect.Parameter]:
     """Return the fields of a dataclass as parameters."""
-    hints = get_type_hints(group, include_extras=True)
+    hints = {name: _option(kind) for name, kind in fields_of(group).items()}
     return [
         inspect.Parameter(
             field.name,

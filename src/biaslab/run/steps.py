@@ -1,37 +1,132 @@
-"""The code behind each step of the workflow, derived from the command that the step's rule calls.
+"""The steps of the workflow: what they run, what they are given, and a digest of the code behind each.
 
-A step is one verb of ``biaslab``. Its digest covers the function of the verb, what this function refers to in
-its own module and among the shared options, and every module that these import, as `biaslab.run.code` says.
-Of ``biaslab AREA report`` it covers the modules that the area's items name.
+A step is a function: ``biaslab step AREA.NAME --given JSON`` calls what `Area.steps` names. Its digest is
+that of the function's module and of all that it imports, as `biaslab.run.code` says. Of a verb of ``biaslab``
+a digest covers the function of the verb, what this function refers to in its own module and among the shared
+options, and what these import. Of ``biaslab AREA report`` it covers the modules that the area's items name.
 """
 
 import ast
 import contextlib
 import hashlib
+import importlib
+import inspect
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from biaslab.core import processor
 from biaslab.core.cache import cache_folder, is_only_ours, make_private
-from biaslab.core.errors import InputError
+from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import write_text
+from biaslab.core.settings import build_all
 from biaslab.run import code
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
+from biaslab.run.root import located
 
 OPTIONS = "biaslab.run.options"
 REPORT = "biaslab.cli.report"
 """The module of the verb ``report``, which every area has."""
 
+STEP = "step"
+"""The verb that calls a step."""
+
 _COMMAND = re.compile(r"\bbiaslab((?: [a-z][a-z0-9-]*)+)")
+_STEP = re.compile(rf"\bbiaslab {STEP} (\S+)")
+
+
+def function_of(name: str) -> str:
+    """Return the function of a step, ``"MODULE:FUNCTION"``, by its name, ``"AREA.NAME"``."""
+    area, _, short = name.partition(".")
+    steps = load_area(area.replace("-", "_")).steps if area.replace("-", "_") in AREAS else {}
+    if short not in steps:
+        known = [f"{area}.{one}" for one in steps] or [f"{one.replace('_', '-')}.NAME" for one in AREAS]
+        raise InputError(f"there is no step '{name}'{suggest(name, known)}; known: {', '.join(known)}")
+    return steps[short]
+
+
+def run_step(name: str, given: str, threads: int | None, say: Callable[[str], None]) -> None:
+    """Call the function of a step.
+
+    It gets what is given as the types that its annotations ask for; besides, where it asks for them,
+    `threads`, and `say`, which takes a line of progress.
+
+    Parameters
+    ----------
+    given : str
+        A mapping in JSON: values by the names of the function's parameters. A text that names a file which
+        only the repository has stands for its path there.
+    """
+    module, _, function_name = function_of(name).partition(":")
+    function = getattr(importlib.import_module(module), function_name)
+    kinds = get_type_hints(function, include_extras=True)
+    parameters = inspect.signature(function).parameters
+    made = build_all({key: kinds[key] for key in parameters if key in kinds}, _located(_read_given(given)))
+    made |= {key: value for key, value in (("threads", threads), ("say", say)) if key in parameters and value}
+    missing = [k for k, p in parameters.items() if p.default is inspect.Parameter.empty and k not in made]
+    if missing:
+        raise InputError(f"--given: the step {name} needs {', '.join(missing)} as well")
+    function(**made)
+
+
+def _read_given(text: str) -> dict[str, Any]:
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"--given: not valid JSON ({error}); take the rule's own line") from error
+    if not isinstance(values, dict):
+        raise InputError("--given: not a mapping in JSON; take the rule's own line")
+    return values
+
+
+def given(*makers: Callable[[Any], Mapping[str, Any]] | str, **values: Any) -> Callable[..., str]:
+    """Return the parameter of a rule that tells its step what it is given: a function that writes JSON.
+
+    The step is told the rule's named inputs and outputs, too; an empty list of files is left out.
+
+    Parameters
+    ----------
+    *makers : callable or str
+        Functions of the wildcards that return further values by name; or names of wildcards to tell.
+    **values
+        Further values; in a text wildcards are filled in.
+    """
+
+    def told(wildcards: Any, input: Any, output: Any) -> str:
+        told = {name: file if isinstance(file, str) else list(file) for name, file in _named(input, output)}
+        told = {name: file for name, file in told.items() if file != []}
+        for maker in makers:
+            told |= {maker: wildcards[maker]} if isinstance(maker, str) else maker(wildcards)
+        fill = {name: str(value) for name, value in wildcards.items()}
+        told |= {name: v.format(**fill) if isinstance(v, str) else v for name, v in values.items()}
+        return json.dumps(told, sort_keys=True)
+
+    return told
+
+
+def _named(*files: Any) -> list[tuple[str, Any]]:
+    return [pair for some in files for pair in some.items()]
+
+
+def _located(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _located(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_located(inner) for inner in value]
+    return located(value) if isinstance(value, str) else value
 
 
 def verb_of(command: str) -> str:
-    """Return the verb that a shell command calls, e.g. ``"origins measure-baseline"``; "" for none."""
+    """Return the verb that a shell command calls, e.g. ``"origins measure-baseline"``; "" for none.
+
+    That of a step is ``"step AREA.NAME"``.
+    """
+    if step := _STEP.search(command):
+        return step[0].removeprefix("biaslab ")
     found = _COMMAND.search(command)
     if found is None:
         return ""
@@ -57,6 +152,8 @@ def step_digest(verb: str, package: Path = code.PACKAGE) -> str:
 def verb_code(verb: str, package: Path = code.PACKAGE) -> tuple[list[str], list[str]]:
     """Return what a verb runs: modules (without what they import in turn), and code of its own."""
     area, _, rest = verb.partition(" ")
+    if area == STEP:
+        return [function_of(rest).partition(":")[0]], [function_of(rest)]
     place = _locate(tuple(verb.split()), package)
     if place is None:
         raise InputError(f"there is no command 'biaslab {verb}'")

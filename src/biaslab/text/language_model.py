@@ -43,8 +43,8 @@ class LanguageModelSettings:
         Adam's.
     batch_size : int
         Texts a step.
-    embedding, hidden : int
-        Width of the embedding and of a GRU's state.
+    width : int
+        Of the embedding and of a GRU's state.
     vocabulary : {"texts", "encoder"}
         Tokens that the model knows: those of its training texts and the special ones, or all of the encoder
         (as published; the softmax then costs as much more as the vocabulary is larger).
@@ -53,8 +53,7 @@ class LanguageModelSettings:
     epochs: int = 20
     learning_rate: float = 2e-4
     batch_size: int = 32
-    embedding: int = 300
-    hidden: int = 300
+    width: int = 300
     vocabulary: str = "texts"
 
 
@@ -181,8 +180,8 @@ def train_language_model(
         known_tokens(tokens, tokenizer, settings.vocabulary),
         len(tokenizer.vocabulary),
         tokenizer.unk,
-        settings.embedding,
-        settings.hidden,
+        settings.width,
+        settings.width,
     ).initialize(seed)
     model.to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=settings.learning_rate, fused=True)

@@ -10,7 +10,7 @@ from biaslab.core.errors import InputError
 from biaslab.hate_speech.checkpoints import load_checkpoint, save_checkpoint
 from refusals import assert_file_refused
 
-IDENTITY = {"method": "soc-0.1", "seed": 3, "learning_rate": 2e-5, "max_steps": None}
+IDENTITY = {"method": "soc-0.1", "seed": 3, "learning_rate": 2e-5, "halvings": None}
 STATE = {"step": 200, "history": [[200, 0.1 + 0.2, True]], "best": -1.0}
 TENSORS = {"model.a": torch.randn(3, 2).T, "best.a": torch.zeros(0), "step": torch.tensor(2.0)}
 
@@ -43,7 +43,7 @@ def test_there_may_be_none(tmp_path):
     [
         ({"seed": 4}, "seed = 3, not 4"),
         ({"method": "soc-1"}, "method = soc-0.1, not soc-1"),
-        ({"max_steps": 10}, "max_steps = None, not 10"),
+        ({"halvings": 10}, "halvings = None, not 10"),
         ({"halvings": 5}, "halvings = None, not 5"),
     ],
 )

@@ -30,7 +30,7 @@ CONTEXTS = ContextSettings(radius=2, samples=2, add_itself=True)
 SETTINGS = TrainingSettings(
     schedule="modern", epochs=2, batch_size=16, validate_every=2, learning_rate=1e-3, negative_weight=0.5
 )
-LANGUAGE_MODEL = LanguageModelSettings(epochs=2, embedding=4, hidden=4)
+LANGUAGE_MODEL = LanguageModelSettings(epochs=2, width=4)
 FILES = ("config.json", "vocab.txt", "model.safetensors", "history.tsv")
 
 

@@ -20,7 +20,8 @@ from biaslab.text.encoder import load_classifier, predict, score
 from biaslab.text.language_model import LanguageModelSettings, train_language_model
 from hate_speech_experiment_data import RESOURCES, TERMS, example_encoder, example_folder
 
-SENTENCES = (RESOURCES / "sentences_example.txt").read_text(encoding="utf-8").splitlines()
+FILE = RESOURCES / "sentences_example.txt"
+SENTENCES = FILE.read_text(encoding="utf-8").splitlines()
 SOC = ContextSettings(radius=2, samples=2)
 CPU = torch.device("cpu")
 
@@ -32,7 +33,7 @@ def folder(tmp_path_factory):
     folder = example_folder(path, example_encoder(path / "encoder"), limits=(40, 12, 30))
     for seed, method in enumerate(("vanilla", "soc-0.1")):
         example_encoder(folder.path / f"models/{method}/0", seed=seed)
-    settings = LanguageModelSettings(epochs=1, embedding=4, hidden=4)
+    settings = LanguageModelSettings(epochs=1, width=4)
     tokens = folder.train.tokens
     train_language_model(tokens, tokens, folder.tokenizer, settings, seed=1)[0].save(
         folder.path / "language_model.safetensors"
@@ -44,7 +45,7 @@ def folder(tmp_path_factory):
 def explained(folder):
     said = []
     methods = ["vanilla", "soc-0.1"]
-    explain_methods(folder, methods, SENTENCES, SOC, 6, 3, CPU, said.append)
+    explain_methods(folder, methods, FILE, SOC, 6, 3, CPU, said.append)
     table = read_tsv(folder.path / "importance.tsv")
     return table, json.loads((folder.path / "hierarchies.json").read_text(encoding="utf-8")), said
 
@@ -120,5 +121,5 @@ def occluded(model, tokenizer, sentence, start, end):
 def test_explanations_repeat_to_the_byte(folder, explained):
     files = ("importance.tsv", "hierarchies.json")
     before = [(folder.path / name).read_bytes() for name in files]
-    explain_methods(folder, ["vanilla", "soc-0.1"], SENTENCES, SOC, 6, 3, CPU)
+    explain_methods(folder, ["vanilla", "soc-0.1"], FILE, SOC, 6, 3, CPU)
     assert [(folder.path / name).read_bytes() for name in files] == before

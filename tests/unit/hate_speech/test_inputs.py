@@ -1,19 +1,24 @@
-"""Files and options of the steps, and that the commands of the steps understand them."""
+"""Files of the steps, what they are given, and that their functions take it."""
 
+import importlib
 import json
 import re
-import shlex
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_type_hints
 
 import pytest
-from typer.testing import CliRunner
 
-from biaslab.core.errors import InputError
-from biaslab.hate_speech import cli_experiment
+from biaslab.core.settings import build_all
+from biaslab.hate_speech.area import AREA
 from biaslab.hate_speech.inputs import Inputs
 from biaslab.hate_speech.methods import parse_method
 from hate_speech_experiment_data import RESOURCES, plan_of
+
+pytest.importorskip("torch")
+
+from biaslab.hate_speech.contexts import ContextSettings
+from biaslab.hate_speech.folder import Folder
 
 STORMFRONT = SimpleNamespace(corpus="stormfront")
 EXAMPLE = SimpleNamespace(corpus="example")
@@ -25,19 +30,13 @@ def inputs(monkeypatch, tmp_path):
     return lambda *what: Inputs(plan_of(monkeypatch, *what))
 
 
-def run_step(monkeypatch, step, module, function, arguments):
-    """Call a command as a rule does; return what it hands to the function that does the work."""
-    taken = {}
-
-    def take(*values, **named):
-        taken.update(values=values, **named)
-
-    monkeypatch.setattr(f"biaslab.hate_speech.{module}.{function}", take)
-    words = shlex.split(" ".join(arguments))
-    common = ["results/x", "--encoder", "e", "--identifiers", "i.yaml"]
-    result = CliRunner().invoke(cli_experiment.app, [step, *common, *words], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return taken["values"]
+def given_to(name, found, maker, wildcards=EXAMPLE):
+    """Return what the function of a step is given, by name, and the names of all that it takes."""
+    module, _, function = AREA.steps[name].partition(":")
+    function = getattr(importlib.import_module(module), function)
+    kinds = {k: v for k, v in get_type_hints(function, include_extras=True).items() if k != "return"}
+    told = json.loads(json.dumps({**found.folder(wildcards), **maker(wildcards)}))
+    return SimpleNamespace(**build_all(kinds, told))
 
 
 def test_methods_are_those_compared_ablations_and_held_out_parts(inputs):
@@ -80,7 +79,7 @@ def test_every_kind_of_method_has_its_number_of_trainings(inputs):
     fold = SimpleNamespace(corpus="example", method="soc-0.1@fold1.2")
     folder = "results/hate_speech/example/models"
     assert found.models(fold) == [f"{folder}/soc-0.1@fold1.2/{n}/model.safetensors" for n in range(3)]
-    assert found.numbers_options(fold) == ["--numbers 0,1,2"]
+    assert found.evaluation(fold)["numbers"] == [0, 1, 2]
     first = [f"{folder}/vanilla/0/model.safetensors", f"{folder}/soc-0.1/0/model.safetensors"]
     assert found.first_models(fold) == first
 
@@ -100,130 +99,93 @@ def test_files_of_a_corpus(inputs):
 
 def test_an_encoder_of_drawn_weights_has_no_file_with_weights(inputs):
     drawn = inputs("encoder: {weights: random, layers: null}")
-    assert set(drawn.encoder_files()) == {"config", "vocabulary"}
-    assert [option.split()[0] for option in drawn.encoder_options()] == ["--config", "--vocabulary"]
+    assert len(drawn.encoder_files()) == 2
+    found = drawn.encoder(None)
+    assert (found["files"]["weights"], found["weights"], found["layers"]) == (None, "random", None)
     three = inputs("encoder: {layers: 3}")
-    assert set(three.encoder_files()) == {"config", "vocabulary", "weights"}
-    assert three.encoder_options()[-1] == "--layers 3"
+    assert three.encoder_files() == list(three.encoder(None)["files"].values())
+    assert (three.encoder(None)["weights"], three.encoder(None)["layers"]) == ("pretrained", 3)
 
 
 def test_further_test_sets_that_are_absent_are_left_out(inputs):
     whole = inputs("")
-    names = {option.split()[0] for option in whole.probe_options(STORMFRONT)}
-    assert names >= {"--hatecheck", "--fuzzed", "--nonfuzzed", "--news", "--others"}
+    assert set(whole.probes(STORMFRONT)["probes"]) == {"hatecheck", "fuzzed", "nonfuzzed", "news"}
+    assert list(whole.probes(STORMFRONT)["others"]) == ["ghc"]
     assert len(whole.probe_files(STORMFRONT)) == 4 + 3  # the three files of the other corpus
     absent = dict.fromkeys(("hatecheck", "toxicity-fuzzed", "news-identity", "ghc-dev"), "gone")
     rest = inputs("", absent)
     assert [Path(file).parent.name for file in rest.probe_files(STORMFRONT)] == ["toxicity-nonfuzzed"]
-    options = " ".join(rest.probe_options(STORMFRONT))
-    assert "--nonfuzzed" in options
-    for name in ("--hatecheck", "--fuzzed", "--news", "--others"):
-        assert name not in options.split()
+    assert list(rest.probes(STORMFRONT)["probes"]) == ["nonfuzzed"]
+    assert rest.probes(STORMFRONT)["others"] == {}
 
 
 def test_a_corpus_is_no_further_test_set_of_its_own(inputs):
-    options = shlex.split(" ".join(inputs("run: [stormfront, ghc, example]").probe_options(STORMFRONT)))
-    assert list(json.loads(options[options.index("--others") + 1])) == ["ghc"]
-    options = shlex.split(" ".join(inputs("run: [example]").probe_options(EXAMPLE)))
-    assert sorted(json.loads(options[options.index("--others") + 1])) == ["ghc", "stormfront"]
+    assert list(inputs("run: [stormfront, ghc, example]").probes(STORMFRONT)["others"]) == ["ghc"]
+    assert sorted(inputs("run: [example]").probes(EXAMPLE)["others"]) == ["ghc", "stormfront"]
 
 
-def test_keys_become_options_and_what_is_true_a_switch(inputs):
-    found = inputs("{regularization: {radius: 2, add_itself: true}, linear_splits: 6}")
-    assert found.keys("regularization", "radius", "add_itself") == ["--radius 2", "--add-itself"]
-    off = inputs("regularization: {samples: 7, add_itself: false}")
-    assert off.keys("regularization", "samples", "add_itself") == ["--samples 7"]
-    assert found.keys(None, "linear_splits") == ["--linear-splits 6"]
-    assert found.weight(EXAMPLE) == ["--negative-weight 0.5"]
-    assert found.weight(STORMFRONT) == ["--negative-weight 0.125"]
-
-
-def test_the_step_of_texts_gets_corpus_probes_and_limits(inputs, monkeypatch):
-    pytest.importorskip("tokenizers")
+def test_the_step_of_texts_gets_corpus_probes_and_limits(inputs):
     found = inputs(
         "{run: [stormfront, example], limits: {train: 50, validation: 30, test: 40, probes: null}}"
     )
-    arguments = [*found.source_options(EXAMPLE), *found.probe_options(EXAMPLE), "--seed 7"]
-    folder, source, probes, others, limits, seed = run_step(
-        monkeypatch, "texts", "preparation", "prepare", arguments
-    )
-    assert (folder.path, folder.encoder) == (Path("results/x"), Path("e"))
+    source = given_to("prepare-texts", found, found.source).source
     assert (source.format, source.train, source.split) == ("table", RESOURCES / "example.csv", "random")
-    assert set(probes) == {"news", "hatecheck", "fuzzed", "nonfuzzed"}
-    assert probes["news"] == RESOURCES / "example_news.jsonl"
-    assert {name: other.format for name, other in others.items()} == {
-        "stormfront": "stormfront",
-        "ghc": "ghc",
-    }
-    assert others["ghc"].is_released_split
-    assert not others["stormfront"].is_released_split
+    given = given_to("prepare-texts", found, found.probes)
+    assert given.folder == Folder(
+        Path("results/hate_speech/example"),
+        Path("results/hate_speech/encoder"),
+        RESOURCES / "identifiers_example.yaml",
+    )
+    assert set(given.probes) == {"news", "hatecheck", "fuzzed", "nonfuzzed"}
+    assert given.probes["news"] == RESOURCES / "example_news.jsonl"
+    formats = {name: other.format for name, other in given.others.items()}
+    assert formats == {"stormfront": "stormfront", "ghc": "ghc"}
+    assert given.others["ghc"].is_released_split
+    assert not given.others["stormfront"].is_released_split
+    limits = given.limits
     assert (limits.train, limits.validation, limits.test, limits.probes) == (50, 30, 40, None)
-    assert seed == 7
 
 
-def test_the_step_of_linear_models_gets_its_numbers(inputs, monkeypatch):
-    pytest.importorskip("tokenizers")
+def test_the_step_of_linear_models_gets_its_numbers(inputs):
     found = inputs("{linear_splits: 4, removal_subsets: 3}")
-    keys = found.keys(None, "linear_splits", "removal_subsets")
-    arguments = [*found.source_options(STORMFRONT), *keys, *found.weight(STORMFRONT), "--seed 7"]
-    _, source, effort, _ = run_step(monkeypatch, "linear", "linear_experiment", "run_linear", arguments)
+    source = given_to("train-linear", found, found.source, STORMFRONT).source
     assert (source.format, source.positive) == ("stormfront", None)
-    assert (effort.n_splits, effort.n_subsets, effort.negative_weight, effort.seed) == (4, 3, 0.125, 7)
+    effort = given_to("train-linear", found, found.linear, STORMFRONT).effort
+    assert (effort.n_splits, effort.n_subsets, effort.negative_weight, effort.seed) == (4, 3, 0.125, 1)
 
 
-def test_the_step_of_training_gets_settings_and_contexts(inputs, monkeypatch):
-    for name in ("torch", "tokenizers", "safetensors"):
-        pytest.importorskip(name)
-    monkeypatch.setattr("biaslab.text.devices.make_deterministic", lambda _: None)
+def test_the_steps_of_training_get_settings_and_contexts(inputs):
     training = "schedule: published, learning_rate: 0.00002, epochs: 7, stop: code"
     more = "batch_size: 16, validate_every: 19, halvings: 4"
     contexts = "{radius: 3, samples: 4, add_itself: true}"
     found = inputs(f"{{training: {{{training}, {more}}}, regularization: {contexts}}}")
+    given = given_to("train-classifier", found, found.training)
     keys = "schedule", "epochs", "batch_size", "learning_rate", "validate_every", "halvings", "stop"
-    contexts = found.keys("regularization", "radius", "samples", "add_itself")
-    arguments = [*found.keys("training", *keys), *contexts, *found.weight(EXAMPLE)]
-    arguments += ["--method soc-0.1@sum", "--number 2", "--seed 7", "--threads 1", "--device cpu"]
-    _, method, settings, contexts, number, seed, _ = run_step(
-        monkeypatch, "train", "experiment", "train_method", arguments
-    )
-    assert (method.name, number, seed) == ("soc-0.1@sum", 2, 7)
-    chosen = [getattr(settings, key) for key in (*keys, "negative_weight")]
+    chosen = [getattr(given.settings, key) for key in (*keys, "negative_weight")]
     assert chosen == ["published", 7, 16, 2e-5, 19, 4, "code", 0.5]
-    assert (contexts.radius, contexts.samples, contexts.add_itself) == (3, 4, True)
+    assert given.contexts == ContextSettings(3, 4, True)
+    found = inputs("language_model: {epochs: 4, learning_rate: 0.5, width: 6, vocabulary: encoder}")
+    model = given_to("train-language-model", found, found.language_model).settings
+    assert (model.epochs, model.learning_rate, model.width, model.vocabulary) == (4, 0.5, 6, "encoder")
 
 
-def test_the_step_of_testing_gets_trainings_contexts_and_sentences(inputs, monkeypatch):
-    for name in ("torch", "tokenizers", "safetensors"):
-        pytest.importorskip(name)
-    monkeypatch.setattr("biaslab.text.devices.make_deterministic", lambda _: None)
-    found = inputs("{seeds: 3, analysis: {radius: 6, samples: 4, faithful_sentences: 9}}")
+def test_the_step_of_testing_gets_trainings_contexts_and_sentences(inputs):
+    found = inputs("{seeds: 3, analysis: {radius: 6, samples: 4, sentences: 8, faithful_sentences: 9}}")
     wildcards = SimpleNamespace(corpus="example", method="vanilla")
-    contexts = found.keys("analysis", "radius", "samples", "faithful_sentences")
-    arguments = ["--method vanilla", *found.numbers_options(wildcards), *contexts]
-    arguments += ["--seed 7", "--threads 1", "--device cpu"]
-    _, method, numbers, contexts, n_faithful, seed, *_ = run_step(
-        monkeypatch, "evaluate", "experiment", "evaluate_method", arguments
-    )
-    assert (method.name, list(numbers), n_faithful, seed) == ("vanilla", [0, 1, 2], 9, 7)
-    assert (contexts.radius, contexts.samples, contexts.add_itself) == (6, 4, False)
+    given = given_to("evaluate-classifiers", found, found.evaluation, wildcards)
+    assert (given.numbers, given.n_faithful) == ([0, 1, 2], 9)
+    assert given.contexts == ContextSettings(6, 4)
+    given = given_to("explain-classifiers", found, found.explanation)
+    assert (given.methods, given.n, given.contexts) == (["vanilla", "soc-0.1"], 8, ContextSettings(6, 4))
 
 
-def test_the_step_of_measuring_gets_the_settings_as_numbers(inputs, monkeypatch):
+def test_the_step_of_measuring_gets_the_settings_as_numbers(inputs):
     training = "{schedule: published, learning_rate: 0.00002, batch_size: 16, epochs: 3}"
     found = inputs(f"{{seeds: 4, training: {training}, analysis: {{radius: 6, samples: 4, sentences: 9}}}}")
-    arguments = ["--methods vanilla", *found.keys("training", "batch_size")]
-    arguments += [*found.keys("regularization", "radius", "samples", "add_itself"), *found.settings(EXAMPLE)]
-    *_, batch_size, settings = run_step(monkeypatch, "measure", "measurement", "measure_corpus", arguments)
-    assert batch_size == settings["batch_size"] == 16
+    given = given_to("measure-classifiers", found, found.measurement)
+    assert given.methods == found.methods
+    assert given.batch_size == given.settings["batch_size"] == 16
     names = ("seeds", "positive_weight", "published_schedule", "learning_rate", "epochs")
-    assert [settings[name] for name in names] == [4, 2, 1, 2e-5, 3]
+    assert [given.settings[name] for name in names] == [4, 2, 1, 2e-5, 3]
     names = ("analysis_radius", "analysis_samples", "analysis_sentences", "encoder_pretrained")
-    assert [settings[name] for name in names] == [6, 4, 9, 1]
-
-
-def test_settings_that_are_no_numbers_are_refused():
-    common = ["measure", "x", "--encoder", "e", "--identifiers", "i", "--methods", "vanilla"]
-    common += ["--batch-size", "8", "--radius", "2", "--samples", "2", "--settings"]
-    for text in ("[]", "{", '{"a": "b"}'):
-        with pytest.raises(InputError, match="--settings: no numbers in JSON"):
-            CliRunner().invoke(cli_experiment.app, [*common, text], catch_exceptions=False)
+    assert [given.settings[name] for name in names] == [6, 4, 9, 1]

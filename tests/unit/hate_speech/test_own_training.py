@@ -25,8 +25,8 @@ from own_texts_data import GROUPS, WORDS, remarks
 from text_data import tiny_classifier
 
 SETTINGS = OwnSettings(
-    TrainingSettings("modern", epochs=3, batch_size=16, learning_rate=5e-3, negative_weight=0.5),
-    LanguageModelSettings(epochs=2, embedding=8, hidden=8),
+    TrainingSettings(epochs=3, batch_size=16, learning_rate=5e-3, negative_weight=0.5),
+    LanguageModelSettings(epochs=2, width=8),
     validation_share=0.25,
 )
 MODEL = ("config.json", "history.tsv", "model.safetensors", "training.json", "vocab.txt")

@@ -29,7 +29,7 @@ from refusals import assert_file_refused
 
 KNOWN = [1, 2, 4, 7, 8]
 """What the five-token model knows, of an encoder of ten tokens."""
-SMALL = LanguageModelSettings(epochs=3, learning_rate=0.02, batch_size=4, embedding=8, hidden=8)
+SMALL = LanguageModelSettings(epochs=3, learning_rate=0.02, batch_size=4, width=8)
 
 
 def tokens_of(*rows) -> Tokens:
@@ -212,7 +212,7 @@ def test_the_vocabulary_is_that_of_the_texts_or_of_the_encoder(tokenizer):
 
 def test_training_learns_and_keeps_the_best_epoch(texts, tokenizer):
     unlike = tokenizer.encode(["The gardener bakes.", "a baker plants bread"])
-    settings = LanguageModelSettings(epochs=30, learning_rate=0.05, batch_size=4, embedding=8, hidden=8)
+    settings = LanguageModelSettings(epochs=30, learning_rate=0.05, batch_size=4, width=8)
     done = []
     model, history = train_language_model(
         texts, unlike, tokenizer, settings, 1, lambda *step: done.append(step)
@@ -227,7 +227,7 @@ def test_training_learns_and_keeps_the_best_epoch(texts, tokenizer):
 
 
 def test_the_model_draws_what_it_has_learnt(texts, tokenizer):
-    settings = LanguageModelSettings(epochs=30, learning_rate=0.05, batch_size=4, embedding=8, hidden=8)
+    settings = LanguageModelSettings(epochs=30, learning_rate=0.05, batch_size=4, width=8)
     model, _ = train_language_model(texts, texts, tokenizer, settings, 1)
     left = [tokenizer.cls, *(tokenizer.vocabulary.index(w) for w in ("a", "gardener"))]
     drawn = sample_right(model, [left], 2, 50, generator(1, "x"), tokenizer.is_special)

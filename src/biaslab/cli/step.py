@@ -1,0 +1,18 @@
+"""``biaslab step``: one step of the workflow, as its rule calls it."""
+
+from typing import Annotated
+
+import typer
+
+
+def step(
+    name: Annotated[str, typer.Argument(help="The step, AREA.NAME: hate-speech.train for instance.")],
+    given: Annotated[str, typer.Option(help="What it is given, in JSON: its files and settings by name.")],
+    threads: Annotated[
+        int | None, typer.Option(help="Threads to use, where the step can use several.", min=1)
+    ] = None,
+) -> None:
+    """Do one step of the workflow as its rule does; ``run --printshellcmds`` shows the rules' lines."""
+    from biaslab.run.steps import run_step
+
+    run_step(name, given, threads, lambda line: typer.echo(line, err=True))

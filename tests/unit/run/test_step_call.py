@@ -1,0 +1,132 @@
+"""A step by hand: what its rule tells it, and how its function gets it."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Literal
+
+import pytest
+
+from biaslab.core.errors import InputError
+from biaslab.core.settings import Field, build, check
+from biaslab.run import steps
+from biaslab.run.steps import function_of, given, run_step
+
+
+@dataclass(frozen=True)
+class Glaze:
+    """A toy group of settings."""
+
+    kind: Annotated[Literal["sweet", "plain"], Field("sweet or plain")] = "plain"
+    layers: Annotated[int, Field("layers of it", ge=1, le=5)] = 1
+    minutes: Annotated[float | None, Field("minutes in the oven", gt=0)] = None
+
+    def __post_init__(self):
+        check(self)
+
+
+CALLS = []
+
+
+def bake(
+    cakes: list[Path], out: Path, glaze: Glaze, others: dict[str, Glaze], n: int, say=print, threads: int = 1
+) -> None:
+    """A step."""
+    say("baking")
+    CALLS.append((cakes, out, glaze, others, n, threads))
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Call the toy step with what it is given; return what it got and said."""
+    monkeypatch.setattr(steps, "function_of", lambda name: f"{__name__}:bake")
+    monkeypatch.setattr(steps.importlib, "import_module", lambda name: SimpleNamespace(bake=bake))
+
+    def call(values, threads=None):
+        said = []
+        CALLS.clear()
+        run_step("toy.bake", values if isinstance(values, str) else json.dumps(values), threads, said.append)
+        assert said == ["baking"]
+        return CALLS[0]
+
+    return call
+
+
+GIVEN = {"cakes": ["a", "b"], "out": "c.tsv", "glaze": {"layers": 3}, "others": {"x": {}}, "n": "4"}
+
+
+def test_a_function_gets_the_types_that_it_asks_for(told):
+    cakes, out, glaze, others, n, threads = told(GIVEN, threads=2)
+    assert (cakes, out) == ([Path("a"), Path("b")], Path("c.tsv"))
+    assert (glaze, others, n, threads) == (Glaze(layers=3), {"x": Glaze()}, 4, 2)
+    assert told(GIVEN)[-1] == 1
+
+
+def test_a_file_that_only_the_repository_has_is_found_there(told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cakes, *_ = told(GIVEN | {"cakes": ["workflow/resources/masked_words.txt", "workflow/none"]})
+    assert cakes[0].is_absolute()
+    assert cakes[0].is_file()
+    assert cakes[1] == Path("workflow/none")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"icing": 1}, "icing: unknown"),
+        ({"glaze": {"layer": 1}}, "glaze.layer: unknown; did you mean 'layers'?"),
+        ({"glaze": {"layers": 9}}, "layers: 9 is more than 5; write layers of it"),
+        ({"glaze": {"minutes": 0}}, "minutes: 0.0 is not more than 0; write minutes in the oven"),
+        ({"glaze": {"kind": "plian"}}, "kind: 'plian' is unknown; did you mean 'plain'.; write one of"),
+        ({"glaze": 3}, "glaze: 3 is not a mapping"),
+        ({"cakes": "a"}, "cakes: 'a' is not a list"),
+        ({"n": "many"}, "n: 'many' is not of the kind int"),
+    ],
+)
+def test_what_the_function_cannot_take_is_refused_in_one_line(told, change, problem):
+    with pytest.raises(InputError, match=problem.replace("?", r"\?")) as error:
+        told(GIVEN | change)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_missing_or_no_json_is_refused(told):
+    with pytest.raises(InputError, match=r"--given: the step toy.bake needs glaze, others, n as well"):
+        told({"cakes": [], "out": "c"})
+    for text in ("{", "[]", "3"):
+        with pytest.raises(InputError, match=r"--given: not (a mapping in|valid) JSON"):
+            told(text)
+
+
+def test_an_unknown_step_is_refused_with_the_nearest():
+    with pytest.raises(InputError, match=r"there is no step 'hate-speech.train-clasifier'; did you mean"):
+        function_of("hate-speech.train-clasifier")
+    with pytest.raises(InputError, match=r"there is no step 'train'"):
+        function_of("train")
+
+
+class Named(dict):
+    """Files as Snakemake hands them to a function of parameters."""
+
+
+def test_a_rule_tells_its_files_wildcards_and_settings():
+    make = given(
+        lambda wildcards: {"glaze": {"layers": len(wildcards["cake"])}}, "cake", seed=1, to="x/{cake}/y"
+    )
+    files = Named(flour="flour.txt", eggs=["1", "2"], milk=[])
+    said = json.loads(make({"cake": "plum"}, files, Named(out="cake.tsv")))
+    assert said == {
+        "flour": "flour.txt",
+        "eggs": ["1", "2"],
+        "out": "cake.tsv",
+        "glaze": {"layers": 4},
+        "cake": "plum",
+        "seed": 1,
+        "to": "x/plum/y",
+    }
+
+
+def test_values_of_other_kinds():
+    assert build(tuple[float, ...], [1, 2.5]) == (1.0, 2.5)
+    assert build(int | None, None) is None
+    assert build(Literal["a", "b"], "a") == "a"
