@@ -44,9 +44,9 @@ def results(finished):
     return [json.loads(line) for line in finished.stdout.splitlines()]
 
 
-LONG = ["ranking", "simulate", "--attribute-values", "2", "--distributions", "1000000", "--candidates", "100"]
-LONG += ["--top", "50", "--seed", "1", "--threads", "1"]
-LONG += [f"--{name}={name}.tsv" for name in ("measures", "feasibility", "differences")]
+FILES = {name: f"{name}.tsv" for name in ("measures", "feasibility", "differences")}
+SIZES = {"attribute_values": [2], "distributions": 1000000, "candidates": 100, "top": 50, "seed": 1}
+LONG = ["step", "ranking.simulate", "--given", json.dumps(SIZES | FILES), "--threads", "1"]
 GENERATE = ["ranking", "generate", "--size", "9", "--protected", "4", "--fairness", "0.3", "--seed", "3"]
 GENERATE += ["--out", "lists.csv"]
 COMMANDS = (

@@ -16,7 +16,7 @@ from biaslab.run.plan import make_plan
 from biaslab.run.prefix import limit_prefix, move_results
 from biaslab.run.root import is_repository, repository
 from biaslab.run.slurm import check_slurm
-from biaslab.run.steps import given, mark_rules
+from biaslab.run.steps import given, mark_rules, part
 from biaslab.run.units import units_to_json
 
 # Rules that Snakemake takes from a hosted repository have their files in the package.

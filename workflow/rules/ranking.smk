@@ -1,4 +1,4 @@
-from biaslab.ranking.workload import chosen_options
+RANKING = config["ranking"]
 
 
 rule simulate_ranking:
@@ -15,19 +15,18 @@ rule simulate_ranking:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
     params:
-        options=chosen_options(config, "attribute_values", "distributions", "candidates", "top"),
-        seed=config["seed"],
+        given=given(
+            seed=config["seed"], **part(RANKING, "attribute_values", "distributions", "candidates", "top")
+        ),
     message:
         "simulate fairness-aware ranking"
     shell:
-        "biaslab ranking simulate {params.options} --seed {params.seed} --threads {threads}"
-        " --measures {output.measures} --feasibility {output.feasibility} --differences {output.differences}"
-        " > {log} 2>&1"
+        "biaslab step ranking.simulate --given {params.given:q} --threads {threads} > {log} 2>&1"
 
 
 rule compare_rankings:
     output:
-        "results/ranking/comparison.tsv",
+        out="results/ranking/comparison.tsv",
     log:
         "results/logs/ranking/compare_rankings.log",
     conda:
@@ -36,12 +35,13 @@ rule compare_rankings:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(30),
     params:
-        options=chosen_options(config, "attribute_values", "compared_lists", "candidates", "top"),
-        seed=config["seed"],
+        given=given(
+            seed=config["seed"], **part(RANKING, "attribute_values", "compared_lists", "candidates", "top")
+        ),
     message:
         "compare all re-ranking algorithms by all measures"
     shell:
-        "biaslab ranking compare {params.options} --seed {params.seed} --out {output} > {log} 2>&1"
+        "biaslab step ranking.compare --given {params.given:q} > {log} 2>&1"
 
 
 rule find_counterexamples:
@@ -55,10 +55,12 @@ rule find_counterexamples:
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
+    params:
+        given=given(),
     message:
         "search all small distributions for infeasible rankings"
     shell:
-        "biaslab ranking counterexamples --summary {output.summary} --out {output.found} > {log} 2>&1"
+        "biaslab step ranking.find-counterexamples --given {params.given:q} > {log} 2>&1"
 
 
 rule ranking:

@@ -38,4 +38,9 @@ def check(given: Given) -> Iterator[str]:
 
 
 PAPER = "Fairness-aware ranking (Geyik et al. 2019)"
-AREA = Area("ranking", PAPER, check, wanted, choose, summaries, ITEMS)
+STEPS = {
+    "simulate": "biaslab.ranking.simulation:write_simulation",
+    "compare": "biaslab.ranking.comparison:write_comparison",
+    "find-counterexamples": "biaslab.ranking.feasibility:write_search",
+}
+AREA = Area("ranking", PAPER, check, wanted, choose, summaries, ITEMS, STEPS)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biaslab.run.options import Out, Seed, Threads, grouped
+from biaslab.run.options import Seed, grouped
 from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
@@ -52,82 +52,6 @@ Desired = Annotated[
         " 'value: share'; the shares (numbers or fractions) sum to 1 within 1e-6.",
     ),
 ]
-
-
-@app.command("simulate")
-def simulate(
-    attribute_values: Annotated[
-        str, typer.Option(help="Numbers of values of the attribute, separated by commas.")
-    ],
-    distributions: Annotated[int, typer.Option(help="Desired distributions for each of them.", min=2)],
-    candidates: Annotated[int, typer.Option(help="Candidates with each value.", min=1)],
-    top: Annotated[int, typer.Option(help="Length of the rankings, at most the candidates.", min=1)],
-    seed: Seed,
-    threads: Threads,
-    measures: Annotated[Path, typer.Option(help="Where the means of the measures go (.tsv)."), To.FILE],
-    feasibility: Annotated[
-        Path, typer.Option(help="Where the shares of infeasible lists go (.tsv)."), To.FILE
-    ],
-    differences: Annotated[
-        Path, typer.Option(help="Where the differences of the algorithms go (.tsv)."), To.FILE
-    ],
-) -> None:
-    """Rank random lists for random desired distributions by every algorithm, and measure the rankings."""
-    from biaslab.core.io import write_tsv
-    from biaslab.ranking import simulation
-
-    sizes = simulation.parse_sizes(attribute_values)
-    results = simulation.simulate(sizes, distributions, candidates, top, seed, threads)
-    for path, table in zip((measures, feasibility, differences), results, strict=True):
-        write_tsv(path, table)
-
-
-@app.command("compare")
-def compare(
-    attribute_values: Annotated[
-        str, typer.Option(help="Numbers of values of the attribute, separated by commas.")
-    ],
-    compared_lists: Annotated[int, typer.Option(help="Lists for each of them.", min=2)],
-    candidates: Annotated[int, typer.Option(help="Candidates with each value.", min=1)],
-    top: Annotated[int, typer.Option(help="Length of the rankings, at most the candidates.", min=1)],
-    seed: Seed,
-    out: Out,
-) -> None:
-    """Rank random lists by every algorithm there is, and measure the rankings by every measure."""
-    from biaslab.core.io import write_tsv
-    from biaslab.ranking import comparison, simulation
-
-    sizes = simulation.parse_sizes(attribute_values)
-    write_tsv(out, comparison.compare(sizes, compared_lists, candidates, top, seed))
-
-
-@app.command("counterexamples")
-def counterexamples(
-    summary: Annotated[
-        Path,
-        typer.Option(help="Where the numbers of distributions searched and violated go (.tsv)."),
-        To.FILE,
-    ],
-    out: Out,
-    values: Annotated[int, typer.Option(help="Most values of the attribute to search.", min=2)] = 6,
-    denominator: Annotated[int, typer.Option(help="Greatest denominator of the shares.", min=2)] = 18,
-    sort_values: Annotated[int, typer.Option(help="The same for DetConstSort.", min=2)] = 4,
-    sort_denominator: Annotated[int, typer.Option(help="The same for DetConstSort.", min=2)] = 12,
-) -> None:
-    """Search all small distributions and all orders of scores for infeasible rankings; print the smallest."""
-    import pandas as pd
-
-    from biaslab.core.io import write_tsv
-    from biaslab.ranking import feasibility
-
-    limits = dict.fromkeys(feasibility.FAIR, (values, denominator))
-    limits["det_const_sort"] = sort_values, sort_denominator
-    searched = [feasibility.search_all(name, *limit) for name, limit in limits.items()]
-    counts, found = (pd.concat(tables, ignore_index=True) for tables in zip(*searched, strict=True))
-    write_tsv(summary, counts)
-    write_tsv(out, found)
-    if len(found):
-        typer.echo(feasibility.describe(found.iloc[0]))
 
 
 @app.command("rerank")

@@ -5,11 +5,13 @@ here it is the first one, 0, whose desired share is random as all are.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.ranking import registry
 from biaslab.ranking.pools import Groups, Pools, Settings
@@ -46,6 +48,13 @@ def compare(sizes: Sequence[int], n_lists: int, candidates: int, top: int, seed:
                 for measure, values in registry.measure(rankings).items()
             ]
     return pd.DataFrame(rows)
+
+
+def write_comparison(
+    attribute_values: list[int], compared_lists: int, candidates: int, top: int, seed: int, out: Path
+) -> None:
+    """Compare, and write the table."""
+    write_tsv(out, compare(attribute_values, compared_lists, candidates, top, seed))
 
 
 def pools_of(scores: np.ndarray, desired: np.ndarray, settings: Settings) -> Pools:

@@ -28,14 +28,16 @@ that here, too, feasible up to k = b is feasible for every k.
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
 from biaslab.ranking.algorithms import ALGORITHMS
 
 FAIR = ALGORITHMS[1:]
@@ -133,6 +135,31 @@ def search_all(algorithm: str, max_values: int, max_denominator: int) -> tuple[p
         summary.append((algorithm, n_values, max_denominator, *counts))
     table = pd.DataFrame(found, columns=_COLUMNS)
     return pd.DataFrame(summary, columns=_SUMMARY), table.sort_values(_COLUMNS[:5], ignore_index=True)
+
+
+def write_search(
+    summary: Path,
+    found: Path,
+    say: Callable[[str], None],
+    limit: tuple[int, ...] = (6, 18),
+    sort_limit: tuple[int, ...] = (4, 12),
+) -> None:
+    """Search for counterexamples to every algorithm, write the two tables, and say the smallest.
+
+    Parameters
+    ----------
+    limit : tuple of int
+        Most values of the attribute, and the greatest denominator of their shares.
+    sort_limit : tuple of int
+        The same for DetConstSort, whose search takes longer.
+    """
+    limits = dict.fromkeys(FAIR, limit) | {"det_const_sort": sort_limit}
+    searched = [search_all(name, *one) for name, one in limits.items()]
+    counts, counterexamples = (pd.concat(tables, ignore_index=True) for tables in zip(*searched, strict=True))
+    write_tsv(summary, counts)
+    write_tsv(found, counterexamples)
+    if len(counterexamples):
+        say(describe(counterexamples.iloc[0]))
 
 
 def describe(counterexample: pd.Series) -> str:

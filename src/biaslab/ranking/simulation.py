@@ -7,6 +7,7 @@ the same lists, so that their differences can be measured list by list.
 
 import itertools
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import share_interval
 from biaslab.ranking.algorithms import ALGORITHMS
@@ -83,15 +85,21 @@ def check_top(top: int, candidates: int) -> None:
         )
 
 
-def parse_sizes(text: str) -> list[int]:
-    """Read numbers of values, separated by commas."""
-    parts = text.split(",")
-    if not all(part.isdecimal() and int(part) >= 2 for part in parts):
-        raise InputError(f"numbers of values '{text}': write whole numbers from 2 on, separated by commas")
-    sizes = [int(part) for part in parts]
-    if len(set(sizes)) < len(sizes):
-        raise InputError(f"numbers of values '{text}': one is there twice; name each once")
-    return sizes
+def write_simulation(
+    attribute_values: list[int],
+    distributions: int,
+    candidates: int,
+    top: int,
+    seed: int,
+    measures: Path,
+    feasibility: Path,
+    differences: Path,
+    threads: int = 1,
+) -> None:
+    """Simulate, and write the three tables."""
+    tables = simulate(attribute_values, distributions, candidates, top, seed, threads)
+    for path, table in zip((measures, feasibility, differences), tables, strict=True):
+        write_tsv(path, table)
 
 
 def draw(m: int, n_lists: int, candidates: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

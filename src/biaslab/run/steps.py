@@ -73,6 +73,11 @@ def run_step(name: str, given: str, threads: int | None, say: Callable[[str], No
     function(**made)
 
 
+def part(section: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """Return some keys of a section of the configuration; no other key reruns the step that gets them."""
+    return {key: section[key] for key in keys}
+
+
 def _read_given(text: str) -> dict[str, Any]:
     try:
         values = json.loads(text)

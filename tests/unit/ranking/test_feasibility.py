@@ -7,13 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.ranking import feasibility
 from biaslab.ranking.algorithms import rerank
-from biaslab.ranking.feasibility import FAIR, distributions, search, search_all, witness
+from biaslab.ranking.feasibility import FAIR, distributions, search, search_all, witness, write_search
 from biaslab.ranking.measures import infeasible_index
 
 
@@ -109,14 +107,10 @@ def test_search_sees_a_list_that_moves_a_candidate_too_far_back(monkeypatch):
     assert infeasible_index(violation, shares((1, 2, 3)), len(violation)) == 1
 
 
-def test_command_writes_both_tables_and_prints_the_smallest(tmp_path):
-    summary, out = tmp_path / "summary.tsv", tmp_path / "found.tsv"
-    limits = ["--values", "4", "--denominator", "7", "--sort-values", "3", "--sort-denominator", "6"]
-    done = CliRunner().invoke(
-        app, ["ranking", "counterexamples", "--summary", str(summary), "--out", str(out), *limits]
-    )
-    assert done.exit_code == 0
-    assert done.stdout.startswith("det_greedy with 4 values, shares 1 1 2 2 over 6")
+def test_the_step_writes_both_tables_and_says_the_smallest(tmp_path):
+    summary, out, said = tmp_path / "summary.tsv", tmp_path / "found.tsv", []
+    write_search(summary, out, said.append, (4, 7), (3, 6))
+    assert said[0].startswith("det_greedy with 4 values, shares 1 1 2 2 over 6")
     assert pd.read_csv(summary, sep="\t")["algorithm"].unique().tolist() == list(FAIR)
     assert pd.read_csv(out, sep="\t")["algorithm"].unique().tolist() == ["det_greedy"]
 

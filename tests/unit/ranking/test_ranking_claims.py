@@ -133,7 +133,7 @@ def test_a_simulation_of_another_size_reproduces_nothing(tmp_path, gate, size):
 
 
 def test_a_small_simulation_of_every_size_holds_in_direction_at_best(tmp_path):
-    simulate_small(tmp_path / "ranking", sizes="2,3,4,5,6,7,8,9,10")
+    simulate_small(tmp_path / "ranking", sizes=list(range(2, 11)))
     names = SIMULATED | SETTINGS
     found = verdicts(tmp_path, [BY_ID[name] for name in BY_ID if name in names])
     assert "reproduced" not in set(counted(found))

@@ -1,14 +1,12 @@
 """Tables, figures and claims of the ranking, on a small simulation; the verbs that make its results."""
 
 import math
-import sys
 from pathlib import Path
 
 import pytest
 
 from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
-from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.ranking import area as plan
@@ -16,21 +14,13 @@ from biaslab.ranking.report import tables
 from biaslab.ranking.report.worked_example import worked_example
 from biaslab.run.area import Unit
 from biaslab.run.reports import Results, open_unit, write_report
-from ranking_data import SIMULATED, UNIT, write_results
+from ranking_data import UNIT, write_results
 from report_data import report_area
 
 ROOT = Path(__file__).parents[3]
 CLAIMS = ROOT / "workflow/resources/claims/ranking.tsv"
 SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
 AREA = report_area("ranking")
-
-
-def biaslab(*arguments) -> int:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["biaslab", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-    return stop.value.code or 0
 
 
 @pytest.fixture(scope="module")
@@ -141,15 +131,6 @@ def test_missing_column_is_refused(tmp_path):
     write_tsv(tmp_path / "ranking/simulation.tsv", worked_example())
     with pytest.raises(InputError, match=r"simulation\.tsv: column 'n_values' is missing"):
         write_report(AREA, [UNIT], tmp_path, ["simulation"])
-
-
-def test_wrong_numbers_of_values_end_with_one_line(tmp_path, capsys):
-    outputs = [part for option, name in SIMULATED for part in (f"--{option}", tmp_path / name)]
-    options = ["--attribute-values", "2,two", "--distributions", 5, "--candidates", 5, "--top", 5]
-    assert biaslab("ranking", "simulate", *options, "--seed", 1, "--threads", 1, *outputs) == 2
-    error = "biaslab: numbers of values '2,two': write whole numbers from 2 on, separated by commas\n"
-    assert capsys.readouterr().err == error
-    assert not list(tmp_path.iterdir())
 
 
 def test_summary_says_how_many_lists():

@@ -135,16 +135,3 @@ def test_too_few_finite_values_have_no_spread():
 def test_a_top_longer_than_a_values_candidates_is_refused():
     with pytest.raises(InputError, match=r"the top 5 of 4 candidates a value: .* lower the top"):
         simulation.simulate([2], 3, 4, 5, 1, 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("2,x", "write whole numbers from 2 on"), ("1", "from 2 on"), ("", "from 2 on"), ("2,3,2", "twice")],
-)
-def test_wrong_numbers_of_values_are_refused(text, message):
-    with pytest.raises(InputError, match=message):
-        simulation.parse_sizes(text)
-
-
-def test_numbers_of_values_are_read_in_order():
-    assert simulation.parse_sizes("3,2,10") == [3, 2, 10]
