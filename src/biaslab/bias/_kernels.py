@@ -7,20 +7,7 @@ from biaslab.core.jit import kernel
 
 @kernel
 def count_subsets(values, size, threshold):
-    """Count the subsets of `size` values whose sum reaches a threshold, over all subsets.
-
-    Parameters
-    ----------
-    values : (n,) float64
-        The values.
-    size : int64
-        Values in a subset, 1 to n.
-
-    Returns
-    -------
-    int64
-        How many of the binomial(n, size) subsets sum to `threshold` or more.
-    """
+    """Count the subsets of `size` values whose sum reaches a threshold, over all subsets."""
     n = values.size
     chosen = np.arange(size)
     count = 0
@@ -44,17 +31,7 @@ def count_subsets(values, size, threshold):
 def count_random_subsets(values, size, threshold, draws, rng):
     """Count the subsets of `size` values whose sum reaches a threshold, over uniformly random subsets.
 
-    Parameters
-    ----------
-    values, size, threshold
-        As for `count_subsets`.
-    rng : numpy.random.Generator
-        Advanced by ``draws * size`` integers.
-
-    Returns
-    -------
-    int64
-        How many of the drawn subsets sum to `threshold` or more.
+    `rng` is advanced by ``draws * size`` integers.
     """
     shuffled = values.copy()
     count = 0

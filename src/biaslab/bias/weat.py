@@ -193,28 +193,9 @@ def permutation_p_value(
 
 
 def unit_vectors(vectors: np.ndarray, ids: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lengths of some words' vectors, and the vectors scaled to length one.
+    """Return the lengths |w_i| of words' vectors, (n,), and these scaled to length one, (n, D), in float64.
 
-    Parameters
-    ----------
-    vectors : (V, D) array of any float dtype
-        Word vectors.
-    ids : (n,) int64
-        Words.
-    name : str
-        What the words are for, to begin a message with.
-
-    Returns
-    -------
-    norms : (n,) float64
-        Lengths |w_i|.
-    unit : (n, D) float64
-        Unit vectors û_i.
-
-    Raises
-    ------
-    InputError
-        When a vector is zero or not finite.
+    Messages begin with `name`.
     """
     rows = np.asarray(vectors[ids], dtype=np.float64)
     norms = np.linalg.norm(rows, axis=1)
@@ -231,16 +212,8 @@ def unit_vectors(vectors: np.ndarray, ids: np.ndarray, name: str) -> tuple[np.nd
 class UnitVectors:
     """The words of a test as unit vectors, and where each set finds its words among them.
 
-    Attributes
-    ----------
-    norms : (n_words,) float64
-        Lengths |w_i|, in the order of ``weat_words``.
-    unit : (n_words, D) float64
-        Unit vectors û_i, in the same order.
-    targets, A, B : (n,) int64
-        Rows of `unit`: the targets (S, then T) and the attributes.
-    attribute_direction : (D,) float64
-        h, the mean unit vector of A minus that of B.
+    `norms`, |w_i|, and `unit`, û_i, are in the order of ``weat_words``. `targets` (S, then T), `A` and `B`
+    are rows of `unit`. `attribute_direction` is h, the mean unit vector of A minus that of B.
     """
 
     def __init__(self, vectors: np.ndarray, weat: WeatIndices) -> None:

@@ -186,7 +186,6 @@ def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int]) -> WeatInd
 
 
 def _check_keys(path: str | os.PathLike, value: Mapping) -> None:
-    """Raise InputError unless `value` has the form of word sets."""
     keys = [*_KEYS, *_OPTIONAL]
     if unknown := [str(key) for key in value if key not in keys]:
         known = ", ".join(keys)
@@ -203,7 +202,6 @@ def _check_keys(path: str | os.PathLike, value: Mapping) -> None:
 
 
 def _check_measure(path: str | os.PathLike, value: Mapping, measures: Mapping[str, Iterable[str]]) -> None:
-    """Raise InputError unless the measure is one of `measures`, and its parameters are its own."""
     measure = value.get("measure", WEAT)
     if measure not in measures:
         raise InputError(

@@ -18,18 +18,10 @@ LANES = 4
 
 @reassociating_kernel
 def add_products(weights, w, step, next_unit, rows, first, sums, above):
-    """Add to four rows of `sums` four rows times their weights.
+    """Add to four rows of `sums` four of `rows`, perhaps of the same array, times their weights.
 
-    Every value of a row is read once for four sums, and every sum written once for four products.
-
-    Parameters
-    ----------
-    weights : (number of weights,) float32
-    w, step, next_unit : int
-        Place of the first weight; steps from there to that of the next row, and of the next sum.
-    rows : (n_rows, BLOCK) float32
-    sums : (n_sums, BLOCK) float32
-        May be the same array.
+    The first weight is at `w`; the next row's is `step` from there, and the next sum's `next_unit`. Every
+    value of a row is read once for four sums, and every sum written once for four products.
     """
     v, u, t = w + next_unit, w + 2 * next_unit, w + 3 * next_unit
     w0, w1, w2, w3 = weights[w], weights[w + step], weights[w + 2 * step], weights[w + 3 * step]
@@ -48,16 +40,10 @@ def add_products(weights, w, step, next_unit, rows, first, sums, above):
 def forward_block(X, start, sizes, weights, biases, activations):
     """Fill the activations of all layers for the samples from `start` on.
 
-    Parameters
-    ----------
-    X : (n, d) int32
-    sizes : (L + 1,) int64
-        Units of the input and of each layer, padded.
-    weights : (sum of in * out,) float32
-        The layers' matrices one after the other, each by output unit, then by input unit.
-    biases : (sum of out,) float32
-    activations : (sum of sizes, BLOCK) float32
-        Filled: inputs, then each layer after its ReLU; the last layer holds the logits.
+    sizes : (L + 1,) int64, units of the input and of each layer, padded; weights : (sum of in * out,)
+    float32, the layers' matrices one after the other, each by output unit, then by input unit; biases : (sum
+    of out,) float32; activations : (sum of sizes, BLOCK) float32, filled: inputs, then each layer after its
+    ReLU; the last layer holds the logits.
     """
     count = min(BLOCK, X.shape[0] - start)
     activations[: sizes[0]] = 0.0
@@ -84,14 +70,10 @@ def forward_block(X, start, sizes, weights, biases, activations):
 
 @reassociating_kernel
 def backward_block(sizes, weights, activations, errors):
-    """Carry the derivatives by the logits back to the inputs, in place.
+    """Carry the derivatives by the logits back to the inputs, in place, after `forward_block`.
 
-    Parameters
-    ----------
-    sizes, weights, activations
-        As in `forward_block`, which has filled the activations.
-    errors : (sum of sizes, BLOCK) float32
-        Derivatives of the loss by the units; those of the last layer are given, the rest is filled.
+    errors : (sum of sizes, BLOCK) float32, derivatives of the loss by the units; those of the last layer are
+    given, the rest is filled.
     """
     n_layers = sizes.size - 1
     above = np.sum(sizes) - sizes[n_layers]

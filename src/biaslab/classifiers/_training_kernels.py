@@ -17,13 +17,7 @@ from biaslab.core.jit import kernel, reassociating_kernel
 def add_weight_gradients(sizes, activations, errors, weight_gradients, bias_gradients):
     """Add a block's gradients, outer products of errors and activations below, to the sums over a batch.
 
-    Parameters
-    ----------
-    sizes : (L + 1,) int64
-        Units of the input and of each layer, padded.
-    activations, errors : (sum of sizes, BLOCK) float32
-        As `forward_block` and `backward_block` left them; errors of samples that do not count are zero, and
-        errors of the inputs are not read.
+    Errors of samples that do not count are zero, and errors of the inputs are not read.
     """
     below, w, b = 0, 0, 0
     for layer in range(sizes.size - 1):
@@ -55,11 +49,7 @@ def add_weight_gradients(sizes, activations, errors, weight_gradients, bias_grad
 def softmax_errors(logits, labels, start, n_classes, scale, errors):
     """Fill `errors` with the derivatives of the cross entropy by the logits, times `scale`.
 
-    Parameters
-    ----------
-    logits, errors : (n_classes padded, BLOCK) float32
-    labels : (n,) int64
-        Those of the block's samples begin at `start`; columns past their end get zeros.
+    The labels of the block's samples begin at `start`; columns past their end get zeros.
     """
     errors[:] = 0.0
     for s in range(min(BLOCK, labels.size - start)):
@@ -77,17 +67,7 @@ def softmax_errors(logits, labels, start, n_classes, scale, errors):
 
 @reassociating_kernel
 def batch_gradients(X, labels, n_classes, sizes, weights, biases, weight_gradients, bias_gradients):
-    """Fill the gradients of the mean cross entropy of a batch.
-
-    Parameters
-    ----------
-    X : (n, d) float32
-    labels : (n,) int64
-    sizes, weights, biases
-        As in `_kernels.forward_block`.
-    weight_gradients, bias_gradients : float32
-        Filled; laid out as the weights and biases.
-    """
+    """Fill the gradients of the mean cross entropy of a batch, laid out as weights and biases."""
     n_units = np.sum(sizes)
     n_in, first = sizes[0], n_units - sizes[-1]
     activations = np.empty((n_units, BLOCK), np.float32)
@@ -125,18 +105,9 @@ def train_batches(
     beta2,
     epsilon,
 ):
-    """Take one step of Adam for each batch of `order`, in place.
+    """Take one step of Adam for each batch of `order`, rows of `X`, in place; the last batch may be shorter.
 
-    Parameters
-    ----------
-    X : (n, d) float32
-    labels : (n,) int64
-    order : (N,) int64
-        Rows of `X` in the order of use; the last batch may be shorter.
-    sizes, weights, biases
-        As in `_kernels.forward_block`; changed.
-    moments : tuple of four arrays like weights, weights, biases, biases
-        Decaying means of gradients and of their squares; changed.
+    `moments` are the decaying means of gradients and of their squares: like weights, weights, biases, biases.
     """
     weight_means, weight_squares, bias_means, bias_squares = moments
     weight_gradients, bias_gradients = np.empty_like(weights), np.empty_like(biases)

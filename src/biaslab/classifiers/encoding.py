@@ -135,19 +135,10 @@ def decode(X: np.ndarray, schema: Schema) -> pd.DataFrame:
 
 
 def as_table(X: np.ndarray, schema: Schema) -> pd.DataFrame:
-    """Show encoded samples as the columns of the table that they are read from.
+    """Show encoded samples, perhaps not whole numbers, as the columns of the table that they are read from.
 
-    Parameters
-    ----------
-    X : (n, d) float or int
-        Rounded, and categories and bins put into their domain.
-    schema : Schema
-
-    Returns
-    -------
-    pandas.DataFrame
-        A column an attribute, by its column in the file, with the numbers and words that the file has; for a
-        range of numbers its lowest.
+    They are rounded, and categories and bins put into their domain. Columns have the numbers and words of the
+    file; for a range of numbers its lowest.
     """
     codes = np.rint(X).astype(np.int64)
     columns = {}
@@ -205,11 +196,9 @@ class _Encoder(dict):
         return code if _INT32.min <= code <= _INT32.max else _UNREADABLE
 
     def codes(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the numbers of a column, (n,) int64."""
         return np.fromiter(map(self.__getitem__, texts), np.int64, len(texts))
 
     def reason(self, text: str) -> str:
-        """Say why a text is unreadable."""
         try:
             self.attribute.code(text.strip())
         except ValueError as error:
@@ -250,7 +239,6 @@ class _Problems:
         self.found.setdefault(key, [line, problem, 0])[2] += count
 
     def raise_first(self) -> None:
-        """Raise the problem of the earliest line."""
         if self.found:
             line, problem, count = min(self.found.values(), key=lambda entry: entry[0])
             more = f" and {count - 1} more" if count > 1 else ""
@@ -271,7 +259,6 @@ def _outside(text: str, code: int, attribute: Attribute, is_label: bool) -> str:
 
 
 def _present(codes: np.ndarray) -> np.ndarray:
-    """Return which rows have all values, (n,) bool."""
     return (codes != _MISSING).all(axis=1)
 
 

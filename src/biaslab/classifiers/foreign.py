@@ -16,13 +16,7 @@ _TOLERANCE = 1e-3  # of a sum of probabilities, which may be in half precision
 
 
 def import_object(reference: str) -> object:
-    """Return an object of a module in the current folder, or of an installed one.
-
-    Parameters
-    ----------
-    reference : str
-        ``MODULE:NAME``.
-    """
+    """Return an object, ``MODULE:NAME``, of a module in the current folder, or of an installed one."""
     module_name, colon, name = reference.partition(":")
     if not (module_name and colon and name):
         raise InputError(f"'{reference}' names no classifier; write a file (.npz), MODULE:NAME, or train")
@@ -41,10 +35,8 @@ def import_object(reference: str) -> object:
 def ask(name: str, what: str, how: str, function: Callable, *arguments: Any) -> Any:
     """Call a function of the user's; whatever it raises becomes one line.
 
-    Parameters
-    ----------
-    name, what, how : str
-        What messages call the classifier, what it was asked about, and how to ask it by hand.
+    `name`, `what` and `how` say what messages call the classifier, what it was asked about, and how to ask by
+    hand.
     """
     try:
         return function(*arguments)
@@ -71,14 +63,7 @@ def numbers(answer: Any, name: str) -> np.ndarray:
 
 
 def check_probabilities(p: np.ndarray, name: str, what: str, start: int = 0) -> None:
-    """Raise unless the rows are probabilities: of all classes, (n, k), or of one, (n,).
-
-    Parameters
-    ----------
-    p : (n,) or (n, k) float
-    name, what : str
-        What messages call the classifier and one of the n things that it was asked about.
-    """
+    """Raise unless the rows are probabilities: of all classes, (n, k), or of one, (n,), of so many `what`."""
     rows = p.reshape(len(p), -1)
     wrongs = [
         (~np.isfinite(rows).all(axis=1), "not finite; fix it for such input"),
@@ -113,12 +98,7 @@ def classes_of(classifier: object) -> list[str] | None:
 def positive_column(name: str, classes: Sequence[str] | None, positive: str | None) -> int:
     """Return which of two columns of probabilities is that of the positive class, by the classifier's names.
 
-    Parameters
-    ----------
-    classes : sequence of str, optional
-        What the classifier calls its outputs (`classes_of`).
-    positive : str, optional
-        The positive one of them; without it, 1 or True.
+    The positive one of `classes` (`classes_of`) is `positive`; without it, 1 or True.
     """
     if classes is None:
         raise InputError(
@@ -146,10 +126,7 @@ def label_text(label: object) -> str:
 def column_order(classes: Sequence[str], codes: Mapping[str, int], names: Sequence[str]) -> list[int] | None:
     """Return for each class of a table the classifier's output that stands for it; None if it cannot be told.
 
-    Parameters
-    ----------
-    codes : mapping of str to int
-        The class for each label that the table may write.
+    `codes` has the class for each label that the table may write.
     """
     all_places = range(len(names))
     named = dict(zip(names, all_places, strict=True))

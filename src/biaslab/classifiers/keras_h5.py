@@ -76,7 +76,6 @@ def _check_size(path: Path) -> None:
 
 
 def _network(file: "h5py.File") -> Network:
-    """Return the network of an open file."""
     layers = list(_dense_layers(file))
     if not layers:
         raise InputError("has no dense layer; save a sequential network")
@@ -119,7 +118,6 @@ def _dense_layers(file: "h5py.File") -> Iterator[tuple[str, np.ndarray, np.ndarr
 
 
 def _described(file: "h5py.File") -> list[Mapping[str, Any]]:
-    """Return the description of the layers."""
     text = file.attrs.get("model_config")
     if text is None:
         raise InputError(

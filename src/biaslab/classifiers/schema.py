@@ -448,7 +448,6 @@ def _contradictions(schema: Schema) -> Iterator[str]:
 
 
 def _attribute(entry: Mapping[str, Any], where: str) -> Attribute:
-    """Build an attribute from its entry."""
     name = entry.get("name")
     where = f"{where}: {name}" if isinstance(name, str) else where
     _require(entry, ("name", "kind"), where)

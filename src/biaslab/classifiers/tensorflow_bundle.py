@@ -92,15 +92,7 @@ def load_bundle(prefix: Path) -> Network:
 
 
 def write_weights(files: Sequence[Path], target: Path) -> None:
-    """Write the weights (``W0``, ``W1``, …) and biases (``b0``, …) of a network as ``.npz``.
-
-    Parameters
-    ----------
-    files : sequence of Path
-        The bundle's ``.index`` and its one ``.data`` file.
-    target : Path
-        The file to write.
-    """
+    """Write weights (``W0``, …) and biases (``b0``, …) of a bundle's ``.index`` and ``.data`` as ``.npz``."""
     network = _read_bundle(*files)
     arrays = {"W": network.weights, "b": network.biases}
     write_zip(

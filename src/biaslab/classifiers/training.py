@@ -33,10 +33,7 @@ BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 class Standardisation:
     """Attributes as training sees them: less their means, in units of their standard deviations.
 
-    Attributes
-    ----------
-    mean, scale : (d,) float64
-        The scale of an attribute that has one value is 1.
+    The scale of an attribute that has one value is 1.
     """
 
     mean: np.ndarray
@@ -66,15 +63,7 @@ class Standardisation:
 
 
 class Training:
-    """A network in training: its parameters, and Adam's means.
-
-    Parameters
-    ----------
-    network : Network
-        Where to start; it is not changed.
-    batch : int
-        Samples a step.
-    """
+    """A network in training: its parameters, and Adam's means; `network`, where it starts, is not changed."""
 
     def __init__(self, network: Network, *, batch: int = BATCH) -> None:
         self._start = network
@@ -85,17 +74,10 @@ class Training:
         self._step = 0
 
     def run(self, inputs: np.ndarray, y: np.ndarray, order: np.ndarray, learning_rate: float) -> None:
-        """Take one step for each batch.
+        """Take one step for each batch of standardised samples and their labels.
 
-        Parameters
-        ----------
-        inputs : (n, d) float32
-            Samples as the network takes them.
-        y : (n,) int64
-            Their labels.
-        order : (N,) int64
-            Rows in the order of their use, with or without repetitions; the last batch may be shorter.
-        learning_rate : float
+        `order` has rows in the order of their use, with or without repetitions; the last batch may be
+        shorter.
         """
         self._step = _training_kernels.train_batches(
             inputs,
@@ -192,7 +174,6 @@ def _trained(
     batch: int,
     rng: np.random.Generator,
 ) -> Network:
-    """Return the network after training on standardised attributes."""
     standard = Standardisation.of(X)
     training = Training(standard.unfold(start), batch=batch)
     inputs, y = standard.inputs(X), np.ascontiguousarray(y, np.int64)
@@ -208,13 +189,7 @@ def initial_network(n_attributes: int, n_classes: int, rng: np.random.Generator)
 
 
 def check_training_data(X: np.ndarray, y: np.ndarray, n_classes: int) -> None:
-    """Refuse samples and labels that do not fit together.
-
-    Raises
-    ------
-    InputError
-        When there is no sample, or not one label a sample, or a label that is no class.
-    """
+    """Refuse samples and labels that do not fit together."""
     if X.ndim != 2 or not len(X) or y.shape != (len(X),):
         raise InputError(f"samples {X.shape} and labels {y.shape}: give one label a sample, and at least one")
     if y.min() < 0 or y.max() >= n_classes:

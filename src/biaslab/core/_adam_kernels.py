@@ -7,14 +7,9 @@ from biaslab.core.jit import reassociating_kernel
 
 @reassociating_kernel
 def adam_step(parameters, gradients, means, squares, rate, beta1, beta2, epsilon):
-    """Move parameters by one step of Adam, in place.
+    """Move parameters by one step of Adam, in place; all four arrays are (p,) float32.
 
-    Parameters
-    ----------
-    parameters, gradients, means, squares : (p,) float32
-        Parameters, their gradients, and the decaying means of gradients and of squared gradients.
-    rate : float32
-        The learning rate with both means' corrections for their start at zero.
+    `rate` is the learning rate with both means' corrections for their start at zero.
     """
     for i in range(parameters.size):
         g = gradients[i]

@@ -29,13 +29,7 @@ def open_unpacked(path: Path) -> BinaryIO:
 
 
 def tar_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the bytes of each file of an archive; nothing is written anywhere.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A ``.tar``, perhaps ``.gz``.
-    """
+    """Yield the name and the bytes of each file of a ``.tar``, perhaps ``.gz``; nothing is written."""
     try:
         with open_unpacked(path) as file:
             stream = _Bounded(file, path, max_bytes)

@@ -18,13 +18,7 @@ class InputError(Exception):
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the known name nearest to `name`, or an empty string.
-
-    Returns
-    -------
-    str
-        A clause to append to an error message.
-    """
+    """Return the clause ``"; did you mean 'x'?"`` for the known name nearest to `name`, or "" without one."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean '{near[0]}'?" if near else ""
 
@@ -32,8 +26,8 @@ def suggest(name: str, known: Iterable[str]) -> str:
 def printable(text: str) -> str:
     """Return a message as it may be printed, whatever values of the user's are in it.
 
-    Control characters are written as escapes, so that they cannot act on a terminal; words of more than
-    `LONGEST_WORD` characters and the whole beyond `LONGEST_MESSAGE` are cut, with "…" where they are.
+    Control characters are written as escapes, so that they cannot act on a terminal; too long words and
+    messages are cut, with "…" where they are.
     """
     words = (
         word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 1]}…" for word in _WORDS.findall(text)

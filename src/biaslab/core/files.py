@@ -48,7 +48,6 @@ def keep_files(paths: Iterable[Path]) -> Iterator[None]:
 
 
 def _check_target(path: Path) -> None:
-    """Refuse to replace what is no file, or a file that is to be kept."""
     try:
         status = path.stat()
     except OSError:
@@ -63,15 +62,7 @@ def _check_target(path: Path) -> None:
 def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
     """Yield a temporary path beside `path`; on success flush it to disk and rename it over `path`.
 
-    Parameters
-    ----------
-    path : path-like
-        The final file. Its folder is made when it is missing.
-
-    Yields
-    ------
-    pathlib.Path
-        Where to write. The suffix is that of `path`, for writers that choose a format by it.
+    Its suffix is that of `path`, for writers that choose a format by it. A missing folder is made.
     """
     path = Path(path)
     _check_target(path)
@@ -106,13 +97,13 @@ def remove_partial_files(folder: Path) -> None:
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:
-    """Write `text` as UTF-8 to `path`, atomically."""
+    """Write `text` as UTF-8, atomically."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_json(path: str | os.PathLike, value: object) -> None:
-    """Write `value` as indented JSON with sorted keys to `path`, atomically."""
+    """Write `value` as indented JSON with sorted keys, atomically."""
     write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
 
 
@@ -223,13 +214,7 @@ def bounded_lines(file: TextIO, path: str | os.PathLike) -> Iterator[str]:
 def read_text_table(
     path: str | os.PathLike, columns: Iterable[str], exactly: bool = False
 ) -> list[tuple[int, dict[str, str]]]:
-    """Read a tab-separated table whose fields stay as they are written.
-
-    Returns
-    -------
-    list of (int, dict)
-        The line on which each row ends, and its fields by column.
-    """
+    """Return the rows of a tab-separated table as they are written, each with the line on which it ends."""
     path, columns = Path(path), list(columns)
     try:
         check_whole(path)
@@ -266,13 +251,7 @@ def locate(file: str, root: Path) -> Path:
 
 
 def not_found(file: str, root: Path, or_folder: bool = False) -> str:
-    """Return what is wrong with what `locate` does not find, in one clause; "" when it is there.
-
-    Parameters
-    ----------
-    file, root
-        As for `locate`.
-    """
+    """Return what is wrong with what `locate` does not find, in one clause; "" when it is there."""
     found = locate(file, root)
     if found.is_file() or (or_folder and file and found.is_dir()):
         return ""

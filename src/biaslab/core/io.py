@@ -32,10 +32,7 @@ def read_tsv(
 ) -> pd.DataFrame:
     """Read a tab-separated table; empty fields are missing numbers, but the text ``NA`` stays text.
 
-    Parameters
-    ----------
-    text : tuple of str
-        Columns that stay text even where all their fields look like numbers.
+    The columns `text` stay text even where all their fields look like numbers.
     """
     check_whole(path)
     try:
@@ -77,15 +74,7 @@ def write_npz(path: str | os.PathLike, **arrays: np.ndarray) -> None:
 
 
 def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
-    """Read named arrays and never unpickle.
-
-    Parameters
-    ----------
-    path : path-like
-        The ``.npz`` file.
-    keys : tuple of str
-        The arrays to read, all of them by default.
-    """
+    """Read the arrays `keys`, all of them by default, and never unpickle."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             _refuse_bombs(path, archive.zip)

@@ -22,7 +22,6 @@ _REASSOCIATE = {"reassoc", "contract", "nsz"}
 
 
 def _decorator(**options: Any) -> Callable[[Callable], Callable]:
-    """Return a decorator that compiles with some flags of numba, and keeps what it compiled on disk."""
     compile_lazily = numba.jit(nopython=True, error_model="numpy", **options)
     return lambda function: kernel_cache.attach(compile_lazily(function))
 
@@ -36,25 +35,13 @@ prange = numba.prange
 
 
 def set_threads(threads: int) -> None:
-    """Let parallel kernels use `threads` threads, or as many as numba was started with if that is fewer.
-
-    Parameters
-    ----------
-    threads : int
-        At least 1. Results never depend on it.
-    """
+    """Let parallel kernels use `threads` threads, or as many as numba was started with if that is fewer."""
     numba.set_num_threads(max(1, min(threads, numba.config.NUMBA_NUM_THREADS)))
 
 
 @contextmanager
 def at_most_threads(threads: int) -> Iterator[None]:
-    """Let parallel kernels use no more than `threads` threads for a while; for work too small to share.
-
-    Parameters
-    ----------
-    threads : int
-        At least 1. Results never depend on it.
-    """
+    """Let parallel kernels use no more than `threads` threads for a while; for work too small to share."""
     before = numba.get_num_threads()
     numba.set_num_threads(min(before, threads))
     try:

@@ -112,18 +112,9 @@ class KernelCache:
 
 
 def attach(dispatcher: Any) -> Any:
-    """Give a compiled kernel of this package its cache.
+    """Give a compiled kernel of this package its cache, and return it; plain functions stay as they are.
 
-    Parameters
-    ----------
-    dispatcher : numba dispatcher or function
-        What ``numba.jit`` made: the function itself where compiling is disabled.
-
-    Returns
-    -------
-    numba dispatcher or function
-        The same. Functions of other modules, and those that close over variables, get no cache: the key does
-        not cover them.
+    Functions of other modules, and those that close over variables, get none: the key does not cover them.
     """
     with contextlib.suppress(Exception):  # numba's internals may be others
         function = dispatcher.py_func
@@ -202,7 +193,6 @@ _serialized: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # what loa
 
 
 def _load_library(serialized: tuple, codegen: Any) -> Any:
-    """Return a serialized library, loaded unless it has been."""
     from numba.core import serialize
 
     digest = hashlib.sha256(serialize.dumps(serialized)).hexdigest()
@@ -213,7 +203,6 @@ def _load_library(serialized: tuple, codegen: Any) -> Any:
 
 
 def _keys(folder: Path) -> list[Path]:
-    """Return the folders of all keys."""
     if not folder.is_dir():
         return []
     return [key for key in folder.glob("[0-9a-f]" * _KEY_DIGITS) if key.is_dir() and not key.is_symlink()]
@@ -221,7 +210,6 @@ def _keys(folder: Path) -> list[Path]:
 
 @functools.cache
 def _files_of_kernels() -> frozenset[Path]:
-    """Return the files that hold kernels."""
     return frozenset(_PACKAGE.rglob("_*kernels.py"))
 
 

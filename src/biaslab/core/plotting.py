@@ -43,11 +43,6 @@ def figure(width: float = SINGLE_COLUMN, height: float = 2.4) -> Iterator["Figur
     """Yield an empty figure; inside the context matplotlib uses the style of this package and no other.
 
     The figure belongs to no window and no global list, so that nothing has to be closed.
-
-    Yields
-    ------
-    matplotlib.figure.Figure
-        Add axes with ``figure.subplots``.
     """
     from matplotlib import style
     from matplotlib.figure import Figure
@@ -60,13 +55,7 @@ def figure(width: float = SINGLE_COLUMN, height: float = 2.4) -> Iterator["Figur
 
 
 def legend_below(figure: "Figure", axes: "Axes", n_columns: int, marker_scale: float = 1.0) -> None:
-    """Explain below all panels the marks of one panel, which are those of all.
-
-    Parameters
-    ----------
-    marker_scale : float
-        Size of a mark in the legend relative to that in the panel.
-    """
+    """Explain below all panels the marks of one, which are those of all, `marker_scale` times as large."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, markerscale=marker_scale)
 

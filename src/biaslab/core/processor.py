@@ -68,12 +68,8 @@ def check() -> None:
 def state() -> dict[str, object]:
     """Return what a record of a run must say.
 
-    Returns
-    -------
-    dict
-        ``target``; ``pinned``, the variables as `pin` sets them; ``set_by_user``, those that had another
-        value before, which stays; ``too_late``, libraries that were imported before the package and so may
-        not have read them.
+    ``pinned`` are the variables as `pin` sets them; ``set_by_user``, those that had another value before,
+    which stays; ``too_late``, libraries that were imported before the package and so may not have read them.
     """
     ours = _pinned() if target() == TARGET else {}
     found = {name: os.environ[name] for name in [*_VARIABLES, _NUMPY, _NUMPY_OTHER] if name in os.environ}
@@ -86,7 +82,6 @@ def state() -> dict[str, object]:
 
 
 def _pinned() -> dict[str, str]:
-    """Return the variables of the target."""
     features = {} if _NUMPY_OTHER in os.environ else {_NUMPY: _numpy_features()}
     return _VARIABLES | features
 

@@ -9,21 +9,12 @@ TOP = (10, 30, 100)
 
 
 def agreement(a: np.ndarray, b: np.ndarray, ends: tuple[str, str]) -> dict[tuple[str, str, int], float]:
-    """Return rank correlation and overlaps at either end of two rankings.
+    """Return rank correlation and overlaps of two rankings of n items by the numbers `a` and `b`, (n,).
 
-    Parameters
-    ----------
-    a, b : (n,) float
-        What the items are ranked by. Equal values are in the order of the items.
-    ends : (str, str)
-        How the ends are called: that of the largest values, and that of the smallest.
-
-    Returns
-    -------
-    dict of (str, str, int) to float
-        By measure, end and top: ``("spearman", "", 0)``, and ``("overlap", end, top)``, the share of the
-        `top` items at one of `ends` that both have there, for every `top` of ``TOP`` that is at most half
-        of all items.
+    Equal values are in the order of the items. The result is by measure, end and top: ``("spearman", "",
+    0)``, and ``("overlap", end, top)``, the share of the `top` items at one of `ends` (that of the largest
+    values, that of the smallest) that both have there, for every `top` of ``TOP`` that is at most half of all
+    items.
     """
     found = {("spearman", "", 0): rank_correlation(a, b)}
     first, second = np.argsort(a, kind="stable"), np.argsort(b, kind="stable")

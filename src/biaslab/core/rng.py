@@ -6,17 +6,10 @@ import numpy as np
 
 
 def stream(seed: int, *ids: int | str) -> np.random.Generator:
-    """Return the random stream that belongs to `seed` and a path of stable identifiers.
+    """Return the random stream of `seed` and a path of stable identifiers, e.g. ``"train", "baseline", 3``.
 
-    Parameters
-    ----------
-    *ids : int or str
-        What the stream is for, e.g. ``"train", "baseline", 3``. Strings enter by their CRC-32.
-
-    Returns
-    -------
-    numpy.random.Generator
-        Equal arguments give equal streams; any difference gives an independent one.
+    Equal arguments give equal streams; any difference gives an independent one. Strings enter by their
+    CRC-32.
     """
     words = [zlib.crc32(i.encode()) if isinstance(i, str) else int(i) for i in ids]
     return np.random.default_rng(np.random.SeedSequence([int(seed), *words]))

@@ -46,11 +46,8 @@ class FitIntervals(NamedTuple):
 def welch(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
     """Return Welch's t statistic and its two-sided p-value for the means of two samples.
 
-    Returns
-    -------
-    t, p : float
-        t is positive when the mean of `a` is larger. Both are NaN when a sample has fewer than two values or
-        both are constant.
+    t is positive when the mean of `a` is larger. Both are NaN when a sample has fewer than two values or both
+    are constant.
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if len(a) < 2 or len(b) < 2 or (np.ptp(a) == 0 and np.ptp(b) == 0):
@@ -60,18 +57,7 @@ def welch(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
 
 
 def mean_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
-    """Return the confidence interval of a mean by Student's t distribution.
-
-    Parameters
-    ----------
-    level : float
-        Confidence level, between 0 and 1.
-
-    Returns
-    -------
-    low, high : float
-        Both are NaN for fewer than two values, and equal to the mean for a constant sample.
-    """
+    """Return a mean's interval by Student's t; NaN for fewer than two values, of no width for equal ones."""
     x = np.asarray(x, dtype=np.float64)
     if len(x) < 2:
         return math.nan, math.nan
@@ -83,15 +69,7 @@ def mean_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
 def sd_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float, float]:
     """Return the sample standard deviation (divisor n - 1) and its confidence interval by chi-square.
 
-    Parameters
-    ----------
-    x, level
-        As for `mean_interval`.
-
-    Returns
-    -------
-    sd, low, high : float
-        All are NaN for fewer than two values, and 0 for a constant sample.
+    All are NaN for fewer than two values, and 0 for a constant sample.
     """
     x = np.asarray(x, dtype=np.float64)
     if len(x) < 2:
@@ -105,15 +83,7 @@ def sd_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float, float
 
 
 def share_interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return Clopper and Pearson's exact interval of a share.
-
-    Parameters
-    ----------
-    hits, n : int
-        How many of `n` independent trials hit.
-    level : float
-        Confidence level, between 0 and 1.
-    """
+    """Return Clopper and Pearson's exact interval of a share: of `n` independent trials, `hits` hit."""
     if n == 0:
         return math.nan, math.nan
     low, high = scipy.stats.binomtest(hits, n).proportion_ci(level, method="exact")
@@ -121,15 +91,7 @@ def share_interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, floa
 
 
 def central_interval(values: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
-    """Return the bounds of the central part of some values, of resamples for instance; NaN do not count.
-
-    Parameters
-    ----------
-    values : numpy.ndarray
-        (n,) float64.
-    level : float
-        The share of the values between the bounds.
-    """
+    """Return the bounds of the central share `level` of values, of resamples for instance, less NaN."""
     whole = values[np.isfinite(values)]
     if not len(whole):
         return math.nan, math.nan
@@ -138,13 +100,9 @@ def central_interval(values: np.ndarray, level: float = LEVEL) -> tuple[float, f
 
 
 def mean_difference(a: ArrayLike, b: ArrayLike) -> Contrast:
-    """Return the mean of one sample minus that of another, with its 95% confidence interval.
+    """Return the mean of one sample minus that of another, with Welch's 95% confidence interval.
 
-    Returns
-    -------
-    Contrast
-        The interval by Welch. All are NaN when a sample is empty, the bounds for fewer than two values in a
-        sample.
+    All are NaN when a sample is empty, the bounds for fewer than two values in a sample.
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if not len(a) or not len(b):
@@ -155,17 +113,9 @@ def mean_difference(a: ArrayLike, b: ArrayLike) -> Contrast:
 def percent_change(after: ArrayLike, before: ArrayLike) -> Contrast:
     """Return how far a mean moved in percent of the mean before, with its 95% confidence interval.
 
-    Parameters
-    ----------
-    after, before
-        Two independent samples, as for `mean_difference`.
-
-    Returns
-    -------
-    Contrast
-        ``100 * (mean(after) / mean(before) - 1)``; the interval by the delta method, with Welch's and
-        Satterthwaite's degrees of freedom. All are NaN when a sample is empty or the mean before is zero, the
-        bounds for fewer than two values in a sample.
+    The samples are independent. The interval of ``100 * (mean(after) / mean(before) - 1)`` is by the delta
+    method, with Welch's and Satterthwaite's degrees of freedom. All are NaN when a sample is empty or the
+    mean before is zero, the bounds for fewer than two values in a sample.
     """
     after, before = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
     if not len(after) or not len(before) or before.mean() == 0:
@@ -178,11 +128,8 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> Contrast:
 def linear_fit(x: ArrayLike, y: ArrayLike) -> LinearFit:
     """Fit y on x by ordinary least squares; r² is the squared Pearson correlation.
 
-    Returns
-    -------
-    LinearFit
-        All NaN for fewer than two points and when x is constant; r² alone is NaN when only y is constant, and
-        of two points, which always lie on a line.
+    All are NaN for fewer than two points and when x is constant; r² alone is NaN when only y is constant, and
+    of two points, which always lie on a line.
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if len(x) < 2:
@@ -196,19 +143,8 @@ def bootstrap_fit(
 ) -> FitIntervals:
     """Return percentile bootstrap intervals of r² and slope of `linear_fit`, by resampling the points.
 
-    Parameters
-    ----------
-    x, y
-        As for `linear_fit`.
-    n_resamples : int
-        Resamples to draw. Those in which x or y is constant have no r² and are left out.
-    level : float
-        Confidence level, between 0 and 1.
-
-    Returns
-    -------
-    FitIntervals
-        All NaN for fewer than three points (any two lie on a line), and when x or y is constant.
+    Resamples in which x or y is constant have no r² and are left out. All are NaN for fewer than three points
+    (any two lie on a line), and when x or y is constant.
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if len(x) < 3 or np.isnan(linear_fit(x, y).r2):
@@ -221,28 +157,17 @@ def bootstrap_fit(
 
 
 def rank_correlation(x: ArrayLike, y: ArrayLike) -> float:
-    """Return Spearman's rank correlation of the points of `linear_fit`, equal values at their mean rank.
-
-    NaN for fewer than two points, and when x or y is constant.
-    """
+    """Return Spearman's rank correlation, equal values at their mean rank; NaN where there is none."""
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])
 
 
 def is_below_chance(first: ArrayLike, second: ArrayLike) -> bool:
-    """Return whether two labellings of the same things agree less often than by chance.
+    """Return whether two labellings, from 0, of the same things agree less often than by chance.
 
-    Parameters
-    ----------
-    first, second : (n,) int
-        Labels from 0.
-
-    Returns
-    -------
-    bool
-        Whether so few agreements have less than 1 chance in 100 (one-sided, by the normal distribution) where
-        the labels of one are shuffled. Never for a constant labelling, which says nothing.
+    So few agreements have less than 1 chance in 100 (one-sided, by the normal distribution) where the labels
+    of one are shuffled. Never for a constant labelling, which says nothing.
     """
     first, second = np.asarray(first, np.int64), np.asarray(second, np.int64)
     n = len(first)
@@ -257,19 +182,10 @@ def is_below_chance(first: ArrayLike, second: ArrayLike) -> bool:
 
 
 def p_value(value: float, low: float, high: float, df: float = math.inf, level: float = LEVEL) -> float:
-    """Return the two-sided p-value of a number against zero that its interval stands for.
+    """Return the two-sided p-value of a number against zero that its interval, by Student's t, stands for.
 
-    Parameters
-    ----------
-    value, low, high : float
-        A number and its interval, symmetric about an estimate of it (of others half its width counts).
-    df : float
-        Degrees of freedom of Student's t behind the interval; infinite for the normal distribution.
-
-    Returns
-    -------
-    float
-        NaN without an interval, and for an interval without width.
+    The interval is symmetric about an estimate of the number (of others half its width counts). NaN without
+    an interval, and for an interval without width.
     """
     half = (high - low) / 2
     if not half > 0:

@@ -49,22 +49,12 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True)
 class Table:
-    """A table for machines and for people.
+    """What the ``.tsv`` holds, and what ``.md`` and ``.tex`` show: text cells (see `text_columns`)."""
 
-    Attributes
-    ----------
-    data : pandas.DataFrame
-        What the ``.tsv`` holds: machine names, full precision, every row.
-    shown : pandas.DataFrame
-        What ``.md`` and ``.tex`` show: human headers, text cells (see `text_columns`).
-    title, note : str
-        Caption, and what a reader must know to read the table right.
-    """
-
-    data: pd.DataFrame
-    shown: pd.DataFrame
+    data: pd.DataFrame  # machine names, full precision, every row
+    shown: pd.DataFrame  # human headers
     title: str
-    note: str = ""
+    note: str = ""  # what a reader must know to read the table right
 
 
 def without_negative_zero(text: str) -> str:
@@ -86,18 +76,10 @@ class _Formatter(string.Formatter):
 
 
 def text_columns(table: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
-    """Turn a table of numbers into the text a reader sees.
+    """Turn a table of numbers into the text a reader sees; a missing value becomes a dash.
 
-    Parameters
-    ----------
-    templates : mapping of str to str
-        Header of a shown column -> ``str.format`` template over the columns of `table`, for example
-        ``{"Effect size": "{mean:.3f} ± {sd:.3f}"}``. A missing value becomes a dash.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One text column a template, in their order, and one row a row of `table`.
+    `templates` maps the header of a shown column to a ``str.format`` template over the columns of `table`,
+    for example ``{"Effect size": "{mean:.3f} ± {sd:.3f}"}``.
     """
     form = _Formatter()
     rows = table.to_dict("records")
@@ -107,13 +89,7 @@ def text_columns(table: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFr
 
 
 def write_table(stem: str | os.PathLike, table: Table) -> None:
-    """Write ``stem.tsv``, ``stem.md`` (GitHub) and ``stem.tex`` (booktabs), each atomically.
-
-    Parameters
-    ----------
-    stem : path-like
-        Path of the files without suffix; its last part becomes the LaTeX label.
-    """
+    """Write ``stem.tsv``, ``stem.md`` (GitHub) and ``stem.tex`` (booktabs, labelled by the stem)."""
     stem = Path(stem)
     shown = table.shown.map(lambda cell: " ".join(str(cell).split()))
     write_tsv(f"{stem}.tsv", table.data)

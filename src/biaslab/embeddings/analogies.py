@@ -92,27 +92,7 @@ def evaluate(words: list[str], vectors: np.ndarray, questions: str | os.PathLike
 def evaluate_trainings(
     trainings: Iterable[Training], words: list[str], questions: str | os.PathLike
 ) -> pd.DataFrame:
-    """Evaluate every training on the analogy task.
-
-    Parameters
-    ----------
-    trainings : iterable of Training
-        Word vectors (V, D) of each training.
-    words : list of str
-        The vocabulary.
-    questions : path-like
-        See `evaluate`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns set, seed, correct, total, accuracy, coverage; sorted by set and seed.
-
-    Raises
-    ------
-    InputError
-        See `evaluate`.
-    """
+    """Evaluate every training on the analogy task; a row a training, sorted by set and seed."""
     rows = []
     for training in tqdm(trainings, desc="analogies", unit=" embeddings", disable=None):
         score = evaluate(words, training.W, questions)
@@ -130,13 +110,7 @@ def evaluate_trainings(
 
 
 def read_lines(path: str | os.PathLike, content: str) -> list[str]:
-    """Return the lines of a text file.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, which the message calls a file of `content`, or is no UTF-8 text.
-    """
+    """Return the lines of a text file of `content`, as messages call it."""
     try:
         return Path(path).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError as error:
@@ -146,23 +120,7 @@ def read_lines(path: str | os.PathLike, content: str) -> list[str]:
 
 
 def count_questions(path: str | os.PathLike) -> int:
-    """Check a file of analogy questions and count them.
-
-    Parameters
-    ----------
-    path : path-like
-        See `evaluate`.
-
-    Returns
-    -------
-    int
-        Lines of four words.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, a line has not four words, or there is no section or no question.
-    """
+    """Check a file of analogy questions and count its lines of four words."""
     count, in_section = 0, False
     for number, line in enumerate(read_lines(path, "analogy questions"), 1):
         if line.startswith(": "):

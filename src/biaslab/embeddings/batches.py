@@ -18,21 +18,11 @@ from biaslab.core.io import read_npz
 
 
 class Training(NamedTuple):
-    """The word vectors of one training.
-
-    Attributes
-    ----------
-    set : str
-        Perturbation set that was removed from the corpus.
-    replicate : int
-        Number of the training within the set; the baselines' is their seed.
-    W : (V, D) float32
-        Word vectors.
-    """
+    """The word vectors of one training of a set, the documents that were removed from the corpus."""
 
     set: str
-    replicate: int
-    W: np.ndarray
+    replicate: int  # number of the training within the set; the baselines' is their seed
+    W: np.ndarray  # (V, D) float32
 
 
 def set_name(path: str | os.PathLike) -> str:
@@ -71,13 +61,7 @@ def read_training(path: str | os.PathLike, replicate: int, n_words: int) -> Trai
 
 
 def collect_losses(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
-    """Collect the loss after every epoch of every training.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns set, seed (the replicate), epoch (from 1), loss; sorted by the first three.
-    """
+    """Return the loss after every epoch (from 1) of every training, sorted; seed is the replicate."""
     tables = []
     for path in paths:
         batch = _read_batch(path, "loss", ndim=2)

@@ -135,7 +135,6 @@ def keyed_vectors(words: Sequence[str], vectors: np.ndarray) -> KeyedVectors:
 
 
 def _known(format: str) -> str:
-    """Return `format` if there is such a format."""
     if format not in FORMATS:
         raise InputError(f"unknown format '{format}'{suggest(format, FORMATS)} (known: {', '.join(FORMATS)})")
     return format
@@ -233,7 +232,6 @@ def _add(word: str, number: int, number_of: dict[str, int], where: str) -> None:
 
 
 def _decode(where: str, text: bytes) -> str:
-    """Return a line or word as text."""
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -235,33 +235,13 @@ def _check(x: Cooccurrence, parameters: GloveParameters) -> None:
 
 
 def count_groups(n_words: int, width: int) -> int:
-    """Return B, the groups of words that the schedule deals with, whatever the number of threads.
-
-    Parameters
-    ----------
-    n_words : int
-        V.
-    width : int
-        Length of a row of parameters, padded.
-    """
+    """Return B, the groups of words of the schedule; `width` is that of a padded row of parameters."""
     wanted = -(-n_words * 2 * width * 4 // _GROUP_BYTES)
     return max(1, min(n_words, max(_MIN_GROUPS, min(wanted, _MAX_GROUPS))))
 
 
 def initial_embedding(n_words: int, dimension: int, rng: np.random.Generator) -> GloveEmbedding:
-    """Return what :func:`train` begins with, when it gets the same stream.
-
-    Parameters
-    ----------
-    n_words, dimension : int
-        V and D.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    GloveEmbedding
-        Without losses.
-    """
+    """Return what :func:`train` begins with, when it gets the same stream; without losses."""
     w, u = initial_parameters(n_words, dimension, dimension + 2, rng)
     return GloveEmbedding(
         W=w[:, :dimension].copy(),
@@ -275,20 +255,9 @@ def initial_embedding(n_words: int, dimension: int, rng: np.random.Generator) ->
 def initial_parameters(
     n_words: int, dimension: int, width: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the parameters that a training begins with.
+    """Draw the parameters that a training begins with, in word order, in rows padded to `width`.
 
-    Parameters
-    ----------
-    n_words, dimension : int
-        V and D.
-    width : int
-        Length of a row of parameters, padded.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    rows, columns : (V, 2 * width) float32
-        ``[w, b, 1 | sums]`` and ``[u, 1, c | sums]`` of all words, in word order.
+    Both arrays are (V, 2 * width) float32: ``[w, b, 1 | sums]`` and ``[u, 1, c | sums]``.
     """
     values = ((rng.random((2, n_words, dimension + 1)) - 0.5) / dimension).astype(np.float32)
     rows_of, columns_of = np.zeros((2, n_words, 2 * width), np.float32)
@@ -329,16 +298,7 @@ def _places(groups):
 def sort_records(
     x: Cooccurrence, parameters: GloveParameters, n_groups: int, rng: np.random.Generator
 ) -> "Records":
-    """Deal words into groups at random, and sort the co-occurrences, shuffled, into blocks of two groups.
-
-    Parameters
-    ----------
-    x : Cooccurrence
-    parameters : GloveParameters
-    n_groups : int
-        B.
-    rng : numpy.random.Generator
-    """
+    """Deal words into groups at random, and sort the co-occurrences, shuffled, into blocks of two groups."""
     row_group, column_group = _deal(x.n_words, n_groups, rng), _deal(x.n_words, n_groups, rng)
     row_place, column_place = _places(row_group), _places(column_group)
     shuffle = rng.permutation(len(x.indices))
@@ -367,18 +327,9 @@ def _identity(x: Cooccurrence, parameters: GloveParameters, start: _State) -> st
 def write_trainings(
     path: str | os.PathLike, replicates: list[int], embeddings: list[GloveEmbedding], every_parameter: bool
 ) -> None:
-    """Write the trainings of one set to an ``.npz`` file, atomically.
+    """Write the trainings of one set to an ``.npz`` file, each with its number within the set.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    replicates : list of int
-        The number of each training within its set.
-    embeddings : list of GloveEmbedding
-        The trainings.
-    every_parameter : bool
-        Whether U, b and c are kept; the influence functions need them, other analyses only the word vectors.
+    The influence functions need `every_parameter`, U, b and c too; other analyses only the word vectors.
     """
     arrays = {"W": np.stack([e.W for e in embeddings]), "loss": np.stack([e.loss for e in embeddings])}
     if every_parameter:

@@ -19,17 +19,7 @@ def without_documents(
 ) -> Cooccurrence:
     """Return X~, the counts of the corpus without some documents, from X and these documents alone.
 
-    Parameters
-    ----------
-    tokens, offsets : numpy.ndarray
-        The whole corpus, (n,) int32 and (n_documents + 1,) int64.
-    documents : numpy.ndarray
-        (k,) int64, the documents to remove, each once.
-
-    Returns
-    -------
-    Cooccurrence
-        Equal, bit for bit, to the counts of the pruned corpus with the same vocabulary.
+    It equals, bit for bit, the counts of the pruned corpus with the same vocabulary.
     """
     removed = cooccurrence.select_documents(tokens, offsets, documents)
     return cooccurrence.subtract(x, cooccurrence.count(*removed, x.n_words, x.window, threads), threads)
@@ -40,11 +30,6 @@ def on_entries_of(x: Cooccurrence, pruned: Cooccurrence) -> Cooccurrence:
 
     GloVe then visits the entries in the order in which it visits those of X, so that two trainings with one
     random stream differ by the removal alone.
-
-    Parameters
-    ----------
-    pruned : Cooccurrence
-        What :func:`without_documents` returned.
     """
     keys, kept = (y.rows().astype(np.int64) * x.n_words + y.indices for y in (x, pruned))
     counts = np.zeros_like(x.counts)
@@ -63,27 +48,10 @@ def train_replicates(
     threads: int = 1,
     paired_with: str | None = None,
 ) -> list[GloveEmbedding]:
-    """Train some replicates of a set, each with its own random stream.
+    """Train replicates of a set, each with the random stream of its number and of the set or `paired_with`.
 
-    Parameters
-    ----------
-    x : Cooccurrence
-        The counts that are left without the set's documents.
-    set_name : str
-        Name of the set; it and the replicate's number select the random stream.
-    checkpoint_stem : path-like
-        Checkpoints go to ``<stem>.replicate-<n>.checkpoint.npz``, for a killed run to continue from.
-    checkpoint_seconds : float
-        Least time between two checkpoints; shorter trainings leave none.
-    threads : int
-        Threads to use; the result does not depend on it.
-    paired_with : str, optional
-        Set whose random streams are used instead, replicate by replicate.
-
-    Returns
-    -------
-    list of GloveEmbedding
-        In the order of `replicates`.
+    `x` are the counts that are left without the set's documents. Checkpoints, at least `checkpoint_seconds`
+    apart, go to ``<stem>.replicate-<n>.checkpoint.npz``, for a killed run to continue from.
     """
     checkpoints = [Path(f"{checkpoint_stem}.replicate-{n}.checkpoint.npz") for n in replicates]
     embeddings = []

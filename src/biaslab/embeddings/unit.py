@@ -79,25 +79,7 @@ def read_unit_embedding(
 
 
 def read_unit_trainings(paths: Sequence[str | os.PathLike], words: list[str]) -> list[tuple[int, np.ndarray]]:
-    """Read all trainings of batch files and scale their vectors to length one.
-
-    Parameters
-    ----------
-    paths : sequence of path-like
-        Batches of trainings (``.npz``).
-    words : list of str
-        Their vocabulary.
-
-    Returns
-    -------
-    list of (int, (V, D) float32)
-        Number and vectors of each training.
-
-    Raises
-    ------
-    InputError
-        When a file is missing or malformed, or a word has a vector that is not finite or zero.
-    """
+    """Return number and vectors, scaled to length one, of all trainings in batch files (``.npz``)."""
     trainings = []
     for path in paths:
         for training in read_trainings([path], len(words)):

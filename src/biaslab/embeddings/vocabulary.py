@@ -73,6 +73,5 @@ def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
 
 
 def _refuse(path: str | os.PathLike, bad: pd.Series, problem: str) -> None:
-    """Raise InputError for the first row that is `bad`."""
     if bad.any():
         raise InputError(f"{path}, line {int(bad.to_numpy().argmax()) + 2}: {problem}; make the file anew")

@@ -47,12 +47,7 @@ class Word2VecParameters(NamedTuple):
 class Sentences:
     """The documents as sentences of at most `MAX_SENTENCE` words, as often as they are asked for.
 
-    Parameters
-    ----------
-    tokens, offsets : numpy.ndarray
-        A corpus, (n,) int32 and (n_documents + 1,) int64.
-    names : numpy.ndarray
-        (V,) object, what gensim knows each word by.
+    `names`, (V,) object, is what gensim knows each word by.
     """
 
     def __init__(self, tokens: np.ndarray, offsets: np.ndarray, names: np.ndarray) -> None:
@@ -74,24 +69,7 @@ class Sentences:
 def leave_out(
     tokens: np.ndarray, offsets: np.ndarray, documents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corpus without some documents.
-
-    Parameters
-    ----------
-    tokens, offsets, documents
-        The whole corpus, and which of its documents to leave out; arrays as for
-        `biaslab.embeddings.cooccurrence.select_documents`.
-
-    Returns
-    -------
-    tokens, offsets : numpy.ndarray
-        Of the other documents, in their order.
-
-    Raises
-    ------
-    InputError
-        When a document is not in the corpus.
-    """
+    """Return tokens and offsets of the corpus without some documents."""
     lengths = np.diff(offsets)
     if len(documents) and not 0 <= documents.min() <= documents.max() < len(lengths):
         raise InputError(
@@ -167,24 +145,7 @@ def train_replicates(
     replicates: Sequence[int],
     seed: int,
 ) -> np.ndarray:
-    """Train some replicates of a set, each with its own random stream.
-
-    Parameters
-    ----------
-    tokens, offsets, n_words, parameters
-        As for `train`.
-    set_name : str
-        Name of the set that was left out; it and the replicate's number select the random stream.
-    replicates : sequence of int
-        Numbers of the trainings within the set.
-    seed : int
-        Seed of the run.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n, V, D) float32, in the order of `replicates`.
-    """
+    """Train some replicates of a set that was left out, each with its own stream; (n, V, D) float32."""
     bar = tqdm(replicates, desc=f"{set_name}, word2vec", unit="training", disable=None)
     return np.stack(
         [

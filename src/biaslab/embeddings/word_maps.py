@@ -16,27 +16,13 @@ from biaslab.core.io import read_npz, write_npz
 
 @dataclass(frozen=True)
 class WordMaps:
-    """The map of every word in every training of an embedding.
+    """The map of every word in each of n trainings of an embedding."""
 
-    Attributes
-    ----------
-    replicates : numpy.ndarray
-        (n,) int64, the trainings.
-    linear : numpy.ndarray
-        (n, K, D, D) float64, the K matrices M that words have in each training.
-    kinds : numpy.ndarray
-        (V,) int64, which of the K matrices is that of a word.
-    words : numpy.ndarray
-        (m,) int64, rising: the words with a constant a other than zero.
-    constants : numpy.ndarray
-        (n, m, D) float64, their constants in each training.
-    """
-
-    replicates: np.ndarray
-    linear: np.ndarray
-    kinds: np.ndarray
-    words: np.ndarray
-    constants: np.ndarray
+    replicates: np.ndarray  # (n,) int64, the trainings
+    linear: np.ndarray  # (n, K, D, D) float64, the K matrices M that words have in each training
+    kinds: np.ndarray  # (V,) int64, which of the K matrices is that of a word
+    words: np.ndarray  # (m,) int64, rising: the words with a constant a other than zero
+    constants: np.ndarray  # (n, m, D) float64, their constants in each training
 
     def of(self, replicate: int) -> "TrainingMaps":
         """Return the maps of one training."""
@@ -49,24 +35,12 @@ class WordMaps:
 
 @dataclass(frozen=True)
 class TrainingMaps:
-    """The map of every word in one training; see `WordMaps`.
+    """The map of every word in one training; see `WordMaps`."""
 
-    Attributes
-    ----------
-    linear : numpy.ndarray
-        (K, D, D) float64.
-    kinds : numpy.ndarray
-        (V,) int64.
-    words : numpy.ndarray
-        (m,) int64.
-    constants : numpy.ndarray
-        (m, D) float64.
-    """
-
-    linear: np.ndarray
+    linear: np.ndarray  # (K, D, D)
     kinds: np.ndarray
     words: np.ndarray
-    constants: np.ndarray
+    constants: np.ndarray  # (m, D)
 
     def apply(self, vectors: np.ndarray) -> np.ndarray:
         """Return ``M_i w_i + a_i`` of all words, (V, D) float64, for `vectors` (V, D) of any float dtype."""
@@ -88,13 +62,7 @@ def write_word_maps(path: str | os.PathLike, maps: WordMaps) -> None:
 
 
 def read_word_maps(path: str | os.PathLike, n_words: int) -> WordMaps:
-    """Read maps.
-
-    Parameters
-    ----------
-    path : path-like
-        What `write_word_maps` wrote.
-    """
+    """Read what `write_word_maps` wrote for an embedding of so many words."""
     maps = WordMaps(**read_npz(path, tuple(WordMaps.__dataclass_fields__)))
     if maps.kinds.shape != (n_words,):
         raise InputError(

@@ -33,31 +33,18 @@ _ONE, _HALF = np.float32(1.0), np.float32(0.5)
 
 
 class Parameters(NamedTuple):
-    """All weights of a network, as the kernels take them.
+    """All weights of a network of L layers of H units (padded) that reads vectors of d numbers, float32.
 
-    L layers of H units (padded) read vectors of d numbers; G is 4 for an LSTM and 3 for a GRU.
-
-    Attributes
-    ----------
-    first : (G H, d) float32
-        From the vector of a word to the first layer.
-    inputs : (L - 1, G H, H) float32
-        From the states of the layer below to each further one.
-    states : (L, G H, H) float32
-        From the states of each layer before.
-    input_biases, state_biases : (L, G H) float32
-    out : (2, H) float32
-        From the last layer's states to the logits.
-    out_bias : (2,) float32
+    G is 4 for an LSTM and 3 for a GRU.
     """
 
-    first: np.ndarray
-    inputs: np.ndarray
-    states: np.ndarray
-    input_biases: np.ndarray
-    state_biases: np.ndarray
-    out: np.ndarray
-    out_bias: np.ndarray
+    first: np.ndarray  # (G H, d), from the vector of a word to the first layer
+    inputs: np.ndarray  # (L - 1, G H, H), from the states of the layer below to each further one
+    states: np.ndarray  # (L, G H, H), from the states of each layer before
+    input_biases: np.ndarray  # (L, G H)
+    state_biases: np.ndarray  # (L, G H)
+    out: np.ndarray  # (2, H), from the last layer's states to the logits
+    out_bias: np.ndarray  # (2,)
 
 
 @reassociating_kernel
@@ -78,17 +65,11 @@ def sigmoid(x):
 
 @reassociating_kernel
 def add_products(weights, rows, sums):
-    """Add to all `sums` the rows times their weights.
+    """Add to all `sums`, (n_sums, BLOCK), the `rows`, (n_rows, BLOCK), times `weights`, (n_sums, n_rows).
 
-    Every value of a row is read once for five sums, and every sum written once for five products. Five rows
-    are one flat slice, so that the compiler sees how far apart they are.
-
-    Parameters
-    ----------
-    weights : (n_sums, n_rows) float32
-        Both numbers are multiples of `TILE`.
-    rows : (n_rows, BLOCK) float32
-    sums : (n_sums, BLOCK) float32
+    Both numbers are multiples of `TILE`. Every value of a row is read once for five sums, and every sum
+    written once for five products. Five rows are one flat slice, so that the compiler sees how far apart they
+    are.
     """
     all_rows, all_sums = rows.reshape(rows.size), sums.reshape(sums.size)
     for j in range(0, weights.shape[0], TILE):
@@ -117,14 +98,8 @@ def find_prefixes(ids, offsets, skips, starts, saves):
     A text shares with the latest text that shares with none, as many words as both have in common, unless it
     has more in common with the text just before it. That suits variants of one text that follow each other.
 
-    Parameters
-    ----------
-    ids, offsets
-        See `words.Texts`.
-    skips, starts : (n,) int64
-        Filled: how many first words a text shares, and the row that keeps the states after them, or -1.
-    saves : (m,) int64
-        Filled: the row that keeps the states after each word, or -1.
+    Filled: skips : (n,) int64, how many first words a text shares; starts : (n,) int64, the row that keeps
+    the states after them, or -1; saves : (m,) int64, the row that keeps the states after each word, or -1.
     """
     skips[:], starts[:], saves[:] = 0, -1, -1
     leader, n_rows = 0, 0
@@ -153,18 +128,10 @@ def count_shared(ids, offsets, i, j):
 
 @reassociating_kernel
 def take_block(offsets, skips, order, start, begins, lengths):
-    """Fill where the words of a block's texts begin and how many there are.
+    """Fill where the words of a block's texts, ``order[start:]``, begin and how many there are.
 
-    Parameters
-    ----------
-    offsets : (n + 1,) int64
-        Text i has the words ``offsets[i]`` to ``offsets[i + 1] - 1``.
-    skips : (n,) int64
-        First words that are left out.
-    order : (N,) int64
-        Texts; those of the block are from `start` on.
-    begins, lengths : (BLOCK,) int64
-        Filled; a text that pads the block has no word.
+    Text i has the words ``offsets[i]`` to ``offsets[i + 1] - 1``, of which the first ``skips[i]`` are left
+    out. begins, lengths : (BLOCK,) int64; a text that pads the block has no word. Returned: the most words.
     """
     begins[:] = 0
     lengths[:] = 0
@@ -240,17 +207,9 @@ def copy_rows(rows, out):
 def fill_table_block(vectors, start, first, biases, inputs, sums, table):
     """Fill what a block of words gives to the gates of the first layer.
 
-    Parameters
-    ----------
-    vectors : (V, d) float32
-    first : (G H, d padded) float32
-    biases : (4 H, BLOCK) float32
-        Those of the first layer.
-    inputs : (d padded, BLOCK) float32
-        Filled with the words' vectors; zero below them.
-    sums : (4 H, BLOCK) float32
-        Room for the results.
-    table : (>= V, 4 H) float32
+    vectors : (V, d); first : (G H, d padded); biases : (4 H, BLOCK), those of the first layer; inputs : (d
+    padded, BLOCK), filled with the words' vectors, zero below them; sums : (4 H, BLOCK), room for the
+    results; table : (>= V, 4 H); all float32.
     """
     count = min(BLOCK, vectors.shape[0] - start)
     for s in range(count):
@@ -265,15 +224,7 @@ def fill_table_block(vectors, start, first, biases, inputs, sums, table):
 
 @parallel_reassociating_kernel
 def fill_table(parameters, shift, vectors, table):
-    """Fill what each word gives to the gates of the first layer, its biases included.
-
-    Parameters
-    ----------
-    shift : int
-        See `step_block`.
-    vectors : (V, d) float32
-    table : (V, 4 H) float32
-    """
+    """Fill `table`, (V, 4 H): what each word gives to the first layer's gates, its biases included."""
     biases = spread(sum_biases(parameters, shift))
     for block in prange((vectors.shape[0] + BLOCK - 1) // BLOCK):
         inputs = np.zeros((parameters.first.shape[1], BLOCK), np.float32)
@@ -349,26 +300,13 @@ def step_block(
     states_before,
     states,
 ):
-    """Carry the texts of a block through all layers for one step.
+    """Carry the texts of a block through all layers for step `t` of the `n_steps` of the longest.
 
-    Parameters
-    ----------
-    shift : int
-        The first row of gates that products of states go to.
-    biases : (L, 4 H, BLOCK) float32
-        The sums of biases of all gates.
-    table : (V, 4 H) float32
-        For each word its vector times ``parameters.first``, and the first layer's biases.
-    ids : (m,) integer
-        Rows of `table`.
-    begins, lengths : (BLOCK,) int64
-        As `take_block` fills them.
-    n_steps, t : int
-        Words of the longest text, and the step.
-    gates : (L, 4 H, BLOCK) float32
-        Filled.
-    cells_before, cells, states_before, states : (L, H, BLOCK) float32
-        Those after the step are filled. Cells of a GRU stay as they are.
+    shift : the first row of gates that products of states go to; biases : (L, 4 H, BLOCK) float32, sums of
+    all gates' biases; table : (V, 4 H) float32, for each word its vector times ``parameters.first``, and the
+    first layer's biases; ids : (m,), rows of `table`; begins, lengths : as `take_block` fills them; gates :
+    (L, 4 H, BLOCK) float32, filled; the cells and states, (L, H, BLOCK) float32, after the step are filled.
+    Cells of a GRU stay as they are.
     """
     is_inside = np.empty(BLOCK, np.float32)
     n = parameters.states.shape[1]
@@ -389,16 +327,10 @@ def step_block(
 
 @reassociating_kernel
 def forward_block(parameters, shift, biases, table, ids, begins, lengths, n_steps, gates, cells, states):
-    """Carry the texts of a block through all layers and steps, and keep everything.
+    """Carry the texts of a block through all layers and steps as `step_block` does, and keep everything.
 
-    Parameters
-    ----------
-    parameters, shift, biases, table, ids, begins, lengths, n_steps
-        As in `step_block`.
-    gates : (T, L, 4 H, BLOCK) float32
-        Filled.
-    cells, states : (T + 1, L, H, BLOCK) float32
-        Filled; those after step t are in slot t + 1.
+    gates : (T, L, 4 H, BLOCK); cells, states : (T + 1, L, H, BLOCK), those after step t in slot t + 1; all
+    filled.
     """
     states[0] = 0.0
     cells[0] = 0.0
@@ -435,16 +367,10 @@ def block_logits(parameters, states, logits):
 
 @reassociating_kernel
 def block_errors(logits, labels, scales, errors):
-    """Fill the derivatives of each text's cross entropy by its logits, times its scale.
+    """Fill the derivatives of each text's cross entropy by its logits, (2, BLOCK), times its scale.
 
-    Of a text of label y, ∂J/∂z_y is -p and ∂J/∂z by the other logit p, the other label's probability.
-
-    Parameters
-    ----------
-    logits, errors : (2, BLOCK) float32
-    labels : (BLOCK,) int64
-    scales : (BLOCK,) float32
-        0 for a text that pads the block.
+    Of a text of label y, ∂J/∂z_y is -p and ∂J/∂z by the other logit p, the other label's probability. A text
+    that pads the block has the scale 0.
     """
     for s in range(BLOCK):
         y = labels[s]
@@ -456,18 +382,10 @@ def block_errors(logits, labels, scales, errors):
 
 @reassociating_kernel
 def step_back_lstm(gates, is_inside, cells_before, cells, by_cells, by_states):
-    """Replace the gates of a step by the derivatives by their sums.
+    """Replace the gates i, f, o, g of a step by the derivatives by their sums.
 
-    Parameters
-    ----------
-    gates : (4 H, BLOCK) float32
-        i, f, o, g; replaced.
-    is_inside : (BLOCK,) float32
-    cells_before, cells : (H, BLOCK) float32
-        Before and after the step.
-    by_cells, by_states : (H, BLOCK) float32
-        Derivatives by cells and states after the step. Those by cells become those before it, and those by
-        states zero, to which products of the gates' derivatives are to be added.
+    by_cells, by_states : (H, BLOCK), derivatives by cells and states after the step. Those by cells become
+    those before it, and those by states zero, to which products of the gates' derivatives are to be added.
     """
     n = cells.shape[0]
     for u in range(n):
@@ -489,17 +407,10 @@ def step_back_lstm(gates, is_inside, cells_before, cells, by_cells, by_states):
 
 @reassociating_kernel
 def step_back_gru(gates, is_inside, states_before, by_states):
-    """Replace the gates of a step by the derivatives by their sums.
+    """Replace the gates n, r, z and the sum W_hn h of a step by the derivatives by their sums.
 
-    Parameters
-    ----------
-    gates : (4 H, BLOCK) float32
-        n, r, z and the sum W_hn h; replaced.
-    is_inside : (BLOCK,) float32
-    states_before : (H, BLOCK) float32
-    by_states : (H, BLOCK) float32
-        Derivatives by the states after the step; they become those before it, but for products of the gates'
-        derivatives, which are to be added.
+    by_states : (H, BLOCK), derivatives by the states after the step; they become those before it, but for
+    products of the gates' derivatives, which are to be added.
     """
     n = by_states.shape[0]
     for u in range(n):
@@ -519,16 +430,9 @@ def step_back_gru(gates, is_inside, states_before, by_states):
 
 @reassociating_kernel
 def backward_block(parameters, shift, lengths, n_steps, errors, gates, cells, states):
-    """Carry derivatives by the logits back through all layers and steps.
+    """Carry derivatives by the logits, (2, BLOCK), back through all layers and steps of `forward_block`.
 
-    Parameters
-    ----------
-    parameters, shift, lengths, n_steps, cells, states
-        As in `forward_block`, which has filled a slot for every step.
-    errors : (2, BLOCK) float32
-        Derivatives by the logits.
-    gates : (T, L, 4 H, BLOCK) float32
-        Replaced by the derivatives by their sums; those of a text that has not begun are zero.
+    The gates become the derivatives by their sums; those of a text that has not begun are zero.
     """
     is_inside = np.empty(BLOCK, np.float32)
     n_layers, n = states.shape[1], parameters.states.shape[1]
@@ -553,22 +457,10 @@ def backward_block(parameters, shift, lengths, n_steps, errors, gates, cells, st
 
 @parallel_reassociating_kernel
 def recurrent_logits(parameters, shift, table, ids, offsets, skips, starts, saves, saved, order, out):
-    """Fill the logits of texts.
+    """Fill the logits, (n, 2), of the texts `order`, laid into blocks in this order, best by like length.
 
-    Parameters
-    ----------
-    parameters, shift, table, ids
-        As in `step_block`.
-    offsets : (n + 1,) int64
-    skips, starts, saves
-        As `find_prefixes` fills them.
-    saved : (rows, 2, L, H) float32
-        Cells and states after shared words: read for texts that share some, filled by the others.
-    order : (N,) int64
-        The texts that are read, in the order in which they are laid into blocks; those of like length are
-        best together.
-    out : (n, 2) float32
-        Filled for them.
+    skips, starts, saves : as `find_prefixes` fills them; saved : (rows, 2, L, H) float32, cells and states
+    after shared words: read for texts that share some, filled by the others; all else as in `step_block`.
     """
     n_layers, n_units = parameters.states.shape[0], parameters.states.shape[2]
     biases = spread(sum_biases(parameters, shift))
@@ -612,18 +504,9 @@ def recurrent_logits(parameters, shift, table, ids, offsets, skips, starts, save
 
 @reassociating_kernel
 def put_vector_gradients(first, begins, lengths, gates, gradients, out):
-    """Fill the gradients by the vectors of a block's words.
+    """Fill the gradients `out`, (m, d), by the vectors of a block's words, of gates from `backward_block`.
 
-    Parameters
-    ----------
-    first : (G H, d padded) float32
-    begins, lengths : (BLOCK,) int64
-        As `take_block` fills them.
-    gates : (T, L, 4 H, BLOCK) float32
-        As `backward_block` left them.
-    gradients : (d padded, BLOCK) float32
-        Room for one step.
-    out : (m, d) float32
+    first : (G H, d padded); gradients : (d padded, BLOCK), room for one step.
     """
     n_steps, n, d = gates.shape[0], first.shape[0], out.shape[1]
     all_gradients = gradients.reshape(gradients.size)
@@ -640,18 +523,9 @@ def put_vector_gradients(first, begins, lengths, gates, gradients, out):
 
 @parallel_reassociating_kernel
 def recurrent_gradients(parameters, shift, table, ids, offsets, order, labels, out):
-    """Fill the gradients of each text's cross entropy by the vectors of its words.
+    """Fill the gradients, (m, d), of each text's cross entropy by the vectors of its words, in `ids`' order.
 
-    Parameters
-    ----------
-    parameters, shift, table, ids
-        As in `step_block`.
-    offsets : (n + 1,) int64
-    order : (n,) int64
-        All texts, in the order in which they are laid into blocks.
-    labels : (n,) int64
-    out : (m, d) float32
-        Filled; one row for each place of `ids`.
+    order : (n,), all texts, in the order in which they are laid into blocks; all else as in `step_block`.
     """
     n_layers, n_units = parameters.states.shape[0], parameters.states.shape[2]
     biases, skips = spread(sum_biases(parameters, shift)), np.zeros(labels.size, np.int64)

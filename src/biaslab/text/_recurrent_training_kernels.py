@@ -29,23 +29,9 @@ from biaslab.text._recurrent_kernels import (
 def take_batch(ids, offsets, order, numbers):
     """Return the texts of a batch by their lengths, their words numbered anew.
 
-    Parameters
-    ----------
-    ids, offsets
-        All texts, see `words.Texts`.
-    order : (b,) int64
-        The texts of the batch.
-    numbers : (V,) int64
-        Room for the new number of each word; -1 everywhere, and so again afterwards.
-
-    Returns
-    -------
-    texts : (b,) int64
-        `order` with shorter texts first.
-    words : (u,) int64
-        The distinct words in the order of their new numbers.
-    batch_ids, batch_offsets
-        The batch, in the order of `texts`, with new numbers.
+    order : (b,) int64, the texts of the batch; numbers : (V,) int64, room for the new number of each word, -1
+    everywhere, and so again afterwards. Returned: `order` with shorter texts first, the distinct words in the
+    order of their new numbers, and ids and offsets of the batch with these.
     """
     lengths = offsets[order + 1] - offsets[order]
     texts = order[np.argsort(lengths, kind="mergesort")]
@@ -68,14 +54,7 @@ def take_batch(ids, offsets, order, numbers):
 
 @reassociating_kernel
 def line_up(stored, layer, first, lined):
-    """Copy one layer's rows of all steps, from slot `first` on, into one line each.
-
-    Parameters
-    ----------
-    stored : (slots, L, n, BLOCK) float32
-    lined : (n, T * BLOCK) float32
-        Filled.
-    """
+    """Copy a layer of `stored`, (slots, L, n, BLOCK), from slot `first` on, into lines, (n, T * BLOCK)."""
     for t in range(lined.shape[1] // BLOCK):
         for u in range(lined.shape[0]):
             row, line = stored[first + t, layer, u], lined[u, t * BLOCK : (t + 1) * BLOCK]
@@ -131,13 +110,7 @@ def add_out_gradients(errors, states, gradients):
 
 @reassociating_kernel
 def add_layer_gradients(shift, gates, states, gradients):
-    """Add the gradients of all layers, but for the first weights.
-
-    Parameters
-    ----------
-    shift, gates, states
-        As `backward_block` left them.
-    """
+    """Add the gradients of all layers, but for the first weights, from what `backward_block` left."""
     n_steps, n_layers, n_gates, _ = gates.shape
     n, n_units = gradients.states.shape[1], states.shape[2]
     errors = np.empty((n_gates, n_steps * BLOCK), np.float32)
@@ -182,20 +155,10 @@ def block_loss(logits, labels, scales):
 def batch_gradients(
     vectors, ids, offsets, labels, weights, order, numbers, shift, parameters, flat_gradients, gradients
 ):
-    """Fill the gradients of a batch's mean cross entropy, weighted by text.
+    """Fill the gradients, `flat_gradients`, of a batch's mean cross entropy, weighted by text; return it.
 
-    Parameters
-    ----------
-    vectors : (V, d) float32
-    ids, offsets
-        All texts, see `words.Texts`.
-    labels : (n,) int64
-    weights : (n,) float64
-        Above 0.
-    order, numbers
-        As in `take_batch`.
-    flat_gradients : (p,) float32
-        Filled.
+    vectors : (V, d) float32; ids, offsets : all texts, see `words.Texts`; labels : (n,) int64; weights : (n,)
+    float64, above 0; order, numbers : as in `take_batch`.
     """
     texts, words, batch_ids, batch_offsets = take_batch(ids, offsets, order, numbers)
     n_layers, n, n_units = parameters.states.shape
@@ -258,23 +221,11 @@ def train_batches(
     beta2,
     epsilon,
 ):
-    """Take one step of Adam for each batch of `order`, in place.
+    """Take one step of Adam for each batch of `order`, in place; return steps so far and mean cross entropy.
 
-    Parameters
-    ----------
-    vectors, ids, offsets, labels, weights, shift, flat_gradients, gradients
-        As in `batch_gradients`.
-    order : (n,) int64
-        Texts in the order of use; the last batch may be shorter.
-    flat : (p,) float32
-        Changed.
-    means, squares : (p,) float32
-        Decaying means of gradients and of their squares; changed.
-
-    Returns
-    -------
-    loss : float
-        Mean cross entropy of all texts, weighted by text, each as it was before its own step.
+    The last batch may be shorter. The mean is weighted by text, each as it was before its own step. flat :
+    (p,); means, squares : (p,) float32, decaying means of gradients and of their squares; all else as in
+    `batch_gradients`.
     """
     numbers, loss, total = np.full(len(vectors), -1), 0.0, 0.0
     for start in range(0, order.size, batch):

@@ -11,14 +11,8 @@ N_GRAM_ORDERS = 4
 def count_common_n_grams(original, changed, offsets, common):
     """Count the n-grams of changed texts that occur in the originals, each as often as there at most.
 
-    Parameters
-    ----------
-    original, changed : (total,) int32
-        Words of n texts each, one text after the other.
-    offsets : (n + 1,) int64
-        Of both, since a changed text has as many words as its original.
-    common : (n, 4) int32
-        Receives the counts for 1-grams to 4-grams.
+    original, changed : (total,) int32, words of n texts each, as many in a changed text as in its original;
+    common : (n, 4) int32, receives the counts for 1-grams to 4-grams.
     """
     for i in prange(offsets.size - 1):
         common[i] = 0

@@ -13,12 +13,9 @@ from torch import nn
 
 
 class CompactEmbedding(nn.Module):
-    """Rows of an embedding, looked up by the ids that they have in the whole table.
+    """Some rows of an embedding, looked up by the ids that they have in the whole table, `used`, ascending.
 
-    Parameters
-    ----------
-    used : (u,) int64
-        Ids of the rows, in ascending order. Other ids raise `IndexError` where they are looked up.
+    Other ids raise `IndexError` where they are looked up.
     """
 
     def __init__(self, table: nn.Embedding, used: np.ndarray) -> None:
@@ -40,19 +37,12 @@ def compact_embeddings(model: nn.Module, used: np.ndarray) -> Iterator[None]:
     """Keep only some rows of a model's word embeddings in training; put the whole table back at the end.
 
     Gradients, and steps of an optimizer without weight decay, are those of the whole table: other rows have
-    no gradient. With decay these would shrink by rate · decay of themselves at every step, at most by
-    rate · decay · steps in all. Here they stay as they were, so that words which training never saw keep
-    their published embeddings.
+    no gradient. With decay these would shrink by rate · decay of themselves at every step, at most by rate ·
+    decay · steps in all. Here they stay as they were, so that words which training never saw keep their
+    published embeddings.
 
-    Parameters
-    ----------
-    used : (u,) int64
-        Ids, in ascending order, of all tokens that the model will be given, the padding token among them.
-
-    Yields
-    ------
-    None
-        The model has a `CompactEmbedding`, whose parameter has the name that it had in the table.
+    `used`, ascending, are the ids of all tokens that the model will be given, the padding token among them.
+    The parameter of the `CompactEmbedding` has the name that it had in the table.
     """
     embeddings = model.bert.embeddings
     table = embeddings.word_embeddings

@@ -47,20 +47,12 @@ Fields = Mapping[str, Any]
 def read_stormfront(
     archive: str | os.PathLike, positive: Literal["not-nohate", "hate"] = "not-nohate"
 ) -> pd.DataFrame:
-    """Read the sentences of a white supremacist forum (de Gibert et al. 2018) from the repository's archive.
+    """Read the sentences of a white supremacist forum (de Gibert et al. 2018), in their annotations' order.
 
-    Parameters
-    ----------
-    archive : path-like
-        The ``.tar``, perhaps ``.gz``. It is read as a stream into memory, and no member is written anywhere.
-    positive : {"not-nohate", "hate"}
-        Which label is positive: every one but noHate, over all sentences (as Kennedy et al. 2020 count them,
-        by the counts that they print); or hate alone, over the sentences that are hate or noHate.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``text``, ``label``, ``group`` (the post) and ``row``, in the order of the annotations.
+    Columns are ``text``, ``label``, ``group`` (the post) and ``row``. The repository's archive (``.tar``,
+    perhaps ``.gz``) is read as a stream into memory, and no member is written anywhere. Positive is every
+    label but noHate, over all sentences (as Kennedy et al. 2020 count them, by the counts that they print);
+    or hate alone, over the sentences that are hate or noHate.
     """
     if positive not in ("not-nohate", "hate"):
         raise InputError(
@@ -89,12 +81,8 @@ def read_stormfront(
 def read_ghc(path: str | os.PathLike) -> pd.DataFrame:
     """Read one split of the Gab Hate Corpus (Kennedy et al. 2018): ``text``, ``label`` and ``row``.
 
-    A post is hateful when it assaults human dignity (``hd``) or calls for violence (``cv``).
-
-    Parameters
-    ----------
-    path : path-like
-        JSON lines, perhaps ``.gz``, with ``text``, ``hd`` and ``cv`` (0 or 1).
+    JSON lines, perhaps ``.gz``, with ``text``, ``hd`` and ``cv`` (0 or 1). A post is hateful when it assaults
+    human dignity (``hd``) or calls for violence (``cv``).
     """
     return _read(
         path,
@@ -109,12 +97,8 @@ def read_ghc(path: str | os.PathLike) -> pd.DataFrame:
 def read_news(path: str | os.PathLike) -> pd.DataFrame:
     """Read news sentences with an identifier: ``text``, ``identifier``, ``label``, ``group`` and ``row``.
 
-    None is hateful, so the label is 0 throughout and accuracy is the share that a classifier leaves alone.
-
-    Parameters
-    ----------
-    path : path-like
-        JSON lines, perhaps ``.gz``, with ``identifier``, ``text`` and ``article``, which becomes the group.
+    JSON lines, perhaps ``.gz``, with ``identifier``, ``text`` and ``article``, which becomes the group. None
+    is hateful, so the label is 0 throughout and accuracy is the share that a classifier leaves alone.
     """
     return _read(
         path,
@@ -131,10 +115,7 @@ def read_news(path: str | os.PathLike) -> pd.DataFrame:
 def read_hatecheck(path: str | os.PathLike) -> pd.DataFrame:
     """Read HateCheck (Röttger et al. 2021): ``text``, ``label``, ``functionality``, ``target`` and ``row``.
 
-    Parameters
-    ----------
-    path : path-like
-        The published ``test_suite_cases.csv``. The target is empty where a case has none.
+    The file is the published ``test_suite_cases.csv``. The target is empty where a case has none.
     """
     return _read(
         path,
@@ -151,10 +132,7 @@ def read_hatecheck(path: str | os.PathLike) -> pd.DataFrame:
 def read_toxicity(path: str | os.PathLike) -> pd.DataFrame:
     """Read Wikipedia talk comments (Dixon et al. 2018), fuzzed or not: ``text``, ``label`` and ``row``.
 
-    Parameters
-    ----------
-    path : path-like
-        CSV, perhaps ``.gz``, with ``comment`` and ``toxic`` (True or False).
+    CSV, perhaps ``.gz``, with ``comment`` and ``toxic`` (True or False).
     """
     return _read(
         path,
@@ -173,16 +151,9 @@ def read_wikipedia_talk(source: str | os.PathLike) -> pd.DataFrame:
     et al. Line breaks and tabs, which the release writes as words in capitals, become blanks. Comments of
     nothing but blanks are left out.
 
-    Parameters
-    ----------
-    source : path-like
-        A folder with ``toxicity_annotated_comments.tsv`` and ``toxicity_annotations.tsv``, each perhaps
-        ``.gz``, or a ``.zip`` of them. They are read line by line.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``text``, ``label``, ``part`` (train, validation or test, the published split) and ``row``.
+    The source is a folder with ``toxicity_annotated_comments.tsv`` and ``toxicity_annotations.tsv``, each
+    perhaps ``.gz``, or a ``.zip`` of them, read line by line. The table has ``text``, ``label``, ``part``
+    (train, validation or test, the published split) and ``row``.
     """
     source = Path(source)
     votes: dict[str, list[int]] = {}
@@ -216,19 +187,11 @@ def read_jigsaw(
 ) -> pd.DataFrame:
     """Read comments of the Jigsaw toxic comment classification challenge: ``text``, ``label`` and ``row``.
 
-    Comments that were not scored (-1 in the challenge's ``test_labels.csv``) and those of nothing but blanks
-    are left out.
-
-    Parameters
-    ----------
-    path : path-like
-        CSV, perhaps ``.gz``, with ``id``, ``comment_text`` and, where they are in no file of their own, the
-        six labels: ``train.csv`` or ``test.csv``. Of a folder ``train.csv`` is read.
-    labels : path-like, optional
-        CSV, perhaps ``.gz``, with ``id`` and the six labels: ``test_labels.csv``.
-    positive : {"toxic", "any"}
-        Which comments are positive: those labelled toxic (as Zhang et al. 2021 count them, by the size of
-        their test set), or those with any of the six labels.
+    The file, ``train.csv`` or ``test.csv``, perhaps ``.gz``, has ``id``, ``comment_text`` and, where they are
+    in no file of their own (`labels`: ``test_labels.csv``, with ``id``), the six labels. Of a folder
+    ``train.csv`` is read. Positive are comments labelled toxic (as Zhang et al. 2021 count them, by the size
+    of their test set), or those with any of the six labels. Comments that were not scored (-1 in
+    ``test_labels.csv``) and those of nothing but blanks are left out.
     """
     if positive not in ("toxic", "any"):
         raise InputError(
@@ -256,7 +219,6 @@ def read_jigsaw(
 def _read(
     path: str | os.PathLike, columns: tuple[str, ...], parse: Callable[[Fields, str], dict[str, Any]]
 ) -> pd.DataFrame:
-    """Return a table of what `parse` makes of each row and its place."""
     rows = [parse(fields, f"{path}:{line}") for line, fields in read_records(path, columns)]
     table = {column: [row[column] for row in rows] for column in (rows[0] if rows else ())}
     return _typed({**table, "row": list(range(len(rows)))}, path)
@@ -303,7 +265,6 @@ def _either(folder: Path, name: str) -> Path:
 
 
 def _talk_records(source: Path, name: str, columns: tuple[str, ...]) -> Iterator[tuple[str, Fields]]:
-    """Yield the rows of a file of the talk labels, each with its place."""
     if source.suffix == ".zip":
         where = f"{source}:{name}"
         records = delimited(_zipped_lines(source, name), "\t", where, columns)

@@ -13,13 +13,7 @@ DEVICES = ("auto", "cpu", "cuda")
 
 
 def choose_device(name: str) -> torch.device:
-    """Return the device that a configuration asks for.
-
-    Parameters
-    ----------
-    name : {"auto", "cpu", "cuda"}
-        "auto" is CUDA where torch finds it, else the CPU.
-    """
+    """Return the device that a configuration asks for; "auto" is CUDA where torch finds it, else the CPU."""
     if name not in DEVICES:
         raise InputError(
             f"device '{name}' is unknown{suggest(name, DEVICES)}; write one of {', '.join(DEVICES)}"
@@ -32,19 +26,14 @@ def choose_device(name: str) -> torch.device:
 
 
 def make_deterministic(threads: int) -> None:
-    """Fix the threads of this process and let torch choose only algorithms that repeat bit for bit.
+    """Fix the threads of one operation and let torch choose only algorithms that repeat bit for bit.
 
     With the same number of threads, everything has the same bytes every time. With another number, torch and
     its matrix library add up gradients in another order, and no setting of theirs prevents it. Measured with
     1 and 2 threads and two layers of MiniLM: predictions of given weights have the same bytes; a gradient
     differs by 3e-7 of the largest entry at most (tests allow 1e-6); after 5 training steps weights differ by
     2e-7 and scores by 5e-8. Who wants the same bytes on every machine of a kind trains with one thread, and
-    runs trainings beside each other.
-
-    Parameters
-    ----------
-    threads : int
-        Threads of one operation; operations do not run beside each other.
+    runs trainings beside each other. Operations do not run beside each other.
     """
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when CUDA starts
     torch.set_num_threads(threads)
@@ -74,13 +63,5 @@ def step_seed(seed: int, *ids: int | str) -> int:
 
 
 def generator(seed: int, *ids: int | str, device: torch.device | str = "cpu") -> torch.Generator:
-    """Return torch's random numbers that belong to `seed` and a path of stable identifiers.
-
-    Parameters
-    ----------
-    *ids : int or str
-        As in `biaslab.core.rng.stream`.
-    device : torch.device or str
-        Where they are drawn; the numbers of two kinds of device differ.
-    """
+    """Return torch's random numbers of `seed` and stable identifiers; those of two kinds of device differ."""
     return torch.Generator(device).manual_seed(step_seed(seed, *ids))

@@ -53,18 +53,11 @@ N_LABELS = 2
 
 @dataclass(frozen=True)
 class EncoderFiles:
-    """The three files of an encoder, wherever each lies.
-
-    Attributes
-    ----------
-    config, vocabulary : path
-    weights : path or None
-        None: there are none, only a random encoder can be made.
-    """
+    """The three files of an encoder, wherever each lies."""
 
     config: Path
     vocabulary: Path
-    weights: Path | None
+    weights: Path | None  # None: there are none, only a random encoder can be made
 
     @classmethod
     def of_folder(cls, folder: str | os.PathLike) -> "EncoderFiles":
@@ -88,15 +81,8 @@ def prepare_encoder(
 ) -> None:
     """Write an encoder folder that has the first layers of another encoder, or random weights of its shape.
 
-    Parameters
-    ----------
-    out_folder : path-like
-        Gets ``config.json``, ``vocab.txt`` and ``model.safetensors`` (float32).
-    layers : int, optional
-        How many layers to keep, by default all.
-    weights : {"pretrained", "random"}
-        "random": matrices from a normal distribution of standard deviation ``initializer_range``, zero
-        biases, as BERT begins (Devlin et al. 2019).
+    `layers` are all by default. `weights` are "pretrained" or "random": matrices from a normal distribution
+    of standard deviation ``initializer_range``, zero biases, as BERT begins (Devlin et al. 2019).
     """
     out_folder = Path(out_folder)
     settings = _read_settings(files)
@@ -119,22 +105,12 @@ def prepare_encoder(
 
 
 def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertClassifier:
-    """Load an encoder with a classification head of two labels.
+    """Load an encoder folder with a classification head of two labels.
 
-    Parameters
-    ----------
-    folder : path-like
-        An encoder folder. Tensors may be named with or without the prefix ``bert.``; heads of other tasks
-        are left out.
-    seed : int, optional
-        Draws the head, and the pooler, where the file has none: normal with standard deviation
-        ``initializer_range`` from the streams ``seed, "classifier"`` and ``seed, "pooler"``, zero biases.
-
-    Returns
-    -------
-    BertClassifier
-        float32, on the CPU, in evaluation mode, with scaled dot product attention. torch's global random
-        numbers are neither used nor changed.
+    The model is float32, on the CPU, in evaluation mode. Tensors may be named with or without the prefix
+    ``bert.``; heads of other tasks are left out. `seed` draws the head, and the pooler, where the file has
+    none: normal with standard deviation ``initializer_range`` from the streams ``seed, "classifier"`` and
+    ``seed, "pooler"``, zero biases. torch's global random numbers are neither used nor changed.
     """
     files = EncoderFiles.of_folder(folder)
     settings = _read_settings(files)
@@ -152,18 +128,7 @@ def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertC
 
 
 def put_positive_second(model: BertClassifier, positive: int) -> BertClassifier:
-    """Exchange the labels of a classifier whose positive one is 0, so that all that is computed is of it.
-
-    Parameters
-    ----------
-    positive : int
-        Which of the labels 0 and 1 is the positive one.
-
-    Returns
-    -------
-    BertClassifier
-        The same, its positive label 1.
-    """
+    """Exchange the labels of a classifier whose positive one is 0, so that all that is computed is of it."""
     if positive == 0:
         with torch.no_grad():
             for parameter in (model.classifier.weight, model.classifier.bias):
@@ -174,33 +139,17 @@ def put_positive_second(model: BertClassifier, positive: int) -> BertClassifier:
 def save_classifier(
     model: BertClassifier, folder: str | os.PathLike, vocabulary_file: str | os.PathLike
 ) -> None:
-    """Write a classifier as a folder that `load_classifier` and transformers read.
-
-    Parameters
-    ----------
-    vocabulary_file : path-like
-        The ``vocab.txt`` of the encoder that the classifier was trained from.
-    """
+    """Write a classifier and its encoder's ``vocab.txt`` for `load_classifier` and transformers to read."""
     settings = {key: getattr(model.config, key) for key in (*SIZES, *OTHERS)}
     tensors = {_plain_name(k): v.detach().cpu().contiguous() for k, v in model.state_dict().items()}
     _write_folder(Path(folder), settings, Path(vocabulary_file), tensors)
 
 
 def score(model: BertClassifier, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Return s(x), by how much the logit of label 1 exceeds that of label 0 (Kennedy et al. 2020, Sec. 4).
+    """Return s(x), (n,), by how much the logit of label 1 exceeds that of 0 (Kennedy et al. 2020, Sec. 4).
 
-    Parameters
-    ----------
-    ids : (n, L) int64
-        Token ids.
-    mask : (n, L) bool
-        What is read. A position that is not read keeps its place, and its token has no influence on the
-        score whatsoever; [CLS] must be read.
-
-    Returns
-    -------
-    (n,) float
-        Differentiable in the parameters of the model.
+    `mask`, (n, L) bool, says what of `ids`, (n, L), is read. A position that is not read keeps its place, and
+    its token has no influence on the score whatsoever; [CLS] must be read. Differentiable in the parameters.
     """
     _check_length(model, ids.shape[1])
     logits = model(ids, mask)
@@ -215,26 +164,12 @@ def predict(
     device: torch.device | str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> np.ndarray:
-    """Return the scores of texts, without dropout.
+    """Return the scores s(x) of texts, (n,) float32, without dropout; the model's mode stays as it is.
 
-    Texts are read by length, without padding (`biaslab.text.packing`). Another `batch_tokens` changes scores
-    by rounding in float32 only, since sums are then added up in another order.
-
-    Parameters
-    ----------
-    model : BertClassifier
-        Its mode (training or evaluation) is the same afterwards.
-    batch_tokens : int
-        Tokens of a batch at most, padding included; one text at least.
-    device : torch.device or str, optional
-        Where to compute; the model is moved there. By default where it is.
-    progress : callable, optional
-        Called after every batch with the texts that are done and n.
-
-    Returns
-    -------
-    (n,) float32
-        s(x) of each text, in the order of the texts.
+    Texts are read by length, without padding (`biaslab.text.packing`). Another `batch_tokens` (tokens of a
+    batch at most, padding included; one text at least) changes scores by rounding in float32 only, since sums
+    are then added up in another order. The model is moved to `device` if one is given. `progress` is called
+    after every batch with the texts that are done and n.
     """
     if device is not None:
         model.to(device)
@@ -269,17 +204,7 @@ def _check_length(model: BertClassifier, length: int) -> None:
 
 
 def batches_by_length(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
-    """Yield rows of similar length, longest first, so many that with padding they fit in `batch_tokens`.
-
-    Parameters
-    ----------
-    lengths : (n,) int64
-
-    Yields
-    ------
-    (k,) int64
-        Indexes; every row is in one batch.
-    """
+    """Yield rows of similar length, longest first, so many that with padding they fit in `batch_tokens`."""
     order = np.argsort(-lengths, kind="stable")
     start = 0
     while start < len(order):

@@ -40,28 +40,17 @@ class Pieces(Protocol):
 
 @dataclass(frozen=True)
 class Identifiers:
-    """A list of group identifiers.
+    """A list of group identifiers, each of one WordPiece, or with its longest piece to stand for it."""
 
-    Attributes
-    ----------
-    terms : tuple of str
-        Lower case, each once.
-    pieces : {"single", "longest"}
-        Whether a term must be one WordPiece, or the longest of its pieces stands for it.
-    """
-
-    terms: tuple[str, ...]
+    terms: tuple[str, ...]  # lower case, each once
     pieces: Literal["single", "longest"] = SINGLE
 
 
 def read_identifiers(path: str | os.PathLike) -> Identifiers:
     """Read a list of identifiers.
 
-    Parameters
-    ----------
-    path : path-like
-        ``.yaml`` with ``terms`` and perhaps ``pieces``, ``title`` and ``source``; or ``.txt``, one term a
-        line, where empty lines and lines that begin with ``#`` are skipped.
+    A ``.yaml`` has ``terms`` and perhaps ``pieces``, ``title`` and ``source``; a ``.txt``, one term a line,
+    where empty lines and lines that begin with ``#`` are skipped.
     """
     path = Path(path)
     if path.suffix in (".yaml", ".yml"):
@@ -78,13 +67,7 @@ def read_identifiers(path: str | os.PathLike) -> Identifiers:
 
 
 def identifier_ids(identifiers: Identifiers, tokenizer: Pieces) -> dict[str, int]:
-    """Return the id of the WordPiece that stands for each identifier.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-        Of the encoder: its ``vocabulary`` and ``pieces``.
-    """
+    """Return the id of the encoder's WordPiece that stands for each identifier."""
     ids = {piece: i for i, piece in enumerate(tokenizer.vocabulary)}
     return {term: ids[_piece(term, identifiers.pieces, tokenizer)] for term in identifiers.terms}
 

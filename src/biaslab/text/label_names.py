@@ -11,18 +11,7 @@ _NO_NAME = re.compile(r"label[_ ]?\d+|\d+", re.IGNORECASE)
 
 
 def label_names(folder: str | Path) -> dict[str, int]:
-    """Return the numbers of the labels by what the configuration of a BERT calls them.
-
-    Parameters
-    ----------
-    folder : path
-        The folder of a BERT, in the layout of Hugging Face.
-
-    Returns
-    -------
-    dict of str to int
-        By ``id2label``; empty where the configuration has none.
-    """
+    """Return the numbers of a BERT's labels by its configuration's ``id2label``; empty without one."""
     try:
         names = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
         found = {str(name): int(number) for number, name in names.items()}

@@ -40,24 +40,12 @@ def read_labelled(
     positive: str | None = None,
     limit: int | None = None,
 ) -> pd.DataFrame:
-    """Read a table of texts with one of two labels each.
+    """Read a table of texts with one of two labels each: ``.csv``, ``.tsv`` or ``.jsonl``, perhaps ``.gz``.
 
-    Parameters
-    ----------
-    path : path-like
-        A UTF-8 file ``.csv``, ``.tsv`` or ``.jsonl`` (one object a line), or the same with ``.gz``.
-    text, label : str
-        The columns of the text and of its label.
-    group : str, optional
-        The column that says which texts belong together, e.g. the post that a sentence is from.
-    positive : str, optional
-        The label that is the positive one. Without it labels are 0 and 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``text`` (str), ``label`` (int8, 1 = positive), ``group`` (str, where `group` is given) and ``row``
-        (int64, from 0), in the order of the file.
+    `text`, `label` and `group` (which texts belong together, e.g. the post that a sentence is from) are
+    columns of the file, `positive` is the label that is the positive one; without it labels are 0 and 1. The
+    table has ``text``, ``label`` (int8, 1 = positive), ``group`` (str, where `group` is given) and ``row``
+    (int64, from 0), in the order of the file.
     """
     columns = (text, label) if group is None else (text, label, group)
     lines, texts, labels, groups = [], [], [], []
@@ -75,20 +63,9 @@ def read_labelled(
 
 
 def read_texts(path: str | os.PathLike, text: str = "text") -> pd.DataFrame:
-    """Read texts whose labels are not known.
+    """Read texts whose labels are not known: ``text`` and ``row`` (int64, from 0), in the order of the file.
 
-    Parameters
-    ----------
-    path : path-like
-        A UTF-8 file ``.csv``, ``.tsv``, ``.jsonl`` or ``.txt`` (one text a line, empty lines are skipped), or
-        the same with ``.gz``.
-    text : str
-        The column of the text; a ``.txt`` has none.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``text`` (str) and ``row`` (int64, from 0), in the order of the file.
+    A ``.txt`` has one text a line, where empty lines are skipped; other tables have a column `text`.
     """
     if _suffix(path) == _PLAIN:
         texts = [line.strip() for _, line in _lines(Path(path)) if line.strip()]
@@ -101,21 +78,9 @@ def read_texts(path: str | os.PathLike, text: str = "text") -> pd.DataFrame:
 def read_records(
     path: str | os.PathLike, columns: Sequence[str], limit: int | None = None, needs_end: bool = False
 ) -> Iterator[Record]:
-    """Yield the rows of a table of texts.
+    """Yield the rows of a table of texts, each with the line on which it begins, from 1.
 
-    Parameters
-    ----------
-    path : path-like
-        A UTF-8 file ``.csv``, ``.tsv`` or ``.jsonl``, or the same with ``.gz``.
-    needs_end : bool
-        Refuse a ``.csv`` or ``.tsv`` whose last line has no end, so that its last field may be cut.
-
-    Yields
-    ------
-    line : int
-        Where the row begins, from 1.
-    fields : dict
-        Its fields by column: text, or any JSON value.
+    `needs_end` refuses a ``.csv`` or ``.tsv`` whose last line has no end, so that its last field may be cut.
     """
     suffix = _suffix(path)
     lines = _lines(Path(path), needs_end and suffix in _DELIMITERS)
@@ -132,13 +97,7 @@ def read_records(
 def delimited(
     lines: Iterable[tuple[int, str]], delimiter: str, name: str | os.PathLike, columns: Sequence[str]
 ) -> Iterator[Record]:
-    """Yield the rows of a table with a header, whose fields are quoted as in CSV; blank lines are skipped.
-
-    Parameters
-    ----------
-    lines : iterable of (int, str)
-        The lines and their numbers from 1.
-    """
+    """Yield the rows of numbered lines with a header, quoted as in CSV; blank lines are skipped."""
     # strict: a quote that is not closed is refused, where the rows up to the next one would become one text
     reader = csv.reader((line for _, line in lines), delimiter=delimiter, strict=True)
     header: list[str] = []
@@ -215,7 +174,6 @@ def _lines(path: Path, needs_end: bool = False) -> Iterator[tuple[int, str]]:
 def _objects(
     lines: Iterable[tuple[int, str]], path: str | os.PathLike, columns: Sequence[str]
 ) -> Iterator[Record]:
-    """Yield the objects of JSON lines."""
     for number, line in lines:
         if not line.strip():
             continue

@@ -58,13 +58,7 @@ class LanguageModelSettings:
 
 
 class Direction(nn.Module):
-    """One direction: a GRU and its softmax over the known tokens.
-
-    Parameters
-    ----------
-    go : int
-        The row of the embedding with which this direction begins.
-    """
+    """One direction: a GRU that begins with the embedding's row `go`, and its softmax over known tokens."""
 
     def __init__(self, go: int, embedding: int, hidden: int, n_tokens: int) -> None:
         super().__init__()
@@ -76,12 +70,8 @@ class Direction(nn.Module):
 class BiGRU(nn.Module):
     """A forward and a backward GRU over one embedding; its values are those of `initialize` or of a file.
 
-    Parameters
-    ----------
-    token_ids : (V',) int64
-        The encoder's ids of the tokens that the model knows, ascending.
-    unk : int
-        The encoder's id of [UNK], for which every other token is read; one of `token_ids`.
+    `token_ids`, (V',), are the encoder's ids of the tokens that the model knows, ascending; `unk`, one of
+    them, is that of [UNK], for which every other token is read.
     """
 
     def __init__(
@@ -157,20 +147,11 @@ def train_language_model(
     progress: Callable[[int, int], None] | None = None,
     device: torch.device | str = "cpu",
 ) -> tuple[BiGRU, pd.DataFrame]:
-    """Train a language model and keep it as it was after its best epoch.
+    """Train a language model, and return it as it was after its best epoch, with the history.
 
-    Parameters
-    ----------
-    tokens, validation : Tokens
-        Texts to learn from, and texts by which the best epoch is chosen.
-    progress : callable, optional
-        Called after every epoch with the epochs that are done and all.
-
-    Returns
-    -------
-    history : DataFrame
-        epoch (from 1), train_nll (mean over the epoch's steps, as parameters change), validation_nll:
-        negative log-likelihood of a token in nats, mean of both directions.
+    The best epoch is that on `validation`. `progress` is called after every epoch with the epochs that are
+    done and all. The history has epoch (from 1), train_nll (mean over the epoch's steps, as parameters
+    change), validation_nll: negative log-likelihood of a token in nats, mean of both directions.
     """
     if not len(tokens) or not len(validation):
         raise InputError(
@@ -250,26 +231,11 @@ def sample_right(
 ) -> torch.Tensor:
     """Draw what follows texts, token by token from the forward model at temperature 1.
 
-    Every prefix is read once; its samples go on from copies of one state.
-
-    Parameters
-    ----------
-    prefixes : list of (length,) int arrays, or (k, L) int64 tensor with `lengths`
-        Encoder ids of what comes before, from the beginning of the text; may be empty.
-    exclude : (V,) bool, optional
-        Encoder ids that have probability zero (the others share it in proportion).
-    lengths : (k,) int64, optional
-        Tokens of each row of a matrix; what stands beyond has no influence.
-
-    Returns
-    -------
-    (k, samples, n_tokens) int64 tensor
-        Encoder ids, on the device of the model.
-
-    Raises
-    ------
-    ValueError
-        When every token that the model knows is excluded.
+    The result has encoder ids, (k, samples, n_tokens) int64, on the model's device. Every prefix is read
+    once; its samples go on from copies of one state. Prefixes, which may be empty, are encoder ids from the
+    beginning of the text: a list of arrays, or a matrix with the tokens of each row in `lengths`; what stands
+    beyond has no influence. The encoder ids in `exclude`, (V,) bool, have probability zero (the others share
+    it in proportion); ValueError when every token that the model knows is excluded.
     """
     ids, lengths = _contexts(model, prefixes, lengths)
     return _draw(model, model.forwards, ids, lengths, n_tokens, samples, generator, exclude)
@@ -286,8 +252,8 @@ def sample_left(
 ) -> torch.Tensor:
     """Draw what comes before texts, from the backward model, the token beside the text first.
 
-    Parameters and result are those of `sample_right`: suffixes reach to the end of the text, and suffixes as
-    well as the tokens drawn stand in the order of reading.
+    All is as for `sample_right`: suffixes reach to the end of the text, and suffixes as well as the tokens
+    drawn stand in the order of reading.
     """
     ids, lengths = _contexts(model, suffixes, lengths)
     drawn = _draw(

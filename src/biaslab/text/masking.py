@@ -18,15 +18,9 @@ _CONSONANT_Y = re.compile(r"[^aeiou]y$")
 
 @dataclass(frozen=True)
 class Masker:
-    """Masks the words of a list, their singulars and plurals, whatever their case; leaves all others alone.
+    """Masks the words of a list, their singulars and plurals, whatever their case; leaves others alone."""
 
-    Attributes
-    ----------
-    digests : frozenset of str
-        SHA-256 of each word in lower case, as UTF-8, in hexadecimal.
-    """
-
-    digests: frozenset[str]
+    digests: frozenset[str]  # SHA-256 of each word in lower case, as UTF-8, in hexadecimal
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Masker":

@@ -17,25 +17,12 @@ def nearest_words(
     excluded: Sequence[int] | np.ndarray = (),
     words: Sequence[int] | np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return the k words nearest to each word by cosine.
+    """Return the k words nearest to each word by cosine, (V, k) int32, the most similar first, never itself.
 
-    Only words with a vector of their own are neighbours or have neighbours. Cosines are rounded to 1e-9; of
-    equal ones the word with the lower id comes first.
-
-    Parameters
-    ----------
-    k : int
-        At least 1.
-    excluded : (e,) int
-        Ids of words that are nobody's neighbour, e.g. the values of a protected feature.
-    words : (w,) int, optional
-        Ids of the words whose neighbours are asked for, by default all.
-
-    Returns
-    -------
-    (V, k) int32
-        Ids, the most similar word first, never the word itself; -1 where there are no more, and for all
-        words that are not asked for.
+    -1 stands where there are no more, and for all words but those asked for, `words` (by default all). Only
+    words with a vector of their own are neighbours or have neighbours; those `excluded`, e.g. the values of a
+    protected feature, are nobody's. Cosines are rounded to 1e-9; of equal ones the word with the lower id
+    comes first.
     """
     vectors = np.ascontiguousarray(lexicon.vectors, np.float32)
     n_words, dimension = vectors.shape

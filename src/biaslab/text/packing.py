@@ -27,36 +27,17 @@ Attend = Callable[[nn.Module, torch.Tensor, torch.Tensor, torch.Tensor, Groups],
 
 @dataclass(frozen=True)
 class Packing:
-    """Tokens of sentences, end to end.
+    """Tokens of sentences, end to end."""
 
-    Attributes
-    ----------
-    ids, positions : (t,) int64
-        Tokens and their positions in their sentences.
-    groups : tuple of (int, int)
-        Sentences of each length, and the length.
-    first : (n,) int64
-        Where sentences begin, in the order in which they lie.
-    place : (n,) int64
-        The number that each sentence has in this order.
-    """
-
-    ids: np.ndarray
-    positions: np.ndarray
-    groups: Groups
-    first: np.ndarray
-    place: np.ndarray
+    ids: np.ndarray  # (t,) int64
+    positions: np.ndarray  # (t,) int64, of the tokens in their sentences
+    groups: Groups  # sentences of each length, and the length
+    first: np.ndarray  # (n,) int64, where sentences begin, in the order in which they lie
+    place: np.ndarray  # (n,) int64, the number that each sentence has in this order
 
 
 def pack(ids: np.ndarray, mask: np.ndarray) -> Packing:
-    """Lay the tokens that are not masked end to end, the longest sentences first.
-
-    Parameters
-    ----------
-    ids : (n, L) int64
-    mask : (n, L) bool
-        The first token of every sentence is not masked.
-    """
+    """Lay the tokens that are not masked, as no first one is, end to end, the longest sentences first."""
     lengths = mask.sum(axis=1)
     order = np.argsort(-lengths, kind="stable")
     sentences, positions = np.nonzero(mask[order])
@@ -109,16 +90,10 @@ def logits(
     attend: Attend = attend,
     whole: bool = False,
 ) -> torch.Tensor:
-    """Return the logits of a classifier, (n, classes), as the model itself does for padded sentences.
+    """Return the logits of a classifier, (n, classes), as the model itself does for padded sentences, (n, L).
 
-    Parameters
-    ----------
-    ids : (n, L) int64
-        Tokens of sentences, padded.
-    mask : (n, L) bool
-        Tokens that are seen. The first of every sentence is.
-    whole : bool
-        Let every token attend in the last layer, too.
+    `mask` has the tokens that are seen; the first of every sentence is. With `whole` every token attends in
+    the last layer, too.
     """
     packed = pack(_array(ids), _array(mask).astype(bool))
     first = torch.from_numpy(packed.first).to(model.device)

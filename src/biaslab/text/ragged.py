@@ -6,17 +6,7 @@ import numpy as np
 def gather(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return where the elements of some sequences stand in the flat array, and their offsets once gathered.
 
-    Parameters
-    ----------
-    offsets : (n + 1,) int64
-        Sequence i has the elements ``offsets[i]`` to ``offsets[i + 1] - 1``.
-    rows : (k,) int64
-        Indexes of sequences, in the wanted order; an index may occur twice.
-
-    Returns
-    -------
-    positions : (total,) int64
-    offsets : (k + 1,) int64
+    Sequence i has the elements ``offsets[i]`` to ``offsets[i + 1] - 1``; an index may occur twice.
     """
     lengths = np.diff(offsets)[rows]
     gathered = np.concatenate([[0], np.cumsum(lengths)])

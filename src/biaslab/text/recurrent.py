@@ -32,19 +32,12 @@ _LAYER = "W_ih", "W_hh", "b_ih", "b_hh"
 
 
 class Recurrent:
-    """A recurrent classifier of texts; a `models.TextModel`.
+    """A recurrent classifier of texts, "lstm" or "gru"; a `models.TextModel`.
 
-    Parameters
-    ----------
-    kind : {"lstm", "gru"}
-    vectors : (V, d) array
-        The vector of each word; kept as float32.
-    layers : sequence of (W_ih, W_hh, b_ih, b_hh)
-        From the first layer on, in torch's layout: (G H, d or H), (G H, H), (G H,), (G H,); G is 4 for an
-        LSTM and 3 for a GRU.
-    W_out : (2, H) array
-        From the last layer's state after the last word (zero for an empty text) to the logits.
-    b_out : (2,) array
+    `vectors`, (V, d), has the vector of each word, kept as float32. Layers, from the first on, are (W_ih,
+    W_hh, b_ih, b_hh) in torch's layout: (G H, d or H), (G H, H), (G H,), (G H,); G is 4 for an LSTM and 3 for
+    a GRU. `W_out`, (2, H), and `b_out` lead from the last layer's state after the last word (zero for an
+    empty text) to the logits.
     """
 
     def __init__(
@@ -133,15 +126,7 @@ class Recurrent:
 
 
 def load_recurrent(path: str | os.PathLike, vectors: np.ndarray) -> Recurrent:
-    """Read what `Recurrent.save` wrote.
-
-    Parameters
-    ----------
-    path : path-like
-        The ``.npz`` file; the kind is told by the shapes of its arrays.
-    vectors : (V, d) array
-        The vectors that the network reads.
-    """
+    """Read what `Recurrent.save` wrote, to read `vectors`; the kind is told by the shapes of the arrays."""
     arrays = read_npz(path)
     n_layers = sum(name.startswith("W_ih_") for name in arrays)
     expected = {f"{name}_{i}" for name in _LAYER for i in range(n_layers)} | {"W_out", "b_out"}
@@ -162,13 +147,7 @@ def load_recurrent(path: str | os.PathLike, vectors: np.ndarray) -> Recurrent:
 def initial_recurrent(
     kind: str, vectors: np.ndarray, seed: int, hidden: int = HIDDEN, depth: int = DEPTH
 ) -> Recurrent:
-    """Return an untrained network, all weights uniform in ±1/√H as torch draws them.
-
-    Parameters
-    ----------
-    kind : {"lstm", "gru"}
-    vectors : (V, d) array
-    """
+    """Return an untrained network, all weights uniform in ±1/√H as torch draws them."""
     if kind not in GATES:
         raise InputError(f"'{kind}' is no kind of recurrent network; choose lstm or gru")
     rng, rows = stream(seed, "initial recurrent network", kind), GATES[kind] * hidden

@@ -21,19 +21,7 @@ Layer = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 def pack(
     kind: str, layers: Sequence[Layer], W_out: np.ndarray, b_out: np.ndarray
 ) -> tuple[Parameters, np.ndarray]:
-    """Return all weights as the kernels take them.
-
-    Parameters
-    ----------
-    kind : {"lstm", "gru"}
-    layers, W_out, b_out
-        See `recurrent.Recurrent`.
-
-    Returns
-    -------
-    flat : (p,) float32
-        The array that they are views of.
-    """
+    """Return all weights as the kernels take them, and the flat array, (p,) float32, under these views."""
     hidden, d = W_out.shape[1], layers[0][0].shape[1]
     parameters, flat = _zeros(kind, _padded(hidden), _padded(d), len(layers))
     by_input, by_state = ORDERS[kind]
@@ -50,14 +38,7 @@ def pack(
 def unpack(
     kind: str, parameters: Parameters, hidden: int, d: int
 ) -> tuple[list[Layer], np.ndarray, np.ndarray]:
-    """Return the layers, W_out and b_out, copied, that `pack` makes `parameters` of.
-
-    Parameters
-    ----------
-    kind : {"lstm", "gru"}
-    hidden, d : int
-        Units of a layer, and numbers of a vector, without padding.
-    """
+    """Return the layers, W_out and b_out, copied, that `pack` makes `parameters` of; without padding."""
     by_input, by_state = (np.argsort(order) for order in ORDERS[kind])
     layers = [
         (

@@ -25,23 +25,12 @@ Labelled = tuple[Texts, np.ndarray]
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How a recurrent network is trained.
+    """How a recurrent network is trained."""
 
-    Attributes
-    ----------
-    epochs : int
-        Passes over the texts, each in an order of its own.
-    batch : int
-        Texts a step.
-    learning_rate : float
-    negative_weight : float
-        The weight of a text of label 0 in the loss, where one of label 1 has 1.
-    """
-
-    epochs: int
-    batch: int = 64
+    epochs: int  # passes over the texts, each in an order of its own
+    batch: int = 64  # texts a step
     learning_rate: float = 0.01
-    negative_weight: float = 1.0
+    negative_weight: float = 1.0  # of a text of label 0 in the loss, where one of label 1 has 1
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -60,27 +49,15 @@ def train_recurrent(
     sample_weight: np.ndarray | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Recurrent, pd.DataFrame]:
-    """Train a network.
+    """Train a network on labels 0 and 1, both of which occur; equal seeds give equal ones, at any threads.
 
-    Parameters
-    ----------
-    labels : (n,) int
-        0 or 1; both occur.
-    seed : int
-        Equal seeds give equal networks, at any number of threads.
-    validation : (Texts, labels), optional
-        Labelled texts; the network after the epoch of the least loss on them (the first of equals) is kept,
-        where the last one is kept without them.
-    sample_weight : (n,) array, optional
-        A weight above 0 for each text, which multiplies that of its label.
-    progress : callable, optional
-        Called with the epochs done and the epochs in all.
+    With labelled texts for `validation` the network after the epoch of the least loss on them (the first of
+    equals) is kept, without them the last one. `sample_weight`, above 0, multiplies the weight of each text's
+    label. `progress` is called with the epochs done and the epochs in all.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row an epoch: ``epoch`` (from 1), ``loss`` (mean over the epoch's steps), ``validation_loss`` and
-        ``validation_f1`` (of label 1), both missing without validation, and ``is_kept``; losses are weighted.
+    The table has one row an epoch: ``epoch`` (from 1), ``loss`` (mean over the epoch's steps),
+    ``validation_loss`` and ``validation_f1`` (of label 1), both missing without validation, and ``is_kept``;
+    losses are weighted.
     """
     labels = _checked_training_labels(texts, labels)
     weights = _text_weights(labels, settings, sample_weight)

@@ -10,10 +10,6 @@ def precision_recall_f1(predicted: np.ndarray, labels: np.ndarray) -> tuple[floa
 
     As scikit-learn's ``precision_recall_fscore_support(average="binary", zero_division=0)``; but to import
     that takes a second, which is long beside the short trainings of which a run has dozens.
-
-    Parameters
-    ----------
-    predicted, labels : (n,) bool or 0 and 1
     """
     predicted, labels = np.asarray(predicted, dtype=bool), np.asarray(labels, dtype=bool)
     hits, n_predicted, n_positive = (int(x.sum()) for x in (predicted & labels, predicted, labels))
@@ -29,10 +25,6 @@ def chance_probability(predicted: np.ndarray, labels: np.ndarray) -> float:
 
     The p-value of Fisher's exact test against more hits than by chance: 1 for a classifier that gives every
     text the same label, NaN where all texts have one. In whole numbers, so that it is the same everywhere.
-
-    Parameters
-    ----------
-    predicted, labels : (n,) bool or 0 and 1
     """
     predicted, labels = np.asarray(predicted, dtype=bool), np.asarray(labels, dtype=bool)
     n, n_positive, n_predicted = len(labels), int(labels.sum()), int(predicted.sum())

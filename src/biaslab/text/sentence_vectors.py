@@ -23,14 +23,7 @@ MAX_LENGTH = 256
 
 @dataclass(frozen=True)
 class SentenceEncoder:
-    """A BERT that turns sentences into vectors.
-
-    Attributes
-    ----------
-    model : BertClassifier
-        Only its embeddings and layers are used.
-    tokenizer : Tokenizer
-    """
+    """A BERT, of which only embeddings and layers are used, that turns sentences into vectors."""
 
     model: BertClassifier
     tokenizer: Tokenizer
@@ -47,23 +40,12 @@ class SentenceEncoder:
         batch_tokens: int = 4096,
         progress: Callable[[int, int], None] | None = None,
     ) -> np.ndarray:
-        """Return the vectors of sentences.
+        """Return the vectors of sentences, (n, d) float32, of length 1.
 
-        Parameters
-        ----------
-        sentences : sequence of str
-            Of the tokens of a long one the first are read, as many as the encoder has positions for and
-            `MAX_LENGTH` at most.
-        batch_tokens : int
-            Tokens of a batch at most, padding included; another number changes vectors by rounding in single
-            precision only.
-        progress : callable, optional
-            Called after every batch with the sentences that are done and all of them.
-
-        Returns
-        -------
-        (n, d) float32
-            Of length 1.
+        Of the tokens of a long sentence the first are read, as many as the encoder has positions for and
+        `MAX_LENGTH` at most. Another `batch_tokens` (tokens of a batch at most, padding included) changes
+        vectors by rounding in single precision only. `progress` is called after every batch with the
+        sentences that are done and all of them.
         """
         config = self.model.config
         tokens = self.tokenizer.encode(sentences, min(MAX_LENGTH, config.max_position_embeddings))
@@ -81,16 +63,7 @@ class SentenceEncoder:
 
 
 def similarity(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the cosines of vectors of length 1 in pairs.
-
-    Parameters
-    ----------
-    a, b : (n, d) float32
-
-    Returns
-    -------
-    (n,) float64
-    """
+    """Return the cosines, (n,) float64, of vectors of length 1 in pairs."""
     return np.einsum("ij,ij->i", a, b, dtype=np.float64)
 
 

@@ -11,30 +11,16 @@ from biaslab.text.words import Texts
 
 
 def changed_words(original: Texts, changed: Texts) -> np.ndarray:
-    """Return the L0 distance of n pairs: how many words differ, (n,) int64.
-
-    Raises
-    ------
-    ValueError
-        As all functions here, when a changed text has not as many words as its original.
-    """
+    """Return the L0 distance of n pairs: how many words differ, (n,) int64."""
     _check(original, changed)
     differs = np.concatenate([[0], np.cumsum(original.ids != changed.ids)])
     return np.diff(differs[original.offsets])
 
 
 def vector_distance(original: Texts, changed: Texts, vectors: np.ndarray) -> np.ndarray:
-    """Return the L2 distance of n pairs in the space of all their word vectors.
+    """Return the L2 distance of n pairs in the space of all their word vectors, (n,) float64.
 
-    Parameters
-    ----------
-    vectors : (V, d) array
-        The vector of each word.
-
-    Returns
-    -------
-    (n,) float64
-        The root of the sum over positions of the squared distance between the two words' vectors.
+    It is the root of the sum over positions of the squared distance between the two words' `vectors`, (V, d).
     """
     _check(original, changed)
     where = np.flatnonzero(original.ids != changed.ids)
@@ -60,17 +46,12 @@ def jaccard(original: Texts, changed: Texts) -> np.ndarray:
 
 
 def bleu(original: Texts, changed: Texts) -> np.ndarray:
-    """Return BLEU-4 of n changed texts, with their originals as references (Papineni et al. 2002).
+    """Return BLEU-4 of n changed texts, with their originals as references (Papineni et al. 2002), 0 to 1.
 
     The paper names no smoothing, without which a text that shares no four words in a row has 0. These are
     sacrebleu's values of single sentences with exponential smoothing and effective order: the k-th order
     without a common n-gram counts as 1 / 2^k of one, and only orders that the text is long enough for are
-    averaged over. There is no brevity penalty, since lengths are equal.
-
-    Returns
-    -------
-    (n,) float64
-        0 (no word in common, or no word at all) to 1 (the same text).
+    averaged over. There is no brevity penalty, since lengths are equal. It is 0 without a common word.
     """
     _check(original, changed)
     common = np.empty((len(original), N_GRAM_ORDERS), np.int32)

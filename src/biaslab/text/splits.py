@@ -11,15 +11,7 @@ from biaslab.core.errors import InputError
 def split_random(
     labels: ArrayLike, sizes: Sequence[tuple[int, int]], rng: np.random.Generator
 ) -> list[np.ndarray]:
-    """Draw disjoint parts with given numbers of texts and of positive texts.
-
-    Parameters
-    ----------
-    labels : (n,) int
-        1 = positive.
-    sizes : sequence of (int, int)
-        Of each part: how many texts, and how many of these are positive. What is left over is in no part.
-    """
+    """Draw disjoint parts, each of given numbers of texts and, among these, of positive texts (label 1)."""
     labels = np.asarray(labels)
     positives, negatives = (rng.permutation(np.flatnonzero(labels == code)) for code in (1, 0))
     for n, n_positive in sizes:
@@ -41,20 +33,7 @@ def split_random(
 
 
 def split_shares(labels: ArrayLike, shares: Sequence[float], rng: np.random.Generator) -> list[np.ndarray]:
-    """Divide all texts by shares, so that every part has its share of both labels.
-
-    Parameters
-    ----------
-    labels : (n,) int
-        1 = positive.
-    shares : sequence of float
-        Of each part, above 0; their sum is 1.
-
-    Returns
-    -------
-    list of numpy.ndarray of int64
-        Rows of each part, rising; every row is in one.
-    """
+    """Divide all texts by shares of sum 1, so that every part has its share of both labels; rows rise."""
     labels = np.asarray(labels)
     n_positive = int((labels == 1).sum())
     positive, negative = (np.diff(_bounds(n, shares)) for n in (n_positive, len(labels) - n_positive))
@@ -64,21 +43,9 @@ def split_shares(labels: ArrayLike, shares: Sequence[float], rng: np.random.Gene
 
 
 def split_grouped(groups: ArrayLike, shares: Sequence[float], rng: np.random.Generator) -> list[np.ndarray]:
-    """Divide all texts by shares, about, so that no group has texts in two parts.
+    """Divide all texts by shares of sum 1, about, so that no group has texts in two parts; rows rise.
 
     The groups are put in random order, and each goes to the part in whose range of texts its middle lies.
-
-    Parameters
-    ----------
-    groups : (n,) array-like
-        The group of each text; equal ones stay together.
-    shares : sequence of float
-        Of each part, above 0; their sum is 1.
-
-    Returns
-    -------
-    list of numpy.ndarray of int64
-        Rows of each part, rising; every row is in one.
     """
     _, codes, sizes = np.unique(np.asarray(groups, dtype=str), return_inverse=True, return_counts=True)
     order = rng.permutation(len(sizes))
@@ -92,15 +59,7 @@ def split_grouped(groups: ArrayLike, shares: Sequence[float], rng: np.random.Gen
 
 
 def cut(labels: ArrayLike, n: int | None, rng: np.random.Generator) -> np.ndarray:
-    """Draw `n` texts with the same share of positive ones, at least one of each label that is there.
-
-    Parameters
-    ----------
-    labels : (m,) int
-        1 = positive.
-    n : int or None
-        None, or `m` and more, for all texts.
-    """
+    """Draw `n` texts (None: all) with the same share of positive ones, one or more of each label there is."""
     labels = np.asarray(labels)
     if n is None or n >= len(labels):
         return np.arange(len(labels))

@@ -25,17 +25,10 @@ MAX_LENGTH = 128
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of n texts, one text after the other.
+    """The tokens of n texts, one text after the other; every text begins with [CLS] and ends with [SEP].
 
-    Attributes
-    ----------
-    ids : (total,) int32
-        Token ids; every text begins with [CLS] and ends with [SEP].
-    offsets : (n + 1,) int64
-        Text i has the tokens ``offsets[i]`` to ``offsets[i + 1] - 1``.
-    words : (total,) int32
-        Index of the word that a token is a piece of, in ``Tokenizer.words`` of the text; -1 for [CLS] and
-        [SEP].
+    `words`, (total,) int32, has the index of the word that a token is a piece of, in ``Tokenizer.words`` of
+    the text; -1 for [CLS] and [SEP].
     """
 
     ids: np.ndarray
@@ -60,20 +53,7 @@ class Tokens:
         return Tokens(self.ids[where], offsets, self.words[where])
 
     def padded(self, rows: Sequence[int] | np.ndarray, pad: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return texts as a matrix that is as wide as the longest of them.
-
-        Parameters
-        ----------
-        rows : (k,) int
-            Indexes of texts.
-
-        Returns
-        -------
-        ids : (k, L) int64
-            Token ids, then [PAD].
-        mask : (k, L) bool
-            True at tokens, False at padding.
-        """
+        """Return texts as a matrix, (k, L) int64, as wide as the longest, and which of it is no padding."""
         where, offsets = gather(self.offsets, np.asarray(rows, np.int64))
         lengths = np.diff(offsets)
         mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
@@ -100,12 +80,8 @@ class Tokens:
 class Tokenizer:
     """BERT's uncased WordPiece: lower case, accents off, split at blanks and punctuation, longest pieces.
 
-    A text never yields a special token: "[SEP]" within a text is four or more ordinary tokens.
-
-    Parameters
-    ----------
-    vocabulary : sequence of str
-        The tokens, each at its id; `load` reads and checks a file of them.
+    A text never yields a special token: "[SEP]" within a text is four or more ordinary tokens. The id of a
+    token is its place in the vocabulary; `load` reads and checks a file of them.
     """
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
@@ -127,13 +103,7 @@ class Tokenizer:
         return np.array([t in SPECIAL or t.startswith("[unused") for t in self.vocabulary])
 
     def encode(self, texts: Iterable[str], max_length: int = MAX_LENGTH) -> Tokens:
-        """Return the tokens of texts.
-
-        Parameters
-        ----------
-        max_length : int
-            Tokens a text may have, [CLS] and [SEP] among them; the end of a longer one is cut off.
-        """
+        """Return the tokens of texts, each cut to `max_length` of them, [CLS] and [SEP] included."""
         encodings = self._pieces.encode_batch(list(texts), add_special_tokens=False)
         kept = max_length - 2
         ids = [[self.cls, *e.ids[:kept], self.sep] for e in encodings]

@@ -26,15 +26,7 @@ def split_words(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Texts:
-    """n texts as word ids, one text after the other.
-
-    Attributes
-    ----------
-    ids : (total,) int32
-        Rows of a `Lexicon`.
-    offsets : (n + 1,) int64
-        Text i has the words ``offsets[i]`` to ``offsets[i + 1] - 1``.
-    """
+    """n texts as word ids, rows of a `Lexicon`, one text after the other."""
 
     ids: np.ndarray
     offsets: np.ndarray
@@ -94,19 +86,12 @@ def concatenate(parts: Sequence[Texts]) -> Texts:
 class Lexicon:
     """All words of an experiment, each with its vector.
 
-    Attributes
-    ----------
-    words : tuple of str
-        The word of each id.
-    vectors : (V, d) float32
-        Their vectors; a word without one of its own has the mean of all others (as GloVe's authors advise).
-    is_known : (V,) bool
-        Whether a word has a vector of its own.
+    A word without one of its own has the mean of all others (as GloVe's authors advise).
     """
 
-    words: tuple[str, ...]
-    vectors: np.ndarray
-    is_known: np.ndarray
+    words: tuple[str, ...]  # the word of each id
+    vectors: np.ndarray  # (V, d) float32
+    is_known: np.ndarray  # (V,) bool, whether a word has a vector of its own
 
     @cached_property
     def ids(self) -> dict[str, int]:
@@ -144,13 +129,7 @@ def build_lexicon(
 ) -> Lexicon:
     """Return the lexicon of an embedding and of all further words.
 
-    Parameters
-    ----------
-    vector_words : sequence of str
-        The words of the embedding; they keep their rows.
-    vectors : (v, d) array
-    further : iterable of iterable of str
-        Words of texts and of term lists. Those without a vector follow in alphabetical order.
+    The words of the embedding keep their rows. Those without a vector follow in alphabetical order.
     """
     known = set(vector_words)
     others = sorted({word for words in further for word in words} - known)

@@ -17,17 +17,10 @@ _LEAST_GAP = 1e-10
 
 
 class Axis:
-    """The axis from B to A.
+    """The axis from B to A, for vectors a, (|A|, D), and b, (|B|, D), float64.
 
-    Parameters
-    ----------
-    a, b : (|A|, D), (|B|, D) float64
-        The vectors.
-
-    Attributes
-    ----------
-    direction : (D,) float64
-        g, or NaN where C has no single largest eigenvalue: where A and B do not differ, for instance.
+    `direction` is g, or NaN where C has no single largest eigenvalue: where A and B do not differ, for
+    instance.
     """
 
     def __init__(self, a: np.ndarray, b: np.ndarray) -> None:

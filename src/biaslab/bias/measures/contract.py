@@ -13,24 +13,13 @@ import numpy as np
 class Measure:
     """A measure of bias.
 
-    Attributes
-    ----------
-    name : str
-        As files of word sets name it.
-    value : callable
-        Takes (V, D) vectors, a `biaslab.bias.word_sets.WeatIndices` and the parameters by name; returns a
-        float, NaN where the measure is undefined.
-    gradient : callable
-        Takes the same; returns the derivatives of `value` by the vectors of ``weat_words(weat)``,
-        (n_words, D) float64, or all NaN.
-    undefined : str
-        When it is undefined, to end a message with.
-    parameters : tuple of str
-        Names of its parameters, which are positive numbers.
+    `value` takes (V, D) vectors, a `biaslab.bias.word_sets.WeatIndices` and the parameters by name; it
+    returns a float, NaN where the measure is undefined. `gradient` takes the same and returns the derivatives
+    of `value` by the vectors of ``weat_words(weat)``, (n_words, D) float64, or all NaN.
     """
 
-    name: str
+    name: str  # as files of word sets name it
     value: Callable[..., float]
     gradient: Callable[..., np.ndarray]
-    undefined: str
-    parameters: tuple[str, ...] = ()
+    undefined: str  # when it is undefined, to end a message with
+    parameters: tuple[str, ...] = ()  # their names; they are positive numbers

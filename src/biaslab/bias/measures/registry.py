@@ -17,29 +17,13 @@ PARAMETERS = {name: measure.parameters for name, measure in MEASURES.items()}
 
 
 def measure_bias(vectors: np.ndarray, weat: WeatIndices) -> float:
-    """Return a bias by the measure of its test.
-
-    Parameters
-    ----------
-    vectors : (V, D) array of any float dtype
-        Word vectors.
-    weat : WeatIndices
-        The words of the test, its measure and its parameters.
-    """
+    """Return a bias by the measure of its test, with its parameters."""
     return MEASURES[weat.measure].value(vectors, weat, **weat.parameters)
 
 
 def measure_gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
-    """Return the derivatives of `measure_bias` by the vectors of the test's words.
+    """Return the derivatives of `measure_bias` by the vectors of ``weat_words(weat)``, (n_words, D) float64.
 
-    Parameters
-    ----------
-    vectors, weat
-        As for `measure_bias`.
-
-    Returns
-    -------
-    (n_words, D) float64
-        One row for each word of ``weat_words(weat)``, in that order. All NaN where the measure is undefined.
+    All are NaN where the measure is undefined.
     """
     return MEASURES[weat.measure].gradient(vectors, weat, **weat.parameters)

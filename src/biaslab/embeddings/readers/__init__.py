@@ -20,21 +20,11 @@ FORMATS = tuple(_READERS)
 
 
 def read_documents(source: str | os.PathLike, format: str) -> Iterator[Document]:
-    """Read a corpus source document by document.
+    """Read a corpus source document by document, a folder in the order of the sorted file names.
 
-    Parameters
-    ----------
-    source : path-like
-        A file, or for ``folder`` and ``nitf`` a folder.
-    format : str
-        ``mediawiki`` (XML dump), ``jsonl`` (an object a line with `id`, `text` and perhaps `title`),
-        ``text`` (a document a line), ``folder`` (a ``.txt`` file a document) or ``nitf`` (``.tgz`` of
-        NITF XML, as the New York Times Annotated Corpus). Files may be compressed: .gz, .bz2, .zst.
-
-    Returns
-    -------
-    iterator of Document
-        In the order of the source, which for folders is that of the sorted file names.
+    ``mediawiki`` is an XML dump; ``jsonl``, an object a line with `id`, `text` and perhaps `title`; ``text``,
+    a document a line; ``folder``, a ``.txt`` file a document; ``nitf``, a folder of ``.tgz`` of NITF XML, as
+    the New York Times Annotated Corpus. Files may be compressed: .gz, .bz2, .zst.
     """
     if format not in _READERS:
         raise InputError(

@@ -22,39 +22,19 @@ _COMPRESSIONS = {".gz": "gzip", ".tgz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 @dataclass(frozen=True)
 class Document:
-    """One text of a corpus, before tokenisation.
+    """One text of a corpus, before tokenisation."""
 
-    Attributes
-    ----------
-    id : str
-        The source's own name for it: a page number, a line number, a file name.
-    title : str
-        The id where the source has no titles.
-    text : str
-        Plain text.
-    metadata : dict of str to str
-        What else the source says about it, e.g. ``date``, ``year``, ``section``.
-    """
-
-    id: str
-    title: str
+    id: str  # the source's own name for it: a page number, a line number, a file name
+    title: str  # the id where the source has no titles
     text: str
-    metadata: dict[str, str] = field(default_factory=dict)
+    metadata: dict[str, str] = field(default_factory=dict)  # e.g. date, year, section
 
 
 @contextlib.contextmanager
 def open_stream(path: str | os.PathLike) -> Iterator[io.BufferedReader]:
     """Open a file for reading as it was before compression (``.gz``, ``.tgz``, ``.bz2``, ``.zst``, or none).
 
-    Parameters
-    ----------
-    path : path-like
-        The file. Concatenated compressed streams are read as one.
-
-    Yields
-    ------
-    io.BufferedReader
-        The decompressed bytes; memory does not grow with the file.
+    Concatenated compressed streams are read as one; memory does not grow with the file.
     """
     path = Path(path)
     if path.is_dir():

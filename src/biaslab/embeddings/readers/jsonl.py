@@ -9,13 +9,10 @@ from biaslab.embeddings.readers.common import Document, read_lines
 
 
 def read_json_lines(path: str | os.PathLike) -> Iterator[Document]:
-    """Read a file with one JSON object a line.
+    """Read a file with one JSON object a line; blank lines are skipped.
 
-    Parameters
-    ----------
-    path : path-like
-        The file, plain or compressed. `id` (text or number) and `text` are required, `title` defaults to
-        the id; all other keys with text, a number or a truth value are metadata. Blank lines are skipped.
+    `id` (text or number) and `text` are required, `title` defaults to the id; all other keys with text, a
+    number or a truth value are metadata.
     """
     for number, line in read_lines(path):
         if line.strip():

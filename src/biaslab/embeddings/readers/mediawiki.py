@@ -22,12 +22,9 @@ _ENDS_TOO_EARLY = {
 
 
 def read_dump(path: str | os.PathLike) -> Iterator[Document]:
-    """Read the articles of a dump: main namespace, no redirects, markup removed by gensim's `filter_wiki`.
+    """Read the articles of a ``pages-articles`` dump, single- or multistream: main namespace, no redirects.
 
-    Parameters
-    ----------
-    path : path-like
-        A ``pages-articles`` dump, plain or compressed, single- or multistream.
+    Markup is removed by gensim's `filter_wiki`.
     """
     from gensim.corpora.wikicorpus import IGNORED_NAMESPACES, filter_wiki
 

@@ -22,11 +22,6 @@ def read_archives(source: str | os.PathLike) -> Iterator[Document]:
     The archives are streamed, never extracted. The text is the ``full_text`` block (the lead paragraph block
     repeats its beginning), or all paragraphs of the body where there is none; ``date``, ``year`` and
     ``section`` (the online section, else the desk) are metadata.
-
-    Parameters
-    ----------
-    source : path-like
-        A ``.tgz`` (or ``.tar.gz``) file or a folder with such files, at any depth.
     """
     source = Path(source)
     archives = common.files_below(source, (".tgz", ".tar.gz")) if source.is_dir() else [source]
