@@ -316,7 +316,6 @@ def _split(file: Iterator[str], separator: str) -> Iterator[tuple[int, list[str]
 def _column_names(
     rows: Iterator[tuple[int, list[str]]], schema: Schema, path: str | os.PathLike
 ) -> list[str]:
-    """Return the names of the columns, after the header if there is one."""
     if not schema.header:
         return list(schema.columns)
     line, header = next(rows, (0, None))

@@ -98,7 +98,6 @@ def _network(file: "h5py.File") -> Network:
 
 
 def _dense_layers(file: "h5py.File") -> Iterator[tuple[str, np.ndarray, np.ndarray, str]]:
-    """Yield name, weights, biases and activation of every dense layer."""
     pending = None
     for layer in _described(file):
         kind, config = layer["class_name"], layer["config"]

@@ -201,7 +201,6 @@ def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
 
 
 def _layers(entries: dict[str, bytes]) -> list[tuple[_Variable, _Variable]]:
-    """Return kernel and bias of every layer, in order."""
     found: dict[int, dict[str, _Variable]] = {}
     scopes = set()
     for name, entry in entries.items():

@@ -100,7 +100,6 @@ def _numpy_features() -> str:
 
 
 def _has_target() -> bool:
-    """Tell whether this is a Linux on a processor of the target."""
     if sys.platform != "linux" or os.uname().machine != "x86_64":
         return False
     try:

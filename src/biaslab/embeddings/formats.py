@@ -141,7 +141,6 @@ def _known(format: str) -> str:
 
 
 def _detect(path: Path) -> str:
-    """Return the format that the beginning of a file shows."""
     with utils.open(path, "rb") as file:
         first = file.readline(_LONGEST_LINE).removeprefix(codecs.BOM_UTF8)
         sample = file.read(4096)

@@ -172,7 +172,8 @@ def train(
         if checkpoint and time.monotonic() - saved >= checkpoint_seconds:
             write_npz(checkpoint, identity=np.array(identity), **vars(state))
             saved = time.monotonic()
-    return _embedding(state, records, parameters.dimension)
+    w, u = state.rows[records.row_place], state.columns[records.column_place]
+    return _embedding(w, u, parameters.dimension, state.loss)
 
 
 @dataclass
@@ -203,7 +204,6 @@ def _train_epoch(state: _State, records: Records, rates: np.ndarray) -> None:
 
 
 def _resume(checkpoint: Path, identity: str) -> _State | None:
-    """Return the state in a checkpoint of this very training, if there is one."""
     if not checkpoint.exists():
         return None
     arrays = read_npz(checkpoint, ("identity", "rows", "columns", "loss"))
@@ -212,14 +212,13 @@ def _resume(checkpoint: Path, identity: str) -> _State | None:
     return _State(**arrays)
 
 
-def _embedding(state: _State, records: Records, dimension: int) -> GloveEmbedding:
-    w, u = state.rows[records.row_place], state.columns[records.column_place]
+def _embedding(w: np.ndarray, u: np.ndarray, dimension: int, loss: np.ndarray) -> GloveEmbedding:
     return GloveEmbedding(
         W=w[:, :dimension].copy(),
         U=u[:, :dimension].copy(),
         b=w[:, dimension].copy(),
         c=u[:, dimension + 1].copy(),
-        loss=state.loss,
+        loss=loss,
     )
 
 
@@ -242,14 +241,7 @@ def count_groups(n_words: int, width: int) -> int:
 
 def initial_embedding(n_words: int, dimension: int, rng: np.random.Generator) -> GloveEmbedding:
     """Return what :func:`train` begins with, when it gets the same stream; without losses."""
-    w, u = initial_parameters(n_words, dimension, dimension + 2, rng)
-    return GloveEmbedding(
-        W=w[:, :dimension].copy(),
-        U=u[:, :dimension].copy(),
-        b=w[:, dimension].copy(),
-        c=u[:, dimension + 1].copy(),
-        loss=np.empty(0),
-    )
+    return _embedding(*initial_parameters(n_words, dimension, dimension + 2, rng), dimension, np.empty(0))
 
 
 def initial_parameters(

@@ -7,7 +7,7 @@ the corpus has them, ``group`` (str: the post, article or template that a text i
 
 import os
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -312,14 +312,8 @@ def _unpack(path: Path) -> tuple[list[str], dict[str, str]]:
     if _ANNOTATIONS not in members:
         raise InputError(f"{path}: has no {_ANNOTATIONS}; take the published archive")
     annotations = _decoded(members.pop(_ANNOTATIONS), f"{path}:{_ANNOTATIONS}").splitlines(keepends=True)
-    return annotations, _texts(members, path)
-
-
-def _texts(members: Mapping[str, bytes], path: Path) -> dict[str, str]:
-    files: Iterable[tuple[str, bytes]] = (
-        (name.removeprefix(f"{_TEXTS}/"), data) for name, data in members.items()
-    )
-    return {name.removesuffix(".txt"): _decoded(data, f"{path}:{name!r}") for name, data in files}
+    files = {name.removeprefix(f"{_TEXTS}/"): data for name, data in members.items()}
+    return annotations, {n.removesuffix(".txt"): _decoded(data, f"{path}:{n!r}") for n, data in files.items()}
 
 
 def _decoded(data: bytes, where: str) -> str:

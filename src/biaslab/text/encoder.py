@@ -174,16 +174,30 @@ def predict(
     if device is not None:
         model.to(device)
     _check_length(model, int(tokens.lengths.max(initial=0)))
-    scores = np.empty(len(tokens), np.float32)
+    return fill_by_length(
+        np.empty(len(tokens), np.float32), packing.score, model, tokens, pad, batch_tokens, progress
+    )
+
+
+def fill_by_length(
+    out: np.ndarray,
+    answer: Callable[[BertClassifier, torch.Tensor, torch.Tensor], torch.Tensor],
+    model: BertClassifier,
+    tokens: Tokens,
+    pad: int,
+    batch_tokens: int,
+    progress: Callable[[int, int], None] | None,
+) -> np.ndarray:
+    """Fill a row for each text with what `answer` makes of the model, without dropout, ids and mask."""
     done = 0
     with evaluating(model), torch.no_grad():
         for rows in batches_by_length(tokens.lengths, batch_tokens):
             ids, mask = (torch.from_numpy(a).to(model.device) for a in tokens.padded(rows, pad))
-            scores[rows] = packing.score(model, ids, mask).float().cpu().numpy()
+            out[rows] = answer(model, ids, mask).float().cpu().numpy()
             done += len(rows)
             if progress is not None:
                 progress(done, len(tokens))
-    return scores
+    return out
 
 
 @contextmanager

@@ -146,7 +146,6 @@ def _suffix(path: str | os.PathLike) -> str:
 
 
 def _lines(path: Path, needs_end: bool = False) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file with their numbers from 1."""
     number = 0
     try:
         with (gzip.open if path.suffix == _GZIP else open)(path, "rb") as file:
@@ -250,5 +249,4 @@ def _some(texts: list[str], path: str | os.PathLike) -> list[str]:
 
 
 def _numbered(columns: dict[str, Any]) -> pd.DataFrame:
-    """Return columns of equal length and the number of each row."""
     return pd.DataFrame({**columns, "row": np.arange(len(columns["text"]), dtype=np.int64)})

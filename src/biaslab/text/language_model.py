@@ -303,7 +303,6 @@ def _matrix(model: BiGRU, tokens: Tokens, rows: np.ndarray) -> tuple[torch.Tenso
 def _directions(
     model: BiGRU, ids: torch.Tensor, lengths: torch.Tensor
 ) -> tuple[tuple[Direction, torch.Tensor], tuple[Direction, torch.Tensor]]:
-    """Return each direction with the texts as it reads them."""
     return (model.forwards, ids), (model.backwards, _reverse(ids, lengths))
 
 
@@ -379,7 +378,6 @@ def _draw(
 
 
 def _allowed(model: BiGRU, exclude: np.ndarray | torch.Tensor | None) -> torch.Tensor:
-    """Return the indexes of the known tokens that may be drawn."""
     excluded = torch.zeros(len(model.index), dtype=torch.bool) if exclude is None else exclude
     chosen = torch.nonzero(~torch.as_tensor(excluded, device=model.device)[model.token_ids])[:, 0]
     if not len(chosen):

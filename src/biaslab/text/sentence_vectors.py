@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from biaslab.text.bert import BertClassifier
-from biaslab.text.encoder import batches_by_length, evaluating, load_classifier
+from biaslab.text.encoder import fill_by_length, load_classifier
 from biaslab.text.tokens import Tokenizer
 
 MAX_LENGTH = 256
@@ -50,16 +50,7 @@ class SentenceEncoder:
         config = self.model.config
         tokens = self.tokenizer.encode(sentences, min(MAX_LENGTH, config.max_position_embeddings))
         found = np.empty((len(tokens), config.hidden_size), np.float32)
-        done = 0
-        with evaluating(self.model), torch.no_grad():
-            for rows in batches_by_length(tokens.lengths, batch_tokens):
-                padded = tokens.padded(rows, self.tokenizer.pad)
-                ids, mask = (torch.from_numpy(a).to(self.model.device) for a in padded)
-                found[rows] = _pooled(self.model, ids, mask).float().cpu().numpy()
-                done += len(rows)
-                if progress is not None:
-                    progress(done, len(tokens))
-        return found
+        return fill_by_length(found, _pooled, self.model, tokens, self.tokenizer.pad, batch_tokens, progress)
 
 
 def similarity(a: np.ndarray, b: np.ndarray) -> np.ndarray:

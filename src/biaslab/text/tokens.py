@@ -13,7 +13,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from biaslab.core.errors import InputError
-from biaslab.text.ragged import gather
+from biaslab.text.ragged import Ragged
 
 # The library's own threads would survive neither a fork nor a limit on threads.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -24,41 +24,21 @@ MAX_LENGTH = 128
 
 
 @dataclass(frozen=True)
-class Tokens:
+class Tokens(Ragged):
     """The tokens of n texts, one text after the other; every text begins with [CLS] and ends with [SEP].
 
     `words`, (total,) int32, has the index of the word that a token is a piece of, in ``Tokenizer.words`` of
     the text; -1 for [CLS] and [SEP].
     """
 
-    ids: np.ndarray
-    offsets: np.ndarray
     words: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """Tokens of each text, (n,) int64."""
-        return np.diff(self.offsets)
-
-    def row(self, i: int) -> np.ndarray:
-        """Return the token ids of text `i`, (length,) int32."""
-        return self.ids[self.offsets[i] : self.offsets[i + 1]]
-
-    def take(self, rows: Sequence[int] | np.ndarray) -> "Tokens":
-        """Return the texts `rows` (indexes), in this order; an index may occur twice."""
-        where, offsets = gather(self.offsets, np.asarray(rows, np.int64))
-        return Tokens(self.ids[where], offsets, self.words[where])
 
     def padded(self, rows: Sequence[int] | np.ndarray, pad: int) -> tuple[np.ndarray, np.ndarray]:
         """Return texts as a matrix, (k, L) int64, as wide as the longest, and which of it is no padding."""
-        where, offsets = gather(self.offsets, np.asarray(rows, np.int64))
-        lengths = np.diff(offsets)
-        mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
+        taken = self.take(rows)
+        mask = np.arange(taken.lengths.max(initial=0)) < taken.lengths[:, None]
         ids = np.full(mask.shape, pad, np.int64)
-        ids[mask] = self.ids[where]
+        ids[mask] = taken.ids
         return ids, mask
 
     def without(self, ids: Collection[int]) -> "Tokens":
@@ -66,15 +46,6 @@ class Tokens:
         kept = ~np.isin(self.ids, np.fromiter(ids, np.int32, len(ids)))
         offsets = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
         return Tokens(self.ids[kept], offsets, self.words[kept])
-
-    def arrays(self, prefix: str) -> dict[str, np.ndarray]:
-        """Return the arrays by the names that they have in a file of several tokenised sets."""
-        return {f"{prefix}_ids": self.ids, f"{prefix}_offsets": self.offsets, f"{prefix}_words": self.words}
-
-    @classmethod
-    def of_arrays(cls, arrays: dict[str, np.ndarray], prefix: str) -> "Tokens":
-        """Return what `arrays` was made from."""
-        return cls(*(arrays[f"{prefix}_{name}"] for name in ("ids", "offsets", "words")))
 
 
 class Tokenizer:

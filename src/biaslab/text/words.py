@@ -10,7 +10,7 @@ import numpy as np
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
-from biaslab.text.ragged import gather
+from biaslab.text.ragged import Ragged
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _KEYS = ("words", "vectors", "is_known")
@@ -25,11 +25,8 @@ def split_words(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Texts:
+class Texts(Ragged):
     """n texts as word ids, rows of a `Lexicon`, one text after the other."""
-
-    ids: np.ndarray
-    offsets: np.ndarray
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int] | np.ndarray]) -> "Texts":
@@ -38,38 +35,12 @@ class Texts:
         ids = np.concatenate([np.asarray(row, np.int32) for row in rows]) if rows else np.empty(0, np.int32)
         return cls(ids, offsets)
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self.row(i) for i in range(len(self)))
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """Words of each text, (n,) int64."""
-        return np.diff(self.offsets)
-
-    def row(self, i: int) -> np.ndarray:
-        """Return the word ids of text `i`, (length,) int32."""
-        return self.ids[self.offsets[i] : self.offsets[i + 1]]
-
-    def take(self, rows: Sequence[int] | np.ndarray) -> "Texts":
-        """Return the texts `rows` (indexes), in this order; an index may occur twice."""
-        where, offsets = gather(self.offsets, np.asarray(rows, np.int64))
-        return Texts(self.ids[where], offsets)
 
     def keys(self) -> list[bytes]:
         """Return one key a text; texts have equal keys if and only if they have the same words in order."""
         return [row.tobytes() for row in self]
-
-    def arrays(self, prefix: str) -> dict[str, np.ndarray]:
-        """Return the arrays by the names that they have in a file of several sets."""
-        return {f"{prefix}_ids": self.ids, f"{prefix}_offsets": self.offsets}
-
-    @classmethod
-    def of_arrays(cls, arrays: dict[str, np.ndarray], prefix: str) -> "Texts":
-        """Return what `arrays` was made from."""
-        return cls(arrays[f"{prefix}_ids"], arrays[f"{prefix}_offsets"])
 
 
 def concatenate(parts: Sequence[Texts]) -> Texts:
