@@ -38,12 +38,14 @@ def add_products(weights, w, step, next_unit, rows, first, sums, above):
 
 @reassociating_kernel
 def forward_block(X, start, sizes, weights, biases, activations):
-    """Fill the activations of all layers for the samples from `start` on.
+    """Fill the activations of all layers for the samples `X`, (n, d), from `start` on.
 
-    sizes : (L + 1,) int64, units of the input and of each layer, padded; weights : (sum of in * out,)
-    float32, the layers' matrices one after the other, each by output unit, then by input unit; biases : (sum
-    of out,) float32; activations : (sum of sizes, BLOCK) float32, filled: inputs, then each layer after its
-    ReLU; the last layer holds the logits.
+    sizes : (L + 1,) int64, units of the input and of each layer, padded
+    weights : (sum of in * out,) float32, the layers' matrices one after the other, each by output unit, then
+        by input unit
+    biases : (sum of out,) float32
+    activations : (sum of sizes, BLOCK) float32, filled: inputs, then each layer after its ReLU; the last
+        layer holds the logits
     """
     count = min(BLOCK, X.shape[0] - start)
     activations[: sizes[0]] = 0.0

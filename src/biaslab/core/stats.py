@@ -157,7 +157,10 @@ def bootstrap_fit(
 
 
 def rank_correlation(x: ArrayLike, y: ArrayLike) -> float:
-    """Return Spearman's rank correlation, equal values at their mean rank; NaN where there is none."""
+    """Return Spearman's rank correlation of some points, equal values at their mean rank.
+
+    NaN for fewer than two points, and when x or y is constant.
+    """
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])

@@ -12,11 +12,13 @@ STRIDE = 128
 def merge_nearest(screened, margin, rows, columns, vectors, norms, nearest, cosines):
     """Merge some words into the nearest words of others, by exact cosines where screened ones let them.
 
-    screened : (r, c) float32, cosines of the words `rows` and `columns`, off by less than `margin`; rows :
-    (r,) int64, words whose neighbours are sought; columns : (c,) int64, words that may be neighbours, rising,
-    and larger than those of earlier calls; vectors : (V, d) float32; norms : (V,) float64, their lengths, not
-    zero for `rows` and `columns`; nearest : (r, k) int32, the nearest words so far, most similar first, -1
-    where there are no more; cosines : (r, k) float64, rounded to 1e-9, -inf where there are no more.
+    screened : (r, c) float32, cosines of the words `rows` and `columns`, off by less than `margin`
+    rows : (r,) int64, words whose neighbours are sought
+    columns : (c,) int64, words that may be neighbours, rising, and larger than those of earlier calls
+    vectors : (V, d) float32
+    norms : (V,) float64, their lengths; not zero for `rows` and `columns`
+    nearest : (r, k) int32, the nearest words so far, most similar first; -1 where there are no more
+    cosines : (r, k) float64, theirs, rounded to 1e-9; -inf where there are no more
     """
     k = nearest.shape[1]
     for i in prange(rows.size):

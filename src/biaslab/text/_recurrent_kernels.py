@@ -97,9 +97,11 @@ def find_prefixes(ids, offsets, skips, starts, saves):
 
     A text shares with the latest text that shares with none, as many words as both have in common, unless it
     has more in common with the text just before it. That suits variants of one text that follow each other.
+    Filled are, for n texts of m words,
 
-    Filled: skips : (n,) int64, how many first words a text shares; starts : (n,) int64, the row that keeps
-    the states after them, or -1; saves : (m,) int64, the row that keeps the states after each word, or -1.
+    skips : (n,) int64, how many first words a text shares
+    starts : (n,) int64, the row that keeps the states after them, or -1
+    saves : (m,) int64, the row that keeps the states after each word, or -1
     """
     skips[:], starts[:], saves[:] = 0, -1, -1
     leader, n_rows = 0, 0
@@ -130,8 +132,10 @@ def count_shared(ids, offsets, i, j):
 def take_block(offsets, skips, order, start, begins, lengths):
     """Fill where the words of a block's texts, ``order[start:]``, begin and how many there are.
 
-    Text i has the words ``offsets[i]`` to ``offsets[i + 1] - 1``, of which the first ``skips[i]`` are left
-    out. begins, lengths : (BLOCK,) int64; a text that pads the block has no word. Returned: the most words.
+    Text i has the words ``offsets[i]`` to ``offsets[i + 1] - 1``, of which ``skips[i]`` first ones are left
+    out; a text that pads the block has no word. The largest length is returned.
+
+    begins, lengths : (BLOCK,) int64
     """
     begins[:] = 0
     lengths[:] = 0
@@ -205,11 +209,14 @@ def copy_rows(rows, out):
 
 @reassociating_kernel
 def fill_table_block(vectors, start, first, biases, inputs, sums, table):
-    """Fill what a block of words gives to the gates of the first layer.
+    """Fill what a block of words gives to the gates of the first layer; all arrays are float32.
 
-    vectors : (V, d); first : (G H, d padded); biases : (4 H, BLOCK), those of the first layer; inputs : (d
-    padded, BLOCK), filled with the words' vectors, zero below them; sums : (4 H, BLOCK), room for the
-    results; table : (>= V, 4 H); all float32.
+    vectors : (V, d)
+    first : (G H, d padded)
+    biases : (4 H, BLOCK), those of the first layer
+    inputs : (d padded, BLOCK), filled with the words' vectors; zero below them
+    sums : (4 H, BLOCK), room for the results
+    table : (>= V, 4 H)
     """
     count = min(BLOCK, vectors.shape[0] - start)
     for s in range(count):
@@ -302,11 +309,14 @@ def step_block(
 ):
     """Carry the texts of a block through all layers for step `t` of the `n_steps` of the longest.
 
-    shift : the first row of gates that products of states go to; biases : (L, 4 H, BLOCK) float32, sums of
-    all gates' biases; table : (V, 4 H) float32, for each word its vector times ``parameters.first``, and the
-    first layer's biases; ids : (m,), rows of `table`; begins, lengths : as `take_block` fills them; gates :
-    (L, 4 H, BLOCK) float32, filled; the cells and states, (L, H, BLOCK) float32, after the step are filled.
-    Cells of a GRU stay as they are.
+    shift : the first row of gates that products of states go to
+    biases : (L, 4 H, BLOCK) float32, the sums of biases of all gates
+    table : (V, 4 H) float32, for each word its vector times ``parameters.first``, and the layer's biases
+    ids : (m,) integer, rows of `table`
+    begins, lengths : (BLOCK,) int64, as `take_block` fills them
+    gates : (L, 4 H, BLOCK) float32, filled
+    cells_before, cells, states_before, states : (L, H, BLOCK) float32; those after the step are filled, but
+        cells of a GRU stay as they are
     """
     is_inside = np.empty(BLOCK, np.float32)
     n = parameters.states.shape[1]
@@ -329,8 +339,8 @@ def step_block(
 def forward_block(parameters, shift, biases, table, ids, begins, lengths, n_steps, gates, cells, states):
     """Carry the texts of a block through all layers and steps as `step_block` does, and keep everything.
 
-    gates : (T, L, 4 H, BLOCK); cells, states : (T + 1, L, H, BLOCK), those after step t in slot t + 1; all
-    filled.
+    gates : (T, L, 4 H, BLOCK) float32, filled
+    cells, states : (T + 1, L, H, BLOCK) float32, filled; those after step t are in slot t + 1
     """
     states[0] = 0.0
     cells[0] = 0.0
@@ -459,8 +469,10 @@ def backward_block(parameters, shift, lengths, n_steps, errors, gates, cells, st
 def recurrent_logits(parameters, shift, table, ids, offsets, skips, starts, saves, saved, order, out):
     """Fill the logits, (n, 2), of the texts `order`, laid into blocks in this order, best by like length.
 
-    skips, starts, saves : as `find_prefixes` fills them; saved : (rows, 2, L, H) float32, cells and states
-    after shared words: read for texts that share some, filled by the others; all else as in `step_block`.
+    skips, starts, saves : as `find_prefixes` fills them
+    saved : (rows, 2, L, H) float32, cells and states after shared words: read for texts that share some,
+        filled by the others
+    All else is as in `step_block`.
     """
     n_layers, n_units = parameters.states.shape[0], parameters.states.shape[2]
     biases = spread(sum_biases(parameters, shift))

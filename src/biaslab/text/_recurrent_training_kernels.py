@@ -29,9 +29,11 @@ from biaslab.text._recurrent_kernels import (
 def take_batch(ids, offsets, order, numbers):
     """Return the texts of a batch by their lengths, their words numbered anew.
 
-    order : (b,) int64, the texts of the batch; numbers : (V,) int64, room for the new number of each word, -1
-    everywhere, and so again afterwards. Returned: `order` with shorter texts first, the distinct words in the
-    order of their new numbers, and ids and offsets of the batch with these.
+    order : (b,) int64, the texts of the batch
+    numbers : (V,) int64, room for the new number of each word; -1 everywhere, and so again afterwards
+
+    Returned are `order` with shorter texts first, the distinct words in the order of their new numbers, and
+    ids and offsets of the batch with these.
     """
     lengths = offsets[order + 1] - offsets[order]
     texts = order[np.argsort(lengths, kind="mergesort")]
@@ -155,10 +157,14 @@ def block_loss(logits, labels, scales):
 def batch_gradients(
     vectors, ids, offsets, labels, weights, order, numbers, shift, parameters, flat_gradients, gradients
 ):
-    """Fill the gradients, `flat_gradients`, of a batch's mean cross entropy, weighted by text; return it.
+    """Fill the gradients of a batch's mean cross entropy, weighted by text; return this mean.
 
-    vectors : (V, d) float32; ids, offsets : all texts, see `words.Texts`; labels : (n,) int64; weights : (n,)
-    float64, above 0; order, numbers : as in `take_batch`.
+    vectors : (V, d) float32
+    ids, offsets : all texts, see `words.Texts`
+    labels : (n,) int64
+    weights : (n,) float64, above 0
+    order, numbers : as in `take_batch`
+    flat_gradients : (p,) float32, filled
     """
     texts, words, batch_ids, batch_offsets = take_batch(ids, offsets, order, numbers)
     n_layers, n, n_units = parameters.states.shape
@@ -223,9 +229,11 @@ def train_batches(
 ):
     """Take one step of Adam for each batch of `order`, in place; return steps so far and mean cross entropy.
 
-    The last batch may be shorter. The mean is weighted by text, each as it was before its own step. flat :
-    (p,); means, squares : (p,) float32, decaying means of gradients and of their squares; all else as in
-    `batch_gradients`.
+    The last batch may be shorter. The mean is weighted by text, each as it was before its own step.
+
+    flat : (p,) float32, changed
+    means, squares : (p,) float32, decaying means of gradients and of their squares; changed
+    All else is as in `batch_gradients`.
     """
     numbers, loss, total = np.full(len(vectors), -1), 0.0, 0.0
     for start in range(0, order.size, batch):

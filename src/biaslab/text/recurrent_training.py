@@ -49,11 +49,12 @@ def train_recurrent(
     sample_weight: np.ndarray | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Recurrent, pd.DataFrame]:
-    """Train a network on labels 0 and 1, both of which occur; equal seeds give equal ones, at any threads.
+    """Train a network on texts of labels 0 and 1, both of which occur; return it and a table.
 
-    With labelled texts for `validation` the network after the epoch of the least loss on them (the first of
-    equals) is kept, without them the last one. `sample_weight`, above 0, multiplies the weight of each text's
-    label. `progress` is called with the epochs done and the epochs in all.
+    Equal seeds give equal networks, at any number of threads. With labelled texts for `validation` the
+    network after the epoch of the least loss on them (the first of equals) is kept, without them the last
+    one. `sample_weight`, above 0, multiplies the weight of each text's label. `progress` is called with the
+    epochs done and the epochs in all.
 
     The table has one row an epoch: ``epoch`` (from 1), ``loss`` (mean over the epoch's steps),
     ``validation_loss`` and ``validation_f1`` (of label 1), both missing without validation, and ``is_kept``;

@@ -35,8 +35,7 @@ def rank_coherence(vectors: np.ndarray, weat: WeatIndices) -> float:
 def gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     """Return the derivatives of `value` by the vectors of ``weat_words(weat)``, (n_words, D) float64.
 
-    With x and y centred and scaled to length one, x̂ and ŷ, and r = x̂ · ŷ: dr/dx = (ŷ - r x̂) / |x - mean
-    x|.
+    With x and y centred and scaled to length one, x̂ and ŷ, and r = x̂ · ŷ: dr/dx = (ŷ - r x̂) / |x - mean x|.
     """
     words = UnitVectors(vectors, weat)
     targets = words.unit[words.targets]
