@@ -1,7 +1,7 @@
 """The registry of claims: one row for every number, ordering or count that a paper prints.
 
-A registry is a tab-separated table (``workflow/resources/claims/<area>.tsv``), whose columns are described in
-``workflow/schemas/claims.schema.yaml``. It is the only place where published numbers stand.
+Its tables (``workflow/resources/claims/<area>.tsv``; columns: ``workflow/schemas/claims.schema.yaml``) are
+the only place where published numbers stand.
 """
 
 import os
@@ -29,10 +29,7 @@ _FLAGS = ("direction", "other_data")
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim; the columns are described in the schema, `where` is its file and line.
-
-    `area` is the stem of that file.
-    """
+    """One claim; the schema describes the columns, `where` is file and line, `area` the stem of that file."""
 
     claim_id: str
     paper: str
@@ -74,18 +71,12 @@ class Claim:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the claim counts as the paper's in the headline: a statement or a printed number."""
+        """Whether the claim counts as the paper's in the headline."""
         return self.counts_as in COUNTED
 
 
 def read_claims(paths: Iterable[str | os.PathLike], schema: str | os.PathLike) -> list[Claim]:
-    """Read claim registries and check every row.
-
-    Parameters
-    ----------
-    paths : iterable of path-like
-        The registries; the stem of each is the area that its claims are about.
-    """
+    """Read claim registries, each about the area that its stem names, and check every row."""
     import jsonschema
 
     rules = _read_schema(schema)
@@ -123,7 +114,6 @@ def _check(claim: Claim, claims: dict[str, Claim]) -> None:
 
 
 def _read_schema(path: str | os.PathLike) -> dict:
-    """Return the JSON schema of one row."""
     import yaml
 
     try:

@@ -1,5 +1,6 @@
 """Two runs side by side: which results are equal, and which verdicts changed."""
 
+import filecmp
 import json
 import math
 from collections import Counter
@@ -26,8 +27,6 @@ STATUSES = (BYTE_EQUAL, NUMERICALLY_EQUAL, DIFFERENT, ONLY_IN_A, ONLY_IN_B)
 CLAIMS = "audit/claims.tsv"
 ABSENT = "absent"
 DEFAULT_RTOL = 1e-9
-
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -79,18 +78,12 @@ class _MismatchError(Exception):
 
 
 def compare_runs(a: Path, b: Path, rtol: float = DEFAULT_RTOL) -> Comparison:
-    """Compare two runs file by file.
+    """Compare two runs (results folders, crates or their archives) file by file.
 
-    Tables, arrays and JSON whose bytes differ are compared by content; other files are equal only byte by
-    byte, and so are those that a crate names but does not hold. Logs, benchmarks and hidden files do not
-    count, nor do the manifest's environment and its digests of outputs.
-
-    Parameters
-    ----------
-    a, b : pathlib.Path
-        Two runs: results folders, or crates (folders or archives).
-    rtol : float
-        Largest relative difference, ``|x - y| / max(|x|, |y|)``, of two numbers that count as equal.
+    Tables, arrays and JSON whose bytes differ are compared by content: numbers are equal up to a relative
+    difference of `rtol`. Other files are equal only byte by byte, and so are those that a crate names but
+    does not hold. Logs, benchmarks and hidden files do not count, nor do the manifest's environment and its
+    digests of outputs.
     """
     with opened_run(a) as first, opened_run(b) as second:
         in_a, in_b = set(first.files()), set(second.files())
@@ -108,7 +101,7 @@ def compare_runs(a: Path, b: Path, rtol: float = DEFAULT_RTOL) -> Comparison:
 def compare_files(path: str, a: Path, b: Path, rtol: float) -> FileComparison:
     """Compare the file `path` of two folders."""
     first, second = a / path, b / path
-    if _bytes_equal(first, second):
+    if filecmp.cmp(first, second, shallow=False):
         return FileComparison(path, BYTE_EQUAL, 0.0)
     read = _READERS.get(first.suffix)
     if read is None:
@@ -138,17 +131,6 @@ def relative_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         ratio = np.abs(x - y) / np.maximum(np.abs(x), np.abs(y))
     return np.where(same, 0.0, np.where(np.isnan(ratio), np.inf, ratio))
-
-
-def _bytes_equal(first: Path, second: Path) -> bool:
-    """Return whether two files have the same bytes."""
-    if first.stat().st_size != second.stat().st_size:
-        return False
-    with first.open("rb") as x, second.open("rb") as y:
-        while piece := x.read(_CHUNK):
-            if piece != y.read(_CHUNK):
-                return False
-    return True
 
 
 def _largest(x: Mapping[str, np.ndarray], y: Mapping[str, np.ndarray]) -> tuple[float, str]:

@@ -69,13 +69,7 @@ class Estimate:
 
 
 def columns_of(*formulas: str) -> set[str]:
-    """Return the columns that formulas refer to.
-
-    Raises
-    ------
-    FormulaError
-        When one cannot be read.
-    """
+    """Return the columns that formulas refer to."""
     names = set()
     for formula in formulas:
         tree = _parse(formula)
@@ -85,34 +79,13 @@ def columns_of(*formulas: str) -> set[str]:
 
 
 def select_rows(formula: str, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a table which meet a condition.
-
-    Raises
-    ------
-    FormulaError
-        When the formula cannot be read, is no condition, or does not fit the table.
-    MissingError
-        When the condition is unknown for a row.
-    """
+    """Return the rows of a table which meet a condition; `MissingError` when it is unknown for one."""
     chosen = _known(_condition(_evaluate(_parse(formula), table), "the selection"), formula)
     return table[chosen].reset_index(drop=True)
 
 
 def estimate(formula: str, table: pd.DataFrame, interval: str = "") -> Estimate:
-    """Return the number that a formula gives on a table.
-
-    Parameters
-    ----------
-    interval : str
-        Two formulas with a comma between, which give the ends of the interval in either order.
-
-    Raises
-    ------
-    FormulaError
-        When a formula cannot be read, gives no single number, or does not fit the table.
-    MissingError
-        When the table has no row, or lacks a value that the number is made of.
-    """
+    """Return the number that a formula gives; `interval` is two formulas for its ends, in either order."""
     if table.empty:
         raise MissingError("no row that the claim is about")
     found = _evaluate(_parse(formula), table)
@@ -142,7 +115,6 @@ def _parse(formula: str) -> ast.expr:
 
 
 def _evaluate(node: ast.expr, table: pd.DataFrame) -> Value | Estimate:
-    """Return what a part of a formula stands for."""
     match node:
         case ast.Constant(value=bool()):
             raise FormulaError(f"'{node.value}' has no place in a formula")
@@ -255,7 +227,6 @@ def _scalar(value: Value | Estimate) -> float:
 
 
 def _call(node: ast.Call, table: pd.DataFrame) -> Value | Estimate:
-    """Return what a function of the language gives."""
     name = node.func.id
     if name in _ROWWISE and len(node.args) == 1:
         return _apply(_ROWWISE[name], node, table, node.args[0])
@@ -340,11 +311,6 @@ def _between(compare: Callable[..., stats.Contrast]) -> Callable[..., Estimate]:
     return lambda x, a, b: Estimate(*compare(_all_there(x[a], x.name), _all_there(x[b], x.name)))
 
 
-def _spearman(x: pd.Series, y: pd.Series) -> Estimate:
-    """Spearman's rank correlation; missing for fewer than two rows or a constant column."""
-    return Estimate(stats.rank_correlation(x, y))
-
-
 _REDUCTIONS: dict[str, tuple[Callable[..., Estimate] | None, str]] = {
     "mean": (_mean, "x"),
     "sd": (lambda x: Estimate(*stats.sd_interval(x)), "x"),
@@ -357,5 +323,5 @@ _REDUCTIONS: dict[str, tuple[Callable[..., Estimate] | None, str]] = {
     "fraction": (_fraction, "c"),
     "difference": (_between(stats.mean_difference), "ncc"),
     "change": (_between(stats.percent_change), "ncc"),
-    "spearman": (_spearman, "xx"),
+    "spearman": (lambda x, y: Estimate(stats.rank_correlation(x, y)), "xx"),
 }

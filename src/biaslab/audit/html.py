@@ -66,11 +66,7 @@ _DATA = {
 
 @dataclass(frozen=True)
 class Plot:
-    """Where the marks of a claim's small picture lie, in pixels from its left edge.
-
-    `band` is where the claim holds, `published` the published number, `measured` the measured one and
-    `interval` its interval; a mark that does not exist is None.
-    """
+    """Where the marks of a claim's picture lie, in pixels from its left edge; it holds in the `band`."""
 
     band: tuple[float, float]
     published: float
@@ -80,10 +76,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the audit, ready to be shown.
-
-    `details` are names and texts that an opened row shows.
-    """
+    """One row of the audit, ready to be shown; `details` are names and texts that an opened row shows."""
 
     fields: dict[str, Any]
     anchor: str
@@ -126,14 +119,7 @@ def write_html(
 ) -> None:
     """Write the page of a measured registry; the same tables give the same bytes.
 
-    Parameters
-    ----------
-    claims : path-like
-        The table of `biaslab.audit.measure`, in the folder ``audit`` of the results.
-    out : path-like
-        The page, in the same folder: its links to results are relative to it.
-    printed, papers : iterable of path-like
-        What the papers print, and which source texts were at hand (see `biaslab.audit.summary`).
+    Table and page lie in the folder ``audit`` of the results: links to results are relative to it.
     """
     table = read_measured(claims)
     page = render(
@@ -153,17 +139,7 @@ def write_html(
 def place_marks(
     kind: str, value: float, tolerance: float, measured: float, interval: tuple[float, float] | None
 ) -> Plot | None:
-    """Return the marks of a claim's picture, or None when all its numbers are the same.
-
-    Parameters
-    ----------
-    kind : str
-        The claim's kind; of a sign, the published number is shown at zero.
-    value, tolerance : float
-        The published number and how far from it the claim holds.
-    interval : (float, float), optional
-        Its interval.
-    """
+    """Return the marks of a claim's picture, or None when all its numbers are the same."""
     low, high = value - tolerance, value + tolerance
     if kind == "sign":
         low, high = (0, math.inf) if value > 0 else (-math.inf, 0)
@@ -245,7 +221,6 @@ def _kind_aside(fields: dict[str, Any]) -> str:
 
 
 def _row(record: Any) -> Row:
-    """Return a row of the table, formatted."""
     fields = record._asdict()
     low, high = fields["ci_low"], fields["ci_high"]
     interval = None if math.isnan(low) or math.isnan(high) else (low, high)

@@ -69,15 +69,12 @@ _OTHER_DATA = "measured on other data than the paper's"
 
 @dataclass(frozen=True)
 class _Measured:
-    """What a claim and its null result give on one or several setups, and the files that had rows for it.
+    """What a claim and its null result give on some setups, and the files that had rows for it."""
 
-    Where the results do not hold what the claim needs, `missing` says what is missing.
-    """
-
-    estimate: Estimate | None
+    estimate: Estimate | None  # None where something is missing
     null: float
     used: list[Path]
-    missing: str = ""
+    missing: str = ""  # what the results lack that the claim needs
 
 
 def measure_claims(
@@ -88,25 +85,11 @@ def measure_claims(
     failed: Mapping[str, str] | None = None,
     made_up: Collection[tuple[str, str]] = (),
 ) -> pd.DataFrame:
-    """Measure every claim on the setups that were run.
+    """Measure every claim on the setups that were run: columns `COLUMNS`, a row for each claim and setup.
 
-    Parameters
-    ----------
-    setups : mapping of str to sequence of str
-        The areas that were run, each with its setups.
-    absent : mapping of str to str, optional
-        Setups that could not be run, each with the reason; of others the registry tells it.
-    failed : mapping of str to str, optional
-        Setups whose run failed, as ``AREA/SETUP``, each with the reason.
-    made_up : collection of (str, str)
-        Area and name of the setups whose data are made up: they show how a method works, and no more.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `COLUMNS`; a row for each claim and setup, in the order of the claims. ``source`` names the
-        result files, then the tables and figures that show the claim, relative to `results`, separated by
-        spaces.
+    `absent` and `failed` (by ``AREA/SETUP``) have the reasons why setups were not run; of others the registry
+    tells it. `made_up` are areas and names of setups whose data are made up. Column ``source`` names the
+    result files, then the tables and figures that show the claim, relative to `results`, separated by blanks.
     """
     known = {claim.claim_id: claim for claim in claims}
     audit = _Audit(known, results, setups, absent or {}, failed or {}, made_up)
@@ -213,7 +196,6 @@ class _Audit:
         return failed
 
     def _measure(self, claim: Claim, setups: tuple[str, ...]) -> _Measured:
-        """Return what a claim gives on some setups together."""
         key = claim.claim_id, setups
         if key not in self._known:
             self._known[key] = _measure(claim, setups, self._results)
@@ -294,7 +276,6 @@ def _measure(claim: Claim, setups: tuple[str, ...], results: Path) -> _Measured:
 
 
 def _too_few(found: int, needed: int) -> str:
-    """Say that a selection has too few rows."""
     if not found:
         return "no row that the claim is about"
     return f"{found} row{'s' if found > 1 else ''} that the claim is about, which needs {needed}"

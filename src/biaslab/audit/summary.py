@@ -96,18 +96,9 @@ def worst(verdicts: Iterable[str]) -> str:
 
 
 def count_once(claims: pd.DataFrame) -> pd.DataFrame:
-    """Return the verdict on each printed statement and cell.
+    """Return the verdict on each printed statement and cell: columns paper, counts_as, name and verdict.
 
-    Parameters
-    ----------
-    claims : pandas.DataFrame
-        The table of `biaslab.audit.measure`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns paper, counts_as, name (of the statement, or the claim_id of a cell) and verdict, in the order
-        of the claims.
+    The name is that of the statement, or the claim_id of a cell.
     """
     counted = claims[claims["counts_as"].isin(COUNTED)]
     is_cell = counted["counts_as"] == CELL
@@ -125,20 +116,9 @@ def count_once(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def headline(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
-    """Count what was found of what the papers print.
+    """Count what was found of what the papers print: two rows a paper, for statements and cells.
 
-    Parameters
-    ----------
-    claims : pandas.DataFrame
-        The table of `biaslab.audit.measure`.
-    printed : pandas.DataFrame
-        What `read_printed` returns.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Two rows a paper (statement, cell); columns paper, counts_as, printed, one for each verdict, and
-        `NO_ROW`, which add up to printed.
+    The columns of the verdicts and `NO_ROW` add up to the column printed.
     """
     once, rows = count_once(claims), []
     for paper in dict.fromkeys(claims["paper"]):
@@ -152,21 +132,10 @@ def headline(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
 
 
 def accounting(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
-    """Compare what every item of the papers prints with the rows that stand for it.
+    """Compare what every item of the papers prints with the rows (measured or registered) that stand for it.
 
-    Parameters
-    ----------
-    claims : pandas.DataFrame
-        Rows with paper, item, counts_as, claim_id and group: a measured table, or a registry as one.
-    printed : pandas.DataFrame
-        What `read_printed` returns.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns paper, item, counts_as, printed, present, absent, reason, and sums_up: whether present and
-        absent ones are as many as printed ones. An item that `printed` does not know has missing numbers; a
-        statement that two items print is present in each.
+    An item that `printed` does not know has missing numbers; a statement that two items print is present in
+    each. Column sums_up tells whether present and absent ones are as many as printed ones.
     """
     counted = claims[claims["counts_as"].isin(COUNTED)]
     name = counted["claim_id"].where(counted["counts_as"] == CELL, counted["group"])
@@ -187,24 +156,12 @@ def accounting(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Multiplicity:
-    """How many signs were tested at once, and how many of those found survive a correction for that.
+    """How many signs were tested at once, and how many of those found survive a correction for that."""
 
-    Attributes
-    ----------
-    measured : int
-        Measured rows about a sign, of statements, cells and orderings.
-    tested : int
-        Those with an interval, and so with a p-value.
-    clear : int
-        Those which have the published sign, with the whole interval on that side of zero.
-    kept : int
-        Those of `clear` whose Benjamini and Hochberg's q, over all tested rows, is `Q_LEVEL` at most.
-    """
-
-    measured: int
-    tested: int
-    clear: int
-    kept: int
+    measured: int  # measured rows about a sign, of statements, cells and orderings
+    tested: int  # those with an interval, and so with a p-value
+    clear: int  # those which have the published sign, with the whole interval on that side of zero
+    kept: int  # those of `clear` whose Benjamini and Hochberg's q, over all tested rows, is at most `Q_LEVEL`
 
     @property
     def untested(self) -> int:
@@ -228,13 +185,7 @@ class Multiplicity:
 
 
 def multiplicity(claims: pd.DataFrame) -> Multiplicity:
-    """Correct the signs that were found for the number of those that were looked for.
-
-    Parameters
-    ----------
-    claims : pandas.DataFrame
-        The table of `biaslab.audit.measure`.
-    """
+    """Correct the signs that were found for the number of those that were looked for."""
     from scipy.stats import false_discovery_control
 
     is_sign = (claims["kind"] == "sign") & claims["counts_as"].isin(_TESTED)
@@ -251,13 +202,7 @@ def multiplicity(claims: pd.DataFrame) -> Multiplicity:
 
 
 def weak_rows(claims: pd.DataFrame) -> pd.DataFrame:
-    """Return the measured rows that a null result would nearly or wholly meet, or that carry a caveat.
-
-    Parameters
-    ----------
-    claims : pandas.DataFrame
-        The table of `biaslab.audit.measure`.
-    """
+    """Return the measured rows that a null result would nearly or wholly meet, or that carry a caveat."""
     measured = claims[claims["verdict"] != NOT_ATTEMPTED]
     reasons = [_why_weak(*row) for row in zip(measured["weak"], measured["caveat"], strict=True)]
     why = pd.Series(reasons, index=measured.index, dtype=object)
@@ -265,13 +210,7 @@ def weak_rows(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame) -> Table:
-    """Return the headline as a table, with the sentence on multiplicity and what was not at hand below it.
-
-    Parameters
-    ----------
-    claims, printed, papers : pandas.DataFrame
-        What `read_measured`, `read_printed` and `read_papers` return.
-    """
+    """Return the headline as a table, with the sentence on multiplicity and what was not at hand below it."""
     data = headline(claims, printed)
     shown = data.assign(counts_as=data["counts_as"] + "s")
     heads = {"paper": "Paper", "counts_as": "What it prints", "printed": "Printed"}

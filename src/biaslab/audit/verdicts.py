@@ -47,12 +47,7 @@ def judge(
 ) -> tuple[str, str]:
     """Return the verdict on a measured claim, and the reason in one clause.
 
-    Parameters
-    ----------
-    null : float
-        What a null result would measure; NaN for settings and identities, which have none.
-    doubts : sequence of str
-        Why the row is direction_only at most: other data, settings that are not the paper's.
+    `null` is NaN for settings and identities, which have none. `doubts` say why it is direction_only at most.
     """
     holds, clause = meets(claim, found.value)
     if holds:

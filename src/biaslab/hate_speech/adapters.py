@@ -49,15 +49,10 @@ class TextClassifier(Protocol):
 
 
 def load_classifier_of(reference: str, device: str = "auto", positive: str | None = None) -> TextClassifier:
-    """Return the classifier that a user names.
+    """Return the classifier that a user names: a folder, or ``MODULE:NAME`` of a function or object.
 
-    Parameters
-    ----------
-    reference : str
-        A folder, or ``MODULE:NAME`` of an object in the current folder or installed: a function that takes
-        a list of texts, or an object with ``predict_proba``.
-    positive : str, optional
-        How the texts call the positive class; without it, 1.
+    The object, in the current folder or installed, takes a list of texts or has ``predict_proba``. `positive`
+    is what the texts call the positive class, by default 1.
     """
     if Path(reference).is_dir():
         return load_folder(reference, device, positive)
@@ -95,20 +90,11 @@ def load_folder(folder: str | Path, device: str = "auto", positive: str | None =
 
 @dataclass(frozen=True)
 class FolderClassifier:
-    """A BERT with a classifier of two labels; a `TextClassifier`.
-
-    Attributes
-    ----------
-    model : BertClassifier
-        Its label 1 is the positive one.
-    tokenizer : Tokenizer
-    removed : frozenset of int
-        Word pieces that are taken out of every text.
-    """
+    """A BERT with a classifier of two labels, of which 1 is the positive one; a `TextClassifier`."""
 
     model: "torch.nn.Module"
     tokenizer: "Tokenizer"
-    removed: frozenset[int] = frozenset()
+    removed: frozenset[int] = frozenset()  # word pieces that are taken out of every text
 
     @property
     def max_length(self) -> int:
@@ -129,25 +115,13 @@ class FolderClassifier:
 
 @dataclass(frozen=True)
 class CallableClassifier:
-    """A function from texts to probabilities; a `TextClassifier`.
+    """A function from texts to probabilities; a `TextClassifier`."""
 
-    Attributes
-    ----------
-    function : callable
-        Takes a list of n texts and returns the probability of the positive class, (n,), or of both classes,
-        (n, 2).
-    name : str
-        What messages call it.
-    classes : list of str, optional
-        What the function calls the two classes, in the order of its answers' columns; (n, 2) needs it.
-    positive : str, optional
-        The positive one of them; without it, 1 or True.
-    """
-
+    # from n texts to the probability of the positive class, (n,), or of both classes, (n, 2)
     function: Callable[[list[str]], Any]
-    name: str
-    classes: Sequence[str] | None = None
-    positive: str | None = None
+    name: str  # what messages call it
+    classes: Sequence[str] | None = None  # of the columns of its answers, which (n, 2) needs
+    positive: str | None = None  # one of them; without it, 1 or True
 
     def scores(self, texts: Sequence[str], progress: Progress = lambda done, n: None) -> np.ndarray:
         """Return the logit of the positive class; see `TextClassifier`."""

@@ -24,12 +24,7 @@ def logits_and_entropy(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the logits of a classifier, (n, classes), and the entropy H of its attention.
 
-    Parameters
-    ----------
-    ids : (n, L) int64
-        Tokens of sentences, padded.
-    mask : (n, L) bool
-        Tokens that are seen.
+    The padded tokens of n sentences are `ids`, (n, L) int64; `mask`, (n, L) bool, tells which are seen.
     """
     entropies = []
 

@@ -29,19 +29,8 @@ def identifier_importance(
 ) -> pd.DataFrame:
     """Return φ (Kennedy et al. 2020, Eq. 1) of every occurrence of an identifier.
 
-    Parameters
-    ----------
-    language_model : BiGRU, optional
-        Needed for a radius above 0.
-    seed : int
-        Of the sampled contexts; equal seeds draw equal contexts for every model.
-    max_tokens : int
-        Tokens of a forward pass at most, but for an occurrence that alone needs more.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns row (of the text), identifier and phi (float64), by row and position.
+    Columns row (of the text), identifier and phi (float64), by row and position. Equal seeds draw equal
+    contexts for every model; a radius above 0 needs a language model.
     """
     rows = np.flatnonzero(holding(tokens, list(ids.values())).any(axis=1))
     names = {piece: name for name, piece in ids.items()}
@@ -77,18 +66,10 @@ def identifier_importance(
 def summarize(occurrences: pd.DataFrame, ids: Mapping[str, int]) -> pd.DataFrame:
     """Return how important each identifier is: columns identifier, n, mean_phi, mean_abs_phi.
 
-    Parameters
-    ----------
-    occurrences : pandas.DataFrame
-        As `identifier_importance` returns them.
-    ids : mapping of str to int
-        The identifiers; one that occurs in no text has n = 0 and missing values.
+    Identifiers that occur in no text have n = 0 and missing values.
     """
     phi = occurrences.groupby("identifier")["phi"]
-    table = pd.DataFrame({"n": phi.size(), "mean_phi": phi.mean(), "mean_abs_phi": phi.agg(_mean_absolute)})
+    absolute = phi.agg(lambda values: float(values.abs().mean()))
+    table = pd.DataFrame({"n": phi.size(), "mean_phi": phi.mean(), "mean_abs_phi": absolute})
     table = table.reindex(list(ids)).rename_axis("identifier").reset_index()
     return table.assign(n=table["n"].fillna(0).astype(np.int64))
-
-
-def _mean_absolute(phi: pd.Series) -> float:
-    return float(phi.abs().mean())

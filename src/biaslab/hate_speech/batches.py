@@ -21,12 +21,8 @@ STEPS_AT_ONCE = 32
 class Batches:
     """Sentences of every step: all of them in an order of its own in every epoch.
 
-    Parameters
-    ----------
-    size : int
-        Sentences of a batch; the last batch of an epoch may have fewer.
-    seed : int
-        Each epoch has a random stream of its own, so that every batch can be had without those before.
+    Each epoch has a random stream of its own, so that every batch can be had without those before. The last
+    one of an epoch may be smaller.
     """
 
     def __init__(self, tokens: Tokens, size: int, seed: int) -> None:
@@ -43,33 +39,18 @@ class Batches:
 
 @dataclass(frozen=True)
 class Explained:
-    """Sentences with identifiers, and the contexts of these.
+    """Sentences with identifiers, and the contexts of these."""
 
-    Attributes
-    ----------
-    ids : (n, L) int64
-        Sentences, padded.
-    mask : (n, L) bool
-        Where there is a token.
-    occurrences : Occurrences
-        k identifiers in them.
-    filled : (k, m, L) int64
-        Their contexts, see `fill_contexts`.
-    """
-
-    ids: torch.Tensor
-    mask: torch.Tensor
-    occurrences: Occurrences
-    filled: torch.Tensor
+    ids: torch.Tensor  # padded, (n, L) int64
+    mask: torch.Tensor  # where there is a token, (n, L) bool
+    occurrences: Occurrences  # k identifiers in them
+    filled: torch.Tensor  # their contexts, (k, m, L) int64, see `fill_contexts`
 
 
 class ExplainedBatches:
     """The identifiers of each batch in their contexts.
 
-    Parameters
-    ----------
-    seed : int
-        All steps whose contexts are drawn together have one random stream, apart from all others.
+    All steps whose contexts are drawn together have one random stream, apart from all others.
     """
 
     def __init__(

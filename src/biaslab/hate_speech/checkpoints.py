@@ -25,10 +25,7 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint, atomically: a killed training leaves this one or the last one.
 
-    Parameters
-    ----------
-    identity : dict
-        What determines the training, by name, in JSON's types.
+    `identity` is what determines the training, by name, in JSON's types.
     """
     header = json.dumps({"identity": dict(identity), "state": dict(state)}, sort_keys=True)
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}

@@ -28,23 +28,15 @@ class Difference(NamedTuple):
     ci_low: float
     ci_high: float
     p_value: float
-    n_higher: int
+    n_higher: int  # seeds with the higher value
 
 
 def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Difference:
-    """Return by how much values are higher than those of a baseline, by the paired t-test.
+    """Return by how much values, one a seed, are higher than a baseline's, by the paired t-test.
 
-    Parameters
-    ----------
-    values, baseline : (n,) float
-        One value a seed each, in the same order. Pairs with a NaN are left out.
-
-    Returns
-    -------
-    Difference
-        ``n_higher`` counts the seeds with the higher value. Interval and p-value are NaN for fewer than two
-        pairs and when all differences are equal: what does not vary over seeds, as between methods without
-        chance, cannot be tested by them.
+    Pairs with a NaN are left out. Interval and p-value are NaN for fewer than two pairs and when all
+    differences are equal: what does not vary over seeds, as between methods without chance, cannot be tested
+    by them.
     """
     pairs = np.array([values, baseline], dtype=np.float64)
     pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
@@ -64,19 +56,8 @@ def paired_differences(
 ) -> pd.DataFrame:
     """Return the differences of all methods from one, on every set of texts and in every measure.
 
-    Parameters
-    ----------
-    metrics : pandas.DataFrame
-        ``method``, ``seed``, ``set`` and a column for each of `measures`; one row for each method, seed and
-        set.
-    baseline : str
-        The method that the others are compared with.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``method``, ``baseline``, ``set``, ``measure`` and the fields of `Difference`, in the order in which
-        methods and sets first appear. Measures that no seed has for both methods are left out.
+    `metrics` has one row for each method, seed and set. The result has columns method, baseline, set, measure
+    and the fields of `Difference`; measures that no seed has for both methods are left out.
     """
     methods = metrics["method"].unique()
     if baseline not in methods:

@@ -36,20 +36,7 @@ MAX_TOKENS = 16_384
 
 
 def find_occurrences(ids: np.ndarray, identifier_ids: Collection[int]) -> Occurrences:
-    """Find the tokens that are regularized, w in x ∩ S (Eq. 2).
-
-    Parameters
-    ----------
-    ids : (n, L) int64
-        Token ids of a batch.
-    identifier_ids : collection of int
-        The token ids of the group identifiers, S.
-
-    Returns
-    -------
-    Occurrences
-        Phrases of one token, row by row from left to right.
-    """
+    """Find the tokens that are regularized, w in x ∩ S (Eq. 2), in ids, (n, L) int64: row by row."""
     wanted = np.fromiter(identifier_ids, np.int64, len(identifier_ids))
     row, start = np.nonzero(np.isin(ids, wanted))
     return Occurrences(row, start, start + 1)
@@ -64,24 +51,12 @@ def importance(
     pad: int,
     share: bool = True,
 ) -> torch.Tensor:
-    """Return φ of every phrase (Eq. 1), by one forward pass for all of them.
+    """Return φ of every phrase (Eq. 1), (k,), differentiable, by one forward pass for all of them.
 
-    Parameters
-    ----------
-    ids : (n, L) int64
-        Token ids of a batch.
-    mask : (n, L) bool
-        Where there is a token; every row a prefix.
-    filled : (k, m, L) int64
-        Contexts of the phrases, see `fill_contexts`.
-    share : bool
-        Score equal rows once. With dropout they then share its mask; False gives each a mask of its own.
-
-    Returns
-    -------
-    (k,) tensor
-        Of the score's type, differentiable; it depends neither on the padding of the batch nor on the other
-        phrases in it, up to rounding.
+    `ids`, (n, L) int64, are the tokens of a batch, `mask`, (n, L) bool, tells where there are some (every row
+    a prefix), and `filled`, (k, m, L) int64, are the contexts of `fill_contexts`. With `share` equal rows are
+    scored once; with dropout they then share its mask. φ depends neither on the padding of the batch nor on
+    the other phrases in it, up to rounding.
     """
     if not len(occurrences):
         return torch.zeros(0, device=ids.device)
@@ -102,31 +77,17 @@ def importance(
 
 
 def passes(filled: torch.Tensor, max_tokens: int) -> list[slice]:
-    """Split phrases in their contexts, (k, m, L), into parts for `importance`, one phrase each at least.
-
-    Parameters
-    ----------
-    filled : (k, m, L) int64
-    max_tokens : int
-        Tokens of a part at most, read with the phrase and without.
-    """
+    """Split phrases in contexts, (k, m, L), into parts of `max_tokens`, of one phrase each at least."""
     k, n_contexts, length = filled.shape
     size = max(1, max_tokens // (2 * n_contexts * length))
     return [slice(start, start + size) for start in range(0, k, size)]
 
 
 def regularizer(phi: torch.Tensor, n_sentences: int, reduction: str = "mean") -> torch.Tensor:
-    """Return Σ φ(w)² of Eq. 2, without its α.
+    """Return Σ φ(w)² of Eq. 2, without its α, from φ of every identifier in a batch.
 
-    Parameters
-    ----------
-    phi : (k,) tensor
-        Importance of every identifier in a batch.
-    n_sentences : int
-        Sentences of the batch, with identifiers or without.
-    reduction : str
-        ``mean``: averaged over the sentences, as the classification loss of the batch is; ``sum``: summed
-        over them, as in the authors' code.
+    ``mean`` averages over the sentences of the batch, as the classification loss does, whether they have
+    identifiers or not; ``sum`` is that of the authors' code.
     """
     if reduction not in ("mean", "sum"):
         raise InputError(f"reduction: '{reduction}' is unknown; write mean or sum")
@@ -157,28 +118,15 @@ def explain_words(
     n_done: int = 0,
     progress: Callable[[pd.DataFrame, int], None] = lambda part, n_done: None,
 ) -> pd.DataFrame:
-    """Explain every whole word of many sentences.
+    """Explain every whole word of many sentences, without dropout.
 
     Sentences are taken by length, in chunks that depend on `rows` and `max_tokens` alone, and every sentence
     has a random stream of its own. So a run that was killed goes on to the same bytes: keep what `progress`
     was given, and pass the last number of sentences as `n_done`.
 
-    Parameters
-    ----------
-    model : torch.nn.Module
-        The classifier; it is explained without dropout, on the device where it is.
-    language_model : BiGRU, optional
-        Needed for a radius above 0; on the device of the model.
-    max_tokens : int
-        Tokens of a forward pass at most, but for a phrase that alone has more.
-    progress : callable
-        Takes the rows of a finished chunk and how many sentences are finished.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns row (as in `rows`), position (number of the word in its sentence), word (its pieces, joined)
-        and phi (float64), sorted by row and position; without the sentences finished before.
+    Columns row (as in `rows`), position (number of the word in its sentence), word (its pieces, joined) and
+    phi (float64), sorted by row and position; without the sentences finished before. A radius above 0 needs a
+    language model. A forward pass has `max_tokens`, but for a phrase that alone has more.
     """
     rows = np.asarray(rows, np.int64)
     rows = rows[np.argsort(tokens.lengths[rows], kind="stable")]
@@ -210,16 +158,8 @@ def phrase_importance(
 ) -> Callable[[Sequence[tuple[int, int]]], np.ndarray]:
     """Return the function by which `hierarchy.agglomerate` scores the phrases of a sentence.
 
-    Parameters
-    ----------
-    model, tokens, settings, tokenizer, language_model, seed, max_tokens
-        As in `explain_words`.
-
-    Returns
-    -------
-    callable
-        Takes phrases, each the words [start, end), and returns their φ, float64. Every call draws on from one
-        random stream.
+    It takes phrases, each the words [start, end), and returns their φ, float64. Every call draws on from one
+    random stream.
     """
     words, device = word_spans(tokens, row), _device(model)
     explainer = _Explainer(partial(score_of, model), tokenizer, settings, language_model, device, max_tokens)

@@ -43,28 +43,10 @@ def faithfulness(
     max_tokens: int = MAX_TOKENS,
     progress: Callable[[int, int], None] = lambda n_done, n: None,
 ) -> pd.DataFrame:
-    """Measure the comprehensiveness and sufficiency of the attributions of many sentences.
+    """Measure the comprehensiveness and sufficiency of attributions by `explanations.explain_words`.
 
-    Parameters
-    ----------
-    model : torch.nn.Module
-        The classifier that is explained; it is asked without dropout, on the device where it is.
-    attributions : pandas.DataFrame
-        As `explanations.explain_words` returns them: row, position, phi of every word of some sentences.
-    shares : sequence of float
-        Above 0, 1 at most.
-    n_random : int
-        Random rankings of a sentence, one at least.
-    max_tokens : int
-        Tokens of a forward pass at most, but for a single sentence that has more.
-    progress : callable
-        Takes how many variants of sentences are scored, and how many there are.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By row: row, n_words, and comprehensiveness, comprehensiveness_random, sufficiency,
-        sufficiency_random, each in [-1, 1].
+    The model is asked without dropout. By row: row, n_words, and comprehensiveness, comprehensiveness_random,
+    sufficiency, sufficiency_random, each in [-1, 1].
     """
     if not shares or not all(0 < share <= 1 for share in shares):
         raise InputError(f"shares: {list(shares)}: give parts of the words, each above 0 and 1 at most")

@@ -23,15 +23,10 @@ Phrase = tuple[int, int, float]
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The phrases of a sentence, level by level.
+    """The phrases (start, end, φ) of a sentence, level by level, from left to right.
 
-    Attributes
-    ----------
-    n_words : int
-        Words of the sentence.
-    levels : list of list of (int, int, float)
-        Phrases (start, end, φ) from left to right. Level 0 has every word; level k the components of step k,
-        each of which contains those of level k - 1 that it overlaps, and each of those is in one of level k.
+    Level 0 has every word; level k the components of step k, each of which contains those of level k - 1 that
+    it overlaps, and each of those is in one of level k.
     """
 
     n_words: int
@@ -45,24 +40,11 @@ def agglomerate(
     absolute: bool = False,
     levels: int = 5,
 ) -> Hierarchy:
-    """Join the words of a sentence to phrases.
+    """Join the words of a sentence to phrases, in steps of at most `levels`, fewer when all have joined.
 
-    Parameters
-    ----------
-    score_phrase : callable
-        Takes a list of spans and returns the importance φ of each, for instance
-        `explanations.phrase_importance`. It is called once a step, and never twice for one span.
-    percentile : float
-        Of the scores of the words outside all components; words at or above it join.
-    absolute : bool
-        Whether the percentile is that of the absolute scores.
-    levels : int
-        Steps at most, the height of the tree above the words.
-
-    Returns
-    -------
-    Hierarchy
-        Fewer levels than asked for when all words have joined.
+    `score_phrase` takes a list of spans and returns the importance φ of each, for instance
+    `explanations.phrase_importance`. It is called once a step, and never twice for one span. The words
+    outside all components whose scores, or absolute scores, are at the percentile or above join.
     """
     if n_words < 1:
         raise InputError("the sentence has no words to explain; give it one at least")
@@ -91,16 +73,6 @@ def collapse(levels: Sequence[Iterable[Sequence[float]]]) -> list[list[Phrase]]:
     A phrase of several words is one level above the highest phrase that it was made from, so that it is at
     level 1 when it was made from words alone. Single words stand at level 0 only. (The published code shows a
     phrase whose words joined in one step, none of them in a component before, at no level at all.)
-
-    Parameters
-    ----------
-    levels : sequence
-        As in `Hierarchy.levels`, or read from JSON.
-
-    Returns
-    -------
-    list of list of (int, int, float)
-        Level 0 has every word, each further level one phrase at least, from left to right.
     """
     phrases = [[(int(start), int(end), float(phi)) for start, end, phi in level] for level in levels]
     heights: dict[Span, int] = {}

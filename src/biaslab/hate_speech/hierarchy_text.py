@@ -22,22 +22,11 @@ Colours = tuple[str, str]
 
 @dataclass(frozen=True)
 class Explained:
-    """A sentence with its explanation by one classifier.
+    """A sentence with its explanation by one classifier."""
 
-    Attributes
-    ----------
-    words : list of str
-        As they are shown: mask them before.
-    hierarchy : Hierarchy
-    score : float
-        s(x), positive when the sentence is classified as positive.
-    title : str
-        Whose explanation it is.
-    """
-
-    words: list[str]
+    words: list[str]  # as they are shown: mask them before
     hierarchy: Hierarchy
-    score: float
+    score: float  # s(x), positive when the sentence is classified as positive
     title: str = ""
 
     @classmethod
@@ -58,7 +47,7 @@ class Explained:
 
 
 def scale_of(explained: Sequence[Explained]) -> float:
-    """Return the greatest absolute importance of a word or phrase, 1 when all are 0: the end of the colours.
+    """Return the greatest absolute importance of a phrase, 1 when all are 0: where the colours end.
 
     Sentences beyond it get the colour of the end.
     """
@@ -82,12 +71,7 @@ def colours(phi: float, scale: float) -> Colours:
 def to_terminal(explained: Explained, scale: float | None = None, width: int = 100) -> Text:
     """Return the explanation for rich's console, a line a level; a word stands below itself.
 
-    Parameters
-    ----------
-    scale : float, optional
-        Importance of the strongest colours; by default `scale_of` this one.
-    width : int
-        Columns of the terminal; a longer sentence goes on in a block below.
+    A sentence longer than `width` goes on in a block below.
     """
     scale = scale or scale_of([explained])
     starts = [0]

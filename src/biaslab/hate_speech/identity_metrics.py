@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 
 
 def holding(tokens: "Tokens", ids: Sequence[int]) -> np.ndarray:
-    """Return which texts hold which tokens.
-
-    Returns
-    -------
-    (n, k) bool
-    """
+    """Return which texts hold which tokens, (n, k) bool."""
     holds = np.zeros((len(tokens), len(ids)), dtype=bool)
     for column, i in enumerate(ids):
         places = np.flatnonzero(tokens.ids == i)
@@ -51,21 +46,9 @@ def identity_table(
       scores, so that harmless texts with it pass hateful ones without;
     - BNSP AUC(D⁻_b ∪ D⁺_g), background negative, subgroup positive: low when the identifier lowers scores.
 
-    Parameters
-    ----------
-    scores : (n,) float
-        Logits; a text is classified positive when above 0.
-    labels : (n,) int
-        1 for a positive text, else 0.
-    holds : (n, k) bool
-        Which texts hold which identifier, by `holding`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``identifier``, ``n`` (texts that hold it), ``n_negative`` (those among them that are negative),
-        ``false_positive_rate``, ``ci_low``, ``ci_high``, ``subgroup_auc``, ``bpsn_auc``, ``bnsp_auc``; NaN
-        where a text of a kind that a measure needs is missing.
+    Scores (n,) are logits, labels (n,) 1 or 0, `holds` (n, k) is that of `holding`. Columns count the texts
+    that hold an identifier (n) and the negative ones among them (n_negative); NaN stands where a text of a
+    kind that a measure needs is missing.
     """
     scores, labels = check_scored(scores, labels)
     return pd.DataFrame(
@@ -75,18 +58,10 @@ def identity_table(
 
 
 def auc(scores: ArrayLike, labels: ArrayLike) -> float:
-    """Return the area under the ROC curve.
+    """Return the area under the ROC curve; NaN without a positive or without a negative text.
 
-    Parameters
-    ----------
-    scores : (n,) float
-    labels : (n,) bool or int
-
-    Returns
-    -------
-    float
-        Share of the pairs of a positive and a negative text in which the positive one has the higher score,
-        where equal scores count half; by the rank sum of Mann and Whitney. NaN without a pair.
+    It is the share of the pairs of a positive and a negative text in which the positive one has the higher
+    score, where equal scores count half; by the rank sum of Mann and Whitney.
     """
     labels = np.asarray(labels, dtype=bool)
     n_positive = int(labels.sum())
@@ -109,20 +84,9 @@ def is_reversed(scores: ArrayLike, labels: ArrayLike) -> bool:
 
 
 def functionality_table(scores: ArrayLike, labels: ArrayLike, functionalities: Sequence[str]) -> pd.DataFrame:
-    """Return how many cases of each functionality of HateCheck a classifier passes.
+    """Return how many cases of each functionality of HateCheck, in the order of the texts, are passed.
 
-    Parameters
-    ----------
-    scores, labels
-        As for `identity_table`.
-    functionalities : sequence of str
-        The functionality that each of the n texts tests.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``functionality`` (in the order of the texts), ``is_hateful`` (its label), ``n``, ``passed`` (texts
-        classified as they are labelled), ``rate``, ``ci_low``, ``ci_high`` (Clopper and Pearson).
+    Scores and labels are those of `identity_table`; the rates have Clopper and Pearson's intervals.
     """
     scores, labels = check_scored(scores, labels)
     cases = pd.DataFrame(

@@ -33,13 +33,7 @@ _SOLVER = {"solver": "newton-cg", "tol": 1e-8, "max_iter": 1000}
 
 @dataclass(frozen=True)
 class Linear:
-    """A linear classifier of texts.
-
-    Attributes
-    ----------
-    vectorizer : sklearn.feature_extraction.text.CountVectorizer or TfidfVectorizer
-    model : sklearn.linear_model.LogisticRegression
-    """
+    """A linear classifier of texts."""
 
     vectorizer: CountVectorizer
     model: LogisticRegression
@@ -60,13 +54,7 @@ class Linear:
 
 
 def documents(tokens: "Tokens", vocabulary: Sequence[str]) -> list[str]:
-    """Return the texts as the authors' code hands them to a vectorizer: WordPieces joined by blanks.
-
-    Parameters
-    ----------
-    tokens : biaslab.text.tokens.Tokens
-        The n texts; those of WR without the identifiers.
-    """
+    """Return the texts as the authors' code hands them to a vectorizer: WordPieces joined by blanks."""
     pieces = np.asarray(vocabulary, dtype=object)[tokens.ids].tolist()
     ends = tokens.offsets.tolist()
     return [" ".join(pieces[start:end]) for start, end in pairwise(ends)]
@@ -75,24 +63,10 @@ def documents(tokens: "Tokens", vocabulary: Sequence[str]) -> list[str]:
 def fit_linear(
     documents: Sequence[str], labels: np.ndarray, features: str = BINARY, negative_weight: float = 1.0
 ) -> Linear:
-    """Fit logistic regression to a bag of words.
+    """Fit logistic regression to a bag of words: one of `FEATURES` of `documents`, labels (n,) 1 or 0.
 
-    Parameters
-    ----------
-    documents : sequence of str
-        n documents of `documents`.
-    labels : (n,) int
-        1 for a positive text, else 0.
-    features : str
-        One of `FEATURES`.
-    negative_weight : float
-        Weight of a negative text in the loss, where a positive one has 1; 0.1 for GHC and 0.125 for
-        Stormfront (Section A.3).
-
-    Returns
-    -------
-    Linear
-        Equal arguments give the same one at any number of threads.
+    The weight of a negative text in the loss, where a positive one has 1, is 0.1 for GHC and 0.125 for
+    Stormfront (Section A.3). Equal arguments give the same classifier at any number of threads.
     """
     vectorizer = _vectorizer(features)
     try:
@@ -116,19 +90,9 @@ def fit_logistic(X: scipy.sparse.csr_array, labels: np.ndarray, negative_weight:
 def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | None = None) -> pd.DataFrame:
     """Return the features that speak most for the positive class, and where the identifiers are among them.
 
-    The paper chose its identifiers from the top of this list (Section 4.2, Tables 3 and 4).
-
-    Parameters
-    ----------
-    n_top : int, optional
-        How many features to list beside the identifiers; all by default.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``term``, ``is_identifier``, ``weight``, ``rank`` (1 for the largest weight; of equal weights the
-        first term in the order of the alphabet) and ``n_features``, by rank. Identifiers that no training
-        text holds come last, with missing weight and rank.
+    The paper chose its identifiers from the top of this list (Section 4.2, Tables 3 and 4). `n_top` features
+    are listed beside the identifiers, by rank: 1 for the largest weight; of equal weights for the first in
+    the alphabet. Identifiers that no training text holds come last, with missing weight and rank.
     """
     order = np.argsort(-linear.weights, kind="stable")
     table = pd.DataFrame({"term": linear.terms[order], "weight": linear.weights[order]})

@@ -31,29 +31,14 @@ FOLD = re.compile(r"fold(\d+)\.(\d+)")
 
 @dataclass(frozen=True)
 class Method:
-    """A classifier and how it is trained.
-
-    Attributes
-    ----------
-    name : str
-        The one name of the method.
-    kind : str
-        One of `PLAIN` or `REGULARIZED`.
-    alpha : float
-        Strength of the regularization (Kennedy et al. 2020, Eq. 2); 0 for kinds without.
-    removes_words : bool
-        Whether identifiers are removed from all texts, in training and in use.
-    quirks : frozenset of str
-        Those of `QUIRKS` that hold.
-    fold : (int, int) or None
-        K and N: identifiers whose index modulo N is K are left out of the regularization.
-    """
+    """A classifier and how it is trained."""
 
     name: str
-    kind: str
-    alpha: float = 0.0
-    removes_words: bool = False
-    quirks: frozenset[str] = frozenset()
+    kind: str  # one of `PLAIN` or `REGULARIZED`
+    alpha: float = 0.0  # strength of the regularization (Kennedy et al. 2020, Eq. 2); 0 for kinds without
+    removes_words: bool = False  # whether identifiers are removed from all texts, in training and in use
+    quirks: frozenset[str] = frozenset()  # those of `QUIRKS` that hold
+    # K and N: identifiers whose index modulo N is K are left out of the regularization
     fold: tuple[int, int] | None = None
 
     @classmethod
@@ -119,7 +104,6 @@ def _quirks(name: str, kind: str, words: list[str]) -> list[str]:
 
 
 def _fold(name: str, words: list[str]) -> tuple[int, int] | None:
-    """Return the fold of identifiers that is left out, if one is."""
     folds = [(int(m[1]), int(m[2])) for m in map(FOLD.fullmatch, words) if m]
     if len(folds) > 1:
         raise InputError(f"method '{name}': names {len(folds)} folds; name one")

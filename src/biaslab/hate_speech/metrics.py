@@ -32,24 +32,12 @@ MEASURES = Metrics._fields[2:]
 
 
 def measure(scores: ArrayLike, labels: ArrayLike, identifiers: ArrayLike | None = None) -> Metrics:
-    """Return the measures of one classifier on one set of texts.
+    """Return the measures of one classifier on one set of texts, by logits (n,) and labels (n,), 1 or 0.
 
-    Parameters
-    ----------
-    scores : (n,) float
-        Logits.
-    labels : (n,) int
-        1 for a positive text, else 0.
-    identifiers : (n,) str, optional
-        The group identifier that a text was drawn for.
-
-    Returns
-    -------
-    Metrics
-        Without a text classified positive, precision and F1 are 0 (scikit-learn's ``zero_division=0``);
-        without a positive text there is nothing to find, and precision, recall and F1 are NaN. The macro
-        accuracy is the mean of the identifiers' accuracies, whatever their numbers of texts; NaN without
-        identifiers.
+    Without a text classified positive, precision and F1 are 0 (scikit-learn's ``zero_division=0``); without a
+    positive text there is nothing to find, and precision, recall and F1 are NaN. The macro accuracy is the
+    mean of the accuracies of the identifiers that texts were drawn for, whatever their numbers; NaN without
+    identifiers.
     """
     scores, labels = check_scored(scores, labels)
     predicted = scores > 0

@@ -30,23 +30,12 @@ they need no more memory than a batch of the longest sentences does."""
 
 @dataclass(frozen=True)
 class Regularization:
-    """What a method needs beside texts and labels.
-
-    Attributes
-    ----------
-    method : Method
-    identifier_ids : mapping of str to int
-        The token of every identifier, in the order of their list. They are removed or regularized.
-    context_settings : ContextSettings
-        How SOC samples contexts, but for what the method's quirks change; see `contexts_of`.
-    language_model : BiGRU or None
-        What samples them; SOC needs it.
-    """
+    """What a method needs beside texts and labels."""
 
     method: Method
-    identifier_ids: Mapping[str, int]
-    context_settings: ContextSettings = SOC_REGULARIZATION
-    language_model: BiGRU | None = None
+    identifier_ids: Mapping[str, int]  # in the order of their list; they are removed or regularized
+    context_settings: ContextSettings = SOC_REGULARIZATION  # but for the method's quirks, see `contexts_of`
+    language_model: BiGRU | None = None  # samples the contexts; SOC needs it
 
     @property
     def contexts(self) -> ContextSettings:
@@ -66,15 +55,7 @@ def contexts_of(method: Method, settings: ContextSettings = SOC_REGULARIZATION) 
 
 
 class Objective:
-    """The loss of a method, which batches are differentiated by.
-
-    Parameters
-    ----------
-    labels : (n,) int
-        Theirs, 0 or 1.
-    negative_weight : float
-        Weight of class 0; that of class 1 is 1.
-    """
+    """The loss of a method, which batches are differentiated by; the weight of class 1 is 1."""
 
     def __init__(
         self,
@@ -102,14 +83,9 @@ class Objective:
             )
 
     def backward(self, step: int) -> tuple[float, float]:
-        """Add the gradient of the loss of a step's batch to those of the parameters.
+        """Add the gradient of a step's loss; return that loss and, without its factor α, what is added to it.
 
         All random numbers follow from the seed and the step: a step can be taken without those before.
-
-        Returns
-        -------
-        regularizer : float
-            What is added to it, but for its factor α.
         """
         torch.manual_seed(step_seed(self._seed, "dropout", step))
         self._model.train()

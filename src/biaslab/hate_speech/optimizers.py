@@ -18,14 +18,8 @@ _CONVERGED = 2.0**20
 class Optimizer:
     """Adam with decoupled weight decay, in one fused pass over parameters, gradients and means.
 
-    Parameters
-    ----------
-    named_parameters : iterable of (str, Parameter)
-        What is trained. Names that hold ``bias`` or ``LayerNorm`` do not decay.
-    per_tensor : bool
-        Clip the gradient of each parameter tensor, and not that of all together.
-    bias_correction : bool
-        Correct the means for their start at zero, as Adam does.
+    The gradient of each parameter tensor is clipped (`per_tensor`), or that of all together; the means are
+    corrected for their start at zero, as Adam does, or not.
     """
 
     def __init__(

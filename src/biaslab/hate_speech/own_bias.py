@@ -42,21 +42,10 @@ MEASURES = ("accuracy", "precision", "recall", "false_positive_rate", "f1", "auc
 
 
 def own_metrics(scores: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
-    """Return how well a classifier does.
+    """Return how well a classifier does, by logits and labels (1 or 0), (n,): a row for each of `MEASURES`.
 
-    Parameters
-    ----------
-    scores : (n,) float
-        Logits; a text is classified positive when above 0.
-    labels : (n,) int
-        1 for a positive text, else 0.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns measure (those of `MEASURES`), value, ci_low, ci_high (Clopper and Pearson's 95% interval, of
-        precision given how many texts are classified positive; NaN for F1 and AUC, which are no shares), hits
-        and n (the share is hits of n; missing for the other two).
+    Intervals are Clopper and Pearson's of 95%, of precision given how many texts are classified positive; a
+    share is `hits` of `n`. F1 and AUC, which are no shares, have neither.
     """
     found = measure(scores, labels)._asdict()
     predicted, positive = np.asarray(scores) > 0, np.asarray(labels) == 1
@@ -78,17 +67,7 @@ def own_metrics(scores: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
 
 
 def mentions(texts: Sequence[str], terms: Sequence[str]) -> np.ndarray:
-    """Return which texts hold which terms as whole words, in whatever case.
-
-    Parameters
-    ----------
-    terms : sequence of str
-        k terms in lower case; one may be several words.
-
-    Returns
-    -------
-    (n, k) bool
-    """
+    """Return which texts hold which terms (in lower case) as whole words, in whatever case, (n, k) bool."""
     lower = [text.lower() for text in texts]
     patterns = [re.compile(rf"(?<!\w){re.escape(term)}(?!\w)") for term in terms]
     found = [[bool(pattern.search(text)) for pattern in patterns] for text in lower]
@@ -110,16 +89,9 @@ def labelled_bias(
 def macro_accuracy(news: pd.DataFrame) -> tuple[float, float]:
     """Return the share of news with an identifier that is classified negative, plain and by identifier.
 
-    Parameters
-    ----------
-    news : pandas.DataFrame
-        `labelled_bias` of texts that are all negative.
-
-    Returns
-    -------
-    plain, macro : float
-        Of all these texts; and the mean over the identifiers that occur, whatever the number of their texts
-        (one with several counts for each). NaN where no text holds one.
+    `news` is `labelled_bias` of texts that are all negative. The second number is the mean over the
+    identifiers that occur, whatever the number of their texts (one with several counts for each). NaN where
+    no text holds one.
     """
     rates = news.set_index("identifier")["false_positive_rate"]
     each = rates.drop([ANY, NONE]).dropna()
@@ -138,20 +110,11 @@ def fill_templates(templates: Sequence[str], words: Sequence[str]) -> list[str]:
 
 
 def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[str]) -> pd.DataFrame:
-    """Return what a classifier makes of each word in templates.
+    """Return what a classifier makes of each word in t templates, by the logits of `fill_templates`.
 
-    Parameters
-    ----------
-    scores : (t * (k + m),) float
-        Logits of `fill_templates` of t templates, of k identifiers and then m neutral words.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row an identifier, the one with the highest mean first, then a row a neutral word: word,
-        is_identifier, n (templates), mean (probability of the positive class), low, high (the smallest and
-        largest), difference (of the mean from that of the neutral words) and n_positive (templates classified
-        positive).
+    Columns: word, is_identifier, n (templates), mean, low and high of the probability of the positive class,
+    difference (of the mean from that of the neutral words) and n_positive. The identifiers, the highest mean
+    first, come before the neutral words.
     """
     words = [*terms, *neutral]
     p = expit(np.asarray(scores, np.float64)).reshape(-1, len(words))
@@ -174,20 +137,10 @@ def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[s
 def template_spread(scores: np.ndarray, n_terms: int, n_words: int) -> dict[str, float]:
     """Return how far the probability of a sentence depends on which identifier stands in it.
 
-    Parameters
-    ----------
-    scores : (t * n_words,) float
-        As in `template_table`.
-    n_terms : int
-        The identifiers, which come first in each template.
-
-    Returns
-    -------
-    dict
-        Means over the templates: range (the largest probability less the smallest), sd (standard deviation
-        over the identifiers, divisor k - 1) and gap, the counterfactual token fairness gap (Garg et al. 2019,
-        "Counterfactual fairness in text classification through robustness"): the mean absolute difference
-        over pairs of identifiers. With one identifier sd and gap are NaN.
+    Means over the templates: range (the largest probability less the smallest), sd (standard deviation over
+    the identifiers, divisor k - 1) and gap, the counterfactual token fairness gap (Garg et al. 2019,
+    "Counterfactual fairness in text classification through robustness"): the mean absolute difference over
+    pairs of identifiers. With one identifier sd and gap are NaN.
     """
     p = expit(np.asarray(scores, np.float64)).reshape(-1, n_words)[:, :n_terms]
     first, second = np.triu_indices(n_terms, k=1)

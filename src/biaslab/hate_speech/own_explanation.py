@@ -20,23 +20,12 @@ VALIDATION_SHARE = 0.1
 
 @dataclass(frozen=True)
 class OwnExplanation:
-    """The explanation of one sentence.
+    """The explanation of one sentence."""
 
-    Attributes
-    ----------
-    words : list of str
-        The words that the classifier sees.
-    hierarchy : Hierarchy
-    score : float
-        s(x), positive when the sentence is classified as positive.
-    is_cut : bool
-        Whether the sentence is longer than the classifier reads.
-    """
-
-    words: list[str]
+    words: list[str]  # that the classifier sees
     hierarchy: Hierarchy
-    score: float
-    is_cut: bool = False
+    score: float  # s(x), positive when the sentence is classified as positive
+    is_cut: bool = False  # whether the sentence is longer than the classifier reads
 
     @property
     def importance(self) -> list[tuple[str, float]]:
@@ -52,15 +41,7 @@ def explain_sentences(
     seed: int,
     progress: Callable[[int, int], None] = lambda done, n: None,
 ) -> list[OwnExplanation]:
-    """Explain sentences one after the other.
-
-    Parameters
-    ----------
-    language_model : BiGRU, optional
-        Needed for a radius above 0; on the device of the classifier.
-    progress : callable
-        Takes how many sentences are done, and how many there are.
-    """
+    """Explain sentences one after the other; a radius above 0 needs a language model."""
     tokenizer, model = classifier.tokenizer, classifier.model
     if language_model is not None and len(language_model.index) != len(tokenizer.vocabulary):
         raise InputError(
@@ -93,17 +74,7 @@ def language_model_of(
     seed: int,
     progress: Callable[[int, int], None] = lambda done, n: None,
 ) -> BiGRU:
-    """Train the language model that samples contexts on texts like those that are explained.
-
-    Parameters
-    ----------
-    classifier : FolderClassifier
-        Its tokens are drawn, and the model is where it is.
-    texts : sequence of str
-        Two at least: some of them choose the best epoch.
-    progress : callable
-        Takes the epochs that are done, and how many there are.
-    """
+    """Train the language model that samples contexts, on two texts at least like those that are explained."""
     n_validation = max(1, round(VALIDATION_SHARE * len(texts)))
     if n_validation >= len(texts):
         raise InputError("a language model needs two texts at least; give more of them")

@@ -22,6 +22,7 @@ from biaslab.hate_speech.adapters import MAX_LENGTH, REMOVED, TRAINING_FILE
 from biaslab.hate_speech.identity_metrics import holding
 from biaslab.hate_speech.methods import SOC, Method
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
+from biaslab.run.provenance import sha256_file
 from biaslab.text import splits
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder, save_classifier
 from biaslab.text.identifiers import Identifiers, identifier_ids
@@ -38,47 +39,23 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class OwnSettings:
-    """How a classifier is trained on the user's texts.
-
-    Attributes
-    ----------
-    training : TrainingSettings
-    language_model : LanguageModelSettings
-        Of the one that samples contexts; SOC alone has one.
-    layers : int, optional
-        How many layers of the encoder to keep, from the first; None for all.
-    validation_share : float
-        Of the texts, those by which the best weights are chosen.
-    limit : int, optional
-        Texts to use, drawn with the share of positive ones kept; None for all.
-    seed : int
-    """
+    """How a classifier is trained on the user's texts."""
 
     training: TrainingSettings
-    language_model: LanguageModelSettings
-    layers: int | None = None
-    validation_share: float = 0.1
-    limit: int | None = None
+    language_model: LanguageModelSettings  # of the one that samples contexts; SOC alone has one
+    layers: int | None = None  # of the encoder to keep, from the first
+    validation_share: float = 0.1  # of the texts, those by which the best weights are chosen
+    limit: int | None = None  # texts to use, drawn with the share of positive ones kept
     seed: int = 1
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training left in its folder.
+    """What a training left in its folder."""
 
-    Attributes
-    ----------
-    description : dict
-        What ``training.json`` says.
-    history : pandas.DataFrame
-        A row for each validation, see `biaslab.hate_speech.training.train`.
-    was_there : bool
-        Whether the same training had been finished before.
-    """
-
-    description: dict[str, Any]
-    history: pd.DataFrame
-    was_there: bool
+    description: dict[str, Any]  # what ``training.json`` says
+    history: pd.DataFrame  # see `biaslab.hate_speech.training.train`
+    was_there: bool  # whether the same training had been finished before
 
 
 def draw(table: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:
@@ -90,12 +67,7 @@ def draw(table: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:
 def split(table: pd.DataFrame, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of a table to train on, and those to choose the best weights by.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Columns label (1 = positive) and, where texts belong together, group.
-    share : float
-        Of the rows to choose by; of the groups, where there are some.
+    Texts with the same group, where there is this column, stay together; then `share` is that of the groups.
     """
     if not 0 < share < 1:
         raise InputError(f"the share {share:g} for validation is not between 0 and 1; write 0.1 for instance")
@@ -127,14 +99,8 @@ def train_own(
 
     Writes ``config.json``, ``vocab.txt`` and ``model.safetensors``, which transformers reads,
     ``history.tsv``, ``training.json``, and for SOC ``language_model.safetensors`` and
-    ``language_model.tsv``. Until the end there is a checkpoint besides.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Columns text, label and perhaps group, as `biaslab.text.labelled.read_labelled` returns them.
-    identifiers : Identifiers
-        What is removed or regularized; of no account for other methods.
+    ``language_model.tsv``. Until the end there is a checkpoint besides. The table is that of
+    `biaslab.text.labelled.read_labelled`.
     """
     if not method.is_encoder:
         raise InputError(
@@ -235,10 +201,7 @@ def _counts(data: TrainingData, name: str, ids: dict[str, int]) -> dict[str, Any
 
 def _digest_of_file(path: Path) -> str:
     """Return the SHA-256 of a file; "" when there is none, which is for the loading of the encoder to say."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256_file(path) if path.is_file() else ""
 
 
 def _check_folder(path: Path, description: dict[str, Any]) -> bool:

@@ -27,21 +27,10 @@ def read_probes(
     limit: int | None,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
-    """Read the further sets of texts.
+    """Read the further sets of texts: columns `COLUMNS`, "" where a set has no such text.
 
-    Parameters
-    ----------
-    files : mapping of str to path
-        Any of `NEWS`, `HATECHECK`, `FUZZED`, `NONFUZZED`.
-    terms : collection of str
-        The identifiers: news that hold another one are left out, as the paper does (Section 6.1).
-    limit : int, optional
-        Texts of a set; more are drawn with the share of positive ones, in news of every identifier, kept.
-
-    Returns
-    -------
-    dict of str to pandas.DataFrame
-        Columns `COLUMNS`; identifier, functionality and target are "" where a set has none.
+    News that hold another identifier than `terms` are left out, as the paper does (Section 6.1). Of more
+    texts than `limit` some are drawn, with the share of positive ones, in news of every identifier, kept.
     """
     tables = {name: _read(name, file, terms) for name, file in files.items()}
     tables |= {name: read_splits(source, seed)[TEST] for name, source in others.items()}
@@ -75,18 +64,7 @@ def _cut(table: pd.DataFrame, name: str, limit: int | None, seed: int) -> pd.Dat
 
 
 def draw_evenly(strata: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw n rows so that every stratum keeps its share, to one row.
-
-    Parameters
-    ----------
-    strata : (m,) str
-        The stratum of each row.
-
-    Returns
-    -------
-    (n,) int64
-        Rows, sorted.
-    """
+    """Draw n rows, (n,) int64, sorted, so that every stratum keeps its share, to one row."""
     _, codes, sizes = np.unique(np.asarray(strata, str), return_inverse=True, return_counts=True)
     wanted, rest = np.divmod(n * sizes, len(strata))  # the shares in whole rows, and what they fall short by
     shortest = np.lexsort((rng.permutation(len(sizes)), -rest))

@@ -61,22 +61,10 @@ def removal_curve(
     n_subsets: int = N_SUBSETS,
     progress: Callable[[], None] = lambda: None,
 ) -> pd.DataFrame:
-    """Return F1 and accuracy on news when k identifiers are removed, for every k.
+    """Return F1 on `test` and accuracy on `news` when k identifiers are removed, for every k.
 
-    Parameters
-    ----------
-    train, test, news : Part
-        Texts with their identifiers; those of `news` are negative and tell the identifier each was drawn for.
-    negative_weight : float
-        As for `biaslab.hate_speech.linear.fit_linear`; the features are binary.
-    n_subsets : int
-        Different subsets of each size; fewer where there are no more.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``n_removed`` (0 to K), ``subset`` (from 0), ``precision``, ``recall``, ``f1`` on `test`,
-        ``news_accuracy`` and ``news_macro_accuracy``.
+    News are negative and tell the identifier each was drawn for; the features are binary. Fewer subsets than
+    `n_subsets` are taken where there are no more that differ.
     """
     ids = np.array(list(identifier_ids.values()), dtype=np.int64)
     vectorizer = CountVectorizer(binary=True)
@@ -97,11 +85,6 @@ def removal_curve(
             progress()
     names = "n_removed", "subset", "precision", "recall", "f1", "news_accuracy", "news_macro_accuracy"
     return pd.DataFrame(rows, columns=names)
-
-
-def n_classifiers(n_identifiers: int, n_subsets: int = N_SUBSETS) -> int:
-    """Return how many classifiers `removal_curve` fits."""
-    return sum(min(n_subsets, math.comb(n_identifiers, k)) for k in range(n_identifiers + 1))
 
 
 def _bag(part: Part, vectorizer: CountVectorizer, vocabulary: Sequence[str], ids: np.ndarray) -> _Bag:

@@ -11,14 +11,10 @@ in the authors' code."""
 
 
 def warmup_linear(step: int, budget: int) -> float:
-    """Return the factor of the learning rate at a step: up to 1 over `WARM_UP` of the budget, then down to 0.
+    """Return the factor of the learning rate: up to 1 over `WARM_UP` of the budget, then down to 0.
 
-    Parameters
-    ----------
-    step : int
-        Counted from 0, as published: the first step has a rate of zero.
-    budget : int
-        Steps that are planned. The published code plans those of all epochs and usually stops long before.
+    Steps count from 0, as published: the first has a rate of zero. The published code plans the steps of all
+    epochs and usually stops long before.
     """
     progress = step / budget
     if progress < WARM_UP:
@@ -28,16 +24,9 @@ def warmup_linear(step: int, budget: int) -> float:
 
 @dataclass(frozen=True)
 class Patience:
-    """How the validations have gone: the best F1, and how often none was better than the best.
+    """How the validations have gone: the best F1, and how often none was better than the best."""
 
-    Attributes
-    ----------
-    best : float
-        Before the first validation -1, as published: its F1 is the best so far even when it is 0.
-    halvings : int
-    """
-
-    best: float = -1.0
+    best: float = -1.0  # at first, as published: the first F1 is the best so far even when it is 0
     halvings: int = 0
 
     @property
@@ -52,11 +41,5 @@ class Patience:
         return dataclasses.replace(self, halvings=self.halvings + halves)
 
     def is_over(self, halvings: int, stop: str) -> bool:
-        """Return whether training stops.
-
-        Parameters
-        ----------
-        stop : str
-            One of `STOPS`.
-        """
+        """Return whether training stops, by one of `STOPS`."""
         return self.halvings >= halvings + (stop == CODE)

@@ -80,13 +80,7 @@ def history_table(history: pd.DataFrame) -> Table:
 
 
 def bias_table(sets: Sequence[pd.DataFrame]) -> Table:
-    """Return the table of identifiers on labelled texts and on news.
-
-    Parameters
-    ----------
-    sets : sequence of pandas.DataFrame
-        `own_bias.labelled_bias` of each set, with the set's name in the column set.
-    """
+    """Return the table of `own_bias.labelled_bias` on labelled texts and on news, named in the column set."""
     data = pd.concat(sets, ignore_index=True)
     interval = text_columns(data, {"shown": "{ci_low:.1%} to {ci_high:.1%}"})["shown"]
     named = data.assign(interval=interval.where(data["n_negative"].to_numpy() > 0, None))
@@ -115,15 +109,7 @@ def news_line(news: pd.DataFrame) -> str:
 
 
 def template_table(words: pd.DataFrame, spread: dict[str, float]) -> Table:
-    """Return the table of words in templates.
-
-    Parameters
-    ----------
-    words : pandas.DataFrame
-        `own_bias.template_table`.
-    spread : dict
-        `own_bias.template_spread`.
-    """
+    """Return the table of `own_bias.template_table`, with `own_bias.template_spread` below it."""
     kinds = {True: "identifier", False: "neutral"}
     named = words.assign(kind=words["is_identifier"].map(kinds))
     shown = {

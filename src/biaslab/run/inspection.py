@@ -5,7 +5,7 @@ data are known by their checksum, and files that are large are left to the steps
 """
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,7 @@ Reading = tuple[str, Callable[[], object]]
 
 @dataclass(frozen=True)
 class AtHand:
-    """The input files that can be read now.
-
-    Attributes
-    ----------
-    registry : mapping of str to Dataset
-    root : pathlib.Path
-        The repository.
-    """
+    """The input files that can be read now."""
 
     registry: Mapping[str, Dataset]
     root: Path
@@ -51,17 +44,12 @@ class AtHand:
 
 def inspect(config: Mapping[str, Any], areas: list[Area], at_hand: AtHand) -> None:
     """Read the inputs of areas that are at hand."""
-    for key, read in _readings(config, areas, at_hand):
-        try:
-            read()
-        except InputError as error:
-            raise InputError(f"{key}: {error}") from error
-
-
-def _readings(config: Mapping[str, Any], areas: list[Area], at_hand: AtHand) -> Iterator[Reading]:
-    for area in areas:
-        if area.inspection:
-            yield from importlib.import_module(area.inspection).readings(config, at_hand)
+    for module in filter(None, (area.inspection for area in areas)):
+        for key, read in importlib.import_module(module).readings(config, at_hand):
+            try:
+                read()
+            except InputError as error:
+                raise InputError(f"{key}: {error}") from error
 
 
 def _is_small(file: Path) -> bool:

@@ -25,52 +25,25 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One dataset.
-
-    Attributes
-    ----------
-    name : str
-    state : str
-        `HERE`, `FETCH`, `MAKE` (to be made of public files, by fetching it), `LICENCE` (has to be asked for),
-        `OWN` (has no public address: the user names a file) or `FAILED` (could not be fetched before).
-    size : int or None
-        In bytes, None where it is not known.
-    version, licence, note : str
-        As registered.
-    source : str
-        Where it is, or why it is not to be had.
-    """
+    """One dataset."""
 
     name: str
-    state: str
-    size: int | None
+    state: str  # a word of `_WORDS`
+    size: int | None  # in bytes, None where it is not known
     version: str
     licence: str
-    source: str
+    source: str  # where it is, or why it is not to be had
     note: str
 
 
 def inventory(registry: Mapping[str, Dataset], datasets: Mapping) -> list[Entry]:
-    """Return an entry a dataset, in the order of the registry; nothing is fetched.
-
-    Parameters
-    ----------
-    datasets : mapping
-        The configuration's ``datasets``.
-    """
-    return [_entry(dataset, registry, datasets) for dataset in registry.values()]
-
-
-def _entry(dataset: Dataset, registry: Mapping[str, Dataset], datasets: Mapping) -> Entry:
-    found = status(dataset, registry, datasets)
-    words, word = _WORDS[found.state]
-    size = None if dataset.size == UNKNOWN_SIZE else int(dataset.size)
-    return Entry(
-        dataset.name,
-        words.get(dataset.origin, word),
-        size,
-        dataset.version,
-        dataset.licence,
-        found.reason,
-        dataset.note,
-    )
+    """Return an entry a dataset, in the order of the registry; nothing is fetched."""
+    entries = []
+    for name, dataset in registry.items():
+        found = status(dataset, registry, datasets)
+        words, word = _WORDS[found.state]
+        state = words.get(dataset.origin, word)
+        size = None if dataset.size == UNKNOWN_SIZE else int(dataset.size)
+        about = dataset.version, dataset.licence, found.reason, dataset.note
+        entries.append(Entry(name, state, size, *about))
+    return entries

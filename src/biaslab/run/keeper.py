@@ -18,19 +18,11 @@ _PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 
 
 def keep(command: Sequence[str], patience: float) -> int:
-    """Run a program in a process group of its own; end the group when standard input is closed.
+    """Run a program in a process group of its own until it or standard input ends; return its exit code.
 
-    Parameters
-    ----------
-    command : sequence of str
-        The program and its arguments. It has the locks that this process holds.
-    patience : float
-        Seconds between the interruption of the group and its termination; a second later it is killed.
-
-    Returns
-    -------
-    int
-        The program's exit code; 128 and the signal where one killed it.
+    It has the locks that this process holds. When standard input is closed, the group is interrupted,
+    terminated after `patience` (seconds), and killed a second later. Where a signal killed it, the code is
+    128 and the signal.
     """
     _adopt_orphans()
     _stay_for(signal.SIGINT, signal.SIGTERM)

@@ -6,20 +6,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """What no step asks for more than.
-
-    Attributes
-    ----------
-    max_threads, max_memory, max_runtime : int or None
-        Threads, megabytes and minutes of the largest job; None for what the steps would like.
-    cores : int or None
-        Those of this machine that the steps share; None where a cluster runs them.
-    """
+    """What no step asks for more than; None for no limit."""
 
     max_threads: int | None
-    max_memory: int | None
-    max_runtime: int | None
-    cores: int | None
+    max_memory: int | None  # megabytes
+    max_runtime: int | None  # minutes
+    cores: int | None  # of this machine, which the steps share; None where a cluster runs them
 
     def threads(self, wanted: int) -> int:
         """Return the threads of a step that can use several: on this machine at most half of the cores.

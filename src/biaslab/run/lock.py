@@ -11,13 +11,9 @@ from biaslab.core.errors import InputError
 def hold(path: Path) -> None:
     """Hold a lock for the rest of this process, and wait for it while another process has it.
 
-    The system gives the lock back however the process ends, so that no stale lock is ever left behind. A
-    child process has the lock, too, when it is started with ``close_fds=False``.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The lock's file. It is made when it is missing, and names the process that holds the lock.
+    The file names the process that holds the lock. The system gives it back however the process ends, so that
+    no stale lock is ever left behind. A child process has it, too, when it is started with
+    ``close_fds=False``.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -29,15 +29,7 @@ def write_manifest(
     code: Mapping[str, str],
     inputs: Mapping[str, Path],
 ) -> None:
-    """Write the manifest of a finished run.
-
-    Parameters
-    ----------
-    results : pathlib.Path
-        The results folder; every file in it counts but logs, benchmarks, hidden files and the manifest.
-    inputs : mapping of str to path
-        Files or folders that the run read, by name.
-    """
+    """Write the manifest of a finished run, with the files or folders that it read as `inputs`."""
     outputs = [name for name in result_files(results) if (results / name).resolve() != out.resolve()]
     manifest = {
         VARIABLE_KEY: environment(),
@@ -76,14 +68,7 @@ def _sha256_input(path: Path) -> str:
 
 
 def read_manifest(results: Path) -> dict[str, Any]:
-    """Read the manifest of a results folder, which may come from elsewhere.
-
-    Returns
-    -------
-    dict
-        As `write_manifest` writes it: ``environment``, ``config``, ``code``, ``inputs`` and ``outputs`` are
-        mappings, the names of the outputs are paths inside the folder, and their values digests.
-    """
+    """Read and check the manifest of a results folder, which may come from elsewhere."""
     file = results / MANIFEST
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))

@@ -69,13 +69,7 @@ def check_numbers(values: Mapping[str, object]) -> None:
 
 
 def check_outputs(values: Mapping[str, object], kinds: Mapping[str, To]) -> list[Path]:
-    """Refuse outputs that cannot be written, that are an input, too, or that have one name.
-
-    Returns
-    -------
-    list of path
-        The files among the other values, which the command is to leave as they are.
-    """
+    """Refuse outputs that cannot be written, are inputs or have one name; return the files to leave alone."""
     inputs = [path for name, value in values.items() if name not in kinds for path in _files(value)]
     taken: dict[Path, str] = {}
     for name, kind in kinds.items():

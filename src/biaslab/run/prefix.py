@@ -1,8 +1,7 @@
 """Results in another folder: what the ``prefix`` of a module asks for, in a workflow that uses this one.
 
 Snakemake puts the prefix before all relative paths of inputs and outputs, and before no parameter. Here it
-moves the results, in parameters, too, and leaves alone what users and this repository have. Commands name the
-results by parameters only.
+moves the results, in parameters, too, and leaves alone what users and this repository have.
 """
 
 import functools
@@ -16,13 +15,7 @@ _NAMED = re.compile(r"(?<![\w./-])results/")
 
 
 def limit_prefix(workflow: Any) -> str:
-    """Let the prefix of a module, if it has one, apply to the results alone.
-
-    Returns
-    -------
-    str
-        The folder of the results, with a slash at its end.
-    """
+    """Let the prefix of a module, if any, apply to the results alone; return their folder, with a slash."""
     modifier = workflow.modifier
     folder = modifier.path_modifier.replace_prefix(RESULTS)
     if folder != RESULTS:
@@ -31,13 +24,7 @@ def limit_prefix(workflow: Any) -> str:
 
 
 def move_results(rules: Iterable[Any], folder: str) -> None:
-    """Name the folder of the results in the parameters of rules.
-
-    Parameters
-    ----------
-    folder : str
-        What `limit_prefix` returned.
-    """
+    """Name the folder of the results, from `limit_prefix`, in the parameters of rules."""
     if folder == RESULTS:
         return
     for rule in rules:

@@ -23,38 +23,25 @@ _PACKAGE = Path(__file__).parents[1]
 _DISTRIBUTION = "biaslab"
 _EXTRAS = {"keras", "neural"}
 """The extras that steps import."""
-_CHUNK = 1 << 20
 
 
 def sha256_file(path: str | os.PathLike) -> str:
-    """Return the sha256 of a file, read in pieces, as 64 hexadecimal digits."""
-    digest = hashlib.sha256()
+    """Return the sha256 of a file, as 64 hexadecimal digits."""
     try:
         with open(path, "rb") as file:
-            while piece := file.read(_CHUNK):
-                digest.update(piece)
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from error
-    return digest.hexdigest()
 
 
 def environment() -> dict[str, object]:
-    """Return what may differ between two runs of the same input: software, machine, threads, commit.
-
-    Returns
-    -------
-    dict
-        ``python``, ``platform``, ``cpu`` (model), ``cpus`` (count), ``processor`` (what results are made
-        for, see `biaslab.core.processor`), ``packages`` (name to version, of this package and of what its
-        steps import), ``threads`` (the set environment variables), ``git`` (``commit`` and
-        ``dirty``; None outside a checkout).
-    """
+    """Return what may differ between two runs of the same input: software, machine, threads, commit."""
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": platform.platform(),
         "cpu": _cpu_model(),
         "cpus": os.cpu_count(),
-        "processor": processor.state(),
+        "processor": processor.state(),  # what results are made for
         "packages": _package_versions(),
         "threads": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
         "git": git_state(_PACKAGE),

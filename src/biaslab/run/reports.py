@@ -18,15 +18,7 @@ from biaslab.run.area import ALL, CLAIMS, TABLE, Area, Made, Unit, expand
 
 @dataclass(frozen=True)
 class Results:
-    """The results of one unit, opened for its tables and figures.
-
-    Attributes
-    ----------
-    unit : Unit
-        What was run.
-    folder : pathlib.Path
-        Where its results are.
-    """
+    """The results of one unit, opened for its tables and figures."""
 
     unit: Unit
     folder: Path
@@ -73,23 +65,9 @@ def write_report(
     only: Sequence[str] = (),
     say: Callable[[str], None] = lambda _: None,
 ) -> list[str]:
-    """Write the tables and figures of an area.
+    """Write the tables and figures of an area, by default all; return their paths without suffix.
 
-    Parameters
-    ----------
-    units : sequence of Unit
-        What was run, in the order in which tables show it.
-    results : pathlib.Path
-        The folder of all results: those of the units are read in it, the items are written there.
-    only : sequence of str
-        Stems of the items to write; by default all.
-    say : callable
-        Is told about each item that was written.
-
-    Returns
-    -------
-    list of str
-        Paths of the items without suffix, relative to the area's results.
+    Tables show the units in their order. The paths are relative to the area's folder in `results`.
     """
     if not units:
         raise InputError(f"there is no unit to report on; name what was run of the area {area.name}")

@@ -51,18 +51,9 @@ ONCE = Work("job", 1)
 
 
 def read_jobs(results: Path, areas: Sequence[Area], config: Mapping[str, Any]) -> pd.DataFrame:
-    """Read what every job of a run took.
+    """Read what every job of a run took from ``benchmarks`` in its results.
 
-    Parameters
-    ----------
-    results : path
-        The results folder; its ``benchmarks`` are read.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a job: area, unit, rule, work and count (see `Work`), seconds (wall clock), core_seconds,
-        memory_mb.
+    A row a job: area, unit, rule, work and count (see `Work`), seconds (wall clock), core_seconds, memory_mb.
     """
     folder = results / "benchmarks"
     loads = {area.name: _workload(area) for area in areas if area.workload}
@@ -81,15 +72,7 @@ def read_jobs(results: Path, areas: Sequence[Area], config: Mapping[str, Any]) -
 
 
 def measured_resources(jobs: pd.DataFrame, results: Path, areas: Sequence[Area]) -> Table:
-    """Add up what a run took, by rule.
-
-    Parameters
-    ----------
-    jobs : pandas.DataFrame
-        What `read_jobs` returned.
-    results : path
-        The results folder, for the sizes of its files.
-    """
+    """Add up what a run took, by rule, and the sizes of its files."""
     loads = {area.name: _workload(area) for area in areas if area.workload}
     rows = []
     for (area, unit, rule), part in jobs.groupby(["area", "unit", "rule"], sort=False):
@@ -121,14 +104,7 @@ def projected_resources(
 ) -> Table:
     """Project what a full grid would take from what a smaller run of the same units took.
 
-    Parameters
-    ----------
-    jobs, results
-        As for `measured_resources`.
-    areas : sequence of Area
-        Those to project; areas without a workload are left out.
-    run, full : mapping
-        The complete configurations: of the run, and of the full grid.
+    Areas without a workload are left out; `run` and `full` are complete configurations.
     """
     rows = []
     for area in areas:
@@ -154,15 +130,7 @@ def projected_resources(
 def scheduled_resources(
     projected: pd.DataFrame, tasks: Mapping[str, Task], slots: Sequence[int], start: float
 ) -> Table:
-    """Simulate how long a full grid takes on a cluster.
-
-    Parameters
-    ----------
-    projected : pandas.DataFrame
-        Of the table that `projected_resources` returned.
-    start : float
-        Seconds that each job takes before its step begins.
-    """
+    """Simulate how long a projected grid takes on a cluster; each job waits `start` seconds for its step."""
     rules = projected[projected["rule"] != _TOTAL]
     sums = rules.groupby("rule")[["core_hours_scaled", "jobs"]].sum()
     seconds = (sums["core_hours_scaled"] / sums["jobs"] * _HOUR + start).to_dict()

@@ -12,13 +12,8 @@ _MARKS = ("Snakefile", "workflow/schemas/config.schema.yaml")
 def repository(folder: Path = Path(), package: Path = PACKAGE) -> Path:
     """Return the current folder if it is a checkout, else what the package carries, else its checkout.
 
-    A file that a user names is looked for in the current folder first and then here, see
-    `biaslab.core.files.locate`.
-
-    Returns
-    -------
-    pathlib.Path
-        `folder` as well where there is none; what is read from it then is missing under its plain name.
+    Where there is none it is `folder` as well, so that what is missing is told by its plain name. A file that
+    a user names is looked for in the current folder first and then here, see `biaslab.core.files.locate`.
     """
     places = (folder, package / CARRIED, package.parents[1])
     return next((place for place in places if is_repository(place)), folder)
@@ -35,13 +30,7 @@ def resource(name: str) -> Path:
 
 
 def located(argument: str) -> str:
-    """Return an argument of a command; one that names what only the repository has, as its path there.
-
-    Parameters
-    ----------
-    argument : str
-        As it was typed; only what begins with ``workflow/`` is looked for.
-    """
+    """Return an argument of a command, as the repository's path where it alone has what it names."""
     if (
         argument.startswith("workflow/")
         and not Path(argument).exists()

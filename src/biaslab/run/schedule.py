@@ -24,20 +24,10 @@ class Task(NamedTuple):
 
 
 def makespan(tasks: Mapping[str, Task], seconds: Mapping[str, float], slots: int) -> float:
-    """Return how many seconds jobs take on some slots.
+    """Return how many seconds jobs take on some slots; jobs of a rule that `seconds` lacks take none.
 
     A free slot takes the job behind which the longest chain of others waits (list scheduling; never more
     than twice as long as the best schedule: Graham 1969, doi:10.1137/0117039).
-
-    Parameters
-    ----------
-    seconds : mapping of str to float
-        What a job of each rule takes on one core; none for rules that are missing.
-
-    Raises
-    ------
-    ValueError
-        When jobs wait for each other.
     """
     order = list(TopologicalSorter({number: task.after for number, task in tasks.items()}).static_order())
     behind: dict[str, list[str]] = {number: [] for number in tasks}
@@ -66,13 +56,7 @@ def makespan(tasks: Mapping[str, Task], seconds: Mapping[str, float], slots: int
 
 
 def tasks_of(graph: str) -> dict[str, Task]:
-    """Return the jobs of a grid.
-
-    Parameters
-    ----------
-    graph : str
-        As Snakemake prints it (``--dag``, in the language of Graphviz).
-    """
+    """Return the jobs of a grid from Snakemake's ``--dag``, in the language of Graphviz."""
     after: dict[str, list[str]] = {}
     for first, then in _EDGE.findall(graph):
         after.setdefault(then, []).append(first)

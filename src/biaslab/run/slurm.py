@@ -41,13 +41,7 @@ def check_slurm(workflow: Any) -> None:
 
 
 def refuse_blind_status(command: str, first_wait: int, configuration: Mapping[str, str]) -> None:
-    """Refuse a command that cannot see the end of a job.
-
-    Parameters
-    ----------
-    command : str
-        What the plugin is to ask: ``squeue`` or ``sacct``.
-    """
+    """Refuse a command (``squeue`` or ``sacct``) that cannot see the end of a job."""
     if not configuration.get("AccountingStorageType", "").endswith("/none"):
         return
     if command == "sacct":
@@ -75,26 +69,14 @@ def requests_of(jobs: Iterable[Any]) -> dict[Request, str]:
 
 
 def refuse_impossible(requests: Mapping[Request, str], limits: Mapping[str, float]) -> None:
-    """Refuse requests that would never start.
-
-    Parameters
-    ----------
-    limits : mapping of str to float
-        Minutes that a partition allows, by its name; "" for the default partition.
-    """
+    """Refuse requests that would never start; `limits` are a partition's minutes, "" the default one's."""
     for request, rule in requests.items():
         if reason := _time_problem(request, limits) or _slurms_problem(request):
             raise InputError(f"Slurm would never start {rule}: {reason}")
 
 
 def time_limits(text: str) -> dict[str, float]:
-    """Return the minutes that each partition allows; "" stands for the default one.
-
-    Parameters
-    ----------
-    text : str
-        Lines ``NAME|LIMIT`` of ``sinfo``, the default's name with an asterisk.
-    """
+    """Return the minutes that each partition allows from ``NAME|LIMIT`` of ``sinfo``; "" is the default's."""
     limits = {}
     for line in text.splitlines():
         name, _, limit = line.partition("|")
@@ -155,13 +137,7 @@ def _refuse_leftovers(folder: Path) -> None:
 
 
 def leftovers(text: str, folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield number and run of each job of a run of Snakemake in a folder.
-
-    Parameters
-    ----------
-    text : str
-        Lines ``NUMBER|NAME|FOLDER`` of ``squeue``.
-    """
+    """Yield number and run of each job of Snakemake in a folder from ``NUMBER|NAME|FOLDER`` of ``squeue``."""
     for line in text.splitlines():
         number, name, place = line.split("|", 2)
         if _RUN.fullmatch(name) and Path(place).resolve() == folder.resolve():
@@ -169,13 +145,11 @@ def leftovers(text: str, folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _configuration() -> dict[str, str]:
-    """Return Slurm's configuration."""
     pairs = (line.split("=", 1) for line in _ask("scontrol", "show", "config").splitlines() if "=" in line)
     return {key.strip(): value.strip() for key, value in pairs}
 
 
 def _ask(*command: str) -> str:
-    """Return what a command of Slurm prints."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError as error:

@@ -11,13 +11,7 @@ MISSING = "is missing; name the file"
 
 
 def file_of(source: str, registry: Mapping[str, Dataset], root: Path) -> str:
-    """Return the file that a source is read from: a verified copy, or the user's own.
-
-    Parameters
-    ----------
-    source : str
-        A path, or ``dataset:NAME``.
-    """
+    """Return the file that a source is read from: a verified copy, or the user's own."""
     dataset = dataset_name(source)
     return verified_copy(registry[dataset]) if dataset else str(locate(source, root))
 
@@ -46,13 +40,7 @@ def datasets_of(sources: Iterable[str | None]) -> list[str]:
 def available(
     needed: Mapping[str, Sequence[str]], absent: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """Return which units can be had, and why the others cannot: the reason of the first dataset they lack.
-
-    Parameters
-    ----------
-    absent : mapping of str to str
-        Datasets that cannot be had, each with the reason.
-    """
+    """Return which units can be had, and why the others cannot: the reason of the first dataset they lack."""
     lacking = {name: [d for d in datasets if d in absent] for name, datasets in needed.items()}
     chosen = [name for name, lost in lacking.items() if not lost]
     return chosen, {name: absent[lost[0]] for name, lost in lacking.items() if lost}

@@ -11,23 +11,12 @@ _ENDED_BY = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.
 
 
 def supervise(command: Sequence[str], patience: float) -> int:
-    """Run a program to its end and pass on what it says, but not what it says once it was interrupted.
+    """Run a program to its end, pass on what it says until it is interrupted, and return its exit code.
 
-    An interruption (Ctrl-C), a request to terminate or the loss of the terminal ends the program and all that
-    it started, and so does the death of this process, whatever its cause: `biaslab.run.keeper` sees to it.
-    With Ctrl-Z all stop, until this process goes on.
-
-    Parameters
-    ----------
-    command : sequence of str
-        The program and its arguments. It has the locks that this process holds.
-    patience : float
-        Seconds that the program has to end by itself when it is interrupted.
-
-    Returns
-    -------
-    int
-        Its exit code, or 128 and the number of the signal.
+    The program has the locks that this process holds. An interruption (Ctrl-C), a request to terminate or the
+    loss of the terminal ends it, within `patience` seconds, and all that it started; the code is then 128 and
+    the signal. So does the death of this process, whatever its cause: `biaslab.run.keeper` sees to it. With
+    Ctrl-Z all stop, until this process goes on.
     """
     ends: list[int] = []
     before = {number: signal.getsignal(number) for number in (*_ENDED_BY, signal.SIGTSTP)}

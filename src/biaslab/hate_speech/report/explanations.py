@@ -1,8 +1,4 @@
-"""The tables of explanations: what regularization does to those of identifiers, seen and unseen.
-
-Each function for a table takes the corpora, whose files it reads, and raises InputError when a file is
-missing, lacks a column or names a method that there is not.
-"""
+"""The tables of explanations: what regularization does to those of identifiers, seen and unseen."""
 
 from collections.abc import Sequence
 
@@ -71,13 +67,7 @@ def attributions(units: Sequence[Results]) -> Table:
 
 
 def phi_by_seed(data: pd.DataFrame) -> pd.DataFrame:
-    """Average the importance of identifiers over their occurrences.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns corpus, explanation, method, seed, n (occurrences), mean_phi and mean_abs_phi.
-    """
+    """Average the importance of identifiers over their occurrences, in each training."""
     keys, values = ["corpus", "explanation", "method", "seed"], ["mean_phi", _PHI]
     known = data[data["n"] > 0]
     sums = known.assign(**{value: known["n"] * known[value] for value in values})
@@ -135,19 +125,11 @@ def ablation(units: Sequence[Results]) -> Table:
 
 
 def quirks(metrics: pd.DataFrame, attributions: pd.DataFrame) -> pd.DataFrame:
-    """Compare methods with quirks of the published code with the same without.
+    """Compare methods with quirks of the published code with the same without, seed by seed.
 
-    Parameters
-    ----------
-    metrics, attributions : pandas.DataFrame
-        The files of these names, of several corpora.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns corpus, method (those with quirks, and before them those without), n_pairs (seeds that both
-        have) and, for each VALUE of f1 (test), news, news_macro, phi_oc and phi_soc, its mean over the seeds
-        ``VALUE`` and the mean change ``VALUE_difference`` with ``VALUE_ci_low``, ``VALUE_ci_high``.
+    Columns corpus, method (those with quirks, and before them those without), n_pairs (seeds that both have)
+    and, for each VALUE of `_MEASURES`, its mean over the seeds ``VALUE`` and the mean change
+    ``VALUE_difference`` with ``VALUE_ci_low``, ``VALUE_ci_high``.
     """
     keys, values = ["corpus", "method", "seed"], list(_MEASURES)
     phi = phi_by_seed(attributions).pivot(index=keys, columns="explanation", values=_PHI)

@@ -1,8 +1,4 @@
-"""The figures of classifiers, of all corpora together (Kennedy et al. 2020).
-
-Each function takes the corpora, whose files it reads, and the path of the figure without suffix. It raises
-InputError when a file is missing, lacks a column or cannot be written.
-"""
+"""The figures of classifiers, of all corpora together (Kennedy et al. 2020)."""
 
 import math
 from collections.abc import Sequence
@@ -76,11 +72,8 @@ def draw_removal(units: Sequence[Results], stem: Path) -> None:
 def removal(rows: pd.DataFrame) -> pd.DataFrame:
     """Return mean, lowest and highest value over the subsets of equally many identifiers.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns corpus, n_removed, n_subsets and, for each VALUE of f1 and news_accuracy, its mean ``VALUE``,
-        ``VALUE_low`` and ``VALUE_high``; n_removed rises within a corpus.
+    Columns corpus, n_removed (rising), n_subsets and, for each VALUE of `_REMOVAL`, ``VALUE``, ``VALUE_low``
+    and ``VALUE_high``.
     """
     ends = {"": "mean", "_low": "min", "_high": "max"}
     named = {f"{value}{end}": (value, how) for value in _REMOVAL for end, how in ends.items()}

@@ -48,14 +48,11 @@ def held_out(units: Sequence[Results]) -> Table:
 def unseen(rows: pd.DataFrame) -> pd.DataFrame:
     """Compare every identifier under a classifier that regularizes it, one that does not, and one of none.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns corpus, method, identifier (`EVERY`: the mean over those that were held out), n (texts),
-        n_seeds and, for each MEASURE of news_accuracy and mean_abs_phi, ``MEASURE_without``,
-        ``MEASURE_held_out``, ``MEASURE_regularized``, means over the seeds in which the identifier was held
-        out, and ``MEASURE_change``, held out minus regularized, of which the mean over the identifiers has
-        Student's interval ``MEASURE_change_ci_low``, ``MEASURE_change_ci_high``.
+    Columns corpus, method, identifier (`EVERY`: the mean over those that were held out), n (texts), n_seeds
+    and, for each MEASURE of `MEASURES`, ``MEASURE_without``, ``MEASURE_held_out``, ``MEASURE_regularized``,
+    means over the seeds in which the identifier was held out, and ``MEASURE_change``, held out minus
+    regularized, of which the mean over the identifiers has Student's interval ``MEASURE_change_ci_low``,
+    ``MEASURE_change_ci_high``.
     """
     held = of_methods(rows[~rows["is_regularized"]], is_fold)
     held = held.assign(method=held["method"].map(without_folds))

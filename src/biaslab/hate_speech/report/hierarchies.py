@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -45,12 +45,6 @@ def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
 
     The words are the first row and s(x) the last. All panels have one scale, which ends at the greatest
     absolute importance of a phrase. Listed words are masked, unless the unit's option ``unmask`` is set.
-
-    Parameters
-    ----------
-    units : sequence of Results
-        The corpora. Each has the result file ``hierarchies.json``, the option ``unmask`` and, when that is
-        false, the file ``masked_words``.
     """
     panels = [panel for unit in units for panel in _read(unit)]
     if not panels:
@@ -77,18 +71,14 @@ def _heading(name: str) -> str:
 def _read(unit: Results) -> list[_Panel]:
     """Return the panels of a corpus, the methods of a sentence below each other."""
     mask: Callable[[str], str] = str if unit.option("unmask") else Masker.load(unit.file("masked_words"))
-    rows = read_json_rows(unit.folder / FILE, _KEYS, "explanations")
     numbers: dict[tuple[str, ...], int] = {}
-    for row in rows:
-        numbers.setdefault(tuple(row["sentence"]), len(numbers) + 1)
-    panels = [_panel(unit.name, numbers[tuple(row["sentence"])], row, mask) for row in rows]
+    panels = []
+    for row in read_json_rows(unit.folder / FILE, _KEYS, "explanations"):
+        words = row["sentence"]
+        number = numbers.setdefault(tuple(words), len(numbers) + 1)
+        explained = Explained.of(words, Hierarchy(len(words), row["levels"]), float(row["score"]), mask=mask)
+        panels.append(_Panel(unit.name, number, row["method"], explained))
     return sorted(panels, key=lambda panel: panel.number)
-
-
-def _panel(corpus: str, number: int, row: dict[str, Any], mask: Callable[[str], str]) -> _Panel:
-    hierarchy = Hierarchy(len(row["sentence"]), row["levels"])
-    explained = Explained.of(row["sentence"], hierarchy, float(row["score"]), mask=mask)
-    return _Panel(corpus, number, row["method"], explained)
 
 
 def _data(panel: _Panel) -> pd.DataFrame:

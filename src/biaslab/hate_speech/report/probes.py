@@ -63,13 +63,10 @@ def identity(units: Sequence[Results]) -> Table:
 
 
 def identity_rates(identities: pd.DataFrame) -> pd.DataFrame:
-    """Average what is measured for each identifier.
+    """Average what is measured for each identifier, and for `EVERY` the means that each seed has over all.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns corpus, set, measure, identifier (`EVERY`: their mean, taken in each seed), method, n_seeds,
-        value, ci_low, ci_high and interval as `rates` has them. What is missing for all is left out.
+    Columns corpus, set, measure, identifier, method, and those of `rates`. What is missing for all is left
+    out.
     """
     plain = of_methods(identities, is_plain)
     keys, parts = ["corpus", "set", "measure", "identifier", "method"], []
@@ -103,14 +100,7 @@ def hatecheck(units: Sequence[Results]) -> Table:
 
 
 def pass_rates(functionalities: pd.DataFrame) -> pd.DataFrame:
-    """Average the pass rates of each functionality, and of all hateful, all other and all cases.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns corpus, functionality (`EVERY` for all cases), is_hateful, n, method, n_seeds, rate, ci_low,
-        ci_high and interval as `rates` has them.
-    """
+    """Average the pass rates of each functionality, and of all hateful, all other and all cases."""
     plain = of_methods(functionalities, is_plain)
     columns = ["corpus", "functionality", "is_hateful", "n", "method"]
     hateful, other = plain[plain["is_hateful"]], plain[~plain["is_hateful"]]
@@ -136,15 +126,10 @@ def _without_interval(means: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def _wide(data: pd.DataFrame, heads: Mapping[str, str]) -> pd.DataFrame:
-    """Return the text of a table with a column for each method.
+    """Return the text of a table with a column for each method, from a row for each cell.
 
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        A row for each cell: the columns named in `heads`, method, value, ci_low, ci_high, by what they are
-        multiplied (``scale``) and in which ``form`` they are shown.
-    heads : mapping of str to str
-        Header of a shown column -> column of text; together they tell rows apart.
+    A cell has what it is multiplied by (``scale``) and the ``form`` in which it is shown. `heads` are the
+    columns of text that tell rows apart, by the headers over them.
     """
     cells: dict[tuple[str, ...], dict[str, str]] = {}
     for row in data.itertuples():

@@ -144,12 +144,9 @@ def of_methods(table: pd.DataFrame, is_wanted: Callable[[str], bool]) -> pd.Data
 
 
 def printed_numbers(units: Sequence[Results], ids: pd.Series) -> pd.Series:
-    """Return what the paper prints, "mean ± sd" where it has both; missing where it prints nothing.
+    """Return what the paper prints by claims, "mean ± sd" where it has both; missing where it prints nothing.
 
-    Parameters
-    ----------
-    ids : pandas.Series of str
-        Identifiers of claims; those of standard deviations end on ``-sd``. A dot is written as a hyphen.
+    Claims of standard deviations end on ``-sd``. A dot of `ids` is written as a hyphen.
     """
     # What stands in parentheses is what a claim compares its number with.
     printed = {name: text.partition(" (")[0] for name, text in units[0].printed().items()}

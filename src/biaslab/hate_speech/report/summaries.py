@@ -15,18 +15,9 @@ OVER_SEEDS, OVER_TEXTS = "seeds", "texts"
 def over_seeds(
     data: pd.DataFrame, keys: Sequence[str], values: Sequence[str], seed: str = "seed"
 ) -> pd.DataFrame:
-    """Return means and standard deviations (ddof 1) over seeds.
+    """Return ``n_seeds`` (called after `seed`), ``VALUE_mean`` and ``VALUE_sd`` (ddof 1) of each value.
 
-    Parameters
-    ----------
-    values : sequence of str
-        Columns to average; missing values do not count.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The keys, in the order of the data, ``n_seeds`` (called after `seed`), and for each value VALUE its
-        mean ``VALUE_mean`` and ``VALUE_sd`` (missing for fewer than two values).
+    Missing values do not count.
     """
     columns = [*keys, f"n_{seed}s", *(f"{value}_{end}" for value in values for end in ("mean", "sd"))]
     rows = []
@@ -37,21 +28,10 @@ def over_seeds(
 
 
 def rates(data: pd.DataFrame, keys: Sequence[str], rate: str) -> pd.DataFrame:
-    """Return mean rates over seeds with 95% intervals.
+    """Return mean rates over seeds with 95% intervals, and what these are over (column ``interval``).
 
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        A row for each seed: `keys`, ``seed``, the rate, and the bounds ``ci_low`` and ``ci_high`` of its
-        interval over the texts, which is all that a single seed has.
-    rate : str
-        The column with the rates, from 0 to 1. Missing ones do not count, and what has no other is left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The keys, in the order of the data, ``n_seeds``, the mean, ``ci_low``, ``ci_high`` and ``interval``:
-        `OVER_SEEDS`, by Student's t, cut at 0 and 1; or `OVER_TEXTS`, that of the only seed.
+    `OVER_SEEDS`: Student's t, cut at 0 and 1; `OVER_TEXTS`: ``ci_low`` and ``ci_high`` of the only seed.
+    Missing rates do not count, and what has no other is left out.
     """
     rows = []
     for key, part in data.dropna(subset=rate).groupby(list(keys), sort=False):
@@ -66,19 +46,9 @@ def rates(data: pd.DataFrame, keys: Sequence[str], rate: str) -> pd.DataFrame:
 def paired(values: pd.DataFrame, baselines: pd.DataFrame, keys: Sequence[str], value: str) -> pd.DataFrame:
     """Return the mean difference of a value from its baseline, seed by seed, with Student's 95% interval.
 
-    Parameters
-    ----------
-    values, baselines : pandas.DataFrame
-        Both with `keys`, ``seed`` and `value`; a row of the one names its ``baseline``, the
-        method of the row of the other that it is compared with.
-    keys : sequence of str
-        Columns that tell what is compared; ``method`` among them is the one of `values` alone.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The keys, ``n_pairs``, ``VALUE_difference``, ``VALUE_ci_low``, ``VALUE_ci_high`` (missing for fewer
-        than two pairs) and ``n_lower``, the seeds in which the value is lower than the baseline's.
+    A row of `values` names its ``baseline``, the method of the row of `baselines` that it is compared with.
+    ``method`` among the keys is that of `values` alone. The interval is missing for fewer than two pairs;
+    ``n_lower`` counts the seeds in which the value is lower than the baseline's.
     """
     shared = [key for key in keys if key != "method"]
     of = baselines[[*shared, "method", "seed", value]].rename(columns={"method": "baseline"})

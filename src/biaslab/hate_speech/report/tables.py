@@ -1,8 +1,4 @@
-"""The tables of how well classifiers do, of all corpora together (Kennedy et al. 2020).
-
-Each function for a table takes the corpora, whose files it reads, and raises InputError when a file is
-missing, lacks a column or names a method that there is not.
-"""
+"""The tables of how well classifiers do, of all corpora together (Kennedy et al. 2020)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -69,26 +65,12 @@ def performance(units: Sequence[Results]) -> Table:
 
 
 def performances(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Put the numbers of test set and news side by side.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns corpus, method (those without quirks), n_train, n_seeds and, for each VALUE of precision,
-        recall, f1, news and news_macro, ``VALUE_mean`` and ``VALUE_sd`` over the seeds.
-    """
+    """Put the numbers of test set and news side by side: ``VALUE_mean`` and ``VALUE_sd`` over the seeds."""
     return over_seeds(by_seed(metrics), ["corpus", "method", "n_train"], [*_OWN, *_NEWS.values()])
 
 
 def by_seed(metrics: pd.DataFrame, with_quirks: bool = False) -> pd.DataFrame:
-    """Return test and news performance of each training in one row.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns corpus, method, seed, n_train, precision, recall, f1 (test set), news and news_macro
-        (accuracies); missing where a set was not there.
-    """
+    """Return test and news performance of each training in one row; missing where a set was not there."""
     keys = ["corpus", "method", "seed", "n_train"]
     chosen = metrics if with_quirks else of_methods(metrics, is_plain)
     test = chosen.loc[chosen["set"] == TEST, [*keys, *_OWN]]

@@ -42,12 +42,8 @@ def word_importance(unit: Results) -> Table:
 def rank_changes(importance: pd.DataFrame) -> pd.DataFrame:
     """Return the first words of every regularized method and of the encoder without, and their moves.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns method (the regularized one; empty when there is none), list (`BEFORE`, `AFTER`), place, word,
-        is_identifier, n, mean_phi, rank_before, rank_after and rank_change (before minus after: positive for
-        a word that rose). Ranks are missing where the other classifier has not explained the word.
+    The method is the regularized one ("" when there is none). rank_change is before minus after: positive for
+    a word that rose; missing where the other classifier has not explained the word.
     """
     plain = of_methods(importance, is_plain)
     methods = [method for method in plain["method"].unique() if method != VANILLA]

@@ -37,52 +37,24 @@ class Packed:
 
 @dataclass(frozen=True)
 class Job:
-    """A job of a run, from its benchmark file.
+    """A job of a run, from its benchmark file."""
 
-    Attributes
-    ----------
-    name : str
-        Path of the benchmark file below ``benchmarks``, without suffix.
-    rule : str
-        The rule, as the manifest or the path names it.
-    ended : datetime
-        When the file was written.
-    started : datetime or None
-        None where the file does not know the seconds.
-    measured : str
-        What the job took, in words.
-    """
-
-    name: str
+    name: str  # path of the file below ``benchmarks``, without suffix
     rule: str
-    ended: datetime
-    started: datetime | None
-    measured: str
+    ended: datetime  # when the file was written
+    started: datetime | None  # None where the file does not know the seconds
+    measured: str  # what the job took, in words
 
 
 @dataclass(frozen=True)
 class Record:
-    """A finished run.
-
-    Attributes
-    ----------
-    manifest : mapping
-        As `read_manifest` returns it.
-    outputs : tuple of Packed
-        Results that are copied: configuration, audit, tables, figures, and the jobs' benchmark files.
-    elsewhere : mapping of str to str
-        The other results, which are only named: their digests by path.
-    jobs : tuple of Job
-        In the order of their names.
-    ended : datetime
-        When the last file was made.
-    """
+    """A finished run."""
 
     manifest: Mapping[str, Any]
-    outputs: tuple[Packed, ...]
-    elsewhere: Mapping[str, str]
+    outputs: tuple[Packed, ...]  # what is copied: configuration, audit, tables, figures, benchmark files
+    elsewhere: Mapping[str, str]  # the other results, which are only named: their digests by path
     jobs: tuple[Job, ...]
-    ended: datetime
+    ended: datetime  # when the last file was made
 
 
 def read_record(results: Path) -> Record:

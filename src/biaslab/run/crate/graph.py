@@ -43,14 +43,9 @@ _LICENCE = "https://spdx.org/licenses/MIT"
 
 
 def describe(record: Record, files: Sequence[Packed], root: Path) -> tuple[dict[str, Any], list[str]]:
-    """Return the metadata of a run's crate, and what its reader must know.
+    """Return the metadata of a run's crate, the same for the same run, and what its reader must know.
 
-    Returns
-    -------
-    metadata : dict
-        What is to be written as ``ro-crate-metadata.json``; the same for the same run.
-    notices : list of str
-        Where the workflow's files may not be those that ran.
+    The latter: where the workflow's files may not be those that ran.
     """
     crate = _new_crate()
     notices = _differences(record, root)

@@ -4,6 +4,7 @@ Of a crate, only the results are read, and they must be what its manifest names.
 """
 
 import contextlib
+import shutil
 import stat
 import tempfile
 import zipfile
@@ -21,20 +22,10 @@ MAX_FILES = 100_000
 MAX_BYTES = 2**32
 """No larger crate is unpacked (4 GiB)."""
 
-_CHUNK = 1 << 20
-
 
 @dataclass(frozen=True)
 class Run:
-    """The results of a run.
-
-    Attributes
-    ----------
-    folder : pathlib.Path
-        Where they lie.
-    elsewhere : mapping of str to str
-        Results that are known by their sha256 alone, by path.
-    """
+    """The results of a run; `elsewhere` are those that are known by their sha256 alone, by path."""
 
     folder: Path
     elsewhere: Mapping[str, str] = field(default_factory=dict)
@@ -50,14 +41,9 @@ class Run:
 
 @contextlib.contextmanager
 def opened_run(path: Path, max_bytes: int = MAX_BYTES) -> Iterator[Run]:
-    """Open the results of a run; those of an archive are unpacked until the end of the context.
+    """Open a results folder, a crate's folder, or a crate's archive, unpacked until the end of the context.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        A results folder, a crate's folder, or a crate's archive.
-    max_bytes : int
-        Refuse an archive whose results are larger, before unpacking them.
+    An archive whose results are larger than `max_bytes` is refused before they are unpacked.
     """
     if path.is_file():
         with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as folder:
@@ -78,8 +64,7 @@ def _unpack(archive: Path, folder: Path, max_bytes: int) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 # zipfile stops at the announced size, whatever the packed data say.
                 with crate.open(member) as packed, target.open("wb") as file:
-                    while data := packed.read(_CHUNK):
-                        file.write(data)
+                    shutil.copyfileobj(packed, file)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
         raise InputError(f"{archive}: not a whole zip archive ({error}); get it anew") from error
     except OSError as error:

@@ -18,17 +18,9 @@ _LEVEL = 6
 
 
 def write_crate(results: Path, out: Path, root: Path) -> list[str]:
-    """Write the crate of a run; the same run gives the same bytes.
+    """Write the crate of a run, the same bytes for the same run; return what a reader of it must know.
 
-    Parameters
-    ----------
-    out : pathlib.Path
-        An archive (``.zip``), which is replaced when it is there, or else a folder that is not there yet.
-
-    Returns
-    -------
-    list of str
-        What a reader of the crate must know; it is also in there.
+    It is an archive (``.zip``), which is replaced when it is there, or else a folder that is not there yet.
     """
     if out.resolve().is_relative_to(results.resolve()):
         raise InputError(f"{out}: is in the results folder, whose files are results; name another place")

@@ -12,18 +12,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Recipe:
-    """One transformation.
+    """One transformation by a function (files, target), whose module is imported when it is used."""
 
-    Attributes
-    ----------
-    function : str
-        ``MODULE:NAME`` of a function (files, target); the module is imported when it is used.
-    max_bytes : int
-        The most that one of the public files may have.
-    """
-
-    function: str
-    max_bytes: int
+    function: str  # MODULE:NAME
+    max_bytes: int  # the most that one of the public files may have
 
     def make(self, files: Sequence[Path], target: Path) -> None:
         """Write a dataset."""

@@ -18,19 +18,8 @@ MAX_UNPACKED_BYTES = 2**30
 """The most that the archive may unpack to; the published one has 0.5 GB."""
 IDENTIFIERS = (
     *("muslim", "jew", "jews", "white", "islam", "blacks", "muslims", "women", "whites", "gay", "black"),
-    *(
-        "democrat",
-        "islamic",
-        "allah",
-        "jewish",
-        "lesbian",
-        "transgender",
-        "race",
-        "brown",
-        "woman",
-        "mexican",
-    ),
-    *("religion", "homosexual", "homosexuality", "africans"),
+    *("democrat", "islamic", "allah", "jewish", "lesbian", "transgender", "race", "brown", "woman"),
+    *("mexican", "religion", "homosexual", "homosexuality", "africans"),
 )
 """The terms of Kennedy et al. 2020, Table 3, in its order."""
 
@@ -49,13 +38,7 @@ Candidates = dict[str, dict[str, Mapping[str, str]]]
 
 
 def draw_sentences(files: Sequence[Path], target: Path) -> None:
-    """Draw up to 500 sentences for each identifier; write JSON lines, in order of identifiers and texts.
-
-    Parameters
-    ----------
-    target : pathlib.Path
-        The file to write, with ``identifier``, ``text``, ``article``, ``source`` and ``date`` (or null).
-    """
+    """Draw up to 500 sentences for each identifier; write JSON lines, in order of identifiers and texts."""
     (archive,) = files
     candidates = find_sentences(_articles(archive))
     draws = random.Random(_SEED)
