@@ -186,7 +186,6 @@ def _unknown_where_missing(found: Value, *values: Value | Estimate) -> Value:
 
 
 def _is_text(value: Value | Estimate) -> bool:
-    """Return whether a value is a text or a column of texts."""
     if not isinstance(value, pd.Series):
         return isinstance(value, str)
     return value.dtype == object or isinstance(value.dtype, pd.StringDtype)
@@ -267,7 +266,6 @@ def _whole(values: pd.Series, kind: str, node: ast.expr) -> pd.Series:
 
 
 def _all_there(values: pd.Series, name: str) -> pd.Series:
-    """Return values after seeing that none is missing."""
     is_number = pd.api.types.is_float_dtype(values.dtype)
     missing = int((~np.isfinite(values) if is_number else values.isna()).sum())
     if missing:
@@ -294,14 +292,12 @@ def _plain(reduce: Callable[[np.ndarray], float]) -> Callable[[pd.Series], Estim
 
 
 def _mean(x: pd.Series) -> Estimate:
-    """Mean with Student's t interval."""
     if x.empty:
         return Estimate(math.nan)
     return Estimate(float(np.mean(x)), *stats.mean_interval(x), df=len(x) - 1)
 
 
 def _fraction(c: pd.Series) -> Estimate:
-    """Share of rows that meet a condition, with Clopper and Pearson's interval."""
     hits, n = int(c.sum()), len(c)
     return Estimate(hits / n if n else math.nan, *stats.share_interval(hits, n))
 

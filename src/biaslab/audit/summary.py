@@ -234,14 +234,12 @@ def words(name: str) -> str:
 
 
 def _verdict_of_claim(rows: pd.DataFrame) -> str:
-    """Return the verdict of a claim over its setups."""
     attempted = rows[rows["verdict"] != NOT_ATTEMPTED]
     direct = attempted[attempted["data"] != OTHER]
     return worst((direct if len(direct) else attempted if len(attempted) else rows)["verdict"])
 
 
 def _verdict_of_parts(verdicts: Sequence[str]) -> str:
-    """Return the verdict of a statement over its parts."""
     attempted = [verdict for verdict in verdicts if verdict != NOT_ATTEMPTED]
     if attempted and len(attempted) < len(verdicts):
         attempted.append(INCONCLUSIVE)

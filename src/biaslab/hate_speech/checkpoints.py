@@ -50,7 +50,6 @@ def load_checkpoint(
 
 
 def _check_identity(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """Refuse the checkpoint of another training."""
     for name in sorted(found.keys() | wanted.keys()):
         if found.get(name) != wanted.get(name):
             raise InputError(

@@ -73,7 +73,7 @@ def how(contexts: ContextSettings) -> str:
 
 
 def _masked(one: OwnExplanation, mask: Mask) -> Explained:
-    return Explained.of(one.words, one.hierarchy, one.score, mask=mask)
+    return Explained([mask(word) for word in one.words], one.hierarchy, one.score)
 
 
 def _print_phrases(explained: Explained, page: "Console") -> None:

@@ -14,6 +14,7 @@ has no effect; here it is for the caller to switch dropout off (`biaslab.text.en
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -188,20 +189,16 @@ def _score_rows(score: Score, rows: torch.Tensor, pad: int, share: bool) -> torc
     return scores if place is None else scores[place]
 
 
+@dataclass(frozen=True)
 class _Explainer:
     """Explains phrases by passes of a bounded number of tokens."""
 
-    def __init__(
-        self,
-        score: Score,
-        tokenizer: Tokenizer,
-        settings: ContextSettings,
-        language_model: BiGRU | None,
-        device: torch.device,
-        max_tokens: int,
-    ) -> None:
-        self.score, self.tokenizer, self.settings = score, tokenizer, settings
-        self.language_model, self.device, self.max_tokens = language_model, device, max_tokens
+    score: Score
+    tokenizer: Tokenizer
+    settings: ContextSettings
+    language_model: BiGRU | None
+    device: torch.device
+    max_tokens: int
 
     def fill(
         self, ids: torch.Tensor, mask: torch.Tensor, phrases: Occurrences, random: torch.Generator

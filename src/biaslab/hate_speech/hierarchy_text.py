@@ -3,7 +3,7 @@
 Blue phrases speak against the positive class, red ones for it; one scale serves all that is shown together.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -28,18 +28,6 @@ class Explained:
     hierarchy: Hierarchy
     score: float  # s(x), positive when the sentence is classified as positive
     title: str = ""
-
-    @classmethod
-    def of(
-        cls,
-        words: Sequence[str],
-        hierarchy: Hierarchy,
-        score: float,
-        title: str = "",
-        mask: Callable[[str], str] = str,
-    ) -> "Explained":
-        """Return the explanation with its words masked."""
-        return cls([mask(word) for word in words], hierarchy, score, title)
 
     def rows(self) -> list[list[Phrase]]:
         """Return the phrases line by line: the words, each height of the tree, and the sentence with s(x)."""

@@ -1,163 +1,92 @@
 """The tables and figures of the area."""
 
-from biaslab.run.area import FIGURE, TABLE, UNIT, Item
+from biaslab.run.area import ALL, FIGURE, TABLE, UNIT, Item
 
 _REPORT = "biaslab.hate_speech.report"
 
+
+def _table(stem: str, label: str, make: str, *files: str, caption: str = "", per: str = ALL) -> Item:
+    return Item(stem, TABLE, label, f"{_REPORT}.{make}", files, per, f"hate_{caption or stem}")
+
+
+def _figure(stem: str, label: str, make: str, *files: str, caption: str = "", per: str = ALL) -> Item:
+    return Item(stem, FIGURE, label, f"{_REPORT}.{make}", files, per, f"hate_{caption or stem}")
+
+
 ITEMS = (
-    Item(
-        "corpora",
-        TABLE,
-        "Corpora, and what was cut",
-        f"{_REPORT}.tables:corpora",
-        ("corpus.tsv",),
-        caption="hate_corpora",
-    ),
-    Item(
+    _table("corpora", "Corpora, and what was cut", "tables:corpora", "corpus.tsv"),
+    _table(
         "table1_performance",
-        TABLE,
         "Table 1: performance",
-        f"{_REPORT}.tables:performance",
-        ("metrics.tsv",),
-        caption="hate_performance",
+        "tables:performance",
+        "metrics.tsv",
+        caption="performance",
     ),
-    Item(
-        "differences",
-        TABLE,
-        "Differences from the baseline",
-        f"{_REPORT}.tables:differences",
-        ("differences.tsv",),
-        caption="hate_differences",
-    ),
-    Item(
+    _table("differences", "Differences from the baseline", "tables:differences", "differences.tsv"),
+    _table(
         "table2_word_importance",
-        TABLE,
         "Table 2: word importance",
-        f"{_REPORT}.words:word_importance",
-        ("importance.tsv",),
+        "words:word_importance",
+        "importance.tsv",
+        caption="word_importance",
         per=UNIT,
-        caption="hate_word_importance",
     ),
-    Item(
+    _table(
         "table3_4_identifiers",
-        TABLE,
         "Tables 3 and 4: group identifiers",
-        f"{_REPORT}.words:identifiers",
-        ("linear_weights.tsv",),
-        caption="hate_identifiers",
+        "words:identifiers",
+        "linear_weights.tsv",
+        caption="identifiers",
     ),
-    Item(
-        "table5_transfer",
-        TABLE,
-        "Table 5: other corpora",
-        f"{_REPORT}.tables:transfer",
-        ("metrics.tsv",),
-        caption="hate_transfer",
-    ),
-    Item(
-        "table6_cost",
-        TABLE,
-        "Table 6: cost",
-        f"{_REPORT}.tables:cost",
-        ("cost.tsv",),
-        caption="hate_cost",
-    ),
-    Item(
-        "splits",
-        TABLE,
-        "Labels, splits and features",
-        f"{_REPORT}.tables:splits",
-        ("linear.tsv",),
-        caption="hate_splits",
-    ),
-    Item(
-        "identity",
-        TABLE,
-        "Single identifiers",
-        f"{_REPORT}.probes:identity",
-        ("identity.tsv",),
-        caption="hate_identity",
-    ),
-    Item(
-        "hatecheck",
-        TABLE,
-        "HateCheck by functionality",
-        f"{_REPORT}.probes:hatecheck",
-        ("functionalities.tsv",),
-        caption="hate_hatecheck",
-    ),
-    Item(
-        "attributions",
-        TABLE,
-        "Importance of identifiers",
-        f"{_REPORT}.explanations:attributions",
-        ("attributions.tsv",),
-        caption="hate_attributions",
-    ),
-    Item(
-        "faithfulness",
-        TABLE,
-        "Faithfulness of explanations",
-        f"{_REPORT}.explanations:faithfulness",
-        ("faithfulness.tsv",),
-        caption="hate_faithfulness",
-    ),
-    Item(
-        "held_out",
-        TABLE,
-        "Identifiers that were not regularized",
-        f"{_REPORT}.held_out:held_out",
-        ("held_out.tsv",),
-        caption="hate_held_out",
-    ),
-    Item(
+    _table("table5_transfer", "Table 5: other corpora", "tables:transfer", "metrics.tsv", caption="transfer"),
+    _table("table6_cost", "Table 6: cost", "tables:cost", "cost.tsv", caption="cost"),
+    _table("splits", "Labels, splits and features", "tables:splits", "linear.tsv"),
+    _table("identity", "Single identifiers", "probes:identity", "identity.tsv"),
+    _table("hatecheck", "HateCheck by functionality", "probes:hatecheck", "functionalities.tsv"),
+    _table("attributions", "Importance of identifiers", "explanations:attributions", "attributions.tsv"),
+    _table("faithfulness", "Faithfulness of explanations", "explanations:faithfulness", "faithfulness.tsv"),
+    _table("held_out", "Identifiers that were not regularized", "held_out:held_out", "held_out.tsv"),
+    _table(
         "ablation",
-        TABLE,
         "What each published quirk is worth",
-        f"{_REPORT}.explanations:ablation",
-        ("metrics.tsv", "attributions.tsv"),
-        caption="hate_ablation",
+        "explanations:ablation",
+        "metrics.tsv",
+        "attributions.tsv",
     ),
-    Item(
+    _figure(
         "figure2_removal",
-        FIGURE,
         "Figure 2: removal of identifiers",
-        f"{_REPORT}.figures:draw_removal",
-        ("removal.tsv",),
-        caption="hate_removal",
+        "figures:draw_removal",
+        "removal.tsv",
+        caption="removal",
     ),
-    Item(
+    _figure(
         "figure3_hierarchies",
-        FIGURE,
         "Figures 3 to 5: hierarchical explanations",
-        f"{_REPORT}.hierarchies:draw_hierarchies",
-        ("hierarchies.json",),
-        caption="hate_hierarchies",
+        "hierarchies:draw_hierarchies",
+        "hierarchies.json",
+        caption="hierarchies",
     ),
-    Item(
+    _figure(
         "performance",
-        FIGURE,
         "Table 1 as a figure",
-        f"{_REPORT}.figures:draw_performance",
-        ("metrics.tsv",),
-        caption="hate_performance_figure",
+        "figures:draw_performance",
+        "metrics.tsv",
+        caption="performance_figure",
     ),
-    Item(
+    _figure(
         "false_positives",
-        FIGURE,
         "False positives by identifier",
-        f"{_REPORT}.dots:draw_false_positives",
-        ("identity.tsv",),
+        "dots:draw_false_positives",
+        "identity.tsv",
         per=UNIT,
-        caption="hate_false_positives",
     ),
-    Item(
+    _figure(
         "hatecheck",
-        FIGURE,
         "HateCheck by functionality",
-        f"{_REPORT}.dots:draw_hatecheck",
-        ("functionalities.tsv",),
+        "dots:draw_hatecheck",
+        "functionalities.tsv",
+        caption="hatecheck_figure",
         per=UNIT,
-        caption="hate_hatecheck_figure",
     ),
 )

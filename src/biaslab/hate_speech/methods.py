@@ -113,7 +113,6 @@ def _fold(name: str, words: list[str]) -> tuple[int, int] | None:
 
 
 def _spell(kind: str, alpha: float, quirks: list[str], fold: tuple[int, int] | None) -> str:
-    """Return the one name of a method."""
     base = kind if kind in PLAIN else f"{kind}-{alpha:g}"
     is_published = bool(quirks) and quirks == list(QUIRKS_OF[kind])
     words = [PUBLISHED] if is_published else list(quirks)

@@ -178,7 +178,9 @@ class _Run:
     def validate(self) -> None:
         """Score the validation sentences; keep the weights when they are the best so far."""
         loss, regularizer = self._mean_losses()
-        precision, recall, f1 = _scores(self._model, self._data)
+        data = self._data
+        predicted = predict(self._model, data.validation, data.tokenizer.pad) > 0
+        precision, recall, f1 = precision_recall_f1(predicted, data.validation_labels)
         is_best = f1 > max(self._patience.best, 0)
         if is_best:
             self._best = {name: p.detach().clone() for name, p in self._model.named_parameters()}
@@ -235,12 +237,6 @@ class _Run:
                 f" lower the learning rate ({self._settings.learning_rate:g}) or the strength"
             )
         return loss, regularizer
-
-
-def _scores(model: torch.nn.Module, data: TrainingData) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of the positive class on the validation sentences."""
-    predicted = predict(model, data.validation, data.tokenizer.pad) > 0
-    return precision_recall_f1(predicted, data.validation_labels)
 
 
 def _check(method: Method, regularization: Regularization | None) -> None:

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import re
+from collections.abc import Collection
 
 PACKAGE = "biaslab"
 
@@ -12,7 +13,7 @@ def missing_extra(extra: str) -> str:
         return ""
     remedy = f"pip install '{PACKAGE}[{extra}]'"
     try:
-        needed = _requirements(extra)
+        needed = requirements([extra])
     except importlib.metadata.PackageNotFoundError:  # its source alone is here, to plan a run
         return f"{PACKAGE} is not installed; {remedy}"
     for name in needed:
@@ -23,7 +24,8 @@ def missing_extra(extra: str) -> str:
     return ""
 
 
-def _requirements(extra: str) -> list[str]:
-    """Return the packages of an extra."""
-    required = [text.replace("'", '"') for text in importlib.metadata.requires(PACKAGE) or []]
-    return [re.match(r"[\w.-]+", text)[0] for text in required if f'extra == "{extra}"' in text]
+def requirements(extras: Collection[str]) -> list[str]:
+    """Return the packages that some extras need; of "", those that the package always needs."""
+    required = importlib.metadata.requires(PACKAGE) or []
+    found = {line: re.search(r"extra == ['\"]([\w-]+)", line) for line in required}
+    return [re.match(r"[\w.-]+", line)[0] for line, of in found.items() if (of[1] if of else "") in extras]

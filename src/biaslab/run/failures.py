@@ -40,7 +40,9 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
             lost.setdefault(unit, []).append(reason)
         said += describe({unit: [reason] for unit in units}) or [reason]
         asks_audit |= f"{results}/{_AUDIT}" in files
-        _delete(files)
+        for file in files:
+            with contextlib.suppress(OSError):
+                Path(file).unlink()
     with contextlib.suppress(OSError):  # a full disk: the lines are said all the same
         if asks_audit:
             write_json(FILE, {FAILED: lost})
@@ -106,9 +108,3 @@ def _failed(workflow: Any) -> list[Any]:
     jobs = [job for each in workflow.scheduler.failed for job in getattr(each, "jobs", [each])]
     unfinished = [job for job in jobs if not workflow.dag.finished(job)]
     return sorted(unfinished, key=lambda job: (job.rule.name, list(map(str, job.output))))
-
-
-def _delete(files: Iterable[str]) -> None:
-    for file in files:
-        with contextlib.suppress(OSError):
-            Path(file).unlink()

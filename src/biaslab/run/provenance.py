@@ -10,6 +10,7 @@ from pathlib import Path
 
 from biaslab.core import processor
 from biaslab.core.errors import InputError
+from biaslab.run.extras import PACKAGE, requirements
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -20,8 +21,7 @@ THREAD_VARIABLES = (
 )
 
 _PACKAGE = Path(__file__).parents[1]
-_DISTRIBUTION = "biaslab"
-_EXTRAS = {"keras", "neural"}
+_EXTRAS = ("keras", "neural")
 """The extras that steps import."""
 
 
@@ -49,7 +49,6 @@ def environment() -> dict[str, object]:
 
 
 def _cpu_model() -> str:
-    """Return the processor's model name."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -61,17 +60,11 @@ def _cpu_model() -> str:
 def _package_versions() -> dict[str, str]:
     """Return the installed versions of this package and of what its steps import, extras included."""
     try:
-        required = importlib.metadata.requires(_DISTRIBUTION) or []
+        names = requirements(["", *_EXTRAS])
     except importlib.metadata.PackageNotFoundError:
         return {}
-    extras = [re.search(r"extra == ['\"]([\w-]+)", line) for line in required]
-    names = [
-        re.match(r"[\w.-]+", line)[0]
-        for line, extra in zip(required, extras, strict=True)
-        if extra is None or extra[1] in _EXTRAS
-    ]
     versions = {}
-    for name in sorted({_DISTRIBUTION, *names}):
+    for name in sorted({PACKAGE, *names}):
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

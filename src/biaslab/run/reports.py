@@ -100,7 +100,6 @@ def find(reference: str) -> Any:
 
 
 def _write(made: Made, opened: Mapping[str, Results], out: Path) -> None:
-    """Make one item and write its files."""
     units = [opened[unit.name] for unit in made.units]
     arguments = [units] if made.item.per == ALL else [units[0], *([made.test] if made.test else [])]
     make, stem = find(made.item.make), out / made.stem

@@ -9,13 +9,8 @@ from biaslab.run.area import Unit
 
 def units_to_json(units: Sequence[Unit]) -> str:
     """Return units as one line of JSON, from which `units_from_json` makes them again."""
-    return json.dumps(
-        [
-            {"name": u.name, "tests": u.tests, "options": u.options, "files": u.files, "marks": u.marks}
-            for u in units
-        ],
-        sort_keys=True,
-    )
+    names = ("name", "tests", "options", "files", "marks")
+    return json.dumps([{name: getattr(unit, name) for name in names} for unit in units], sort_keys=True)
 
 
 def units_from_json(text: str) -> list[Unit]:

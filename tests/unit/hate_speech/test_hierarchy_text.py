@@ -20,7 +20,7 @@ LEVELS = [
 
 
 def explained(words=WORDS, mask=str, title="vanilla"):
-    return Explained.of(words, Hierarchy(4, LEVELS), -1.25, title, mask)
+    return Explained([mask(word) for word in words], Hierarchy(4, LEVELS), -1.25, title)
 
 
 def shown(text, width=100, colour=None):

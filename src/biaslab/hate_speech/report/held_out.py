@@ -81,7 +81,6 @@ def _with_bounds(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _means(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over the identifiers of each corpus and method."""
     rows = []
     for (corpus, method), part in found.groupby(["corpus", "method"], sort=False):
         row = {"corpus": corpus, "method": method, "identifier": EVERY, "n": part["n"].sum()}

@@ -76,7 +76,8 @@ def _read(unit: Results) -> list[_Panel]:
     for row in read_json_rows(unit.folder / FILE, _KEYS, "explanations"):
         words = row["sentence"]
         number = numbers.setdefault(tuple(words), len(numbers) + 1)
-        explained = Explained.of(words, Hierarchy(len(words), row["levels"]), float(row["score"]), mask=mask)
+        hierarchy = Hierarchy(len(words), row["levels"])
+        explained = Explained([mask(word) for word in words], hierarchy, float(row["score"]))
         panels.append(_Panel(unit.name, number, row["method"], explained))
     return sorted(panels, key=lambda panel: panel.number)
 

@@ -5,39 +5,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
+from biaslab.hate_speech.metrics import MEASURES
 from biaslab.hate_speech.report.names import in_order
 from biaslab.hate_speech.report.summaries import stacked
 from biaslab.run.reports import Results
 
 COLUMNS = {
     "corpus": ("split", "n", "n_positive", "n_with_identifier", "n_occurrences", "n_before_cut"),
-    "linear": (
-        "model",
-        "features",
-        "label_rule",
-        "split_kind",
-        "split",
-        "set",
-        "n_train",
-        "precision",
-        "recall",
-        "f1",
-        "accuracy",
-        "macro_accuracy",
-    ),
+    "linear": ("model", "features", "label_rule", "split_kind", "split", "set", "n_train", *MEASURES),
     "linear_weights": ("term", "is_identifier", "weight", "rank", "n_features"),
     "removal": ("n_removed", "subset", "f1", "news_accuracy"),
-    "metrics": (
-        "method",
-        "seed",
-        "set",
-        "n_train",
-        "precision",
-        "recall",
-        "f1",
-        "accuracy",
-        "macro_accuracy",
-    ),
+    "metrics": ("method", "seed", "set", "n_train", *MEASURES),
     "identity": (
         "method",
         "seed",

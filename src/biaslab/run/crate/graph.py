@@ -71,7 +71,6 @@ def _new_crate() -> "ROCrate":
 
 
 def _fill_root(crate: "ROCrate", record: Record, actions: list["Entity"], audit: "Entity") -> None:
-    """Describe the crate as a whole."""
     areas = ", ".join(record.manifest["config"].get("areas", []))
     crate.name = "A run of biaslab"
     crate.description = (

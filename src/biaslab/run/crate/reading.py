@@ -56,7 +56,6 @@ def opened_run(path: Path, max_bytes: int = MAX_BYTES) -> Iterator[Run]:
 
 
 def _unpack(archive: Path, folder: Path, max_bytes: int) -> None:
-    """Write the results of an archive to a folder."""
     try:
         with zipfile.ZipFile(archive) as crate:
             for member in _members(crate, archive, max_bytes):

@@ -65,7 +65,6 @@ def find_sentences(articles: Iterator[Mapping[str, str]]) -> Candidates:
 
 
 def _articles(archive: Path) -> Iterator[Mapping[str, str]]:
-    """Yield the articles of the archive, by their names."""
     for name, data in tar_files(archive, MAX_UNPACKED_BYTES):
         if name.partition("/")[2].startswith(_FOLDER):
             yield _article(data, f"{archive}: {name}")
