@@ -59,7 +59,8 @@ def judge(
             return INCONCLUSIVE, f"{clause}; {where}, but the interval covers that too{tail}"
         return DIRECTION_ONLY, f"{clause}, but {where}{tail}"
     if _covers(found, _edge(claim)):
-        return INCONCLUSIVE, f"{clause}, though the interval covers {_goal(claim)}{tail}"
+        goal = "the published number" if _has_published_number(claim) else "both sides of the claim"
+        return INCONCLUSIVE, f"{clause}, though the interval covers {goal}{tail}"
     return NOT_REPRODUCED, clause + tail
 
 
@@ -103,9 +104,9 @@ def _judge_met(
     if claim.kind not in EXEMPT_KINDS:
         if math.isfinite(null) and meets(claim, null)[0]:
             return INCONCLUSIVE, f"{clause}, but so would a null result ({format_number(null)})"
-        if _covers(found, _other_side(claim, null)):
+        if _covers(found, null if _has_published_number(claim) else _edge(claim)):
             return INCONCLUSIVE, f"{clause}, but the interval covers both sides of the claim"
-    if _has_published_number(claim) and _is_outside(found, claim.value):
+    if _has_published_number(claim) and found.low < found.high and not _covers(found, claim.value):
         clause += ", though the published number lies outside the interval"
     if doubts:
         return DIRECTION_ONLY, f"{clause}, but {'; '.join(doubts)}"
@@ -117,21 +118,12 @@ def _has_published_number(claim: Claim) -> bool:
     return claim.kind in ("value", "count")
 
 
-def _other_side(claim: Claim, null: float) -> float:
-    """Return the number that the interval of a met claim must not cover."""
-    return null if _has_published_number(claim) else _edge(claim)
-
-
 def _edge(claim: Claim) -> float:
     """Return the published number, or the number at which a claim about a bound or a sign turns."""
     if claim.kind == "sign":
         return 0.0
     slack = {"at_least": -claim.tolerance, "at_most": claim.tolerance}.get(claim.kind, 0.0)
     return claim.value + slack
-
-
-def _goal(claim: Claim) -> str:
-    return "the published number" if _has_published_number(claim) else "both sides of the claim"
 
 
 def _is_beyond(claim: Claim, found: Estimate, null: float) -> bool:
@@ -144,10 +136,6 @@ def _is_beyond(claim: Claim, found: Estimate, null: float) -> bool:
 def _covers(found: Estimate, number: float) -> bool:
     """Return whether an interval of some width has a number inside; one of no width says nothing."""
     return found.low < found.high and found.low <= number <= found.high
-
-
-def _is_outside(found: Estimate, number: float) -> bool:
-    return found.low < found.high and not found.low <= number <= found.high
 
 
 def _is_within(gap: float, tolerance: float) -> bool:

@@ -19,8 +19,8 @@ def count_work(
     """Return how many tokens each method reads in a step, on average over a pass over the sentences.
 
     A sentence is read once for the classification loss, and for each regularized identifier in it twice in
-    every context: with the identifier and without. Equal sentences count each time, padding does not. Columns
-    method, n_steps (of a pass), tokens_per_step, ratio (to the first method).
+    every context: with the identifier and without. Equal sentences count each time, padding does not. The
+    ratio is that to the first method.
     """
     n_steps = -(-len(tokens) // batch_size)
     rows = []

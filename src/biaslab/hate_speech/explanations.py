@@ -116,32 +116,24 @@ def explain_words(
     language_model: BiGRU | None = None,
     seed: int = 1,
     max_tokens: int = MAX_TOKENS,
-    n_done: int = 0,
-    progress: Callable[[pd.DataFrame, int], None] = lambda part, n_done: None,
 ) -> pd.DataFrame:
     """Explain every whole word of many sentences, without dropout.
 
     Sentences are taken by length, in chunks that depend on `rows` and `max_tokens` alone, and every sentence
-    has a random stream of its own. So a run that was killed goes on to the same bytes: keep what `progress`
-    was given, and pass the last number of sentences as `n_done`.
+    has a random stream of its own. A forward pass has `max_tokens`, but for a phrase that alone has more.
 
     Columns row (as in `rows`), position (number of the word in its sentence), word (its pieces, joined) and
-    phi (float64), sorted by row and position; without the sentences finished before. A radius above 0 needs a
-    language model. A forward pass has `max_tokens`, but for a phrase that alone has more.
+    phi (float64), sorted by row and position. A radius above 0 needs a language model.
     """
     rows = np.asarray(rows, np.int64)
     rows = rows[np.argsort(tokens.lengths[rows], kind="stable")]
     per_token = 2 * settings.n_contexts
     parts = [_table([], [], [])]
+    device = _device(model)
+    explainer = _Explainer(partial(score_of, model), tokenizer, settings, language_model, device, max_tokens)
     with evaluating(model), torch.no_grad():
         for begin, stop in _chunks(tokens.lengths[rows], per_token, max_tokens):
-            if stop <= n_done:
-                continue
-            explainer = _Explainer(
-                partial(score_of, model), tokenizer, settings, language_model, _device(model), max_tokens
-            )
             parts.append(_explain_chunk(explainer, tokens, rows[begin:stop], seed))
-            progress(parts[-1], stop)
     table = pd.concat(parts, ignore_index=True)
     return table.sort_values(["row", "position"], kind="stable", ignore_index=True)
 

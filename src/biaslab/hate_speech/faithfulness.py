@@ -12,7 +12,7 @@ averaged over r of several sizes, shares of the words of a sentence rounded up (
 perturbation curve). Rankings at random are the null: an explanation that says nothing does no better.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,13 +41,8 @@ def faithfulness(
     n_random: int = 5,
     seed: int = 1,
     max_tokens: int = MAX_TOKENS,
-    progress: Callable[[int, int], None] = lambda n_done, n: None,
 ) -> pd.DataFrame:
-    """Measure the comprehensiveness and sufficiency of attributions by `explanations.explain_words`.
-
-    The model is asked without dropout. By row: row, n_words, and comprehensiveness, comprehensiveness_random,
-    sufficiency, sufficiency_random, each in [-1, 1].
-    """
+    """Measure the comprehensiveness and sufficiency, in [-1, 1], of attributions by `explain_words`."""
     if not shares or not all(0 < share <= 1 for share in shares):
         raise InputError(f"shares: {list(shares)}: give parts of the words, each above 0 and 1 at most")
     if n_random < 1:
@@ -55,7 +50,7 @@ def faithfulness(
     rows, phi = _by_sentence(tokens, attributions)
     classifier = _Classifier(model, *tokens.padded(rows, pad), pad, max_tokens)
     sentences = np.arange(len(rows))
-    whole = classifier.scores(sentences, classifier.mask, lambda n_done, n: None)
+    whole = classifier.scores(sentences, classifier.mask)
     sign = np.where(whole > 0, 1, -1)
     rankings = [
         _rankings(phi[i] * sign[i], stream(seed, "faithfulness", int(row)), n_random)
@@ -67,7 +62,7 @@ def faithfulness(
     ]
     n_variants = (1 + n_random) * len(shares) * 2
     scores = classifier.scores(
-        np.repeat(sentences, n_variants), np.concatenate([classifier.mask[:0], *attended]), progress
+        np.repeat(sentences, n_variants), np.concatenate([classifier.mask[:0], *attended])
     ).reshape(len(rows), 1 + n_random, len(shares), 2)
     falls = expit(np.abs(whole))[:, None, None, None] - expit(sign[:, None, None, None] * scores)
     means = falls.mean(axis=2)  # over the shares: (n, rankings, {without, only})
@@ -126,12 +121,10 @@ class _Classifier:
     pad: int
     max_tokens: int
 
-    def scores(
-        self, sentences: np.ndarray, attended: np.ndarray, progress: Callable[[int, int], None]
-    ) -> np.ndarray:
+    def scores(self, sentences: np.ndarray, attended: np.ndarray) -> np.ndarray:
         """Return s of each row of `attended`, (rows, L) bool, in the sentence of that number, float64."""
         scores = np.empty(len(sentences))
-        device, n_done = next(self.model.parameters()).device, 0
+        device = next(self.model.parameters()).device
         with evaluating(self.model), torch.no_grad():
             for batch in batches_by_length(self.mask.sum(axis=1)[sentences], self.max_tokens):
                 rows = sentences[batch]
@@ -140,6 +133,4 @@ class _Classifier:
                 shown = np.where(visible, self.ids[rows, :length], self.pad)
                 found = score(self.model, *(torch.as_tensor(a, device=device) for a in (shown, visible)))
                 scores[batch] = found.double().cpu().numpy()
-                n_done += len(batch)
-                progress(n_done, len(sentences))
         return scores

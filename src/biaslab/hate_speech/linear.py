@@ -65,8 +65,8 @@ def fit_linear(
 ) -> Linear:
     """Fit logistic regression to a bag of words: one of `FEATURES` of `documents`, labels (n,) 1 or 0.
 
-    The weight of a negative text in the loss, where a positive one has 1, is 0.1 for GHC and 0.125 for
-    Stormfront (Section A.3). Equal arguments give the same classifier at any number of threads.
+    A negative text has `negative_weight` in the loss where a positive one has 1; the paper's is 0.1 for GHC
+    and 0.125 for Stormfront (Section A.3). Equal arguments give the same classifier at any number of threads.
     """
     vectorizer = _vectorizer(features)
     try:

@@ -45,13 +45,11 @@ def measure(scores: ArrayLike, labels: ArrayLike, identifiers: ArrayLike | None 
     found = (math.nan,) * 3
     if labels.any():
         found = precision_recall_f1(predicted, labels)
-    return Metrics(
-        len(labels),
-        int(labels.sum()),
-        *found,
-        float(is_right.mean()),
-        math.nan if identifiers is None else _macro_accuracy(is_right, identifiers),
-    )
+    macro_accuracy = math.nan
+    if identifiers is not None:
+        right = pd.Series(is_right, dtype=np.float64).groupby(np.asarray(identifiers))
+        macro_accuracy = float(right.mean().mean())
+    return Metrics(len(labels), int(labels.sum()), *found, float(is_right.mean()), macro_accuracy)
 
 
 def check_scored(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -70,7 +68,3 @@ def check_scored(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.n
         if is_bad.any():
             raise InputError(f"text {np.flatnonzero(is_bad)[0] + 1}: {what}")
     return scores, labels.astype(bool)
-
-
-def _macro_accuracy(is_right: np.ndarray, identifiers: ArrayLike) -> float:
-    return float(pd.Series(is_right, dtype=np.float64).groupby(np.asarray(identifiers)).mean().mean())

@@ -83,7 +83,7 @@ class Objective:
             )
 
     def backward(self, step: int) -> tuple[float, float]:
-        """Add the gradient of a step's loss; return that loss and, without its factor α, what is added to it.
+        """Add the gradient of a step's loss L; return L' and, without its factor α, what is added to it.
 
         All random numbers follow from the seed and the step: a step can be taken without those before.
         """

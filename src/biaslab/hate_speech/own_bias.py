@@ -112,9 +112,7 @@ def fill_templates(templates: Sequence[str], words: Sequence[str]) -> list[str]:
 def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[str]) -> pd.DataFrame:
     """Return what a classifier makes of each word in t templates, by the logits of `fill_templates`.
 
-    Columns: word, is_identifier, n (templates), mean, low and high of the probability of the positive class,
-    difference (of the mean from that of the neutral words) and n_positive. The identifiers, the highest mean
-    first, come before the neutral words.
+    The identifiers, the one with the highest mean probability first, come before the neutral words.
     """
     words = [*terms, *neutral]
     p = expit(np.asarray(scores, np.float64)).reshape(-1, len(words))

@@ -74,7 +74,7 @@ def language_model_of(
     seed: int,
     progress: Callable[[int, int], None] = lambda done, n: None,
 ) -> BiGRU:
-    """Train the language model that samples contexts, on two texts at least like those that are explained."""
+    """Train the language model that samples contexts, on texts (two at least) like those to be explained."""
     n_validation = max(1, round(VALIDATION_SHARE * len(texts)))
     if n_validation >= len(texts):
         raise InputError("a language model needs two texts at least; give more of them")

@@ -7,7 +7,7 @@ difference.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -59,7 +59,6 @@ def removal_curve(
     negative_weight: float,
     seed: int,
     n_subsets: int = N_SUBSETS,
-    progress: Callable[[], None] = lambda: None,
 ) -> pd.DataFrame:
     """Return F1 on `test` and accuracy on `news` when k identifiers are removed, for every k.
 
@@ -82,7 +81,6 @@ def removal_curve(
                 for other, part in zip(others, (test, news), strict=True)
             )
             rows.append((n_removed, subset, on_test.precision, on_test.recall, on_test.f1, *on_news[-2:]))
-            progress()
     names = "n_removed", "subset", "precision", "recall", "f1", "news_accuracy", "news_macro_accuracy"
     return pd.DataFrame(rows, columns=names)
 

@@ -82,15 +82,13 @@ def train(
     checkpoint: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """Train a classifier; it has the weights of its best validation afterwards.
+    """Train a classifier; it has the weights of its best validation, or its last where no F1 is above 0.
 
     Methods that remove or explain words need `regularization`. Equal seeds give equal weights on one type of
     machine with one number of threads. A `checkpoint` is written at every validation, and gone on from when
     it is there. It stays: who asked for it may remove it once the model is saved. `progress` is told after
-    every step how many are done, and all that may follow.
-
-    The result has `COLUMNS`. A model has the weights of none of the validations, but its last ones, where no
-    F1 is above zero.
+    every step how many are done, and all that may follow. The history that is returned has the columns
+    `COLUMNS`.
     """
     _check(method, regularization)
     model.to(device)

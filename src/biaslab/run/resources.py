@@ -51,10 +51,7 @@ ONCE = Work("job", 1)
 
 
 def read_jobs(results: Path, areas: Sequence[Area], config: Mapping[str, Any]) -> pd.DataFrame:
-    """Read what every job of a run took from ``benchmarks`` in its results.
-
-    A row a job: area, unit, rule, work and count (see `Work`), seconds (wall clock), core_seconds, memory_mb.
-    """
+    """Read what every job of a run took from ``benchmarks`` in its results; seconds are of wall clock."""
     folder = results / "benchmarks"
     loads = {area.name: _workload(area) for area in areas if area.workload}
     settings = {name: load.settings(config) for name, load in loads.items()}

@@ -385,33 +385,6 @@ def test_contexts_of_a_sentence_do_not_depend_on_the_others(model, tokens, token
     assert (other["phi"] != alone["phi"]).any()
 
 
-def test_a_killed_explanation_goes_on_to_the_same_bytes(model, tokens, tokenizer, language_model):
-    parts = []
-
-    def explain(n_done, progress):
-        return explain_words(
-            model,
-            tokens,
-            [0, 1, 2, 3, 4],
-            SOC,
-            tokenizer,
-            language_model=language_model,
-            max_tokens=3000,
-            n_done=n_done,
-            progress=progress,
-        )
-
-    whole = explain(0, lambda part, n: parts.append((part, n)))
-    assert [n for _, n in parts] == sorted(n for _, n in parts)
-    assert parts[-1][1] == 5
-    assert 1 < len(parts) < 5
-    for stopped in range(len(parts)):
-        done = [part for part, _ in parts[: stopped + 1]]
-        rest = explain(parts[stopped][1], lambda part, n: None)
-        joined = pd.concat([*done, rest]).sort_values(["row", "position"], kind="stable", ignore_index=True)
-        assert joined.equals(whole)
-
-
 def test_nothing_to_explain_is_an_empty_table(model, tokens, tokenizer):
     table = explain_words(model, tokens, [], OC, tokenizer)
     assert table.columns.tolist() == ["row", "position", "word", "phi"]

@@ -173,10 +173,6 @@ def test_equal_seeds_give_equal_nulls(linear, tokens, tokenizer):
     measure = partial(faithfulness, linear, tokens, attributions, tokenizer.pad)
     assert measure(seed=1).equals(measure(seed=1))
     assert (measure(seed=1)["sufficiency_random"] != measure(seed=2)["sufficiency_random"]).any()
-    seen = []
-    measure(max_tokens=200, progress=lambda n_done, n: seen.append((n_done, n)))
-    assert seen[-1] == (2 * 6 * 3 * 2, 2 * 6 * 3 * 2)
-    assert len(seen) > 1
 
 
 def test_nothing_to_measure_is_an_empty_table(linear, tokens, tokenizer):

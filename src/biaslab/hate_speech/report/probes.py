@@ -63,11 +63,7 @@ def identity(units: Sequence[Results]) -> Table:
 
 
 def identity_rates(identities: pd.DataFrame) -> pd.DataFrame:
-    """Average what is measured for each identifier, and for `EVERY` the means that each seed has over all.
-
-    Columns corpus, set, measure, identifier, method, and those of `rates`. What is missing for all is left
-    out.
-    """
+    """Average what is measured for each identifier, and for `EVERY` the means that each seed has over all."""
     plain = of_methods(identities, is_plain)
     keys, parts = ["corpus", "set", "measure", "identifier", "method"], []
     for measure in IDENTITY:
@@ -76,7 +72,8 @@ def identity_rates(identities: pd.DataFrame) -> pd.DataFrame:
         if measure != RATE:
             own = own.assign(ci_low=float("nan"), ci_high=float("nan"))
         means = own.groupby([*keys[:3], "method", "seed"], sort=False)["value"].mean().reset_index()
-        parts += [rates(own, keys, "value"), rates(_without_interval(means, "identifier"), keys, "value")]
+        means = means.assign(identifier=EVERY, ci_low=float("nan"), ci_high=float("nan"))
+        parts += [rates(own, keys, "value"), rates(means, keys, "value")]
     found = stacked(parts)
     return together(found, ["corpus", "set", "measure"])
 
@@ -119,10 +116,6 @@ def _pooled(cases: pd.DataFrame, name: str) -> pd.DataFrame:
     ends = [share_interval(int(k), int(n)) for k, n in zip(sums["passed"], sums["n"], strict=True)]
     sums[["ci_low", "ci_high"]] = pd.DataFrame(ends, index=sums.index, columns=["ci_low", "ci_high"])
     return sums.assign(rate=sums["passed"] / sums["n"], functionality=name).reset_index()
-
-
-def _without_interval(means: pd.DataFrame, column: str) -> pd.DataFrame:
-    return means.assign(**{column: EVERY}, ci_low=float("nan"), ci_high=float("nan"))
 
 
 def _wide(data: pd.DataFrame, heads: Mapping[str, str]) -> pd.DataFrame:

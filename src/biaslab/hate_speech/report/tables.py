@@ -219,7 +219,6 @@ def corpora(units: Sequence[Results]) -> Table:
 
 
 def _show(data: pd.DataFrame, forms: Mapping[str, str], templates: Mapping[str, str]) -> pd.DataFrame:
-    """Return the text of a table by method, as of `_texts`."""
     return _texts(data.assign(title=data["method"].map(title)), forms, templates)
 
 
