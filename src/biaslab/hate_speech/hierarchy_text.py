@@ -79,15 +79,6 @@ def to_terminal(explained: Explained, scale: float | None = None, width: int = 1
     return text
 
 
-def legend(scale: float) -> Text:
-    """Return the line that explains the colours of `to_terminal`."""
-    ends = {-scale: f" {-scale:.2f} ", 0.0: " 0 ", scale: f" {scale:+.2f} "}
-    text = Text("importance φ: against ")
-    for phi, label in ends.items():
-        text.append(label, _style(phi, scale))
-    return text.append(" for the positive class")
-
-
 def to_html(explained: Sequence[Explained], heading: str) -> str:
     """Return a page with explanations on one scale; all text is escaped, nothing is fetched."""
     scale = scale_of(explained)

@@ -17,7 +17,6 @@ from biaslab.core.stats import share_interval
 from biaslab.hate_speech.identity_metrics import auc, identity_table
 from biaslab.hate_speech.metrics import measure
 
-DATA, NEWS = "data", "news"
 ANY, NONE = "(any)", "(none)"
 """Rows for the texts that hold an identifier, whichever, and for those that hold none."""
 BLANK = "{}"

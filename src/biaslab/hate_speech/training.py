@@ -34,8 +34,6 @@ from biaslab.text.encoder import predict
 from biaslab.text.scores import precision_recall_f1
 from biaslab.text.tokens import Tokenizer, Tokens
 
-__all__ = ["Regularization", "TrainingData", "TrainingSettings", "train"]
-
 COLUMNS = (
     "step",
     "epoch",

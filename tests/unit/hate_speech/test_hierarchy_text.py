@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from biaslab.hate_speech.hierarchy import Hierarchy
-from biaslab.hate_speech.hierarchy_text import Explained, colours, legend, scale_of, to_html, to_terminal
+from biaslab.hate_speech.hierarchy_text import Explained, colours, scale_of, to_html, to_terminal
 from pages import Page
 
 WORDS = ["the", "baker", "never", "pays"]
@@ -101,10 +101,6 @@ def test_a_sentence_wider_than_the_terminal_goes_on_below():
     ]
     narrow = shown(to_terminal(explained(), width=1)).splitlines()
     assert [line.split() for line in narrow[1:-1:3]] == [[word] for word in WORDS]
-
-
-def test_the_legend_names_both_ends():
-    assert legend(2.5).plain == "importance φ: against  -2.50  0  +2.50  for the positive class"
 
 
 def test_words_are_masked_before_they_are_shown():
