@@ -5,6 +5,7 @@ data and initial weights, so the differences within a seed are what is tested.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -50,7 +51,9 @@ def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Difference:
     return Difference(n, mean, *mean_interval(differences), p_value, n_higher)
 
 
-def paired_differences(metrics: pd.DataFrame, baseline: str) -> pd.DataFrame:
+def paired_differences(
+    metrics: pd.DataFrame, baseline: str, measures: Sequence[str] = MEASURES
+) -> pd.DataFrame:
     """Return the differences of all methods from one, on every set of texts and in every measure.
 
     `metrics` has one row for each method, seed and set. The result has columns method, baseline, set, measure
@@ -64,22 +67,22 @@ def paired_differences(metrics: pd.DataFrame, baseline: str) -> pd.DataFrame:
     if len(twice):
         names = ", ".join(f"{key} {twice.iloc[0][key]}" for key in keys)
         raise InputError(f"two rows of metrics for {names}; leave one")
-    by_seed = metrics.set_index(keys)[list(MEASURES)].unstack("seed")
+    by_seed = metrics.set_index(keys)[list(measures)].unstack("seed")
     rows = [
         (method, baseline, texts, name, *difference)
         for method in methods[methods != baseline]
         for texts in metrics["set"].unique()
-        for name, difference in _differences(by_seed, method, baseline, texts)
+        for name, difference in _differences(by_seed, method, baseline, texts, measures)
         if difference.n_seeds
     ]
     return pd.DataFrame(rows, columns=["method", "baseline", "set", "measure", *Difference._fields])
 
 
 def _differences(
-    by_seed: pd.DataFrame, method: str, baseline: str, texts: str
+    by_seed: pd.DataFrame, method: str, baseline: str, texts: str, measures: Sequence[str]
 ) -> list[tuple[str, Difference]]:
     """Return the differences on one set in every measure; none where a method was not measured on it."""
     if not {(method, texts), (baseline, texts)} <= set(by_seed.index):
         return []
     one, other = by_seed.loc[(method, texts)], by_seed.loc[(baseline, texts)]
-    return [(name, paired_difference(one[name], other[name])) for name in MEASURES]
+    return [(name, paired_difference(one[name], other[name])) for name in measures]

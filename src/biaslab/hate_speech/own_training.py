@@ -22,7 +22,6 @@ from biaslab.hate_speech.adapters import MAX_LENGTH, REMOVED, TRAINING_FILE
 from biaslab.hate_speech.identity_metrics import holding
 from biaslab.hate_speech.methods import SOC, Method
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
-from biaslab.run.provenance import sha256_file
 from biaslab.text import splits
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder, save_classifier
 from biaslab.text.identifiers import Identifiers, identifier_ids
@@ -201,7 +200,10 @@ def _counts(data: TrainingData, name: str, ids: dict[str, int]) -> dict[str, Any
 
 def _digest_of_file(path: Path) -> str:
     """Return the SHA-256 of a file; "" when there is none, which is for the loading of the encoder to say."""
-    return sha256_file(path) if path.is_file() else ""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _check_folder(path: Path, description: dict[str, Any]) -> bool:
