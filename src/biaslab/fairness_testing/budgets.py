@@ -45,11 +45,7 @@ class Effort:
 def compare(case: Case, schema: Schema, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Let every tester but costly ones spend equal budgets, and describe what it found.
 
-    Returns
-    -------
-    budgets, suites : pandas.DataFrame
-        Columns `names.COLUMNS`. The suites are the finds of the largest budget, and rows of the data beside
-        them (tester ``data``).
+    The suites are the finds of the largest budget, and rows of the data beside them (tester ``data``).
     """
     names = {"classifier": case.classifier, "protected": case.attribute}
     space = suites.Space.of(schema, case.subject.free)
@@ -82,14 +78,8 @@ def compared() -> Iterator[tuple[Tester, str]]:
 def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Effort) -> Trail:
     """Return what a tester visits until its queries are spent, walking from each seed before the next one.
 
-    Who runs out of seeds takes them again, with other random numbers.
-
-    Parameters
-    ----------
-    case : Case
-        Its seeds are taken in an order that the seed of the run decides, the same for all testers.
-    budget : int
-        Model queries; a visit that would exceed them is left out.
+    Who runs out of seeds takes them again, with other random numbers. The seed of the run decides the order
+    of the seeds, the same for all testers. A visit that would exceed the budget of model queries is left out.
     """
     visited, n_queries = [], 0
     for trail in _search(_task(case, tester, budget, effort), tester, mode, case.published_bounds):

@@ -64,24 +64,13 @@ class Plan:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a tester tried, and how it ended.
+    """What a tester tried, and how it ended."""
 
-    Attributes
-    ----------
-    trail : Trail
-        All of both phases.
-    n_seeds : int
-        Seeds searched from.
-    starts : (n, d) int32 or None
-        The sample that each seed of the trail is, where a tester keeps to its numbers.
-    stopped : str
-        Which limit ended it before all seeds were taken; empty where none did.
-    """
-
-    trail: Trail
+    trail: Trail  # all of both phases
     n_seeds: int
+    # (n, d) int32: the sample that each seed is, where a tester keeps to its numbers.
     starts: np.ndarray | None
-    stopped: str
+    stopped: str  # which limit ended it before all seeds were taken; empty where none did
 
 
 def search(subject: Subject, X: np.ndarray, plan: Plan) -> Outcome:
@@ -89,11 +78,6 @@ def search(subject: Subject, X: np.ndarray, plan: Plan) -> Outcome:
 
     The limits are looked at after every `CHUNK_SEEDS` seeds, if the tester can be cut. Without a time limit,
     the outcome is the same in every run.
-
-    Parameters
-    ----------
-    X : (N, d) int32
-        The data.
     """
     tester = find_tester(plan.tester)
     task = _task(subject, X, plan, tester)
@@ -115,12 +99,8 @@ def search(subject: Subject, X: np.ndarray, plan: Plan) -> Outcome:
 def summarize(subject: Subject, X: np.ndarray, plan: Plan, outcome: Outcome) -> dict[str, object]:
     """Count what was found, and measure how fair the classifier is in the domain and on the data.
 
-    Returns
-    -------
-    dict
-        tester, mode, n_seeds, n_samples and n_discriminatory (different ones), share (of the samples),
-        n_queries, n_uniform, uniform_share (of uniform samples that are discriminatory), ci_low, ci_high
-        (95%), data_share (of the rows of the data), stopped.
+    ``share`` is one of the different samples, ``data_share`` of the rows of the data; ``ci_low`` and
+    ``ci_high`` are the 95% interval of ``uniform_share``, of discriminatory ones among uniform samples.
     """
     counts = trails.count(outcome.trail, subject.protected)
     share, low, high = random_search.uniform_fairness(subject, n=N_UNIFORM, seed=plan.seed)
@@ -144,12 +124,8 @@ def summarize(subject: Subject, X: np.ndarray, plan: Plan, outcome: Outcome) -> 
 def found_pairs(subject: Subject, outcome: Outcome, schema: Schema) -> pd.DataFrame:
     """Show every different discriminatory sample with another member of its pair.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A text column for each attribute, in the words of the schema; other_value, what the other member has
-        in place of the protected value; label and other_label, what the classifier calls the two; outside,
-        whether the sample is outside the domain (yes or no).
+    After a text column for each attribute come other_value, what the other member has in place of the
+    protected value, the labels of both, and whether the sample is outside the domain.
     """
     X = trails.distinct_discriminatory(outcome.trail, subject.protected)
     others, labels, other_labels = find_partners(subject, X)
@@ -165,13 +141,9 @@ def found_pairs(subject: Subject, outcome: Outcome, schema: Schema) -> pd.DataFr
 
 
 def changed_attributes(subject: Subject, outcome: Outcome) -> pd.DataFrame:
-    """Say how often each attribute differs between a discriminatory sample and the seed that led to it.
+    """Return the share of different discriminatory samples that differ from their seed, for each attribute.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns attribute (all but the protected ones) and share (of the different discriminatory samples),
-        the most frequent first; no rows where the tester does not keep to the numbers of its seeds.
+    The most frequent comes first; no rows where the tester does not keep to the numbers of its seeds.
     """
     columns = subject.free
     found = trails.first_visits(outcome.trail, subject.protected)[1]

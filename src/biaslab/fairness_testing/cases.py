@@ -26,27 +26,15 @@ NETWORK, DATA, SUMMARY = "network.npz", "data.npz", "classifiers.tsv"
 
 @dataclass(frozen=True)
 class Case:
-    """A classifier and what may vary within a pair of samples.
-
-    Attributes
-    ----------
-    classifier, attribute : str
-        Their names; the attribute is the protected one, or several with commas between.
-    subject : Subject
-    X : (N, d) int32
-        The data.
-    seeds : (n, d) int32
-        Rows of the data that searches start from.
-    published_bounds : tuple of two int, optional
-        First and last value of the protected attribute in the authors' code, where they are not those of its
-        domain.
-    """
+    """A classifier and what may vary within a pair of samples."""
 
     classifier: str
-    attribute: str
+    attribute: str  # the protected one, or several with commas between
     subject: Subject
-    X: np.ndarray
-    seeds: np.ndarray
+    X: np.ndarray  # (N, d) int32, the data
+    seeds: np.ndarray  # (n, d) int32, rows of the data that searches start from
+    # First and last value of the protected attribute in the authors' code, where they are not those of its
+    # domain.
     published_bounds: tuple[int, int] | None = None
 
 
@@ -61,21 +49,7 @@ def prepare(
     network: Path | None = None,
     clusters: Path | None = None,
 ) -> None:
-    """Read or train a classifier, encode its data and choose the seeds.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Where `NETWORK`, `DATA` and `SUMMARY` go; its name is that of the classifier.
-    n_seeds : int
-        Seeds to choose, or as many as there are rows.
-    epochs : int
-        Passes over the data, for a network that is trained.
-    network : pathlib.Path, optional
-        The weights; without them, a network is trained.
-    clusters : pathlib.Path, optional
-        A column ``cluster`` with the cluster of each row; without it, the rows are clustered.
-    """
+    """Read or train a classifier, encode its data and choose the seeds; the folder is named like it."""
     described = load_schema(schema)
     table = read_table(data, described)
     classifier = _classifier(table, described, network, epochs, seed)
@@ -88,16 +62,8 @@ def prepare(
 def load_cases(folder: Path, schema: Path, bounds: Path | None = None, together: int = 1) -> Iterator[Case]:
     """Yield a classifier with each of its protected attributes, and with several that vary together.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        What `prepare` has filled.
-    bounds : pathlib.Path, optional
-        Another schema, whose bounds the mode ``published`` takes for those of the protected column; several
-        that vary together have their own.
-    together : int
-        The most attributes that vary together; the names of such a set are joined by commas. A set with too
-        many values is passed over.
+    `bounds` is another schema, whose bounds the mode ``published`` takes for those of the protected column;
+    several that vary together, at most `together`, have their own. A set with too many values is passed over.
     """
     described, network = load_schema(schema), load_network(folder / NETWORK)
     arrays = read_npz(folder / DATA)

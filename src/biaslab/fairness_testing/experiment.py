@@ -45,16 +45,7 @@ class Effort:
 def search_case(
     case: Case, schema: Schema, effort: Effort
 ) -> tuple[dict[str, pd.DataFrame], dict[str, np.ndarray]]:
-    """Search a case with every tester, and measure all that is measured without retraining.
-
-    Returns
-    -------
-    tables : dict of str to pandas.DataFrame
-        ``counts`` and ``curves`` (`count_finds`), ``local`` (`compare_local`), ``ablation`` (`ablate`),
-        ``fairness`` (`estimate_fairness`), ``steps`` (`show_first_steps`) and ``pairs`` (`show_pairs`).
-    found : dict of str to (n, d) int32
-        As in `count_finds`.
-    """
+    """Search a case with every tester: all tables but those of retraining, and what `count_finds` found."""
     counts, curves, found = count_finds(case, effort)
     tables = {"counts": counts, "curves": curves, "local": compare_local(case, effort)}
     tables |= {"ablation": ablate(case, effort), "fairness": estimate_fairness(case, effort)}
@@ -65,18 +56,10 @@ def search_case(
 def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, np.ndarray]]:
     """Let every tester search in every mode, several times, and count its finds (Tables IV to VI, Figure 7).
 
-    Returns
-    -------
-    counts : pandas.DataFrame
-        Columns classifier, protected, tester, mode, repetition, n_seeds, global_discriminatory (different
-        discriminatory samples of the global phase; of a tester that mixes its phases, in the published mode
-        alone, by a search of its own), n_samples, n_discriminatory, n_queries, n_outside
-        (discriminatory ones that are outside the domain, or whose partners all are).
-    curves : pandas.DataFrame
-        Columns `names.COLUMNS`: n_seeds (explored so far), n_samples, n_discriminatory, n_queries (all
-        three cumulative), of the first repetition; see `grow_from_same_seeds` for those that start shared.
-    found : dict of str to (n, d) int32
-        The discriminatory samples of each tester, of the first repetition in the mode ``published``.
+    Of a tester that mixes its phases, global_discriminatory is counted in the published mode alone, by a
+    search of its own. n_outside: discriminatory samples that are outside the domain, or whose partners all
+    are. The curves, cumulative, and the samples found, (n, d) int32 by tester in the mode ``published``, are
+    of the first repetition.
     """
     protected = case.subject.protected
     counts, curves, found = [], [], {}
@@ -108,15 +91,8 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
 def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> list[pd.DataFrame]:
     """Let the local phases start from the same samples, one after the other, and count finds (Figure 7).
 
-    Parameters
-    ----------
-    starts : (k, d) int32
-        Discriminatory samples: what the global phase of the paper's own tester found.
-
-    Returns
-    -------
-    list of pandas.DataFrame
-        The curve of every tester that is not costly, in the published mode.
+    The starts, (k, d) int32, are what the global phase of the paper's own tester found. Costly testers have
+    no curve.
     """
     task = replace(_task(case, effort, 0), seeds=starts, n_seeds=len(starts))
     curves = []
@@ -131,11 +107,7 @@ def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> list
 def ablate(case: Case, effort: Effort) -> pd.DataFrame:
     """Repair the quirks of the published code of the paper's own tester one at a time.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns classifier, protected, tester, switch (the setting that has its value of the mode ``paper``,
-        or a mode for all), repetition, global_discriminatory, n_samples, n_discriminatory.
+    ``switch`` is the setting that has its value of the mode ``paper``, or a mode for all.
     """
     effort = replace(effort, hops=effort.ablation_hops)
     rows = [
@@ -150,13 +122,7 @@ def ablate(case: Case, effort: Effort) -> pd.DataFrame:
 
 
 def variants(case: Case, tester: Tester) -> dict[str, Any]:
-    """Return the published settings, those with each field in turn as in the paper's, and the paper's.
-
-    Returns
-    -------
-    dict of str to settings
-        By the mode, or the name of the field where the two differ.
-    """
+    """Return the published settings, those with each field in turn as in the paper's, and the paper's."""
     published, paper = (tester.settings(mode, case.published_bounds) for mode in (PUBLISHED, PAPER))
     switched = {
         field.name: replace(published, **{field.name: getattr(paper, field.name)})
@@ -171,13 +137,8 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
 
     A tester that is costly has fewer seeds (`Effort.repetitions`), which share its samples
     (`Effort.explanations`), and one repetition. The others are run from these seeds with as many hops, too,
-    so that all can be compared.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `names.COLUMNS`: mean_samples and mean_discriminatory are different ones around a seed, on
-        average over the seeds. Without rows when no seed is discriminatory.
+    so that all can be compared. mean_samples and mean_discriminatory count different ones around a seed, on
+    average over the seeds.
     """
     seeds = discriminatory_rows(case, effort.local_seeds)
     costly_seeds = seeds[: effort.repetitions]
@@ -200,14 +161,7 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
 
 
 def estimate_fairness(case: Case, effort: Effort) -> pd.DataFrame:
-    """Estimate the share of the domain that is discriminatory, and measure that of the data (Table XII).
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row: classifier, protected, n_uniform, share, ci_low, ci_high (Clopper and Pearson, 95%),
-        data_share (exact, of all rows of the data), seed_share (exact, of the seeds).
-    """
+    """Estimate the share of the domain that is discriminatory, and measure that of the data (Table XII)."""
     n = effort.uniform_samples
     share, low, high = random_search.uniform_fairness(case.subject, n=n, seed=effort.seed)
     row = {"n_uniform": n, "share": share, "ci_low": low, "ci_high": high}
@@ -217,18 +171,7 @@ def estimate_fairness(case: Case, effort: Effort) -> pd.DataFrame:
 
 
 def show_pairs(case: Case, schema: Schema, found: Mapping[str, np.ndarray], n: int = 3) -> pd.DataFrame:
-    """Write discriminatory pairs of every tester in the words of the data.
-
-    Parameters
-    ----------
-    found : mapping of str to (k, d) int32
-        Discriminatory samples of each tester, as `count_finds` returns them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns classifier, protected, tester, example (from 1 on), member (1 or 2), attribute, value, label.
-    """
+    """Write discriminatory pairs of every tester in the words of the data, a row for each attribute."""
     tables = []
     for tester, samples in found.items():
         chosen = (

@@ -19,12 +19,8 @@ _WORDS = np.array(["no", "yes"], object)
 def show_first_steps(case: Case) -> pd.DataFrame:
     """Show where the global phase moves the first seeds first, and where the local one would go from there.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `names.COLUMNS`, a row for each seed and attribute, of the mode ``published`` with the bounds
-        of the domain. Where gradients say nothing, the first attribute goes up. What the local phase would
-        do is missing where the moved seed is not discriminatory.
+    Of the mode ``published`` with the bounds of the domain. Where gradients say nothing, the first attribute
+    goes up. What the local phase would do is missing where the moved seed is not discriminatory.
     """
     subject, X = case.subject, case.seeds[:N_SEEDS]
     settings = adf.TESTER.settings(PUBLISHED)

@@ -22,12 +22,7 @@ SUITE = ("nearest", "dense", "inside", "spread", "cells")
 def judge(subject: Subject, samples: Samples, schema: Schema) -> pd.DataFrame:
     """Judge every sample.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns line, label (what the classifier calls the sample), discriminatory (yes or no), n_values
-        (combinations of protected values), n_other (those that get another label), other_value and
-        other_label (of the first of these, empty where there is none), outside (of the domain, yes or no).
+    n_other of n_values combinations of protected values get another label; other_value is the first of these.
     """
     found = list(check_batches(subject, samples.X))
     labels, flips, answers = (
@@ -54,16 +49,8 @@ def summarize(
 ) -> dict[str, float]:
     """Count what is discriminatory, and describe these samples beside data.
 
-    Parameters
-    ----------
-    data : (N, d) int32, optional
-
-    Returns
-    -------
-    dict
-        n_rows and n_discriminatory_rows; n_samples and n_discriminatory (different ones but for protected
-        attributes); share of these; with data, `SUITE` of the different discriminatory ones, by
-        `suites.Reference`.
+    n_samples and n_discriminatory count samples that differ but for protected attributes. With data, (N, d)
+    int32, `SUITE` describes the different discriminatory ones, by `suites.Reference`.
     """
     X = samples.X
     is_found = are_discriminatory(subject, X)
@@ -86,15 +73,7 @@ def summarize(
 
 
 def no_all_clear(labels: np.ndarray, X: np.ndarray, schema: Schema, groups: Sequence[Sequence[str]]) -> str:
-    """Return why finding nothing in data would say little of a classifier; "" where it says something.
-
-    Parameters
-    ----------
-    labels : (n,) int
-        What the classifier calls the samples.
-    X : (n, d) int32
-        The samples.
-    """
+    """Return why finding nothing in data would say little of a classifier; "" where it says something."""
     reasons = []
     if len(X) < MIN_SAMPLES:
         reasons.append(f"there {'is one sample' if len(X) == 1 else f'are {len(X)} samples'}")

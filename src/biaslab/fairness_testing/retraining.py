@@ -69,16 +69,9 @@ DEFAULT = Settings()
 
 
 class Ensemble:
-    """A random forest, naive Bayes and another network, which vote.
+    """A random forest, naive Bayes and another network, fitted to samples (n, d) and labels (n,), which vote.
 
     Their answers do not depend on the number of threads.
-
-    Parameters
-    ----------
-    X : (n, d) int32
-        Samples.
-    y : (n,) int64
-        Their labels.
     """
 
     def __init__(self, X: np.ndarray, y: np.ndarray, seed: int) -> None:
@@ -101,19 +94,11 @@ class Ensemble:
 def added_labels(
     rule: str, subject: Subject, samples: np.ndarray, ensemble: Ensemble | None = None
 ) -> np.ndarray:
-    """Return the labels that samples are added with.
+    """Return the labels that samples, (n, d) int32, are added with, (n,) int64.
 
-    Parameters
-    ----------
-    rule : str
-        ``majority``: the network's most frequent label over all protected values; among equally frequent ones
-        that of the highest mean probability over these values. ``model``: the network's label of the sample.
-        ``ensemble``: the label that the ensemble gives the sample.
-    samples : (n, d) int32
-
-    Returns
-    -------
-    (n,) int64
+    ``majority``: the network's most frequent label over all protected values; among equally frequent ones
+    that of the highest mean probability over these values. ``model``: the network's label of the sample.
+    ``ensemble``: the label that the ensemble gives the sample.
     """
     match rule:
         case "majority":
@@ -143,18 +128,9 @@ def retrain(
 ) -> Network:
     """Retrain a network with some of the samples that a tester found (Section 4.2, RQ4).
 
-    Parameters
-    ----------
-    subject : Subject
-        Its model is the tested network, which is not changed.
-    X, y : (n, d) int32, (n,) int64
-        Its data.
-    found : (f, d) int32
-        Different discriminatory samples (`trails.distinct_discriminatory`).
-    label_rule : str
-        One of `LABEL_RULES`.
-    repetition, seed : int
-        They draw the samples that are added, whatever the rule, and the batches.
+    The repetition and the seed draw the samples that are added, whatever the label rule, and the batches.
+    `found` are different discriminatory samples, (f, d) int32; the tested network, `subject.model`, is not
+    changed.
     """
     network = subject.model
     check_training_data(X, y, network.n_classes)
@@ -199,18 +175,7 @@ def retraining_table(
 ) -> pd.DataFrame:
     """Return fairness and accuracy before and after retraining (Table XII).
 
-    Parameters
-    ----------
-    subject, X, y, found, seed, settings, ensemble
-        As in `retrain`.
-    uniform : (u, d) int32
-        Samples drawn uniformly from the domain, on which discrimination is measured.
-
-    Returns
-    -------
-    pandas.DataFrame
-        label_rule, repetition, n_added, and as parts of one before and after: accuracy, share (of the uniform
-        samples that are discriminatory) and data_share (of the rows of the data).
+    ``share`` is measured on the uniform samples, ``data_share`` on the rows of the data; see `retrain`.
     """
     before = _quality(subject, X, y, uniform)
     rows = []
@@ -261,16 +226,7 @@ def _label_counts(labels: np.ndarray, n_classes: int) -> np.ndarray:
 def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return samples and labels, followed by the samples' partners with the same labels.
 
-    Parameters
-    ----------
-    samples : (n, d) int32
-        One that was found with values outside the domain may have no partner inside.
-    labels : (n,) int64
-
-    Returns
-    -------
-    samples : (n + k, d) int32
-    labels : (n + k,) int64
+    A sample that was found with values outside the domain may have no partner inside, and then adds none.
     """
     protected, partners = subject.protected, check(subject, samples).partners
     has_partner = partners >= 0
@@ -280,12 +236,9 @@ def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> 
 
 
 def mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Generator) -> np.ndarray:
-    """Return rows for batches, half of each from the data and half from the rows that follow them.
+    """Return rows for batches, (n_batches, BATCH) int64: half from the data, half from the rows that follow.
 
-    Returns
-    -------
-    (n_batches, BATCH) int64
-        Either half goes through its rows in random orders, and through all before one comes again.
+    Either half goes through its rows in random orders, and through all before one comes again.
     """
     half = n_batches * (BATCH // 2)
     of_data, of_added = (

@@ -29,17 +29,8 @@ class Effort:
 def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], effort: Effort) -> pd.DataFrame:
     """Retrain with the finds of every tester; with those of the paper's own by every rule for their labels.
 
-    Parameters
-    ----------
-    y : (N,) int64
-        Labels of the data.
-    found : mapping of str to (n, d) int32
-        Discriminatory samples by the name of the tester.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `names.COLUMNS`. A tester that found nothing has no row.
+    `y` are the labels of the data; `found` has samples, (n, d) int32, by tester. One that found nothing has
+    no row.
     """
     rng = stream(effort.seed, "retraining", "uniform", case.attribute)
     uniform = case.subject.domain.draw(effort.uniform_samples, rng)

@@ -12,23 +12,10 @@ N_INIT = 10
 
 
 def cluster(X: np.ndarray, n_clusters: int = N_CLUSTERS, random_state: int = RANDOM_STATE) -> np.ndarray:
-    """Return the k-means clusters of the rows of a data set, on raw values.
+    """Return the k-means clusters of the rows of a data set, on raw values, (n,) int64.
 
     The order of the clusters matters for `take_turns`; k-means has none, so they are numbered as they first
-    appear.
-
-    Parameters
-    ----------
-    X : (n, d) int32
-    n_clusters : int
-        4 in the authors' published code.
-    random_state : int
-        Of scikit-learn's `KMeans` with 10 starts; 2019 in the authors' published code.
-
-    Returns
-    -------
-    (n,) int64
-        Row 0 is in cluster 0, the first row elsewhere in cluster 1, and so on.
+    appear. The defaults are those of the authors' published code.
     """
     if len(X) < n_clusters:
         raise InputError(f"{len(X)} rows cannot make {n_clusters} clusters; give more rows")
@@ -44,19 +31,8 @@ def take_turns(clusters: np.ndarray, n: int) -> np.ndarray:
     """Return rows taken in turn from the clusters: the first of each, the second of each, and so on.
 
     Clusters take turns in the order of their numbers, rows within one in the order of the data; a cluster
-    without rows left is passed over (the authors' published code).
-
-    Parameters
-    ----------
-    clusters : (N,) int
-        The cluster of each row, by `cluster` or given.
-    n : int
-        How many rows to take, at least one; all, where there are fewer.
-
-    Returns
-    -------
-    (min(n, N),) int64
-        Row numbers, each at most once.
+    without rows left is passed over (the authors' published code). Fewer than `n` where there are no more
+    rows; each at most once.
     """
     if n < 1 or not len(clusters):
         raise InputError(

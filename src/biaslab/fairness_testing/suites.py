@@ -27,20 +27,11 @@ LEVELS = 5
 
 @dataclass(frozen=True)
 class Space:
-    """The attributes that are not protected.
+    """The attributes that are not protected."""
 
-    Attributes
-    ----------
-    columns : (k,) int64
-        Their places in a sample.
-    is_category : (k,) bool
-    low, high : (k,) float64
-        Their domain.
-    """
-
-    columns: np.ndarray
-    is_category: np.ndarray
-    low: np.ndarray
+    columns: np.ndarray  # (k,) int64, their places in a sample
+    is_category: np.ndarray  # (k,) bool
+    low: np.ndarray  # (k,) float64, as high: their domain
     high: np.ndarray
 
     @classmethod
@@ -78,23 +69,13 @@ class Space:
 
 @dataclass(frozen=True)
 class Reference:
-    """The data that suites are compared with.
-
-    Attributes
-    ----------
-    space : Space
-    rows : (n, d) int32
-        Different rows.
-    low, high : (k,) int32
-        Their range, over all rows of the data.
-    dense : float
-        The distance to the tenth nearest other row that the share `DENSE` of the rows does not exceed.
-    """
+    """The data that suites are compared with."""
 
     space: Space
-    rows: np.ndarray
-    low: np.ndarray
+    rows: np.ndarray  # (n, d) int32, different ones
+    low: np.ndarray  # (k,) int32, as high: their range, over all rows of the data
     high: np.ndarray
+    # The distance to the tenth nearest other row that the share `DENSE` of the rows does not exceed.
     dense: float
 
     @classmethod
@@ -110,22 +91,12 @@ class Reference:
         return cls(space, rows, own.min(axis=0), own.max(axis=0), float(dense))
 
     def describe(self, samples: np.ndarray, rng: np.random.Generator) -> dict[str, float]:
-        """Describe a suite.
+        """Describe a suite of different samples, (n, d) int32, of which `N_SAMPLES` are drawn.
 
-        Parameters
-        ----------
-        samples : (n, d) int32
-            Different samples.
-        rng : numpy.random.Generator
-            Draws `N_SAMPLES` of them.
-
-        Returns
-        -------
-        dict
-            n_suite; of those drawn, n_described; nearest (mean distance to the nearest row), dense (share not
-            farther from its tenth nearest row than 95% of the rows are from theirs), inside (share with all
-            attributes in the data's ranges), spread (mean distance of two), cells (share of all pairs of
-            levels of two attributes that occur). Missing where there are too few samples.
+        Of those: nearest (mean distance to the nearest row), dense (share not farther from its tenth nearest
+        row than 95% of the rows are from theirs), inside (share with all attributes in the data's ranges),
+        spread (mean distance of two), cells (share of all pairs of levels of two attributes that occur).
+        Missing where there are too few.
         """
         chosen = draw(samples, N_SAMPLES, rng)
         to_rows = self.space.distances(chosen, self.rows)

@@ -39,20 +39,9 @@ def averages(
     """Average every measure over all settings of the authors' data, and over those of each other classifier.
 
     The measure is taken in each setting and repetition first, then averaged over the settings (a mean of
-    ratios, as in the paper), then over the repetitions.
-
-    Parameters
-    ----------
-    counts, local, retraining, curves : pandas.DataFrame
-        The files of these names, of all classifiers.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns classifier, data (the classifiers averaged over, joined by +), measure, label_rule (of
-        retraining only), n_settings, n_repetitions, mean, ci_low and ci_high (Student's, over the
-        repetitions). Classifiers that are averaged together have equal rows each. A measure that some setting
-        lacks is left out.
+    ratios, as in the paper), then over the repetitions. Classifiers that are averaged together, joined by +
+    in ``data``, have equal rows each. A measure that some setting lacks is left out. Intervals are Student's,
+    over the repetitions.
     """
     compared = pd.concat(
         [_of_counts(counts), _of_local(local), _of_retraining(retraining), _of_curves(curves)],
@@ -76,17 +65,9 @@ def averages(
 
 
 def growth(curve: pd.DataFrame, column: str) -> float:
-    """Return what the second half of the seeds adds, relative to what the first half found.
+    """Return what the second half of the seeds adds, relative to what the first half found; NaN for nothing.
 
-    Parameters
-    ----------
-    curve : pandas.DataFrame
-        Rows of curves.tsv of one tester in one setting.
-
-    Returns
-    -------
-    float
-        1 for a straight line, less for a curve that flattens; NaN when the first half found nothing.
+    1 for a straight line, less for a curve that flattens.
     """
     first = curve.loc[curve["n_seeds"] <= curve["n_seeds"].max() / 2, column].max()
     return (curve[column].max() - first) / first if first > 0 else float("nan")

@@ -1,7 +1,4 @@
-"""Testers at equal numbers of queries: tables and a figure beyond the paper.
-
-Each function takes the classifiers, whose files it reads, and raises InputError when one is missing.
-"""
+"""Testers at equal numbers of queries: tables and a figure beyond the paper."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,14 +46,7 @@ _REPETITIONS = (
 
 
 def relative(budgets: pd.DataFrame) -> pd.DataFrame:
-    """Compare what testers found with what ADF found in the same mode, repetition and budget.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns classifier, protected, tester, mode, budget, n_repetitions, and n_queries, n_discriminatory
-        and of_adf (percent, missing of ADF itself), means with intervals as of `results.summarize`.
-    """
+    """Compare what testers found with what ADF found in the same mode, repetition and budget (percent)."""
     base = budgets.loc[budgets["tester"] == _BASE, [*_SEARCH, "n_discriminatory"]]
     both = budgets.merge(base, on=_SEARCH, how="left", suffixes=("", "_base"))
     both["of_adf"] = 100 * ratio(both["n_discriminatory"], both["n_discriminatory_base"])

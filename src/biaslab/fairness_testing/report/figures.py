@@ -1,8 +1,4 @@
-"""The figures of fairness testing, of all classifiers together (Zhang et al. 2021).
-
-Each function takes the classifiers, whose files it reads, and the path of the figure without suffix. It
-raises InputError when a file is missing, lacks a column or cannot be written.
-"""
+"""The figures of fairness testing, of all classifiers together (Zhang et al. 2021)."""
 
 import math
 from collections.abc import Sequence

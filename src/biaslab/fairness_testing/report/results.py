@@ -43,16 +43,8 @@ def printed_numbers(units: Sequence[Results]) -> dict[str, str]:
 def summarize(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
     """Return the means of columns over the repetitions, with Student's 95% intervals.
 
-    Parameters
-    ----------
-    values : sequence of str
-        Columns to average; missing values do not count.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The keys, in the order of the data, ``n_repetitions``, and for each value VALUE its mean ``VALUE`` and
-        ``VALUE_ci_low``, ``VALUE_ci_high`` (missing for fewer than two repetitions).
+    In the order of the data: the keys, ``n_repetitions``, and for each value VALUE its mean ``VALUE`` and
+    ``VALUE_ci_low``, ``VALUE_ci_high`` (missing for fewer than two repetitions). Missing values do not count.
     """
     columns = [*keys, "n_repetitions"]
     columns += [f"{value}{end}" for value in values for end in ("", "_ci_low", "_ci_high")]
@@ -67,15 +59,7 @@ def summarize(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) ->
 
 
 def with_rates(counts: pd.DataFrame) -> pd.DataFrame:
-    """Add what the counts of a repetition say about success and cost.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With the columns ``success`` (discriminatory among the different samples, in percent),
-        ``samples_per_1000`` and ``discriminatory_per_1000`` (per 1,000 model queries) and
-        ``queries_per_1000`` (model queries for 1,000 discriminatory samples); missing over nothing.
-    """
+    """Add success in percent of the different samples, and yield and cost by 1,000; missing over nothing."""
     samples, found, queries = (counts[n] for n in ("n_samples", "n_discriminatory", "n_queries"))
     return counts.assign(
         success=100 * ratio(found, samples),
@@ -88,12 +72,7 @@ def with_rates(counts: pd.DataFrame) -> pd.DataFrame:
 def mean_texts(data: pd.DataFrame, value: str, form: str) -> list[str]:
     """Return means of `summarize` with half the width of their intervals, where there is one.
 
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        With the columns `value` and its ends.
-    form : str
-        How to write a mean; half the width has no sign, and of a short form (``.4g``) two digits.
+    Half the width has no sign, and of a short form (``.4g``) two digits.
     """
     halves = (data[f"{value}_ci_high"] - data[f"{value}_ci_low"]) / 2
     plain = ".2g" if "g" in form else form.removeprefix("+")

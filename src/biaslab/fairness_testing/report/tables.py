@@ -1,8 +1,4 @@
-"""The tables of fairness testing, of all classifiers together (Zhang et al. 2021).
-
-Each function for a table takes the classifiers, whose files it reads, and raises InputError when a file is
-missing or lacks a column, or the registry of claims is another area's.
-"""
+"""The tables of fairness testing, of all classifiers together (Zhang et al. 2021)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -282,15 +278,9 @@ def ablation(units: Sequence[Results]) -> Table:
 def worths(data: pd.DataFrame) -> pd.DataFrame:
     """Compare every switch with the code as published.
 
-    Searches of a repetition have the same random numbers, therefore they are compared with each other.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns classifier, protected, tester, switch, n_repetitions and, for each VALUE of
-        global_discriminatory, n_samples and n_discriminatory, its mean ``VALUE`` and the mean change against
-        switch ``published`` in percent ``VALUE_change``, both with intervals as of `summarize`. Switch
-        ``published`` itself has no change.
+    Searches of a repetition have the same random numbers, therefore they are compared with each other. Adds
+    the mean change of each VALUE in percent, ``VALUE_change``, with an interval; ``published`` itself has
+    none.
     """
     keys = [*SETTING, "tester", "repetition"]
     values = ["global_discriminatory", "n_samples", "n_discriminatory"]

@@ -68,20 +68,9 @@ def text_averages(
     """Average every measure over the networks and features of each corpus.
 
     The measure is taken for each network, feature and repetition first, then averaged over networks and
-    features (a mean of ratios, as in the paper), then over the repetitions.
-
-    Parameters
-    ----------
-    globally, local, validity, retraining : pandas.DataFrame
-        The files global.tsv and of these names, of all corpora.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns corpus, measure, label_rule (of retraining only), n_settings (networks with a feature that
-        have the measure in every repetition of it, the only ones that count), n_all (all of them),
-        n_repetitions, mean, ci_low and ci_high (Student's, over the repetitions). A measure that none has is
-        left out.
+    features (a mean of ratios, as in the paper), then over the repetitions. n_settings: networks with a
+    feature that have the measure in every repetition of it, the only ones that count, of n_all. Intervals are
+    Student's, over the repetitions. A measure that none has is left out.
     """
     values = [
         *_of_global(globally),

@@ -1,8 +1,4 @@
-"""The figures on texts, of all corpora together (Zhang et al. 2021).
-
-Each function takes the corpora, whose files it reads, and the path of the figure without suffix. It raises
-InputError when a file is missing, lacks a column or cannot be written.
-"""
+"""The figures on texts, of all corpora together (Zhang et al. 2021)."""
 
 import contextlib
 import math

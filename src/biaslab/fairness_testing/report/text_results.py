@@ -93,14 +93,7 @@ def with_masks(units: Sequence[Results], data: pd.DataFrame, column: str) -> pd.
 
 
 def with_calls(data: pd.DataFrame) -> pd.DataFrame:
-    """Add what a discriminatory text of a local search costs, and how many of its texts are such.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With ``success`` in percent of the different texts, and ``queries_per_text``, ``gradients_per_text``
-        and ``calls_per_text``, their sum, by different discriminatory text; missing over nothing.
-    """
+    """Add what a discriminatory text of a local search costs, and success in percent of its texts."""
     found = data["n_discriminatory"]
     queries, gradients = (ratio(data[name], found) for name in ("n_queries", "n_gradients"))
     return data.assign(

@@ -1,8 +1,4 @@
-"""The tables on texts, of all corpora together (Zhang et al. 2021).
-
-Each function for a table takes the corpora, whose files it reads, and raises InputError when a file is
-missing or lacks a column.
-"""
+"""The tables on texts, of all corpora together (Zhang et al. 2021)."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -167,16 +163,11 @@ def strategies(units: Sequence[Results]) -> Table:
 
 
 def compare_strategies(globally: pd.DataFrame, seeds: pd.DataFrame) -> pd.DataFrame:
-    """Compare global strategies by benchmark.
+    """Compare global strategies by benchmark: paired over the repetitions, and over the seeds.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns corpus, model, feature, strategy, against, n_found and n_found_against (means over the
-        repetitions), ratio, difference (of n_found, with difference_ci_low and difference_ci_high over the
-        repetitions), n_seeds (those that are not discriminatory as they are, in any repetition),
-        only_strategy, only_against (seeds that one alone turns, mean over the repetitions) and per_1000 with
-        interval over the seeds. Pairs of which one was not run are left out.
+    n_seeds: those that are not discriminatory as they are, in any repetition. only_strategy, only_against:
+    seeds that one alone turns, mean over the repetitions; per_1000: the difference by 1,000 seeds. Pairs of
+    which one was not run are left out.
     """
     rows = []
     for key, part in globally.groupby(BENCHMARK, sort=False):

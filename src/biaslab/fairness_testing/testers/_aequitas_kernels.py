@@ -16,70 +16,34 @@ CHANGE = 0.001
 
 
 class Walk(NamedTuple):
-    """One walk of h hops and what it learns; filled and changed in place.
+    """One walk of h hops and what it learns; filled and changed in place."""
 
-    Attributes
-    ----------
-    samples : (h + 1, d) int32
-        What is visited; the first one is the start.
-    discriminatory : (h + 1,) bool
-    draws : (h, 4) float64
-    probabilities : (d,) float64
-        How likely each attribute is perturbed; every hop changes it.
-    directions : (d,) float64
-        How likely it is lowered then; every hop changes it.
-    """
-
-    samples: np.ndarray
-    discriminatory: np.ndarray
-    draws: np.ndarray
-    probabilities: np.ndarray
-    directions: np.ndarray
+    samples: np.ndarray  # (h + 1, d) int32: what is visited; the first one is the start
+    discriminatory: np.ndarray  # (h + 1,) bool
+    draws: np.ndarray  # (h, 4) float64
+    probabilities: np.ndarray  # (d,) float64: how likely each attribute is perturbed; every hop changes it
+    directions: np.ndarray  # (d,) float64: how likely it is lowered then; every hop changes it
 
 
 class Rules(NamedTuple):
-    """What is the same for all walks.
+    """What is the same for all walks; the switches are those of `aequitas.Settings`."""
 
-    Attributes
-    ----------
-    low, high : (d,) int32
-        Bounds of the domain.
-    columns : (p,) int64
-        The protected attributes.
-    values : (m, p) int32
-        The combinations of their values.
-    metropolis, falsy_energy, falsy_success : bool
-        As in `aequitas.Settings`.
-    """
-
-    low: np.ndarray
+    low: np.ndarray  # (d,) int32, as high: bounds of the domain
     high: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
+    columns: np.ndarray  # (p,) int64: the protected attributes
+    values: np.ndarray  # (m, p) int32: the combinations of their values
     metropolis: bool
     falsy_energy: bool
     falsy_success: bool
 
 
 class Stand(NamedTuple):
-    """Where a walk stands.
+    """Where a walk stands."""
 
-    Attributes
-    ----------
-    visit : int
-        The next one; those before it are over.
-    here : int
-        The visit whose sample the next hop begins at.
-    energy : bool
-        That of this sample.
-    success : bool
-        Whether the last hop was one.
-    """
-
-    visit: int
-    here: int
-    energy: bool
-    success: bool
+    visit: int  # the next one; those before it are over
+    here: int  # the visit whose sample the next hop begins at
+    energy: bool  # that of this sample
+    success: bool  # whether the last hop was one
 
 
 @kernel
@@ -163,11 +127,8 @@ def guess_visits(walk, stand, end, rules):
 def take_visits(walk, stand, end, labels, rules):
     """Go through guessed visits up to `end`, or to the first wrong guess, and learn from each.
 
-    Parameters
-    ----------
-    labels : (n, m + 1) int64
-        For the visits from that of `stand` on, the labels with each combination of protected values, and the
-        own one.
+    `labels`, (n, m + 1) int64, are those of the visits from that of `stand` on, with each combination of
+    protected values, and the own one.
     """
     samples, discriminatory, draws, probabilities, directions = walk
     low, high, columns, values, metropolis, falsy_energy, falsy_success = rules
@@ -221,11 +182,6 @@ def walk_network(walk, stand, rules, n_classes, sizes, weights, biases):
 
     As the probabilities change slowly, the next visits can be guessed: as many as fill a block are labelled
     at once, and those after the first wrong guess are guessed anew. The walk is the one that asks hop by hop.
-
-    Parameters
-    ----------
-    sizes, weights, biases
-        As in `_kernels.forward_block`.
     """
     n_visits, d = walk.samples.shape
     n_variants = rules.values.shape[0] + 1

@@ -14,20 +14,10 @@ ABOVE = 1 + 1e-12
 
 @kernel
 def count_labels(X, labels, rows, n_rows, low, starts, table):
-    """Count the labels of some rows by attribute and value.
+    """Fill `table`, (starts[d], k) int64, with the labels of the node's rows by attribute and value.
 
-    Parameters
-    ----------
-    X : (n, d) int32
-    labels : (n,) int64
-    rows : (n,) int64
-        The first `n_rows` are those of the node.
-    low : (d,) int32
-        Least value of each attribute.
-    starts : (d + 1,) int64
-        Where the values of each attribute begin in `table`.
-    table : (starts[d], k) int64
-        Filled.
+    The values of attribute a begin with low[a], at starts[a] of the table; the first `n_rows` of `rows` are
+    the node's.
     """
     for v in range(table.shape[0]):
         for c in range(table.shape[1]):
@@ -42,23 +32,10 @@ def count_labels(X, labels, rows, n_rows, low, starts, table):
 def best_limit(table, first, end, totals, n_rows, left):
     """Find the split of one attribute with the purest sides, by Gini's impurity; the lowest of equal ones.
 
-    Parameters
-    ----------
-    table : (v, k) int64
-        The node's labels by value; those of the attribute are the rows from `first` to before `end`.
-    totals : (k,) int64
-        The node's labels.
-    left : (k,) int64
-        Working space.
-
-    Returns
-    -------
-    score : float
-        Σ n_c² / n of the left side plus that of the right side, the larger the purer; 0 when there is one
-        value only.
-    limit : int
-        The values up to it go left; halfway between two values that occur (rounded down), counted from the
-        first; -1 when there is one value only.
+    The score is Σ n_c² / n of the left side plus that of the right side, the larger the purer; values up to
+    the limit, counted from the first and halfway between two that occur (rounded down), go left; 0 and -1 for
+    one value only. The labels by value are the rows of `table` from `first` to before `end`; `left`, (k,)
+    int64, is working space.
     """
     best, limit = 0.0, -1
     n_left, previous = 0, -1
@@ -87,15 +64,7 @@ def best_limit(table, first, end, totals, n_rows, left):
 
 @kernel
 def best_split(scores, draw):
-    """Choose one of the attributes whose splits are the purest.
-
-    Parameters
-    ----------
-    scores : (d,) float64
-        Of the best split of each attribute.
-    draw : float
-        In [0, 1).
-    """
+    """Choose one of the attributes whose splits have the best score, (d,) float64, by a number in [0, 1)."""
     best, n_equal = 0.0, 0
     for a in range(scores.size):
         best = max(best, scores[a])
@@ -124,21 +93,11 @@ def keep_side(X, rows, n_rows, a, limit):
 
 @kernel
 def grow_branch(X, labels, low, starts, n_classes, draws, attributes, limits, shares):
-    """Split the node of row 0 until its labels, or its rows, are equal.
+    """Split the node of row 0 until its labels, or its rows, are equal; return how many nodes there are.
 
-    Parameters
-    ----------
-    X : (n, d) int32
-        Neighbours; the explained sample is the first.
-    labels : (n,) int64
-    low, starts
-        As in `count_labels`.
-    draws : (n,) float64
-        One uniform number for each node; see `best_split`.
-    attributes, limits : (n,) int64
-        Filled: what the nodes ask, "attribute ≤ limit?".
-    shares : (n,) float64
-        Filled: share of the node's rows that go left.
+    `X`, (n, d) int32, begins with the explained sample; `draws` has a number for each node (`best_split`).
+    Filled, (n,) each: `attributes` and `limits`, "attribute ≤ limit?", and `shares`, that of the node's rows
+    that go left.
     """
     n_rows, d = X.shape
     rows = np.arange(n_rows)

@@ -17,13 +17,7 @@ def search(task: Task, settings: Settings) -> Iterator[Part]:
 
 
 def search_around(task: Task, settings: Settings) -> Trail:
-    """Search locally from given seeds, as `search` does; one that is not discriminatory is moved first.
-
-    Parameters
-    ----------
-    task, settings
-        As for `search`.
-    """
+    """Search locally from given seeds, as `search` does; one that is not discriminatory is moved first."""
     return collect(search(task, settings)).local
 
 

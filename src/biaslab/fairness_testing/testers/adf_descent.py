@@ -10,14 +10,9 @@ def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
 
     The code truncates real values towards zero, so that a finite difference of 1e-8 sees the same sample, and
     no gradient; but the one from c < 0 sees c + 1. Such neighbours are visited, too. Where one is
-    discriminatory and the sample is not, or the reverse, a line search follows: its first point moves
-    all such attributes together by a distance of one, away from samples that are not discriminatory. Nearer
+    discriminatory and the sample is not, or the reverse, a line search follows: its first point moves all
+    such attributes together by a distance of one, away from samples that are not discriminatory. Nearer
     points truncate to the same. Further iterations, after an improvement, are left out.
-
-    Parameters
-    ----------
-    seeds : (g,) int
-        The walks' seeds.
     """
     differs = _visit_neighbours(explorer, walks, seeds)
     rows = np.flatnonzero(differs.any(axis=1))

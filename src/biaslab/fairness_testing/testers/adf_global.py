@@ -18,19 +18,10 @@ from biaslab.fairness_testing.testers.visits import Visits
 def generate(
     subject: Subject, seeds: np.ndarray, draws: np.ndarray, settings: Settings
 ) -> tuple[Trail, Finds]:
-    """Perturb seeds until they are discriminatory, or `max_iter` times (Algorithm 1).
+    """Perturb seeds, (n, d) int32, until they are discriminatory, or `max_iter` times (Algorithm 1).
 
-    Parameters
-    ----------
-    seeds : (n, d) int32
-    draws : (n, max_iter, 2) float64
-        Uniform numbers for each perturbation of each seed: which attribute, and which way, where gradients
-        say nothing.
-
-    Returns
-    -------
-    Trail
-        All samples that were checked, seed by seed.
+    The draws, (n, max_iter, 2) uniform, say which attribute moves, and which way, where gradients say
+    nothing. The trail has all samples that were checked, seed by seed.
     """
     subject = replace(subject, protected=_enumerated(subject.protected, settings.enumerated))
     domain, protected = subject.domain, subject.protected
@@ -75,21 +66,9 @@ def choose_steps(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the partner of each sample and where the pair is to move (Algorithm 3, before it is clipped).
 
-    Parameters
-    ----------
-    subject : Subject
-        Its protected values are those that are tried.
-    X : (n, d) int32
-    labels : (n,) int64
-        The samples' own.
-    draws : (n, 2) float64
-        As in `generate`, of one perturbation.
-
-    Returns
-    -------
-    partners, agreed, steps : (n, d) int32
-        `agreed` is the sign that both gradients have, or 0 (Example 4.3); of a protected attribute, too,
-        along which no step goes.
+    Partners, signs that both gradients have, or 0 (Example 4.3), and steps: (n, d) int32 each. No step goes
+    along a protected attribute, but its sign is told. `draws`, (n, 2), are as in `generate`, of one
+    perturbation.
     """
     pair = X.copy()
     values, differences = farthest(subject, X, labels)
@@ -103,20 +82,9 @@ def choose_steps(
 
 
 def farthest(subject: Subject, X: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the other protected values whose output differs most from the sample's (Equation 3).
+    """Return the other protected values whose output is farthest from the sample's (Equation 3), and how far.
 
-    Parameters
-    ----------
-    X : (n, d) int32
-    labels : (n,) int64
-        The samples' own, whose output is compared.
-
-    Returns
-    -------
-    values : (n, p) int32
-        The first of equal ones.
-    differences : (n,) float
-        How much the output differs.
+    The output is that of `labels`, the samples' own; of equal values, (n, p) int32, the first are returned.
     """
     protected = subject.protected
     n, m = len(X), len(protected.values)

@@ -17,18 +17,7 @@ def pair_gradients(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the gradients of samples and of their partners (Algorithm 1, lines 12 and 13; 7, 6 and 7).
 
-    Parameters
-    ----------
-    X, partners : (n, d) int32
-        They differ only in protected attributes.
-    labels, partner_labels : (n,) int64
-        The labels whose loss is derived.
-    subnormal_is_zero : bool
-        Whether numbers too small for all digits of a float32 count as zero.
-
-    Returns
-    -------
-    g, h : (n, d) float
+    `subnormal_is_zero`: whether numbers too small for all digits of a float32 count as zero.
     """
     gradients = model.input_gradients(np.concatenate([X, partners]), np.concatenate([labels, partner_labels]))
     if subnormal_is_zero:

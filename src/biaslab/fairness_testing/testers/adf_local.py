@@ -16,15 +16,8 @@ from biaslab.fairness_testing.testers.visits import Visits
 def generate(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
     """Walk around discriminatory samples (Algorithm 7).
 
-    Parameters
-    ----------
-    draws : (g, hops, 3) float64
-        Uniform numbers for each hop of each walk: which attribute, which way, and whether a failure is kept.
-
-    Returns
-    -------
-    Trail
-        The starts and all samples tried, walk by walk.
+    The draws, (g, hops, 3) uniform, say which attribute moves, which way, and whether a failure is kept. The
+    trail has the starts and all samples tried, walk by walk.
     """
     domain, others = subject.domain, subject.free
     visits = Visits(domain.n_attributes)
@@ -49,13 +42,7 @@ def generate(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settin
 
 
 def attribute_weights(subject: Subject, walks: Walks, settings: Settings) -> np.ndarray:
-    """Return the weights of the attributes that are not protected (Algorithm 8, before the division).
-
-    Returns
-    -------
-    (g, k) float64
-        In the order of `Subject.free`.
-    """
+    """Return the weights of the attributes `Subject.free`, (g, k) (Algorithm 8, before the division)."""
     pair = walks.samples.copy()
     pair[:, subject.protected.columns] = walks.partners
     labels = subject.model.labels(pair) if settings.own_labels else walks.labels

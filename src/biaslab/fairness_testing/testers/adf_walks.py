@@ -11,21 +11,12 @@ from biaslab.fairness_testing.testers.visits import Visits
 
 @dataclass
 class Walks:
-    """Where g walks stand.
+    """Where g walks stand."""
 
-    Attributes
-    ----------
-    samples : (g, d) int32
-    labels : (g,) int64
-    discriminatory : (g,) bool
-    partners : (g, p) int32
-        Protected values of the sample that each one is compared with.
-    """
-
-    samples: np.ndarray
-    labels: np.ndarray
-    discriminatory: np.ndarray
-    partners: np.ndarray
+    samples: np.ndarray  # (g, d) int32
+    labels: np.ndarray  # (g,) int64
+    discriminatory: np.ndarray  # (g,) bool
+    partners: np.ndarray  # (g, p) int32: protected values of the sample that each one is compared with
 
     def take(self, rows: np.ndarray) -> "Walks":
         """Return some of the walks."""
@@ -40,13 +31,7 @@ class Walks:
 
 
 class Explorer:
-    """Checks samples and notes the visits.
-
-    Parameters
-    ----------
-    fixed_partner : bool
-        Whether a walk's partner stays what it is.
-    """
+    """Checks samples and notes the visits; a walk's partner may be fixed."""
 
     def __init__(self, subject: Subject, fixed_partner: bool, visits: Visits) -> None:
         self.subject = subject
@@ -56,18 +41,7 @@ class Explorer:
     def visit(
         self, samples: np.ndarray, partners: np.ndarray, seeds: np.ndarray, queries: np.ndarray | int
     ) -> Walks:
-        """Check samples and note them.
-
-        Parameters
-        ----------
-        samples : (n, d) int32
-        partners : (n, p) int32
-            The walks' partners before.
-        seeds : (n,) int
-            The numbers of the walks' seeds.
-        queries : (n,) int or int
-            Samples that the model was asked about before, other than for the check.
-        """
+        """Check samples and note them; `queries` were put to the model before, other than for the check."""
         found = check(self.subject, samples)
         discriminatory = found.discriminatory
         self.visits.add(samples, discriminatory, seeds, queries + found.queries)

@@ -84,18 +84,7 @@ def search(task: Task, settings: Settings) -> Iterator[Part]:
 
     It cannot be cut, as the walks learn from each other. The code of the authors starts no walk from a find
     that an earlier walk has met. In a domain worth sampling, uniform samples hardly ever are; here all finds
-    are walked from.
-
-    Parameters
-    ----------
-    task : Task
-        As many uniform samples are drawn, at least one, as it has seeds. The walks of a `Network` are
-        compiled; other models are asked about a few guessed hops at a time.
-
-    Yields
-    ------
-    Part
-        All; in both trails, seeds are numbered by the uniform samples.
+    are walked from. In both trails, seeds are numbered by the uniform samples.
     """
     X = random_search.draw(task.subject, task.n_seeds, stream(task.seed, "aequitas", "global"))
     global_ = random_search.visit(task.subject, X)
@@ -107,16 +96,8 @@ def search(task: Task, settings: Settings) -> Iterator[Part]:
 def search_around(task: Task, settings: Settings) -> Trail:
     """Walk from given seeds, one after the other; what a walk has learned is passed on to the next.
 
-    Parameters
-    ----------
-    task : Task
-        The walks start at its seeds. A value outside the domain is moved into it when its attribute is
-        perturbed. Each walk has a random stream of its own.
-
-    Returns
-    -------
-    Trail
-        The starts and all samples tried, walk by walk; seeds are numbered from 0 on.
+    A value outside the domain is moved into it when its attribute is perturbed. Each walk has a random stream
+    of its own. The trail has the starts and all samples tried, walk by walk.
     """
     if task.hops < 0:
         raise InputError(f"walks of {task.hops} hops: give a number that is not negative")

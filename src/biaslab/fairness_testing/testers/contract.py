@@ -16,41 +16,18 @@ from biaslab.fairness_testing.testers.trails import Phases, Trail, join
 
 @dataclass(frozen=True)
 class Task:
-    """What is searched, from where, and how far; a tester takes of it what it needs.
-
-    Attributes
-    ----------
-    subject : Subject
-    data : (N, d) int32
-        The rows of the classifier's data.
-    seeds : (n, d) int32
-        Rows that a search starts from; none for a tester that draws its seeds.
-    n_seeds : int
-        How many these are, or how many a tester draws.
-    hops : int
-        Steps of a walk around a find.
-    n_explored : int
-        Different samples that a tester explores if each costs it as much as a whole walk costs others.
-    n_drawn : int
-        Samples that a tester draws if it does nothing but draw.
-    seed : int
-        Of the random numbers.
-    first : int
-        The number of the first seed, where these are a part of all.
-    part_seeds : int, optional
-        The most seeds that a tester takes before it yields what it tried, if it can be cut; all by default.
-    """
+    """What is searched, from where, and how far; a tester takes of it what it needs."""
 
     subject: Subject
-    data: np.ndarray
-    seeds: np.ndarray
-    n_seeds: int
-    hops: int
-    n_explored: int
-    n_drawn: int
+    data: np.ndarray  # (N, d) int32, the rows of the classifier's data
+    seeds: np.ndarray  # (n, d) int32: rows that a search starts from; none for a tester that draws its seeds
+    n_seeds: int  # how many these are, or how many a tester draws
+    hops: int  # steps of a walk around a find
+    n_explored: int  # different samples to explore, if each costs as much as a whole walk costs others
+    n_drawn: int  # samples that a tester draws if it does nothing but draw
     seed: int
-    first: int = 0
-    part_seeds: int | None = None
+    first: int = 0  # the number of the first seed, where these are a part of all
+    part_seeds: int | None = None  # most seeds taken before what was tried is yielded, if it can be cut
 
     def parts(self) -> Iterator["Task"]:
         """Yield the task cut into parts of `part_seeds` of its seeds, at least one part."""
@@ -62,73 +39,43 @@ class Task:
 
 @dataclass(frozen=True)
 class Part:
-    """What a tester tried from some seeds.
-
-    Attributes
-    ----------
-    phases : Phases
-    n_seeds : int
-        Seeds taken.
-    starts : (n_seeds, d) int32 or None
-        The samples that these seeds are, in the order of their numbers; None where a tester does not keep to
-        the numbers.
-    """
+    """What a tester tried from some seeds."""
 
     phases: Phases
     n_seeds: int
+    # The samples that these seeds are, (n_seeds, d) int32, in the order of their numbers; None where a tester
+    # does not keep to the numbers.
     starts: np.ndarray | None
 
 
 @dataclass(frozen=True)
 class Tester:
-    """One row of the registry.
+    """One row of the registry."""
 
-    Attributes
-    ----------
-    name : str
-        In files and on the command line.
-    title : str
-        What people call it.
-    modes : mapping of str to object
-        Its settings by mode; a tester with one mode has no switches and is the same in all.
-    search : callable
-        ``search(task, settings)`` yields the `Part` s of a search; one that cannot be cut yields one. Seeds
-        searched in parts give the same trails as all at once.
-    search_around : callable, optional
-        ``search_around(task, settings)`` returns the `Trail` of the local phase alone, from given seeds which
-        it numbers from 0 on; None without such a phase.
-    search_globally : callable, optional
-        ``search_globally(task, settings)`` returns the `Trail` of the global phase alone, for a tester that
-        mixes its phases; None where the one in `Phases` is the same.
-    draws_seeds : bool
-        Whether it draws its seeds from the domain and takes no rows of the data.
-    is_costly : bool
-        Whether a sample costs it so much that local phases are compared on few seeds, once, and that these
-        share `Task.n_explored`.
-    with_bounds : callable, optional
-        ``with_bounds(settings, bounds)`` returns settings with other bounds of the protected attribute, which
-        are those of the authors' code; None where the code takes the domain's.
-    is_proposed : bool
-        Whether it is the one that the paper proposes: its quirks are repaired one at a time, and its finds
-        are labelled by every rule.
-    is_retrained : bool
-        Whether networks are retrained with its finds.
-    is_later : bool
-        Whether it is younger than the paper: the paper's experiment leaves it out, and it is compared with
-        the others at equal budgets alone.
-    """
-
-    name: str
-    title: str
+    name: str  # in files and on the command line
+    title: str  # what people call it
+    # Its settings by mode; a tester with one mode has no switches and is the same in all.
     modes: Mapping[str, Any]
+    # Yields the `Part` s of a search; one that cannot be cut yields one. Seeds searched in parts give the
+    # same trails as all at once.
     search: Callable[[Task, Any], Iterator[Part]]
+    # The local phase alone, from given seeds which it numbers from 0 on; None without such a phase.
     search_around: Callable[[Task, Any], Trail] | None = None
+    # The global phase alone, of a tester that mixes its phases; None where the one in `Phases` is the same.
     search_globally: Callable[[Task, Any], Trail] | None = None
-    draws_seeds: bool = False
+    draws_seeds: bool = False  # from the domain; it takes no rows of the data
+    # Whether a sample costs so much that local phases are compared on few seeds, once, which share
+    # `Task.n_explored`.
     is_costly: bool = False
+    # Returns settings with other bounds of the protected attribute, those of the authors' code; None where
+    # the code takes the domain's.
     with_bounds: Callable[[Any, tuple[int, int]], Any] | None = None
+    # Whether the paper proposes it: its quirks are repaired one at a time, and its finds are labelled by
+    # every rule.
     is_proposed: bool = False
-    is_retrained: bool = True
+    is_retrained: bool = True  # whether networks are retrained with its finds
+    # Whether it is younger than the paper: the paper's experiment leaves it out, and it is compared with the
+    # others at equal budgets alone.
     is_later: bool = False
 
     @property
@@ -137,14 +84,7 @@ class Tester:
         return {PUBLISHED, PAPER} <= set(self.modes)
 
     def settings(self, mode: str, published_bounds: tuple[int, int] | None = None) -> Any:
-        """Return the settings in a mode.
-
-        Parameters
-        ----------
-        published_bounds : tuple of two int, optional
-            First and last value of the protected attribute in the authors' code, where they are not those of
-            its domain.
-        """
+        """Return the settings in a mode; the bounds are those of the authors' code, if not the domain's."""
         if not self.has_switches:
             return next(iter(self.modes.values()))
         settings = self.modes[mode]

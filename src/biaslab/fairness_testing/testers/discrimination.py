@@ -14,21 +14,11 @@ BATCH = 8192
 
 @dataclass(frozen=True)
 class Check:
-    """What checking n samples against m combinations of protected values found.
+    """What checking n samples against m combinations of protected values found."""
 
-    Attributes
-    ----------
-    labels : (n,) int64
-        The samples' own labels.
-    variant_labels : (n, m) int64
-        Their labels with each combination.
-    queries : (n,) int64
-        Samples that the model was asked about for each.
-    """
-
-    labels: np.ndarray
-    variant_labels: np.ndarray
-    queries: np.ndarray
+    labels: np.ndarray  # (n,) int64, the samples' own
+    variant_labels: np.ndarray  # (n, m) int64: their labels with each combination
+    queries: np.ndarray  # (n,) int64: samples that the model was asked about for each
 
     @property
     def flips(self) -> np.ndarray:
@@ -47,12 +37,9 @@ class Check:
 
 
 def check(subject: Subject, X: np.ndarray) -> Check:
-    """Check samples for discrimination (Definition 2.1, Algorithm 2).
+    """Check samples, (n, d) int32, for discrimination (Definition 2.1, Algorithm 2).
 
-    Parameters
-    ----------
-    X : (n, d) int32
-        Samples. Their own protected values need not be among the combinations.
+    Their own protected values need not be among the combinations.
     """
     protected = subject.protected
     n, m = len(X), len(protected.values)
@@ -79,31 +66,16 @@ def are_discriminatory(subject: Subject, X: np.ndarray) -> np.ndarray:
 
 
 def discriminatory_share(subject: Subject, X: np.ndarray) -> float:
-    """Return the share of samples that are discriminatory; of uniform ones, AEQUITAS' estimate of fairness.
-
-    Parameters
-    ----------
-    X : (n, d) int32
-        At least one sample.
-    """
+    """Return which share of samples is discriminatory; of uniform ones, AEQUITAS' estimate of fairness."""
     if not len(X):
         raise InputError("no sample to check; give at least one")
     return int(are_discriminatory(subject, X).sum()) / len(X)
 
 
 def find_partners(subject: Subject, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the other members of discriminatory pairs, and the labels of both.
+    """Return the other members of discriminatory pairs, (n, d) int32, and the labels of both, (n,) int64.
 
-    Parameters
-    ----------
-    X : (n, d) int32
-        Discriminatory samples.
-
-    Returns
-    -------
-    others : (n, d) int32
-        Each with the first combination of protected values that gets another label.
-    labels, other_labels : (n,) int64
+    Each has the first combination of protected values that gets another label.
     """
     protected = subject.protected
     others, labels, other_labels = X.copy(), np.empty(len(X), np.int64), np.empty(len(X), np.int64)

@@ -87,18 +87,10 @@ EIDIG_INF = _tester("eidig-inf", "EIDIG-INF", None)
 def find_globally(
     subject: Subject, seeds: np.ndarray, draws: np.ndarray, settings: Settings
 ) -> tuple[Trail, Finds]:
-    """Move seeds towards the decision boundary until they are discriminatory.
+    """Move seeds, (n, d) int32, towards the decision boundary until they are discriminatory.
 
-    Parameters
-    ----------
-    seeds : (n, d) int32
-    draws : (n, MAX_ITER, 2) float64
-        Not needed: a sample whose gradients agree in no attribute stays where it is.
-
-    Returns
-    -------
-    Trail
-        All samples that were checked, seed by seed.
+    No draws are needed: a sample whose gradients agree in no attribute stays where it is. The trail has all
+    samples that were checked, seed by seed.
     """
     domain, protected = subject.domain, subject.protected
     X = domain.clip(seeds)
@@ -125,15 +117,8 @@ def find_globally(
 def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
     """Walk around discriminatory samples; a step that finds nothing goes back to where the walk began.
 
-    Parameters
-    ----------
-    draws : (g, hops, 3) float64
-        Uniform numbers for each hop of each walk: which attribute, which way, and which partner.
-
-    Returns
-    -------
-    Trail
-        The starts and all samples tried, walk by walk.
+    The draws, (g, hops, 3) uniform, say which attribute moves, which way, and which partner is taken. The
+    trail has the starts and all samples tried, walk by walk.
     """
     domain, visits = subject.domain, Visits(subject.domain.n_attributes)
     if not len(finds.seeds):
@@ -160,36 +145,16 @@ def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) 
 
 
 def output_gradients(model: Model, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the gradients of the probability that the model gives to labels.
+    """Return the gradients of the probability that the model gives to labels, (n, d) float64.
 
     The cross entropy is J = -log p, therefore dp/dx = -p dJ/dx.
-
-    Parameters
-    ----------
-    X : (n, d) int32
-    labels : (n,) int64
-
-    Returns
-    -------
-    (n, d) float64
     """
     p = model.probabilities(X)[np.arange(len(X)), labels].astype(float)
     return -p[:, None] * model.input_gradients(X, labels)
 
 
 def attribute_weights(subject: Subject, X: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """Return the weights of the attributes that are not protected: the less they matter, the more.
-
-    Parameters
-    ----------
-    X, pair : (n, d) int32
-        Samples and their partners.
-
-    Returns
-    -------
-    (n, k) float64
-        In the order of `Subject.free`.
-    """
+    """Return the weights of the attributes `Subject.free`, (n, k) float64: the less they matter, the more."""
     both = np.concatenate([X, pair])
     g, h = np.split(np.abs(output_gradients(subject.model, both, subject.model.labels(both))), 2)
     return 1 / ((g + h)[:, subject.free] + EPSILON)

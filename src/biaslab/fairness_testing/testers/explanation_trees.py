@@ -17,24 +17,12 @@ from biaslab.fairness_testing.testers import _explanation_trees_kernels
 
 @dataclass(frozen=True)
 class Path:
-    """Constraints of k nodes of a tree from the root on; together a conjunction.
+    """Constraints of k nodes of a tree from the root on; together a conjunction."""
 
-    Attributes
-    ----------
-    attributes : (k,) int64
-        The column that each node asks for.
-    limits : (k,) int64
-        What its value is compared with.
-    left : (k,) bool
-        True for "value ≤ limit", False for "value > limit".
-    confidences : (k,) float64
-        Share of the node's neighbours which fulfil the constraint.
-    """
-
-    attributes: np.ndarray
-    limits: np.ndarray
-    left: np.ndarray
-    confidences: np.ndarray
+    attributes: np.ndarray  # (k,) int64: the column that each node asks for
+    limits: np.ndarray  # (k,) int64: what its value is compared with
+    left: np.ndarray  # (k,) bool: True for "value ≤ limit", False for "value > limit"
+    confidences: np.ndarray  # (k,) float64: share of the node's neighbours which fulfil the constraint
 
     def __len__(self) -> int:
         return len(self.attributes)
@@ -56,13 +44,7 @@ class Path:
 
 
 class Explainer:
-    """Explains a model's labels around samples.
-
-    Parameters
-    ----------
-    data : (N, d) int32
-        Rows whose columns give the distributions of the attributes.
-    """
+    """Explains a model's labels around samples; the columns of `data` are the attributes' distributions."""
 
     def __init__(self, model: Model, data: np.ndarray, n_neighbours: int) -> None:
         if data.ndim != 2 or not len(data) or data.shape[1] != model.n_attributes:
@@ -76,17 +58,7 @@ class Explainer:
         self._low, self._high = data.min(axis=0), data.max(axis=0)
 
     def neighbours(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw the neighbourhood of a sample.
-
-        Parameters
-        ----------
-        x : (d,) int32
-
-        Returns
-        -------
-        (n_neighbours, d) int32
-            The sample itself comes first.
-        """
+        """Draw the neighbourhood of a sample, (n_neighbours, d) int32, which comes first itself."""
         d, n_rows = self._columns.shape
         rows = rng.integers(0, n_rows, size=(self.n_neighbours, d), dtype=np.uint32)
         X = self._columns[np.arange(d), rows]
@@ -99,10 +71,6 @@ class Explainer:
         The tree is CART's with Gini's impurity (scikit-learn's ``DecisionTreeClassifier``, which the authors'
         published code calls): it splits halfway between values, and takes one of equally good attributes at
         random.
-
-        Parameters
-        ----------
-        x : (d,) int32
         """
         X = self.neighbours(x, rng)
         labels = self.model.labels(X)

@@ -30,30 +30,17 @@ class Choice(StrEnum):
 
 
 class Problem(NamedTuple):
-    """Constraints that a new sample shall fulfil.
+    """Constraints that a new sample shall fulfil."""
 
-    Attributes
-    ----------
-    rank : float
-        Of the new sample in its queue; the lowest is taken first.
-    path : Path
-        The path with one constraint negated, by which equal problems are known.
-    constraints : Path
-        Those of it which are to be solved.
-    """
-
-    rank: float
-    path: Path
-    constraints: Path
+    rank: float  # of the new sample in its queue; the lowest is taken first
+    path: Path  # the path with one constraint negated, by which equal problems are known
+    constraints: Path  # those of it which are to be solved
 
 
 def local_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]:
     """Negate each constraint of a path, and keep only those on the same attribute.
 
-    Yields
-    ------
-    Problem
-        Its rank is 1 plus the average confidence of the whole path (the authors' published code).
+    The rank is 1 plus the average confidence of the whole path (the authors' published code).
     """
     for node, attribute in enumerate(path.attributes.tolist()):
         if attribute not in protected:
@@ -65,11 +52,8 @@ def local_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]:
 def global_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]:
     """Negate the last constraint of each beginning of a path, without those on protected attributes.
 
-    Yields
-    ------
-    Problem
-        One for each constraint before the first with a confidence below `T1`. Its rank is 10 minus the
-        average confidence of the beginning (the authors' published code).
+    One for each constraint before the first with a confidence below `T1`. The rank is 10 minus the average
+    confidence of the beginning (the authors' published code).
     """
     free = path.take(~np.isin(path.attributes, list(protected)))
     for node, confidence in enumerate(free.confidences.tolist()):
@@ -80,12 +64,9 @@ def global_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]
 
 
 def intervals(constraints: Path, domain: Domain) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the greatest value of each attribute, in its domain, that fulfil all constraints.
+    """Return the least and greatest value of each attribute, (d,) int64, that fulfil all constraints.
 
-    Returns
-    -------
-    low, high : (d,) int64
-        No value fulfils them where low > high.
+    No value fulfils them where low > high.
     """
     low, high = domain.low.astype(np.int64), domain.high.astype(np.int64)
     left, right = constraints.left, ~constraints.left
@@ -97,20 +78,9 @@ def intervals(constraints: Path, domain: Domain) -> tuple[np.ndarray, np.ndarray
 def solve(
     constraints: Path, x: np.ndarray, domain: Domain, choice: Choice, rng: np.random.Generator
 ) -> np.ndarray | None:
-    """Return a sample that fulfils all constraints and equals `x` in the attributes that none mentions.
+    """Return a sample that fulfils all constraints and equals `x` where none mentions an attribute, or None.
 
-    Parameters
-    ----------
-    x : (d,) int32
-    domain : Domain
-        Bounds the attributes that are mentioned; the others may lie outside, as in `x`.
-    rng : numpy.random.Generator
-        For `Choice.RANDOM`.
-
-    Returns
-    -------
-    (d,) int32 or None
-        None when there is no such sample.
+    The domain bounds the attributes that are mentioned; the others may lie outside, as in `x`.
     """
     low, high = intervals(constraints, domain)
     mentioned = np.unique(constraints.attributes)

@@ -18,16 +18,9 @@ from biaslab.fairness_testing.testers.trails import Phases, Trail
 def search(task: Task, settings: None = None) -> Iterator[Part]:
     """Check samples drawn uniformly from the domain, with replacement.
 
-    Parameters
-    ----------
-    task : Task
-        So many samples are drawn, at least one; the samples of fewer are the first of those of more. A part
-        of its seeds gets the same part of them.
-
-    Yields
-    ------
-    Part
-        Every sample has a number of its own. As many as there are seeds count as the global phase.
+    At least one is drawn; the samples of fewer are the first of those of more, and a part of the seeds gets
+    the same part of them. Every sample has a number of its own. As many as there are seeds count as the
+    global phase.
     """
     rng = stream(task.seed, "random search")
     size, n_before = task.part_seeds or task.n_seeds, 0
@@ -54,15 +47,7 @@ TESTER = Tester(
 def uniform_fairness(subject: Subject, *, n: int, seed: int) -> tuple[float, float, float]:
     """Estimate which share of the domain is discriminatory (AEQUITAS' fairness; Table XII, "Before").
 
-    Parameters
-    ----------
-    seed : int
-        Seed of the run. The samples are not those of `search`.
-
-    Returns
-    -------
-    share, ci_low, ci_high : float
-        With Clopper and Pearson's 95% interval.
+    Returns the share with Clopper and Pearson's 95% interval. The samples are not those of `search`.
     """
     X = draw(subject, n, stream(seed, "uniform fairness"))
     k = int(are_discriminatory(subject, X).sum())

@@ -11,16 +11,7 @@ from biaslab.classifiers.models import Model
 
 @dataclass(frozen=True)
 class Subject:
-    """A classifier under test.
-
-    Attributes
-    ----------
-    model : Model
-    domain : Domain
-        Of its samples.
-    protected : Protected
-        What may vary within a pair of samples.
-    """
+    """A classifier under test, the domain of its samples, and what may vary within a pair of them."""
 
     model: Model
     domain: Domain

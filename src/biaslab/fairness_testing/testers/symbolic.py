@@ -87,21 +87,10 @@ PAPER = Settings(
 def search(task: Task, settings: Settings) -> Iterator[Part]:
     """Search globally and locally at a time (Table V).
 
-    It cannot be cut, as all results wait in one queue.
-
-    Parameters
-    ----------
-    task : Task
-        Neighbourhoods of explanations are drawn from its data. It explores `Task.n_explored` different
-        samples (classes of `trails.count`); fewer when nothing is left, or when as many visits in a row were
-        repetitions.
-
-    Yields
-    ------
-    Part
-        The samples that the global search made, with the seeds if `Settings.counts_seeds`, and those that the
-        local search made, each in order of exploration. Seeds are numbered in the order in which they are
-        taken.
+    It cannot be cut, as all results wait in one queue. It explores `Task.n_explored` different samples
+    (classes of `trails.count`); fewer when nothing is left, or when as many visits in a row were repetitions.
+    Both trails are in the order of exploration, the global one with the seeds if `Settings.counts_seeds`;
+    seeds are numbered in the order in which they are taken.
     """
     explorer = _Explorer.of(task, settings)
     walk = explorer.walk(task.seeds, {LOCAL, GLOBAL}, (task.seed, "symbolic", "search"))
@@ -112,13 +101,7 @@ def search(task: Task, settings: Settings) -> Iterator[Part]:
 
 
 def search_globally(task: Task, settings: Settings) -> Trail:
-    """Search globally alone, for as many samples as there are seeds (Table VI).
-
-    Parameters
-    ----------
-    task, settings
-        As for `search`, but there is no search around discriminatory samples.
-    """
+    """Search globally alone, for as many samples as there are seeds (Table VI)."""
     explorer = _Explorer.of(task, settings)
     walk = explorer.walk(task.seeds, {GLOBAL}, (task.seed, "symbolic", "global"))
     return explorer.trail(explorer.collect(walk, task.n_seeds, settings.counts_seeds))
@@ -127,13 +110,9 @@ def search_globally(task: Task, settings: Settings) -> Trail:
 def search_around(task: Task, settings: Settings) -> Trail:
     """Search locally alone, around each seed by itself (Table VII).
 
-    Seeds searched in parts give the same trail as all at once.
-
-    Parameters
-    ----------
-    task : Task
-        Around a seed that is discriminatory (there is no search around others), so many different samples
-        are explored as it has hops, the seed not counted.
+    There is no search around seeds that are not discriminatory. Around the others, so many different samples
+    are explored as there are hops, the seed not counted. Seeds searched in parts give the same trail as all
+    at once.
     """
     explorer = _Explorer.of(task, settings)
     trails = [empty(task.subject.domain.n_attributes)]

@@ -12,23 +12,12 @@ _WORD = 2**63
 
 @dataclass(frozen=True)
 class Trail:
-    """The samples that a tester generated, in its order.
+    """The samples that a tester generated, in its order."""
 
-    Attributes
-    ----------
-    samples : (n, d) int32
-        Samples, with repetitions.
-    discriminatory : (n,) bool
-        What the check said of each.
-    seed : (n,) int32
-        The number of the seed each one comes from, in the order in which seeds were taken.
-    queries : (n,) int64
-        Samples that the model was asked about (a gradient is one, too) since the visit before.
-    """
-
-    samples: np.ndarray
-    discriminatory: np.ndarray
-    seed: np.ndarray
+    samples: np.ndarray  # (n, d) int32, with repetitions
+    discriminatory: np.ndarray  # (n,) bool: what the check said of each
+    seed: np.ndarray  # (n,) int32: the number of its seed, in the order in which seeds were taken
+    # (n,) int64: samples the model was asked about (a gradient is one, too) since the visit before.
     queries: np.ndarray
 
     def __len__(self) -> int:
@@ -57,21 +46,11 @@ class Phases:
 
 @dataclass(frozen=True)
 class Counts:
-    """How much of the input space a tester explored, in classes of samples equal up to protected attributes.
+    """How much of the input space was explored, in classes of samples equal up to protected attributes."""
 
-    Attributes
-    ----------
-    n_samples : int
-        Different samples generated (#GDiff of Table IV).
-    n_discriminatory : int
-        Different ones among them which a visit found discriminatory (#ID).
-    n_queries : int
-        Samples that the model was asked about.
-    """
-
-    n_samples: int
-    n_discriminatory: int
-    n_queries: int
+    n_samples: int  # different samples generated (#GDiff of Table IV)
+    n_discriminatory: int  # different ones among them which a visit found discriminatory (#ID)
+    n_queries: int  # samples that the model was asked about
 
 
 def empty(n_attributes: int) -> Trail:
@@ -87,17 +66,7 @@ def join(trails: Sequence[Trail]) -> Trail:
 
 
 def classes(samples: np.ndarray, protected: Protected) -> np.ndarray:
-    """Give samples that differ in protected attributes alone the same number.
-
-    Parameters
-    ----------
-    samples : (n, d) int32
-
-    Returns
-    -------
-    (n,) int64
-        From 0 on, in no particular order.
-    """
+    """Give samples that differ in protected attributes alone the same number, (n,) int64 from 0 on."""
     kept = samples[:, protected.others(samples.shape[1])].astype(np.int64)
     if not len(kept):
         return np.empty(0, np.int64)
@@ -115,12 +84,7 @@ def classes(samples: np.ndarray, protected: Protected) -> np.ndarray:
 def count(trail: Trail, protected: Protected) -> Counts:
     """Count the different samples of a trail, and the discriminatory ones.
 
-    Parameters
-    ----------
-    trail : Trail
-        All that was tried, of all phases (`join`).
-    protected : Protected
-        Samples that differ only in these attributes count once; they are discriminatory if any visit was.
+    Samples that differ only in protected attributes count once; they are discriminatory if any visit was.
     """
     numbers = classes(trail.samples, protected)
     n_samples = int(numbers.max(initial=-1)) + 1
@@ -129,24 +93,16 @@ def count(trail: Trail, protected: Protected) -> Counts:
 
 
 def distinct_discriminatory(trail: Trail, protected: Protected) -> np.ndarray:
-    """Return the first visited sample of each discriminatory class, in order of these visits.
-
-    Returns
-    -------
-    (#ID, d) int32
-    """
+    """Return the first visited sample of each discriminatory class, (#ID, d), in order of these visits."""
     found = trail.samples[trail.discriminatory]
     first = np.unique(classes(found, protected), return_index=True)[1]
     return found[np.sort(first)]
 
 
 def first_visits(trail: Trail, protected: Protected) -> tuple[np.ndarray, np.ndarray]:
-    """Mark where a class of samples is generated, and found discriminatory, for the first time.
+    """Mark where a class of samples is generated, and found discriminatory, for the first time, (n,) bool.
 
-    Returns
-    -------
-    new, new_discriminatory : (n,) bool
-        Their cumulative sums are the curves of Figure 7.
+    Their cumulative sums are the curves of Figure 7.
     """
     new = np.zeros(len(trail), bool)
     new_discriminatory = np.zeros(len(trail), bool)

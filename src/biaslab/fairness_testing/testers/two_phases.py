@@ -15,65 +15,32 @@ from biaslab.fairness_testing.testers.trails import Phases, Trail
 
 @dataclass(frozen=True)
 class Finds:
-    """The discriminatory samples of a global phase, where the local one starts.
+    """The discriminatory samples of a global phase, where the local one starts."""
 
-    Attributes
-    ----------
-    samples : (g, d) int32
-    seeds : (g,) int64
-        The seed that each one comes from, in rising order.
-    partners : (g, p) int32
-        Protected values with which each one gets another label.
-    """
-
-    samples: np.ndarray
-    seeds: np.ndarray
-    partners: np.ndarray
+    samples: np.ndarray  # (g, d) int32
+    seeds: np.ndarray  # (g,) int64: the seed that each one comes from, in rising order
+    partners: np.ndarray  # (g, p) int32: protected values with which each one gets another label
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """The two phases of a tester.
+    """The two phases of a tester."""
 
-    Attributes
-    ----------
-    name : str
-        Of its random streams.
-    max_iter : int
-        Most steps from a seed.
-    find : callable
-        ``find(subject, seeds, draws, settings)``, the global phase, returns the trail and the `Finds`; the
-        draws are (n, max_iter, 2) uniform numbers.
-    walk : callable
-        ``walk(subject, finds, draws, settings)``, the local phase, returns the trail, which begins with the
-        finds; the draws are (g, hops, 3) uniform numbers.
-    """
-
-    name: str
-    max_iter: int
+    name: str  # of its random streams
+    max_iter: int  # most steps from a seed
+    # The global phase of a subject, from seeds, by (n, max_iter, 2) uniform numbers and settings.
     find: Callable[[Subject, np.ndarray, np.ndarray, Any], tuple[Trail, Finds]]
+    # The local phase from finds, with which its trail begins, by (g, hops, 3) uniform numbers and settings.
     walk: Callable[[Subject, Finds, np.ndarray, Any], Trail]
 
 
 def search(task: Task, algorithm: Algorithm, settings: Any) -> Iterator[Part]:
-    """Search for discriminatory samples from rows of the data.
+    """Search for discriminatory samples from rows of the data; the trails have what was checked, by seed.
 
     Each seed has its own random streams: however seeds are cut into parts, the trails are the same, one after
-    the other.
-
-    Parameters
-    ----------
-    task : Task
-        Its seeds are where the global phase starts, its hops the steps of the local phase from each
-        discriminatory sample of the global one.
-
-    Yields
-    ------
-    Part
-        Samples checked, seed by seed. The first ones of each local walk are the global phase's find, so that
-        the local trail holds all that the paper counts (#GDiff leaves out samples that led to a find).
-        Queries count the samples whose labels or gradients were needed: the protected values of each check,
-        then two for each pair of gradients.
+    the other. The first samples of each local walk are the global phase's find, so that the local trail holds
+    all that the paper counts (#GDiff leaves out samples that led to a find). Queries count the samples whose
+    labels or gradients were needed: the protected values of each check, then two for each pair of gradients.
     """
     _check_task(task)
     for part in task.parts():
@@ -81,18 +48,10 @@ def search(task: Task, algorithm: Algorithm, settings: Any) -> Iterator[Part]:
 
 
 def steps(subject: Subject, shares: np.ndarray, way: np.ndarray, side: np.ndarray) -> np.ndarray:
-    """Return one step of one unit for each walk (Zhang et al. 2021, Algorithm 9).
+    """Return one step of one unit for each walk, (g, d) int32 (Zhang et al. 2021, Algorithm 9).
 
-    Parameters
-    ----------
-    shares : (g, k) float64
-        Cumulated weights of the attributes that are not protected.
-    way, side : (g,) float64
-        Uniform numbers: which attribute, and which way.
-
-    Returns
-    -------
-    (g, d) int32
+    `shares`, (g, k), are cumulated weights of the attributes that are not protected; `way` and `side`, (g,)
+    uniform, say which attribute moves, and which way.
     """
     moves = np.zeros((len(shares), subject.domain.n_attributes), np.int32)
     chosen = (shares <= (way * shares[:, -1])[:, None]).sum(axis=1)

@@ -17,16 +17,7 @@ class Visits:
     def add(
         self, samples: np.ndarray, discriminatory: np.ndarray, seeds: np.ndarray, queries: np.ndarray
     ) -> None:
-        """Note the next visits of some searches.
-
-        Parameters
-        ----------
-        samples : (n, d) int32
-        discriminatory : (n,) bool
-        seeds : (n,) int
-            Which search each belongs to.
-        queries : (n,) int
-        """
+        """Note the next visits of some searches; `seeds` says which search each belongs to."""
         self._samples.append(samples.copy())
         self._discriminatory.append(discriminatory.copy())
         self._seeds.append(seeds.astype(np.int32))

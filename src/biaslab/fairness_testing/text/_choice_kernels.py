@@ -12,11 +12,8 @@ from biaslab.core.jit import kernel
 def first_maxima(offsets, scores, is_allowed):
     """Return the first allowed element with the largest score of each sequence, (n,) int64; -1 for none.
 
-    Parameters
-    ----------
-    offsets : (n + 1,) int64
-    scores : (m,) float64
-    is_allowed : (m,) bool
+    `scores` and `is_allowed`, (m,), are of all elements; sequence i has those from offsets[i] to before
+    offsets[i + 1].
     """
     best = np.full(len(offsets) - 1, -1, np.int64)
     for i in range(len(best)):
@@ -30,13 +27,7 @@ def first_maxima(offsets, scores, is_allowed):
 def draw_elements(offsets, weights, numbers):
     """Draw an element of each sequence in proportion to weights, (n,) int64; -1 where all weights are zero.
 
-    Parameters
-    ----------
-    offsets : (n + 1,) int64
-    weights : (m,) float64
-        Not negative.
-    numbers : (n,) float64
-        Uniform in [0, 1).
+    `weights`, (m,), are not negative; `numbers`, (n,), are uniform in [0, 1).
     """
     drawn = np.full(len(offsets) - 1, -1, np.int64)
     for i in range(len(drawn)):
@@ -58,12 +49,6 @@ def inverse_weights(offsets, saliency, is_free):
     """Return weights in proportion to 1 / saliency (Algorithm 8), (m,) float64; 0 for what is not free.
 
     Where the saliency of free words of a text is zero, these alone have weight, all the same: the limit.
-
-    Parameters
-    ----------
-    offsets : (n + 1,) int64
-    saliency : (m,) float64
-    is_free : (m,) bool
     """
     weights = np.zeros(len(saliency))
     for i in range(len(offsets) - 1):
@@ -93,13 +78,7 @@ def largest_components(g):
 
 @kernel
 def largest_differences(g, h):
-    """Return imp(a) = ||abs(g_a - g'_a)||_inf of each word (Equation 5), (m,) float64.
-
-    Parameters
-    ----------
-    g, h : (m, d) float
-        The gradients g and g'.
-    """
+    """Return imp(a) = ||abs(g_a - g'_a)||_inf of each word (Equation 5), (m,) float64."""
     norms = np.empty(len(g))
     for a in range(len(g)):
         largest = 0.0
@@ -113,18 +92,9 @@ def largest_differences(g, h):
 def nearest_directions(words, gradients, vectors, neighbours, direction):
     """Return the neighbour of each word in the direction of the gradient (Algorithm 5, line 3), (n,) int32.
 
-    It minimises ||sign(direction · (c - x_a)) - sign(g_a)||, the first of equal ones.
-
-    Parameters
-    ----------
-    words : (n,) int32
-        Words x_a with a neighbour at least.
-    gradients : (n, d) float
-        g_a.
-    vectors : (V, d) float32
-    neighbours : (V, K) int32
-    direction : int
-        1; or -1 for sign(x_a - c), as the algorithm is printed.
+    It minimises ||sign(direction · (c - x_a)) - sign(g_a)||, the first of equal ones. Each word x_a has a
+    neighbour at least; gradients are (n, d), vectors (V, d), neighbours (V, K). The algorithm as printed has
+    the direction -1.
     """
     chosen = np.empty(len(words), np.int32)
     for i in range(len(words)):
@@ -145,13 +115,7 @@ def nearest_directions(words, gradients, vectors, neighbours, direction):
 def replacement_effects(words, is_free, g, vectors, neighbours):
     """Return g_a · (x_a - c) for all neighbours c of all free words a, (m, K) float64; NaN for the others.
 
-    Parameters
-    ----------
-    words : (m,) int32
-    is_free : (m,) bool
-    g : (m, d) float
-    vectors : (V, d) float32
-    neighbours : (V, K) int32
+    `words` and `is_free` are (m,), g (m, d), vectors (V, d), neighbours (V, K) int32.
     """
     effects = np.full((len(words), neighbours.shape[1]), np.nan)
     for a in range(len(words)):

@@ -10,19 +10,9 @@ _SHIFT = np.uint64(29)
 
 @kernel
 def replay(ids, offsets, positions, words):
-    """Return the text after each move of each walk; moves at position -1 were not made.
+    """Return ids and offsets of the text after each move of each walk; moves at position -1 were not made.
 
-    Parameters
-    ----------
-    ids : (m,) int32
-    offsets : (n + 1,) int64
-        The starts.
-    positions, words : (n, hops) int32
-
-    Returns
-    -------
-    ids : (total,) int32
-    offsets : (made + 1,) int64
+    `ids` and `offsets` are those of the n starts; `positions` and `words` are (n, hops) int32.
     """
     n_made = 0
     for i in range(len(positions)):
@@ -64,14 +54,8 @@ def hash_texts(ids, offsets):
 def number_sorted(ids, offsets, order, hashes):
     """Give equal texts the number of the first of them, (n,) int64.
 
-    Parameters
-    ----------
-    ids : (m,) int32
-    offsets : (n + 1,) int64
-    order : (n,) int64
-        All texts, sorted by their hashes, those of one hash in their own order.
-    hashes : (n,) uint64
-        By `hash_texts`; texts of one hash are compared word by word.
+    `order`, (n,) int64, has the texts sorted by their hashes, those of one hash in their own order; texts of
+    one hash are compared word by word.
     """
     numbers = np.empty(len(order), np.int64)
     begin = 0

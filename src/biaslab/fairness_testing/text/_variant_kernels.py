@@ -7,21 +7,10 @@ from biaslab.core.jit import kernel
 
 @kernel
 def write_variants(ids, offsets, rows, replaced, values):
-    """Copy texts, with a word replaced wherever it occurs.
+    """Return ids and offsets of texts with a word replaced wherever it occurs.
 
-    Parameters
-    ----------
-    ids : (m,) int32
-    offsets : (n + 1,) int64
-    rows : (v,) int64
-        The text of each variant.
-    replaced, values : (v,) int32
-        The word that is replaced, and by which.
-
-    Returns
-    -------
-    ids : (total,) int32
-    offsets : (v + 1,) int64
+    `rows`, (v,) int64, is the text of each variant; `replaced` and `values`, (v,) int32, are the words of the
+    exchange.
     """
     ends = np.zeros(len(rows) + 1, np.int64)
     for v in range(len(rows)):

@@ -34,18 +34,11 @@ def load_model(
 ) -> TextModel:
     """Return the classifier that a user names.
 
-    Parameters
-    ----------
-    reference : str
-        A network that was trained here (``.npz``), the folder of a BERT with its classifier, or
-        ``MODULE:NAME`` of an object in the current folder or installed: see `adapt`.
-    lexicon : Lexicon
-        Of all words that it may be asked about.
-    device : {"auto", "cpu", "cuda"}
-        Where a BERT computes; a torch module computes where its parameters are.
-    positive : str, optional
-        What the classifier calls its positive label, which becomes label 1; needed where it names others
-        than 0 and 1.
+    That is a network that was trained here (``.npz``), the folder of a BERT with its classifier, or
+    ``MODULE:NAME`` of an object in the current folder or installed: see `adapt`. The lexicon has all words
+    that it may be asked about. A BERT computes on the device, a torch module where its parameters are.
+    `positive` is what the classifier calls its positive label, which becomes label 1; needed where it names
+    others than 0 and 1.
     """
     if reference.endswith(".npz"):
         from biaslab.text.recurrent import load_recurrent
@@ -65,14 +58,8 @@ def load_model(
 def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None = None) -> TextModel:
     """Return an object of the user's as a `TextModel`, by what it is.
 
-    Parameters
-    ----------
-    classifier : torch.nn.Module, object with ``probabilities``, or function
-        See `TorchTextModel` and `CallableTextModel`; a function returns probabilities and has no gradients.
-    lexicon : Lexicon
-        Of all words that it may be asked about.
-    positive : str, optional
-        The class that becomes label 1, by the classifier's ``classes_``; without it, 1 or True.
+    See `TorchTextModel` and `CallableTextModel`; a function has no gradients. `positive` is the class that
+    becomes label 1, by the classifier's ``classes_``; without it, 1 or True.
     """
     if any(kind.__module__.startswith("torch.nn") for kind in type(classifier).__mro__):
         return TorchTextModel(classifier, lexicon.vectors, name, _positive_logit(classifier, name, positive))
@@ -96,16 +83,9 @@ class TorchTextModel:
     depend on the size of the batch: with other texts beside a text its probabilities may differ by rounding,
     and its label where two logits are equal up to that.
 
-    Parameters
-    ----------
-    module : torch.nn.Module
-        Takes the vectors of n texts of L words, (n, L, d) in the type of its parameters, and which of them
-        are words, (n, L) bool, and returns logits, (n, 2). An empty text has one vector of zeros that is no
-        word. It is put into evaluation mode.
-    vectors : (V, d) float32
-        Of all words.
-    positive : int
-        The logit of the positive class, which becomes label 1.
+    The module takes the vectors of n texts of L words, (n, L, d) in the type of its parameters, and which of
+    them are words, (n, L) bool, and returns logits, (n, 2), that of `positive` for label 1. An empty text has
+    one vector of zeros that is no word. It is put into evaluation mode.
     """
 
     def __init__(self, module: "torch.nn.Module", vectors: np.ndarray, name: str, positive: int = 1) -> None:
@@ -179,22 +159,13 @@ class TorchTextModel:
 class CallableTextModel:
     """Functions from texts to probabilities, and to gradients; a `TextModel`.
 
-    Parameters
-    ----------
-    probabilities : callable
-        Takes n texts, each a list of words, and returns the probability of the positive class, (n,), or of
-        both classes, (n, 2), in the order of `classes`. Each text's are to depend on its own words alone.
-    gradients : callable or None
-        Takes such texts and their labels, (n,) int64, places in `classes` or, without them, 1 for the
-        positive class, and returns for each text the gradient of the cross
-        entropy by the vectors of its words, (its words, d); or all of them as one array, (m, d). Without it
-        only random strategies can search.
-    lexicon : Lexicon
-        Of all words, with the vectors that the gradients are by.
-    classes : sequence of str, optional
-        What the functions call the two classes; (n, 2) needs it.
-    positive : str, optional
-        The positive one of them, which becomes label 1; without it, 1 or True.
+    `probabilities` takes n texts, each a list of words, and returns the probability of the positive class,
+    (n,), or of both, (n, 2), in the order of `classes`, which must then be there. Each text's are to depend
+    on its own words alone.
+
+    `gradients` takes such texts and their labels, (n,) int64, places in `classes` or, without them, 1 for the
+    positive class, and returns for each text the gradient of the cross entropy by the vectors of its words,
+    (its words, d); or all of them as one array, (m, d). Without it only random strategies can search.
     """
 
     def __init__(

@@ -21,21 +21,8 @@ def agreement(
     """Return agreement.tsv: pairs that ADF's local phase found on one network, tested on the others.
 
     A network is tested on the pairs of the other kind of the same repetition, and on those of its own kind of
-    the next one: what two trainings alone differ by.
-
-    Parameters
-    ----------
-    found : mapping
-        See `Found`.
-    networks : mapping of (str, int) to TextModel
-        By kind and repetition.
-    pairs : int
-        Found pairs of a network and feature that are tested, drawn at random.
-
-    Returns
-    -------
-    DataFrame
-        Found on, tested on, feature and repetition; the pairs, how many and which share get two labels.
+    the next one: what two trainings alone differ by. `networks` are by kind and repetition; of the finds of a
+    network and feature, `pairs` are drawn at random.
     """
     kinds, numbers = (sorted(set(part)) for part in zip(*networks, strict=True))
     rows = []
@@ -47,20 +34,7 @@ def agreement(
 
 
 def agreement_of_encoder(found: Found, encoder: TextModel, pairs: int, seed: int) -> pd.DataFrame:
-    """Return further rows of agreement.tsv: the same pairs, tested on an encoder.
-
-    Parameters
-    ----------
-    found : mapping
-        See `Found`.
-    pairs, seed : int
-        As for `agreement`.
-
-    Returns
-    -------
-    DataFrame
-        As `agreement`; the repetition is that of the network on which the pairs were found.
-    """
+    """Return further rows of agreement.tsv: the same pairs, tested on an encoder."""
     rows = [
         [feature, kind, ENCODER_KIND, number, *_held(encoder, some)]
         for kind, number, feature, some in _tested(found, pairs, seed)

@@ -13,12 +13,7 @@ WORDS = 65_536
 
 
 def batches(lengths: np.ndarray, size: int) -> Iterator[slice]:
-    """Yield consecutive parts of texts that have at most `size` words in all; a longer text is a part alone.
-
-    Parameters
-    ----------
-    lengths : (n,) int64
-    """
+    """Yield consecutive parts of texts that have at most `size` words in all, or one longer text alone."""
     ends = np.cumsum(np.maximum(lengths, 1))
     begin = 0
     while begin < len(ends):
@@ -57,18 +52,9 @@ def labels_of(probabilities: np.ndarray) -> np.ndarray:
 def pair_gradients(
     model: TextModel, texts: Texts, partners: Texts, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the gradients g and g' of texts and of their partners (Algorithms 1 and 7, in one call).
+    """Return the gradients g and g', (m, d), of texts and their partners (Algorithms 1 and 7, in one call).
 
-    Parameters
-    ----------
-    texts, partners : Texts
-        n texts with m words in all, and as many words in the partner of each.
-    labels : (n,) int64
-        The label y whose loss is derived, of both.
-
-    Returns
-    -------
-    g, h : (m, d) float
+    A partner has as many words as its text; the loss that is derived is that of the same label for both.
     """
     both = gradients(model, concatenate([texts, partners]), np.concatenate([labels, labels]))
     return both[: len(texts.ids)], both[len(texts.ids) :]

@@ -68,42 +68,22 @@ class Plan:
 
 @dataclass(frozen=True)
 class Part:
-    """What was made of some seeds.
+    """What was made of some seeds."""
 
-    Attributes
-    ----------
-    indexes : (s,) int64
-        Which of the texts the seeds are.
-    seeds : Texts
-    globally : GlobalSearch
-    starts : (w,) int64
-        The seeds whose finds walks start from.
-    locally : LocalSearch
-    """
-
-    indexes: np.ndarray
+    indexes: np.ndarray  # (s,) int64: which of the texts the seeds are
     seeds: Texts
     globally: GlobalSearch
-    starts: np.ndarray
+    starts: np.ndarray  # (w,) int64: the seeds whose finds walks start from
     locally: LocalSearch
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search did, and how it ended.
+    """What a search did, and how it ended."""
 
-    Attributes
-    ----------
-    n_mentioning : int
-        Texts that have a sensitive word.
-    parts : list of Part
-    stopped : str
-        Which limit ended it before all seeds were taken; empty where none did.
-    """
-
-    n_mentioning: int
+    n_mentioning: int  # texts that have a sensitive word
     parts: list[Part]
-    stopped: str
+    stopped: str  # which limit ended it before all seeds were taken; empty where none did
 
     @property
     def indexes(self) -> np.ndarray:
@@ -113,24 +93,13 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Finds:
-    """All discriminatory pairs of a search, seed by seed, those of the global phase first.
+    """All discriminatory pairs of a search, seed by seed, those of the global phase first."""
 
-    Attributes
-    ----------
-    indexes : (p,) int64
-        Which of the texts each was found from.
-    is_local : (p,) bool
-    texts : Texts
-        x; a text may be there several times.
-    replaced, value : (p,) int32
-        The word of x that x' has another one for, and which.
-    """
-
-    indexes: np.ndarray
-    is_local: np.ndarray
-    texts: Texts
-    replaced: np.ndarray
-    value: np.ndarray
+    indexes: np.ndarray  # (p,) int64: which of the texts each was found from
+    is_local: np.ndarray  # (p,) bool
+    texts: Texts  # x; a text may be there several times
+    replaced: np.ndarray  # (p,) int32: the word of x that x' has another one for
+    value: np.ndarray  # (p,) int32: and which
 
     @property
     def partners(self) -> Texts:
@@ -178,14 +147,10 @@ def search(subject: TextSubject, texts: Texts, plan: Plan, feature: str) -> Outc
 def summarize(outcome: Outcome, plan: Plan) -> dict[str, object]:
     """Count what was found.
 
-    Returns
-    -------
-    dict
-        tester; n_mentioning (texts with a sensitive word); n_seeds; n_raw (seeds that are discriminatory as
-        they are), raw_share (of the seeds), ci_low and ci_high (Clopper and Pearson's 95% interval); n_found
-        (different texts that other seeds became in the global phase and that are); n_visited (different texts
-        that the global phase ended with or a walk came by); n_discriminatory (of these), share; n_queries and
-        n_gradients (texts whose probabilities, and gradients, were asked for); stopped.
+    n_mentioning: texts with a sensitive word; n_raw: seeds that are discriminatory as they are, with Clopper
+    and Pearson's 95% interval of their share; n_found: different texts that other seeds became in the global
+    phase and that are; n_visited: different texts that the global phase ended with or a walk came by;
+    n_discriminatory and share: of these.
     """
     parts = outcome.parts
     n_seeds = len(outcome.indexes)
@@ -249,13 +214,7 @@ def found_pairs(subject: TextSubject, own: OwnTexts, outcome: Outcome, feature: 
 
 
 def invariant_table(subject: TextSubject, outcome: Outcome) -> pd.DataFrame:
-    """Check all pairs of both phases once more, independently of how they were found.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a phase: phase, and the counts of `invariants.Invariants`.
-    """
+    """Check all pairs once more, independently of how they were found: `Invariants` by phase."""
     rows = []
     finds = all_finds(outcome)
     for phase, is_local in ((GLOBAL, False), (LOCAL, True)):
@@ -275,11 +234,8 @@ def invariant_table(subject: TextSubject, outcome: Outcome) -> pd.DataFrame:
 def term_table(subject: TextSubject, own: OwnTexts, outcome: Outcome) -> pd.DataFrame:
     """Return how often exchanging each sensitive word changes the label of a text that was searched from.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns term, n_texts, n_flips, share, ci_low, ci_high (see `flips.flip_table`), of the values that a
-        text has; the largest share first, of equal ones the most frequent word.
+    See `flips.flip_table`; of the values that a text has, the largest share first, of equal ones the most
+    frequent word.
     """
     flips = count_flips(subject, own.texts.take(outcome.indexes))
     names = own.lexicon.decode(subject.values)

@@ -96,31 +96,15 @@ def train_certified(
 ) -> tuple[Recurrent, pd.DataFrame]:
     """Train a network whose label shall not depend on which value of a feature a sensitive word is.
 
-    Parameters
-    ----------
-    start : Recurrent
-        Initial network, trained or not; it is not changed.
-    labels : (n,) int64
-        0 or 1.
-    is_value : (V,) bool
-        Whether a word is a value of the feature.
-    values : (k,) int32
-        The values.
-    validation : (Texts, labels), optional
-        The network of the epoch with the least loss on these, at full κ and ε, is kept; else the last one.
-    progress : callable, optional
-        Called after every epoch with the epochs that are done and all.
+    `start` may be trained or not, and is not changed; `is_value`, (V,) bool, marks the values, (k,) int32.
+    The network of the epoch with the least loss on the validation texts, at full κ and ε, is kept; without
+    them the last one.
 
-    Notes
-    -----
+    The history has `COLUMNS`: the mean of the loss that was trained, at this epoch's κ and ε; on the
+    validation texts the loss at full κ and ε, F1 of the positive class and the share that is certified
+    (`certified_share`; NaN where no text holds a value); which epoch is kept.
+
     From then on torch computes with one thread in this process, so that results have the same bytes.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `COLUMNS`: the mean of the loss that was trained, at this epoch's κ and ε; on the validation texts the
-        loss at full κ and ε, F1 of the positive class and the share that is certified (`certified_share`; NaN
-        where no text holds a value); which epoch is kept.
     """
     make_deterministic(1)  # lasts: no kernel of numba runs below, the first of which gives torch all threads
     train = _checked(start, texts, labels)
@@ -151,19 +135,9 @@ def train_certified(
 def margin_bounds(
     model: Recurrent, texts: Texts, is_value: np.ndarray, values: np.ndarray, batch: int = 512
 ) -> np.ndarray:
-    """Return bounds of O_1 - O_0, the logits' difference, over all values of all sensitive words.
+    """Return bounds, (n, 2), of O_1 - O_0, the logits' difference, over all values of all sensitive words.
 
-    Parameters
-    ----------
-    is_value : (V,) bool
-    values : (k,) int32
-    batch : int
-        Texts that are computed at once; it does not matter.
-
-    Returns
-    -------
-    (n, 2) float64
-        Lower and upper bound. Where a text holds no value, both are the network's answer.
+    Where a text holds no value, both are the network's answer. The batch does not matter.
     """
     network = _Network(model, torch.float64)
     found = np.empty((len(texts), 2))
@@ -176,13 +150,7 @@ def margin_bounds(
 
 
 def certified_share(model: Recurrent, texts: Texts, is_value: np.ndarray, values: np.ndarray) -> float:
-    """Return the share of the texts with a sensitive word whose label no value can change, provably.
-
-    Parameters
-    ----------
-    is_value : (V,) bool
-    values : (k,) int32
-    """
+    """Return the share of the texts with a sensitive word whose label no value can change, provably."""
     rows = np.flatnonzero(_holds(texts, is_value))
     if not len(rows):
         return float("nan")

@@ -53,41 +53,21 @@ class Source:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Texts with labels.
-
-    Attributes
-    ----------
-    texts : Texts
-    labels : (n,) int64
-        1 = positive.
-    """
+    """Texts with labels."""
 
     texts: Texts
-    labels: np.ndarray
+    labels: np.ndarray  # (n,) int64, 1 = positive
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A corpus made ready.
-
-    Attributes
-    ----------
-    lexicon : Lexicon
-    parts : dict of str to Labelled
-        `PARTS`, and the further test sets.
-    values : dict of str to (k,) int32
-        The ids of each feature's values.
-    neighbours : (V, K) int32
-        See `nearest_words`; no value of any feature is one.
-    sentences : Texts
-        The neutral ones on which the search is shown.
-    """
+    """A corpus made ready."""
 
     lexicon: Lexicon
-    parts: dict[str, Labelled]
-    values: dict[str, np.ndarray]
-    neighbours: np.ndarray
-    sentences: Texts
+    parts: dict[str, Labelled]  # `PARTS`, and the further test sets
+    values: dict[str, np.ndarray]  # ids of each feature's values, (k,) int32
+    neighbours: np.ndarray  # (V, K) int32, see `nearest_words`; no value of any feature is one
+    sentences: Texts  # the neutral ones on which the search is shown
 
 
 def prepare(
@@ -100,15 +80,7 @@ def prepare(
     probes: Mapping[str, Path],
     seed: int,
 ) -> None:
-    """Write ``lexicon.npz``, ``texts.npz``, ``texts.tsv`` and ``vectors.tsv`` of a corpus.
-
-    Parameters
-    ----------
-    vectors : path
-        A lexicon of words with vectors of their own.
-    terms : path
-        See `read_terms`.
-    """
+    """Write ``lexicon.npz``, ``texts.npz``, ``texts.tsv`` and ``vectors.tsv`` of a corpus."""
     known = read_features(terms, features)
     values = {name: known[name] for name in features}
     tables = read_parts(source, seed) | {name: corpora.read_toxicity(file) for name, file in probes.items()}

@@ -21,51 +21,30 @@ class Variants:
     """All texts X_s that differ from given ones in one sensitive word, wherever it occurs.
 
     Text by text, in the order in which its sensitive words first occur, then in the order of the values.
-
-    Attributes
-    ----------
-    rows : (v,) int64
-        The text that each is a variant of.
-    replaced, values : (v,) int32
-        The word that is replaced, and by which.
-    offsets : (n + 1,) int64
-        Text i has the variants ``offsets[i]`` to ``offsets[i + 1] - 1``.
     """
 
-    rows: np.ndarray
-    replaced: np.ndarray
-    values: np.ndarray
-    offsets: np.ndarray
+    rows: np.ndarray  # (v,) int64: the text that each is a variant of
+    replaced: np.ndarray  # (v,) int32: the word that is replaced
+    values: np.ndarray  # (v,) int32: by which
+    offsets: np.ndarray  # (n + 1,) int64: text i has the variants offsets[i] to offsets[i + 1] - 1
 
 
 @dataclass(frozen=True)
 class Check:
     """What checking n texts found.
 
-    Attributes
-    ----------
-    texts : Texts
-    probabilities : (n, 2) float64
-        The outputs O(x).
-    labels : (n,) int64
-        The predicted labels y.
-    discriminatory : (n,) bool
-        Whether a variant has another label (Definition 2.1).
-    replaced, value : (n,) int32
-        What makes the partner x' of each out of it: which word is replaced by which; -1 for a text without
-        sensitive words. x' has the largest |O_y(x') - O_y(x)| (Equation 3), among the variants with another
-        label if there are any, else among all; the first of equal ones.
-    n_queries : (n,) int64
-        Texts that the classifier was asked about for each.
+    The partner x' has the largest |O_y(x') - O_y(x)| (Equation 3), among the variants with another label if
+    there are any, else among all; the first of equal ones. `replaced` and `value` are -1 for a text without
+    sensitive words.
     """
 
     texts: Texts
-    probabilities: np.ndarray
-    labels: np.ndarray
-    discriminatory: np.ndarray
-    replaced: np.ndarray
-    value: np.ndarray
-    n_queries: np.ndarray
+    probabilities: np.ndarray  # (n, 2) float64, the outputs O(x)
+    labels: np.ndarray  # (n,) int64, the predicted labels y
+    discriminatory: np.ndarray  # (n,) bool: whether a variant has another label (Definition 2.1)
+    replaced: np.ndarray  # (n,) int32: the word that makes x' out of x by being replaced
+    value: np.ndarray  # (n,) int32: by which
+    n_queries: np.ndarray  # (n,) int64: texts that the classifier was asked about for each
 
     @cached_property
     def partners(self) -> Texts:
@@ -75,23 +54,13 @@ class Check:
 
 @dataclass(frozen=True)
 class VariantAnswers:
-    """What a classifier says of some texts and of their variants.
+    """What a classifier says of some texts and of their variants."""
 
-    Attributes
-    ----------
-    rows : slice
-        Which of all texts these n are.
-    texts : Texts
-    probabilities : (n, 2) float64
-    variants : Variants
-    variant_probabilities : (v, 2) float64
-    """
-
-    rows: slice
+    rows: slice  # which of all texts these n are
     texts: Texts
-    probabilities: np.ndarray
+    probabilities: np.ndarray  # (n, 2) float64
     variants: Variants
-    variant_probabilities: np.ndarray
+    variant_probabilities: np.ndarray  # (v, 2) float64
 
     @property
     def labels(self) -> np.ndarray:
@@ -105,13 +74,7 @@ class VariantAnswers:
 
 
 def exchange(texts: Texts, replaced: np.ndarray, value: np.ndarray) -> Texts:
-    """Return texts with one word each replaced wherever it occurs.
-
-    Parameters
-    ----------
-    replaced, value : (n,) int32
-        -1 for a text that stays as it is.
-    """
+    """Return texts with one word each replaced wherever it occurs; -1 for a text that stays as it is."""
     return Texts(*write_variants(texts.ids, texts.offsets, np.arange(len(texts)), replaced, value))
 
 
@@ -156,10 +119,7 @@ def _variant_probabilities(subject: TextSubject, texts: Texts, variants: Variant
 def check(subject: TextSubject, texts: Texts) -> Check:
     """Check texts for discrimination, and find the partner x' of each (Algorithm 2, Equation 3).
 
-    Parameters
-    ----------
-    texts : Texts
-        n texts; one that is empty or has no sensitive word is never discriminatory.
+    A text that is empty or has no sensitive word is never discriminatory.
     """
     n = len(texts)
     found = Check(

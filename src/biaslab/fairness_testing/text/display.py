@@ -34,23 +34,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class Line:
-    """A text as it is shown.
+    """A text as it is shown."""
 
-    Attributes
-    ----------
-    name : str
-        What it is: a row of the data (from 1), the text that was found, or its partner.
-    words : list of Mark
-    label : int or None
-        What the classifier calls it; None for the text of the data, which was changed.
-    probability : float or None
-        Of label 1.
-    """
-
-    name: str
+    name: str  # what it is: a row of the data (from 1), the text that was found, or its partner
     words: list[Mark]
-    label: int | None = None
-    probability: float | None = None
+    label: int | None = None  # what the classifier calls it; None for the text of the data, which was changed
+    probability: float | None = None  # of label 1
 
     @property
     def answer(self) -> str:
@@ -117,35 +106,17 @@ def first_of_each_seed(pairs: Sequence[Pair]) -> list[Pair]:
 
 @dataclass(frozen=True)
 class Section:
-    """What a page shows of one feature.
-
-    Attributes
-    ----------
-    feature : str
-    facts : list of (str, str)
-        Names and what was found.
-    terms : pandas.DataFrame
-        Columns term, n_texts, n_flips, share, ci_low, ci_high; the terms are masked.
-    pairs : list of Pair
-    n_more : int
-        Pairs that were found and are not shown.
-    """
+    """What a page shows of one feature."""
 
     feature: str
-    facts: list[tuple[str, str]]
-    terms: pd.DataFrame
+    facts: list[tuple[str, str]]  # names and what was found
+    terms: pd.DataFrame  # columns term, n_texts, n_flips, share, ci_low, ci_high; the terms are masked
     pairs: list[Pair]
-    n_more: int
+    n_more: int  # pairs that were found and are not shown
 
 
 def to_html(title: str, sections: Sequence[Section], mask: Mask = str) -> str:
-    """Return a page that needs no other file.
-
-    Parameters
-    ----------
-    mask : callable
-        Returns how a word of a pair is shown.
-    """
+    """Return a page that needs no other file."""
     shown = [
         {
             "feature": section.feature,

@@ -27,18 +27,9 @@ def train_encoder_network(
     """Fine-tune an encoder on a corpus: ``encoder/models.tsv`` and ``encoder/agreement.tsv``.
 
     The weights of the last epoch stay. One thread computes, so that the files have the same bytes whatever
-    the number of cores.
-
-    Parameters
-    ----------
-    pairs : int
-        Found pairs of each network and feature that are tested.
-    encoder : mapping
-        Paths ``config``, ``vocabulary`` and ``weights`` of a BERT (None for random weights).
-    layers : int or None
-        How many of its layers to keep, from the first; None for all.
-    negative_weight : float
-        Weight of a negative text in the loss.
+    the number of cores. `encoder` has the paths ``config``, ``vocabulary`` and ``weights`` of a BERT (None
+    for random weights), of which the first `layers` are kept (None: all). `pairs` of the found ones of each
+    network and feature are tested.
     """
     from biaslab.fairness_testing.text.encoder_training import EncoderSettings, load_start, train_encoder
     from biaslab.text.devices import make_deterministic

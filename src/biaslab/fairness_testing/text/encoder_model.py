@@ -29,13 +29,8 @@ def load_encoder_model(
 ) -> "EncoderTextModel":
     """Return the classifier in a folder, which has the layout of Hugging Face.
 
-    Parameters
-    ----------
-    lexicon : Lexicon
-        Of all words that it may be asked about.
-    device : {"auto", "cpu", "cuda"}
-    positive : str, optional
-        What its configuration calls the positive label, where it has names for them.
+    The lexicon has all words that it may be asked about; `positive` is what its configuration calls the
+    positive label, where it has names for them.
     """
     model = encoder.load_classifier(folder)
     encoder.put_positive_second(model, positive_label(folder, positive))
@@ -47,12 +42,8 @@ class EncoderTextModel:
     """A BERT with a classifier of two labels; a `TextModel`.
 
     With other texts beside a text sums may be rounded otherwise, as by `TorchTextModel`. Words behind the
-    last piece that the encoder reads change nothing and have no gradient.
-
-    Parameters
-    ----------
-    lexicon : Lexicon
-        The words, whose own vectors are not used.
+    last piece that the encoder reads change nothing and have no gradient. The lexicon's own vectors are not
+    used.
     """
 
     def __init__(self, model: nn.Module, tokenizer: Tokenizer, lexicon: Lexicon) -> None:

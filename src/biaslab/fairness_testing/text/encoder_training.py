@@ -53,13 +53,7 @@ class EncoderSettings:
 
 
 def load_start(files: EncoderFiles, layers: int | None, seed: int) -> tuple[BertClassifier, Tokenizer]:
-    """Return the first layers of an encoder with a new classifier, and its tokenizer.
-
-    Parameters
-    ----------
-    layers : int or None
-        How many to keep; None for all.
-    """
+    """Return the first layers (None: all) of an encoder with a new classifier, and its tokenizer."""
     with tempfile.TemporaryDirectory() as folder:
         weights = "pretrained" if files.weights else "random"
         prepare_encoder(files, folder, layers, weights, seed)
@@ -76,13 +70,8 @@ def train_encoder(
 ) -> EncoderTextModel:
     """Fine-tune an encoder on texts, their words joined by blanks.
 
-    Words that no training text holds keep their embeddings.
-
-    Parameters
-    ----------
-    seed : int
-        Orders the texts and draws dropout. Equal seeds give equal weights on one type of machine with one
-        number of threads.
+    Words that no training text holds keep their embeddings. The seed orders the texts and draws dropout;
+    equal seeds give equal weights on one type of machine with one number of threads.
     """
     tokens = tokenizer.encode(_sentences(train.texts, lexicon), _max_length(model))
     batches = [

@@ -22,12 +22,8 @@ def examples(
 ) -> Iterator[dict[str, Any]]:
     """Yield what both phases make of the sentences of a corpus, for each feature of which they hold a term.
 
-    Yields
-    ------
-    dict
-        ``corpus``, ``model``, ``feature``; ``sentence``, ``global`` and ``local``, lists of words, the last
-        two None where nothing was found; ``partner``, which word is exchanged ``from`` and ``to`` which;
-        ``labels`` of the text after the global phase and of its partner.
+    ``sentence``, ``global`` and ``local`` are lists of words, the last two None where nothing was found;
+    ``labels`` are those of the text after the global phase and of its partner.
     """
     for feature, values in prepared.values.items():
         subject = TextSubject(network, values, prepared.neighbours)

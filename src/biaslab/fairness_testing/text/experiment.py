@@ -32,16 +32,7 @@ def seed_of(seed: int, kind: str, number: int) -> int:
 def train_networks(
     folder: Path, kinds: Sequence[str], repetitions: int, training: Mapping[str, Any], seed: int
 ) -> None:
-    """Train networks several times: ``KIND/network-N.npz``, ``models.tsv`` and ``training.tsv`` of each kind.
-
-    Parameters
-    ----------
-    kinds : sequence of {"lstm", "gru"}
-    repetitions : int
-        Trainings of each, which differ in their seed.
-    training : mapping
-        ``epochs``, ``batch_size``, ``learning_rate``, ``negative_weight``.
-    """
+    """Train networks several times: KIND/network-N.npz, models.tsv and training.tsv of each kind."""
     prepared, settings = load_prepared(folder), settings_of(training)
     for kind in kinds:
         _train_kind(folder, prepared, kind, repetitions, settings, seed)
@@ -66,13 +57,7 @@ def _train_kind(
 def train_once(
     prepared: Prepared, kind: str, settings: TrainingSettings, seed: int
 ) -> tuple[Recurrent, pd.DataFrame]:
-    """Train a network on a corpus.
-
-    Returns
-    -------
-    history : pandas.DataFrame
-        See `train_recurrent`.
-    """
+    """Train a network on a corpus; return it and its history, see `train_recurrent`."""
     train, validation = prepared.parts[TRAIN], prepared.parts[VALIDATION]
     start = initial_recurrent(kind, prepared.lexicon.vectors, seed)
     held_out = (validation.texts, validation.labels)

@@ -13,19 +13,11 @@ from biaslab.text.words import Texts
 
 @dataclass(frozen=True)
 class Finds:
-    """Discriminatory pairs.
+    """Discriminatory pairs."""
 
-    Attributes
-    ----------
-    origins : (p,) int64
-        The row, in the searched part of the corpus, of the text that each search began with.
-    texts, partners : Texts
-        x and x'.
-    """
-
-    origins: np.ndarray
-    texts: Texts
-    partners: Texts
+    origins: np.ndarray  # (p,) int64: row, in the searched part of the corpus, that each search began with
+    texts: Texts  # x
+    partners: Texts  # x'
 
     def __len__(self) -> int:
         return len(self.origins)

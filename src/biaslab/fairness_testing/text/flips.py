@@ -14,20 +14,12 @@ from biaslab.text.words import Texts
 
 @dataclass(frozen=True)
 class Flips:
-    """How often each value of a feature changes the label of texts.
+    """How often each of k values of a feature changes the label of texts, (k,) int64 each."""
 
-    Attributes
-    ----------
-    with_term, flipped_without : (k,) int64
-        Texts that hold the value, and those of them in which some other value in its place changes the label.
-    without_term, flipped_with : (k,) int64
-        Texts with another value, and those of them whose label changes when this value takes its place (that
-        of one of them where there are several).
-    """
-
-    with_term: np.ndarray
-    flipped_without: np.ndarray
-    without_term: np.ndarray
+    with_term: np.ndarray  # texts that hold the value
+    flipped_without: np.ndarray  # those of them in which some other value in its place changes the label
+    without_term: np.ndarray  # texts with another value
+    # Those of them whose label changes when this value takes its place (that of one where there are several).
     flipped_with: np.ndarray
 
 
@@ -45,18 +37,7 @@ def count_flips(subject: TextSubject, texts: Texts) -> Flips:
 
 
 def flip_table(names: Sequence[str], n_texts: np.ndarray, n_flips: np.ndarray, column: str) -> pd.DataFrame:
-    """Return counts as shares with intervals.
-
-    Parameters
-    ----------
-    n_texts, n_flips : (k,) int64
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `column`, n_texts, n_flips, share, ci_low, ci_high (Clopper and Pearson's 95% interval); NaN
-        where no text is counted.
-    """
+    """Return counts, (k,), as shares with Clopper and Pearson's 95% intervals; NaN for no text."""
     shares = [
         (n_flip / n if n else np.nan, *share_interval(n_flip, n))
         for n_flip, n in zip(n_flips.tolist(), n_texts.tolist(), strict=True)

@@ -15,31 +15,16 @@ CHECKS = ("only_values_differ", "from_neighbours", "labels_confirmed", "l0_recou
 
 @dataclass(frozen=True)
 class Invariants:
-    """How many of the pairs that were found pass each check.
+    """How many of the pairs that were found pass each check."""
 
-    Attributes
-    ----------
-    n_pairs : int
-        Pairs found; a text found several times counts each time.
-    only_values_differ : int
-        Those whose texts differ in one value of the feature alone, everywhere.
-    from_neighbours : int
-        Those whose text follows from its seed by as many recorded steps as are told, each move from a word
-        that is no value to a neighbour of it.
-    labels_confirmed : int
-        Those whose texts have two labels when they are asked about once more, in another order.
-    l0_recounted : int
-        Those with as many changed words by comparison with the seed as by the moves.
-    n_duplicates : int
-        Pairs whose text was found before.
-    """
-
-    n_pairs: int
-    only_values_differ: int
+    n_pairs: int  # a text found several times counts each time
+    only_values_differ: int  # texts differ in one value of the feature alone, everywhere
+    # The text follows from its seed by as many recorded steps as are told, each move from a word that is no
+    # value to a neighbour of it.
     from_neighbours: int
-    labels_confirmed: int
-    l0_recounted: int
-    n_duplicates: int
+    labels_confirmed: int  # texts have two labels when they are asked about once more, in another order
+    l0_recounted: int  # as many changed words by comparison with the seed as by the moves
+    n_duplicates: int  # the text was found before
 
 
 def verify_global(subject: TextSubject, seeds: Texts, search: GlobalSearch) -> Invariants:
@@ -73,14 +58,9 @@ def verify_local(subject: TextSubject, search: LocalSearch) -> Invariants:
 class _Replay:
     """Makes recorded moves once more.
 
-    Attributes
-    ----------
-    ids : (m,) int32
-        The words where all texts stand now.
-    is_valid : (n,) bool
-        Whether all moves of a text so far are ones that a search may make.
-    changed : (n,) int64
-        Words that differ from the text's first ones, counted move by move.
+    ids, (m,) int32: the words where all texts stand now; is_valid, (n,) bool: whether all moves so far are
+    ones that a search may make; changed, (n,) int64: words that differ from the text's first ones, counted
+    move by move.
     """
 
     def __init__(self, subject: TextSubject, texts: Texts) -> None:

@@ -9,17 +9,7 @@ BATCH_WORDS = 8192
 
 
 def rows_of_length(lengths: np.ndarray, batch_words: int) -> Iterator[np.ndarray]:
-    """Yield the indexes of texts of one length, so many that together they have no more than `batch_words`.
-
-    Parameters
-    ----------
-    lengths : (n,) int64
-
-    Yields
-    ------
-    (k,) int64
-        One text at least; every text is in one batch, the shortest first.
-    """
+    """Yield the indexes of texts of one length, the shortest first: at most `batch_words`, or one text."""
     order = np.argsort(lengths, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
         if len(rows):

@@ -20,30 +20,15 @@ MAX_PIECES = 128
 
 @dataclass(frozen=True)
 class Yardsticks:
-    """What texts are measured by.
-
-    Attributes
-    ----------
-    lexicon : Lexicon
-    sentences : object or None
-        A `sentence_vectors.SentenceEncoder`.
-    language_model : object or None
-        A `language_model.BiGRU`, trained on the corpus.
-    """
+    """What texts are measured by."""
 
     lexicon: Lexicon
-    sentences: Any = None
-    language_model: Any = None
+    sentences: Any = None  # a `sentence_vectors.SentenceEncoder` or None
+    language_model: Any = None  # a `language_model.BiGRU`, trained on the corpus, or None
 
     @classmethod
     def load(cls, prepared: Prepared, encoder: Mapping[str, Any], seed: int, threads: int) -> "Yardsticks":
-        """Return the measures that can be had: without an encoder, those that need none.
-
-        Parameters
-        ----------
-        encoder : mapping
-            ``config``, ``vocabulary`` and ``weights`` (None for random ones) of a BERT.
-        """
+        """Return the measures that can be had: without config and vocabulary, those that need no encoder."""
         if not encoder.get("config") or not encoder.get("vocabulary"):
             return cls(prepared.lexicon)
         from biaslab.fairness_testing.text.encoder_training import load_start
@@ -66,19 +51,11 @@ class Yardsticks:
         }
 
     def measure_sentences(self, pairs: Sequence[tuple[Texts, Texts]]) -> list[dict[str, float]]:
-        """Return the means over each of several sets of pairs of what an encoder is needed for.
+        """Return the means over each of several sets of original and changed texts that need an encoder.
 
-        Parameters
-        ----------
-        pairs : sequence of (Texts, Texts)
-            Original and changed texts; every different text is read once.
-
-        Returns
-        -------
-        list of dict of str to float
-            similarity, perplexity of the changed and seed_perplexity of the original texts (the exponential
-            of the mean over texts of the mean negative log-likelihood of a word piece); empty without an
-            encoder.
+        similarity, perplexity of the changed and seed_perplexity of the original texts (the exponential of
+        the mean over texts of the mean negative log-likelihood of a word piece); empty without an encoder.
+        Every text is read once.
         """
         if self.sentences is None or not pairs:
             return [{} for _ in pairs]

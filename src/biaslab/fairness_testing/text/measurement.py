@@ -36,16 +36,10 @@ def measure(
 ) -> None:
     """Join the tables of all networks; add validity.tsv, agreement.tsv, pools.tsv and example.json.
 
-    Parameters
-    ----------
-    pairs : int
-        Found texts of each search that are measured.
-    encoder : mapping
-        ``config``, ``vocabulary``, ``weights`` of the sentence encoder (None for random ones); without a
-        config and vocabulary neither the likeness of sentences nor perplexity is measured.
-    further : collection of str
-        `CERTIFIED` and `ENCODER_KIND`: join their tables, too. They are not looked for: those of a run with
-        other settings may lie there still.
+    `pairs` of the found texts of each search are measured. `further` are `CERTIFIED` and `ENCODER_KIND`,
+    whose tables are joined, too; they are not looked for, as those of a run with other settings may lie there
+    still. Without an encoder's config and vocabulary neither the likeness of sentences nor perplexity is
+    measured.
     """
     prepared = load_prepared(folder)
     _join(folder, models, further)

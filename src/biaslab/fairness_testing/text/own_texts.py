@@ -11,24 +11,12 @@ from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
 
 @dataclass(frozen=True)
 class OwnTexts:
-    """Texts ready to be tested.
+    """Texts ready to be tested, none of them empty."""
 
-    Attributes
-    ----------
-    lexicon : Lexicon
-        The words of all texts and features, and those that may replace them.
-    texts : Texts
-        n texts, none of them empty.
-    rows : (n,) int64
-        Which text of the data each is, from 0.
-    n_wordless : int
-        Texts of the data that are left out because they have no word.
-    """
-
-    lexicon: Lexicon
+    lexicon: Lexicon  # the words of all texts and features, and those that may replace them
     texts: Texts
-    rows: np.ndarray
-    n_wordless: int
+    rows: np.ndarray  # (n,) int64: which text of the data each is, from 0
+    n_wordless: int  # texts of the data that are left out because they have no word
 
     @property
     def known_share(self) -> float:
@@ -43,16 +31,10 @@ def prepare(
     features: Mapping[str, Sequence[str]],
     n_candidates: int,
 ) -> OwnTexts:
-    """Return texts as words with vectors.
+    """Return texts as words with vectors, (v, d) float32, which files have the most frequent word first.
 
-    Parameters
-    ----------
-    vector_words : sequence of str
-        Words with a vector, the most frequent first, as files of vectors have them.
-    vectors : (v, d) float32
-    n_candidates : int
-        Of the words with a vector, how many from the first may replace others; those of texts and features
-        may in any case. Only what is a word in texts counts: no punctuation, no capitals.
+    Of the words with a vector, the first `n_candidates` may replace others; those of texts and features may
+    in any case. Only what is a word in texts counts: no punctuation, no capitals.
     """
     split = [split_words(text) for text in data]
     rows = np.array([i for i, words in enumerate(split) if words], np.int64)
@@ -79,13 +61,7 @@ def prepare(
 def choose_features(
     terms: Mapping[str, tuple[str, ...]], names: Sequence[str], data: Sequence[str], where: str
 ) -> dict[str, tuple[str, ...]]:
-    """Return the features to test: those that are named, else all that the texts mention.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The features that are asked for, none for all.
-    """
+    """Return the features to test: those that are named, else all that the texts mention."""
     for number, name in enumerate(names):
         if name not in terms:
             near = suggest(name, terms) or f" (there are {', '.join(terms)})"

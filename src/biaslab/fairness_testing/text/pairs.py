@@ -13,35 +13,18 @@ IN_DATA, GLOBAL, LOCAL = PHASES = ("data", "global", "local")
 
 @dataclass(frozen=True)
 class Pair:
-    """A text and its partner, to which the classifier gives another label.
-
-    Attributes
-    ----------
-    feature : str
-    row : int
-        The text of the data that the search started from, from 0.
-    phase : str
-        Of `PHASES`.
-    seed, text, partner : list of str
-        The words of that text, of the one that was found, and of the partner; all three have equally many.
-    replaced, value : str
-        The sensitive word of the text, and which one the partner has in its place.
-    labels : list of int
-        Of the text and of the partner, 0 or 1.
-    probabilities : list of float
-        Of label 1, for both.
-    """
+    """A text and its partner, to which the classifier gives another label."""
 
     feature: str
-    row: int
-    phase: str
-    seed: list[str]
+    row: int  # the text of the data that the search started from, from 0
+    phase: str  # of `PHASES`
+    seed: list[str]  # the words of that text; as many as text and partner have
     text: list[str]
     partner: list[str]
-    replaced: str
-    value: str
-    labels: list[int]
-    probabilities: list[float]
+    replaced: str  # the sensitive word of the text
+    value: str  # which one the partner has in its place
+    labels: list[int]  # of the text and of the partner, 0 or 1
+    probabilities: list[float]  # of label 1, for both
 
     @property
     def changed(self) -> list[int]:

@@ -33,18 +33,7 @@ SHARE = 0.05
 
 
 def drawn(n_found: int, repetition: int, seed: int, share: float = SHARE) -> np.ndarray:
-    """Return which of the found texts are added.
-
-    Parameters
-    ----------
-    share : float
-        Part of them that is drawn; at least one is where there are any.
-
-    Returns
-    -------
-    (k,) int64
-        Rows, rising.
-    """
+    """Return the rows, rising, of the found texts that are added: a share, at least one of any."""
     k = min(n_found, max(1, round(share * n_found)))
     return np.sort(stream(seed, "text retraining", repetition).choice(n_found, k, replace=False))
 
@@ -52,21 +41,12 @@ def drawn(n_found: int, repetition: int, seed: int, share: float = SHARE) -> np.
 def label_found(
     subject: TextSubject, texts: Texts, rule: str, data_labels: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the labels that found texts are added with.
+    """Return the labels that found texts are added with, (n,) int64.
 
-    Parameters
-    ----------
-    rule : str
-        ``model``: the model's label of the text. ``majority``: the model's most frequent label of the text as
-        it is and with every other value in the place of each sensitive word, as in Algorithm 2; of two
-        equally frequent ones that of the text as it is. ``data``: the label, in the data, of the text that
-        the search started from.
-    data_labels : (n,) int64, optional
-        The labels of the last rule, needed by it alone.
-
-    Returns
-    -------
-    (n,) int64
+    ``model``: the model's label of the text. ``majority``: the model's most frequent label of the text as it
+    is and with every other value in the place of each sensitive word, as in Algorithm 2; of two equally
+    frequent ones that of the text as it is. ``data``: the label, in `data_labels`, of the text that the
+    search started from.
     """
     match rule:
         case "model":
@@ -85,17 +65,8 @@ def label_found(
 def with_partners(subject: TextSubject, texts: Texts, labels: np.ndarray) -> tuple[Texts, np.ndarray]:
     """Return texts and labels, followed by the texts' partners with the same labels.
 
-    What is added then says that the words in which both differ do not matter.
-
-    Parameters
-    ----------
-    labels : (n,) int64
-
-    Returns
-    -------
-    texts : Texts
-        2 n texts; a partner x' is that of Algorithm 2, see `discrimination.Check`.
-    labels : (2 n,) int64
+    What is added then says that the words in which both differ do not matter. The partners x' are those of
+    Algorithm 2, see `discrimination.Check`.
     """
     return concatenate([texts, check(subject, texts).partners]), np.concatenate([labels, labels])
 
@@ -109,22 +80,11 @@ def retrain(
     settings: TrainingSettings,
     seed: int,
 ) -> Recurrent:
-    """Train a network anew, with texts added to the data (Section 5.2, RQ4).
+    """Train a network anew, with texts added to the data (Section 5.2, RQ4), of its kind, size and vectors.
 
-    Parameters
-    ----------
-    model : Recurrent
-        The tested network, which is not changed: the new one has its kind, size and vectors.
-    train : (Texts, labels)
-        The data.
-    validation : (Texts, labels) or None
-        As in `train_recurrent`; nothing is added to these.
-    added : Texts
-        None at all (``Texts.of([])``) for the control.
-    added_labels : (k,) int64
-    seed : int
-        Of the initial weights and the batches. With the same one, what was added is all that networks differ
-        by; with the one of the tested network, the control is the tested network.
+    Without any text added (``Texts.of([])``) it is the control. The seed is that of the initial weights and
+    the batches. With the same one, what was added is all that networks differ by; with the one of the tested
+    network, the control is the tested network.
     """
     start = initial_recurrent(model.kind, model.vectors, seed, model.hidden, len(model.layers))
     texts, labels = train
@@ -133,32 +93,16 @@ def retrain(
 
 
 def improvement(subject: TextSubject, independent: Texts) -> tuple[int, int]:
-    """Return how many texts are no longer discriminatory, and how many there are.
-
-    Parameters
-    ----------
-    independent : Texts
-        Texts that are discriminatory for the tested network and that no training has seen.
-    """
+    """Return how many texts are no longer discriminatory, as all were before, and how many there are."""
     return int(np.sum(~check(subject, independent).discriminatory)), len(independent)
 
 
 def outcome(
     subject: TextSubject, retrained: TextModel, independent: Texts, test: tuple[Texts, np.ndarray]
 ) -> dict[str, float]:
-    """Return what became of a network (a row of Table XIII).
+    """Return what became of a network (a row of Table XIII); the improvement in percent, NaN for no text.
 
-    Parameters
-    ----------
-    independent : Texts
-        As in `improvement`.
-    test : (Texts, labels)
-
-    Returns
-    -------
-    dict
-        n_independent, n_removed and improvement (percent; NaN where no text is independent); accuracy_before,
-        f1_before, accuracy_after and f1_after, F1 being that of the positive class.
+    The independent texts are discriminatory for the tested network, and no training has seen them.
     """
     n_removed, n = improvement(replace(subject, model=retrained), independent)
     row = {"n_independent": n, "n_removed": n_removed, "improvement": 100 * n_removed / n if n else np.nan}
@@ -169,12 +113,7 @@ def outcome(
 
 
 def quality(model: TextModel, texts: Texts, labels: np.ndarray) -> tuple[float, float]:
-    """Return accuracy, and F1 of the positive class (0 where there is nothing to count).
-
-    Parameters
-    ----------
-    labels : (n,) int64
-    """
+    """Return accuracy, and F1 of the positive class (0 where there is nothing to count)."""
     given = labels_of(probabilities(model, texts))
     return float(np.mean(given == labels)), precision_recall_f1(given, labels)[2]
 

@@ -53,21 +53,11 @@ def retrain_network(
     """Retrain the first training of a network with what was found: ``retraining.tsv`` and ``unseen.tsv``.
 
     The proposed tester's texts are labelled by the majority, and in `N_OTHERS` retraining also by the other
-    rules; the other testers' by the majority, in as many. Each found text is added together with
-    its partner x', as in the retraining on tables. (A first run without the partners had been seen when this
-    was chosen: it was above the control for one of two features.)
-
-    Parameters
-    ----------
-    kind : {"lstm", "gru"}
-    retrainings : int
-        Each with other texts, and a seed of its own.
-    share : float
-        Of the texts found on the training texts, how many are added.
-    n_independent : int or None
-        Of the texts found on the test texts, how many are drawn to measure improvement; None for all.
-    training : mapping
-        As for `train_networks`.
+    rules; the other testers' by the majority, in as many. Each found text is added together with its partner
+    x', as in the retraining on tables. (A first run without the partners had been seen when this was chosen:
+    it was above the control for one of two features.) `share` of the texts found on the training texts are
+    added; `n_independent` of those found on the test texts (None for all) measure improvement. Each
+    retraining has other texts, and a seed of its own.
     """
     prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
     settings, rows, unseen, controls = settings_of(training), [], [], {}
@@ -99,15 +89,7 @@ def certify_network(
 ) -> None:
     """Train a network certifiably for each feature: ``certified.tsv`` and ``unseen_certified.tsv``.
 
-    Parameters
-    ----------
-    kind : {"lstm", "gru"}
-    epochs : int
-        Passes over the training texts, which begin with the first training's weights.
-    n_independent : int or None
-        As for `retrain_network`.
-    training : mapping
-        As for `train_networks`; of it the weight of negative texts is taken.
+    It begins with the first training's weights; of `training` the weight of negative texts is taken.
     """
     from biaslab.fairness_testing.text.certified import CertifiedSettings, certified_share, train_certified
     from biaslab.text.devices import make_deterministic

@@ -21,51 +21,27 @@ MAX_ITER = 10
 
 @dataclass(frozen=True)
 class Moves:
-    """Replaced words, in the order in which they were replaced; those of one step by rising position.
+    """Replaced words, in the order in which they were replaced; those of one step by rising position."""
 
-    Attributes
-    ----------
-    seeds : (q,) int64
-        Whose text.
-    steps : (q,) int64
-        In which perturbation of it, from 0 on.
-    positions : (q,) int64
-        Which of its words.
-    words : (q,) int32
-        By which word.
-    """
-
-    seeds: np.ndarray
-    steps: np.ndarray
-    positions: np.ndarray
-    words: np.ndarray
+    seeds: np.ndarray  # (q,) int64: whose text
+    steps: np.ndarray  # (q,) int64: in which perturbation of it, from 0 on
+    positions: np.ndarray  # (q,) int64: which of its words
+    words: np.ndarray  # (q,) int32: by which word
 
 
 @dataclass(frozen=True)
 class GlobalSearch:
-    """What a global phase made of n seeds.
+    """What a global phase made of n seeds."""
 
-    Attributes
-    ----------
-    found : (n,) int8
-        0 for a seed that is discriminatory as it is, i after i perturbations, -1 for one that never was.
-    texts : Texts
-        What the seeds became.
-    replaced, value : (n,) int32
-        The word of each that is replaced, and by which, in its partner x'; -1 without sensitive words.
-    moves : Moves
-        All perturbations, step by step.
-    n_queries, n_gradients : (n,) int64
-        Texts whose probabilities, and gradients, were asked for.
-    """
-
+    # (n,) int8: 0 for a seed that is discriminatory as it is, i after i perturbations, -1 for one that never
+    # was.
     found: np.ndarray
-    texts: Texts
-    replaced: np.ndarray
-    value: np.ndarray
-    moves: Moves
-    n_queries: np.ndarray
-    n_gradients: np.ndarray
+    texts: Texts  # what the seeds became
+    replaced: np.ndarray  # (n,) int32: the word that makes the partner x' by being replaced; -1 for none
+    value: np.ndarray  # (n,) int32: by which
+    moves: Moves  # all perturbations, step by step
+    n_queries: np.ndarray  # (n,) int64: texts whose probabilities were asked for
+    n_gradients: np.ndarray  # (n,) int64: texts whose gradients were asked for
 
     @property
     def partners(self) -> Texts:
@@ -75,32 +51,17 @@ class GlobalSearch:
 
 @dataclass(frozen=True)
 class LocalSearch:
-    """What walks from n texts visited.
+    """What walks from n texts visited; -1 where one has ended before, since no word of its text is free."""
 
-    Attributes
-    ----------
-    starts, ends : Texts
-        Where the walks begin and end.
-    positions, words : (n, hops) int32
-        Which word of the text each hop replaces, and by which; -1 where a walk has come to an end before,
-        since no word of it is free.
-    discriminatory : (n, hops) bool
-        Whether the text after each hop is.
-    replaced, value : (n, hops) int32
-        What makes its partner x' out of it, as in `GlobalSearch`; -1 after the end.
-    n_queries, n_gradients : (n,) int64
-        Texts whose probabilities, and gradients, were asked for.
-    """
-
-    starts: Texts
-    ends: Texts
-    positions: np.ndarray
-    words: np.ndarray
-    discriminatory: np.ndarray
-    replaced: np.ndarray
-    value: np.ndarray
-    n_queries: np.ndarray
-    n_gradients: np.ndarray
+    starts: Texts  # where the walks begin
+    ends: Texts  # where they end
+    positions: np.ndarray  # (n, hops) int32: which word of the text each hop replaces
+    words: np.ndarray  # (n, hops) int32: by which
+    discriminatory: np.ndarray  # (n, hops) bool: whether the text after each hop is
+    replaced: np.ndarray  # (n, hops) int32: as in `GlobalSearch`
+    value: np.ndarray  # (n, hops) int32: as in `GlobalSearch`
+    n_queries: np.ndarray  # (n,) int64: texts whose probabilities were asked for
+    n_gradients: np.ndarray  # (n,) int64: texts whose gradients were asked for
 
     @property
     def is_visit(self) -> np.ndarray:
@@ -115,14 +76,8 @@ class LocalSearch:
 def draw_numbers(seed: int, phase: str, ids: Sequence[int] | np.ndarray, steps: int) -> np.ndarray:
     """Return the random numbers of searches, (n, steps, 2) float64 uniform in [0, 1).
 
-    They say which word is replaced, and by which neighbour. A seed's do not depend on the other seeds.
-
-    Parameters
-    ----------
-    phase : str
-        What is searched how, e.g. ``"local lstm religion adf"``.
-    ids : (n,) int
-        A stable number of each seed.
+    They say which word is replaced, and by which neighbour. A seed's do not depend on the other seeds: `ids`
+    are stable numbers of them, and `phase` says what is searched how, e.g. ``"local lstm religion adf"``.
     """
     numbers = np.empty((len(ids), steps, 2))
     for i, number in enumerate(ids):
@@ -137,11 +92,6 @@ def search_globally(
 
     J is the loss of the label y that x has, and x' is found anew for each x. A text without sensitive words,
     or without free ones, is left as it is.
-
-    Parameters
-    ----------
-    draws : (n, max_iter, 2) float64
-        By `draw_numbers`.
     """
     if not 0 <= max_iter <= np.iinfo(np.int8).max:
         raise InputError(f"cannot perturb a text {max_iter} times; give 0 to {np.iinfo(np.int8).max}")
@@ -213,15 +163,8 @@ def search_locally(
     """Walk around discriminatory texts, one word a hop (Algorithm 7).
 
     A walk goes on from x whether or not x is discriminatory, and x' is found anew for each x. The word is
-    drawn by Algorithm 8, its substitute by Algorithm 10.
-
-    Parameters
-    ----------
-    is_guided : bool
-        Whether words are drawn in proportion to 1 / (||abs(g_a)||_inf + ||abs(g'_a)||_inf) (ADF); among all
-        free ones alike otherwise (RP).
-    draws : (n, hops, 2) float64
-        By `draw_numbers`.
+    drawn by Algorithm 8, its substitute by Algorithm 10: in proportion to 1 / (||abs(g_a)||_inf +
+    ||abs(g'_a)||_inf) if the walk is guided (ADF), among all free ones alike otherwise (RP).
     """
     if hops < 0:
         raise InputError(f"cannot walk {hops} hops; give 0 or more")

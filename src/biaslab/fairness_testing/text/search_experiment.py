@@ -55,16 +55,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Case:
-    """One search's object: a training of a network, and a feature.
-
-    Attributes
-    ----------
-    kind : str
-    number : int
-        Of the training.
-    feature : str
-    subject : TextSubject
-    """
+    """One search's object: a training of a network, by its number, and a feature."""
 
     kind: str
     number: int
@@ -103,10 +94,6 @@ def search_networks(folder: Path, kind: str, repetitions: int, effort: Effort) -
 
     Writes ``global.tsv``, ``local.tsv``, ``curves.tsv``, ``words.tsv``, ``flips.tsv``, ``invariants.tsv``,
     ``seeds.parquet`` and ``found.npz`` in the network's folder.
-
-    Parameters
-    ----------
-    kind : {"lstm", "gru"}
     """
     prepared, tables, found = load_prepared(folder), _Tables(), {}
     for case in cases(folder, kind, repetitions, prepared):

@@ -18,58 +18,28 @@ from biaslab.text.words import Texts
 
 @dataclass(frozen=True)
 class Step:
-    """Where n searches stand, each of which has a free word.
-
-    Attributes
-    ----------
-    subject : TextSubject
-    texts : Texts
-        The texts x, with m words in all.
-    is_free : (m,) bool
-        The words, of A without P, that may be perturbed.
-    g, h : (m, d) float or None
-        The gradients g of x and g' of x', where the strategy takes them.
-    numbers : (n, 2) float64
-        Uniform in [0, 1): which word, and which neighbour.
-    """
+    """Where n searches stand, each of which has a free word."""
 
     subject: TextSubject
-    texts: Texts
-    is_free: np.ndarray
-    g: np.ndarray | None
-    h: np.ndarray | None
-    numbers: np.ndarray
+    texts: Texts  # the texts x, with m words in all
+    is_free: np.ndarray  # (m,) bool: the words, of A without P, that may be perturbed
+    g: np.ndarray | None  # (m, d), the gradients of x, where the strategy takes them
+    h: np.ndarray | None  # (m, d), the gradients g' of x', where the strategy takes them
+    numbers: np.ndarray  # (n, 2) uniform in [0, 1): which word, and which neighbour
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """One row of the registry.
+    """One row of the registry."""
 
-    Attributes
-    ----------
-    name : str
-        In files and on the command line.
-    title : str
-        What people call it.
-    choose : callable
-        ``choose(step)`` returns which words are replaced, (q,) int64 indexes of ``step.texts.ids`` in rising
-        order, and by which, (q,) int32.
-    is_random : bool
-        Whether it takes the random numbers.
-    needs_gradient : bool
-        Whether it takes g.
-    is_two_sided : bool
-        Whether it takes g', too.
-    is_printed : bool
-        Whether it does what the paper prints where that contradicts the paper's own words.
-    """
-
-    name: str
-    title: str
+    name: str  # in files and on the command line
+    title: str  # what people call it
+    # Returns which words are replaced, (q,) int64 indexes of `Step.texts.ids` in rising order, and by which,
+    # (q,) int32.
     choose: Callable[[Step], tuple[np.ndarray, np.ndarray]]
     is_random: bool = False
-    needs_gradient: bool = True
-    is_two_sided: bool = False
+    needs_gradient: bool = True  # whether it takes g
+    is_two_sided: bool = False  # whether it takes g', too
     is_printed: bool = False
 
     @property
@@ -83,12 +53,7 @@ def random_neighbours(
 ) -> np.ndarray:
     """Return a neighbour of each of some words, all as likely as each other (Algorithm 10), (q,) int32.
 
-    Parameters
-    ----------
-    places : (q,) int64
-        Indexes of ``texts.ids``; words with a neighbour.
-    numbers : (q,) float64
-        Uniform in [0, 1).
+    `places`, (q,) int64, are indexes of ``texts.ids``; `numbers`, (q,), are uniform in [0, 1).
     """
     words = texts.ids[places]
     return subject.neighbours[words, (numbers * subject.n_neighbours[words]).astype(np.int64)]
@@ -104,11 +69,8 @@ def perturb_randomly(step: Step) -> tuple[np.ndarray, np.ndarray]:
 def perturb_most_important(step: Step, direction: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Replace the most important word along the gradient (Algorithm 5, with Equation 5 where g' is taken).
 
-    Parameters
-    ----------
-    direction : int
-        1 perturbs in the gradient's direction, which raises the loss, "to push the sample towards the
-        classification boundary"; -1 has line 3 as printed, with sign(x_a - c), which goes the other way.
+    The direction 1 raises the loss, "to push the sample towards the classification boundary"; -1 has line 3
+    as printed, with sign(x_a - c), which goes the other way.
     """
     importance = (
         kernels.largest_components(step.g) if step.h is None else kernels.largest_differences(step.g, step.h)

@@ -12,19 +12,13 @@ from biaslab.text.words import Texts
 
 @dataclass(frozen=True)
 class TextSubject:
-    """A classifier under test, for one protected feature.
-
-    Attributes
-    ----------
-    model : TextModel
-    values : (k,) int32
-        The words that are values of the feature, at least two; a text may hold several.
-    neighbours : (V, K) int32
-        The words that may replace each word, filled up with -1 on the right; no value is among them.
-    """
+    """A classifier under test, for one protected feature."""
 
     model: TextModel
+    # (k,) int32: the words that are values of the feature, at least two; a text may hold several.
     values: np.ndarray
+    # (V, K) int32: the words that may replace each word, filled up with -1 on the right; no value is among
+    # them.
     neighbours: np.ndarray
 
     def __post_init__(self) -> None:

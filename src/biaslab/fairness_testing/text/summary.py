@@ -43,17 +43,7 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class FeatureResult:
-    """What was found for one feature.
-
-    Attributes
-    ----------
-    feature : str
-    summary : dict
-        `campaign.summarize`.
-    pairs : list of Pair
-    invariants, terms : pandas.DataFrame
-        `campaign.invariant_table` and `campaign.term_table`.
-    """
+    """What was found for one feature, as `campaign` returns it."""
 
     feature: str
     summary: dict[str, object]

@@ -39,20 +39,12 @@ Rows = list[tuple[str, str, list[str]]]
 
 
 def read_terms(path: str | os.PathLike) -> dict[str, tuple[str, ...]]:
-    """Read the values of one or several sensitive features.
+    """Read the values of one or several sensitive features, each one word, in the order of the file.
 
-    Parameters
-    ----------
-    path : path-like
-        ``.csv`` as the authors publish it: the header ``feature, values``, then one feature a line, its name
-        and its values with commas in between. Or ``.yaml`` with ``features``, a mapping of names to lists,
-        and perhaps ``title`` and ``source``. Or ``.txt``, one value a line, where empty lines and lines that
-        begin with ``#`` are skipped; the feature is named as the file.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        The values of each feature, both in the order of the file. A value is one word.
+    ``.csv`` as the authors publish it: the header ``feature, values``, then one feature a line, its name and
+    its values with commas in between. Or ``.yaml`` with ``features``, a mapping of names to lists, and
+    perhaps ``title`` and ``source``. Or ``.txt``, one value a line, where empty lines and lines that begin
+    with ``#`` are skipped; the feature is named as the file.
     """
     path = Path(path)
     readers = {".csv": _read_csv, ".yaml": _read_yaml, ".yml": _read_yaml, ".txt": _read_txt}

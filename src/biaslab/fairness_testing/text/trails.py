@@ -16,19 +16,11 @@ N_POINTS = 40
 
 @dataclass(frozen=True)
 class Pairs:
-    """Discriminatory pairs.
+    """Discriminatory pairs."""
 
-    Attributes
-    ----------
-    rows : (p,) int64
-        The seed or start that each comes from.
-    texts, partners : Texts
-        x and x'.
-    """
-
-    rows: np.ndarray
-    texts: Texts
-    partners: Texts
+    rows: np.ndarray  # (p,) int64: the seed or start that each comes from
+    texts: Texts  # x
+    partners: Texts  # x'
 
 
 def number_texts(texts: Texts) -> np.ndarray:
@@ -88,19 +80,7 @@ def all_local_pairs(search: LocalSearch) -> Pairs:
 
 
 def curve(search: LocalSearch, n_points: int = N_POINTS) -> pd.DataFrame:
-    """Return what a local phase had found after some of its walks, in the order of their starts.
-
-    Parameters
-    ----------
-    n_points : int
-        The most rows; the last one is the whole phase.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns n_queries (texts that the classifier was asked about, for probabilities or gradients), n_texts
-        and n_discriminatory (different ones visited), all cumulative.
-    """
+    """Return what a local phase had found after some of its walks, in the order of their starts."""
     n = len(search.starts)
     numbers = number_texts(search.texts())
     walks = np.nonzero(search.is_visit)[0]

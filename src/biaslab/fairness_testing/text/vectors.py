@@ -26,19 +26,7 @@ def train_vectors(
     seed: int,
     threads: int,
 ) -> Lexicon:
-    """Train GloVe on a corpus.
-
-    Parameters
-    ----------
-    format : str
-        See `read_documents`.
-    choice : mapping
-        What of the corpus is kept: the options of `build_corpus`.
-    window : int
-        Words on each side that count as context.
-    seed, threads : int
-        The result does not depend on the threads.
-    """
+    """Train GloVe on what `choice` keeps of a corpus (see `build_corpus`), the same with any threads."""
     corpus = build_corpus(read_documents(source, format), **choice)
     words = list(corpus.vocabulary["word"])
     counts = cooccurrence.count(corpus.tokens, corpus.offsets, len(words), window, threads)
