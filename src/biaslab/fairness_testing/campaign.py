@@ -177,7 +177,6 @@ def _task(subject: Subject, X: np.ndarray, plan: Plan, tester: Tester) -> Task:
 
 
 def _starts(parts: list[Part]) -> np.ndarray | None:
-    """Return the samples that the seeds of all parts are; None where the tester does not keep to them."""
     starts = [part.starts for part in parts if part.starts is not None]
     return np.concatenate(starts) if starts else None
 

@@ -104,7 +104,6 @@ def load_labels(folder: Path) -> np.ndarray:
 
 
 def _classifier(table: Data, schema: Schema, network: Path | None, epochs: int, seed: int) -> Network:
-    """Return the network of a file, or one that is trained."""
     if network is None:
         return train(table.X, table.y, len(schema.classes), epochs=epochs, seed=seed)
     read = load_network(network)

@@ -196,7 +196,6 @@ def discriminatory_rows(case: Case, n: int) -> np.ndarray:
 
 
 def _task(case: Case, effort: Effort, repetition: int) -> Task:
-    """Return what every tester is to search in a repetition."""
     return Task(
         subject=case.subject,
         data=case.X,

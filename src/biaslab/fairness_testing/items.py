@@ -1,167 +1,67 @@
 """The tables and figures of the area."""
 
+import re
+
 from biaslab.fairness_testing.names import TABULAR
 from biaslab.fairness_testing.text.items import TEXT_ITEMS
 from biaslab.run.area import FIGURE, TABLE, Item
 
-_TABLES = "biaslab.fairness_testing.report.tables"
-_FIGURES = "biaslab.fairness_testing.report.figures"
-_BUDGETS = "biaslab.fairness_testing.report.budgets"
+_REPORT = "biaslab.fairness_testing.report"
+
+
+def _table(stem: str, label: str, function: str, *files: str) -> Item:
+    """Return a table; the name of its caption lacks the number that it has in the paper."""
+    caption = "fairness_" + re.sub(r"^table\d+_", "", stem)
+    return Item(stem, TABLE, label, f"{_REPORT}.{function}", files, caption=caption, of=TABULAR)
+
+
+def _figure(stem: str, label: str, function: str, *files: str, caption: str = "") -> Item:
+    caption = caption or f"fairness_{stem}"
+    return Item(stem, FIGURE, label, f"{_REPORT}.{function}", files, caption=caption, of=TABULAR)
+
 
 _TABULAR_ITEMS = (
-    Item(
-        "table3_classifiers",
-        TABLE,
-        "Table 3: classifiers",
-        f"{_TABLES}:classifiers",
-        ("classifiers.tsv",),
-        caption="fairness_classifiers",
-        of=TABULAR,
+    _table("table3_classifiers", "Table 3: classifiers", "tables:classifiers", "classifiers.tsv"),
+    _table("table4_aequitas", "Table 4: comparison with AEQUITAS", "tables:aequitas", "counts.tsv"),
+    _table("table5_symbolic", "Table 5: comparison with SG", "tables:symbolic", "counts.tsv"),
+    _table("table6_global", "Table 6: global generation", "tables:global_phase", "counts.tsv"),
+    _table("table7_local", "Table 7: local generation", "tables:local_phase", "local.tsv"),
+    _table("table10_cost", "Table 10: cost in model queries", "tables:cost", "counts.tsv"),
+    _table(
+        "table12_retraining", "Table 12: retraining", "tables:retraining", "retraining.tsv", "fairness.tsv"
     ),
-    Item(
-        "table4_aequitas",
-        TABLE,
-        "Table 4: comparison with AEQUITAS",
-        f"{_TABLES}:aequitas",
-        ("counts.tsv",),
-        caption="fairness_aequitas",
-        of=TABULAR,
-    ),
-    Item(
-        "table5_symbolic",
-        TABLE,
-        "Table 5: comparison with SG",
-        f"{_TABLES}:symbolic",
-        ("counts.tsv",),
-        caption="fairness_symbolic",
-        of=TABULAR,
-    ),
-    Item(
-        "table6_global",
-        TABLE,
-        "Table 6: global generation",
-        f"{_TABLES}:global_phase",
-        ("counts.tsv",),
-        caption="fairness_global",
-        of=TABULAR,
-    ),
-    Item(
-        "table7_local",
-        TABLE,
-        "Table 7: local generation",
-        f"{_TABLES}:local_phase",
-        ("local.tsv",),
-        caption="fairness_local",
-        of=TABULAR,
-    ),
-    Item(
-        "table10_cost",
-        TABLE,
-        "Table 10: cost in model queries",
-        f"{_TABLES}:cost",
-        ("counts.tsv",),
-        caption="fairness_cost",
-        of=TABULAR,
-    ),
-    Item(
-        "table12_retraining",
-        TABLE,
-        "Table 12: retraining",
-        f"{_TABLES}:retraining",
-        ("retraining.tsv", "fairness.tsv"),
-        caption="fairness_retraining",
-        of=TABULAR,
-    ),
-    Item(
+    _table(
         "averages",
-        TABLE,
         "Averages over the settings",
-        f"{_TABLES}:average_table",
-        ("counts.tsv", "local.tsv", "retraining.tsv", "curves.tsv"),
-        caption="fairness_averages",
-        of=TABULAR,
+        "tables:average_table",
+        "counts.tsv",
+        "local.tsv",
+        "retraining.tsv",
+        "curves.tsv",
     ),
-    Item(
-        "ablation",
-        TABLE,
-        "What each published quirk is worth",
-        f"{_TABLES}:ablation",
-        ("ablation.tsv",),
-        caption="fairness_ablation",
-        of=TABULAR,
-    ),
-    Item(
-        "modes",
-        TABLE,
-        "As published and as printed",
-        f"{_TABLES}:modes",
-        ("counts.tsv",),
-        caption="fairness_modes",
-        of=TABULAR,
-    ),
-    Item(
+    _table("ablation", "What each published quirk is worth", "tables:ablation", "ablation.tsv"),
+    _table("modes", "As published and as printed", "tables:modes", "counts.tsv"),
+    _figure(
         "figure7_local",
-        FIGURE,
         "Figure 7: growth with the seeds",
-        f"{_FIGURES}:draw_local",
-        ("curves.tsv",),
+        "figures:draw_local",
+        "curves.tsv",
         caption="fairness_figure7",
-        of=TABULAR,
     ),
-    Item(
-        "coverage",
-        FIGURE,
-        "Discriminatory samples against model queries",
-        f"{_FIGURES}:draw_coverage",
-        ("curves.tsv",),
-        caption="fairness_coverage",
-        of=TABULAR,
+    _figure(
+        "coverage", "Discriminatory samples against model queries", "figures:draw_coverage", "curves.tsv"
     ),
-    Item(
-        "ablation",
-        FIGURE,
-        "What each published quirk is worth",
-        f"{_FIGURES}:draw_ablation",
-        ("ablation.tsv",),
-        caption="fairness_ablation",
-        of=TABULAR,
-    ),
-    Item(
+    _figure("ablation", "What each published quirk is worth", "figures:draw_ablation", "ablation.tsv"),
+    _figure(
         "retraining",
-        FIGURE,
         "Discrimination before and after retraining",
-        f"{_FIGURES}:draw_retraining",
-        ("retraining.tsv", "fairness.tsv"),
-        caption="fairness_retraining",
-        of=TABULAR,
+        "figures:draw_retraining",
+        "retraining.tsv",
+        "fairness.tsv",
     ),
-    Item(
-        "budgets",
-        TABLE,
-        "Testers at equal numbers of queries",
-        f"{_BUDGETS}:budget_table",
-        ("budgets.tsv",),
-        caption="fairness_budgets",
-        of=TABULAR,
-    ),
-    Item(
-        "suites",
-        TABLE,
-        "How natural and how different the finds are",
-        f"{_BUDGETS}:suite_table",
-        ("suites.tsv",),
-        caption="fairness_suites",
-        of=TABULAR,
-    ),
-    Item(
-        "budgets",
-        FIGURE,
-        "Testers at equal numbers of queries",
-        f"{_BUDGETS}:draw_budgets",
-        ("budgets.tsv",),
-        caption="fairness_budgets",
-        of=TABULAR,
-    ),
+    _table("budgets", "Testers at equal numbers of queries", "budgets:budget_table", "budgets.tsv"),
+    _table("suites", "How natural and how different the finds are", "budgets:suite_table", "suites.tsv"),
+    _figure("budgets", "Testers at equal numbers of queries", "budgets:draw_budgets", "budgets.tsv"),
 )
 
 ITEMS = (*_TABULAR_ITEMS, *TEXT_ITEMS)

@@ -11,16 +11,16 @@ RANDOM_STATE = 2019
 N_INIT = 10
 
 
-def cluster(X: np.ndarray, n_clusters: int = N_CLUSTERS, random_state: int = RANDOM_STATE) -> np.ndarray:
+def cluster(X: np.ndarray, n_clusters: int = N_CLUSTERS) -> np.ndarray:
     """Return the k-means clusters of the rows of a data set, on raw values, (n,) int64.
 
     The order of the clusters matters for `take_turns`; k-means has none, so they are numbered as they first
-    appear. The defaults are those of the authors' published code.
+    appear. The constants are those of the authors' published code.
     """
     if len(X) < n_clusters:
         raise InputError(f"{len(X)} rows cannot make {n_clusters} clusters; give more rows")
     with threadpool_limits(1):  # sums are regrouped among threads
-        found = KMeans(n_clusters, n_init=N_INIT, random_state=random_state).fit_predict(X.astype(float))
+        found = KMeans(n_clusters, n_init=N_INIT, random_state=RANDOM_STATE).fit_predict(X.astype(float))
     present, first, numbers = np.unique(found, return_index=True, return_inverse=True)
     order = np.empty(len(present), np.int64)
     order[np.argsort(first)] = np.arange(len(present))

@@ -93,7 +93,6 @@ def _show_changed(console: Console, changed: pd.DataFrame) -> None:
 
 
 def _show_example(console: Console, found: pd.DataFrame, schema: Schema) -> None:
-    """Print the first pair."""
     if not len(found):
         console.print("No discriminatory sample was found.")
         return

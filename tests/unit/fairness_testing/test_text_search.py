@@ -3,6 +3,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text import answers, discrimination
+from biaslab.fairness_testing.text import search as search_module
 from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.search import (
     MAX_ITER,
@@ -250,19 +251,16 @@ def test_no_texts_are_searched():
     assert search_locally(subject, none, 3, True, draws(0, 3)).positions.shape == (0, 3)
 
 
-def test_no_perturbation_is_a_check():
+def test_no_perturbation_is_a_check(monkeypatch):
+    monkeypatch.setattr(search_module, "MAX_ITER", 0)
     subject, texts = small_subject(3), random_texts(30, 3)
-    search = search_globally(subject, texts, find_strategy("rp"), draws(30, 0), max_iter=0)
+    search = search_globally(subject, texts, find_strategy("rp"), draws(30, 0))
     assert np.array_equal(search.found == 0, check(subject, texts).discriminatory)
     assert np.array_equal(search.texts.ids, texts.ids)
 
 
 def test_wrong_arguments_are_refused():
     subject, texts = small_subject(), random_texts(3, 1)
-    with pytest.raises(InputError, match="cannot perturb a text -1 times; give 0 to 127"):
-        search_globally(subject, texts, find_strategy("rp"), draws(3, 1), max_iter=-1)
-    with pytest.raises(InputError, match="cannot perturb a text 128 times"):
-        search_globally(subject, texts, find_strategy("rp"), draws(3, 1), max_iter=128)
     with pytest.raises(InputError, match="cannot walk -1 hops; give 0 or more"):
         search_locally(subject, texts, -1, True, draws(3, 1))
     with pytest.raises(InputError, match="there is no strategy 'adf_acs'"):
@@ -287,5 +285,4 @@ def test_rows_of_the_registry_say_what_a_strategy_takes():
         if strategy.name != "adf_hf@printed":
             assert np.array_equal(search.n_gradients, steps * strategy.n_gradients)
         other = search_globally(subject, seeds, strategy, draws(30, MAX_ITER, seed=6))
-        assert strategy.is_random == (not np.array_equal(search.texts.ids, other.texts.ids))
-    assert [s.name for s in STRATEGIES.values() if s.is_printed] == ["adf_asc@printed", "adf_hf@printed"]
+        assert (strategy.name == "rp") == (not np.array_equal(search.texts.ids, other.texts.ids))

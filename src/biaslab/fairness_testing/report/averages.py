@@ -1,6 +1,6 @@
 """The averages over all settings that the paper's text states (Zhang et al. 2021, Section 5.2)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -123,15 +123,15 @@ def _of_curves(curves: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*_REPETITION, "measure", "label_rule", "value"])
 
 
-def _against(table: pd.DataFrame, column: str, rival: str, keys: Sequence[str] = _REPETITION) -> pd.Series:
+def _against(table: pd.DataFrame, column: str, rival: str) -> pd.Series:
     """Return ADF's number over a rival's, where both have one."""
-    wide = _by_tester(table, column, keys)
+    wide = _by_tester(table, column)
     return ratio(wide["adf"], wide[rival])
 
 
-def _by_tester(table: pd.DataFrame, column: str, keys: Sequence[str] = _REPETITION) -> pd.DataFrame:
+def _by_tester(table: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return a column of numbers for each tester, missing where it was not run."""
-    wide = table.set_index([*keys, "tester"])[column].unstack("tester")
+    wide = table.set_index([*_REPETITION, "tester"])[column].unstack("tester")
     return wide.reindex(columns=list(TESTER_NAMES))
 
 

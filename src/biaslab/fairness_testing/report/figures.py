@@ -139,7 +139,6 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
 
 
 def _published_curves(units: Sequence[Results], start: str) -> pd.DataFrame:
-    """Return how the testers advance as the authors' code has them, from their own finds or shared ones."""
     curves = read_all(units, "curves")
     return curves[(curves["mode"] == PUBLISHED) & (curves["start"] == start)]
 
@@ -175,7 +174,6 @@ def _draw_switches(ax: "Axes", data: pd.DataFrame, settings: Sequence[tuple[str,
 
 
 def _draw_before(ax: "Axes", row: pd.Series) -> None:
-    """Draw the share before retraining as a line with its interval as a band."""
     ax.axhline(100 * row["share"], color=BLACK, linewidth=0.8, linestyle="--", label="Before (95% interval)")
     ax.axhspan(100 * row["ci_low"], 100 * row["ci_high"], color=LIGHT_GREY, alpha=0.6, linewidth=0)
 

@@ -11,7 +11,6 @@ from biaslab.fairness_testing.report.text_results import (
     FARTHER,
     GLOBAL_OF,
     METRIC_NAMES,
-    by_column,
     own_starts,
     with_calls,
 )
@@ -176,4 +175,4 @@ def _training(data: pd.DataFrame, tester: str, rule: str) -> pd.Series:
 
 def _wide(data: pd.DataFrame, column: str, value: str, names: Iterable[str]) -> pd.DataFrame:
     """Return a value for each name in a column, missing where there is none; a row for each repetition."""
-    return by_column(data, _REPETITION, column, value).reindex(columns=list(names))
+    return data.set_index([*_REPETITION, column])[value].unstack(column).reindex(columns=list(names))

@@ -161,7 +161,6 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
 
 @contextlib.contextmanager
 def _panels(n: int, n_rows: int, sharey: bool = False) -> Iterator[tuple["Figure", "np.ndarray"]]:
-    """Yield a figure with a grid of n panels that have rows of marks, and the panels."""
     n_columns = _columns(n)
     n_lines = max(1, math.ceil(n / n_columns))
     with figure(DOUBLE_COLUMN, (_ROW * max(n_rows, 3) + _PANEL) * n_lines + _LEGEND) as fig:

@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 
 from biaslab.core.files import read_json_rows
-from biaslab.core.stats import mean_interval
 from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.report.results import ratio, summarize
 from biaslab.fairness_testing.text.names import (
@@ -107,17 +106,6 @@ def with_calls(data: pd.DataFrame) -> pd.DataFrame:
 def own_starts(local: pd.DataFrame) -> pd.DataFrame:
     """Return the local searches from what their own global phase found, as the paper runs them."""
     return local[local["start"] == OWN]
-
-
-def by_column(data: pd.DataFrame, keys: Sequence[str], column: str, value: str) -> pd.DataFrame:
-    """Return a value for each name in `column`, a row for each of the keys; missing where there is none."""
-    return data.set_index([*keys, column])[value].unstack(column)
-
-
-def paired_change(a: pd.Series, b: pd.Series) -> tuple[float, float, float]:
-    """Return the mean difference of two columns over the rows that both have, with Student's interval."""
-    difference = (a - b).dropna()
-    return difference.mean(), *mean_interval(difference)
 
 
 def repetitions_of(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> pd.DataFrame:

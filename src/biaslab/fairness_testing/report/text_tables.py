@@ -22,7 +22,6 @@ from biaslab.fairness_testing.report.text_results import (
     in_order,
     masker,
     own_starts,
-    paired_change,
     read_all,
     read_examples,
     read_seeds,
@@ -182,7 +181,8 @@ def compare_strategies(globally: pd.DataFrame, seeds: pd.DataFrame) -> pd.DataFr
             if {a, b} <= set(counts) and {a, b} <= set(turned):
                 means = counts[[a, b]].mean()
                 of_means = means[a] / means[b] if means[b] > 0 else math.nan
-                row = [*key, a, b, *means, of_means, *paired_change(counts[a], counts[b])]
+                change = (counts[a] - counts[b]).dropna()
+                row = [*key, a, b, *means, of_means, change.mean(), *mean_interval(change)]
                 rows.append([*row, *_over_seeds(turned[[a, b]].dropna().astype(float))])
     columns = ["strategy", "against", "n_found", "n_found_against", "ratio"]
     columns += ["difference", "difference_ci_low", "difference_ci_high"]

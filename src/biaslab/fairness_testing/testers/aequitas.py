@@ -142,7 +142,6 @@ def _rules(subject: Subject, settings: Settings) -> kernels.Rules:
 
 
 def _go(subject: Subject, walk: kernels.Walk, rules: kernels.Rules) -> None:
-    """Walk to the end."""
     model, protected, stand = subject.model, subject.protected, _START
     if isinstance(model, Network):
         kernels.walk_network(walk, stand, rules, model.n_classes, *model.packed)

@@ -248,7 +248,6 @@ class _Explorer:
         return tuple(value for a, value in enumerate(x) if a not in self.subject.protected.columns)
 
     def _explore(self, candidate: _Candidate, number: int, rng: np.random.Generator) -> tuple[_Visit, Path]:
-        """Check and explain a sample."""
         x = np.array(candidate.x, np.int32)
         found = check(self.subject, x[None])
         queries = int(found.queries[0]) + self.explainer.n_neighbours

@@ -62,17 +62,17 @@ def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None 
     becomes label 1, by the classifier's ``classes_``; without it, 1 or True.
     """
     if any(kind.__module__.startswith("torch.nn") for kind in type(classifier).__mro__):
-        return TorchTextModel(classifier, lexicon.vectors, name, _positive_logit(classifier, name, positive))
+        classes = classes_of(classifier)
+        logit = 1 if classes is None else positive_column(name, classes, positive)
+        return TorchTextModel(classifier, lexicon.vectors, name, logit)
     function = getattr(classifier, "probabilities", classifier)
     if not callable(function):
         raise InputError(
             f"{name}: of type {type(classifier).__name__}, no classifier of texts; name a torch module, or an"
             " object with probabilities(texts) and gradients(texts, labels)"
         )
-    gradients, classes = (
-        getattr(classifier, "gradients", None),
-        classes_of(function) or classes_of(classifier),
-    )
+    gradients = getattr(classifier, "gradients", None)
+    classes = classes_of(function) or classes_of(classifier)
     return CallableTextModel(function, gradients, lexicon, name, classes, positive)
 
 
@@ -146,7 +146,7 @@ class TorchTextModel:
 
     def _logits(self, inputs: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
         call = f"vectors of {inputs.shape[2]} numbers, {tuple(inputs.shape)}, and a mask, {tuple(mask.shape)}"
-        logits = _answered(self.name, call, self._module, inputs, mask)
+        logits = ask(self.name, call, "such input", self._module, inputs, mask)
         if not isinstance(logits, self._torch.Tensor):
             raise InputError(
                 f"{self.name} returned a {type(logits).__name__}; return logits, a tensor (n, 2)"
@@ -186,7 +186,7 @@ class CallableTextModel:
         answers = [np.empty((0, 2))]
         for rows in _cuts(len(texts)):
             words = self._words(texts.take(rows))
-            answer = _answered(self.name, f"{len(words)} texts", self._probabilities, words)
+            answer = ask(self.name, f"{len(words)} texts", "such input", self._probabilities, words)
             answers.append(self._of_both(numbers(answer, self.name), len(words)))
         return np.concatenate(answers)
 
@@ -204,9 +204,8 @@ class CallableTextModel:
         for rows in _cuts(len(texts)):
             part = texts.take(rows)
             words = self._words(part)
-            answer = _answered(
-                self.name, f"the gradients of {len(words)} texts", self._gradients, words, labels[rows]
-            )
+            what = f"the gradients of {len(words)} texts"
+            answer = ask(self.name, what, "such input", self._gradients, words, labels[rows])
             answers.append(self._checked_gradients(answer, part))
         return np.concatenate(answers)
 
@@ -245,12 +244,6 @@ class CallableTextModel:
         return _finite(gradients, self.name, "gradients").astype(np.float32)
 
 
-def _positive_logit(module: object, name: str, positive: str | None) -> int:
-    """Return which logit of a torch module is the positive class: the second where it names none."""
-    classes = classes_of(module)
-    return 1 if classes is None else positive_column(name, classes, positive)
-
-
 def _load_folder(folder: Path, lexicon: Lexicon, device: str, positive: str | None) -> TextModel:
     try:
         from biaslab.fairness_testing.text.encoder_model import load_encoder_model
@@ -264,10 +257,6 @@ def _load_folder(folder: Path, lexicon: Lexicon, device: str, positive: str | No
 
 def _cuts(n: int) -> Iterator[np.ndarray]:
     return (np.arange(start, min(start + BATCH_TEXTS, n)) for start in range(0, n, BATCH_TEXTS))
-
-
-def _answered(name: str, what: str, function: Callable, *arguments: Any) -> Any:
-    return ask(name, what, "such input", function, *arguments)
 
 
 def _check_shape(shape: Sequence[int], wanted: tuple[int, int], name: str, what: str) -> None:

@@ -26,7 +26,7 @@ from biaslab.fairness_testing.text.search import (
     search_locally,
 )
 from biaslab.fairness_testing.text.strategies import find_strategy
-from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.fairness_testing.text.subject import TextSubject, have_marked
 from biaslab.text.models import TextModel
 from biaslab.text.neighbours import nearest_words
 from biaslab.text.words import Lexicon, Texts, concatenate
@@ -125,8 +125,7 @@ def search(subject: TextSubject, texts: Texts, plan: Plan, feature: str) -> Outc
     The limits are looked at after every `CHUNK_SEEDS` seeds. Without a time limit, the outcome is the same in
     every run.
     """
-    places = np.flatnonzero(subject.is_value[texts.ids])
-    mentioning = np.unique(np.searchsorted(texts.offsets, places, side="right") - 1)
+    mentioning = np.flatnonzero(have_marked(texts, subject.is_value[texts.ids]))
     seeds = stream(plan.seed, "seeds of texts", feature).permutation(mentioning)[: plan.n_seeds]
     parts: list[Part] = []
     started: set[bytes] = set()

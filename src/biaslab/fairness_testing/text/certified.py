@@ -21,6 +21,7 @@ from torch.nn.functional import softplus
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
+from biaslab.fairness_testing.text.subject import have_marked
 from biaslab.text.devices import make_deterministic, without_onednn
 from biaslab.text.recurrent import Recurrent, check_words, checked_labels
 from biaslab.text.scores import precision_recall_f1
@@ -151,7 +152,7 @@ def margin_bounds(
 
 def certified_share(model: Recurrent, texts: Texts, is_value: np.ndarray, values: np.ndarray) -> float:
     """Return the share of the texts with a sensitive word whose label no value can change, provably."""
-    rows = np.flatnonzero(_holds(texts, is_value))
+    rows = np.flatnonzero(have_marked(texts, is_value[texts.ids]))
     if not len(rows):
         return float("nan")
     lower, upper = margin_bounds(model, texts.take(rows), is_value, values).T
@@ -260,7 +261,7 @@ class _Objective:
         weights = torch.where(signs > 0, torch.ones_like(signs), self._negative_weight)
         margins = network.margins(texts)
         losses = weights * softplus(-signs * margins)  # cross entropy of two classes
-        rows = np.flatnonzero(_holds(texts, self.is_value))
+        rows = np.flatnonzero(have_marked(texts, self.is_value[texts.ids]))
         if self.kappa > 0 and len(rows):
             bounds = network.bounds(texts.take(rows), self.is_value, self.values, self.epsilon)
             own = torch.from_numpy(rows)
@@ -330,12 +331,6 @@ def _padded(texts: Texts) -> np.ndarray:
     return np.ascontiguousarray(ids.T)
 
 
-def _holds(texts: Texts, is_value: np.ndarray) -> np.ndarray:
-    """Return whether each text holds a value, (n,) bool."""
-    n_values = np.concatenate([[0], np.cumsum(is_value[texts.ids])])
-    return n_values[texts.offsets[1:]] > n_values[texts.offsets[:-1]]
-
-
 def _batches(lengths: np.ndarray, batch: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
     """Yield the rows of each batch of an epoch, texts of about one length together."""
     order = rng.permutation(len(lengths))
@@ -377,7 +372,6 @@ def _validate(
     labels: np.ndarray,
     batch: int,
 ) -> dict[str, float]:
-    """Return a row's measures on the validation texts."""
     order, loss, weight = np.argsort(texts.lengths, kind="stable"), 0.0, 0.0
     is_positive = np.empty(len(texts), bool)
     with torch.no_grad():

@@ -11,6 +11,7 @@ import pandas as pd
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_npz, write_npz, write_tsv
 from biaslab.core.rng import stream
+from biaslab.fairness_testing.text.subject import have_marked
 from biaslab.fairness_testing.text.terms import EVERY_TEXT, read_terms
 from biaslab.text import corpora
 from biaslab.text.labelled import read_labelled, read_texts
@@ -118,8 +119,7 @@ def load_prepared(folder: Path) -> Prepared:
 
 def holding(texts: Texts, ids: np.ndarray) -> np.ndarray:
     """Return which texts hold one of some words, (n,) bool."""
-    found = np.concatenate([[0], np.cumsum(np.isin(texts.ids, ids))])
-    return found[texts.offsets[1:]] > found[texts.offsets[:-1]]
+    return have_marked(texts, np.isin(texts.ids, ids))
 
 
 def read_parts(source: Source, seed: int) -> dict[str, pd.DataFrame]:
@@ -143,7 +143,6 @@ def read_parts(source: Source, seed: int) -> dict[str, pd.DataFrame]:
 
 
 def _read(source: Source, file: Path) -> pd.DataFrame:
-    """Return the texts of one file of a corpus."""
     readers = {
         "stormfront": corpora.read_stormfront,
         "ghc": corpora.read_ghc,

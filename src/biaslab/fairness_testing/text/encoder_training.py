@@ -5,7 +5,6 @@ takes many times as long; ``biaslab fairness-testing text run --model FOLDER`` s
 """
 
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from biaslab.text.compact import compact_embeddings
 from biaslab.text.devices import step_seed
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder
 from biaslab.text.tokens import MAX_LENGTH, Tokenizer, Tokens
-from biaslab.text.words import Lexicon, Texts
+from biaslab.text.words import Lexicon
 
 CLIP = 1.0
 """Largest norm of the gradient of all parameters together."""
@@ -73,7 +72,8 @@ def train_encoder(
     Words that no training text holds keep their embeddings. The seed orders the texts and draws dropout;
     equal seeds give equal weights on one type of machine with one number of threads.
     """
-    tokens = tokenizer.encode(_sentences(train.texts, lexicon), _max_length(model))
+    sentences = [" ".join(lexicon.decode(row)) for row in train.texts]
+    tokens = tokenizer.encode(sentences, min(MAX_LENGTH, model.config.max_position_embeddings))
     batches = [
         rows for epoch in range(settings.epochs) for rows in _batches(len(tokens), settings, seed, epoch)
     ]
@@ -125,14 +125,5 @@ def _loss(
 
 
 def _batches(n: int, settings: EncoderSettings, seed: int, epoch: int) -> list[np.ndarray]:
-    """Return the texts of each step of an epoch, in an order of its own."""
     order = stream(seed, "encoder order", epoch).permutation(n)
     return [order[start : start + settings.batch] for start in range(0, n, settings.batch)]
-
-
-def _sentences(texts: Texts, lexicon: Lexicon) -> Sequence[str]:
-    return [" ".join(lexicon.decode(row)) for row in texts]
-
-
-def _max_length(model: BertClassifier) -> int:
-    return min(MAX_LENGTH, model.config.max_position_embeddings)

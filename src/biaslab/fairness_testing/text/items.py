@@ -3,161 +3,47 @@
 from biaslab.fairness_testing.names import TEXT
 from biaslab.run.area import FIGURE, TABLE, Item
 
-_TABLES = "biaslab.fairness_testing.report.text_tables"
-_FIGURES = "biaslab.fairness_testing.report.text_figures"
+_REPORT = "biaslab.fairness_testing.report"
+
+
+def _table(stem: str, label: str, function: str, *files: str) -> Item:
+    make = f"{_REPORT}.text_tables:{function}"
+    return Item(stem, TABLE, label, make, files, caption=f"fairness_{stem}", of=TEXT)
+
+
+def _figure(stem: str, label: str, function: str, *files: str) -> Item:
+    make = f"{_REPORT}.text_figures:{function}"
+    return Item(stem, FIGURE, label, make, files, caption=f"fairness_{stem}", of=TEXT)
+
 
 TEXT_ITEMS = (
-    Item(
-        "text_corpus",
-        TABLE,
-        "Texts",
-        f"{_TABLES}:corpora",
-        ("texts.tsv",),
-        caption="fairness_text_corpus",
-        of=TEXT,
+    _table("text_corpus", "Texts", "corpora", "texts.tsv"),
+    _table("text_table3_models", "Table 3: networks that read texts", "models", "models.tsv"),
+    _table("text_table8", "Table 8: discriminatory texts", "found", "global.tsv", "local.tsv"),
+    _table(
+        "text_strategies", "Global strategies against each other", "strategies", "global.tsv", "seeds.parquet"
     ),
-    Item(
-        "text_table3_models",
-        TABLE,
-        "Table 3: networks that read texts",
-        f"{_TABLES}:models",
-        ("models.tsv",),
-        caption="fairness_text_table3_models",
-        of=TEXT,
-    ),
-    Item(
-        "text_table8",
-        TABLE,
-        "Table 8: discriminatory texts",
-        f"{_TABLES}:found",
-        ("global.tsv", "local.tsv"),
-        caption="fairness_text_table8",
-        of=TEXT,
-    ),
-    Item(
-        "text_strategies",
-        TABLE,
-        "Global strategies against each other",
-        f"{_TABLES}:strategies",
-        ("global.tsv", "seeds.parquet"),
-        caption="fairness_text_strategies",
-        of=TEXT,
-    ),
-    Item(
-        "text_table9",
-        TABLE,
-        "Table 9: how near the texts are",
-        f"{_TABLES}:nearness",
-        ("validity.tsv",),
-        caption="fairness_text_table9",
-        of=TEXT,
-    ),
-    Item(
-        "text_table11",
-        TABLE,
-        "Table 11: cost in model queries",
-        f"{_TABLES}:cost",
-        ("local.tsv",),
-        caption="fairness_text_table11",
-        of=TEXT,
-    ),
-    Item(
-        "text_table13",
-        TABLE,
-        "Table 13: retraining and certified training",
-        f"{_TABLES}:retraining",
-        ("retraining.tsv",),
-        caption="fairness_text_table13",
-        of=TEXT,
-    ),
-    Item(
-        "text_table14",
-        TABLE,
-        "Table 14: retraining by strategy",
-        f"{_TABLES}:retraining_by_strategy",
-        ("retraining.tsv",),
-        caption="fairness_text_table14",
-        of=TEXT,
-    ),
-    Item(
+    _table("text_table9", "Table 9: how near the texts are", "nearness", "validity.tsv"),
+    _table("text_table11", "Table 11: cost in model queries", "cost", "local.tsv"),
+    _table("text_table13", "Table 13: retraining and certified training", "retraining", "retraining.tsv"),
+    _table("text_table14", "Table 14: retraining by strategy", "retraining_by_strategy", "retraining.tsv"),
+    _table(
         "text_averages",
-        TABLE,
         "Averages over networks and features",
-        f"{_TABLES}:average_table",
-        ("global.tsv", "local.tsv", "validity.tsv", "retraining.tsv"),
-        caption="fairness_text_averages",
-        of=TEXT,
+        "average_table",
+        "global.tsv",
+        "local.tsv",
+        "validity.tsv",
+        "retraining.tsv",
     ),
-    Item(
-        "text_words",
-        TABLE,
-        "Values whose replacement changes the label",
-        f"{_TABLES}:terms",
-        ("words.tsv",),
-        caption="fairness_text_words",
-        of=TEXT,
-    ),
-    Item(
-        "text_agreement",
-        TABLE,
-        "Pairs of one network on another",
-        f"{_TABLES}:agreement",
-        ("agreement.tsv",),
-        caption="fairness_text_agreement",
-        of=TEXT,
-    ),
-    Item(
-        "text_unseen",
-        TABLE,
-        "Texts never searched",
-        f"{_TABLES}:unseen",
-        ("unseen.tsv",),
-        caption="fairness_text_unseen",
-        of=TEXT,
-    ),
-    Item(
-        "text_figure4_example",
-        TABLE,
-        "Figure 4: sentences through the search",
-        f"{_TABLES}:examples",
-        ("example.json",),
-        caption="fairness_text_figure4_example",
-        of=TEXT,
-    ),
-    Item(
-        "text_figure8",
-        FIGURE,
-        "Figure 8: how near the texts are",
-        f"{_FIGURES}:draw_nearness",
-        ("validity.tsv",),
-        caption="fairness_text_figure8",
-        of=TEXT,
-    ),
-    Item(
-        "text_coverage",
-        FIGURE,
-        "Discriminatory texts against model queries",
-        f"{_FIGURES}:draw_coverage",
-        ("curves.tsv",),
-        caption="fairness_text_coverage",
-        of=TEXT,
-    ),
-    Item(
-        "text_terms",
-        FIGURE,
-        "Values whose replacement changes the label",
-        f"{_FIGURES}:draw_terms",
-        ("words.tsv",),
-        caption="fairness_text_terms",
-        of=TEXT,
-    ),
-    Item(
-        "text_retraining",
-        FIGURE,
-        "Discrimination that training again removes",
-        f"{_FIGURES}:draw_retraining",
-        ("retraining.tsv",),
-        caption="fairness_text_retraining",
-        of=TEXT,
+    _table("text_words", "Values whose replacement changes the label", "terms", "words.tsv"),
+    _table("text_agreement", "Pairs of one network on another", "agreement", "agreement.tsv"),
+    _table("text_unseen", "Texts never searched", "unseen", "unseen.tsv"),
+    _table("text_figure4_example", "Figure 4: sentences through the search", "examples", "example.json"),
+    _figure("text_figure8", "Figure 8: how near the texts are", "draw_nearness", "validity.tsv"),
+    _figure("text_coverage", "Discriminatory texts against model queries", "draw_coverage", "curves.tsv"),
+    _figure("text_terms", "Values whose replacement changes the label", "draw_terms", "words.tsv"),
+    _figure(
+        "text_retraining", "Discrimination that training again removes", "draw_retraining", "retraining.tsv"
     ),
 )

@@ -106,7 +106,6 @@ def pools(found: Mapping[str, Mapping[str, Finds]], features: Sequence[str]) -> 
 
 
 def _join(folder: Path, models: Sequence[str], further: Collection[str]) -> None:
-    """Write the tables of all networks as one each."""
     for name in TABLES:
         tables = [read_tsv(folder / kind / f"{name}.tsv") for kind in models]
         if ENCODER_KIND in further and name == "models":

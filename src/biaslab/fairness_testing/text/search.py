@@ -12,7 +12,7 @@ from biaslab.fairness_testing.text import answers
 from biaslab.fairness_testing.text._trail_kernels import replay
 from biaslab.fairness_testing.text.discrimination import check, exchange
 from biaslab.fairness_testing.text.strategies import Step, Strategy, random_neighbours
-from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.fairness_testing.text.subject import TextSubject, have_marked
 from biaslab.text.words import Texts
 
 MAX_ITER = 10
@@ -86,15 +86,13 @@ def draw_numbers(seed: int, phase: str, ids: Sequence[int] | np.ndarray, steps: 
 
 
 def search_globally(
-    subject: TextSubject, seeds: Texts, strategy: Strategy, draws: np.ndarray, max_iter: int = MAX_ITER
+    subject: TextSubject, seeds: Texts, strategy: Strategy, draws: np.ndarray
 ) -> GlobalSearch:
-    """Perturb texts until they are discriminatory, or `max_iter` times (Algorithm 1).
+    """Perturb texts until they are discriminatory, or `MAX_ITER` times (Algorithm 1).
 
     J is the loss of the label y that x has, and x' is found anew for each x. A text without sensitive words,
     or without free ones, is left as it is.
     """
-    if not 0 <= max_iter <= np.iinfo(np.int8).max:
-        raise InputError(f"cannot perturb a text {max_iter} times; give 0 to {np.iinfo(np.int8).max}")
     n = len(seeds)
     texts = Texts(seeds.ids.copy(), seeds.offsets)
     found = np.full(n, -1, np.int8)
@@ -102,14 +100,14 @@ def search_globally(
     n_queries, n_gradients = np.zeros((2, n), np.int64)
     moves = []
     left = np.arange(n)
-    for step in range(max_iter + 1):
+    for step in range(MAX_ITER + 1):
         at = check(subject, texts.take(left))
         n_queries[left] += at.n_queries
         replaced[left], value[left] = at.replaced, at.value
         found[left[at.discriminatory]] = step
-        can_move = _have_free(subject, at.texts) & (at.replaced >= 0)
+        can_move = have_marked(at.texts, subject.free(at.texts)) & (at.replaced >= 0)
         going = np.flatnonzero(~at.discriminatory & can_move)
-        if step == max_iter or not len(going):
+        if step == MAX_ITER or not len(going):
             break
         left, now, partners = left[going], at.texts.take(going), at.partners.take(going)
         rows, positions, words = _perturb(
@@ -120,11 +118,6 @@ def search_globally(
         texts.ids[texts.offsets[left[rows]] + positions] = words
         left = np.unique(left[rows])
     return GlobalSearch(found, texts, replaced, value, _joined(moves), n_queries, n_gradients)
-
-
-def _have_free(subject: TextSubject, texts: Texts) -> np.ndarray:
-    rows = np.searchsorted(texts.offsets, np.flatnonzero(subject.free(texts)), side="right") - 1
-    return np.bincount(rows, minlength=len(texts)) > 0
 
 
 def _perturb(
@@ -176,7 +169,7 @@ def search_locally(
     n_queries, n_gradients = at.n_queries.copy(), np.zeros(n, np.int64)
     left = np.arange(n)
     for hop in range(hops):
-        going = np.flatnonzero(_have_free(subject, at.texts) & (at.replaced >= 0))
+        going = np.flatnonzero(have_marked(at.texts, subject.free(at.texts)) & (at.replaced >= 0))
         if not len(going):
             break
         left, now, partners = left[going], at.texts.take(going), at.partners.take(going)

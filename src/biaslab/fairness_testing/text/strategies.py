@@ -37,10 +37,8 @@ class Strategy:
     # Returns which words are replaced, (q,) int64 indexes of `Step.texts.ids` in rising order, and by which,
     # (q,) int32.
     choose: Callable[[Step], tuple[np.ndarray, np.ndarray]]
-    is_random: bool = False
     needs_gradient: bool = True  # whether it takes g
     is_two_sided: bool = False  # whether it takes g', too
-    is_printed: bool = False
 
     @property
     def n_gradients(self) -> int:
@@ -122,7 +120,7 @@ def _effects(step: Step) -> np.ndarray:
 STRATEGIES: dict[str, Strategy] = {
     strategy.name: strategy
     for strategy in (
-        Strategy("rp", "RP", perturb_randomly, is_random=True, needs_gradient=False),
+        Strategy("rp", "RP", perturb_randomly, needs_gradient=False),
         Strategy("asc", "ASC", perturb_most_important),
         Strategy("adf_asc", "ADF_ASC", perturb_most_important, is_two_sided=True),
         Strategy("hf", "HF", perturb_most_effective),
@@ -132,11 +130,8 @@ STRATEGIES: dict[str, Strategy] = {
             "ADF_ASC as printed",
             partial(perturb_most_important, direction=-1),
             is_two_sided=True,
-            is_printed=True,
         ),
-        Strategy(
-            "adf_hf@printed", "ADF_HF as printed", perturb_every_word, is_two_sided=True, is_printed=True
-        ),
+        Strategy("adf_hf@printed", "ADF_HF as printed", perturb_every_word, is_two_sided=True),
     )
 }
 """Every strategy by its name."""

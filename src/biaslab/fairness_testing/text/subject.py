@@ -62,3 +62,9 @@ class TextSubject:
     def free(self, texts: Texts) -> np.ndarray:
         """Return which words of texts may be perturbed, (m,) bool."""
         return self.is_free[texts.ids]
+
+
+def have_marked(texts: Texts, is_marked: np.ndarray) -> np.ndarray:
+    """Return which texts have one of the words marked in (m,) bool, (n,) bool."""
+    n_marked = np.concatenate([[0], np.cumsum(is_marked)])
+    return n_marked[texts.offsets[1:]] > n_marked[texts.offsets[:-1]]

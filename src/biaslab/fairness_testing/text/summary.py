@@ -109,7 +109,6 @@ def _page(result: FeatureResult, mask: Mask) -> Table:
 
 
 def _facts(result: FeatureResult, mask: Mask) -> list[tuple[str, str]]:
-    """Return what was found for a feature, in words."""
     row = result.summary
     ended = f", stopped by {row['stopped']}" if row["stopped"] else ""
     facts = [
