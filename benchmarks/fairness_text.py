@@ -203,7 +203,7 @@ def find(subject, texts, name):
         starts = search.texts.take(rows)
         local_draws = draw_numbers(5, f"local {name}", numbers[rows], HOPS_OF_FINDS)
         walks = search_locally(subject, starts, HOPS_OF_FINDS, name != "rp", local_draws)
-        finds += [starts, trails.local_pairs(walks).texts]
+        finds += [starts, trails.local_finds(walks).texts]
         n_found = len(trails.distinct(concatenate(finds)))
         if n_found >= WANTED:
             break

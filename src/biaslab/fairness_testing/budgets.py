@@ -43,10 +43,7 @@ class Effort:
 
 
 def compare(case: Case, schema: Schema, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Let every tester but costly ones spend equal budgets, and describe what it found.
-
-    The suites are the finds of the largest budget, and rows of the data beside them (tester ``data``).
-    """
+    """Let every tester but costly ones spend equal budgets, and describe what it found."""
     names = {"classifier": case.classifier, "protected": case.attribute}
     space = suites.Space.of(schema, case.subject.free)
     reference = suites.Reference.of(space, case.X, stream(effort.seed, "suites", "reference"))

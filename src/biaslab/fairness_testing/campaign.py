@@ -97,11 +97,7 @@ def search(subject: Subject, X: np.ndarray, plan: Plan) -> Outcome:
 
 
 def summarize(subject: Subject, X: np.ndarray, plan: Plan, outcome: Outcome) -> dict[str, object]:
-    """Count what was found, and measure how fair the classifier is in the domain and on the data.
-
-    ``share`` is one of the different samples, ``data_share`` of the rows of the data; ``ci_low`` and
-    ``ci_high`` are the 95% interval of ``uniform_share``, of discriminatory ones among uniform samples.
-    """
+    """Count what was found, and measure how fair the classifier is in the domain and on the data."""
     counts = trails.count(outcome.trail, subject.protected)
     share, low, high = random_search.uniform_fairness(subject, n=N_UNIFORM, seed=plan.seed)
     return {
@@ -122,11 +118,7 @@ def summarize(subject: Subject, X: np.ndarray, plan: Plan, outcome: Outcome) -> 
 
 
 def found_pairs(subject: Subject, outcome: Outcome, schema: Schema) -> pd.DataFrame:
-    """Show every different discriminatory sample with another member of its pair.
-
-    After a text column for each attribute come other_value, what the other member has in place of the
-    protected value, the labels of both, and whether the sample is outside the domain.
-    """
+    """Show every different discriminatory sample with another member of its pair."""
     X = trails.distinct_discriminatory(outcome.trail, subject.protected)
     others, labels, other_labels = find_partners(subject, X)
     classes = np.array(schema.classes, object)

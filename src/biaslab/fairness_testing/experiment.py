@@ -89,11 +89,7 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
 
 
 def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> list[pd.DataFrame]:
-    """Let the local phases start from the same samples, one after the other, and count finds (Figure 7).
-
-    The starts, (k, d) int32, are what the global phase of the paper's own tester found. Costly testers have
-    no curve.
-    """
+    """Return the curves of cheap testers' local phases from the same samples, (k, d) int32 (Figure 7)."""
     task = replace(_task(case, effort, 0), seeds=starts, n_seeds=len(starts))
     curves = []
     for tester, mode in runs():
@@ -105,10 +101,7 @@ def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> list
 
 
 def ablate(case: Case, effort: Effort) -> pd.DataFrame:
-    """Repair the quirks of the published code of the paper's own tester one at a time.
-
-    ``switch`` is the setting that has its value of the mode ``paper``, or a mode for all.
-    """
+    """Repair the quirks of the published code of the paper's own tester one at a time."""
     effort = replace(effort, hops=effort.ablation_hops)
     rows = [
         {"tester": tester.name, "switch": name, "repetition": repetition}

@@ -15,15 +15,10 @@ from biaslab.fairness_testing.testers.subject import Subject
 
 MIN_SAMPLES = 10
 """With fewer samples, even an interval for a share that is zero reaches beyond a quarter."""
-SUITE = ("nearest", "dense", "inside", "spread", "cells")
-"""What is said of samples where there are data to compare them with."""
 
 
 def judge(subject: Subject, samples: Samples, schema: Schema) -> pd.DataFrame:
-    """Judge every sample.
-
-    n_other of n_values combinations of protected values get another label; other_value is the first of these.
-    """
+    """Return the label of every sample, and the first combination of protected values with another one."""
     found = list(check_batches(subject, samples.X))
     labels, flips, answers = (
         np.concatenate([getattr(part, name) for part in found])
@@ -50,7 +45,7 @@ def summarize(
     """Count what is discriminatory, and describe these samples beside data.
 
     n_samples and n_discriminatory count samples that differ but for protected attributes. With data, (N, d)
-    int32, `SUITE` describes the different discriminatory ones, by `suites.Reference`.
+    int32, `suites.MEASURES` describe the different discriminatory ones, by `suites.Reference`.
     """
     X = samples.X
     is_found = are_discriminatory(subject, X)
@@ -69,7 +64,7 @@ def summarize(
     space = suites.Space.of(schema, subject.free)
     reference = suites.Reference.of(space, data, stream(seed, "suites", "reference"))
     described = reference.describe(X[is_found][np.sort(first)], stream(seed, "suites", "judged"))
-    return row | {name: described[name] for name in SUITE}
+    return row | {name: described[name] for name in suites.MEASURES}
 
 
 def no_all_clear(labels: np.ndarray, X: np.ndarray, schema: Schema, groups: Sequence[Sequence[str]]) -> str:

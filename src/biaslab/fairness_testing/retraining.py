@@ -173,10 +173,7 @@ def retraining_table(
     settings: Settings = DEFAULT,
     ensemble: Ensemble | None = None,
 ) -> pd.DataFrame:
-    """Return fairness and accuracy before and after retraining (Table XII).
-
-    ``share`` is measured on the uniform samples, ``data_share`` on the rows of the data; see `retrain`.
-    """
+    """Return fairness and accuracy before and after retraining (Table XII)."""
     before = _quality(subject, X, y, uniform)
     rows = []
     for rule in label_rules:
@@ -224,12 +221,9 @@ def _label_counts(labels: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return samples and labels, followed by the samples' partners with the same labels.
-
-    A sample that was found with values outside the domain may have no partner inside, and then adds none.
-    """
+    """Return samples and labels, followed by the samples' partners with the same labels."""
     protected, partners = subject.protected, check(subject, samples).partners
-    has_partner = partners >= 0
+    has_partner = partners >= 0  # none inside, perhaps, of one that was found with values outside the domain
     others = samples[has_partner]
     others[:, protected.columns] = protected.values[partners[has_partner]]
     return np.concatenate([samples, others]), np.concatenate([labels, labels[has_partner]])

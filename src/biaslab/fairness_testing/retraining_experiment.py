@@ -27,11 +27,7 @@ class Effort:
 
 
 def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], effort: Effort) -> pd.DataFrame:
-    """Retrain with the finds of every tester; with those of the paper's own by every rule for their labels.
-
-    `y` are the labels of the data; `found` has samples, (n, d) int32, by tester. One that found nothing has
-    no row.
-    """
+    """Retrain with the finds of every tester; of the paper's own by every rule for their labels."""
     rng = stream(effort.seed, "retraining", "uniform", case.attribute)
     uniform = case.subject.domain.draw(effort.uniform_samples, rng)
     settings = replace(DEFAULT, share=effort.share)

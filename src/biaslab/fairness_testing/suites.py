@@ -23,6 +23,8 @@ DENSE = 0.95
 """Share of the data's own rows that count as lying in dense regions."""
 LEVELS = 5
 """Levels that a number's range is cut into, for cells."""
+MEASURES = ("nearest", "dense", "inside", "spread", "cells")
+"""What is said of a suite, see `Reference.describe`."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +114,7 @@ class Reference:
     def _measures(self, X: np.ndarray, to_rows: np.ndarray) -> dict[str, float]:
         own, n = X[:, self.space.columns], len(X)
         if not n:
-            return {"n_described": 0} | dict.fromkeys(
-                ("nearest", "dense", "inside", "spread", "cells"), math.nan
-            )
+            return {"n_described": 0} | dict.fromkeys(MEASURES, math.nan)
         pairs = self.space.distances(X, X)[np.triu_indices(n, 1)]
         return {
             "n_described": n,

@@ -1,5 +1,7 @@
 """The page that ``biaslab fairness-testing run`` prints, and its table."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
@@ -48,9 +50,7 @@ def show(
     changed: pd.DataFrame,
 ) -> None:
     """Print what was read, what was found, an example of it, and how fair the classifier is."""
-    console = Console(markup=False, emoji=False, highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDTH
+    console = page_console()
     console.print(Text(name, style="bold"))
     console.print(
         f"{len(data.X):,} rows of {schema.domain.n_attributes} attributes, {data.n_outside:,} with a value"
@@ -59,31 +59,44 @@ def show(
     )
     for row in summary.to_dict("records"):
         console.print()
-        console.print(_facts(row))
+        console.print(facts_table("Protected", str(row["protected"]), _facts(row)))
         _show_changed(console, changed[changed["protected"] == row["protected"]])
         _show_example(console, found[found["protected"] == row["protected"]], schema)
 
 
-def _facts(row: dict[str, object]) -> Table:
-    """Return what was found for one protected attribute."""
+def page_console() -> Console:
+    """Return a console that prints text as it is, wide enough where there is no terminal."""
+    console = Console(markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
+    return console
+
+
+def facts_table(kind: str, name: str, facts: Iterable[tuple[str, str]]) -> Table:
+    """Return facts, by what they are about, below the name of what was tested."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
-    table.add_row(Text("Protected", style="dim"), Text(str(row["protected"]), style="bold"))
+    table.add_row(Text(kind, style="dim"), Text(name, style="bold"))
+    for fact in facts:
+        table.add_row(*fact)
+    return table
+
+
+def _facts(row: dict[str, object]) -> list[tuple[str, str]]:
     how = f"{row['tester']} {row['mode']}".strip()
     ended = f", stopped by {row['stopped']}" if row["stopped"] else ""
-    table.add_row("Search", f"{how}: {row['n_seeds']:,} seeds{ended}; {row['n_queries']:,} model queries")
     share = f" ({row['share']:.1%})" if row["n_samples"] else ""
-    table.add_row(
-        "Discriminatory", f"{row['n_discriminatory']:,} of {row['n_samples']:,} different samples{share}"
-    )
-    table.add_row(
-        "In the whole domain",
-        f"{row['uniform_share']:.2%} [{row['ci_low']:.2%}, {row['ci_high']:.2%}] of {row['n_uniform']:,}"
-        " uniform samples are discriminatory",
-    )
-    table.add_row("In the data", f"{row['data_share']:.2%} of the rows are discriminatory")
-    return table
+    return [
+        ("Search", f"{how}: {row['n_seeds']:,} seeds{ended}; {row['n_queries']:,} model queries"),
+        ("Discriminatory", f"{row['n_discriminatory']:,} of {row['n_samples']:,} different samples{share}"),
+        (
+            "In the whole domain",
+            f"{row['uniform_share']:.2%} [{row['ci_low']:.2%}, {row['ci_high']:.2%}] of {row['n_uniform']:,}"
+            " uniform samples are discriminatory",
+        ),
+        ("In the data", f"{row['data_share']:.2%} of the rows are discriminatory"),
+    ]
 
 
 def _show_changed(console: Console, changed: pd.DataFrame) -> None:

@@ -77,9 +77,9 @@ def test_pairs_are_different_texts_with_partners_of_another_label():
     local = local_search()
     texts, is_found = visits(local)
     found = dict.fromkeys(x for x, f in zip(texts, is_found, strict=True) if f)
-    assert [tuple(row.tolist()) for row in trails.local_pairs(local).texts] == list(found)
-    for pairs in (trails.global_pairs(search), trails.local_pairs(local)):
-        assert len(pairs.rows) == len(pairs.texts) == len(pairs.partners) > 5
+    assert [tuple(row.tolist()) for row in trails.local_finds(local).texts] == list(found)
+    for pairs in (trails.global_finds(search), trails.local_finds(local)):
+        assert len(pairs.origins) == len(pairs.texts) == len(pairs.partners) > 5
         for x, other in zip(pairs.texts, pairs.partners, strict=True):
             partner = naive.partner(subject.model, x.tolist(), subject.values.tolist())
             assert other.tolist() == partner[0]
@@ -88,10 +88,10 @@ def test_pairs_are_different_texts_with_partners_of_another_label():
 
 def test_rows_of_pairs_are_their_starts():
     search = local_search()
-    pairs = trails.all_local_pairs(search)
-    assert np.array_equal(np.bincount(pairs.rows, minlength=12), search.discriminatory.sum(axis=1))
-    first = trails.local_pairs(search)
-    assert np.array_equal(first.texts.lengths, search.starts.lengths[first.rows])
+    pairs = trails.all_local_finds(search)
+    assert np.array_equal(np.bincount(pairs.origins, minlength=12), search.discriminatory.sum(axis=1))
+    first = trails.local_finds(search)
+    assert np.array_equal(first.texts.lengths, search.starts.lengths[first.origins])
 
 
 @pytest.mark.parametrize("n_points", [1, 2, 5, 40])
@@ -117,4 +117,4 @@ def test_curve_of_no_walk_is_empty():
     none = search_locally(small_subject(), Texts.of([]), 3, True, draws(0, 3))
     assert len(trails.curve(none)) == 0
     assert trails.count_local(none) == (0, 0)
-    assert len(trails.local_pairs(none).rows) == 0
+    assert len(trails.local_finds(none).origins) == 0

@@ -65,10 +65,7 @@ def averages(
 
 
 def growth(curve: pd.DataFrame, column: str) -> float:
-    """Return what the second half of the seeds adds, relative to what the first half found; NaN for nothing.
-
-    1 for a straight line, less for a curve that flattens.
-    """
+    """Return what the second half of the seeds adds over what the first half found, 1 for a straight line."""
     first = curve.loc[curve["n_seeds"] <= curve["n_seeds"].max() / 2, column].max()
     return (curve[column].max() - first) / first if first > 0 else float("nan")
 

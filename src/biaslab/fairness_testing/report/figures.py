@@ -1,5 +1,6 @@
 """The figures of fairness testing, of all classifiers together (Zhang et al. 2021)."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +25,7 @@ from biaslab.core.plotting import (
     save_with_data,
 )
 from biaslab.fairness_testing.names import OWN, PAPER, PUBLISHED, SETTING, SHARED
-from biaslab.fairness_testing.report.results import TESTER_NAMES, read_all
+from biaslab.fairness_testing.report.results import TESTER_NAMES, read_all, short_count
 from biaslab.fairness_testing.report.tables import switch_name, worths
 from biaslab.run.reports import Results
 
@@ -60,7 +61,7 @@ def draw_local(units: Sequence[Results], stem: Path) -> None:
                 ax.set_title(f"{_name(setting)}: {TESTER_NAMES[tester]}")
                 ax.set_ylim(bottom=0)
                 ax.set_xlim(left=0)
-                ax.yaxis.set_major_formatter(_thousands)
+                ax.yaxis.set_major_formatter(short_count)
         _label_outer(axes, 4, "Seeds explored", "Samples")
         legend_below(fig, axes[0], 2)
         save_with_data(fig, stem, data)
@@ -146,8 +147,8 @@ def _published_curves(units: Sequence[Results], start: str) -> pd.DataFrame:
 def _draw_switches(ax: "Axes", data: pd.DataFrame, settings: Sequence[tuple[str, str]]) -> None:
     """Draw the switches of one tester below each other, the settings side by side in each."""
     switches = sorted(data["switch"].unique(), key=lambda s: s == PAPER)  # stable: the paper comes last
-    colours = dict(zip(dict.fromkeys(c for c, _ in settings), _cycled(_COLOURS), strict=False))
-    markers = dict(zip(dict.fromkeys(p for _, p in settings), _cycled(_MARKERS), strict=False))
+    colours = dict(zip(dict.fromkeys(c for c, _ in settings), itertools.cycle(_COLOURS), strict=False))
+    markers = dict(zip(dict.fromkeys(p for _, p in settings), itertools.cycle(_MARKERS), strict=False))
     for place, setting in enumerate(settings):
         part = _of(data, setting)
         change = part["n_discriminatory_change"].to_numpy()
@@ -225,12 +226,3 @@ def _of(data: pd.DataFrame, setting: tuple[str, str], **more: str) -> pd.DataFra
 
 def _name(setting: tuple[str, str]) -> str:
     return ", ".join(setting)
-
-
-def _thousands(value: float, _: int) -> str:
-    """Write large counts short."""
-    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"
-
-
-def _cycled(values: Sequence[str]) -> "Sequence[str]":
-    return values * 4

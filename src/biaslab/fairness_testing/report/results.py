@@ -70,10 +70,7 @@ def with_rates(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def mean_texts(data: pd.DataFrame, value: str, form: str) -> list[str]:
-    """Return means of `summarize` with half the width of their intervals, where there is one.
-
-    Half the width has no sign, and of a short form (``.4g``) two digits.
-    """
+    """Return means of `summarize` with half the width of their intervals, where there is one."""
     halves = (data[f"{value}_ci_high"] - data[f"{value}_ci_low"]) / 2
     plain = ".2g" if "g" in form else form.removeprefix("+")
     return [
@@ -85,6 +82,11 @@ def mean_texts(data: pd.DataFrame, value: str, form: str) -> list[str]:
 def ratio(x: pd.Series, y: pd.Series) -> pd.Series:
     """Return x / y, missing where y is not positive."""
     return x / y.where(y > 0)
+
+
+def short_count(value: float, _: int) -> str:
+    """Write large counts short, as the format of an axis."""
+    return f"{value / 1000:g}k" if abs(value) >= 1000 else f"{value:g}"
 
 
 def _place(classifier: str) -> tuple[int, str]:

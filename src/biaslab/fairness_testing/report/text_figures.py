@@ -20,6 +20,7 @@ from biaslab.core.plotting import (
     legend_below,
     save_with_data,
 )
+from biaslab.fairness_testing.report.results import short_count, summarize
 from biaslab.fairness_testing.report.text_results import (
     BENCHMARK,
     METRIC_NAMES,
@@ -27,7 +28,6 @@ from biaslab.fairness_testing.report.text_results import (
     TRAINING_NAMES,
     in_order,
     read_all,
-    repetitions_of,
     training_name,
     with_masks,
 )
@@ -57,7 +57,7 @@ def draw_nearness(units: Sequence[Results], stem: Path) -> None:
     """Draw how near the texts of the local phases are to their seeds, a panel a metric (Figure 8)."""
     validity = read_all(units, "validity")
     chosen = validity[(validity["phase"] == "local") & (validity["n_pairs"] > 0)]
-    data = repetitions_of(chosen, ["tester", "metric"], ["mean"])
+    data = summarize(chosen, [*BENCHMARK, "tester", "metric"], ["mean"])
     metrics = [metric for metric in METRIC_NAMES if (data["metric"] == metric).any()]
     metrics = [metric for metric in metrics if metric != "seed_perplexity"]
     settings = _settings(data)
@@ -97,8 +97,8 @@ def draw_coverage(units: Sequence[Results], stem: Path) -> None:
             ax.set_title(", ".join(_named(setting)))
             ax.set_xlim(left=0)
             ax.set_ylim(bottom=0)
-            ax.xaxis.set_major_formatter(_short)
-            ax.yaxis.set_major_formatter(_short)
+            ax.xaxis.set_major_formatter(short_count)
+            ax.yaxis.set_major_formatter(short_count)
             ax.locator_params(axis="x", nbins=5)
             ax.grid(visible=True)
         for ax in axes[max(len(settings) - n_columns, 0) : len(settings)]:
@@ -135,7 +135,7 @@ def draw_terms(units: Sequence[Results], stem: Path) -> None:
 def draw_retraining(units: Sequence[Results], stem: Path) -> None:
     """Draw which share of discriminatory texts each training removes, a panel a benchmark (Table XIII)."""
     retraining = in_order(read_all(units, "retraining"), "tester", list(TRAINING_NAMES))
-    data = repetitions_of(retraining, ["tester", "label_rule"], ["improvement"])
+    data = summarize(retraining, [*BENCHMARK, "tester", "label_rule"], ["improvement"])
     trainings = list(data[["tester", "label_rule"]].drop_duplicates().itertuples(index=False, name=None))
     settings = _settings(data)
     with _panels(len(settings), len(trainings), sharey=True) as (fig, axes):
@@ -270,8 +270,3 @@ def _named(setting: tuple[str, ...]) -> tuple[str, str, str]:
 
 def _of(data: pd.DataFrame, setting: tuple[str, ...]) -> pd.DataFrame:
     return data[(data[BENCHMARK] == list(setting)).all(axis=1)]
-
-
-def _short(value: float, _: int) -> str:
-    """Write large counts short."""
-    return f"{value / 1000:g}k" if abs(value) >= 1000 else f"{value:g}"

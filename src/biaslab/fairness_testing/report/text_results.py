@@ -7,7 +7,7 @@ import pandas as pd
 
 from biaslab.core.files import read_json_rows
 from biaslab.fairness_testing.names import TEXT_PREFIX
-from biaslab.fairness_testing.report.results import ratio, summarize
+from biaslab.fairness_testing.report.results import ratio
 from biaslab.fairness_testing.text.names import (
     CERTIFIED,
     COLUMNS,
@@ -106,11 +106,6 @@ def with_calls(data: pd.DataFrame) -> pd.DataFrame:
 def own_starts(local: pd.DataFrame) -> pd.DataFrame:
     """Return the local searches from what their own global phase found, as the paper runs them."""
     return local[local["start"] == OWN]
-
-
-def repetitions_of(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
-    """Return means over the repetitions with intervals, see `summarize`, in the order of the benchmarks."""
-    return summarize(data, [*BENCHMARK, *keys], values)
 
 
 def training_name(tester: str, rule: str) -> str:

@@ -19,9 +19,7 @@ def count_labels(X, labels, rows, n_rows, low, starts, table):
     The values of attribute a begin with low[a], at starts[a] of the table; the first `n_rows` of `rows` are
     the node's.
     """
-    for v in range(table.shape[0]):
-        for c in range(table.shape[1]):
-            table[v, c] = 0
+    table[:] = 0
     for i in range(n_rows):
         row = rows[i]
         for a in range(X.shape[1]):
@@ -39,8 +37,7 @@ def best_limit(table, first, end, totals, n_rows, left):
     """
     best, limit = 0.0, -1
     n_left, previous = 0, -1
-    for c in range(totals.size):
-        left[c] = 0
+    left[:] = 0
     for v in range(first, end):
         here = 0
         for c in range(totals.size):
@@ -65,9 +62,7 @@ def best_limit(table, first, end, totals, n_rows, left):
 @kernel
 def best_split(scores, draw):
     """Choose one of the attributes whose splits have the best score, (d,) float64, by a number in [0, 1)."""
-    best, n_equal = 0.0, 0
-    for a in range(scores.size):
-        best = max(best, scores[a])
+    best, n_equal = np.max(scores), 0
     for a in range(scores.size):
         n_equal += scores[a] * ABOVE >= best
     to_pass = int(draw * n_equal)
@@ -106,8 +101,7 @@ def grow_branch(X, labels, low, starts, n_classes, draws, attributes, limits, sh
     scores, best_limits = np.empty(d), np.empty(d, np.int64)
     depth = 0
     while True:
-        for c in range(n_classes):
-            totals[c] = 0
+        totals[:] = 0
         for i in range(n_rows):
             totals[labels[rows[i]]] += 1
         if totals[labels[0]] == n_rows:

@@ -8,11 +8,9 @@ from biaslab.classifiers.domain import Protected
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.testers.adf_gradients import pair_gradients
 from biaslab.fairness_testing.testers.adf_settings import Settings
-from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Trail
-from biaslab.fairness_testing.testers.two_phases import Finds
-from biaslab.fairness_testing.testers.visits import Visits
+from biaslab.fairness_testing.testers.two_phases import Finds, move_until_found
 
 
 def generate(
@@ -24,23 +22,15 @@ def generate(
     nothing. The trail has all samples that were checked, seed by seed.
     """
     subject = replace(subject, protected=_enumerated(subject.protected, settings.enumerated))
-    domain, protected = subject.domain, subject.protected
+    domain = subject.domain
     X = domain.clip(seeds) if settings.clip_seeds else seeds.copy()
-    partners = np.zeros((len(X), len(protected.columns)), np.int32)
-    is_found = np.zeros(len(X), bool)
-    visits = Visits(domain.n_attributes)
-    left = np.arange(len(X))
-    for iteration in range(settings.max_iter + 1):
-        found = check(subject, X[left])
-        visits.add(X[left], found.discriminatory, left, found.queries + 2 * (iteration > 0))
-        partners[left] = protected.values[found.partners]
-        is_found[left] = found.discriminatory
-        labels, left = found.labels[~found.discriminatory], left[~found.discriminatory]
-        if iteration == settings.max_iter or not len(left):
-            break
-        X[left] = _perturb(subject, X[left], labels, draws[left, iteration], settings)
-    finds = np.flatnonzero(is_found)
-    return visits.trail(), Finds(X[finds], finds, partners[finds])
+
+    def perturb(left: np.ndarray, labels: np.ndarray, iteration: int) -> np.ndarray:
+        """Move samples by one unit in every attribute whose gradients agree (Algorithms 3 and 4)."""
+        *_, steps = choose_steps(subject, X[left], labels, draws[left, iteration], settings)
+        return domain.clip(X[left] + steps)
+
+    return move_until_found(subject, X, settings.max_iter + 1, perturb)
 
 
 def _enumerated(protected: Protected, bounds: tuple[int, int] | None) -> Protected:
@@ -51,14 +41,6 @@ def _enumerated(protected: Protected, bounds: tuple[int, int] | None) -> Protect
             "other bounds can be enumerated for one protected attribute only; leave out the others"
         )
     return Protected(protected.columns, np.arange(bounds[0], bounds[1] + 1, dtype=np.int32)[:, None])
-
-
-def _perturb(
-    subject: Subject, X: np.ndarray, labels: np.ndarray, draws: np.ndarray, settings: Settings
-) -> np.ndarray:
-    """Move samples by one unit in every attribute whose gradients agree (Algorithms 3 and 4)."""
-    *_, steps = choose_steps(subject, X, labels, draws, settings)
-    return subject.domain.clip(X + steps)
 
 
 def choose_steps(

@@ -15,10 +15,7 @@ def pair_gradients(
     partner_labels: np.ndarray,
     subnormal_is_zero: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the gradients of samples and of their partners (Algorithm 1, lines 12 and 13; 7, 6 and 7).
-
-    `subnormal_is_zero`: whether numbers too small for all digits of a float32 count as zero.
-    """
+    """Return the gradients of samples and of their partners (Algorithm 1, lines 12 and 13; 7, 6 and 7)."""
     gradients = model.input_gradients(np.concatenate([X, partners]), np.concatenate([labels, partner_labels]))
     if subnormal_is_zero:
         gradients = np.where(np.abs(gradients) < _SMALLEST_NORMAL, 0, gradients)

@@ -73,10 +73,7 @@ def discriminatory_share(subject: Subject, X: np.ndarray) -> float:
 
 
 def find_partners(subject: Subject, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the other members of discriminatory pairs, (n, d) int32, and the labels of both, (n,) int64.
-
-    Each has the first combination of protected values that gets another label.
-    """
+    """Return the other members of discriminatory pairs, (n, d) int32, and the labels of both, (n,) int64."""
     protected = subject.protected
     others, labels, other_labels = X.copy(), np.empty(len(X), np.int64), np.empty(len(X), np.int64)
     for part in _batches(len(X)):

@@ -94,24 +94,15 @@ def find_globally(
     """
     domain, protected = subject.domain, subject.protected
     X = domain.clip(seeds)
-    partners = np.zeros((len(X), len(protected.columns)), np.int32)
-    is_found = np.zeros(len(X), bool)
     momenta = np.zeros((2, *X.shape))
-    visits, left = Visits(domain.n_attributes), np.arange(len(X))
-    for iteration in range(MAX_ITER + settings.checks_last):
-        found = check(subject, X[left])
-        visits.add(X[left], found.discriminatory, left, found.queries + 2 * (iteration > 0))
-        partners[left] = protected.values[found.partners]
-        is_found[left] = found.discriminatory
-        labels, left = found.labels[~found.discriminatory], left[~found.discriminatory]
-        if not len(left):
-            break
+
+    def descend(left: np.ndarray, labels: np.ndarray, iteration: int) -> np.ndarray:
         pair = _farthest_pair(subject, X[left], labels, settings.own_partner)
         both = output_gradients(subject.model, np.concatenate([X[left], pair]), np.r_[labels, labels])
         momenta[:, left] = settings.decay * momenta[:, left] + both.reshape(2, len(left), -1)
-        X[left] = domain.clip(X[left] + _steps_down(momenta[:, left], protected.columns))
-    finds = np.flatnonzero(is_found)
-    return visits.trail(), Finds(X[finds], finds, partners[finds])
+        return domain.clip(X[left] + _steps_down(momenta[:, left], protected.columns))
+
+    return two_phases.move_until_found(subject, X, MAX_ITER + settings.checks_last, descend)
 
 
 def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:

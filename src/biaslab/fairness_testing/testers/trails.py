@@ -82,10 +82,7 @@ def classes(samples: np.ndarray, protected: Protected) -> np.ndarray:
 
 
 def count(trail: Trail, protected: Protected) -> Counts:
-    """Count the different samples of a trail, and the discriminatory ones.
-
-    Samples that differ only in protected attributes count once; they are discriminatory if any visit was.
-    """
+    """Count the different samples of a trail, and the discriminatory ones."""
     numbers = classes(trail.samples, protected)
     n_samples = int(numbers.max(initial=-1)) + 1
     n_discriminatory = len(np.unique(numbers[trail.discriminatory]))
@@ -100,10 +97,7 @@ def distinct_discriminatory(trail: Trail, protected: Protected) -> np.ndarray:
 
 
 def first_visits(trail: Trail, protected: Protected) -> tuple[np.ndarray, np.ndarray]:
-    """Mark where a class of samples is generated, and found discriminatory, for the first time, (n,) bool.
-
-    Their cumulative sums are the curves of Figure 7.
-    """
+    """Mark where a class of samples is generated, and found discriminatory, for the first time, (n,) bool."""
     new = np.zeros(len(trail), bool)
     new_discriminatory = np.zeros(len(trail), bool)
     numbers = classes(trail.samples, protected)

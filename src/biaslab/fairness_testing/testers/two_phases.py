@@ -9,8 +9,10 @@ import numpy as np
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers.contract import Part, Task
+from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail
+from biaslab.fairness_testing.testers.visits import Visits
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,33 @@ def search(task: Task, algorithm: Algorithm, settings: Any) -> Iterator[Part]:
     _check_task(task)
     for part in task.parts():
         yield Part(_search_part(part, algorithm, settings), part.n_seeds, part.seeds)
+
+
+def move_until_found(
+    subject: Subject,
+    X: np.ndarray,
+    n_checks: int,
+    move: Callable[[np.ndarray, np.ndarray, int], np.ndarray],
+) -> tuple[Trail, Finds]:
+    """Check samples, (n, d) int32, in lock-step, and move those not yet discriminatory, up to the last check.
+
+    ``move(left, labels, iteration)`` returns where the rows `left` of X go, by two gradients each. X is
+    changed in place. The trail has all samples that were checked, seed by seed.
+    """
+    partners = np.zeros((len(X), len(subject.protected.columns)), np.int32)
+    is_found = np.zeros(len(X), bool)
+    visits, left = Visits(subject.domain.n_attributes), np.arange(len(X))
+    for iteration in range(n_checks):
+        found = check(subject, X[left])
+        visits.add(X[left], found.discriminatory, left, found.queries + 2 * (iteration > 0))
+        partners[left] = subject.protected.values[found.partners]
+        is_found[left] = found.discriminatory
+        labels, left = found.labels[~found.discriminatory], left[~found.discriminatory]
+        if iteration == n_checks - 1 or not len(left):
+            break
+        X[left] = move(left, labels, iteration)
+    finds = np.flatnonzero(is_found)
+    return visits.trail(), Finds(X[finds], finds, partners[finds])
 
 
 def steps(subject: Subject, shares: np.ndarray, way: np.ndarray, side: np.ndarray) -> np.ndarray:

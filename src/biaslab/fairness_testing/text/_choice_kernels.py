@@ -65,30 +65,6 @@ def inverse_weights(offsets, saliency, is_free):
 
 
 @kernel
-def largest_components(g):
-    """Return ||abs(g_a)||_inf of each word, (m,) float64, for gradients (m, d)."""
-    norms = np.empty(len(g))
-    for a in range(len(g)):
-        largest = 0.0
-        for j in range(g.shape[1]):
-            largest = max(largest, abs(np.float64(g[a, j])))
-        norms[a] = largest
-    return norms
-
-
-@kernel
-def largest_differences(g, h):
-    """Return imp(a) = ||abs(g_a - g'_a)||_inf of each word (Equation 5), (m,) float64."""
-    norms = np.empty(len(g))
-    for a in range(len(g)):
-        largest = 0.0
-        for j in range(g.shape[1]):
-            largest = max(largest, abs(np.float64(g[a, j]) - np.float64(h[a, j])))
-        norms[a] = largest
-    return norms
-
-
-@kernel
 def nearest_directions(words, gradients, vectors, neighbours, direction):
     """Return the neighbour of each word in the direction of the gradient (Algorithm 5, line 3), (n,) int32.
 

@@ -14,11 +14,7 @@ def replay(ids, offsets, positions, words):
 
     `ids` and `offsets` are those of the n starts; `positions` and `words` are (n, hops) int32.
     """
-    n_made = 0
-    for i in range(len(positions)):
-        for hop in range(positions.shape[1]):
-            n_made += positions[i, hop] >= 0
-    ends = np.zeros(n_made + 1, np.int64)
+    ends = np.zeros(np.sum(positions >= 0) + 1, np.int64)
     made = 0
     for i in range(len(positions)):
         for hop in range(positions.shape[1]):
@@ -66,17 +62,9 @@ def number_sorted(ids, offsets, order, hashes):
         numbers[i] = i
         for earlier in range(begin, place):
             k = order[earlier]
-            if numbers[k] == k and _are_equal(ids, offsets, i, k):
+            if numbers[k] == k and np.array_equal(
+                ids[offsets[i] : offsets[i + 1]], ids[offsets[k] : offsets[k + 1]]
+            ):
                 numbers[i] = k
                 break
     return numbers
-
-
-@kernel
-def _are_equal(ids, offsets, i, k):
-    if offsets[i + 1] - offsets[i] != offsets[k + 1] - offsets[k]:
-        return False
-    n_differing = 0
-    for j in range(offsets[i + 1] - offsets[i]):
-        n_differing += ids[offsets[i] + j] != ids[offsets[k] + j]
-    return n_differing == 0

@@ -52,10 +52,7 @@ def labels_of(probabilities: np.ndarray) -> np.ndarray:
 def pair_gradients(
     model: TextModel, texts: Texts, partners: Texts, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the gradients g and g', (m, d), of texts and their partners (Algorithms 1 and 7, in one call).
-
-    A partner has as many words as its text; the loss that is derived is that of the same label for both.
-    """
+    """Return the gradients g and g', (m, d), of texts and their partners (Algorithms 1 and 7) at once."""
     both = gradients(model, concatenate([texts, partners]), np.concatenate([labels, labels]))
     return both[: len(texts.ids)], both[len(texts.ids) :]
 

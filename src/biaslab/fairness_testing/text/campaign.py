@@ -192,11 +192,12 @@ def found_pairs(subject: TextSubject, own: OwnTexts, outcome: Outcome, feature: 
     outputs = [answers.probabilities(subject.model, texts) for texts in (finds.texts, partners)]
     labels = np.column_stack([answers.labels_of(output) for output in outputs]).tolist()
     p = np.column_stack([output[:, 1] for output in outputs]).tolist()
-    found = _found(outcome)
+    found = np.concatenate([part.globally.found for part in outcome.parts])
+    n_moves = dict(zip(outcome.indexes.tolist(), found.tolist(), strict=True))  # before each was found
     decode, words = own.lexicon.decode, own.lexicon.words
     pairs = []
     for i, index in enumerate(finds.indexes.tolist()):
-        phase = LOCAL if finds.is_local[i] else GLOBAL if found[index] else IN_DATA
+        phase = LOCAL if finds.is_local[i] else GLOBAL if n_moves[index] else IN_DATA
         pairs.append(
             Pair(
                 feature,
@@ -284,12 +285,6 @@ def _finds_of(part: Part) -> Finds:
         **both,
     )
     return finds.take(order)
-
-
-def _found(outcome: Outcome) -> dict[int, int]:
-    """Return after how many perturbations each text was found to be discriminatory, -1 for never."""
-    found = np.concatenate([part.globally.found for part in outcome.parts])
-    return dict(zip(outcome.indexes.tolist(), found.tolist(), strict=True))
 
 
 def _n_visited(parts: Sequence[Part]) -> int:

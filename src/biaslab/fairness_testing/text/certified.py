@@ -11,7 +11,7 @@ bounded and not each of them (Gowal et al. 2018).
 A bound covers more than the test for discrimination asks: there, one sensitive word is replaced at a time.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,7 +93,6 @@ def train_certified(
     settings: CertifiedSettings,
     seed: int,
     validation: Labelled | None = None,
-    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Recurrent, pd.DataFrame]:
     """Train a network whose label shall not depend on which value of a feature a sensitive word is.
 
@@ -127,8 +126,6 @@ def train_certified(
         if objective.epsilon == 1 and loss < best:
             best, kept = loss, (epoch, model)
         rows.append(row)
-        if progress is not None:
-            progress(epoch + 1, settings.epochs)
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return kept[1], table.assign(is_kept=table.index == kept[0])
 
@@ -136,10 +133,7 @@ def train_certified(
 def margin_bounds(
     model: Recurrent, texts: Texts, is_value: np.ndarray, values: np.ndarray, batch: int = 512
 ) -> np.ndarray:
-    """Return bounds, (n, 2), of O_1 - O_0, the logits' difference, over all values of all sensitive words.
-
-    Where a text holds no value, both are the network's answer. The batch does not matter.
-    """
+    """Return bounds, (n, 2), of O_1 - O_0, the logits' difference, over all values of all sensitive words."""
     network = _Network(model, torch.float64)
     found = np.empty((len(texts), 2))
     order = np.argsort(texts.lengths, kind="stable")

@@ -117,10 +117,7 @@ def _variant_probabilities(subject: TextSubject, texts: Texts, variants: Variant
 
 
 def check(subject: TextSubject, texts: Texts) -> Check:
-    """Check texts for discrimination, and find the partner x' of each (Algorithm 2, Equation 3).
-
-    A text that is empty or has no sensitive word is never discriminatory.
-    """
+    """Check texts for discrimination, and find the partner x' of each (Algorithm 2, Equation 3)."""
     n = len(texts)
     found = Check(
         texts,

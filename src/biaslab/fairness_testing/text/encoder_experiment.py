@@ -27,9 +27,7 @@ def train_encoder_network(
     """Fine-tune an encoder on a corpus: ``encoder/models.tsv`` and ``encoder/agreement.tsv``.
 
     The weights of the last epoch stay. One thread computes, so that the files have the same bytes whatever
-    the number of cores. `encoder` has the paths ``config``, ``vocabulary`` and ``weights`` of a BERT (None
-    for random weights), of which the first `layers` are kept (None: all). `pairs` of the found ones of each
-    network and feature are tested.
+    the number of cores.
     """
     from biaslab.fairness_testing.text.encoder_training import EncoderSettings, load_start, train_encoder
     from biaslab.text.devices import make_deterministic

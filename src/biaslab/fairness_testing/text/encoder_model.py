@@ -27,11 +27,7 @@ _TRAINING, _REMOVED = "training.json", "removed"  # what a classifier that was t
 def load_encoder_model(
     folder: Path, lexicon: Lexicon, device: str = "auto", positive: str | None = None
 ) -> "EncoderTextModel":
-    """Return the classifier in a folder, which has the layout of Hugging Face.
-
-    The lexicon has all words that it may be asked about; `positive` is what its configuration calls the
-    positive label, where it has names for them.
-    """
+    """Return the classifier in a folder, which has the layout of Hugging Face."""
     model = encoder.load_classifier(folder)
     encoder.put_positive_second(model, positive_label(folder, positive))
     _refuse_removal(folder / _TRAINING)

@@ -15,7 +15,7 @@ from biaslab.text.words import Texts
 class Finds:
     """Discriminatory pairs."""
 
-    origins: np.ndarray  # (p,) int64: row, in the searched part of the corpus, that each search began with
+    origins: np.ndarray  # (p,) int64: which text (of a file: row of the searched part) each began with
     texts: Texts  # x
     partners: Texts  # x'
 

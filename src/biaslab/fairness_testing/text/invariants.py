@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from biaslab.fairness_testing.text import answers, trails
+from biaslab.fairness_testing.text.finds import Finds
 from biaslab.fairness_testing.text.search import GlobalSearch, LocalSearch
 from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.words import Texts
@@ -38,7 +39,7 @@ def verify_global(subject: TextSubject, seeds: Texts, search: GlobalSearch) -> I
         n_steps[moves.seeds[now]] += 1
     replayed.is_valid &= n_steps == search.found
     is_equal = _are_equal(Texts(replayed.ids, seeds.offsets), search.texts)
-    pairs = trails.Pairs(rows, search.texts.take(rows), search.partners.take(rows))
+    pairs = Finds(rows, search.texts.take(rows), search.partners.take(rows))
     return _count(subject, seeds, pairs, (replayed.is_valid & is_equal)[rows], replayed.changed[rows])
 
 
@@ -52,7 +53,7 @@ def verify_local(subject: TextSubject, search: LocalSearch) -> Invariants:
         is_valid[:, hop], changed[:, hop] = replayed.is_valid, replayed.changed
     is_valid &= _are_equal(Texts(replayed.ids, search.starts.offsets), search.ends)[:, None]
     found = search.discriminatory
-    return _count(subject, search.starts, trails.all_local_pairs(search), is_valid[found], changed[found])
+    return _count(subject, search.starts, trails.all_local_finds(search), is_valid[found], changed[found])
 
 
 class _Replay:
@@ -80,20 +81,20 @@ class _Replay:
 
 
 def _count(
-    subject: TextSubject, seeds: Texts, pairs: trails.Pairs, is_valid: np.ndarray, changed: np.ndarray
+    subject: TextSubject, seeds: Texts, pairs: Finds, is_valid: np.ndarray, changed: np.ndarray
 ) -> Invariants:
-    before = seeds.take(pairs.rows)
+    before = seeds.take(pairs.origins)
     return Invariants(
-        n_pairs=len(pairs.rows),
+        n_pairs=len(pairs.origins),
         only_values_differ=int(_differ_in_one_value(subject, pairs).sum()),
         from_neighbours=int(is_valid.sum()),
         labels_confirmed=int(_have_two_labels(subject, pairs).sum()),
         l0_recounted=int((_sums(before.ids != pairs.texts.ids, before.offsets) == changed).sum()),
-        n_duplicates=len(pairs.rows) - len(trails.distinct(pairs.texts)),
+        n_duplicates=len(pairs.origins) - len(trails.distinct(pairs.texts)),
     )
 
 
-def _differ_in_one_value(subject: TextSubject, pairs: trails.Pairs) -> np.ndarray:
+def _differ_in_one_value(subject: TextSubject, pairs: Finds) -> np.ndarray:
     """Return which pairs differ in all places of one value, and there in one other value, (p,) bool."""
     x, other = pairs.texts, pairs.partners
     rows = np.repeat(np.arange(len(x)), x.lengths)
@@ -105,8 +106,8 @@ def _differ_in_one_value(subject: TextSubject, pairs: trails.Pairs) -> np.ndarra
     return are_values & (_sums(other.ids != expected, x.offsets) == 0)
 
 
-def _have_two_labels(subject: TextSubject, pairs: trails.Pairs) -> np.ndarray:
-    back = np.arange(len(pairs.rows))[::-1]
+def _have_two_labels(subject: TextSubject, pairs: Finds) -> np.ndarray:
+    back = np.arange(len(pairs.origins))[::-1]
     x, other = (
         answers.labels_of(answers.probabilities(subject.model, texts.take(back)))
         for texts in (pairs.texts, pairs.partners)

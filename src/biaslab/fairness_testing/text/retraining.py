@@ -100,10 +100,7 @@ def improvement(subject: TextSubject, independent: Texts) -> tuple[int, int]:
 def outcome(
     subject: TextSubject, retrained: TextModel, independent: Texts, test: tuple[Texts, np.ndarray]
 ) -> dict[str, float]:
-    """Return what became of a network (a row of Table XIII); the improvement in percent, NaN for no text.
-
-    The independent texts are discriminatory for the tested network, and no training has seen them.
-    """
+    """Return what became of a network (a row of Table XIII); the improvement in percent, NaN for no text."""
     n_removed, n = improvement(replace(subject, model=retrained), independent)
     row = {"n_independent": n, "n_removed": n_removed, "improvement": 100 * n_removed / n if n else np.nan}
     before, after = (quality(model, *test) for model in (subject.model, retrained))

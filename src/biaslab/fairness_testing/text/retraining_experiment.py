@@ -87,10 +87,7 @@ def retrain_network(
 def certify_network(
     folder: Path, kind: str, epochs: int, n_independent: int | None, training: Mapping[str, Any], seed: int
 ) -> None:
-    """Train a network certifiably for each feature: ``certified.tsv`` and ``unseen_certified.tsv``.
-
-    It begins with the first training's weights; of `training` the weight of negative texts is taken.
-    """
+    """Train a network certifiably for each feature: ``certified.tsv`` and ``unseen_certified.tsv``."""
     from biaslab.fairness_testing.text.certified import CertifiedSettings, certified_share, train_certified
     from biaslab.text.devices import make_deterministic
 

@@ -11,7 +11,7 @@ from biaslab.fairness_testing.text import _choice_kernels as kernels
 from biaslab.fairness_testing.text import answers
 from biaslab.fairness_testing.text._trail_kernels import replay
 from biaslab.fairness_testing.text.discrimination import check, exchange
-from biaslab.fairness_testing.text.strategies import Step, Strategy, random_neighbours
+from biaslab.fairness_testing.text.strategies import Step, Strategy, largest_components, random_neighbours
 from biaslab.fairness_testing.text.subject import TextSubject, have_marked
 from biaslab.text.words import Texts
 
@@ -199,5 +199,5 @@ def _weights(
     for some in answers.batches(texts.lengths, answers.WORDS // 2):
         x, other = answers.part(texts, some), answers.part(partners, some)
         g, h = answers.pair_gradients(subject.model, x, other, labels[some])
-        saliency.append(kernels.largest_components(g) + kernels.largest_components(h))
+        saliency.append(largest_components(g) + largest_components(h))
     return kernels.inverse_weights(texts.offsets, np.concatenate(saliency), is_free)

@@ -1,7 +1,8 @@
 """The searches of an experiment on one kind of network: every strategy, every feature, every training."""
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -72,36 +73,20 @@ class Case:
         return draw_numbers(effort.seed, f"{self.kind} {self.feature} {self.number} {what}", rows, steps)
 
 
-class _Tables:
-    """Rows of result tables, as they come."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, list] = {}
-
-    def add(self, name: str, rows: pd.DataFrame | dict[str, object]) -> None:
-        """Keep a row, or a table of rows."""
-        table = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame([rows])
-        self.rows.setdefault(name, []).append(table)
-
-    def joined(self) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Yield each table by its name."""
-        for name, parts in self.rows.items():
-            yield name, pd.concat(parts, ignore_index=True)
+Tables = Mapping[str, list[pd.DataFrame]]
+"""The parts of result tables, as they come."""
 
 
 def search_networks(folder: Path, kind: str, repetitions: int, effort: Effort) -> None:
-    """Search all trainings of a network for discriminatory texts.
-
-    Writes ``global.tsv``, ``local.tsv``, ``curves.tsv``, ``words.tsv``, ``flips.tsv``, ``invariants.tsv``,
-    ``seeds.parquet`` and ``found.npz`` in the network's folder.
-    """
-    prepared, tables, found = load_prepared(folder), _Tables(), {}
+    """Search all trainings of a network for discriminatory texts."""
+    prepared, tables, found = load_prepared(folder), defaultdict(list), {}
     for case in cases(folder, kind, repetitions, prepared):
         seeds = seeds_of(prepared, TEST, case.feature, effort)
         found |= _search_case(case, prepared, seeds, effort, tables)
         if case.number == 0:
             found |= _search_training_texts(case, prepared, effort)
-    for name, table in tables.joined():
+    for name, parts in tables.items():
+        table = pd.concat(parts, ignore_index=True)
         if name == "seeds":
             write_parquet(folder / kind / "seeds.parquet", table)
         else:
@@ -127,7 +112,7 @@ def seeds_of(prepared: Prepared, part: str, feature: str, effort: Effort) -> np.
 
 
 def _search_case(
-    case: Case, prepared: Prepared, rows: np.ndarray, effort: Effort, tables: _Tables
+    case: Case, prepared: Prepared, rows: np.ndarray, effort: Effort, tables: Tables
 ) -> dict[str, Finds]:
     """Search one case by all strategies and both local testers; add to the tables, and return the finds."""
     texts, found, searches = prepared.parts[TEST].texts.take(rows), {}, {}
@@ -136,7 +121,7 @@ def _search_case(
         search = searches[name] = search_globally(case.subject, texts, strategy, draws)
         _record_global(case, name, search, rows, tables)
         verified = _checked(verify_global(case.subject, texts, search))
-        tables.add("invariants", case.searched(name, GLOBAL) | verified)
+        tables["invariants"].append(pd.DataFrame([case.searched(name, GLOBAL) | verified]))
         found[key(TEST, case.feature, case.number, GLOBAL, name)] = _global_finds(search, rows)
     local = {
         (RP, OWN): _walk(case, searches[RP], rows, effort, RP),
@@ -148,7 +133,7 @@ def _search_case(
         _record_local(case, tester, start, search, tables)
         if start == OWN:
             verified = _checked(verify_local(case.subject, search))
-            tables.add("invariants", case.searched(tester, LOCAL) | verified)
+            tables["invariants"].append(pd.DataFrame([case.searched(tester, LOCAL) | verified]))
             name = key(TEST, case.feature, case.number, LOCAL, tester)
             found[name] = _local_finds(search, origins)
     if case.number == 0:
@@ -190,36 +175,36 @@ def _walk(
 
 
 def _global_finds(search: GlobalSearch, rows: np.ndarray) -> Finds:
-    pairs = trails.global_pairs(search)
-    return Finds(rows[pairs.rows], pairs.texts, pairs.partners)
+    finds = trails.global_finds(search)
+    return replace(finds, origins=rows[finds.origins])
 
 
-def _local_finds(search: LocalSearch, origins: np.ndarray) -> Finds:
-    pairs = trails.local_pairs(search)
-    return Finds(origins[pairs.rows], pairs.texts, pairs.partners)
+def _local_finds(search: LocalSearch, rows: np.ndarray) -> Finds:
+    finds = trails.local_finds(search)
+    return replace(finds, origins=rows[finds.origins])
 
 
-def _record_global(case: Case, name: str, search: GlobalSearch, rows: np.ndarray, tables: _Tables) -> None:
+def _record_global(case: Case, name: str, search: GlobalSearch, rows: np.ndarray, tables: Tables) -> None:
     n_raw, n_found = trails.count_global(search)
     sums = {column: int(getattr(search, column).sum()) for column in ("n_queries", "n_gradients")}
     counts = {"n_seeds": len(rows), "n_raw": n_raw, "n_found": n_found}
     columns = {"model": case.kind, "feature": case.feature, "strategy": name, "repetition": case.number}
-    tables.add("global", columns | counts | sums)
-    tables.add("seeds", pd.DataFrame(columns | {"seed": rows, "found": search.found}))
+    tables["global"].append(pd.DataFrame([columns | counts | sums]))
+    tables["seeds"].append(pd.DataFrame(columns | {"seed": rows, "found": search.found}))
 
 
-def _record_local(case: Case, tester: str, start: str, search: LocalSearch, tables: _Tables) -> None:
+def _record_local(case: Case, tester: str, start: str, search: LocalSearch, tables: Tables) -> None:
     n_texts, n_found = trails.count_local(search)
     sums = {column: int(getattr(search, column).sum()) for column in ("n_queries", "n_gradients")}
     counts = {"n_starts": len(search.starts), "n_texts": n_texts, "n_discriminatory": n_found}
     columns = {"model": case.kind, "feature": case.feature, "tester": tester, "start": start}
-    tables.add("local", columns | {"repetition": case.number} | counts | sums)
+    tables["local"].append(pd.DataFrame([columns | {"repetition": case.number} | counts | sums]))
     if case.number == 0:
         curve = trails.curve(search)
-        tables.add("curves", pd.DataFrame(columns, index=curve.index).join(curve))
+        tables["curves"].append(pd.DataFrame(columns, index=curve.index).join(curve))
 
 
-def _record_terms(case: Case, texts: Texts, prepared: Prepared, tables: _Tables) -> None:
+def _record_terms(case: Case, texts: Texts, prepared: Prepared, tables: Tables) -> None:
     """Add what each term costs: as a word of the texts, and put in the place of others."""
     counted = flips.count_flips(case.subject, texts)
     names = prepared.lexicon.decode(case.subject.values)
@@ -227,4 +212,4 @@ def _record_terms(case: Case, texts: Texts, prepared: Prepared, tables: _Tables)
     values = flips.flip_table(names, counted.without_term, counted.flipped_with, "value")
     for name, table in (("words", words), ("flips", values)):
         columns = pd.DataFrame({"model": case.kind, "feature": case.feature}, index=table.index)
-        tables.add(name, columns.join(table))
+        tables[name].append(columns.join(table))

@@ -49,12 +49,14 @@ class Strategy:
 def random_neighbours(
     subject: TextSubject, texts: Texts, places: np.ndarray, numbers: np.ndarray
 ) -> np.ndarray:
-    """Return a neighbour of each of some words, all as likely as each other (Algorithm 10), (q,) int32.
-
-    `places`, (q,) int64, are indexes of ``texts.ids``; `numbers`, (q,), are uniform in [0, 1).
-    """
+    """Return a neighbour of each of some words, all as likely as each other (Algorithm 10), (q,) int32."""
     words = texts.ids[places]
     return subject.neighbours[words, (numbers * subject.n_neighbours[words]).astype(np.int64)]
+
+
+def largest_components(gradients: np.ndarray) -> np.ndarray:
+    """Return ||abs(g_a)||_inf of each word, (m,) float64, of gradients (m, d)."""
+    return np.abs(gradients).max(axis=1, initial=0).astype(np.float64)
 
 
 def perturb_randomly(step: Step) -> tuple[np.ndarray, np.ndarray]:
@@ -70,9 +72,7 @@ def perturb_most_important(step: Step, direction: int = 1) -> tuple[np.ndarray, 
     The direction 1 raises the loss, "to push the sample towards the classification boundary"; -1 has line 3
     as printed, with sign(x_a - c), which goes the other way.
     """
-    importance = (
-        kernels.largest_components(step.g) if step.h is None else kernels.largest_differences(step.g, step.h)
-    )
+    importance = largest_components(step.g if step.h is None else step.g.astype(np.float64) - step.h)
     a = kernels.first_maxima(step.texts.offsets, importance, step.is_free)
     subject = step.subject
     words = kernels.nearest_directions(

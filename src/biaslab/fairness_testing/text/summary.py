@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from biaslab.core import tables
 from biaslab.core.files import write_text
 from biaslab.core.io import write_tsv
+from biaslab.fairness_testing.summary import facts_table, page_console
 from biaslab.fairness_testing.text import display
 from biaslab.fairness_testing.text.display import Mask, Section
 from biaslab.fairness_testing.text.pairs import IN_DATA, Pair, write_pairs
@@ -21,7 +20,6 @@ N_PRINTED, N_ON_PAGE = 2, 200
 N_TERMS = 10
 """Sensitive words of a feature that the page shows; the table has them all."""
 
-_WIDTH = 110  # characters a line where there is no terminal
 _COLUMNS = {
     "Feature": "{feature}",
     "Tester": "{tester}",
@@ -72,9 +70,7 @@ def summary_table(results: Sequence[FeatureResult]) -> tables.Table:
 
 def show(title: str, facts: Sequence[str], results: Sequence[FeatureResult], mask: Mask) -> None:
     """Print what was read, what was found, and a few pairs."""
-    console = Console(markup=False, emoji=False, highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDTH
+    console = page_console()
     console.print(Text(title, style="bold"))
     for fact in facts:
         console.print(fact)
@@ -82,7 +78,7 @@ def show(title: str, facts: Sequence[str], results: Sequence[FeatureResult], mas
         console.print(display.legend())
     for result in results:
         console.print()
-        console.print(_page(result, mask))
+        console.print(facts_table("Feature", result.feature, _facts(result, mask)))
         shown = _examples(result.pairs)
         for pair in shown:
             console.print()
@@ -96,16 +92,6 @@ def _examples(pairs: Sequence[Pair]) -> list[Pair]:
     as_they_are = [pair for pair in first if pair.phase == IN_DATA]
     perturbed = [pair for pair in first if pair.phase != IN_DATA]
     return [*as_they_are[:N_PRINTED], *perturbed[:N_PRINTED]]
-
-
-def _page(result: FeatureResult, mask: Mask) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    table.add_column(overflow="fold")
-    table.add_column(overflow="fold")
-    table.add_row(Text("Feature", style="dim"), Text(result.feature, style="bold"))
-    for name, value in _facts(result, mask):
-        table.add_row(name, value)
-    return table
 
 
 def _facts(result: FeatureResult, mask: Mask) -> list[tuple[str, str]]:

@@ -1,26 +1,16 @@
 """What searches found: their different texts, what these cost, and where a local phase starts."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 from biaslab.fairness_testing.text._trail_kernels import hash_texts, number_sorted
 from biaslab.fairness_testing.text.discrimination import exchange
+from biaslab.fairness_testing.text.finds import Finds
 from biaslab.fairness_testing.text.search import GlobalSearch, LocalSearch
 from biaslab.text.words import Texts
 
 N_POINTS = 40
 """Points of a curve."""
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Discriminatory pairs."""
-
-    rows: np.ndarray  # (p,) int64: the seed or start that each comes from
-    texts: Texts  # x
-    partners: Texts  # x'
 
 
 def number_texts(texts: Texts) -> np.ndarray:
@@ -57,26 +47,25 @@ def count_local(search: LocalSearch) -> tuple[int, int]:
     return len(np.unique(numbers)), len(np.unique(numbers[is_found]))
 
 
-def global_pairs(search: GlobalSearch) -> Pairs:
-    """Return the pairs of all seeds that are, or became, discriminatory, each text once."""
+def global_finds(search: GlobalSearch) -> Finds:
+    """Return the pairs of all seeds that are, or became, discriminatory, each text once, by seed."""
     rows = starts_of(search)
     texts = search.texts.take(rows)
-    return Pairs(rows, texts, exchange(texts, search.replaced[rows], search.value[rows]))
+    return Finds(rows, texts, exchange(texts, search.replaced[rows], search.value[rows]))
 
 
-def local_pairs(search: LocalSearch) -> Pairs:
-    """Return the pairs that walks visited, each text once, in the order of the first visits."""
-    visits = all_local_pairs(search)
-    first = distinct(visits.texts)
-    return Pairs(visits.rows[first], visits.texts.take(first), visits.partners.take(first))
+def local_finds(search: LocalSearch) -> Finds:
+    """Return the pairs that walks visited, each text once, in the order of the first visits, by start."""
+    visits = all_local_finds(search)
+    return visits.take(distinct(visits.texts))
 
 
-def all_local_pairs(search: LocalSearch) -> Pairs:
-    """Return the pairs of all visits to discriminatory texts, walk by walk."""
+def all_local_finds(search: LocalSearch) -> Finds:
+    """Return the pairs of all visits to discriminatory texts, walk by walk, by start."""
     is_found = search.discriminatory
     texts = search.texts().take(np.flatnonzero(is_found[search.is_visit]))
     rows = np.nonzero(is_found)[0]
-    return Pairs(rows, texts, exchange(texts, search.replaced[is_found], search.value[is_found]))
+    return Finds(rows, texts, exchange(texts, search.replaced[is_found], search.value[is_found]))
 
 
 def curve(search: LocalSearch, n_points: int = N_POINTS) -> pd.DataFrame:
