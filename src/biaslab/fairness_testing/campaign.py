@@ -133,10 +133,7 @@ def found_pairs(subject: Subject, outcome: Outcome, schema: Schema) -> pd.DataFr
 
 
 def changed_attributes(subject: Subject, outcome: Outcome) -> pd.DataFrame:
-    """Return the share of different discriminatory samples that differ from their seed, for each attribute.
-
-    The most frequent comes first; no rows where the tester does not keep to the numbers of its seeds.
-    """
+    """Return how often each attribute differs between a find and the seed that led to it, most often first."""
     columns = subject.free
     found = trails.first_visits(outcome.trail, subject.protected)[1]
     if outcome.starts is None or not found.any():

@@ -232,7 +232,7 @@ def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> 
 def mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Generator) -> np.ndarray:
     """Return rows for batches, (n_batches, BATCH) int64: half from the data, half from the rows that follow.
 
-    Either half goes through its rows in random orders, and through all before one comes again.
+    Either half goes through all its rows, in random orders, before one comes again.
     """
     half = n_batches * (BATCH // 2)
     of_data, of_added = (

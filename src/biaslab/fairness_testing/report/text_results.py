@@ -115,10 +115,7 @@ def training_name(tester: str, rule: str) -> str:
 
 
 def in_order(data: pd.DataFrame, column: str, names: Sequence[str]) -> pd.DataFrame:
-    """Return the rows sorted by benchmark as they come, then by `column` in the order of names.
-
-    Values that are not among the names come last, in the order in which they come.
-    """
+    """Return the rows by benchmark as they come, then by `column` in the order of names, others last."""
     places = list(dict.fromkeys([*names, *data[column].unique()]))
     keys = pd.DataFrame(
         {

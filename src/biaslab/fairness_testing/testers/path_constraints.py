@@ -64,10 +64,7 @@ def global_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]
 
 
 def intervals(constraints: Path, domain: Domain) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and greatest value of each attribute, (d,) int64, that fulfil all constraints.
-
-    No value fulfils them where low > high.
-    """
+    """Return the least and greatest value of each attribute, (d,) int64, that fulfil all constraints."""
     low, high = domain.low.astype(np.int64), domain.high.astype(np.int64)
     left, right = constraints.left, ~constraints.left
     np.minimum.at(high, constraints.attributes[left], constraints.limits[left])

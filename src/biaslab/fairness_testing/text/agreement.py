@@ -21,8 +21,7 @@ def agreement(
     """Return agreement.tsv: pairs that ADF's local phase found on one network, tested on the others.
 
     A network is tested on the pairs of the other kind of the same repetition, and on those of its own kind of
-    the next one: what two trainings alone differ by. `networks` are by kind and repetition; of the finds of a
-    network and feature, `pairs` are drawn at random.
+    the next one: what two trainings alone differ by.
     """
     kinds, numbers = (sorted(set(part)) for part in zip(*networks, strict=True))
     rows = []

@@ -232,11 +232,7 @@ def invariant_table(subject: TextSubject, outcome: Outcome) -> pd.DataFrame:
 
 
 def term_table(subject: TextSubject, own: OwnTexts, outcome: Outcome) -> pd.DataFrame:
-    """Return how often exchanging each sensitive word changes the label of a text that was searched from.
-
-    See `flips.flip_table`; of the values that a text has, the largest share first, of equal ones the most
-    frequent word.
-    """
+    """Return how often exchanging each sensitive word changes the label of a text that was searched from."""
     flips = count_flips(subject, own.texts.take(outcome.indexes))
     names = own.lexicon.decode(subject.values)
     table = flip_table(names, flips.with_term, flips.flipped_without, "term")

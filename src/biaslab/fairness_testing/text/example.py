@@ -20,11 +20,7 @@ HOPS = 20
 def examples(
     corpus: str, kind: str, network: TextModel, prepared: Prepared, seed: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield what both phases make of the sentences of a corpus, for each feature of which they hold a term.
-
-    ``sentence``, ``global`` and ``local`` are lists of words, the last two None where nothing was found;
-    ``labels`` are those of the text after the global phase and of its partner.
-    """
+    """Yield what both phases make of the sentences of a corpus, for each feature whose term they hold."""
     for feature, values in prepared.values.items():
         subject = TextSubject(network, values, prepared.neighbours)
         rows = np.flatnonzero(holding(prepared.sentences, values))

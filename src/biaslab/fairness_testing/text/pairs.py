@@ -40,9 +40,6 @@ class Pair:
 
 
 def write_pairs(path: str | os.PathLike, pairs: Iterable[Pair]) -> None:
-    """Write one JSON object a line: the fields of a `Pair`, and ``changed`` positions.
-
-    The words are as they are: none is masked here.
-    """
+    """Write one JSON object a line: a `Pair` and its ``changed`` positions; no word is masked here."""
     lines = (json.dumps({**asdict(pair), "changed": pair.changed}, ensure_ascii=False) for pair in pairs)
     write_text(path, "".join(f"{line}\n" for line in lines))
