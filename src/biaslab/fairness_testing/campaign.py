@@ -133,7 +133,7 @@ def found_pairs(subject: Subject, outcome: Outcome, schema: Schema) -> pd.DataFr
 
 
 def changed_attributes(subject: Subject, outcome: Outcome) -> pd.DataFrame:
-    """Return how often each attribute differs between a find and the seed that led to it, most often first."""
+    """Return how often each attribute differs between a find and the seed that led to it, the most first."""
     columns = subject.free
     found = trails.first_visits(outcome.trail, subject.protected)[1]
     if outcome.starts is None or not found.any():
