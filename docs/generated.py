@@ -24,7 +24,10 @@ from biaslab.run.config import SCHEMAS_OF_AREAS, read_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- generated: python docs/generated.py -->", "<!-- end -->"
-RECORDS = {"public": "With the public data that the run fetches or makes"}
+RECORDS = {
+    "public": "With the public data that the run fetches or makes",
+    "packages": "With the package index alone, where no host with data can be reached",
+}
 """Recorded runs of the default (`docs/record.py`), with what they are called."""
 
 _MEASURED = (REPRODUCED, DIRECTION_ONLY, INCONCLUSIVE, NOT_REPRODUCED)

@@ -53,7 +53,9 @@ def test_a_recorded_run_measured_something_of_every_paper(name: str) -> None:
         counts = [int(row[one]) for one in VERDICTS if one != "not_attempted"]
         measured[row["paper"]] = measured.get(row["paper"], 0) + sum(counts)
     assert len(measured) == len(AREAS)
-    assert all(measured.values())
+    # No package holds posts labelled by people, and nothing of a paper is measured on made-up ones.
+    nothing = {"Kennedy et al. 2020"} if name == "packages" else set()
+    assert {paper for paper, n in measured.items() if not n} == nothing
 
 
 @pytest.mark.parametrize("name", generated.RECORDS)

@@ -165,6 +165,16 @@ def _available(
     return available(needed, absent)
 
 
+STEPS = {
+    "prepare-encoder": "biaslab.text.encoder:prepare_encoder",
+    "prepare-texts": "biaslab.hate_speech.preparation:prepare",
+    "train-linear": "biaslab.hate_speech.linear_experiment:run_linear",
+    "train-language-model": "biaslab.hate_speech.experiment:fit_language_model",
+    "train-classifier": "biaslab.hate_speech.experiment:train_method",
+    "evaluate-classifiers": "biaslab.hate_speech.experiment:evaluate_method",
+    "explain-classifiers": "biaslab.hate_speech.explained:explain_methods",
+    "measure-classifiers": "biaslab.hate_speech.measurement:measure_corpus",
+}
 PAPER = "Hate speech classifiers regularized by explanations (Kennedy et al. 2020)"
 AREA = Area(
     "hate_speech",
@@ -174,18 +184,9 @@ AREA = Area(
     choose,
     summaries,
     ITEMS,
-    {
-        "prepare-encoder": "biaslab.text.encoder:prepare_encoder",
-        "prepare-texts": "biaslab.hate_speech.preparation:prepare",
-        "train-linear": "biaslab.hate_speech.linear_experiment:run_linear",
-        "train-language-model": "biaslab.hate_speech.experiment:fit_language_model",
-        "train-classifier": "biaslab.hate_speech.experiment:train_method",
-        "evaluate-classifiers": "biaslab.hate_speech.experiment:evaluate_method",
-        "explain-classifiers": "biaslab.hate_speech.explained:explain_methods",
-        "measure-classifiers": "biaslab.hate_speech.measurement:measure_corpus",
-    },
     labels=("corpus", "test"),
     extra="neural",
     inspection="biaslab.hate_speech.inspection",
+    steps=STEPS,
 )
 """The area."""

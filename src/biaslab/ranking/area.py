@@ -43,4 +43,4 @@ STEPS = {
     "compare": "biaslab.ranking.comparison:write_comparison",
     "find-counterexamples": "biaslab.ranking.feasibility:write_search",
 }
-AREA = Area("ranking", PAPER, check, wanted, choose, summaries, ITEMS, STEPS)
+AREA = Area("ranking", PAPER, check, wanted, choose, summaries, ITEMS, steps=STEPS)

@@ -176,8 +176,6 @@ class Area:
         Takes the configuration; says, a line each, what the experiments will do.
     items : sequence of Item
         Its tables and figures.
-    steps : mapping of str to str
-        The functions of its steps, ``"MODULE:FUNCTION"``, by the names that its rules call them.
     labels : tuple of str
         What a report calls a unit and a test.
     reader : str
@@ -190,6 +188,8 @@ class Area:
     inspection : str
         The module whose function ``readings`` tells how its input files are read before a run, see
         `biaslab.run.inspection`.
+    steps : mapping of str to str
+        The functions of its steps, ``"MODULE:FUNCTION"``, by the names that its rules call them.
     """
 
     name: str
@@ -199,12 +199,12 @@ class Area:
     choose: Callable[[Given], Units]
     summaries: Callable[[Mapping[str, Any]], Sequence[str]]
     items: Sequence[Item]
-    steps: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[str, str] = ("unit", "test")
     reader: str = "biaslab.run.reports:Results"
     workload: str = ""
     extra: str = ""
     inspection: str = ""
+    steps: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def command(self) -> str:
