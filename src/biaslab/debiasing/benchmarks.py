@@ -167,13 +167,7 @@ def score_questions(
 def answerable_accuracy(
     vectors: np.ndarray, index: Mapping[str, int], questions: Sequence[Sequence[str]]
 ) -> float:
-    """Answer the questions whose words are all known, as `score_questions` does by the method ``add``.
-
-    Returns
-    -------
-    float
-        Percentage of right answers, NaN where no question is answerable.
-    """
+    """Return the percentage of right answers by ``add`` to questions of known words; NaN without any."""
     ids = np.array([[index.get(word, -1) for word in words] for words in questions])
     distinct, times = np.unique(ids[(ids >= 0).all(axis=1)], axis=0, return_counts=True)
     if not len(distinct):

@@ -56,13 +56,7 @@ class Sizes(NamedTuple):
 
 
 class Benchmarks(NamedTuple):
-    """What the quality of vectors is measured with.
-
-    Attributes
-    ----------
-    pairs, questions : mapping
-        Rated pairs and analogy questions by name (see `biaslab.debiasing.benchmarks`).
-    """
+    """What the quality of vectors is measured with, by name (see `biaslab.debiasing.benchmarks`)."""
 
     pairs: Mapping[str, pd.DataFrame]
     questions: Mapping[str, Sequence[Sequence[str]]]
@@ -97,25 +91,13 @@ def compare_methods(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Debias by every method, and measure what comes out.
 
-    Parameters
-    ----------
-    experiment, case : Experiment, Case
-        The embedding, and what `make_case` makes of it.
-    methods : sequence of str
-        Names of registered methods; "none" is always measured, and first.
-    draws : int
-        Random directions (`CHANCE`); with 0 there are no such rows.
-
-    Returns
-    -------
-    methods : pandas.DataFrame
-        Columns method, measure, value, ci_low, ci_high (empty where there is no interval), n (words,
-        questions or draws). Measures: ``direct_bias`` of the neutral occupations, along the subspace found
-        before,
-        `TEST`_effect_size, those of `biaslab.debiasing.remaining`, benchmarks by their names (known words
-        only), and ``moved``, the mean distance of a word from its place before.
-    professions : pandas.DataFrame
-        Columns method, word, bias (before) and share: of words biased to the first end among the neighbours.
+    The methods are names of registered ones; "none" is always measured, and first. With 0 `draws` there are
+    no rows of `CHANCE`. The first table has the columns method, measure, value, ci_low, ci_high (empty where
+    there is no interval), n (words, questions or draws); its measures are ``direct_bias`` of the neutral
+    occupations, along the subspace found before, `TEST`_effect_size, those of `biaslab.debiasing.remaining`,
+    benchmarks by their names (known words only), and ``moved``, the mean distance of a word from its place
+    before. The second has the columns method, word, bias (before) and share: of words biased to the first end
+    among the neighbours.
     """
     rows, shares = [], []
     for name in dict.fromkeys(["none", *methods]):
@@ -133,19 +115,9 @@ def compare_methods(
 
 
 def measure_chance(experiment: Experiment, case: Case, kind: str, draws: int) -> list[Found]:
-    """Measure what remains of random directions after they were removed.
+    """Measure what remains of random directions of a `kind` of `CHANCE` after they were removed.
 
-    Parameters
-    ----------
-    experiment, case : Experiment, Case
-        The embedding, and how many of its words are looked at.
-    kind : str
-        One of `CHANCE`.
-
-    Returns
-    -------
-    list of Found
-        Means over the directions, with their intervals (Student's t); none for fewer than two directions.
+    Means over the directions, with their intervals (Student's t); none for fewer than two directions.
     """
     if draws < 2:
         return []

@@ -30,19 +30,9 @@ _PREFIX = "influence_seed"
 def effect_sizes(
     trainings: Sequence[tuple[int, np.ndarray]], maps: Mapping[str, WordMaps], weat: WeatIndices
 ) -> dict[str, np.ndarray]:
-    """Measure a bias before and after debiasing.
+    """Measure a bias before and after debiasing, in the word vectors (V, D) of each numbered training.
 
-    Parameters
-    ----------
-    trainings : sequence of (int, (V, D) float)
-        Number and word vectors of each training, of any lengths.
-    maps : mapping of str to WordMaps
-        What debiasing does to the words, by stage.
-
-    Returns
-    -------
-    dict of str to (n,) float64
-        Effect sizes of the trainings by stage, `BEFORE` first; NaN where debiasing leaves no difference.
+    Effect sizes (n,) of the trainings by stage, `BEFORE` first; NaN where debiasing leaves no difference.
     """
     found = {BEFORE: np.array([effect_size(vectors, weat) for _, vectors in trainings])}
     for stage, of_stage in maps.items():
@@ -56,23 +46,15 @@ def compare_rankings(
 ) -> pd.DataFrame:
     """Compare the ranking of documents after debiasing with that before, for one test.
 
-    Documents without a word of the test, all of whose estimates before are 0, do not count.
+    Documents without a word of the test, all of whose estimates before are 0, do not count. Both tables have
+    ``document`` and ``influence_seed0`` to ``influence_seed{n-1}``, `after` also ``stage``; the sizes are
+    those of `effect_sizes`.
 
-    Parameters
-    ----------
-    before, after : pandas.DataFrame
-        ``document`` and ``influence_seed0`` to ``influence_seed{n-1}``; `after` also ``stage``.
-    sizes : mapping of str to (n,) float
-        Effect sizes by stage, as of `effect_sizes`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `COLUMNS`. The measures are ``effect_size``; ``spearman`` and ``overlap`` as of
-        `biaslab.core.rankings.agreement`, of the ranking of a stage with that before in the same seed; and
-        ``influence``, the sum of all absolute differential biases of a stage as a share of that before.
-        ``mean`` with its interval (Student's, 95%) is over the seeds, ``of_mean`` is of the mean over the
-        seeds. In the stage `OTHER_SEED` each seed's ranking before is compared with that of the next seed.
+    The result has `COLUMNS`. The measures are ``effect_size``; ``spearman`` and ``overlap`` as of
+    `biaslab.core.rankings.agreement`, of the ranking of a stage with that before in the same seed; and
+    ``influence``, the sum of all absolute differential biases of a stage as a share of that before. ``mean``
+    with its interval (Student's, 95%) is over the seeds, ``of_mean`` is of the mean over the seeds. In the
+    stage `OTHER_SEED` each seed's ranking before is compared with that of the next seed.
     """
     names = [column for column in before.columns if column.startswith(_PREFIX)]
     stages = {BEFORE: before} | {str(stage): part for stage, part in after.groupby("stage", sort=False)}

@@ -80,24 +80,12 @@ Stages = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Experiment:
-    """An embedding with its word lists, and what debiasing makes of it.
+    """An embedding with its word lists, and what debiasing makes of it."""
 
-    Attributes
-    ----------
-    embedding : UnitEmbedding
-        The words, and their vectors before debiasing.
-    lists : Lists
-        The word lists, as rows of the embedding.
-    settings : Settings
-        How to measure.
-    penalty : float
-        λ of the soft debiasing.
-    """
-
-    embedding: UnitEmbedding
+    embedding: UnitEmbedding  # before debiasing
     lists: Lists
     settings: Settings
-    penalty: float = 0.2
+    penalty: float = 0.2  # λ of the soft debiasing
 
     @property
     def words(self) -> list[str]:
@@ -153,19 +141,12 @@ class Experiment:
 def measure_stages(
     experiment: Experiment, tests: Sequence[WordSets], other_occupations: Sequence[int] = ()
 ) -> tuple[dict[str, pd.DataFrame], Measurement]:
-    """Measure the bias before and after debiasing.
+    """Measure the bias before and after debiasing, all stages along the subspace found before.
 
-    Parameters
-    ----------
-    other_occupations : sequence of int
-        Rows of a second list of occupations, e.g. the authors'; ``direct_bias_authors`` is theirs.
-
-    Returns
-    -------
-    tables : dict of str to pandas.DataFrame
-        ``bias`` (stage, measure, value, n_words; also the size of the embedding), ``weat`` (stage, weat,
-        effect_size, p_value, n_missing_words, missing_words, problem) and ``occupations`` (word, stage,
-        projection, rank); all stages are measured along the subspace found before.
+    The other occupations are rows of a second list, e.g. the authors'; ``direct_bias_authors`` is theirs. The
+    tables are ``bias`` (stage, measure, value, n_words; also the size of the embedding), ``weat`` (stage,
+    weat, effect_size, p_value, n_missing_words, missing_words, problem) and ``occupations`` (word, stage,
+    projection, rank).
     """
     basis = experiment.subspace.basis
     n_words, dimension = experiment.embedding.vectors.shape
@@ -190,16 +171,9 @@ def measure_stages(
 def compare_subspace(experiment: Experiment, draws: int) -> pd.DataFrame:
     """Return the variance that the components explain, and those of chance (Figure 2, middle).
 
-    Parameters
-    ----------
-    draws : int
-        Draws of as many random pairs, and of as many random unit vectors, as there are defining sets.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns component, share; random_mean, random_ci_low, random_ci_high of random pairs of words;
-        unit_mean, unit_ci_low, unit_ci_high of random unit vectors, which the paper draws.
+    Columns component, share; random_mean, random_ci_low, random_ci_high of as many random pairs of words as
+    there are defining sets; unit_mean, unit_ci_low, unit_ci_high of random unit vectors, which the paper
+    draws.
     """
     vectors = experiment.embedding.vectors
     n_pairs, shares = len(experiment.lists.defining.rows), experiment.subspace.shares
@@ -241,11 +215,8 @@ def list_vocabulary(experiment: Experiment) -> pd.DataFrame:
 def compare_words(experiment: Experiment) -> pd.DataFrame:
     """Return the similarities of single words that the paper names, at every stage.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns stage, word, other (a word, or `ALONG`), similarity (cosine); no rows for words that the
-        embedding lacks. The direction of the bias is that found before.
+    Columns stage, word, other (a word, or `ALONG`, the direction found before), similarity (cosine); no rows
+    for words that the embedding lacks.
     """
     ids, rows = experiment.ids, []
     for stage, vectors in experiment.stages().items():
@@ -261,16 +232,9 @@ def compare_words(experiment: Experiment) -> pd.DataFrame:
 def rank_scored(experiment: Experiment, scores: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
     """Project the occupations of the authors on she - he, beside the two scores that the authors give them.
 
-    Parameters
-    ----------
-    scores : mapping of str to tuple of float
-        See `biaslab.debiasing.word_lists.read_scores`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns word, definitional, stereotypical (the scores), projection, specific (1 where our lists call
-        the word specific, else 0), before debiasing; the largest projection first.
+    Columns word, definitional, stereotypical (the scores, see `biaslab.debiasing.word_lists.read_scores`),
+    projection, specific (1 where our lists call the word specific, else 0), before debiasing; the largest
+    projection first.
     """
     words = [word for word in scores if word in experiment.ids]
     rows = [experiment.ids[word] for word in words]
@@ -285,13 +249,9 @@ def rank_scored(experiment: Experiment, scores: Mapping[str, tuple[float, float]
 def rank_indirect(experiment: Experiment, axis: tuple[str, str] = INDIRECT_AXIS) -> pd.DataFrame:
     """Rank occupations between two words, with the indirect bias of their similarity to the nearer one.
 
-    The bias is that along the subspace found before, at every stage.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns stage, word, axis (the nearer end), projection (on the difference of the two words, the first
-        word's end positive), beta; no rows when the embedding lacks one of the two words.
+    The bias is that along the subspace found before, at every stage. Columns stage, word, axis (the nearer
+    end), projection (on the difference of the two words, the first word's end positive), beta; no rows when
+    the embedding lacks one of the two words.
     """
     columns = ["stage", "word", "axis", "projection", "beta"]
     if not set(axis) <= experiment.ids.keys():
@@ -311,22 +271,13 @@ def rank_indirect(experiment: Experiment, axis: tuple[str, str] = INDIRECT_AXIS)
 def classify_stages(
     experiment: Experiment, seeds: Sequence[int], folds: int = 10
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Learn the gender-specific words, and place words on the axes of Figure 3.
+    """Learn the gender-specific words from the rows `seeds`, and place words on the axes of Figure 3.
 
-    Parameters
-    ----------
-    seeds : sequence of int
-        Rows of the words that are specific by definition.
-
-    Returns
-    -------
-    classifier : pandas.DataFrame
-        Columns fold, F, n_specific_found (words of the vocabulary on the specific side of the boundary that
-        is learnt from all words), n_seeds.
-    axes : pandas.DataFrame
-        Columns word, she_he (projection on the difference of the first two defining words), neutrality
-        (distance from the boundary before debiasing, positive for neutral words), gender_specific (by the
-        lists), stage: the occupations and the seeds, each before and after hard debiasing.
+    The classifier has the columns fold, F, n_specific_found (words of the vocabulary on the specific side of
+    the boundary that is learnt from all words), n_seeds. The axes have word, she_he (projection on the
+    difference of the first two defining words), neutrality (distance from the boundary before debiasing,
+    positive for neutral words), gender_specific (by the lists), stage: the occupations and the seeds, each
+    before and after hard debiasing.
     """
     vectors = experiment.embedding.vectors
     found = classify_specific(vectors, seeds, folds=folds, seed=experiment.settings.seed)
@@ -350,17 +301,9 @@ def classify_stages(
 
 
 def list_analogies(experiment: Experiment, count: int = 150) -> pd.DataFrame:
-    """Generate the analogies she : x :: he : y of every stage.
+    """Generate `count` analogies she : x :: he : y of every stage; the paper has 150 judged.
 
-    Parameters
-    ----------
-    count : int
-        Analogies of each stage; the paper has 150 judged.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns stage, once (the rule by which a word is used once), rank, she (x), he (y), score.
+    Columns stage, once (the rule by which a word is used once), rank, she (x), he (y), score.
     """
     tables = []
     for stage, vectors in experiment.stages().items():
@@ -374,15 +317,7 @@ def list_analogies(experiment: Experiment, count: int = 150) -> pd.DataFrame:
 def solve_puzzles(experiment: Experiment, puzzles: Sequence[tuple[str, str, str]] = PUZZLES) -> pd.DataFrame:
     """Answer analogies a : b :: c : ? at every stage, by 3CosAdd.
 
-    Parameters
-    ----------
-    puzzles : sequence of tuples of str
-        The words a, b and c of each.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns stage, first, second, third, answer; no rows for a puzzle of which the embedding lacks a word.
+    Columns stage, first, second, third, answer; no rows for a puzzle of which the embedding lacks a word.
     """
     known = [puzzle for puzzle in puzzles if set(puzzle) <= experiment.ids.keys()]
     questions = np.array([[experiment.ids[word] for word in puzzle] for puzzle in known], dtype=np.int64)
@@ -400,20 +335,10 @@ def score_benchmarks(
     pairs: Mapping[str, pd.DataFrame],
     questions: Mapping[str, Sequence[Sequence[str]]],
 ) -> pd.DataFrame:
-    """Score vectors on every benchmark, under every convention.
+    """Score vectors, perhaps debiased, on every benchmark, under every convention.
 
-    Parameters
-    ----------
-    vectors : (V, d) float32 or float64
-        Its vectors, perhaps debiased.
-    pairs, questions : mapping
-        The benchmarks of word pairs and of analogies by name.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns benchmark, convention (with the suffix ``-multiply`` where analogies are solved by 3CosMul),
-        value (x 100), n_used, n_total.
+    Columns benchmark, convention (with the suffix ``-multiply`` where analogies are solved by 3CosMul), value
+    (x 100), n_used, n_total.
     """
     tables = [
         score_pairs(vectors, experiment.ids, of_name).assign(benchmark=name)
@@ -438,24 +363,12 @@ def trace_penalties(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Score the benchmarks of every stage, and bias and benchmarks along the path of soft debiasing.
 
-    Parameters
-    ----------
-    experiment, penalties : Experiment, sequence of float
-        The embedding, and rising values of λ; that of the experiment is one of them.
-    pairs, questions : mapping
-        As for `score_benchmarks`.
-    authors : Experiment, optional
-        The same embedding with the authors' lists, for the stage ``hard_authors`` of the benchmarks.
-
-    Returns
-    -------
-    benchmarks : pandas.DataFrame
-        Column stage, and those of `score_benchmarks`.
-    path : pandas.DataFrame
-        Columns lambda, direct_bias (of the neutral occupations, along the subspace found before),
-        direct_bias_refit (along that found after), `TEST`_effect_size for each test, `BENCHMARKS` (unknown
-        words by `CONVENTION`), moved (mean distance of a word from its place before), constrained (whether
-        the cone binds).
+    The penalties are rising values of λ, with that of the experiment. `authors` is the same embedding with
+    the authors' lists, for the stage ``hard_authors`` of the benchmarks, which have the column stage and
+    those of `score_benchmarks`. The path has the columns lambda, direct_bias (of the neutral occupations,
+    along the subspace found before), direct_bias_refit (along that found after), `TEST`_effect_size for each
+    test, `BENCHMARKS` (unknown words by `CONVENTION`), moved (mean distance of a word from its place before),
+    constrained (whether the cone binds).
     """
     if list(penalties) != sorted(set(penalties)) or experiment.penalty not in penalties:
         raise InputError(

@@ -9,47 +9,19 @@ from biaslab.core.errors import InputError
 
 
 class SpecificWords(NamedTuple):
-    """A linear classifier of specific words, learnt from a seed list.
+    """A linear classifier of specific words, learnt from a seed list."""
 
-    Attributes
-    ----------
-    distances : (V,) float64
-        Signed distance of every word from the decision boundary, positive for specific words.
-    f_scores : (folds,) float64
-        F score of the class of specific words in each fold of the cross-validation.
-    """
-
-    distances: np.ndarray
-    f_scores: np.ndarray
-
-    @property
-    def f_mean(self) -> float:
-        """Mean F score."""
-        return float(self.f_scores.mean())
-
-    @property
-    def f_sd(self) -> float:
-        """Standard deviation of the F score over the folds (divisor n)."""
-        return float(self.f_scores.std())
+    distances: np.ndarray  # (V,) float64, signed, from the decision boundary; positive: specific
+    f_scores: np.ndarray  # (folds,) float64, of the class of specific words
 
 
 def classify_specific(
-    vectors: np.ndarray, seeds: Sequence[int], regularization: float = 1.0, folds: int = 10, seed: int = 1
+    vectors: np.ndarray, seeds: Sequence[int], folds: int = 10, seed: int = 1
 ) -> SpecificWords:
     """Learn which words are specific from a seed list; all other words are taken for neutral.
 
-    Parameters
-    ----------
-    vectors : (V, d) float32 or float64
-        Word vectors of unit length.
-    seeds : sequence of int
-        Rows of words that are specific by definition.
-    regularization : float
-        C of the support vector machine (squared hinge loss).
-    folds : int
-        Folds of the cross-validation, which are stratified and shuffled.
-    seed : int
-        Of the shuffle, and of the order in which the machine sees the words.
+    The folds of the cross-validation are stratified and shuffled; `seed` is that of the shuffle, and of the
+    order in which the machine (C = 1, squared hinge loss) sees the words.
     """
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.svm import LinearSVC
@@ -62,7 +34,7 @@ def classify_specific(
             f"{fewest} words of one class are too few for {folds}-fold cross-validation; "
             "give a longer seed list or an embedding with more words"
         )
-    machine = LinearSVC(C=regularization, random_state=seed)
+    machine = LinearSVC(random_state=seed)
     splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
     f_scores = cross_val_score(machine, vectors, is_specific, cv=splits, scoring="f1")
     machine.fit(vectors, is_specific)

@@ -1,168 +1,65 @@
 """The tables and figures of the area."""
 
-from biaslab.run.area import FIGURE, TABLE, UNIT, Item
+import re
+from functools import partial
+from typing import Any
 
-_TABLES = "biaslab.debiasing.report.tables"
-_FIGURES = "biaslab.debiasing.report.figures"
-_METHODS = "biaslab.debiasing.report.methods"
-_DOCUMENTS = "biaslab.debiasing.report.document_ranking"
+from biaslab.run.area import FIGURE, TABLE, UNIT, Item
 
 SETUP = "setup"
 """The mark (`Unit.marks`) of an embedding that is a setup of origins, whose documents can be ranked."""
 
+
+def _item(kind: Any, stem: str, label: str, make: str, *results: str, **options: str) -> Item:
+    """Return an item, whose caption is named as it is, but for the number of a figure of the paper."""
+    caption = "debiasing_" + re.sub("^figure[0-9]_", "", stem)
+    files = tuple(f"{name}.tsv" for name in results)
+    return Item(stem, kind, label, f"biaslab.debiasing.report.{make}", files, caption=caption, **options)
+
+
+_table = partial(_item, TABLE)
+_figure = partial(_item, FIGURE, per=UNIT)
+
 ITEMS = (
-    Item(
-        "figure1_occupations",
-        TABLE,
-        "Figure 1: extreme occupations",
-        f"{_TABLES}:extreme_occupations",
-        ("occupations.tsv",),
-        caption="debiasing_occupations",
+    _table(
+        "figure1_occupations", "Figure 1: extreme occupations", "tables:extreme_occupations", "occupations"
     ),
-    Item(
-        "figure1_analogies",
-        TABLE,
-        "Figure 1: analogies before and after",
-        f"{_TABLES}:analogies",
-        ("analogies.tsv",),
-        caption="debiasing_analogies",
-    ),
-    Item(
-        "figure2_benchmarks",
-        TABLE,
-        "Figure 2: benchmarks before and after",
-        f"{_TABLES}:benchmarks",
-        ("benchmarks.tsv",),
-        caption="debiasing_benchmarks",
-    ),
-    Item(
-        "direct_bias",
-        TABLE,
-        "Direct bias before and after",
-        f"{_TABLES}:direct_bias",
-        ("bias.tsv",),
-        caption="debiasing_direct_bias",
-    ),
-    Item(
-        "indirect_bias",
-        TABLE,
-        "Indirect bias",
-        f"{_TABLES}:indirect_bias",
-        ("indirect.tsv",),
-        caption="debiasing_indirect_bias",
-    ),
-    Item(
-        "weat",
-        TABLE,
-        "Association tests before and after",
-        f"{_TABLES}:association_tests",
-        ("weat.tsv",),
-        caption="debiasing_weat",
-    ),
-    Item(
-        "lambda_path",
-        TABLE,
-        "The whole path of soft debiasing",
-        f"{_TABLES}:lambda_path",
-        ("lambda_path.tsv",),
-        caption="debiasing_lambda_path",
-    ),
-    Item(
+    _table("figure1_analogies", "Figure 1: analogies before and after", "tables:analogies", "analogies"),
+    _table("figure2_benchmarks", "Figure 2: benchmarks before and after", "tables:benchmarks", "benchmarks"),
+    _table("direct_bias", "Direct bias before and after", "tables:direct_bias", "bias"),
+    _table("indirect_bias", "Indirect bias", "tables:indirect_bias", "indirect"),
+    _table("weat", "Association tests before and after", "tables:association_tests", "weat"),
+    _table("lambda_path", "The whole path of soft debiasing", "tables:lambda_path", "lambda_path"),
+    _table(
         "classifier",
-        TABLE,
         "Classifier of gender-specific words",
-        f"{_TABLES}:classifier",
-        ("classifier.tsv", "classifier_authors.tsv"),
-        caption="debiasing_classifier",
+        "tables:classifier",
+        "classifier",
+        "classifier_authors",
     ),
-    Item(
-        "lost_words",
-        TABLE,
-        "Lost words",
-        f"{_TABLES}:lost_words",
-        ("lost_words.tsv",),
-        caption="debiasing_lost_words",
+    _table("lost_words", "Lost words", "tables:lost_words", "lost_words"),
+    _figure(
+        "figure1_occupations", "Figure 1: extreme occupations", "figures:draw_occupations", "occupations"
     ),
-    Item(
-        "figure1_occupations",
-        FIGURE,
-        "Figure 1: extreme occupations",
-        f"{_FIGURES}:draw_occupations",
-        ("occupations.tsv",),
-        per=UNIT,
-        caption="debiasing_occupations",
-    ),
-    Item(
-        "figure2_components",
-        FIGURE,
-        "Figure 2: principal components",
-        f"{_FIGURES}:draw_components",
-        ("subspace.tsv",),
-        per=UNIT,
-        caption="debiasing_components",
-    ),
-    Item(
-        "figure3_words",
-        FIGURE,
-        "Figure 3: words on two axes",
-        f"{_FIGURES}:draw_words",
-        ("axes.tsv",),
-        per=UNIT,
-        caption="debiasing_words",
-    ),
-    Item(
-        "lambda_path",
-        FIGURE,
-        "Bias and quality along soft debiasing",
-        f"{_FIGURES}:draw_path",
-        ("lambda_path.tsv",),
-        per=UNIT,
-        caption="debiasing_lambda_path",
-    ),
-    Item(
-        "methods",
-        TABLE,
-        "Methods of debiasing side by side",
-        f"{_METHODS}:methods_table",
-        ("methods.tsv",),
-        caption="debiasing_methods",
-    ),
-    Item(
-        "methods",
-        FIGURE,
-        "Bias that remains against quality kept",
-        f"{_METHODS}:draw_methods",
-        ("methods.tsv",),
-        per=UNIT,
-        caption="debiasing_methods",
-    ),
-    Item(
-        "professions",
-        FIGURE,
-        "Occupations and their neighbours",
-        f"{_METHODS}:draw_professions",
-        ("professions.tsv",),
-        per=UNIT,
-        caption="debiasing_professions",
-    ),
-    Item(
+    _figure("figure2_components", "Figure 2: principal components", "figures:draw_components", "subspace"),
+    _figure("figure3_words", "Figure 3: words on two axes", "figures:draw_words", "axes"),
+    _figure("lambda_path", "Bias and quality along soft debiasing", "figures:draw_path", "lambda_path"),
+    _table("methods", "Methods of debiasing side by side", "methods:methods_table", "methods"),
+    _figure("methods", "Bias that remains against quality kept", "methods:draw_methods", "methods"),
+    _figure("professions", "Occupations and their neighbours", "methods:draw_professions", "professions"),
+    _table(
         "document_ranking",
-        TABLE,
         "Documents after debiasing",
-        f"{_DOCUMENTS}:ranking_table",
-        ("document_ranking.tsv",),
+        "document_ranking:ranking_table",
+        "document_ranking",
         per=UNIT,
-        caption="debiasing_document_ranking",
         of=SETUP,
     ),
-    Item(
+    _figure(
         "document_ranking",
-        FIGURE,
         "Documents after debiasing",
-        f"{_DOCUMENTS}:draw_rankings",
-        ("document_ranking.tsv",),
-        per=UNIT,
-        caption="debiasing_document_ranking",
+        "document_ranking:draw_rankings",
+        "document_ranking",
         of=SETUP,
     ),
 )

@@ -15,23 +15,17 @@ from biaslab.debiasing.measures import direct_bias, pair_bias, project_words
 from biaslab.debiasing.subspace import BiasSubspace, find_subspace
 from biaslab.debiasing.word_lists import KnownSets, KnownWords, known_sets, known_words, read_sets, read_words
 
+_WEATS = ["weat", "title", "effect_size", "p_value", "exact", "permutations", "lost", "problem"]
+
 
 @dataclass(frozen=True)
 class Lists:
-    """The four word lists of the area, as rows of an embedding.
-
-    Attributes
-    ----------
-    defining, equalize : KnownSets
-        Sets of words that define the bias, and that shall differ in it alone.
-    occupations, specific : KnownWords
-        Words whose bias is measured, and words that are specific by definition.
-    """
+    """The four word lists of the area, as rows of an embedding."""
 
     defining: KnownSets
-    equalize: KnownSets
+    equalize: KnownSets  # that shall differ in the bias alone
     occupations: KnownWords
-    specific: KnownWords
+    specific: KnownWords  # by definition
 
     @property
     def not_neutral(self) -> np.ndarray:
@@ -58,27 +52,17 @@ class Lists:
 class Measurement:
     """What was measured.
 
-    Attributes
-    ----------
-    subspace, axis : BiasSubspace, tuple of str
-        The bias subspace of this embedding, and the two words whose difference is the axis.
-    values : dict of str to float
-        DirectBias of the occupations (``direct_bias``) and of those that are not specific by definition
-        (``direct_bias_neutral``), along the subspace given, or else that of this embedding; the latter along
-        the subspace of this embedding (``direct_bias_own_subspace``); the mean difference of an occupation's
-        similarity to the two ends of the equality sets (``pair_bias``).
-    occupations : pandas.DataFrame
-        Columns word, projection: the neutral occupations on the axis, by falling projection.
-    weats : pandas.DataFrame
-        Columns weat, title, effect_size, p_value, exact, permutations, lost (comma separated), problem (why a
-        test was not measured, else empty).
+    The values are DirectBias of the occupations (``direct_bias``) and of those that are not specific by
+    definition (``direct_bias_neutral``), along the subspace given, or else that of this embedding; the latter
+    along the subspace of this embedding (``direct_bias_own_subspace``); the mean difference of an
+    occupation's similarity to the two ends of the equality sets (``pair_bias``).
     """
 
-    subspace: BiasSubspace
+    subspace: BiasSubspace  # of this embedding
     values: dict[str, float]
-    occupations: pd.DataFrame
-    axis: tuple[str, str]
-    weats: pd.DataFrame
+    occupations: pd.DataFrame  # word, projection: the neutral ones on the axis, by falling projection
+    axis: tuple[str, str]  # the two words whose difference it is
+    weats: pd.DataFrame  # `_WEATS`; problem: why a test was not measured, else ""
 
     def table(self) -> pd.DataFrame:
         """Return every number in one table: columns measure, value."""
@@ -112,13 +96,7 @@ def read_lists(
     specific: str | os.PathLike,
     ids: Mapping[str, int],
 ) -> Lists:
-    """Read the four word lists and find their words in an embedding.
-
-    Parameters
-    ----------
-    defining, equalize, occupations, specific : path-like
-        Files, see `biaslab.debiasing.word_lists`.
-    """
+    """Read the four word lists (see `biaslab.debiasing.word_lists`) and find their words in an embedding."""
     return Lists(
         known_sets(read_sets(defining), ids),
         known_sets(read_sets(equalize), ids),
@@ -136,19 +114,11 @@ def measure(
     basis: np.ndarray | None = None,
     axis: tuple[int, int] | None = None,
 ) -> Measurement:
-    """Measure an embedding.
+    """Measure an embedding: unit word vectors (V, d), and its words and word lists.
 
-    Parameters
-    ----------
-    vectors, words, lists : (V, d) float32 or float64, sequence of str, Lists
-        Word vectors of unit length, the words of the rows, and the word lists of this embedding.
-    tests : sequence of WordSets
-        Association tests; one whose words the embedding lacks is not measured.
-    basis : (k, d) float64, optional
-        The subspace to measure DirectBias along, e.g. that of the embedding before debiasing.
-    axis : tuple of int, optional
-        Rows of the two words whose difference occupations are projected on; by default the first two of the
-        first defining set.
+    A test whose words the embedding lacks is not measured. DirectBias is along `basis` (k, d), e.g. that of
+    the embedding before debiasing; by default along that of this one. Occupations are projected on the
+    difference of the two rows `axis`, by default the first two of the first defining set.
     """
     subspace = find_subspace(vectors, lists.defining.rows, settings.components)
     first, second = axis or lists.defining.rows[0][:2]
@@ -182,13 +152,7 @@ def compare(before: Measurement, after: Measurement) -> pd.DataFrame:
 
 
 def lost_words(lists: Lists, weats: pd.DataFrame) -> dict[str, tuple[str, ...]]:
-    """Return the words that an embedding lacks.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        Of every list and every test, also where none is lacking.
-    """
+    """Return the words that an embedding lacks of every list and every test, also where none is lacking."""
     of_tests = {test.weat: tuple(test.lost.split(",")) if test.lost else () for test in weats.itertuples()}
     return lists.lost | of_tests
 
@@ -203,8 +167,7 @@ def _measure_tests(
     vectors: np.ndarray, words: Sequence[str], tests: Sequence[WordSets], settings: Settings
 ) -> pd.DataFrame:
     ids = {word: row for row, word in enumerate(words)}
-    columns = ["weat", "title", "effect_size", "p_value", "exact", "permutations", "lost", "problem"]
-    return pd.DataFrame([_measure_test(vectors, ids, test, settings) for test in tests], columns=columns)
+    return pd.DataFrame([_measure_test(vectors, ids, test, settings) for test in tests], columns=_WEATS)
 
 
 def _measure_test(

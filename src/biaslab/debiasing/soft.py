@@ -108,39 +108,16 @@ def gram_matrices(vectors: np.ndarray, basis: np.ndarray, neutral: Sequence[int]
 
 
 def objective(X: np.ndarray, grams: Grams, penalty: float) -> float:
-    """Return ``f(X) = |Wᵀ(X - I)W|²_F + λ |NᵀXB|²_F``.
-
-    Parameters
-    ----------
-    X : (d, d) float64
-        Symmetric.
-    grams : Grams
-        The embedding.
-    penalty : float
-        λ.
-
-    Returns
-    -------
-    float
-        Not negative.
-    """
+    """Return ``f(X) = |Wᵀ(X - I)W|²_F + λ |NᵀXB|²_F`` of a symmetric X (d, d)."""
     G, H, P = grams
     moved = G @ (X - np.eye(len(X)))
     return float(np.sum(moved * moved.T) + penalty * np.sum((P @ X) * (X @ H)))
 
 
 def gradient(X: np.ndarray, grams: Grams, penalty: float) -> np.ndarray:
-    """Return ``∇f(X) = 2 G (X - I) G + λ (H X P + P X H)``.
+    """Return ``∇f(X) = 2 G (X - I) G + λ (H X P + P X H)``, symmetric (d, d).
 
-    Parameters
-    ----------
-    X, grams, penalty
-        See `objective`.
-
-    Returns
-    -------
-    (d, d) float64
-        Symmetric; the change of f along a symmetric D is the sum of the products of the entries.
+    The change of f along a symmetric D is the sum of the products of the entries.
     """
     G, H, P = grams
     bias = H @ X @ P

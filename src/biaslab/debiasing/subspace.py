@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from biaslab.core.errors import InputError
+from biaslab.core.stats import LEVEL
 
 __all__ = ["BiasSubspace", "find_subspace", "project"]
 
@@ -40,13 +41,7 @@ class BiasSubspace(NamedTuple):
 
 
 class RandomShares(NamedTuple):
-    """Explained variance of the components of random pairs or vectors.
-
-    Attributes
-    ----------
-    mean, low, high : (n,) float64
-        Mean and central interval of the share of each component over the draws.
-    """
+    """Mean and central 95% interval over draws of the share of each component, (n,) float64."""
 
     mean: np.ndarray
     low: np.ndarray
@@ -92,62 +87,24 @@ def find_subspace(vectors: np.ndarray, defining_sets: Sequence[Sequence[int]], k
 
 
 def random_pair_shares(
-    vectors: np.ndarray, n_pairs: int, draws: int, rng: np.random.Generator, level: float = 0.95
+    vectors: np.ndarray, n_pairs: int, draws: int, rng: np.random.Generator
 ) -> RandomShares:
-    """Return the variance that the components of random word pairs of the embedding explain.
+    """Return the variance that the ``min(n_pairs, d)`` components of random word pairs explain.
 
-    Parameters
-    ----------
-    vectors : (V, d) float32 or float64
-        Word vectors of unit length, V at least ``2 * n_pairs``.
-    n_pairs : int
-        Pairs of a draw; all of their words are different.
-    draws : int
-        How many draws.
-    rng : numpy.random.Generator
-        Draws the words.
-    level : float
-        Share of the draws within the interval.
-
-    Returns
-    -------
-    RandomShares
-        Of the ``min(n_pairs, d)`` components.
-
-    Raises
-    ------
-    InputError
-        When there are too few words.
+    The words of the pairs of a draw are all different.
     """
     if len(vectors) < 2 * n_pairs:
         raise InputError(
             f"{n_pairs} random pairs need {2 * n_pairs} words, but the embedding has {len(vectors)}"
         )
-    return _summarize([_draw_shares(vectors, n_pairs, rng) for _ in range(draws)], level)
+    return _summarize([_draw_shares(vectors, n_pairs, rng) for _ in range(draws)])
 
 
-def random_unit_shares(
-    n_vectors: int, dimension: int, draws: int, rng: np.random.Generator, level: float = 0.95
-) -> RandomShares:
+def random_unit_shares(n_vectors: int, dimension: int, draws: int, rng: np.random.Generator) -> RandomShares:
     """Return the variance that the components of random unit vectors explain (Figure 2, middle).
 
-    A vector stands for the difference of a pair of words, so that none is centred.
-
-    Parameters
-    ----------
-    n_vectors, dimension : int
-        Vectors of a draw, and their numbers; the paper takes ten in 300 dimensions.
-    draws : int
-        Draws; the paper takes 1,000.
-    rng : numpy.random.Generator
-        Draws the vectors, evenly over all directions.
-    level : float
-        Share of the draws within the interval.
-
-    Returns
-    -------
-    RandomShares
-        Of the ``min(n_vectors, dimension)`` components.
+    A vector stands for the difference of a pair of words, so that none is centred; they are drawn evenly over
+    all directions. The paper takes 1,000 draws of ten in 300 dimensions.
     """
     shares = []
     for _ in range(draws):
@@ -155,7 +112,7 @@ def random_unit_shares(
         units = normal / np.linalg.norm(normal, axis=1, keepdims=True)
         variances = np.linalg.svd(units, compute_uv=False) ** 2
         shares.append(variances / variances.sum())
-    return _summarize(shares, level)
+    return _summarize(shares)
 
 
 def project(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
@@ -185,10 +142,9 @@ def _draw_shares(vectors: np.ndarray, n_pairs: int, rng: np.random.Generator) ->
     )
 
 
-def _summarize(draws: Sequence[np.ndarray], level: float) -> RandomShares:
-    """Return mean and central interval of the shares of many draws."""
+def _summarize(draws: Sequence[np.ndarray]) -> RandomShares:
     shares = np.stack(draws)
-    low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return RandomShares(shares.mean(axis=0), low, high)
 
 

@@ -34,10 +34,7 @@ def hard_maps(
 ) -> WordMaps:
     """Return what hard debiasing does to every word of every training of an embedding.
 
-    Parameters
-    ----------
-    trainings : sequence of (int, (V, D) float32 or float64)
-        Number and unit vectors of each training. Each has its own bias subspace.
+    The trainings are their numbers and unit vectors (V, D); each has its own bias subspace.
     """
     neutral = lists.neutral(len(words))
     held = np.unique(np.concatenate([np.array(rows, dtype=np.int64) for rows in lists.equalize.rows]))
@@ -61,18 +58,7 @@ def soft_maps(
     penalty: float,
     components: int = 1,
 ) -> WordMaps:
-    """Return what soft debiasing does to every word of every training of an embedding.
-
-    Parameters
-    ----------
-    trainings, words, lists, components
-        See `hard_maps`.
-
-    Returns
-    -------
-    WordMaps
-        One linear map T for all words of a training.
-    """
+    """Return what soft debiasing does, one linear map T for all words of a training; see `hard_maps`."""
     neutral = lists.neutral(len(words))
     linear = []
     for _, vectors in trainings:

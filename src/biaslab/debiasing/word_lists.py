@@ -255,13 +255,7 @@ def known_sets(sets: SetList, ids: Mapping[str, int]) -> KnownSets:
 
 
 def pair_rows(pair: str, ids: Mapping[str, int]) -> tuple[int, int]:
-    """Return the rows of a pair of words, written with a colon between, as in ``she:he``.
-
-    Raises
-    ------
-    InputError
-        When it is no pair of two different words, or the embedding lacks one.
-    """
+    """Return the rows of a pair of words, written with a colon between, as in ``she:he``."""
     words = pair.split(":")
     if len(words) != 2 or not all(words) or words[0] == words[1]:
         raise InputError(f"'{pair}' is not a pair of words; write two different words as in she:he")

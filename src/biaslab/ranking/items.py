@@ -1,82 +1,32 @@
 """The tables and figures of the area."""
 
+from typing import Any
+
 from biaslab.run.area import FIGURE, TABLE, Item
 
-_TABLES = "biaslab.ranking.report.tables"
-_FIGURES = "biaslab.ranking.report.figures"
-_COMPARISON = "biaslab.ranking.report.comparison"
+
+def _item(kind: Any, stem: str, label: str, make: str, *results: str) -> Item:
+    files = tuple(f"{name}.tsv" for name in results)
+    return Item(stem, kind, label, f"biaslab.ranking.report.{make}", files, caption=f"ranking_{stem}")
+
+
+_EXPOSURE = "All algorithms by measures of exposure and FA*IR"
 
 ITEMS = (
-    Item(
-        "simulation",
-        TABLE,
-        "Measures of the simulation",
-        f"{_TABLES}:simulation",
-        ("simulation.tsv",),
-        caption="ranking_simulation",
-    ),
-    Item(
-        "feasibility",
-        TABLE,
-        "Infeasible lists",
-        f"{_TABLES}:feasibility",
-        ("feasibility.tsv",),
-        caption="ranking_feasibility",
-    ),
-    Item(
-        "differences",
-        TABLE,
-        "Differences between the algorithms",
-        f"{_TABLES}:differences",
-        ("differences.tsv",),
-        caption="ranking_differences",
-    ),
-    Item(
-        "enumeration",
-        TABLE,
-        "Search for infeasible rankings",
-        f"{_TABLES}:enumeration",
-        ("enumeration.tsv",),
-        caption="ranking_enumeration",
-    ),
-    Item(
-        "counterexamples",
-        TABLE,
-        "Infeasible rankings",
-        f"{_TABLES}:counterexamples",
-        ("counterexamples.tsv",),
-        caption="ranking_counterexamples",
-    ),
-    Item(
-        "worked_example",
-        TABLE,
-        "Worked example of the skew",
-        f"{_TABLES}:example",
-        (),
-        caption="ranking_worked_example",
-    ),
-    Item(
-        "comparison",
-        TABLE,
-        "All algorithms by measures of exposure and FA*IR",
-        f"{_COMPARISON}:comparison",
-        ("comparison.tsv",),
-        caption="ranking_comparison",
-    ),
-    Item(
-        "comparison",
+    _item(TABLE, "simulation", "Measures of the simulation", "tables:simulation", "simulation"),
+    _item(TABLE, "feasibility", "Infeasible lists", "tables:feasibility", "feasibility"),
+    _item(TABLE, "differences", "Differences between the algorithms", "tables:differences", "differences"),
+    _item(TABLE, "enumeration", "Search for infeasible rankings", "tables:enumeration", "enumeration"),
+    _item(TABLE, "counterexamples", "Infeasible rankings", "tables:counterexamples", "counterexamples"),
+    _item(TABLE, "worked_example", "Worked example of the skew", "tables:example"),
+    _item(TABLE, "comparison", _EXPOSURE, "comparison:comparison", "comparison"),
+    _item(FIGURE, "comparison", _EXPOSURE, "comparison:draw_comparison", "comparison"),
+    _item(
         FIGURE,
-        "All algorithms by measures of exposure and FA*IR",
-        f"{_COMPARISON}:draw_comparison",
-        ("comparison.tsv",),
-        caption="ranking_comparison",
-    ),
-    Item(
         "simulation",
-        FIGURE,
         "Measures against the number of values",
-        f"{_FIGURES}:draw_simulation",
-        ("simulation.tsv", "feasibility.tsv"),
-        caption="ranking_simulation",
+        "figures:draw_simulation",
+        "simulation",
+        "feasibility",
     ),
 )

@@ -17,20 +17,17 @@ def embedding(shift, n=200, d=6):
 def test_separable_words_are_told_apart():
     found = classify_specific(embedding(20, d=30), range(40))
     assert found.f_scores.shape == (10,)
-    assert found.f_mean > 0.95
+    assert found.f_scores.mean() > 0.95
     assert (found.distances[:40] > 0).mean() > 0.95
     assert (found.distances[40:] < 0).mean() > 0.95
 
 
 def test_words_alike_are_not_told_apart():
-    assert classify_specific(embedding(0), range(40)).f_mean < 0.3
+    assert classify_specific(embedding(0), range(40)).f_scores.mean() < 0.3
 
 
-def test_mean_and_deviation_are_those_of_the_folds():
-    found = classify_specific(embedding(1), range(40), folds=5)
-    assert found.f_mean == pytest.approx(np.mean(found.f_scores))
-    assert found.f_sd == pytest.approx(np.std(found.f_scores))
-    assert len(found.f_scores) == 5
+def test_every_fold_has_a_score():
+    assert len(classify_specific(embedding(1), range(40), folds=5).f_scores) == 5
 
 
 def test_distances_are_measured_from_the_boundary():

@@ -11,11 +11,6 @@ def keep(experiment: Experiment) -> np.ndarray:
     return experiment.embedding.vectors.astype(np.float64)
 
 
-def hard(experiment: Experiment) -> np.ndarray:
-    """Return the vectors after neutralizing and equalizing: float64 (V, d)."""
-    return experiment.hard()
-
-
 def soft(experiment: Experiment) -> np.ndarray:
     """Return the vectors after soft debiasing with the experiment's λ: float64 (V, d)."""
     ((_, vectors),) = experiment.soft([experiment.penalty])
@@ -23,5 +18,5 @@ def soft(experiment: Experiment) -> np.ndarray:
 
 
 NONE = Method("none", "Before", "the embedding as it is", keep)
-HARD = Method("hard", "Hard", "Bolukbasi et al. 2016", hard)
+HARD = Method("hard", "Hard", "Bolukbasi et al. 2016", Experiment.hard)
 SOFT = Method("soft", "Soft", "Bolukbasi et al. 2016", soft)

@@ -9,19 +9,9 @@ from biaslab.debiasing.experiment import Experiment
 
 
 class Method(NamedTuple):
-    """A method of debiasing.
+    """A method of debiasing."""
 
-    Attributes
-    ----------
-    name, title : str
-        What configurations and commands, and what tables and figures call it.
-    source : str
-        Where it comes from.
-    debias : callable
-        Takes an `Experiment` and returns unit vectors, float64 (V, d).
-    """
-
-    name: str
-    title: str
-    source: str
-    debias: Callable[[Experiment], np.ndarray]
+    name: str  # what configurations and commands call it
+    title: str  # what tables and figures call it
+    source: str  # where it comes from
+    debias: Callable[[Experiment], np.ndarray]  # to unit vectors, float64 (V, d)

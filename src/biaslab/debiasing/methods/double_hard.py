@@ -36,19 +36,9 @@ def double_hard(experiment: Experiment) -> np.ndarray:
 
 
 def find_frequency(experiment: Experiment, components: np.ndarray) -> tuple[int, np.ndarray]:
-    """Find the component whose removal lets hard debiasing hide the bias best.
+    """Find which of some components (n, d) to remove, so that hard debiasing hides the bias best.
 
-    Parameters
-    ----------
-    components : (n, d) float64
-        Unit vectors, one of which is removed.
-
-    Returns
-    -------
-    best : int
-        Its row; the first of those that are equally good.
-    accuracies : (n,) float64
-        a_i of every component.
+    Return its row, the first of those that are equally good, and a_i of every component, (n,) float64.
     """
     words = extreme_words(experiment.bias, experiment.neutral, PER_SIDE)
     lists = experiment.lists

@@ -34,30 +34,18 @@ _RANK = 1e-10
 
 
 class Examples(NamedTuple):
-    """Words of three classes, split into those that train and those that test a classifier.
+    """Words of three classes, split into those that train and those that test a classifier."""
 
-    Attributes
-    ----------
-    train, test : (n,) int64
-        Rows of the words.
-    train_labels, test_labels : (n,) int64
-        1 for the female end, -1 for the male end, 0 for neutral words.
-    """
-
-    train: np.ndarray
+    train: np.ndarray  # rows, (n,) int64
     test: np.ndarray
-    train_labels: np.ndarray
+    train_labels: np.ndarray  # 1 for the female end, -1 for the male end, 0 for neutral words
     test_labels: np.ndarray
 
 
 def inlp(experiment: Experiment) -> np.ndarray:
     """Return the vectors after INLP: float64 (V, d), of unit length.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        The embedding and its word lists. All words are treated alike, also those that are specific by
-        definition.
+    All words are treated alike, also those that are specific by definition.
     """
     projection, _ = find_projection(experiment)
     vectors = experiment.embedding.vectors.astype(np.float64) @ projection
@@ -72,15 +60,10 @@ def inlp(experiment: Experiment) -> np.ndarray:
 
 
 def find_projection(experiment: Experiment, rounds: int = N_ROUNDS) -> tuple[np.ndarray, list[float]]:
-    """Find what removes all that linear classifiers can tell.
+    """Find the orthogonal projection P (d, d) that removes all that linear classifiers can tell.
 
-    Returns
-    -------
-    projection : (d, d) float64
-        Orthogonal projection P, symmetric.
-    accuracies : list of float
-        Of each round's classifier on words that it was not trained on; the last is at chance, unless all
-        rounds were needed.
+    With it the accuracies of each round's classifier on words that it was not trained on; the last is at
+    chance, unless all rounds were needed.
     """
     vectors = experiment.embedding.vectors.astype(np.float64)
     examples = choose_examples(experiment)

@@ -19,19 +19,11 @@ def measure(case: Case, vectors: np.ndarray) -> list[Found]:
 
 
 def classifier_accuracies(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> np.ndarray:
-    """Return the accuracy of a support vector machine (RBF kernel) on words that it was not trained on.
+    """Return the accuracy of a support vector machine (RBF kernel) on words it was not trained on.
 
-    Parameters
-    ----------
-    points : (n, d) float
-        Vectors of the words.
-    labels : (n,) int64
-        1 or 0, as many of each: the end at which each was before debiasing.
-
-    Returns
-    -------
-    (N_SPLITS,) float64
-        One for each random split; 0.5 is chance. Both ends are trained on with equally many words.
+    The labels (n,) are 1 or 0, as many of each: the end at which each of the points (n, d) was before
+    debiasing. One accuracy for each random split; 0.5 is chance. Both ends are trained on with equally many
+    words.
     """
     return np.array([split_accuracy(points, labels, seed, split) for split in range(N_SPLITS)])
 

@@ -19,17 +19,8 @@ def measure(case: Case, vectors: np.ndarray) -> list[Found]:
 def cluster_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> float:
     """Return how well two clusters of words tell the two ends of the bias.
 
-    Parameters
-    ----------
-    points : (n, d) float
-        Vectors of the words.
-    labels : (n,) int64
-        1 or 0, the end at which each was before debiasing.
-
-    Returns
-    -------
-    float
-        Share of words in the cluster of their end, under the better of the two namings: 0.5 is the least.
+    The labels (n,) are 1 or 0, the end at which each of the points (n, d) was before debiasing. The accuracy
+    is the share of words in the cluster of their end, under the better of the two namings: 0.5 is the least.
     """
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits

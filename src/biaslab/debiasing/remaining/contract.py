@@ -9,36 +9,17 @@ from biaslab.debiasing.remaining.extremes import ExtremeWords
 
 
 class Case(NamedTuple):
-    """An embedding before debiasing, and the words that are looked at; the same for all methods.
+    """An embedding before debiasing, and the words that are looked at; the same for all methods."""
 
-    Attributes
-    ----------
-    bias : (V,) float64
-        Cosine of every word with the difference of `ends`, before.
-    neutral, professions : (n,) int64
-        Rows of all neutral words, and of the neutral occupations.
-    clustered, classified : ExtremeWords
-        Words at both ends of the bias.
-    neighbours : int
-        Neighbours that are counted.
-    ends : tuple of int
-        Rows of *she* and *he*, or what the first defining set begins with.
-    ids : mapping of str to int
-        Row of every word.
-    questions : sequence
-        Of SemBias; none where the file is not given.
-    seed : int
-    """
-
-    bias: np.ndarray
-    neutral: np.ndarray
-    professions: np.ndarray
+    bias: np.ndarray  # (V,) float64: cosine of every word with the difference of `ends`, before
+    neutral: np.ndarray  # rows, (n,) int64
+    professions: np.ndarray  # rows of the neutral occupations, (n,) int64
     clustered: ExtremeWords
     classified: ExtremeWords
-    neighbours: int
-    ends: tuple[int, int]
+    neighbours: int  # that are counted
+    ends: tuple[int, int]  # rows of *she* and *he*, or what the first defining set begins with
     ids: Mapping[str, int]
-    questions: Sequence[tuple[tuple[str, str], ...]]
+    questions: Sequence[tuple[tuple[str, str], ...]]  # of SemBias; none where the file is not given
     seed: int
 
 

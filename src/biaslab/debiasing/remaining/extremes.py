@@ -9,35 +9,17 @@ from biaslab.core.errors import InputError
 
 
 class ExtremeWords(NamedTuple):
-    """Words at both ends, as many of each.
+    """Words at both ends, as many of each."""
 
-    Attributes
-    ----------
-    rows : (2 n,) int64
-        Rows of the words: n of the positive end, the most extreme first, then n of the negative one.
-    labels : (2 n,) int64
-        1 for the positive end, 0 for the negative one.
-    """
-
-    rows: np.ndarray
-    labels: np.ndarray
+    rows: np.ndarray  # (2 n,) int64: the positive end, the most extreme first, then the negative one
+    labels: np.ndarray  # (2 n,) int64: 1 for the positive end, 0 for the negative one
 
 
 def extreme_words(bias: np.ndarray, candidates: Sequence[int], per_side: int) -> ExtremeWords:
-    """Return the words with the largest and the smallest bias.
+    """Return the words with the largest and the smallest bias (V,), whose sign is the end.
 
-    Parameters
-    ----------
-    bias : (V,) float64
-        Bias of every word; its sign is the end.
-    per_side : int
-        Words of each end; at most a quarter of the candidates, so that no word near the middle enters, and no
-        more than have the sign of their end.
-
-    Returns
-    -------
-    ExtremeWords
-        Words of equal bias in the order of their rows.
+    At most a quarter of the candidates at each end, so that no word near the middle enters, and no more than
+    have the sign of their end. Words of equal bias are in the order of their rows.
     """
     candidates = np.unique(np.asarray(candidates, dtype=np.int64))
     values = bias[candidates]

@@ -41,23 +41,12 @@ def correlate(bias: np.ndarray, shares: np.ndarray) -> Found:
 def neighbour_shares(
     vectors: np.ndarray, rows: Sequence[int], bias: np.ndarray, candidates: Sequence[int], k: int
 ) -> np.ndarray:
-    """Return the share of positively biased words among the nearest neighbours of words.
+    """Return the share (n,) of positively biased words among the k nearest neighbours of words.
 
-    Parameters
-    ----------
-    vectors : (V, d) float
-        Unit vectors, perhaps debiased.
-    bias : (V,) float64
-        Bias of every word before debiasing; its sign is the gender of a neighbour.
-    candidates : sequence of int
-        Rows of the words that can be neighbours; a word is no neighbour of itself.
-    k : int
-        Neighbours that are counted; all candidates when there are fewer.
-
-    Returns
-    -------
-    (n,) float64
-        Between 0 and 1. Of words at the same distance the one of the lower row is nearer.
+    The unit vectors (V, d) are perhaps debiased, the bias (V,) is that before, and its sign the gender of a
+    neighbour. Candidates are rows of words that can be neighbours, all of which count when there are fewer
+    than k; a word is no neighbour of itself. Of words at the same distance the one of the lower row is
+    nearer.
     """
     vectors, rows = np.asarray(vectors, dtype=np.float64), np.asarray(rows, dtype=np.int64)
     candidates = np.unique(np.asarray(candidates, dtype=np.int64))

@@ -50,23 +50,9 @@ def read_sembias(path: str | os.PathLike) -> list[Question]:
 def answer_sembias(
     vectors: np.ndarray, ids: Mapping[str, int], questions: Sequence[Question], direction: np.ndarray
 ) -> tuple[dict[str, int], int]:
-    """Count which kind of pair is nearest to a direction.
+    """Count which kind of pair is nearest to a direction (he - she), and the questions of known words.
 
-    Parameters
-    ----------
-    vectors : (V, d) float
-        Unit vectors.
-    questions : sequence of Question
-        See `read_sembias`.
-    direction : (d,) float64
-        he - she.
-
-    Returns
-    -------
-    counts : dict of str to int
-        Answers by kind (`ANSWERS`); of equally near pairs the first counts.
-    n_known : int
-        Questions whose words are all known; the others are left out.
+    Answers are by kind (`ANSWERS`); of equally near pairs the first counts. Other questions are left out.
     """
     counts, known = dict.fromkeys(ANSWERS, 0), 0
     for pairs in questions:

@@ -47,17 +47,9 @@ def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
 
 
 def extremes(occupations: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Return the occupations at both ends of the axis before debiasing.
+    """Return the occupations at both ends of the axis before debiasing: `n` of each, at most half of all.
 
-    Parameters
-    ----------
-    n : int
-        Words of each end; fewer when there are not twice as many.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns end (she, he), place (1 is the most extreme), word, and the projection at each stage.
+    Columns end (she, he), place (1 is the most extreme), word, and the projection at each stage.
     """
     wide = occupations.pivot(index="word", columns="stage", values="projection")
     wide = wide.sort_values("before", ascending=False, kind="stable")
