@@ -192,7 +192,6 @@ def _question_scores(
 
 
 def _parse_pair(where: str, line: str) -> tuple[str, str, float]:
-    """Return the two words and the rating of a line."""
     fields = line.split()
     if len(fields) != 3:
         raise InputError(f"{where}: {len(fields)} fields; give two words and their rating")

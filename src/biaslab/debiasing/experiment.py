@@ -411,7 +411,6 @@ def _path_row(
     tests: Sequence[WordSets],
     scored: Mapping[str, float],
 ) -> dict[str, object]:
-    """Return the row of the path for one penalty."""
     basis = experiment.subspace.basis
     found = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
     moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1).mean()

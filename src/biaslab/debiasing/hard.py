@@ -150,5 +150,4 @@ def _require_disjoint(sets: Sequence[Sequence[int]], words: Sequence[str]) -> No
 
 
 def _listed(words: Sequence[str]) -> str:
-    """Return words in one line."""
     return ", ".join(f"'{word}'" for word in words)

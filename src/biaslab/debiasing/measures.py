@@ -170,6 +170,5 @@ def project_words(
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
-    """Return vectors of unit length as float64."""
     vectors = np.asarray(vectors, dtype=np.float64)
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)

@@ -312,6 +312,5 @@ def _refuse_repeated(path: Path, words: Sequence[str]) -> None:
 
 
 def _listed(words: Sequence[str]) -> str:
-    """Return some words in one line."""
     shown = ", ".join(words[:10])
     return f"{shown} and {len(words) - 10} more" if len(words) > 10 else shown or "none"

@@ -64,20 +64,9 @@ def advance(value, starts, scores, heads, head_scores):
 def rank_greedily(algorithm, scores, positions, starts, desired, floors, ceilings, order):
     """Fill the slots one after the other: all algorithms but DetConstSort.
 
-    Parameters
-    ----------
-    scores : (n,) float64
-    positions : (n,) int64
-    starts : (m + 1,) int64
-    desired : (m,) float64
-    floors, ceilings : (k_max or more, m) int32
-    order : (k_max,) int64
-        Receives the candidates; k_max <= n.
-
-    Returns
-    -------
-    int64
-        Slots that the best remaining candidate got because no value with candidates left qualified.
+    scores (n,) float64; positions (n,) int64; starts (m + 1,) int64; desired (m,) float64; floors and
+    ceilings (k_max or more, m) int32; order (k_max,) int64 receives the candidates, k_max <= n. Returns the
+    slots that the best remaining candidate got because no value with candidates left qualified.
     """
     m = desired.size
     heads = starts[:m].copy()

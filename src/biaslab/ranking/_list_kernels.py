@@ -12,24 +12,14 @@ def rank_lists(algorithm, scores, rows, group_starts, list_groups, desired, plac
 
     The groups are the values of all lists, list after list: n candidates, L lists, G groups, P places in all.
 
-    Parameters
-    ----------
-    algorithm : int64
-        Place of the algorithm in ``algorithms.ALGORITHMS``.
-    rows : (n,) int64
-        Rows of the input, group after group, each group best first.
-    group_starts : (G + 1,) int64
-        Where each group begins in `rows`.
-    list_groups : (L + 1,) int64
-        The first group of each list.
-    desired : (G,) float64
-        Desired share of each value; one in sum over a list.
-    place_starts : (L + 1,) int64
-        Where the places of each list begin; a list has no more places than candidates.
-    chosen : (P,) int64
-        Receives the rows of the re-ranked lists.
-    exhausted : (L,) int64
-        Receives the places of each list that went to another value, for want of candidates.
+    - algorithm: its place in ``algorithms.ALGORITHMS``
+    - rows (n,) int64: rows of the input, group after group, each group best first
+    - group_starts (G + 1,) int64: where each group begins in `rows`
+    - list_groups (L + 1,) int64: the first group of each list
+    - desired (G,) float64: desired share of each value; one in sum over a list
+    - place_starts (L + 1,) int64: where the places of each list begin; no more of them than candidates
+    - chosen (P,) int64: receives the rows of the re-ranked lists
+    - exhausted (L,) int64: receives the places that went to another value, for want of candidates
     """
     for i in range(list_groups.size - 1):
         g, end = list_groups[i], list_groups[i + 1]
@@ -59,22 +49,11 @@ def rank_lists(algorithm, scores, rows, group_starts, list_groups, desired, plac
 def measure_lists(values, gains, ideals, place_starts, list_groups, desired, logs, discounts, measures):
     """Measure rankings that stand one after the other; L lists, G groups and P places as in `rank_lists`.
 
-    Parameters
-    ----------
-    values : (P,) int64
-        Value at each place, counted from the list's first group; below 0 where it is unknown.
-    gains : (P,) float64
-        Score at each place.
-    ideals : (L,) float64
-        Discounted gain of as many places of each list in the order of the scores.
-    place_starts, list_groups : (L + 1,) int64
-        As in `rank_lists`.
-    desired : (G,) float64
-        As in `rank_lists`.
-    logs, discounts : float64
-        Of ``measures.log_table`` and ``measures.discount_table``, for the longest list.
-    measures : (L, 6) float64
-        Receives the measures.
+    - values (P,) int64: counted from the list's first group; below 0 where it is unknown
+    - gains (P,) float64: score at each place
+    - ideals (L,) float64: discounted gain of as many places of each list in the order of the scores
+    - logs, discounts: ``measures.log_table`` and ``measures.discount_table`` for the longest list
+    - measures (L, 6) float64: receives the measures
     """
     for i in range(list_groups.size - 1):
         g, end = list_groups[i], list_groups[i + 1]

@@ -13,21 +13,10 @@ from biaslab.ranking.targets import SUM_TOLERANCE
 def measure_batch(scores: np.ndarray, desired: np.ndarray, k: int, threads: int = 1) -> np.ndarray:
     """Rank many lists by every algorithm and measure the top k of each ranking.
 
-    Parameters
-    ----------
-    scores : (n_lists, m, c) float64
-        Scores of c candidates of each of the m values, best first. Equal scores: the lower value is better.
-    desired : (n_lists, m) float64
-        Desired shares of the values in each list.
-    k : int
-        Places to fill, at least 1; lists with fewer candidates are ranked whole.
-    threads : int
-        Threads to use; the result does not depend on it.
-
-    Returns
-    -------
-    (n_lists, 5, 6) float64
-        By list, algorithm (in the order of `ALGORITHMS`) and measure (in the order of `MEASURES`).
+    scores (n_lists, m, c) are those of c candidates of each of the m values, best first; of equal scores that
+    of the lower value is better. desired (n_lists, m). Lists with fewer than k candidates are ranked whole.
+    The result does not depend on the threads: (n_lists, 5, 6) float64, by list, algorithm (in the order of
+    `ALGORITHMS`) and measure (in the order of `MEASURES`).
     """
     scores = np.ascontiguousarray(scores, np.float64)
     desired = np.ascontiguousarray(desired, np.float64)

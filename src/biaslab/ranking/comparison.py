@@ -24,16 +24,9 @@ PROTECTED = "0"
 def compare(sizes: Sequence[int], n_lists: int, candidates: int, top: int, seed: int) -> pd.DataFrame:
     """Re-rank random lists by every algorithm, and measure the rankings by every measure.
 
-    Parameters
-    ----------
-    top : int
-        Length of the rankings, at most `candidates`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        n_values, algorithm, measure, n_lists, n_left_out (lists where it is infinite or undefined, which are
-        not in the mean), mean, ci_low, ci_high (see ``registry.mean_of``).
+    Columns n_values, algorithm, measure, n_lists, n_left_out (lists where it is infinite or undefined, which
+    are not in the mean), mean, ci_low, ci_high (see ``registry.mean_of``). The top is at most the candidates
+    of a value.
     """
     check_top(top, candidates)
     rows = []
@@ -60,12 +53,7 @@ def write_comparison(
 def pools_of(scores: np.ndarray, desired: np.ndarray, settings: Settings) -> Pools:
     """Return lists with as many candidates of each value as pools.
 
-    Parameters
-    ----------
-    scores : (n_lists, m, c) float64
-        Of c candidates of each of the values 0 to m - 1.
-    desired : (n_lists, m) float64
-        Desired shares.
+    scores (n_lists, m, c) of c candidates of each of the values 0 to m - 1; desired (n_lists, m).
     """
     n_lists, m, c = scores.shape
     groups = Groups(

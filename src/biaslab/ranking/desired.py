@@ -44,12 +44,7 @@ Shares = Mapping[str, float]
 def choose(desired: str, source: ListFile) -> str | Shares:
     """Turn what the user names into the kind of a distribution that each list has for itself, or into shares.
 
-    Parameters
-    ----------
-    desired : str
-        One of `KINDS`, or a file for `read_shares`.
-    source : ListFile
-        The candidates; they are counted for demographic parity.
+    The user names one of `KINDS`, or a file for `read_shares`. For demographic parity candidates are counted.
     """
     if desired == DEMOGRAPHIC_PARITY:
         counts = source.count_values()
@@ -69,18 +64,10 @@ def choose(desired: str, source: ListFile) -> str | Shares:
 
 
 def read_shares(path: str | os.PathLike) -> dict[str, float]:
-    """Read desired shares.
+    """Read desired shares from a file: divided by their sum, which is near one, and sorted by value.
 
-    Parameters
-    ----------
-    path : path-like
-        A ``.csv`` or ``.tsv`` table with the columns value and share, or a ``.yaml`` file with lines
-        ``value: share``. A share is a number or a fraction (``1/3``).
-
-    Returns
-    -------
-    dict of str to float
-        Sorted by value; divided by their sum, which is one to within `SUM_TOLERANCE`.
+    A ``.csv`` or ``.tsv`` table has the columns value and share, a ``.yaml`` file lines ``value: share``. A
+    share is a number or a fraction (``1/3``).
     """
     path = Path(path)
     entries = _read_mapping(path) if path.suffix.lower() in _YAML else _read_table(path)
@@ -98,13 +85,7 @@ def read_shares(path: str | os.PathLike) -> dict[str, float]:
 
 
 def group(lists: Lists, desired: str | Shares, source: ListFile) -> Groups:
-    """Give every list its values and their desired shares.
-
-    Parameters
-    ----------
-    desired : str or mapping of str to float
-        From `choose`.
-    """
+    """Give every list its values and their desired shares; `desired` comes from `choose`."""
     n_lists = len(lists.queries)
     known = lists.values != UNKNOWN
     list_of_row = np.repeat(np.arange(n_lists), np.diff(lists.offsets))[known]

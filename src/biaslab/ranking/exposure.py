@@ -100,7 +100,6 @@ def attention_inequity(rankings: Rankings) -> np.ndarray:
 
 
 def _mean(rankings: Rankings, sums: np.ndarray) -> np.ndarray:
-    """Divide sums over groups (G,) by their numbers of candidates."""
     return _divide(sums, rankings.pools.groups.counts)
 
 

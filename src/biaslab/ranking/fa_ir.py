@@ -28,34 +28,18 @@ _TABLES = 4096  # kept: lists of one length with one share have one table
 
 
 class Minima(NamedTuple):
-    """The fewest protected candidates in the prefixes, and what they rest on.
+    """The fewest protected candidates in the prefixes, and what they rest on."""
 
-    Attributes
-    ----------
-    alpha : float
-        The significance of each prefix.
-    failure : float
-        The chance that a ranking of drawn candidates has too few somewhere.
-    counts : (k,) int32
-        Of the prefixes of length 1 to k.
-    """
-
-    alpha: float
-    failure: float
-    counts: np.ndarray
+    alpha: float  # of each prefix
+    failure: float  # the chance that a ranking of drawn candidates has too few somewhere
+    counts: np.ndarray  # (k,) int32, of the prefixes of length 1 to k
 
 
 def minima(k: int, p: float, alpha: float, pool: int = 0, n_protected: int = 0) -> Minima:
     """Return the fewest protected candidates that pass, each prefix at a significance of `alpha`.
 
-    Parameters
-    ----------
-    p : float
-        The chance that a drawn candidate is protected; without meaning where there is a pool.
-    alpha : float
-        Significance, 0 to below 1.
-    pool, n_protected : int
-        Candidates to draw from, at least `k`, and the protected ones among them; without a pool, 0.
+    `p` has no meaning where there is a pool: at least `k` candidates, of which n_protected are protected.
+    Without one, both are 0.
     """
     if k < 1:
         raise InputError(f"k is {k}: there is nothing to rank; ask for the top 1 or more")
@@ -85,30 +69,20 @@ def adjusted_minima(k: int, p: float, alpha: float, pool: int = 0, n_protected: 
 def p_values(rankings: Rankings, protected: np.ndarray, finite: bool) -> np.ndarray:
     """Return the p-value of each ranking: that one value has too few places in its top.
 
-    Parameters
-    ----------
-    rankings : Rankings
-        Candidates whose value is unknown are passed over.
-    protected : (n_lists,) int64
-        The group of that value in each list, from ``Groups.of_value``.
-    finite : bool
-        Whether to draw from the candidates of the list instead of with the desired share of the value.
-
-    Returns
-    -------
-    (n_lists,) float64
-        NaN for a list that lacks the group or has no place with a known value.
+    `protected` (n_lists,) is the group of that value in each list, from ``Groups.of_value``; `finite`,
+    whether to draw from the candidates of the list instead of with the desired share of the value. Candidates
+    whose value is unknown are passed over; NaN for a list that lacks the group or has no place with a known
+    value.
     """
     groups = rankings.pools.groups
     known = rankings.groups != UNKNOWN
-    lists = np.repeat(np.arange(len(rankings.n_places)), rankings.n_places)[known]
-    n_known = np.bincount(lists, minlength=len(rankings.n_places))
+    of_places = protected[rankings.lists[known]]
     shares, pool, n_protected = _draws(groups, protected, finite)
-    found = np.empty(len(n_known))
+    found = np.empty(len(rankings.n_known))
     _fa_ir_kernels.fill_p_values(
-        rankings.groups[known] == protected[lists], starts_of(n_known), shares, pool, n_protected, found
+        rankings.groups[known] == of_places, starts_of(rankings.n_known), shares, pool, n_protected, found
     )
-    return np.where((protected == UNKNOWN) | (n_known == 0), np.nan, found)
+    return np.where((protected == UNKNOWN) | (rankings.n_known == 0), np.nan, found)
 
 
 def passes(rankings: Rankings) -> np.ndarray:
@@ -122,21 +96,9 @@ def rank_pools(pools: Pools, n_places: np.ndarray, finite: bool) -> tuple[np.nda
     """Re-rank lists by FA*IR; candidates whose value is unknown are left out.
 
     Each place goes to the best candidate left, but to the best protected one where the prefix would otherwise
-    have fewer than the adjusted minimum.
-
-    Parameters
-    ----------
-    n_places : (n_lists,) int64
-        Places of each list, no more than it has candidates with a known value.
-    finite : bool
-        As `p_values`.
-
-    Returns
-    -------
-    rows : (sum of n_places,) int64
-        The candidates, list after list.
-    exhausted : (n_lists,) int64
-        Places at which the minimum was missed, because no protected candidate was left.
+    have fewer than the adjusted minimum. A list has no more places than candidates with a known value;
+    `finite` is as in `p_values`. Return the candidates, list after list, and the places of each list at which
+    the minimum was missed, because no protected candidate was left.
     """
     groups, settings = pools.groups, pools.settings
     protected = groups.of_value(settings.protected)

@@ -43,20 +43,15 @@ from biaslab.ranking.algorithms import ALGORITHMS
 FAIR = ALGORITHMS[1:]
 """The algorithms that follow a desired distribution."""
 
+SUMMARY = ["algorithm", "n_values", "max_denominator", "n_distributions", "n_states", "n_infeasible"]
+COLUMNS = ["algorithm", "n_values", "denominator", "k", "numerators", "ranking", "value", "count", "floor"]
+
 
 class Search(NamedTuple):
-    """What a search over all orders of scores found.
+    """What a search over all orders of scores found."""
 
-    Attributes
-    ----------
-    n_states : int
-        Different states reached.
-    violation : tuple of int
-        Values of the places of the shortest infeasible ranking; empty if there is none.
-    """
-
-    n_states: int
-    violation: tuple[int, ...]
+    n_states: int  # different ones that were reached
+    violation: tuple[int, ...]  # values of the shortest infeasible ranking; empty: none
 
 
 def distributions(n_values: int, denominator: int) -> Iterator[tuple[int, ...]]:
@@ -74,13 +69,7 @@ def distributions(n_values: int, denominator: int) -> Iterator[tuple[int, ...]]:
 
 
 def search(numerators: tuple[int, ...], algorithm: str) -> Search:
-    """Look for scores for which an algorithm is infeasible.
-
-    Parameters
-    ----------
-    algorithm : str
-        One of `FAIR`.
-    """
+    """Look for scores for which an algorithm, one of `FAIR`, is infeasible."""
     if algorithm == "det_const_sort":
         return _search_constrained_sort(numerators)
     return _search_greedy(numerators, algorithm)
@@ -97,23 +86,11 @@ def witness(ranking: tuple[int, ...], n_values: int) -> tuple[np.ndarray, np.nda
 
 
 def search_all(algorithm: str, max_values: int, max_denominator: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Search all distributions over few values with a small common denominator.
+    """Search all distributions over 2 to `max_values` values with a small common denominator.
 
-    Parameters
-    ----------
-    algorithm : str
-        One of `FAIR`.
-    max_values : int
-        Most values of the attribute, 2 or more.
-    max_denominator : int
-        Greatest least common denominator of the shares, `max_values` or more.
-
-    Returns
-    -------
-    counterexamples : pandas.DataFrame
-        algorithm, n_values, denominator, k, numerators, ranking (values of the first k places), value, count,
-        floor: the shortest infeasible ranking for every distribution that has one, the smallest first: fewest
-        values, then least denominator, then least k.
+    Return a table of what was searched (`SUMMARY`), and one of counterexamples (`COLUMNS`): the shortest
+    infeasible ranking, of k places, for every distribution that has one, the smallest first: fewest values,
+    then least denominator, then least k.
     """
     if max_values < 2 or max_denominator < max_values:
         raise InputError(
@@ -133,8 +110,8 @@ def search_all(algorithm: str, max_values: int, max_denominator: int) -> tuple[p
                     found.append((algorithm, *_counterexample(numerators, result.violation)))
         counts = n_distributions, n_states, n_infeasible
         summary.append((algorithm, n_values, max_denominator, *counts))
-    table = pd.DataFrame(found, columns=_COLUMNS)
-    return pd.DataFrame(summary, columns=_SUMMARY), table.sort_values(_COLUMNS[:5], ignore_index=True)
+    table = pd.DataFrame(found, columns=COLUMNS)
+    return pd.DataFrame(summary, columns=SUMMARY), table.sort_values(COLUMNS[:5], ignore_index=True)
 
 
 def write_search(
@@ -170,10 +147,6 @@ def describe(counterexample: pd.Series) -> str:
         f"{row['denominator']}: scores that give the first {row['k']} places to the values {row['ranking']} "
         f"leave value {row['value']} with {row['count']} of them, and it must have {row['floor']}"
     )
-
-
-_SUMMARY = ["algorithm", "n_values", "max_denominator", "n_distributions", "n_states", "n_infeasible"]
-_COLUMNS = ["algorithm", "n_values", "denominator", "k", "numerators", "ranking", "value", "count", "floor"]
 
 
 def _counterexample(numerators: tuple[int, ...], ranking: tuple[int, ...]) -> tuple:

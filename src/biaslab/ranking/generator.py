@@ -19,19 +19,9 @@ MAX_CANDIDATES = 2**31 - 1
 def generate(
     n_lists: int, size: int, n_protected: int, fairness: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """Draw rankings.
+    """Draw rankings with `n_protected` protected candidates of `size` each; `fairness` is the chance f.
 
-    Parameters
-    ----------
-    n_protected : int
-        Protected candidates in each, at most `size`.
-    fairness : float
-        The chance f, 0 to 1.
-
-    Returns
-    -------
-    (n_lists, size) bool
-        Who is protected, best place first.
+    (n_lists, size) bool: who is protected, best place first.
     """
     if min(n_lists, size) < 1 or not 0 <= n_protected <= size:
         raise InputError(
@@ -53,19 +43,10 @@ def generate(
 def generated_table(
     n_lists: int, size: int, n_protected: int, fairness: float, seed: int, names: tuple[str, str]
 ) -> pd.DataFrame:
-    """Draw rankings as a table, with scores that fall in the order of the places.
+    """Draw rankings as `generate` does, with scores that fall in the order of the places.
 
-    Parameters
-    ----------
-    n_lists, size, n_protected, fairness
-        As `generate`.
-    names : (str, str)
-        The protected value and the other one.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns list, place, value, score (uniform on [0, 1), sorted in each list).
+    The names are those of the protected value and of the other. Columns list, place, value, score (uniform on
+    [0, 1), sorted in each list).
     """
     rng = stream(seed, "ranking generator")
     protected = generate(n_lists, size, n_protected, fairness, rng)

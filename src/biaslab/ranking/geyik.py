@@ -11,19 +11,8 @@ from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, starts_of, top_by_sc
 def rank_pools(algorithm: str, pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Re-rank lists as ``algorithms.rerank_report`` does; candidates whose value is unknown are left out.
 
-    Parameters
-    ----------
-    algorithm : str
-        One of ``algorithms.ALGORITHMS``.
-    n_places : (n_lists,) int64
-        Places of each list, no more than it has candidates with a known value.
-
-    Returns
-    -------
-    rows : (sum of n_places,) int64
-        The candidates, list after list.
-    exhausted : (n_lists,) int64
-        Places of each list that went to another value, for want of candidates.
+    A list has no more places than candidates with a known value. Return the candidates, list after list, and
+    the places of each list that went to another value, for want of candidates.
     """
     groups = pools.groups
     chosen = np.empty(n_places.sum(), np.int64)
@@ -76,7 +65,7 @@ def _ideal_gains(rankings: Rankings) -> np.ndarray:
     best = top_by_score(pools, rankings.longest)
     gains = np.where(pools.scores < 0, np.nan, pools.scores)[best.rows]
     return np.bincount(
-        np.repeat(np.arange(n_lists), best.n_places),
+        best.lists,
         gains * best.table_at_places(discount_table(best.longest)),
         n_lists,
     )

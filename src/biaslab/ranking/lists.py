@@ -78,57 +78,29 @@ class Columns:
 
 @dataclass(frozen=True)
 class Lists:
-    """Some whole lists of candidates, one after the other: n rows.
+    """Some whole lists of candidates, one after the other: n rows."""
 
-    Attributes
-    ----------
-    table : pyarrow.Table
-        The rows with all columns of the file.
-    first_row : int
-        Number of the first row in the file, from 0.
-    offsets : (n_lists + 1,) int64
-        Where each list begins and ends.
-    queries : list of str
-        Name of each list; "" where the file is one list.
-    scores : (n,) float64 or None
-        Finite.
-    values : (n,) int64
-        The candidate's value of the (crossed) attribute, as an index into `names`; ``pools.UNKNOWN`` where
-        one of the attributes is unknown.
-    names : list of str
-        The known values in these rows, sorted.
-    qualified : (n,) bool or None
-        Whether the candidate is qualified, where the file says so.
-    ranks : (n,) float64 or None
-        The candidate's place, where the file says so.
-    """
-
-    table: pa.Table
-    first_row: int
-    offsets: np.ndarray
-    queries: list[str]
-    scores: np.ndarray | None
-    values: np.ndarray
-    names: list[str]
-    qualified: np.ndarray | None
-    ranks: np.ndarray | None = None
+    table: pa.Table  # the rows with all columns of the file
+    first_row: int  # its number in the file, from 0
+    offsets: np.ndarray  # (n_lists + 1,) int64: where each list begins and ends
+    queries: list[str]  # name of each list; "" where the file is one list
+    scores: np.ndarray | None  # (n,) float64, finite
+    values: np.ndarray  # (n,) int64: indices into `names`; `UNKNOWN` where one of the crossed attributes is
+    names: list[str]  # the known values in these rows, sorted
+    qualified: np.ndarray | None  # (n,) bool
+    ranks: np.ndarray | None = None  # (n,) float64: places
 
 
 class ListFile:
     """A file of candidates whose columns are there and have a meaning.
 
-    Parameters
-    ----------
-    path : path-like
-        A ``.csv`` (commas), ``.tsv`` (tabs) or ``.parquet`` file with a header. The rows of a list follow
-        each other.
-    chunk_bytes : int
-        How much is read at once. Results do not depend on it.
+    A ``.csv`` (commas), ``.tsv`` (tabs) or ``.parquet`` file with a header, in which the rows of a list
+    follow each other. Results do not depend on how much is read at once.
     """
 
     def __init__(self, path: str | os.PathLike, columns: Columns, chunk_bytes: int = CHUNK_BYTES):
         self.path, self.columns, self._chunk_bytes = Path(path), columns, chunk_bytes
-        self._delimiter = _DELIMITERS.get(_suffix(self.path))
+        self._delimiter = _DELIMITERS.get(check_suffix(self.path))
         if self._delimiter is not None:
             check_whole(self.path)
         with self._readable():
@@ -415,16 +387,13 @@ def _ends_with_quote(path: Path) -> bool:
 def open_output(path: str | os.PathLike, source: ListFile) -> Iterator[Callable[[pa.Table], None]]:
     """Yield a function that appends rows with the columns of `source`, then rank and old rank.
 
-    Parameters
-    ----------
-    path : path-like
-        A ``.csv``, ``.tsv`` or ``.parquet`` file; it appears when the context ends without an error. In
-        Parquet the columns keep the types of a Parquet source; of a text source, the score becomes a number.
+    The ``.csv``, ``.tsv`` or ``.parquet`` file appears when the context ends without an error. In Parquet the
+    columns keep the types of a Parquet source; of a text source, the score becomes a number.
     """
     path = Path(path)
     _check_new_columns(source)
     schema = _output_schema(source)
-    if _suffix(path) in _DELIMITERS:
+    if check_suffix(path) in _DELIMITERS:
         _check_text(path, schema)
     with _open_table(path, schema) as write:
         yield write
@@ -432,7 +401,6 @@ def open_output(path: str | os.PathLike, source: ListFile) -> Iterator[Callable[
 
 def write_lists(path: str | os.PathLike, table: pa.Table) -> None:
     """Write a table as a ``.csv``, ``.tsv`` or ``.parquet`` file, atomically."""
-    _suffix(Path(path))
     with _open_table(Path(path), table.schema) as write:
         write(table)
 
@@ -440,7 +408,7 @@ def write_lists(path: str | os.PathLike, table: pa.Table) -> None:
 @contextlib.contextmanager
 def _open_table(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
     """Yield a function that appends rows to a file, which appears at the end."""
-    delimiter = _DELIMITERS.get(_suffix(path))
+    delimiter = _DELIMITERS.get(check_suffix(path))
     with atomic_path(path) as temporary:
         if delimiter is None:
             with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
@@ -450,11 +418,6 @@ def _open_table(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], 
             with temporary.open("wb") as file:
                 _write_text(file, header, delimiter)
                 yield lambda table: _write_text(file, table, delimiter)
-
-
-def check_suffix(path: str | os.PathLike) -> None:
-    """Refuse a file whose format its name does not tell."""
-    _suffix(Path(path))
 
 
 def _output_schema(source: ListFile) -> pa.Schema:
@@ -483,8 +446,9 @@ def _check_text(path: Path, schema: pa.Schema) -> None:
             ) from error
 
 
-def _suffix(path: Path) -> str:
-    suffix = path.suffix.lower()
+def check_suffix(path: str | os.PathLike) -> str:
+    """Return the suffix of a file, or refuse one that does not tell the format."""
+    suffix = Path(path).suffix.lower()
     if suffix not in (*_DELIMITERS, _PARQUET):
         raise InputError(f"{path}: unknown kind of file; name a .csv, .tsv or .parquet file")
     return suffix

@@ -100,21 +100,12 @@ def min_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
 
     Parameters
     ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
+    attributes, desired, k
+        As for `skew`, and so are the errors.
 
     Returns
     -------
     float
-
-    Raises
-    ------
-    InputError
-        As `skew`.
     """
     return float(skew(attributes, desired, k).min())
 
@@ -124,21 +115,12 @@ def max_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
 
     Parameters
     ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
+    attributes, desired, k
+        As for `skew`, and so are the errors.
 
     Returns
     -------
     float
-
-    Raises
-    ------
-    InputError
-        As `skew`.
     """
     return float(skew(attributes, desired, k).max())
 
@@ -148,21 +130,12 @@ def ndkl(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
 
     Parameters
     ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
+    attributes, desired, k
+        As for `skew`, and so are the errors.
 
     Returns
     -------
     float
-
-    Raises
-    ------
-    InputError
-        As `skew`.
     """
     values, desired = _check_ranking(attributes, desired, k)
     n = values.size
@@ -174,21 +147,12 @@ def infeasible_index(attributes: np.ndarray, desired: np.ndarray, k: int) -> int
 
     Parameters
     ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
+    attributes, desired, k
+        As for `skew`, and so are the errors.
 
     Returns
     -------
     int
-
-    Raises
-    ------
-    InputError
-        As `skew`.
     """
     return _infeasibility(attributes, desired, k)[0]
 
@@ -198,21 +162,12 @@ def infeasible_count(attributes: np.ndarray, desired: np.ndarray, k: int) -> int
 
     Parameters
     ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
+    attributes, desired, k
+        As for `skew`, and so are the errors.
 
     Returns
     -------
     int
-
-    Raises
-    ------
-    InputError
-        As `skew`.
     """
     return _infeasibility(attributes, desired, k)[1]
 

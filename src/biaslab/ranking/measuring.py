@@ -31,41 +31,26 @@ its candidates)."""
 class Measured:
     """What was measured of the lists of a file.
 
-    Attributes
-    ----------
-    lists : pandas.DataFrame
-        A row a list: query, n_candidates, n_places, n_unknown (places with an unknown value), and the
-        measures of ``registry.MEASURES`` that can be computed.
-    values : pandas.DataFrame
-        A row a value: value, n_lists (that have or shall have it), and for each of `VALUES` its mean over
-        the lists where it is defined, with Student's interval: ``share``, ``share_low``, ``share_high``, ….
-    tests : pandas.DataFrame or None
-        FA*IR's test, a row a list and value, where it was asked for: query, value, n_places (with a known
-        value), n_value (of those), desired, p_value, p_value_pool (drawn from the candidates of the list).
-    n_unsorted, n_rising, n_gaps : int
-        Lists whose scores do not fall from place to place, those of them whose scores rise more often than
-        they fall, and lists whose places do not count up from 0 or 1.
+    The tests are FA*IR's, a row a list and value, where they were asked for: query, value, n_places (with a
+    known value), n_value (of those), desired, p_value, p_value_pool (drawn from the candidates of the list).
+    Each of `VALUES` has its mean over the lists where it is defined, with Student's interval: ``share``,
+    ``share_low``, ``share_high``, ….
     """
 
-    lists: pd.DataFrame
-    values: pd.DataFrame
+    lists: pd.DataFrame  # query, n_candidates, n_places, n_unknown (of the places), and the measures
+    values: pd.DataFrame  # value, n_lists (that have or shall have it), and `VALUES`
     tests: pd.DataFrame | None
-    n_unsorted: int = 0
-    n_rising: int = 0
-    n_gaps: int = 0
+    n_unsorted: int = 0  # lists whose scores do not fall from place to place
+    n_rising: int = 0  # those of them whose scores rise more often than they fall
+    n_gaps: int = 0  # lists whose places do not count up from 0 or 1
 
 
 def measure_file(source: ListFile, desired: str, k: int, settings: Settings, test: bool = False) -> Measured:
     """Measure the top k of every list of a file.
 
-    Parameters
-    ----------
-    source : ListFile
-        The ranked lists: in the order of their column of ranks, or without one in the order of the file.
-    desired : str
-        One of ``desired.KINDS``, or a file of shares.
-    test : bool
-        Whether to test, by FA*IR, each value of each list for too few places.
+    The lists are in the order of their column of ranks, or without one in the order of the file. The desired
+    distribution is one of ``desired.KINDS``, or a file of shares; `test` tells whether to test, by FA*IR,
+    each value of each list for too few places.
     """
     check_k(k)
     target = choose(desired, source)
@@ -88,18 +73,10 @@ def measure_file(source: ListFile, desired: str, k: int, settings: Settings, tes
 
 
 def summarize(lists: pd.DataFrame) -> pd.DataFrame:
-    """Return the means of the measures over lists.
+    """Return the means of the measures over lists, the table `lists` of `Measured`.
 
-    Parameters
-    ----------
-    lists : pandas.DataFrame
-        From `Measured`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        measure, title, fair (what it is where nothing is unfair), n_lists, n_left_out (lists where it is
-        infinite or undefined, which are not in the mean), mean, ci_low, ci_high (see ``registry.mean_of``).
+    Columns measure, title, fair (what it is where nothing is unfair), n_lists, n_left_out (lists where it is
+    infinite or undefined, which are not in the mean), mean, ci_low, ci_high (see ``registry.mean_of``).
     """
     return pd.DataFrame(
         {"measure": name, "title": measure.title, "fair": measure.fair}
@@ -153,12 +130,11 @@ def _directions(lists: Lists, order: np.ndarray) -> np.ndarray:
 
 def _list_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
     pools = rankings.pools
-    of_place = np.repeat(np.arange(len(queries)), rankings.n_places)
     columns = {
         "query": np.array(queries, dtype=object),
         "n_candidates": pools.sizes,
         "n_places": rankings.n_places,
-        "n_unknown": np.bincount(of_place[rankings.groups == UNKNOWN], minlength=len(queries)),
+        "n_unknown": rankings.n_places - rankings.n_known,
     }
     return pd.DataFrame(columns | registry.measure(rankings))
 
@@ -185,8 +161,6 @@ def _value_table(moments: dict[str, Moments]) -> pd.DataFrame:
 
 def _test_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
     groups = rankings.pools.groups
-    of_place = np.repeat(np.arange(len(queries)), rankings.n_places)
-    n_known = np.bincount(of_place[rankings.groups != UNKNOWN], minlength=len(queries))
     p_values = np.full((2, len(groups.values)), np.nan)
     for name in groups.names:
         chosen = groups.of_value(name)
@@ -197,7 +171,7 @@ def _test_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
         {
             "query": np.array(queries, dtype=object)[groups.lists],
             "value": np.array(groups.names, dtype=object)[groups.values],
-            "n_places": n_known[groups.lists],
+            "n_places": rankings.n_known[groups.lists],
             "n_value": rankings.by_group(),
             "desired": groups.desired,
             "p_value": p_values[0],

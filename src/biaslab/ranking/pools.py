@@ -62,30 +62,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Groups:
-    """The values that each list has or shall have: G groups, those of a list side by side, by name.
+    """The values that each list has or shall have: G groups, those of a list side by side, by name."""
 
-    Attributes
-    ----------
-    list_groups : (n_lists + 1,) int64
-        The first group of each list.
-    names : list of str
-        The values.
-    values : (G,) int64
-        The value of each group, as an index into `names`.
-    rows : (n,) int64
-        Group of each candidate, `UNKNOWN` for one without.
-    counts : (G,) int64
-        Candidates of each group; 0 where a list lacks a value that is desired.
-    desired : (G,) float64
-        Desired shares; one in sum over a list that has groups.
-    """
-
-    list_groups: np.ndarray
-    names: list[str]
-    values: np.ndarray
-    rows: np.ndarray
-    counts: np.ndarray
-    desired: np.ndarray
+    list_groups: np.ndarray  # (n_lists + 1,) int64: the first group of each list
+    names: list[str]  # the values
+    values: np.ndarray  # (G,) int64: the value of each group, as an index into `names`
+    rows: np.ndarray  # (n,) int64: group of each candidate, `UNKNOWN` for one without
+    counts: np.ndarray  # (G,) int64: candidates; 0 where a list lacks a value that is desired
+    desired: np.ndarray  # (G,) float64: shares; one in sum over a list that has groups
 
     @cached_property
     def lists(self) -> np.ndarray:
@@ -117,22 +101,11 @@ class Groups:
 
 @dataclass(frozen=True)
 class Pools:
-    """Candidates of some lists, list after list: n candidates.
+    """Candidates of some lists, list after list: n candidates."""
 
-    Attributes
-    ----------
-    offsets : (n_lists + 1,) int64
-        Where each list begins and ends.
-    groups : Groups
-        Their values and desired shares.
-    scores : (n,) float64, optional
-        Larger is better.
-    settings : Settings
-    """
-
-    offsets: np.ndarray
+    offsets: np.ndarray  # (n_lists + 1,) int64: where each list begins and ends
     groups: Groups
-    scores: np.ndarray | None = None
+    scores: np.ndarray | None = None  # (n,) float64
     settings: Settings = field(default_factory=Settings)
 
     @cached_property
@@ -159,26 +132,26 @@ class Pools:
 
 @dataclass(frozen=True)
 class Rankings:
-    """The top places of some lists: P places, list after list.
-
-    Attributes
-    ----------
-    pools : Pools
-        The candidates.
-    n_places : (n_lists,) int64
-        Places of each list, no more than it has candidates.
-    rows : (P,) int64
-        The candidate at each place.
-    """
+    """The top places of some lists: P places, list after list."""
 
     pools: Pools
-    n_places: np.ndarray
-    rows: np.ndarray
+    n_places: np.ndarray  # (n_lists,) int64: no more than a list has candidates
+    rows: np.ndarray  # (P,) int64: the candidate at each place
 
     @cached_property
     def starts(self) -> np.ndarray:
         """Where the places of each list begin and end, (n_lists + 1,) int64."""
         return starts_of(self.n_places)
+
+    @cached_property
+    def lists(self) -> np.ndarray:
+        """The list of each place, (P,) int64."""
+        return np.repeat(np.arange(len(self.n_places)), self.n_places)
+
+    @cached_property
+    def n_known(self) -> np.ndarray:
+        """Places of each list whose candidate has a known value, (n_lists,) int64."""
+        return np.bincount(self.lists[self.groups != UNKNOWN], minlength=len(self.n_places))
 
     @cached_property
     def groups(self) -> np.ndarray:

@@ -18,43 +18,22 @@ from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, top_by_score
 
 @dataclass(frozen=True)
 class Measure:
-    """A number for each ranking.
-
-    Attributes
-    ----------
-    title : str
-        What people call it.
-    fair : float
-        What it is where nothing is unfair; for NDCG, where nothing is lost.
-    compute : callable
-        Takes Rankings, returns (n_lists,) float64; NaN where a list has no such number.
-    needs_scores, needs_protected : bool
-        Whether it needs the scores of the candidates, or a protected value.
-    is_share : bool
-        Whether it is 0 or 1 for each list, so that its mean is a share of the lists.
-    """
+    """A number for each ranking."""
 
     title: str
-    fair: float
-    compute: Callable[[Rankings], np.ndarray]
+    fair: float  # where nothing is unfair; for NDCG, where nothing is lost
+    compute: Callable[[Rankings], np.ndarray]  # (n_lists,) float64; NaN where a list has no such number
     needs_scores: bool = False
     needs_protected: bool = False
-    is_share: bool = False
+    is_share: bool = False  # 0 or 1 for each list, so that its mean is a share of the lists
 
 
 @dataclass(frozen=True)
 class Algorithm:
     """A way to re-rank lists.
 
-    Attributes
-    ----------
-    title : str
-        What people call it.
-    rank : callable
-        Takes Pools and places (n_lists,) int64, no more than candidates with a known value; returns rows and
-        the places of each list that did not get what the algorithm asks for, for want of candidates.
-    needs_protected : bool
-        Whether it needs a protected value.
+    `rank` takes the places of each list (n_lists,), no more than candidates with a known value, and returns
+    rows and the places of each list that did not get what the algorithm asks for, for want of candidates.
     """
 
     title: str
@@ -106,42 +85,21 @@ def rerank(name: str, pools: Pools, k: int) -> tuple[Rankings, np.ndarray]:
     """Re-rank the top k of each list.
 
     A candidate whose value is unknown keeps the place that it has by score; the algorithm orders the others
-    among the places that are left.
-
-    Parameters
-    ----------
-    name : str
-        One of `ALGORITHMS`.
-
-    Returns
-    -------
-    exhausted : (n_lists,) int64
-        Places of each list that did not get what the algorithm asks for, for want of candidates.
+    among the places that are left. With the rankings come the places of each list that did not get what the
+    algorithm asks for, for want of candidates.
     """
     best = top_by_score(pools, k)
     known = best.groups != UNKNOWN
-    lists = np.repeat(np.arange(len(best.n_places)), best.n_places)
-    n_known = np.bincount(lists[known], minlength=len(best.n_places))
     rows = best.rows.copy()
-    rows[known], exhausted = algorithm(name).rank(pools, n_known)
+    rows[known], exhausted = algorithm(name).rank(pools, best.n_known)
     return Rankings(pools, best.n_places, rows), exhausted
 
 
 def mean_of(name: str, values: np.ndarray) -> dict[str, float]:
-    """Return the mean of a measure over lists, with its interval.
+    """Return the mean of a measure over lists, without those where it is infinite or undefined.
 
-    Parameters
-    ----------
-    name : str
-        One of `MEASURES`.
-    values : (n,) float64
-        Of each list; those that are infinite or undefined are left out.
-
-    Returns
-    -------
-    dict of str to float
-        n_lists, n_left_out, mean, ci_low, ci_high: by Student's t over lists, by Clopper and Pearson for a
-        share; NaN where there are too few lists.
+    n_lists, n_left_out, mean, ci_low, ci_high: by Student's t over lists, by Clopper and Pearson for a share;
+    NaN where there are too few lists.
     """
     finite = values[np.isfinite(values)]
     if MEASURES[name].is_share:

@@ -12,7 +12,7 @@ from biaslab.ranking import registry
 from biaslab.ranking.algorithms import check_k
 from biaslab.ranking.desired import choose, group
 from biaslab.ranking.lists import OLD_RANK, RANK, ListFile, Lists, check_suffix, open_output
-from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, Settings, places_of, top_by_score
+from biaslab.ranking.pools import Pools, Rankings, Settings, places_of, top_by_score
 
 RANKINGS = ("before", "after")
 """The top places by score, and the re-ranked ones."""
@@ -20,28 +20,14 @@ RANKINGS = ("before", "after")
 
 @dataclass(frozen=True)
 class Part:
-    """What is measured in some lists (n_lists of them).
-
-    Attributes
-    ----------
-    queries : sequence of str
-        Names of the lists.
-    n_candidates, n_places, n_exhausted : (n_lists,) int64
-        Candidates; re-ranked places; places that did not get what the algorithm asks for, because a value
-        had no candidates left.
-    measures : dict of str to (n_lists, 2) float64
-        Those of ``registry.MEASURES`` that can be computed, before and after.
-    shares : dict of str to (3,) float64
-        Sums over the lists, by value: the desired share, and that in the top places before and after, of the
-        places with a known value.
-    """
+    """What is measured in some lists."""
 
     queries: Sequence[str]
-    n_candidates: np.ndarray
+    n_candidates: np.ndarray  # (n_lists,) int64
     n_places: np.ndarray
-    n_exhausted: np.ndarray
-    measures: dict[str, np.ndarray]
-    shares: dict[str, np.ndarray]
+    n_exhausted: np.ndarray  # places that did not get what the algorithm asks for, for want of candidates
+    measures: dict[str, np.ndarray]  # (n_lists, 2) float64 each, before and after
+    shares: dict[str, np.ndarray]  # by value, sums over lists: desired, in the top before and after
 
 
 def rerank_file(
@@ -52,24 +38,12 @@ def rerank_file(
     algorithm: str,
     settings: Settings | None = None,
 ) -> Part:
-    """Write the re-ranked top k of every list of a file, and measure them.
+    """Write the re-ranked top k of every list of a file, and measure all lists, in the order of the file.
 
-    Parameters
-    ----------
-    out : path-like
-        Receives the top k of each list in the new order: all columns of the input, the new rank, and the old
-        one, by score; of equal scores the earlier row is the better.
-    desired : str
-        One of ``desired.KINDS``, or a file of shares.
-    algorithm : str
-        One of ``registry.ALGORITHMS``.
-    settings : Settings, optional
-        The protected value and the significance of FA*IR.
-
-    Returns
-    -------
-    Part
-        Of all lists; they are in the order of the file.
+    `out` receives the top k of each list in the new order: all columns of the input, the new rank, and the
+    old one, by score; of equal scores the earlier row is the better. The desired distribution is one of
+    ``desired.KINDS``, or a file of shares; the algorithm, one of ``registry.ALGORITHMS``; the settings have
+    the protected value and the significance of FA*IR.
     """
     settings = settings or Settings()
     check_k(k)
@@ -115,10 +89,8 @@ def _rerank(lists: Lists, pools: Pools, k: int, algorithm: str) -> tuple[pa.Tabl
 
 def top_shares(rankings: Rankings) -> np.ndarray:
     """Return the share of each group in the top, of the known ones there, (G,) float64; NaN without any."""
-    lists = np.repeat(np.arange(len(rankings.n_places)), rankings.n_places)
-    n_known = np.bincount(lists[rankings.groups != UNKNOWN], minlength=len(rankings.n_places))
     with np.errstate(invalid="ignore"):
-        return rankings.by_group() / n_known[rankings.pools.groups.lists]
+        return rankings.by_group() / rankings.n_known[rankings.pools.groups.lists]
 
 
 def _shares(before: Rankings, after: Rankings) -> dict[str, np.ndarray]:

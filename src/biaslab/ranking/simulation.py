@@ -36,17 +36,10 @@ _CHUNK = 2_000_000  # scores drawn at once; part of what decides the random numb
 class Simulation(NamedTuple):
     """What the simulation measures.
 
-    Attributes
-    ----------
-    measures : pandas.DataFrame
-        Columns n_values, candidates, top, algorithm, measure, n_lists, n_infinite, mean, sd, ci_low, ci_high.
-        A value of the attribute without a candidate in the top makes MinSkew minus infinity; such lists are
-        counted in n_infinite and left out of mean, sd and interval.
-    feasibility : pandas.DataFrame
-        Columns n_values, algorithm, n_lists, n_infeasible, share, ci_low, ci_high (Clopper and Pearson).
-    differences : pandas.DataFrame
-        Columns n_values, measure, algorithm, other, n_lists, mean, sd, ci_low, ci_high of the difference
-        algorithm - other over the same lists; those for which it is infinite or undefined do not count.
+    A value of the attribute without a candidate in the top makes MinSkew minus infinity; such lists are
+    counted in n_infinite and left out of mean, sd (ddof 1) and interval. The shares of infeasible lists have
+    Clopper and Pearson's interval. Differences are algorithm - other over the same lists; those for which it
+    is infinite or undefined do not count.
     """
 
     measures: pd.DataFrame
@@ -57,16 +50,10 @@ class Simulation(NamedTuple):
 def simulate(
     sizes: Sequence[int], distributions: int, candidates: int, top: int, seed: int, threads: int
 ) -> Simulation:
-    """Simulate attributes with different numbers of values.
+    """Simulate attributes with different numbers of values; the result does not depend on the threads.
 
-    Parameters
-    ----------
-    distributions : int
-        Desired distributions, and lists, for each of them.
-    top : int
-        Length of the rankings, at most `candidates`, so that no value runs out of candidates.
-    threads : int
-        Threads; the result does not depend on it.
+    There are as many lists as desired distributions for each size. The top is at most the candidates of a
+    value, so that none runs out of them.
     """
     check_top(top, candidates)
     parts = []
@@ -103,14 +90,9 @@ def write_simulation(
 
 
 def draw(m: int, n_lists: int, candidates: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Draw lists with the scores of each value in descending order.
+    """Draw scores (n_lists, m, candidates), the best of each value first, and desired shares (n_lists, m).
 
-    Returns
-    -------
-    scores : (n_lists, m, candidates) float64
-        Uniform on [0, 1), the best of each value first.
-    desired : (n_lists, m) float64
-        Uniform draws, divided by their sum in each list.
+    Scores are uniform on [0, 1), shares uniform draws, divided by their sum in each list.
     """
     desired = rng.random((n_lists, m))
     desired /= desired.sum(axis=1, keepdims=True)
@@ -177,5 +159,4 @@ def _difference_table(m: int, moments: Moments) -> pd.DataFrame:
 
 
 def _levels(index: pd.MultiIndex) -> dict[str, np.ndarray]:
-    """Return the levels of an index as columns."""
     return {name: index.get_level_values(name).to_numpy() for name in index.names}

@@ -72,13 +72,7 @@ def comparison(units: Sequence[Results]) -> Table:
 
 
 def draw_comparison(units: Sequence[Results], stem: Path) -> None:
-    """Draw the means against the number of values, a panel for each measure.
-
-    Parameters
-    ----------
-    units : sequence of Results
-        The only unit of the area, whose file is read.
-    """
+    """Draw the means against the number of values, a panel for each measure."""
     data = _read(units)
     data = data[data["measure"].isin(SHOWN)]
     with figure(DOUBLE_COLUMN, 4.4) as page:

@@ -43,13 +43,7 @@ _APART = 0.08  # between the marks of two algorithms, so that equal ones can be 
 
 
 def draw_simulation(units: Sequence[Results], stem: Path) -> None:
-    """Draw the means of all measures against the number of values, a panel each.
-
-    Parameters
-    ----------
-    units : sequence of Results
-        The only unit of the area, whose files are read.
-    """
+    """Draw the means of all measures against the number of values, a panel each."""
     columns = ["n_values", "algorithm", "measure", "mean", "ci_low", "ci_high"]
     shares = read(units, "feasibility").rename(columns={"share": "mean"}).assign(measure="infeasible")
     data = pd.concat([read(units, "simulation")[columns], shares[columns]], ignore_index=True)

@@ -29,11 +29,8 @@ _OFFSETS = {"desired": -0.2, "before": 0.0, "after": 0.2}  # rows, so that equal
 def measure_table(part: Part) -> pd.DataFrame:
     """Return the measures of every list before and after, below their means over all lists.
 
-    Returns
-    -------
-    pandas.DataFrame
-        query ("" for the means), ranking (before, after), n_candidates, n_places, n_exhausted, feasible (1
-        without any infeasible prefix, else 0), and the measures.
+    Columns query ("" for the means), ranking (before, after), n_candidates, n_places, n_exhausted, feasible
+    (1 without any infeasible prefix, else 0), and the measures.
     """
     n_lists = len(part.queries)
     after = np.array([0, 1])

@@ -31,13 +31,7 @@ _SHARES = {
 
 
 def summary(means: pd.DataFrame) -> str:
-    """Return the means of the measures as text, a measure a line.
-
-    Parameters
-    ----------
-    means : pandas.DataFrame
-        From ``measuring.summarize``.
-    """
+    """Return the means of the measures, from ``measuring.summarize``, as text, a measure a line."""
     shown = means.assign(measure=means["title"]).drop(columns="title").set_index("measure")
     counts = ["n_lists", "n_left_out"]
     shown[counts] = shown[counts].astype(str)
@@ -65,12 +59,9 @@ def order_lines(measured: "Measured", columns: "Columns") -> list[str]:
 
 
 def test_lines(tests: pd.DataFrame) -> list[str]:
-    """Return, a value a line, in how many lists it has too few places by FA*IR's test; of one, the p-value.
+    """Return, a value a line, in how many lists it has too few places by FA*IR's test.
 
-    Parameters
-    ----------
-    tests : pandas.DataFrame
-        Of ``measuring.Measured``.
+    Of one list, the p-values.
     """
     lines = []
     for value, rows in tests.groupby("value", sort=True):
@@ -92,13 +83,7 @@ def test_lines(tests: pd.DataFrame) -> list[str]:
 
 
 def write_figure(values: pd.DataFrame, stem: str | os.PathLike) -> None:
-    """Draw shares and exposure by value, with their intervals over lists.
-
-    Parameters
-    ----------
-    values : pandas.DataFrame
-        Of ``measuring.Measured``.
-    """
+    """Draw shares and exposure by value, with their intervals over lists."""
     shown = values.sort_values(["desired", "value"], ascending=[False, True], ignore_index=True).head(
         N_VALUES
     )

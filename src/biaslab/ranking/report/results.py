@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.ranking import feasibility, registry
+from biaslab.ranking.algorithms import ALGORITHMS
 from biaslab.run.reports import Results
 
 COLUMNS = {
@@ -22,35 +24,12 @@ COLUMNS = {
     ),
     "feasibility": ("n_values", "algorithm", "n_lists", "n_infeasible", "share", "ci_low", "ci_high"),
     "differences": ("n_values", "measure", "algorithm", "other", "n_lists", "mean", "ci_low", "ci_high"),
-    "enumeration": (
-        "algorithm",
-        "n_values",
-        "max_denominator",
-        "n_distributions",
-        "n_states",
-        "n_infeasible",
-    ),
-    "counterexamples": (
-        "algorithm",
-        "n_values",
-        "denominator",
-        "k",
-        "numerators",
-        "ranking",
-        "value",
-        "count",
-        "floor",
-    ),
+    "enumeration": feasibility.SUMMARY,
+    "counterexamples": feasibility.COLUMNS,
 }
 """What tables and figures read of each file of the simulation and of the search."""
 
-ALGORITHM_NAMES = {
-    "score_only": "Score only",
-    "det_greedy": "DetGreedy",
-    "det_cons": "DetCons",
-    "det_relaxed": "DetRelaxed",
-    "det_const_sort": "DetConstSort",
-}
+ALGORITHM_NAMES = {name: registry.ALGORITHMS[name].title for name in ALGORITHMS}
 
 _TEXT = ("numerators", "ranking")
 

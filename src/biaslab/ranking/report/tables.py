@@ -10,19 +10,14 @@ import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.core.tables import Table, text_columns
+from biaslab.ranking import registry
+from biaslab.ranking.measures import MEASURES
 from biaslab.ranking.report.results import ALGORITHM_NAMES, only, read
 from biaslab.ranking.report.worked_example import worked_example
+from biaslab.ranking.simulation import RATIO
 from biaslab.run.reports import CLAIMS, Results
 
-MEASURE_NAMES = {
-    "infeasible_index": "InfeasibleIndex",
-    "infeasible_count": "InfeasibleCount",
-    "min_skew": "MinSkew",
-    "max_skew": "MaxSkew",
-    "ndkl": "NDKL",
-    "ndcg": "NDCG",
-    "min_ratio": "exp(MinSkew)",
-}
+MEASURE_NAMES = {name: registry.MEASURES[name].title for name in MEASURES} | {RATIO: "exp(MinSkew)"}
 
 _DRAWN = (
     "Every list has a desired distribution and scores of its own, drawn at random; all rankings see the same"
@@ -174,5 +169,4 @@ def _printed_skews(unit: Results) -> dict[str, str]:
 
 
 def _named(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the data with the algorithm's name for people as `name`."""
     return data.assign(name=data["algorithm"].map(ALGORITHM_NAMES))

@@ -15,13 +15,7 @@ TOP = {"male": 20, "female": 80}
 
 
 def worked_example() -> pd.DataFrame:
-    """Measure the example.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns value, population, desired, n_top, share, skew (natural logarithm, as defined), skew_log10.
-    """
+    """Measure the example; skew has the natural logarithm, as defined."""
     population, top = np.array(list(POPULATION.values())), np.array(list(TOP.values()))
     desired = population / population.sum()
     skews = skew(np.repeat(np.arange(top.size), top), desired, int(top.sum()))
