@@ -135,7 +135,10 @@ def project(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
 
 def _draw_shares(vectors: np.ndarray, n_pairs: int, rng: np.random.Generator) -> np.ndarray:
     pairs = rng.choice(len(vectors), size=(n_pairs, 2), replace=False)
-    return _shares(np.linalg.svd(np.concatenate(_centred_sets(vectors, pairs)), compute_uv=False), pairs)
+    return _shares(
+        np.linalg.svd(np.concatenate(_centred_sets(vectors, pairs)), compute_uv=False),
+        pairs,
+    )
 
 
 def _summarize(draws: Sequence[np.ndarray]) -> RandomShares:
