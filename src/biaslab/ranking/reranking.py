@@ -27,7 +27,7 @@ class Part:
     n_places: np.ndarray
     n_exhausted: np.ndarray  # places that did not get what the algorithm asks for, for want of candidates
     measures: dict[str, np.ndarray]  # (n_lists, 2) float64 each, before and after
-    shares: dict[str, np.ndarray]  # by value, sums over lists: desired, in the top before and after
+    shares: dict[str, np.ndarray]  # by value, (3,): sums of shares desired, in the top before, and after
 
 
 def rerank_file(
