@@ -20,24 +20,12 @@ from biaslab.origins.sets import BASELINE, TARGETED_KINDS, weat_and_kind
 def project_words(
     batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: Sequence[WordSets]
 ) -> pd.DataFrame:
-    """Project the target words of every test onto its axis, in every embedding.
+    """Project the target words of every test onto its axis, in every embedding: ``projections.tsv``.
 
     Each embedding has an axis of its own, from its own vectors of the attribute words
-    (`biaslab.bias.directions`). A retrained embedding is measured with the test its documents were chosen by.
-
-    Parameters
-    ----------
-    batches : sequence of path-like
-        Batch files of the baselines and, for every test, of the largest
-        set that raises the bias and of the largest that lowers it.
-    vocabulary : Vocabulary
-        The words of the embeddings, with their counts.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns weat, kind (baseline, increase or decrease), set, seed, symbol (S or T), word, count,
-        projection (cosine with the axis, positive towards A); sorted by weat, kind and seed.
+    (`biaslab.bias.directions`). A retrained embedding is measured with the test its documents were chosen
+    by: `batches` are those of the baselines and, for every test, of the largest set that raises the bias
+    and of the largest that lowers it.
     """
     tests = {test.name: in_vocabulary(test, vocabulary.ids) for test in word_sets}
     trainings = tqdm(
@@ -62,21 +50,11 @@ def project_words(
 
 
 def word_shifts(projections: pd.DataFrame) -> pd.DataFrame:
-    """Return how far each word moves among the target words when documents are removed.
+    """Return how far each target word moves when documents are removed: weat, word, count, shift.
 
     The relative position of a word is its projection in standard deviations (ddof 1) from the mean of the
     target words of its test, in the same embedding. Its shift is the absolute difference of mean relative
     positions, set minus baseline, averaged over the increase and the decrease set.
-
-    Parameters
-    ----------
-    projections : pandas.DataFrame
-        As `project_words` returns it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns weat, word, count, shift; sorted by weat and word.
     """
     by_embedding = projections.groupby(["weat", "set", "seed"])["projection"]
     spread = by_embedding.transform("std")
@@ -88,19 +66,7 @@ def word_shifts(projections: pd.DataFrame) -> pd.DataFrame:
 
 
 def fit_frequency(projections: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Fit the shifts of words on the logarithm (base 10) of their frequency, test by test.
-
-    Parameters
-    ----------
-    projections : pandas.DataFrame
-        As `project_words` returns it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns weat, n_words, and those of `biaslab.origins.evaluation.fit_columns`. A negative slope says
-        that rare words move further.
-    """
+    """Fit the shifts of words on the logarithm (base 10) of their frequency: ``axis_frequency.tsv``."""
     rows = []
     for weat, part in word_shifts(projections).groupby("weat"):
         x, y = np.log10(part["count"].to_numpy()), part["shift"].to_numpy()

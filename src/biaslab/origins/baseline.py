@@ -23,21 +23,10 @@ def measure(
     permutations: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Measure every association test in every baseline embedding.
+    """Measure every association test in every baseline embedding: ``baseline.tsv``.
 
-    Parameters
-    ----------
-    permutations : int
-        Up to this number of partitions the p-value is exact, beyond it is estimated from as many.
-    seed : int
-        Seed of the run, for the random partitions.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns weat, seed (the replicate), effect_size (or what else the test measures), p_value (missing
-        where it measures something else), n_missing_words, missing_words (separated by commas); sorted by the
-        first two.
+    Up to `permutations` partitions the p-value is exact, beyond it is estimated from as many; it is
+    missing where the test measures something else than the effect size.
     """
     if len(sets := sorted({set_name(path) for path in batches})) > 1:
         raise InputError(
@@ -62,18 +51,9 @@ def measure(
 def measure_sets(
     batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: Sequence[WordSets]
 ) -> pd.DataFrame:
-    """Measure every association test in every embedding of every perturbation set.
+    """Measure every association test in every embedding of every perturbation set: ``observed.tsv``.
 
-    Parameters
-    ----------
-    batches : sequence of path-like
-        Batch files of any sets; none give a table without rows.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns set, weat, seed (the replicate within the set), effect_size (or what else the test measures);
-        sorted by the first three.
+    No `batches` give a table without rows.
     """
     weats = _locate(word_sets, vocabulary)
     rows = [

@@ -47,37 +47,18 @@ _SETS = ["set", "weat", "estimator", "multiple", "size", "document"]
 
 
 class Ranking(NamedTuple):
-    """An attribution, and what it predicts.
+    """An attribution, and what it predicts."""
 
-    Attributes
-    ----------
-    name : str
-        Of `ESTIMATORS`, or `PPMI`.
-    bias : float
-        The effect size with all documents, in what the attribution is of.
-    values : numpy.ndarray
-        (n_documents,) float64, B(w) - B(w~) of each document.
-    without : callable
-        From the documents of some sets, a list of (k,) int64, the effect sizes without them, (n_sets,)
-        float64.
-    """
-
-    name: str
-    bias: float
-    values: np.ndarray
-    without: Callable[[list[np.ndarray]], np.ndarray]
+    name: str  # of `ESTIMATORS`, or `PPMI`
+    bias: float  # the effect size with all documents, in what the attribution is of
+    values: np.ndarray  # (n_documents,) float64, B(w) - B(w~) of each document
+    without: Callable[[list[np.ndarray]], np.ndarray]  # the effect sizes without the documents of each set
 
 
 def rankings(
     scanner: Scanner, weat: WeatIndices, differential_bias: pd.DataFrame, ppmi: pd.DataFrame, bias: float
 ) -> list[Ranking]:
-    """Return the attributions of a test, each averaged over all baselines.
-
-    Parameters
-    ----------
-    differential_bias, ppmi : pandas.DataFrame
-        Of every document: ``<estimator>_seed<s>``; ``ppmi``, missing where it is not defined.
-    """
+    """Return the attributions of a test, each averaged over all baselines."""
     made = []
     for estimator in ESTIMATORS:
         values = seed_values(differential_bias, estimator)
@@ -107,17 +88,9 @@ def _ppmi_without(
 
 
 def candidates(values: np.ndarray, bias: float) -> np.ndarray:
-    """Rank the documents whose removal moves a bias towards the other sign.
+    """Rank the documents whose removal moves a bias towards the other sign, by B(w) - B(w~) of each.
 
-    Parameters
-    ----------
-    values : numpy.ndarray
-        (n_documents,) float64, B(w) - B(w~) of each document.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n,) int64, the strongest first, of equal ones the first in the corpus; at most `MOST` of all.
+    The strongest first, of equal ones the first in the corpus; at most `MOST` of all.
     """
     towards = math.copysign(1, bias) * values
     ranked = np.argsort(-towards, kind="stable")
@@ -139,22 +112,11 @@ def added_up(ranking: Ranking, ranked: np.ndarray) -> pd.DataFrame:
 def search(ranking: Ranking, ranked: np.ndarray, bias: float, n_prefixes: int = N_PREFIXES) -> pd.DataFrame:
     """Look for the first prefix of a ranking whose removal as a whole is predicted to flip the bias.
 
-    Parameters
-    ----------
-    ranked : numpy.ndarray
-        What :func:`candidates` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The prefixes that were looked at, rising: size, predicted.
-
-    Notes
-    -----
-    The first pass looks at prefixes of geometrically growing size, the next ones between the smallest that
-    flips and the next smaller one, until these are neighbours. Where the prediction crosses zero once this is
-    the smallest of all prefixes that flip; where it crosses more often, between two prefixes of the first
-    pass, a smaller one may have been missed.
+    Return the prefixes that were looked at, rising: size, predicted. The first pass looks at prefixes of
+    geometrically growing size, the next ones between the smallest that flips and the next smaller one,
+    until these are neighbours. Where the prediction crosses zero once this is the smallest of all
+    prefixes that flip; where it crosses more often, between two prefixes of the first pass, a smaller one
+    may have been missed.
     """
     path = pd.DataFrame({"size": np.empty(0, np.int64), "predicted": np.empty(0)})
     sizes = (
@@ -187,29 +149,9 @@ def predict_flips(
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Predict how many documents flip the sign of a bias, and choose the sets that retraining shall try.
 
-    Parameters
-    ----------
-    made : sequence of Ranking
-        What :func:`rankings` returned.
-    multiples : sequence of float
-        Of the predicted number, the sizes of the sets.
-    weat, seed : str, int
-        The test, and the seed of the run.
-
-    Returns
-    -------
-    numbers : pandas.DataFrame
-        A row a ranking and form (`SUM`: the documents' estimates added up, `SET`: the removal as a whole):
-        the ``bias`` of the whole corpus; ``n_candidates``, documents whose removal moves it towards the other
-        sign, at most half of all; ``n_documents``, the smallest prefix predicted to flip it, missing with a
-        ``problem``; ``turns_back``, the first larger prefix with the first sign again, missing where none
-        has; ``farthest``, the prediction that is farthest on the other side.
-    paths : pandas.DataFrame
-        weat, estimator, form, size, predicted: every prefix added up, and those looked at as a whole.
-    sets : pandas.DataFrame
-        set, weat, estimator, multiple, size, document: prefixes of each ranking, by the number predicted for
-        the removal as a whole, or added up where that has none; and random sets, for each multiple as large
-        as the largest.
+    Return ``brittleness/numbers.tsv``, ``paths.tsv`` and ``sets.parquet`` of one test. The sizes of the
+    sets are `multiples` of the number predicted for the removal as a whole (`SET`), or added up (`SUM`)
+    where that has none; random sets are, for each multiple, as large as the largest.
     """
     if not abs(bias) > 0:
         raise InputError(

@@ -41,15 +41,7 @@ def seed_values(differential_bias: pd.DataFrame, estimator: str) -> np.ndarray:
 
 
 def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimator: str) -> dict[str, Predict]:
-    """Return both predictions of an estimator for sets of documents, by their names `SUM` and `SET`.
-
-    Parameters
-    ----------
-    values : numpy.ndarray
-        (n_baselines, n_documents) float64, what :func:`seed_values` returned.
-    estimator : str
-        One of `biaslab.origins.grid.ESTIMATORS`.
-    """
+    """Return both predictions of an estimator for sets of documents, by their names `SUM` and `SET`."""
     column = ESTIMATORS.index(estimator)
     return {
         SUM: lambda sets: -np.stack([values[:, documents].sum(axis=1) for documents in sets], axis=1),
@@ -60,23 +52,10 @@ def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimato
 def choose(
     values: np.ndarray, kind: str, size: int, n_choosing: int, rng: np.random.Generator
 ) -> list[tuple[list[int], np.ndarray]]:
-    """Choose a set of documents by some baselines, in several ways.
+    """Choose a set of documents by some baselines, in several ways: these baselines, and (size,) int64.
 
-    Parameters
-    ----------
-    values : numpy.ndarray
-        (n_baselines, n_documents) float64, estimates of B(w) - B(w~) (Eq. 5).
-    kind : str
-        Whether the removal shall raise or lower the bias, one of `TARGETED_KINDS`.
-    n_choosing : int
-        Baselines that choose, from 1 to all but one.
-    rng : numpy.random.Generator
-        Draws the ways to choose them where there are very many (`draw_seeds`).
-
-    Returns
-    -------
-    list of (list of int, numpy.ndarray)
-        The baselines that choose, and the documents that they do, (size,) int64.
+    From `values` (n_baselines, n_documents), estimates of B(w) - B(w~) (Eq. 5). The removal shall raise
+    or lower the bias, as `kind` says. `rng` draws the ways where there are very many (`draw_seeds`).
     """
     n, sign = len(values), 1 if kind == INCREASE else -1
     ways = [choosing for choosing, _ in draw_seeds(n, n_choosing, n - n_choosing, rng)]
@@ -84,18 +63,7 @@ def choose(
 
 
 def own_and_others(changes: np.ndarray, choosing: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the baselines that chose each set predict for it, and what the others do.
-
-    Parameters
-    ----------
-    changes : numpy.ndarray
-        (n_baselines, n_sets) float64, what each baseline predicts for each set.
-
-    Returns
-    -------
-    own, others : numpy.ndarray
-        (n_sets,) float64, the means.
-    """
+    """Return the means of what the baselines that chose each set predict for it, and the others."""
     chose = np.zeros(changes.shape, bool)
     for k, baselines in enumerate(choosing):
         chose[baselines, k] = True
@@ -110,29 +78,11 @@ def cross_fit_sets(
     observed: pd.DataFrame,
     seed: int,
 ) -> pd.DataFrame:
-    """Set the predictions for the targeted sets of a test beside what the removal of these sets did.
+    """Set the predictions for the targeted sets of a test beside what was observed: ``cross_fitting.tsv``.
 
-    Parameters
-    ----------
-    values : numpy.ndarray
-        (n_baselines, n_documents) float64, as for :func:`choose`.
-    predict : mapping of str to callable
-        By its name, what predicts the change B(w~) - B(w) of each set: from a list of (size,) int64 it makes
-        (n_baselines, n_sets) float64.
-    perturbations : pandas.DataFrame
-        The rows of one test and of the estimator behind `values`, as
-        :func:`biaslab.origins.evaluation.compare_sets` returns them.
-    baseline, observed : pandas.DataFrame
-        Effect sizes of the test: columns seed and effect_size, of the latter also set.
-
-    Returns
-    -------
-    pandas.DataFrame
-        For every targeted set, prediction (``form``) and number of baselines that choose (``n_choosing``:
-        one, half, all but one) a row: ``n_ways``; ``own`` and ``others``, changes of the effect size, means
-        over the ways; ``optimism``, by how much ``own`` goes further in the direction of the removal, with
-        its standard deviation over the ways and, where every way belongs to one baseline, its 95% interval;
-        ``observed``, the change without the set that all baselines chose, with its 95% interval.
+    `predict` holds by its name what predicts the change B(w~) - B(w) of each set. `perturbations`,
+    `baseline` and `observed` are the rows of the test, the first also those of the estimator behind
+    `values`.
     """
     sets = perturbations[perturbations["kind"].isin(TARGETED_KINDS)]
     parts = [_cross_fit(s, values, predict, seed) for s in sets.itertuples()]
@@ -166,18 +116,10 @@ def choosing_numbers(n: int) -> Sequence[int]:
 def pooled(table: pd.DataFrame) -> pd.DataFrame:
     """Add up, over the sets of a test, by how much predictions overshoot, and what cross-fitting takes away.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        What :func:`cross_fit_sets` returned, of any tests.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a test, form and ``n_choosing``: ``n_sets``; means over the sets, in the direction of the
-        removal, of ``own``, ``others`` and ``observed``; ``removed``, the share of the overestimate
-        (``own - observed``) that goes with cross-fitting, NaN where there is none. Only where all baselines
-        but one choose: fewer find other sets than those that were retrained.
+    A row a test, form and ``n_choosing``: means over the sets, in the direction of the removal, of
+    ``own``, ``others`` and ``observed``; ``removed``, the share of the overestimate (``own - observed``)
+    that goes with cross-fitting, NaN where there is none. Only where all baselines but one choose: fewer
+    find other sets than those that were retrained.
     """
     sign = np.where(table["kind"] == INCREASE, 1, -1)
     changes = table[["own", "others", "observed"]].mul(sign, axis=0)

@@ -37,17 +37,8 @@ _COLUMNS = [
 def area_under_curve(scores: np.ndarray, lowers: np.ndarray) -> np.ndarray:
     """Return the area under the ROC curve of each row, from the ranks (the statistic of Mann and Whitney).
 
-    Parameters
-    ----------
-    scores : numpy.ndarray
-        (..., n_documents) float64.
-    lowers : numpy.ndarray
-        (..., n_documents) bool, the documents that should have the larger scores.
-
-    Returns
-    -------
-    numpy.ndarray
-        (...) float64; NaN where all documents are of one kind.
+    `lowers` (..., n_documents) bool are the documents that should have the larger `scores`. NaN where all
+    documents are of one kind.
     """
     ranks = scipy.stats.rankdata(scores, axis=-1)
     n_lower = lowers.sum(axis=-1)
@@ -57,24 +48,10 @@ def area_under_curve(scores: np.ndarray, lowers: np.ndarray) -> np.ndarray:
 
 
 def score_documents(documents: pd.DataFrame, ppmi: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Score every attribution on the single documents.
+    """Score every attribution on the single documents: ``single_documents/auc.tsv``.
 
-    Parameters
-    ----------
-    documents : pandas.DataFrame
-        What :func:`biaslab.origins.single_documents.compare_documents` returned.
-    ppmi : pandas.DataFrame
-        Columns document and ppmi, missing where it is not defined: taken as 0.
-    seed : int
-        Of the run; the bootstrap draws documents, the same for all attributions.
-
-    Returns
-    -------
-    pandas.DataFrame
-        For each test, part of the documents (`ALL`, `RANDOM`, `WITH_WORDS`) and attribution a row:
-        ``n_lower``, documents whose removal lowers the bias (positive ``observed``), ``n_raise``, those whose
-        removal raises it; ``auc`` with its 95% bootstrap interval. NaN where there are none of either kind;
-        resamples without either do not count.
+    A `ppmi` that is missing, because it is not defined, is taken as 0. The bootstrap draws documents, the
+    same for all attributions; resamples without either kind do not count.
     """
     known = ppmi.set_index("document")["ppmi"]
     if missing := set(documents["document"]) - set(known.index):

@@ -31,30 +31,18 @@ from biaslab.origins.perturbation import members
 
 @dataclass(frozen=True)
 class InfluenceParameters:
-    """Of the loss that the baselines were trained on, and of its Hessians.
+    """Of the loss that the baselines were trained on, and of its Hessians."""
 
-    Attributes
-    ----------
-    x_max, alpha : float
-        Of the weighting f (below Eq. 1).
-    damping : float
-        Added to the diagonal of every Hessian.
-    """
-
-    x_max: float = 100.0
+    x_max: float = 100.0  # of the weighting f (below Eq. 1), as is alpha
     alpha: float = 0.75
-    damping: float = 0.0
+    damping: float = 0.0  # added to the diagonal of every Hessian
 
 
 class Scanner:
     """Everything that estimating the differential bias of one bias test needs but the units to remove.
 
-    Parameters
-    ----------
-    batches : sequence of path-like
-        Batch files of the baseline embeddings, with all parameters.
-    tokens, offsets : numpy.ndarray
-        The corpus, (n,) int32 and (n_documents + 1,) int64.
+    `batches` are the baselines with all parameters; `tokens` (n,) int32 and `offsets` (n_documents + 1,)
+    int64.
     """
 
     def __init__(
@@ -75,10 +63,7 @@ class Scanner:
             )
 
     def documents(self, weat: WeatIndices, maps: WordMaps | None = None) -> list[DifferentialBias]:
-        """Estimate the removal of every single document, one result for each baseline.
-
-        With `maps` of every baseline, in the mapped word vectors.
-        """
+        """Estimate the removal of every document, by each baseline; with `maps`, in mapped word vectors."""
         return self._scan(weat, lambda rows, documents: documents, maps)
 
     def sets(self, weat: WeatIndices, sets: Sequence[np.ndarray]) -> list[DifferentialBias]:
@@ -142,14 +127,7 @@ class Scanner:
 
 
 def document_table(estimates: Sequence[DifferentialBias], documents: pd.DataFrame) -> pd.DataFrame:
-    """Lay out the differential bias of every document.
-
-    Returns
-    -------
-    pandas.DataFrame
-        document, id, title; then for each estimator the mean over the baselines, the standard deviation
-        (divisor n - 1), and the value of each baseline.
-    """
+    """Lay out the differential bias of every document: ``differential_bias/TEST.parquet``."""
     values, mean, sd = summarise(estimates)
     if len(documents) != mean.shape[0]:
         raise InputError(
@@ -165,16 +143,8 @@ def document_table(estimates: Sequence[DifferentialBias], documents: pd.DataFram
 def count_test_words(tokens: np.ndarray, offsets: np.ndarray, weat: WeatIndices) -> pd.DataFrame:
     """Count the words of a test in every document (Brunet et al. 2019, Section 5.5).
 
-    Parameters
-    ----------
-    tokens, offsets : numpy.ndarray
-        The corpus, (n,) int32 and (n_documents + 1,) int64; word ids fall with the words' frequency.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a document: ``n_S``, ``n_T``, ``n_A``, ``n_B``, how often words of the set occur, and
-        ``rarest_S`` to ``rarest_B``, how often the rarest of its words does.
+    ``n_S`` to ``n_B``: how often words of the set occur; ``rarest_S`` to ``rarest_B``: how often its
+    rarest word does, the one with the largest id, as ids fall with the words' frequency.
     """
     sets = {"S": weat.S, "T": weat.T, "A": weat.A, "B": weat.B}
     counts = {f"n_{name}": _count(tokens, offsets, ids) for name, ids in sets.items()}
@@ -196,15 +166,7 @@ def mapped_document_table(
 ) -> pd.DataFrame:
     """Lay out the differential bias of every document in mapped word vectors, after debiasing for instance.
 
-    Parameters
-    ----------
-    maps : mapping of str to WordMaps
-        The maps of every baseline, by the name of what they do.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The tables of `document_table` below each other, with the name in a first column stage.
+    The tables of `document_table` below each other, with the name of the map in a first column stage.
     """
     tables = []
     for stage, of_stage in maps.items():
@@ -215,20 +177,9 @@ def mapped_document_table(
 
 
 def set_table(scanner: Scanner, weats: Sequence[WeatIndices], sets: pd.DataFrame) -> pd.DataFrame:
-    """Predict the effect size of every bias test after the removal of every set.
+    """Predict the effect size of the tests after the removal of every set: ``predictions.tsv``.
 
-    Parameters
-    ----------
-    sets : pandas.DataFrame
-        What :func:`biaslab.origins.perturbation.select_sets` returned. A targeted set is predicted for its
-        own test.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns set, weat, kind, size, replicate, estimator, seed (the baseline), predicted (B(w~)),
-        fallback_words (words for which ``newton`` took the step of Eq. 8, because their Hessian at X~ is not
-        positive definite).
+    A targeted set is predicted for its own test.
     """
     described = sets.drop_duplicates("set")[["set", "weat", "kind", "size", "replicate"]]
     frames = []

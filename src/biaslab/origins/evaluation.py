@@ -13,20 +13,7 @@ _SET = ["weat", "set", "kind", "size", "replicate", "estimator"]
 
 
 def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd.DataFrame) -> pd.DataFrame:
-    """Set the predicted bias of every perturbation set beside the bias of its retrained embeddings.
-
-    Parameters
-    ----------
-    predictions : pandas.DataFrame
-        Columns set, weat, kind, size, replicate, estimator, seed, predicted.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each set, test and estimator: mean and standard deviation (divisor n - 1) of the
-        predictions over the baselines and of the effect sizes over the retrainings, those of the baseline,
-        and Welch's t-test of the retrained effect sizes against the baseline's.
-    """
+    """Set the predicted bias of every set beside that of its retrained embeddings: ``perturbations.tsv``."""
     retrained = {key: group.to_numpy() for key, group in observed.groupby(["set", "weat"])["effect_size"]}
     before = {key: group.to_numpy() for key, group in baseline.groupby("weat")["effect_size"]}
     rows = []
@@ -54,18 +41,7 @@ def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd
 
 
 def correlate(perturbations: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Fit the observed to the predicted bias over the targeted sets, for each test and estimator.
-
-    Parameters
-    ----------
-    perturbations : pandas.DataFrame
-        What :func:`compare_sets` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns weat, estimator, n_sets, and those of :func:`fit_columns`.
-    """
+    """Fit the observed to the predicted bias over the targeted sets of each test: ``correlation.tsv``."""
     targeted = perturbations[perturbations["kind"] != RANDOM]
     rows = []
     for (weat, estimator), group in targeted.groupby(["weat", "estimator"], sort=False):
@@ -76,13 +52,7 @@ def correlate(perturbations: pd.DataFrame, seed: int) -> pd.DataFrame:
 
 
 def fit_columns(x: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> dict[str, float]:
-    """Fit y to x, and resample the points.
-
-    Returns
-    -------
-    dict of str to float
-        ``r2, r2_ci_low, r2_ci_high, slope, slope_ci_low, slope_ci_high, intercept``; 95 percent intervals.
-    """
+    """Fit y to x, with 95% bootstrap intervals over the points; named as in ``correlation.tsv``."""
     fit, interval = linear_fit(x, y), bootstrap_fit(x, y, rng)
     return {
         "r2": fit.r2,

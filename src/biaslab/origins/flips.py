@@ -47,21 +47,9 @@ def verdict(low: float, high: float, bias: float) -> str:
 
 
 def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, bias: float) -> pd.DataFrame:
-    """Set what was predicted without each set of one test beside what was observed.
+    """Set what was predicted without each set of a test beside what was seen: ``brittleness/outcomes.tsv``.
 
-    Parameters
-    ----------
-    sets, paths : pandas.DataFrame
-        What :func:`biaslab.origins.brittleness.predict_flips` returned.
-    retrained : pandas.DataFrame
-        Columns set, effect_size, documents_sha256, a row a retraining.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a set: weat, estimator, multiple, set, size, documents_sha256; the predicted effect sizes
-        (missing for random sets); the mean of the observed ones with its 95% interval (Student's t); how many
-        have the other sign, the share with its 95% interval (Clopper and Pearson); and one of `VERDICTS`.
+    `sets` and `paths` are what `biaslab.origins.brittleness.predict_flips` returned.
     """
     predicted = {
         form: rows.set_index(["estimator", "size"])["predicted"]
@@ -82,22 +70,9 @@ def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, b
 
 
 def brackets(numbers: pd.DataFrame, found: pd.DataFrame, baseline: pd.Series) -> pd.DataFrame:
-    """Say of every ranking of one test how many documents it predicts, and between which numbers it is.
+    """Say between which numbers of documents each ranking of a test flips: ``brittleness/brackets.tsv``.
 
-    Parameters
-    ----------
-    numbers : pandas.DataFrame
-        What :func:`biaslab.origins.brittleness.predict_flips` returned.
-    found : pandas.DataFrame
-        What :func:`outcomes` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a ranking: what is in `numbers`, ``predicted_sum`` and ``predicted_set`` being the documents,
-        ``turns_back`` and ``problem`` those of the removal as a whole; ``n_sets`` that were retrained;
-        ``up_to``, documents in the smallest that flipped the sign, missing where none did; ``above``, those
-        in the largest smaller one that did not (0: none); the baselines' mean with its 95% interval.
+    `found` is what `outcomes` returned, `baseline` the effect sizes of the whole corpus.
     """
     mean, interval = baseline.mean(), mean_interval(baseline)
     weat, rows = numbers["weat"].iloc[0], []

@@ -16,14 +16,7 @@ from biaslab.origins.influence import WeatRows
 
 
 def pair_table(scanner: Scanner, weat: WeatIndices) -> pd.DataFrame:
-    """Lay out the gradient of the bias with respect to every co-occurrence, over all baselines.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``word`` (of the test) and ``context``; ``x``, their X; ``gradient_mean`` and ``gradient_sd`` (divisor
-        n - 1), dB/dX over the baselines; ``elasticity_mean`` and ``elasticity_sd``, those of X dB/dX.
-    """
+    """Lay out the gradient of the bias by every co-occurrence: ``bias_gradient/TEST.parquet``."""
     rows, values = scanner.gradients(weat)
     first, gradients = merge_pairs(rows, values)
     x, mean = rows.x[first], gradients.mean(axis=0)
@@ -35,19 +28,10 @@ def pair_table(scanner: Scanner, weat: WeatIndices) -> pd.DataFrame:
 
 
 def merge_pairs(rows: WeatRows, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Add up the two places of every pair of words of the test.
+    """Add up the two places of every pair of words of the test, from dB/dX (n_embeddings, nnz) at all places.
 
-    Parameters
-    ----------
-    values : numpy.ndarray
-        (n_embeddings, nnz) float64, dB/dX at every place.
-
-    Returns
-    -------
-    first : numpy.ndarray
-        (n_pairs,) int64, the first place of every pair, ascending.
-    gradients : numpy.ndarray
-        (n_embeddings, n_pairs) float64.
+    Return the first place of every pair, (n_pairs,) ascending, and the gradients, (n_embeddings,
+    n_pairs).
     """
     words = rows.words[rows.rows]
     keys = np.minimum(words, rows.columns) * rows.n_words + np.maximum(words, rows.columns)
@@ -60,22 +44,10 @@ def merge_pairs(rows: WeatRows, values: np.ndarray) -> tuple[np.ndarray, np.ndar
 def contributions(tokens: Sequence[str], pairs: pd.DataFrame, window: int) -> pd.DataFrame:
     """Split the first-order differential bias of a document into its co-occurrences (Appendix A).
 
-    Parameters
-    ----------
-    tokens : sequence of str
-        The document's words that are in the vocabulary.
-    pairs : pandas.DataFrame
-        What :func:`pair_table` returned.
-    window : int
-        Tokens on either side that count as context.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each two tokens at most `window` apart that are such a pair: ``first`` and ``second``, their
-        positions; ``word`` and ``context``; ``x``, what they add to X; ``contribution`` and
-        ``contribution_sd``, x times the gradient's mean and standard deviation. The contributions add up to
-        the document's score by the estimator ``gradient``.
+    Of its `tokens` that are in the vocabulary, a row for each two at most `window` apart that are a pair
+    of `pairs` (`pair_table`): ``first`` and ``second``, their positions; ``word`` and ``context``; ``x``,
+    what they add to X; ``contribution`` and ``contribution_sd``, x times the gradient's mean and standard
+    deviation. The contributions add up to the document's score by the estimator ``gradient``.
     """
     here = set(tokens)
     relevant = pairs[pairs["word"].isin(here) & pairs["context"].isin(here)]
@@ -101,18 +73,7 @@ def contributions(tokens: Sequence[str], pairs: pd.DataFrame, window: int) -> pd
 
 
 def token_contributions(found: pd.DataFrame, n_tokens: int) -> np.ndarray:
-    """Split every co-occurrence's contribution evenly between its two tokens.
-
-    Parameters
-    ----------
-    found, n_tokens : pandas.DataFrame, int
-        What :func:`contributions` returned, and the number of tokens in the document.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n_tokens,) float64; their sum is that of the contributions.
-    """
+    """Split every contribution evenly between its two tokens: (n_tokens,) float64, with the same sum."""
     half = found["contribution"].to_numpy(np.float64) / 2
     places = found[["first", "second"]].to_numpy(np.int64)
     return sum(np.bincount(places[:, side], weights=half, minlength=n_tokens) for side in (0, 1))

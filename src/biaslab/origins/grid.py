@@ -110,13 +110,7 @@ def baseline_sets(setup: Mapping) -> list[str]:
 
 
 def perturbation_sets(setup: Mapping) -> list[str]:
-    """Return the names of all sets of documents a setup removes.
-
-    Parameters
-    ----------
-    setup : mapping
-        One entry of the configuration's ``setups``, complete with defaults.
-    """
+    """Return the names of all sets of documents that a setup (complete with defaults) removes."""
     perturbations = setup["perturbations"]
     targeted = targeted_sets(setup["bias"]["weats"], perturbations["sizes"])
     return targeted + random_sets(perturbations["random_sizes"], perturbations["random_sets"])
@@ -225,13 +219,7 @@ def marks(setup: Mapping) -> tuple[str, ...]:
 
 
 def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> list[str]:
-    """Return the files that hold the embeddings of the given sets.
-
-    Parameters
-    ----------
-    set_names : sequence of str
-        `BASELINE` or perturbation sets.
-    """
+    """Return the files that hold the embeddings of the given sets, `BASELINE` or perturbation sets."""
     return [
         f"{folder}/embeddings/{name}/batch-{batch.index}.npz"
         for name in set_names

@@ -35,36 +35,16 @@ from biaslab.origins.removals import Removals
 
 @dataclass(frozen=True)
 class WeatRows:
-    """The rows of X that belong to the m words of a bias test, and the weighting in them.
+    """The rows of X that belong to the m words of a bias test, and the weighting f (below Eq. 1) in them."""
 
-    Attributes
-    ----------
-    words : numpy.ndarray
-        (m,) int64, ascending word ids.
-    starts : numpy.ndarray
-        (m + 1,) int64, where each row begins; positions in the arrays below are called places.
-    columns : numpy.ndarray
-        (nnz,) int32, context words, ascending in each row.
-    counts : numpy.ndarray
-        (nnz,) int64, X_ij in units of 1 / `unit`.
-    unit : int
-        See :class:`biaslab.embeddings.cooccurrence.Cooccurrence`.
-    x_max, alpha : float
-        Of the weighting f (below Eq. 1).
-    n_words : int
-        V.
-    window : int
-        Tokens on either side that count as context.
-    """
-
-    words: np.ndarray
-    starts: np.ndarray
-    columns: np.ndarray
-    counts: np.ndarray
+    words: np.ndarray  # (m,) int64, ascending word ids
+    starts: np.ndarray  # (m + 1,) int64, where each row begins; positions in the next two are called places
+    columns: np.ndarray  # (nnz,) int32, context words, ascending in each row
+    counts: np.ndarray  # (nnz,) int64, X_ij in units of 1 / unit
     unit: int
     x_max: float
     alpha: float
-    n_words: int
+    n_words: int  # V
     window: int
 
     @property
@@ -85,22 +65,12 @@ class WeatRows:
 
 @dataclass(frozen=True)
 class DifferentialBias:
-    """Estimates of B(w) - B(w~) (Eq. 5).
+    """Estimates of B(w) - B(w~) (Eq. 5)."""
 
-    Attributes
-    ----------
-    values : numpy.ndarray
-        (n_units, 3) float64, a column for each of ``ESTIMATORS``.
-    fallbacks : numpy.ndarray
-        (n_units,) int64, how many words have no positive definite Hessian at X~, so that ``newton`` took the
-        step of Eq. 8 for them.
-    baseline : float
-        B(w).
-    """
-
-    values: np.ndarray
-    fallbacks: np.ndarray
-    baseline: float
+    values: np.ndarray  # (n_units, 3) float64, a column for each of `ESTIMATORS`
+    fallbacks: np.ndarray  # (n_units,) int64, words without a positive definite Hessian at X~, whose `newton`
+    # is the step of Eq. 8
+    baseline: float  # B(w)
 
 
 def weat_rows(x: Cooccurrence, words: np.ndarray, x_max: float, alpha: float) -> WeatRows:
@@ -113,17 +83,7 @@ def weat_rows(x: Cooccurrence, words: np.ndarray, x_max: float, alpha: float) ->
 
 
 def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarray) -> Removals:
-    """List what every single document contributes to the rows of a bias test.
-
-    Parameters
-    ----------
-    rows : WeatRows
-        Rows of the X that was counted from this corpus.
-    tokens : numpy.ndarray
-        (n,) int32, word ids.
-    offsets : numpy.ndarray
-        (n_documents + 1,) int64.
-    """
+    """List what every document of the corpus that X was counted from contributes to the rows of a test."""
     slot_of = np.full(rows.n_words, -1, np.int32)
     slot_of[rows.words] = np.arange(len(rows.words))
     weights = np.zeros(rows.window + 1, np.int64)
@@ -156,13 +116,7 @@ def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarra
 
 
 def removals_of_sets(rows: WeatRows, documents: Removals, sets: Sequence[np.ndarray]) -> Removals:
-    """Add up the contributions of the documents of each set, so that a set is removed as a whole.
-
-    Parameters
-    ----------
-    sets : sequence of numpy.ndarray
-        The document numbers of each set, int64.
-    """
+    """Add up the contributions of the documents of each set (int64), so that a set is removed as a whole."""
     unit_starts, slots, entry_starts, places, counts = [0], [], [np.zeros(1, np.int64)], [], []
     n_entries = 0
     for members in sets:
@@ -203,28 +157,12 @@ def differential_bias(
 ) -> DifferentialBias:
     """Estimate the differential bias of every unit (Algorithm 1) from one trained embedding.
 
-    With `maps`, that of the mapped word vectors: B(T w) - B(T w~), T being the same before and after.
-
-    Parameters
-    ----------
-    rows : WeatRows
-        Rows of ``weat_words(weat)``.
-    embedding : dict
-        ``W``, ``U`` (V, D) and ``b``, ``c`` (V,): the parameters of Eq. 1, any float dtype.
-    damping : float
-        Added to the diagonal of every Hessian; 0 is the paper's.
-    words : sequence of str, optional
-        The vocabulary, to name a word in an error.
-    threads : int
-        Threads to use; the result does not depend on it.
-    maps : TrainingMaps, optional
-        Affine maps of the word vectors, such as those of debiasing.
-
-    Returns
-    -------
-    DifferentialBias
-        All NaN when B is the effect size and undefined, because all targets are equally near to both
-        attribute sets.
+    `embedding` holds ``W``, ``U`` (V, D) and ``b``, ``c`` (V,), the parameters of Eq. 1, of any float
+    dtype; `damping` is added to the diagonal of every Hessian, 0 being the paper's; `words` is the
+    vocabulary, to name a word in an error. The result does not depend on `threads`. With `maps` it is
+    that of the mapped word vectors: B(T w) - B(T w~), T being the same before and after. All values are
+    NaN when B is the effect size and undefined, because all targets are equally near to both attribute
+    sets.
     """
     set_threads(threads)
     model = _local_model(rows, weat, embedding, damping, words, maps)
@@ -247,14 +185,7 @@ def step_lengths(
     words: Sequence[str] | None = None,
     threads: int = 1,
 ) -> np.ndarray:
-    """Return how far the removal of every unit moves the words of a test by Equation 8.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n_units, 2) float64, as of `biaslab.origins.moved_words.step_lengths`; arguments as in
-        `differential_bias`.
-    """
+    """Return how far the removal of every unit moves the words of a test, as `moved_words.step_lengths`."""
     set_threads(threads)
     model = _local_model(rows, weat, embedding, damping, words)
     return moved_words.step_lengths(removals, _loss(rows, model), model.H)
@@ -343,14 +274,6 @@ def _bias_gradient(rows, model):
 
 
 def summarise(estimates: Iterable[DifferentialBias]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Stack the estimates of several embeddings.
-
-    Returns
-    -------
-    values : numpy.ndarray
-        (n_embeddings, n_units, 3) float64.
-    mean, sd : numpy.ndarray
-        (n_units, 3) float64 over the embeddings, sd with divisor n - 1.
-    """
+    """Stack the values of several embeddings; return them, their mean and their sd (divisor n - 1)."""
     values = np.stack([e.values for e in estimates])
     return values, values.mean(axis=0), values.std(axis=0, ddof=1)

@@ -39,44 +39,22 @@ _SCORE += ["gain", "gain_ci_low", "gain_ci_high"]
 
 
 class Prediction(NamedTuple):
-    """What one attribution says of every subset.
-
-    Attributes
-    ----------
-    estimator, form : str
-        What made it: a sum over documents (`SUM`), or a prediction for the removal as a whole (`SET`).
-    changes : numpy.ndarray
-        (n_baselines, n_subsets) float64, changes of the effect size; one row where no baseline is needed.
-    """
+    """What one attribution says of every subset."""
 
     estimator: str
-    form: str
-    changes: np.ndarray
+    form: str  # `SUM` or `SET`
+    changes: np.ndarray  # (n_baselines, n_subsets), of the effect size; one row where no baseline is needed
 
 
 class Observation(NamedTuple):
-    """What was measured without each subset.
-
-    Attributes
-    ----------
-    names : list of str
-        The subsets.
-    effect_sizes : numpy.ndarray
-        (n_subsets, n_retrainings) float64.
-    """
+    """What was measured without each subset."""
 
     names: list[str]
-    effect_sizes: np.ndarray
+    effect_sizes: np.ndarray  # (n_subsets, n_retrainings) float64
 
 
 def mask(sets: pd.DataFrame, names: Sequence[str], n_documents: int) -> np.ndarray:
-    """Return what each subset lacks, (n_subsets, n_documents) bool.
-
-    Parameters
-    ----------
-    sets : pandas.DataFrame
-        What :func:`biaslab.origins.subsets.draw_subsets` returned.
-    """
+    """Return what each subset (`biaslab.origins.subsets`) lacks, (n_subsets, n_documents) bool."""
     lacks = np.zeros((len(names), n_documents), bool)
     for row, documents in enumerate(members(sets, names).values()):
         lacks[row, documents] = True
@@ -100,20 +78,11 @@ def predictions(
     of_sets: pd.DataFrame,
     ppmi_of_sets: pd.DataFrame,
 ) -> Iterator[Prediction]:
-    """Yield what every attribution says of the subsets.
+    """Yield what every attribution says of the subsets, whose documents `mask` returned as `lacks`.
 
-    Parameters
-    ----------
-    lacks, names
-        What :func:`mask` returned, and the subsets.
-    differential_bias, ppmi : pandas.DataFrame
-        Of every document: ``<estimator>_seed<s>``; ``ppmi``.
-    of_sets, ppmi_of_sets : pandas.DataFrame
-        Of every subset as a whole: ``set``, ``estimator``, ``seed``, ``predicted``; ``set``, ``effect_size``.
-
-    Notes
-    -----
-    Where PPMI is undefined without a document or a subset, no change is predicted.
+    The tables are those of one test: ``differential_bias/TEST.parquet`` and ``ppmi/TEST.parquet``, and of
+    every subset as a whole ``lds/predictions.tsv`` and ``lds/ppmi.tsv``. Where PPMI is undefined without
+    a document or a subset, no change is predicted.
     """
     removed = lacks.astype(np.float64).T
     for estimator in ESTIMATORS:
@@ -136,29 +105,11 @@ def random_changes(lacks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def score(
     made: Sequence[Prediction], random: np.ndarray, observation: Observation, seed: int, weat: str, size: int
 ) -> pd.DataFrame:
-    """Score attributions of a test on the subsets that lack equally many documents.
+    """Score attributions of a test on the subsets that lack `size` documents: ``lds/scores.tsv``.
 
-    Parameters
-    ----------
-    made : sequence of Prediction
-        That of `ESTIMATORS`' first, summed, among them: `gain` compares with it.
-    random : numpy.ndarray
-        What :func:`random_changes` returned.
-    observation : Observation
-        Of the same subsets, in the same order.
-    seed : int
-        Seed of the run; the bootstrap draws subsets, the same for all attributions.
-    weat, size : str, int
-        The test, and the documents that the subsets lack.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row an attribution and number of baselines that it is averaged over (0: it needs none): ``lds``, the
-        mean over ``n_ways`` to choose them, with its 95% bootstrap interval over subsets; ``gain``, by how
-        much it exceeds that of influence summed over all baselines, likewise. Before them ``reliability`` of
-        the observed means and the ``ceiling`` that it sets (see :func:`reliability`). The last row,
-        ``random``, has no bootstrap but the mean and the central 95% of random attributions.
+    `made` holds that of `ESTIMATORS`' first, summed, with which ``gain`` compares; `random` is what
+    `random_changes` returned. The bootstrap draws subsets, the same for all attributions. The last row,
+    ``random``, has no bootstrap but the mean and the central 95% of random attributions.
     """
     n = len(observation.names)
     drawn = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
@@ -187,17 +138,9 @@ def score(
 def reliability(effect_sizes: np.ndarray) -> tuple[float, float]:
     """Return how much of the spread of the observed means is of the subsets, and what it lets a score reach.
 
-    Parameters
-    ----------
-    effect_sizes : numpy.ndarray
-        (n_subsets, n_retrainings) float64.
-
-    Returns
-    -------
-    reliability, ceiling : float
-        The intraclass correlation of the means, (MSB - MSW) / MSB (Shrout and Fleiss 1979, ICC(1, k)), at
-        least 0; and its root, the correlation that the true means have with the observed ones. NaN for fewer
-        than two subsets or retrainings.
+    The intraclass correlation of the means of `effect_sizes` (n_subsets, n_retrainings), (MSB - MSW) /
+    MSB (Shrout and Fleiss 1979, ICC(1, k)), at least 0; and its root, the correlation that the true means
+    have with the observed ones. NaN for fewer than two subsets or retrainings.
     """
     n, k = effect_sizes.shape
     if n < 2 or k < 2:
@@ -211,23 +154,7 @@ def reliability(effect_sizes: np.ndarray) -> tuple[float, float]:
 def subset_table(
     made: Sequence[Prediction], observation: Observation, sets: pd.DataFrame, digests: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Lay out the subsets, with what all baselines predict on average and what was observed.
-
-    Parameters
-    ----------
-    made, observation
-        As for :func:`score`.
-    sets : pandas.DataFrame
-        Columns set, size, replicate, a row a subset or more.
-    digests : mapping of str to str
-        SHA-256 of the documents that each subset lacks.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a subset and attribution: set, size, replicate, documents_sha256, estimator, form, ``change``
-        (predicted), observed_mean, observed_sd, n_retrainings.
-    """
+    """Lay out the subsets, predicted by all baselines on average, and observed: ``lds/removals.tsv``."""
     described = sets.drop_duplicates("set").set_index("set").loc[observation.names, ["size", "replicate"]]
     described = described.assign(documents_sha256=pd.Series(digests)).reset_index()
     n_retrainings = observation.effect_sizes.shape[1]
@@ -276,23 +203,10 @@ def score_subsets(
     weat: str,
     seed: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Score all attributions of one test, for each number of documents that subsets lack.
+    """Return ``lds/removals.tsv`` and ``lds/scores.tsv`` of one test.
 
-    Parameters
-    ----------
-    sets : pandas.DataFrame
-        What :func:`biaslab.origins.subsets.draw_subsets` returned.
-    retrained : pandas.DataFrame
-        What :func:`biaslab.origins.subsets.retrain` returned, of this test.
-    differential_bias, ppmi, of_sets, ppmi_of_sets
-        As for :func:`predictions`, of this test.
-    weat, seed : str, int
-        The test, and the seed of the run.
-
-    Returns
-    -------
-    subsets, scores : pandas.DataFrame
-        Those of :func:`subset_table`, with the test first, and of :func:`score`, below each other.
+    `sets` is ``lds/subsets.parquet``, `retrained` and the other tables (as for `predictions`) are of the
+    test.
     """
     digests = dict(zip(retrained["set"], retrained["documents_sha256"], strict=True))
     tables, scores = [], []

@@ -21,23 +21,10 @@ _UNITS_AT_A_TIME = 256  # bounds the memory that their steps take
 def by_effect_size(
     removals: Removals, loss: tuple, words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the differential bias of every unit by the effect size, compiled.
+    """Return differential bias (n_units, 3) and fallbacks (n_units,) of every unit, compiled.
 
-    Parameters
-    ----------
-    loss : tuple
-        What `biaslab.origins._kernels.unit_steps` takes after them.
-    words : numpy.ndarray
-        (m,) int64, the words of the test.
-    vectors : numpy.ndarray
-        (V, D), what the bias is measured in.
-
-    Returns
-    -------
-    values : numpy.ndarray
-        (n_units, 3) float64.
-    fallbacks : numpy.ndarray
-        (n_units,) int64.
+    `loss` is what `biaslab.origins._kernels.unit_steps` takes after the removals, `words` (m,) the ids of
+    the words of the test, `vectors` (V, D) what the bias is measured in.
     """
     values, fallbacks = _room(removals)
     W = vectors[words].astype(np.float64)
@@ -72,19 +59,10 @@ def by_measure(
 
 
 def step_lengths(removals: Removals, loss: tuple, hessians: np.ndarray) -> np.ndarray:
-    """Return how long the step of Equation 8 is that the removal of every unit makes.
+    """Return how long the step of Equation 8 is that the removal of every unit makes, (n_units, 2) float64.
 
-    Parameters
-    ----------
-    removals, loss
-        As for `by_effect_size`.
-    hessians : numpy.ndarray
-        (m, D, D) float64, of the words of the test.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n_units, 2) float64: the Euclidean length over all words that move, and the root of step^T H step.
+    The Euclidean length over all words that move, and the root of step^T H step, with the `hessians` (m,
+    D, D) of the words of the test.
     """
     squares = np.zeros((len(removals), 2))
     units = np.repeat(np.arange(len(removals)), np.diff(removals.unit_starts))
@@ -100,28 +78,14 @@ def step_lengths(removals: Removals, loss: tuple, hessians: np.ndarray) -> np.nd
 
 
 class Steps(NamedTuple):
-    """How far words move when each of some consecutive units is removed.
+    """How far words move when each of some consecutive units is removed."""
 
-    Attributes
-    ----------
-    begin : int
-        The first unit.
-    first_row : int
-        The first of their touched rows.
-    influence, newton : numpy.ndarray
-        (touched rows, D) float64, the steps by either estimator.
-    scores : numpy.ndarray
-        (n_units,) float64, the estimates by `gradient`.
-    fallbacks : numpy.ndarray
-        (n_units,) int64.
-    """
-
-    begin: int
-    first_row: int
-    influence: np.ndarray
+    begin: int  # the first unit
+    first_row: int  # the first of their touched rows
+    influence: np.ndarray  # (touched rows, D) float64, the steps
     newton: np.ndarray
-    scores: np.ndarray
-    fallbacks: np.ndarray
+    scores: np.ndarray  # (n_units,) float64, the estimates by `gradient`
+    fallbacks: np.ndarray  # (n_units,) int64
 
 
 def steps_of_units(removals: Removals, loss: tuple, dimension: int) -> Iterator[Steps]:

@@ -17,20 +17,11 @@ def select_sets(
     random_sets: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Select the documents that raise a bias most, those that lower it most, and random ones.
+    """Select the documents that raise or lower a bias most, and random ones: ``perturbation_sets.parquet``.
 
-    Parameters
-    ----------
-    differential_bias : mapping of str to numpy.ndarray
-        For each bias test the (n_documents,) float64 mean estimates of B(w) - B(w~) (Eq. 5).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns set, weat (empty for random sets), kind, size, replicate, document; one row a document of a
-        set. ``decrease`` sets hold the documents that raise the bias, those with the largest differential
-        bias; ``increase`` sets those that lower it: their removal does what the name says.
-        Of equal documents the first in the corpus goes first.
+    By the mean estimates of B(w) - B(w~) (Eq. 5) of each test. ``decrease`` sets hold the documents that
+    raise the bias, those with the largest differential bias; ``increase`` sets those that lower it: their
+    removal does what the name says. Of equal documents the first in the corpus goes first.
     """
     counts = {len(values) for values in differential_bias.values()}
     if len(counts) != 1:
@@ -61,19 +52,8 @@ def select_sets(
 def select_targeted(ranking: str, weat: str, values: np.ndarray, sizes: Sequence[int]) -> pd.DataFrame:
     """Select the documents at both ends of an order: those that lower a bias, and those that raise it.
 
-    Parameters
-    ----------
-    ranking : str
-        What the order is called, for `biaslab.origins.sets.targeted_set`: the test, or that by PPMI.
-    values : numpy.ndarray
-        (n_documents,) float64, what ranks the documents; NaN comes last in either direction.
-    sizes : sequence of int
-        Documents in the sets; none give a table without rows.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As of :func:`select_sets`.
+    `ranking` is what the order is called, for `biaslab.origins.sets.targeted_set`: the test, or that by
+    PPMI. NaN comes last in either direction. No `sizes` give a table without rows.
     """
     frames = [_frame("", weat, "", 0, 0, [])]
     for kind, scores in ((INCREASE, values), (DECREASE, -values)):
@@ -96,15 +76,7 @@ def _frame(name, weat, kind, size, replicate, documents):
 
 
 def members(sets: pd.DataFrame, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
-    """Return the document numbers of each set, in the order of the table.
-
-    Parameters
-    ----------
-    sets : pandas.DataFrame
-        What :func:`select_sets` returned.
-    names : iterable of str, optional
-        The sets wanted; all by default.
-    """
+    """Return the document numbers of each set, or of those with some names, in the order of the table."""
     groups = {str(name): group.to_numpy() for name, group in sets.groupby("set", sort=False)["document"]}
     wanted = list(groups if names is None else names)
     for name in wanted:

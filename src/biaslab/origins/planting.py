@@ -32,23 +32,11 @@ KINDS = RAISE, LOWER, CONTROL = ("raise", "lower", "control")
 
 @dataclass(frozen=True)
 class PlantedCorpus:
-    """A corpus with planted documents at its end.
+    """A corpus with planted documents at its end."""
 
-    Attributes
-    ----------
-    tokens, offsets : numpy.ndarray
-        (n,) int32, ids in the new vocabulary, and (n_documents + 1,) int64.
-    documents : pandas.DataFrame
-        ``document``, ``id``, ``title``, and of the planted ones ``kind`` (of `KINDS`), ``weat`` (the test),
-        ``source`` (the document copied), ``pairs`` (of words of the test) and ``dose``; of the others these
-        are "", "", -1, 0 and the same dose.
-    vocabulary : Vocabulary
-        The same words, sorted by how often they occur now.
-    """
-
-    tokens: np.ndarray
-    offsets: np.ndarray
-    documents: pd.DataFrame
+    tokens: np.ndarray  # (n,) int32, ids in the new vocabulary
+    offsets: np.ndarray  # (n_documents + 1,) int64
+    documents: pd.DataFrame  # as ``planted/DOSE/documents.parquet``; of the rest: source -1, pairs 0
     vocabulary: Vocabulary
 
 
@@ -62,18 +50,10 @@ def plant(
     dose: float,
     seed: int,
 ) -> PlantedCorpus:
-    """Plant documents of every test in a corpus.
+    """Plant `count` documents of each of `KINDS` for every test in a corpus.
 
-    Parameters
-    ----------
-    tokens, offsets : numpy.ndarray
-        The corpus, (n,) int32 and (n_documents + 1,) int64.
-    count : int
-        Documents of each of `KINDS` for every test.
-    dose : float
-        Share of a document's tokens that give way, from 0 (a plain copy) to 1.
-    seed : int
-        Seed of the run. Other doses have the same documents, and a larger one keeps the pairs of a smaller.
+    `dose` is the share of a document's tokens that give way, from 0 (a plain copy) to 1. Other doses have
+    the same documents, and a larger one keeps the pairs of a smaller.
     """
     n_documents = len(offsets) - 1
     if count > n_documents:
@@ -111,13 +91,7 @@ def n_pairs(n_tokens: int, dose: float) -> int:
 def plant_pairs(
     text: np.ndarray, test: WeatIndices, dose: float, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """Return the three copies of a document, by their kind.
-
-    Parameters
-    ----------
-    text : numpy.ndarray
-        (n,) int32, word ids.
-    """
+    """Return the three copies of a document, (n,) word ids, by their kind."""
     room = len(text) // 2
     first = 2 * rng.permutation(room) + rng.integers(1 + len(text) % 2)
     is_s = rng.random(room) < 0.5

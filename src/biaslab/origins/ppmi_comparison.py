@@ -31,15 +31,7 @@ def random_word_sets(
 ) -> list[WeatIndices]:
     """Draw tests S, T, A, B whose words are all different, from the words with enough contexts.
 
-    Parameters
-    ----------
-    least_contexts : int
-        Different words that a word must co-occur with to be drawn.
-
-    Returns
-    -------
-    list of WeatIndices
-        Each drawn from a stream of its own, so that fewer tests are the first of more.
+    Each is drawn from a stream of its own, so that fewer tests are the first of more.
     """
     eligible = np.flatnonzero(np.diff(x.indptr) >= least_contexts)
     if len(eligible) < sum(sizes):
@@ -59,14 +51,7 @@ def random_word_sets(
 def compare_word_sets(
     batches: Sequence[str | os.PathLike], x: Cooccurrence, tests: Sequence[WeatIndices], words: Sequence[str]
 ) -> pd.DataFrame:
-    """Measure random tests in every baseline embedding and in the PPMI representation.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns word_set (its number), ppmi, glove_mean, glove_sd (over the baselines), and S, T, A, B (their
-        words, separated by commas).
-    """
+    """Measure random tests in every baseline embedding and in PPMI: ``ppmi/word_sets.tsv``."""
     check_vocabulary(x, len(words))
     sums = row_sums(x)
     ppmi = [ppmi_effect_size(x, sums, test) for test in tests]
@@ -87,20 +72,10 @@ def effect_sizes(
 
 
 def correlate_word_sets(word_sets: pd.DataFrame, representation: str, seed: int) -> pd.DataFrame:
-    """Fit GloVe's effect sizes of random tests to those in another representation.
+    """Fit GloVe's effect sizes of random tests to those in another representation, ``ppmi`` or ``word2vec``.
 
-    Parameters
-    ----------
-    word_sets : pandas.DataFrame
-        Columns glove_mean and, of the other representation, its name or its name with ``_mean``: what
-        :func:`compare_word_sets` or :func:`biaslab.origins.transfer.compare_word2vec` returned.
-    representation : {"ppmi", "word2vec"}
-        The other one, which also selects the random numbers of the bootstrap over the tests.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row: n_sets, and the fit of glove_mean (:func:`biaslab.origins.evaluation.fit_columns`).
+    One row: n_sets and `fit_columns`. The name also selects the random numbers of the bootstrap over the
+    tests.
     """
     x = word_sets[representation if representation in word_sets else f"{representation}_mean"]
     fit = fit_columns(x, word_sets["glove_mean"], stream(seed, "bootstrap", representation))

@@ -19,13 +19,7 @@ from biaslab.origins._ppmi_kernels import effect_sizes_without
 
 
 def ppmi_effect_size(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:
-    """Return the WEAT effect size (Equation 4) in the PPMI representation.
-
-    Parameters
-    ----------
-    sums : numpy.ndarray
-        (V,) int64, what :func:`biaslab.embeddings.ppmi.row_sums` returns.
-    """
+    """Return the WEAT effect size (Equation 4) in the PPMI representation; `sums` are the row sums of X."""
     words = weat_words(weat)
     rows = ppmi_rows(x, words, sums)
     filled = np.unique(rows.indices)  # other columns add nothing to a cosine
@@ -45,20 +39,8 @@ def differential_bias(
 ) -> np.ndarray:
     """Return B - B~ (Equation 5) in the PPMI representation for the removal of every single document.
 
-    Parameters
-    ----------
-    tokens : numpy.ndarray
-        (n,) int32, word ids.
-    offsets : numpy.ndarray
-        (n_documents + 1,) int64.
-    threads : int
-        Threads to use; the result does not depend on it.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n_documents,) float64. NaN where the effect size without the document is undefined: a word of the
-        test then has a zero row.
+    NaN where the effect size without the document is undefined: a word of the test then has a zero row.
+    The result does not depend on `threads`.
     """
     words, sums = weat_words(weat), row_sums(x)
     ppmi_effect_size(x, sums, weat)  # refuses words with a zero row
@@ -87,13 +69,7 @@ def differential_bias(
 
 
 def document_table(values: np.ndarray, documents: pd.DataFrame) -> pd.DataFrame:
-    """Lay out the differential bias of every document by PPMI.
-
-    Parameters
-    ----------
-    values : numpy.ndarray
-        (n_documents,) float64, what :func:`differential_bias` returned.
-    """
+    """Lay out the differential bias of every document by PPMI: ``ppmi/TEST.parquet``."""
     if len(documents) != len(values):
         raise InputError(
             f"{len(documents)} documents listed, {len(values)} in the corpus; read the corpus again"

@@ -13,18 +13,7 @@ from biaslab.origins.sets import by_ppmi
 def select_ppmi_sets(ppmi: np.ndarray, weat: str, sizes: Sequence[int]) -> pd.DataFrame:
     """Select the documents whose removal changes the bias in the PPMI representation most.
 
-    Parameters
-    ----------
-    ppmi : numpy.ndarray
-        (n_documents,) float64, exact differential bias by PPMI; NaN where it is not defined.
-    sizes : sequence of int
-        Documents in the sets; none give a table without rows.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As of :func:`biaslab.origins.perturbation.select_sets`, the sets called
-        ``ppmi-<weat>-<kind>-<size>``. A document without a differential bias is in none.
+    A document without a differential bias (NaN) is in none. No `sizes` give a table without rows.
     """
     n_ranked = int(np.isfinite(ppmi).sum())
     if sizes and max(sizes) > n_ranked:

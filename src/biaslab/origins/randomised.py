@@ -41,13 +41,8 @@ def randomise(
 ) -> Iterator[GloveEmbedding]:
     """Yield embeddings that know nothing.
 
-    Parameters
-    ----------
-    kind : str
-        One of `KINDS`.
-    count : int
-        How many. `untrained` number i starts baseline i, which need not have been trained; `shuffled` takes
-        the baselines in turn.
+    `untrained` number i starts baseline i, which need not have been trained; `shuffled` takes the
+    baselines in turn.
     """
     if kind not in KINDS:
         raise InputError(f"--kind {kind}: choose {UNTRAINED} or {SHUFFLED}")
@@ -66,21 +61,8 @@ def compare_rankings(
 ) -> pd.DataFrame:
     """Compare the documents' estimates by other embeddings with those by the trained ones.
 
-    Parameters
-    ----------
-    trained : pandas.DataFrame
-        ``<estimator>_seed<s>`` of every document, and ``n_S`` to ``n_B``.
-    randomised : mapping of str to pandas.DataFrame
-        The same from embeddings that know nothing, by their kind.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a kind of embeddings (the trained first) and estimator: ``n_embeddings``; ``n_documents``, those
-        that hold a word of the test, which alone count; ``spearman``, the mean over the embeddings of the
-        rank correlation of each one's estimates with the mean of the trained ones (of a trained one with the
-        mean of the others), with Student's 95% interval; ``absolute``, that of the absolute estimates;
-        ``spearman_of_means``, that of the mean over the embeddings, NaN for the trained.
+    The columns of ``randomised/comparison.tsv`` up to ``spearman_of_means`` (NaN for the trained), of one
+    test; `trained` and `randomised`, by their kind, are tables as ``differential_bias/TEST.parquet``.
     """
     holds = trained[TEST_WORD_COUNTS].sum(axis=1).to_numpy() > 0
     rows = []
@@ -109,22 +91,10 @@ def compare_fits(
 ) -> pd.DataFrame:
     """Fit what was observed without each set to what embeddings predict, the trained ones and others.
 
-    Parameters
-    ----------
-    baseline, observed : pandas.DataFrame
-        As for :func:`biaslab.origins.evaluation.compare_sets`.
-    predictions : mapping of str to pandas.DataFrame
-        Predicted effect sizes, by the kind of embeddings.
-    seed : int
-        Seed of the run; the bootstrap draws sets, the same for all kinds.
-
-    Returns
-    -------
-    pandas.DataFrame
-        What :func:`biaslab.origins.evaluation.correlate` returns of each, with their kind in ``embeddings``;
-        and of single embeddings, over the same sets, the mean ``r`` of predicted and observed with Student's
-        95% interval, and the mean ``r2_single`` of its square: few sets, of which the smaller are parts of
-        the larger, fit well by chance, and with either sign.
+    The columns of ``randomised/comparison.tsv`` from ``n_sets`` on; `predictions` holds tables as
+    ``predictions.tsv`` by the kind of embeddings. The bootstrap draws sets, the same for all kinds.
+    Single embeddings are correlated as well: few sets, of which the smaller are parts of the larger, fit
+    well by chance, and with either sign.
     """
     parts = []
     for kind, table in predictions.items():

@@ -42,11 +42,7 @@ def attributions(
 ) -> dict[str, np.ndarray]:
     """Return what every attribution says of every document, (n_documents,) float64.
 
-    Parameters
-    ----------
-    differential_bias, ppmi, relative : pandas.DataFrame
-        ``<estimator>_mean``, and ``n_S`` to ``n_B``; ``ppmi``, NaN where it is not defined, which counts as
-        no change; ``<length>_mean``.
+    The tables are those of one test. Where PPMI is not defined it counts as no change.
     """
     values = {name: differential_bias[f"{name}_mean"].to_numpy(np.float64) for name in ESTIMATORS}
     values |= {f"relative ({name})": relative[f"{name}_mean"].to_numpy(np.float64) for name in RELATIVE}
@@ -57,22 +53,10 @@ def attributions(
 def recall_table(
     documents: pd.DataFrame, weat: str, values: Mapping[str, np.ndarray], seed: int
 ) -> pd.DataFrame:
-    """Count the planted documents at the head of every order.
+    """Count the planted documents at the head of every order: ``planted/recall.tsv`` of one test and dose.
 
-    Parameters
-    ----------
-    documents : pandas.DataFrame
-        What :func:`biaslab.origins.planting.plant` made: ``kind``, ``weat``, ``dose``.
-    values : mapping of str to numpy.ndarray
-        What :func:`attributions` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row an order (`ORDERS`), attribution and number ``k`` of documents at its head: ``n_documents`` in
-        the corpus, ``n_planted`` that are looked for, ``found``, ``controls`` and ``opposite`` (planted with
-        the opposite aim) among the k; ``recall``, the share that is found, with Clopper and Pearson's 95%
-        interval; ``chance``, that of a random order, with its central 95% (hypergeometric).
+    `documents` is the table that `biaslab.origins.planting.plant` made. Recall has Clopper and Pearson's
+    95% interval, the chance of a random order is hypergeometric.
     """
     own = np.where(documents["weat"] == weat, documents["kind"], "")
     dose, n = float(documents["dose"].iloc[0]), len(documents)
@@ -95,20 +79,9 @@ def recall_table(
 
 
 def pair_table(documents: pd.DataFrame, weat: str, values: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Count the copies that raise or lower the bias and are told from the control of the same document.
+    """Count the copies that are told from the control of the same document: ``planted/pairs.tsv``.
 
-    Parameters
-    ----------
-    documents, weat, values
-        As for :func:`recall_table`, and ``source``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a ``kind`` and attribution: ``n_sources``; ``n_differ``, those whose two copies get different
-        values; ``n_right`` of them, where the copy that raises the bias has more than the control, or that
-        which lowers it less; ``right``, their share of ``n_differ``, with Clopper and Pearson's 95% interval.
-        An attribution that counts words alone has 1/2, or no copies that differ.
+    An attribution that counts words alone has 1/2, or no copies that differ.
     """
     own = documents[documents["weat"] == weat]
     places = {kind: part.set_index("source")["document"] for kind, part in own.groupby("kind")}

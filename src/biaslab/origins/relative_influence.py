@@ -38,21 +38,10 @@ _COLUMNS += ["overlap"]
 
 
 def relative_table(differential_bias: pd.DataFrame, lengths: Sequence[np.ndarray]) -> pd.DataFrame:
-    """Divide the influence of every document by the lengths of its steps.
+    """Divide influence by the lengths of the documents' steps: ``relative_influence/TEST.parquet``.
 
-    Parameters
-    ----------
-    differential_bias : pandas.DataFrame
-        ``document``, ``id``, ``title`` and ``influence_seed<s>``.
-    lengths : sequence of numpy.ndarray
-        For each of the same baselines (n_documents, 2) float64, `theta` and `l`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``document``, ``id``, ``title``; for each of `RELATIVE` ``<name>_mean`` and ``<name>_sd`` over the
-        baselines (divisor n - 1) and ``<name>_seed<s>``, 0 where nothing moves; ``step_mean``, the mean
-        Euclidean length.
+    `lengths` (n_documents, 2) are `theta` and `l` of each of the baselines of `differential_bias`; 0
+    where nothing moves.
     """
     influence = seed_values(differential_bias, _INFLUENCE)
     if influence.shape != (len(lengths), len(lengths[0])):
@@ -74,24 +63,8 @@ def compare_orders(
 ) -> pd.DataFrame:
     """Compare the documents that relative influence puts first with those that influence does.
 
-    Parameters
-    ----------
-    differential_bias : pandas.DataFrame
-        ``influence_mean``, ``influence_seed<s>``, and ``n_S`` to ``n_B``.
-    relative : pandas.DataFrame
-        What :func:`relative_table` returned.
-    documents : pandas.DataFrame
-        ``n_tokens``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Of documents that hold a word of the test, a row an ``order`` (``influence``, ``theta``, ``l``),
-        ``tail`` (raises: the highest, lowers: the lowest values) and ``top``, the documents at it; the
-        first row is of all, with no order. ``spearman``, the rank correlation with influence, mean over the
-        baselines with Student's 95% interval; means over the documents of their ``tokens`` and
-        ``test_words``, with such intervals; ``overlap``, the share of the documents that influence has there,
-        too.
+    As ``relative_influence/comparison.tsv``, of documents that hold a word of the test; the first row is
+    of all of them, with no order.
     """
     counts = differential_bias[TEST_WORD_COUNTS].sum(axis=1).to_numpy()
     held = np.flatnonzero(counts > 0)

@@ -16,24 +16,11 @@ MAX_DRAWS = 100
 
 
 def stability(differential_bias: pd.DataFrame, weat: str, seed: int) -> pd.DataFrame:
-    """Compare the documents' differential bias (estimator influence) over some seeds with that over others.
+    """Compare the documents' influence over some seeds with that over others: ``seed_stability.tsv``.
 
-    The mean over k seeds is compared with the mean over all seeds left out, for every k from 1 to n - 1, and
-    with the mean over k of them, for every k up to n / 2. Documents without a word of the test, all of whose
-    estimates are 0, do not count.
-
-    Parameters
-    ----------
-    differential_bias : pandas.DataFrame
-        ``influence_seed0`` to ``influence_seed{n-1}``, a row a document.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``weat``; ``n_seeds`` k and ``n_reference``, the seeds of the two means; ``n_draws``, ways to choose
-        them; ``measure``: ``spearman``, or ``overlap``, the share of the ``top`` documents at the ``tail``
-        (raises: most positive, lowers: most negative) that both means have; its ``mean`` and ``sd``
-        (divisor n - 1) over the draws.
+    The mean over k seeds is compared with the mean over all seeds left out, for every k from 1 to n - 1,
+    and with the mean over k of them, for every k up to n / 2. Documents without a word of the test, all
+    of whose estimates are 0, do not count.
     """
     columns = [c for c in differential_bias.columns if c.startswith("influence_seed")]
     values = differential_bias[columns].to_numpy(np.float64)
@@ -57,12 +44,7 @@ def stability(differential_bias: pd.DataFrame, weat: str, seed: int) -> pd.DataF
 
 
 def draw_seeds(n: int, k: int, m: int, rng: np.random.Generator) -> list[tuple[list[int], list[int]]]:
-    """Choose k and m of n seeds, none twice: every way where there are at most `MAX_DRAWS`, else random ways.
-
-    Returns
-    -------
-    list of (list of int, list of int)
-    """
+    """Choose k and m of n seeds, none twice: in every way, or in `MAX_DRAWS` random ones of more."""
     if math.comb(n, k) * math.comb(n - k, m) <= MAX_DRAWS:
         return [
             (list(a), list(b))

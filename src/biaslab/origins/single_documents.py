@@ -27,18 +27,9 @@ _OBSERVED = ["observed", "observed_ci_low", "observed_ci_high", "observed_sd", "
 def select_documents(
     differential_bias: np.ndarray, weat: str, tails: int, random: int, seed: int
 ) -> pd.DataFrame:
-    """Select the documents of both ends of the ranking, and random ones of the rest.
+    """Select the documents of both ends of the ranking, and random ones: ``single_documents/sets.parquet``.
 
-    Parameters
-    ----------
-    differential_bias : numpy.ndarray
-        (n_documents,) float64, mean estimates of B(w) - B(w~) (Eq. 5).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns of :func:`biaslab.origins.perturbation.select_sets`, a row a document: the sets
-        ``single-<weat>-<kind>-<replicate>``, where the replicate counts from the end of the ranking.
+    The replicate of a set counts from the end of the ranking.
     """
     n = len(differential_bias)
     if 2 * tails + random > n:
@@ -70,22 +61,8 @@ def compare_documents(
 ) -> pd.DataFrame:
     """Set each document's estimates beside what its removal did to the very same embeddings.
 
-    Parameters
-    ----------
-    sets : pandas.DataFrame
-        What :func:`select_documents` returned.
-    baseline, observed : pandas.DataFrame
-        Columns weat, seed, effect_size, of the observed ones also set. Embeddings with one seed are a pair.
-    differential_bias : pandas.DataFrame
-        Columns document, id, title, and ``<estimator>_seed<s>`` for each estimator and seed.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a document: weat, set, kind, rank, document, id, title, n_trainings; ``observed``, the mean over
-        the pairs of the effect size with the document minus that without it, its 95% interval (Student's t)
-        and standard deviation over the pairs; ``unpaired_sd``, that of a difference of independent trainings
-        (the root of the sum of both variances); and each estimate, the mean over the same embeddings.
+    As ``single_documents/documents.tsv``. Embeddings of `baseline` and `observed` with one seed are a
+    pair; ``unpaired_sd`` is the root of the sum of both variances.
     """
     before = baseline.set_index(["weat", "seed"])["effect_size"]
     rows = []
@@ -108,20 +85,9 @@ def compare_documents(
 
 
 def correlate_documents(documents: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Correlate the observed differential bias with each estimate, over the documents.
+    """Correlate the observed differential bias with each estimate: ``single_documents/correlation.tsv``.
 
-    Parameters
-    ----------
-    documents : pandas.DataFrame
-        What :func:`compare_documents` returned: columns weat, observed, observed_sd, unpaired_sd, and one of
-        each estimator.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row an estimator: weat, estimator, n_documents; Pearson's r with its 95% interval (Fisher's z, for
-        four documents or more); the fit of the observed on the estimate (`fit_columns`); ``variance_ratio``,
-        the mean variance of an unpaired difference over that of a paired one.
+    Pearson's r has Fisher's interval, for four documents or more.
     """
     rows = []
     for weat, part in documents.groupby("weat", sort=False):

@@ -24,18 +24,9 @@ _COLUMNS = ["set", "weat", "seed", "effect_size", "n_unseen_words", "documents_s
 
 
 def draw_subsets(n_documents: int, shares: Sequence[float], subsets: int, seed: int) -> pd.DataFrame:
-    """Draw the documents that each subset of the corpus lacks.
+    """Draw the documents that each subset of the corpus lacks: ``lds/subsets.parquet``.
 
-    Parameters
-    ----------
-    shares : sequence of float
-        Shares of the documents to leave out, between 0 and 1; `subsets` for each.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As of :func:`biaslab.origins.perturbation.select_sets`, a row a document that is left out, of the sets
-        ``subset-<size>-<replicate>``.
+    `shares` of the documents to leave out, between 0 and 1; `subsets` for each.
     """
     sizes = [round(share * n_documents) for share in shares]
     for share, size in zip(shares, sizes, strict=True):
@@ -69,25 +60,8 @@ def retrain(
 ) -> pd.DataFrame:
     """Train embeddings without each of some sets of documents, and keep what bias they have.
 
-    Parameters
-    ----------
-    x, tokens, offsets
-        The counts and the whole corpus, as for `biaslab.embeddings.retraining.without_documents`.
-    sets : mapping of str to numpy.ndarray
-        The documents of each set, (k,) int64.
-    trainings : int
-        Embeddings for each set, each with its own random stream.
-    checkpoint_stem, checkpoint_seconds
-        As for `biaslab.embeddings.retraining.train_replicates`.
-    threads : int
-        Threads to use; the result does not depend on it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a set, training and test: ``set``, ``weat``, ``seed`` (the training), ``effect_size``;
-        ``n_unseen_words``, words of the test without any context left, whose vectors are as they were drawn;
-        the SHA-256 of the document numbers (int64) and of the word vectors (float32), little-endian.
+    As ``lds/retrained/batch-B.tsv``. Each of the `trainings` has its own random stream, the result does
+    not depend on `threads`; other arguments as for `biaslab.embeddings.retraining`.
     """
     rows = []
     for name, documents in sets.items():

@@ -35,22 +35,10 @@ def measure_ppmi_sets(
     weats: Sequence[WeatIndices],
     threads: int = 1,
 ) -> pd.DataFrame:
-    """Measure bias tests in the PPMI representation of the corpus without each perturbation set, exactly.
+    """Measure bias tests in PPMI of the corpus without each set of documents, exactly: ``ppmi/sets.tsv``.
 
-    Parameters
-    ----------
-    tokens, offsets : (n,) int32, (n_documents + 1,) int64
-        The whole corpus.
-    sets : pandas.DataFrame
-        Columns set and document, a row for each document of each set.
-    threads : int
-        Threads to use; the result does not depend on it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns set (`BASELINE` first, then in the order of `sets`), weat, effect_size; NaN where a word of
-        the test loses its whole row with the set.
+    `BASELINE` is the first set. NaN where a word of the test loses its whole row with the set. The result
+    does not depend on `threads`.
     """
     rows = [(BASELINE, weat.name, ppmi_effect_size(x, row_sums(x), weat)) for weat in weats]
     groups = tqdm(members(sets).items(), desc="PPMI", unit="set", disable=None)
@@ -64,20 +52,9 @@ def measure_ppmi_sets(
 def compare_word2vec(
     batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: pd.DataFrame
 ) -> pd.DataFrame:
-    """Measure the random tests that were measured in GloVe in every word2vec embedding (Figure 9, right).
+    """Measure random tests in every word2vec embedding (Figure 9, right): ``word2vec/word_sets.tsv``.
 
-    Parameters
-    ----------
-    batches : sequence of path-like
-        Batch files of the word2vec embeddings of the whole corpus.
-    word_sets : pandas.DataFrame
-        Columns word_set, glove_mean, glove_sd, and the words S, T, A, B, separated by commas; as
-        :func:`biaslab.origins.ppmi_comparison.compare_word_sets` returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns word_set, word2vec_mean, word2vec_sd (over the embeddings), glove_mean, glove_sd.
+    `batches` are those of the whole corpus, `word_sets` is ``ppmi/word_sets.tsv``, measured in GloVe.
     """
     tests = [_random_test(row, vocabulary.ids) for row in word_sets.to_dict("records")]
     values = effect_sizes(batches, len(vocabulary), tests)
@@ -88,22 +65,10 @@ def compare_word2vec(
 
 
 def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.DataFrame:
-    """Summarise the bias in every representation after the removal of each set (Figure 4).
+    """Summarise the bias in every representation after each removal (Figure 4): ``transfer/changes.tsv``.
 
-    Parameters
-    ----------
-    samples : mapping of str to pandas.DataFrame
-        For each of `REPRESENTATIONS` the columns set (`BASELINE` among them), weat and effect_size, a row an
-        embedding.
-    sets : pandas.DataFrame
-        Columns set, weat (empty for random sets), kind, size, replicate.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns weat, set, kind, size, replicate, representation, effect_size_mean, effect_size_sd (ddof 1),
-        n_embeddings, baseline_mean, baseline_sd, change (of the means). Targeted sets have their own test
-        alone, random sets all.
+    `samples` holds for each of `REPRESENTATIONS` the columns set (`BASELINE` among them), weat and
+    effect_size, a row an embedding. Targeted sets have their own test alone, random sets all.
     """
     listed = sets[["set", "weat", "kind", "size", "replicate"]].drop_duplicates("set")
     parts = []
@@ -125,21 +90,10 @@ def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.D
 
 
 def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Compare the changes in every representation with those in GloVe, over the targeted sets of each test.
+    """Compare the changes in every representation with those in GloVe: ``transfer/responses.tsv``.
 
-    Parameters
-    ----------
-    table, seed : pandas.DataFrame, int
-        What :func:`set_changes` returned, and the seed of the run, for the bootstrap over sets.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns weat, representation, n_sets, baseline_mean, baseline_sd, spearman (rank correlation of the
-        changes with those in GloVe), n_same_sign (sets whose changes have the same sign), response,
-        response_ci_low, response_ci_high. The response r minimises the sum of (c - r g)² over the changes c
-        in the representation and g in GloVe: 1 when it responds as GloVe does; the interval is the 95
-        percent bootstrap interval over the sets.
+    Over the targeted sets of each test, which the bootstrap draws. The response r minimises the sum of (c
+    - r g)² over the changes c in the representation and g in GloVe: 1 when it responds as GloVe does.
     """
     targeted = table[table["kind"] != RANDOM]
     tests = targeted["weat"].unique()

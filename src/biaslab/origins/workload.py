@@ -25,13 +25,7 @@ def settings(config: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:
-    """Return what a job is counted by.
-
-    Parameters
-    ----------
-    parts : tuple of str
-        Those of the path of its benchmark file after the rule.
-    """
+    """Return what a job is counted by, from the path of its benchmark file after the rule."""
     if not parts:
         return ONCE
     if parts[0] in grid.doses(setup):

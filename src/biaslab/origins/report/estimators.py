@@ -66,21 +66,8 @@ def compare_estimators(setups: Sequence[Setup]) -> Table:
 def predict_by_ppmi(perturbations: pd.DataFrame, sets: pd.DataFrame, ppmi: pd.DataFrame) -> pd.DataFrame:
     """Predict the bias after the removal of every set from the PPMI representation, document by document.
 
-    Parameters
-    ----------
-    perturbations : pandas.DataFrame
-        ``set``, ``kind``, ``estimator``, ``observed_mean``, ``baseline_mean``; a row a set and estimator, of
-        one test.
-    sets : pandas.DataFrame
-        ``set``, ``document``; a row a document of a set.
-    ppmi : pandas.DataFrame
-        ``document``, ``ppmi``: the differential bias of every document by PPMI.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a set, with the columns of `perturbations` and the estimator ``ppmi``: ``predicted_mean`` is the
-        baseline's mean minus the sum over the documents, NaN where that of a document is undefined.
+    A row a set, with the columns of `perturbations` (one test): the baseline's mean minus the sum of the
+    documents' differential biases, NaN where that of a document is undefined.
     """
     bias_of = ppmi.set_index("document")["ppmi"]
     sums = (
@@ -91,21 +78,11 @@ def predict_by_ppmi(perturbations: pd.DataFrame, sets: pd.DataFrame, ppmi: pd.Da
 
 
 def agreement(perturbations: pd.DataFrame) -> pd.DataFrame:
-    """Measure how predictions for the targeted sets of one test agree with what was observed.
+    """Measure how predictions for the targeted sets of one test agree with what was observed, by estimator.
 
-    Parameters
-    ----------
-    perturbations : pandas.DataFrame
-        ``kind``, ``estimator``, ``predicted_mean``, ``observed_mean``, ``baseline_mean``; a row a set and
-        estimator. Sets without a prediction are left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row an estimator, in the order of their first rows: ``estimator``; ``n_sets``; ``r2`` and ``slope``
-        of observed on predicted mean, and ``spearman``, their rank correlation (NaN for fewer than two sets,
-        or when one of them is constant); ``n_same_sign``, sets whose predicted and observed change from the
-        baseline have the same sign; ``mean_absolute_error`` of the predicted mean.
+    Sets without a prediction are left out. ``r2``, ``slope`` and ``spearman`` are NaN for fewer than two
+    sets, or when one of them is constant; ``n_same_sign`` counts sets whose predicted and observed change
+    from the baseline have the same sign.
     """
     rows = []
     targeted = perturbations[perturbations["kind"] != RANDOM].dropna(subset="predicted_mean")

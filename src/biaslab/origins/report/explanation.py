@@ -25,17 +25,7 @@ from biaslab.run.area import Unit
 
 @dataclass(frozen=True)
 class Document:
-    """A document of a corpus.
-
-    Attributes
-    ----------
-    number : int
-        Its number in the corpus.
-    id, title : str
-        As the source has them.
-    tokens : list of str
-        Its words that are in the vocabulary.
-    """
+    """A document of a corpus: its number there, and its words that are in the vocabulary."""
 
     number: int
     id: str
@@ -79,26 +69,12 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What one document contributes to one bias.
+    """What one document contributes to one bias."""
 
-    Attributes
-    ----------
-    scores : pandas.DataFrame
-        A row an estimator: ``estimator``; ``mean`` and ``sd`` of its differential bias; ``rank`` from the
-        largest of all documents; ``n_documents``.
-    words : pandas.DataFrame
-        ``set``, ``word``, ``count`` of the test's words that it has.
-    pairs : pandas.DataFrame
-        ``word``, ``context``, ``x``, ``contribution`` and ``contribution_sd`` of its co-occurrences, the
-        strongest first.
-    by_token : numpy.ndarray
-        (n_tokens,) float64, each co-occurrence's contribution split between its tokens.
-    """
-
-    scores: pd.DataFrame
-    words: pd.DataFrame
-    pairs: pd.DataFrame
-    by_token: np.ndarray
+    scores: pd.DataFrame  # what `scores` returned
+    words: pd.DataFrame  # set, word, count of the test's words that it has
+    pairs: pd.DataFrame  # word, context, x, contribution, contribution_sd; the strongest first
+    by_token: np.ndarray  # (n_tokens,) float64, each co-occurrence's contribution split between its tokens
 
 
 def explain(corpus: Corpus, document: Document, word_sets: WordSets) -> Explanation:
@@ -144,15 +120,9 @@ def words_of_test(tokens: list[str], sets: Mapping[str, list[str]]) -> pd.DataFr
 
 
 def open_setup(name: str, results: Path, config: Path) -> Setup:
-    """Open the results of a setup, with the tests that it measures and their words.
+    """Open the results of a setup, with the tests that it measures and their words, which `config` names.
 
-    Parameters
-    ----------
-    results : path
-        The folder of all results. Files that the working directory lacks are looked for beside it.
-    config : path
-        The configuration of the run. Read here: ``setups.NAME.bias.weats`` and, for the files of words,
-        ``weats``.
+    Files that the working directory lacks are looked for beside the folder of all `results`.
     """
     weats = _look_up(config, "setups", name, "bias", "weats")
     home = results.absolute().parent

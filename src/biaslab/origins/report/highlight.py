@@ -22,24 +22,12 @@ N_PAIRS = 20
 
 
 class Token(NamedTuple):
-    """A token, ready to be shown.
-
-    Attributes
-    ----------
-    text : str
-        The word.
-    level : str
-        Class of its colour: ``up1`` to ``up5``, ``down1`` to ``down5``, or empty.
-    contribution : str
-        Its number.
-    sets : str
-        The sets of the test it belongs to.
-    """
+    """A token, ready to be shown."""
 
     text: str
-    level: str
+    level: str  # class of its colour: up1 to up5, down1 to down5, or empty
     contribution: str
-    sets: str
+    sets: str  # of the test that it belongs to
 
 
 def write_page(
@@ -50,10 +38,8 @@ def write_page(
 ) -> None:
     """Write the page of a document; the same results give the same bytes.
 
-    Parameters
-    ----------
-    parts : sequence of (WordSets, float, Explanation)
-        For each test its words, the mean effect size of the baselines, and what the document contributes.
+    `parts` are for each test its words, the mean effect size of the baselines, and what the document
+    contributes.
     """
     sections = [
         {

@@ -83,22 +83,10 @@ def metadata_columns(documents: pd.DataFrame) -> list[str]:
 def aggregate_by_metadata(differential_bias: pd.DataFrame, documents: pd.DataFrame) -> pd.DataFrame:
     """Sum the differential bias of the documents that share a metadata value.
 
-    The differential biases of single documents nearly add up to that of their set (the paper's Appendix C),
-    so a sum reads as what the group contributes to the bias. The interval is Student's at 95%, over the
-    baseline embeddings: it tells how far the sum depends on the seed of the training.
-
-    Parameters
-    ----------
-    differential_bias : pandas.DataFrame
-        ``document`` and ``influence_seed0..``, in effect-size units, a row a document.
-    documents : pandas.DataFrame
-        ``document`` and any of `METADATA_COLUMNS`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``column, value, n_documents, sum, sum_ci_low, sum_ci_high, mean, mean_ci_low, mean_ci_high``, in the
-        order of the columns and then by sum, largest first. No row when there is no metadata.
+    The differential biases of single documents nearly add up to that of their set (the paper's Appendix
+    C), so a sum reads as what the group contributes to the bias. The interval is Student's at 95%, over
+    the baseline embeddings: it tells how far the sum depends on the seed of the training. Columns in the
+    order of the documents', groups by sum, largest first.
     """
     seeds = [c for c in differential_bias.columns if c.startswith("influence_seed")]
     columns = metadata_columns(documents)  # no others: a corpus may have keys that are named as ours

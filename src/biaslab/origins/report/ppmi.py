@@ -24,11 +24,7 @@ _N_MARKED = 30  # documents at each end of the ranking by influence that the fig
 
 
 def document_rankings(setups: Sequence[Setup]) -> Table:
-    """Compare the ranking of the documents by PPMI with the one by influence, for every setup and test.
-
-    Effect sizes, rank correlation over all documents, and how many documents the sets share that either
-    ranking would remove.
-    """
+    """Compare the ranking of the documents by PPMI with the one by influence, for every setup and test."""
     data = pd.DataFrame([_ranking(setup, weat) for setup, weat in pairs(setups)])
     shown = {
         "Setup": "{setup}",

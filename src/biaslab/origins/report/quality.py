@@ -45,17 +45,8 @@ def word2vec_analogies(setup: Setup) -> Table:
 def compare_analogies(analogies: pd.DataFrame) -> pd.DataFrame:
     """Compare the analogies that retrained embeddings solve with those of the baselines, set by set.
 
-    Parameters
-    ----------
-    analogies : pandas.DataFrame
-        Columns set and accuracy (TOP-1, a share), a row an embedding; the set ``baseline`` among them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns set, n_embeddings, accuracy_mean, accuracy_sd (ddof 1), accuracy_change (difference of the
-        means, set minus baseline), welch_t, welch_p (two-sided; missing for the baseline, and where samples
-        are too small or constant). The baseline first, the sets in the order of the table.
+    From columns set and accuracy (TOP-1, a share), the set ``baseline`` among them, which comes first.
+    Welch's test is missing for the baseline, and where samples are too small or constant.
     """
     samples = {name: part["accuracy"].to_numpy() for name, part in analogies.groupby("set", sort=False)}
     baseline = samples.pop(BASELINE)

@@ -29,10 +29,7 @@ FIT_SHOWN = {
 
 @dataclass(frozen=True)
 class Setup(Results):
-    """The results of one setup.
-
-    Its unit's `tests` are the association tests that it measures, its `files` the word sets of each.
-    """
+    """The results of one setup: its unit's `tests` are its association tests, `files` the words of each."""
 
     @property
     def weats(self) -> tuple[str, ...]:
@@ -99,13 +96,7 @@ def pairs(setups: Sequence[Setup]) -> list[tuple[Setup, str]]:
 
 
 def rows_of_tests(setups: Sequence[Setup], name: str, *columns: str) -> pd.DataFrame:
-    """Return what ``<name>.tsv`` of every setup says of each of its association tests.
-
-    Parameters
-    ----------
-    *columns : str
-        The columns to return, after ``setup`` and ``weat``.
-    """
+    """Return `columns` of ``<name>.tsv`` of every setup and test, after ``setup`` and ``weat``."""
     parts = []
     for setup, weat in pairs(setups):
         part = setup.of_weat(name, weat, *columns)[["weat", *columns]]
@@ -117,12 +108,7 @@ def rows_of_tests(setups: Sequence[Setup], name: str, *columns: str) -> pd.DataF
 def percent_scale(baseline_mean: float) -> tuple[float, str]:
     """Return the factor that turns a difference of effect sizes into the unit to show, and that unit.
 
-    Returns
-    -------
-    factor : float
-        ``100 / |baseline_mean|``, or 1 when the baseline is too near to zero for percentages.
-    unit : str
-        ``"% of baseline mean"`` or ``"effect size"``.
+    Percent of the baseline mean, or effect sizes when that is too near to zero for percentages.
     """
     if abs(baseline_mean) < SMALL_BASELINE:
         return 1.0, "effect size"

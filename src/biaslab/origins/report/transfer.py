@@ -80,21 +80,9 @@ def draw_transfer(setup: Setup, weat: str, stem: Path) -> None:
 
 
 def place(data: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
-    """Return the sets in the order of Figure 3 with their place x, and the place of each kind and size.
+    """Return the sets in the order of Figure 3 with their place ``x``, and the place of each kind and size.
 
     Sets of one kind and size share a place; their representations, and in these their replicates, adjoin.
-
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        ``kind``, ``size``, ``replicate``, ``representation``; a row a set and representation.
-
-    Returns
-    -------
-    data : pandas.DataFrame
-        The same in order, with a column ``x``.
-    places : pandas.Series
-        int64 from 0 on, by kind and size.
     """
     numbers = data["representation"].map({name: i for i, name in enumerate(LABELS)})
     order = set_order(data).assign(representation=numbers)
