@@ -169,7 +169,8 @@ def predict_flips(
         sets += [_rows(weat, ranking.name, m, ranked[:size]) for size, m in sizes.items()]
     sets += _random_sets(sets, len(made[0].values), weat, seed)
     table = pd.concat(paths, ignore_index=True)[["weat", "estimator", "form", "size", "predicted"]]
-    return _number_table(numbers), table, pd.concat([_rows(weat, "", 0.0, []), *sets], ignore_index=True)
+    found = pd.DataFrame(numbers, columns=_NUMBERS).astype({"n_documents": "Int64", "turns_back": "Int64"})
+    return found, table, pd.concat([_rows(weat, "", 0.0, []), *sets], ignore_index=True)
 
 
 def _number(own_bias: float, path: pd.DataFrame, bias: float) -> list:
@@ -183,11 +184,6 @@ def _number(own_bias: float, path: pd.DataFrame, bias: float) -> list:
         return [None, None, farthest, _NO_PREFIX]
     back = path.loc[(path["size"] > flip) & (path["predicted"] * bias > 0), "size"]
     return [flip, int(back.min()) if len(back) else None, farthest, ""]
-
-
-def _number_table(rows: list[list]) -> pd.DataFrame:
-    table = pd.DataFrame(rows, columns=_NUMBERS)
-    return table.astype({"n_documents": "Int64", "turns_back": "Int64"})
 
 
 def _sizes(number: int | None, multiples: Sequence[float], most: int) -> dict[int, float]:

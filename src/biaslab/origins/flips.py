@@ -39,9 +39,7 @@ _BRACKETS += ["n_sets", "above", "up_to", "baseline_mean", "baseline_ci_low", "b
 
 def verdict(low: float, high: float, bias: float) -> str:
     """Say whether the sign of `bias` flipped, from the interval of the mean without the documents."""
-    if math.isnan(low):
-        return UNDECIDED
-    if low * high <= 0:
+    if math.isnan(low) or low * high <= 0:
         return UNDECIDED
     return NOT_FLIPPED if low * bias > 0 else FLIPPED
 

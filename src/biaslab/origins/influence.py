@@ -30,7 +30,7 @@ from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import weighting
 from biaslab.embeddings.word_maps import TrainingMaps
 from biaslab.origins import _kernels, moved_words
-from biaslab.origins.removals import Removals
+from biaslab.origins.removals import Removals, distance_weights, rows_of, slots_of
 
 
 @dataclass(frozen=True)
@@ -75,19 +75,13 @@ class DifferentialBias:
 
 def weat_rows(x: Cooccurrence, words: np.ndarray, x_max: float, alpha: float) -> WeatRows:
     """Take the rows of `words` (ascending ids) out of X."""
-    starts = np.concatenate([[0], np.cumsum(x.indptr[words + 1] - x.indptr[words])]).astype(np.int64)
-    pieces = [slice(x.indptr[i], x.indptr[i + 1]) for i in words]
-    columns = np.concatenate([x.indices[p] for p in pieces])
-    counts = np.concatenate([x.counts[p] for p in pieces])
-    return WeatRows(words, starts, columns, counts, x.unit, x_max, alpha, x.n_words, x.window)
+    return WeatRows(words, *rows_of(x, words), x.unit, x_max, alpha, x.n_words, x.window)
 
 
 def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarray) -> Removals:
     """List what every document of the corpus that X was counted from contributes to the rows of a test."""
-    slot_of = np.full(rows.n_words, -1, np.int32)
-    slot_of[rows.words] = np.arange(len(rows.words))
-    weights = np.zeros(rows.window + 1, np.int64)
-    weights[1:] = rows.unit // np.arange(1, rows.window + 1)
+    slot_of = slots_of(rows.words, rows.n_words)
+    weights = distance_weights(rows.window, rows.unit)
     n_occurrences = int((slot_of >= 0)[tokens].sum())
     room = 2 * rows.window * n_occurrences
     unit_starts = np.empty(len(offsets), np.int64)

@@ -13,7 +13,7 @@ from biaslab.bias.measures.registry import measure_bias
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.origins import _kernels
 from biaslab.origins.grid import ESTIMATORS
-from biaslab.origins.removals import Removals
+from biaslab.origins.removals import Removals, places_in_test
 
 _UNITS_AT_A_TIME = 256  # bounds the memory that their steps take
 
@@ -29,10 +29,7 @@ def by_effect_size(
     values, fallbacks = _room(removals)
     W = vectors[words].astype(np.float64)
     unit_vectors = W / np.linalg.norm(W, axis=1, keepdims=True)
-    targets = np.searchsorted(words, np.concatenate([weat.S, weat.T]))
-    attribute_weights = np.zeros(len(words))
-    for ids, sign in ((weat.A, 1), (weat.B, -1)):
-        attribute_weights[np.searchsorted(words, ids)] += sign / len(ids)
+    targets, attribute_weights = places_in_test(words, weat)
     direction = attribute_weights @ unit_vectors
     words_of_test = (W, unit_vectors, direction, targets, len(weat.S), attribute_weights)
     _kernels.differential_bias(*removals.parts, *loss, *words_of_test, values, fallbacks)

@@ -45,7 +45,7 @@ def select_sets(
         for replicate in range(random_sets):
             rng = stream(seed, "random set", size, replicate)
             chosen = rng.choice(n_documents, size, replace=False)
-            frames.append(_frame(random_set(size, replicate), "", RANDOM, size, replicate, chosen))
+            frames.append(frame(random_set(size, replicate), "", RANDOM, size, replicate, chosen))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -55,14 +55,17 @@ def select_targeted(ranking: str, weat: str, values: np.ndarray, sizes: Sequence
     `ranking` is what the order is called, for `biaslab.origins.sets.targeted_set`: the test, or that by
     PPMI. NaN comes last in either direction. No `sizes` give a table without rows.
     """
-    frames = [_frame("", weat, "", 0, 0, [])]
+    frames = [frame("", weat, "", 0, 0, [])]
     for kind, scores in ((INCREASE, values), (DECREASE, -values)):
         order = np.argsort(scores, kind="stable")
-        frames += [_frame(targeted_set(ranking, kind, n), weat, kind, n, 0, order[:n]) for n in sizes]
+        frames += [frame(targeted_set(ranking, kind, n), weat, kind, n, 0, order[:n]) for n in sizes]
     return pd.concat(frames, ignore_index=True)
 
 
-def _frame(name, weat, kind, size, replicate, documents):
+def frame(
+    name: str, weat: str, kind: str, size: int, replicate: int, documents: Sequence[int]
+) -> pd.DataFrame:
+    """Return the rows of one set, as of ``perturbation_sets.parquet``; no document gives none."""
     return pd.DataFrame(
         {
             "set": name,

@@ -16,6 +16,7 @@ from biaslab.core.jit import set_threads
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import ppmi_rows, row_sums
 from biaslab.origins._ppmi_kernels import effect_sizes_without
+from biaslab.origins.removals import distance_weights, places_in_test, rows_of, slots_of
 
 
 def ppmi_effect_size(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:
@@ -45,17 +46,9 @@ def differential_bias(
     words, sums = weat_words(weat), row_sums(x)
     ppmi_effect_size(x, sums, weat)  # refuses words with a zero row
     _check_corpus(x, tokens, offsets, sums)
-    starts = np.concatenate([[0], np.cumsum(x.indptr[words + 1] - x.indptr[words])])
-    pieces = [slice(x.indptr[i], x.indptr[i + 1]) for i in words]
-    columns = np.concatenate([x.indices[p] for p in pieces])
-    counts = np.concatenate([x.counts[p] for p in pieces])
-    slot_of = np.full(x.n_words, -1, np.int32)
-    slot_of[words] = np.arange(len(words))
-    attribute_weights = np.zeros(len(words))
-    attribute_weights[slot_of[weat.A]] += 1 / len(weat.A)
-    attribute_weights[slot_of[weat.B]] -= 1 / len(weat.B)
-    targets = slot_of[np.concatenate([weat.S, weat.T])].astype(np.int64)
-    weights = _distance_weights(x)
+    starts, columns, counts = rows_of(x, words)
+    targets, attribute_weights = places_in_test(words, weat)
+    weights, slot_of = distance_weights(x.window, x.unit), slots_of(words, x.n_words)
     arguments = (
         weights, np.cumsum(weights), slot_of, words, starts, columns, counts, np.log(counts), sums,
         np.log(np.maximum(sums, 1)), int(sums.sum()), targets, len(weat.S), attribute_weights,
@@ -83,16 +76,9 @@ def check_vocabulary(x: Cooccurrence, n_words: int) -> None:
         raise InputError(f"X has {x.n_words} words and the vocabulary {n_words}; make both from one corpus")
 
 
-def _distance_weights(x: Cooccurrence) -> np.ndarray:
-    """Return what a pair counts by its distance, (window + 1,) int64, in units of 1 / `x.unit`."""
-    weights = np.zeros(x.window + 1, np.int64)
-    weights[1:] = x.unit // np.arange(1, x.window + 1)
-    return weights
-
-
 def _check_corpus(x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, sums: np.ndarray) -> None:
     """Raise InputError unless every row of X sums up to what the corpus holds of its word."""
-    reach = np.cumsum(_distance_weights(x))
+    reach = np.cumsum(distance_weights(x.window, x.unit))
     lengths = np.diff(offsets)
     before = np.arange(len(tokens)) - np.repeat(offsets[:-1], lengths)
     after = np.repeat(lengths, lengths) - 1 - before

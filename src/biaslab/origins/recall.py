@@ -5,7 +5,7 @@ Estimates are of B(w) - B(w~) (Equation 5): of a document that raises the bias t
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -66,8 +66,9 @@ def recall_table(
         sought, opposite = np.isin(own, kinds), np.isin(own, list({RAISE, LOWER} - set(kinds)))
         n_planted = int(sought.sum())
         for name, value in values.items():
-            order = np.lexsort([ties, _falling(value, aim)])
-            for k in _heads(n_planted, n):
+            falling = {RAISE: -value, LOWER: value, EITHER: -np.abs(value)}[aim]
+            order = np.lexsort([ties, falling])
+            for k in sorted({k for k in (round(m * n_planted) for m in MULTIPLES) if 0 < k <= n}):
                 head = order[:k]
                 found = int(sought[head].sum())
                 row = [weat, dose, aim, name, k, n, n_planted, found]
@@ -112,13 +113,3 @@ def check(documents: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> None:
         if not np.array_equal(table["document"], documents["document"]):
             raise InputError(f"{name}: it has {len(table)} documents, the planted corpus {len(documents)}, or"
                              " in another order; estimate them again")  # fmt: skip
-
-
-def _falling(value: np.ndarray, aim: str) -> np.ndarray:
-    """Return what puts the documents in order when it rises."""
-    return {RAISE: -value, LOWER: value, EITHER: -np.abs(value)}[aim]
-
-
-def _heads(n_planted: int, n_documents: int) -> Iterator[int]:
-    """Yield the numbers k, rising."""
-    yield from sorted({k for k in (round(m * n_planted) for m in MULTIPLES) if 0 < k <= n_documents})

@@ -18,6 +18,7 @@ from biaslab.core.rng import stream
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.retraining import discard_checkpoints, train_replicates, without_documents
+from biaslab.origins.perturbation import frame
 from biaslab.origins.sets import RANDOM, subset
 
 _COLUMNS = ["set", "weat", "seed", "effect_size", "n_unseen_words", "documents_sha256", "embedding_sha256"]
@@ -35,14 +36,12 @@ def draw_subsets(n_documents: int, shares: Sequence[float], subsets: int, seed: 
                 f"lds.shares: {share} of {n_documents} documents are {size}; choose shares that leave out"
                 " some documents but not all, and different numbers of them"
             )
-    rows = []
+    frames = [frame("", "", RANDOM, 0, 0, [])]
     for size in sizes:
         for replicate in range(subsets):
             chosen = stream(seed, "subset", size, replicate).choice(n_documents, size, replace=False)
-            rows += [(subset(size, replicate), size, replicate, document) for document in np.sort(chosen)]
-    table = pd.DataFrame(rows, columns=["set", "size", "replicate", "document"])
-    table = table.assign(weat="", kind=RANDOM)[["set", "weat", "kind", "size", "replicate", "document"]]
-    return table.astype({"size": np.int64, "replicate": np.int64, "document": np.int64})
+            frames.append(frame(subset(size, replicate), "", RANDOM, size, replicate, chosen))
+    return pd.concat(frames, ignore_index=True)
 
 
 def retrain(
