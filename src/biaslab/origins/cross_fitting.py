@@ -28,8 +28,8 @@ Predict = Callable[[list[np.ndarray]], np.ndarray]
 """What makes of the documents of each set the changes of the bias, (n_baselines, n_sets) float64."""
 
 _OBSERVED = ["observed", "observed_ci_low", "observed_ci_high"]
-_COLUMNS = ["weat", "set", "kind", "size", "estimator", "form", "n_choosing", "n_ways", "own", "others"]
-_COLUMNS += ["optimism", "optimism_sd", "optimism_ci_low", "optimism_ci_high", *_OBSERVED]
+COLUMNS = ["weat", "set", "kind", "size", "estimator", "form", "n_choosing", "n_ways", "own", "others"]
+COLUMNS += ["optimism", "optimism_sd", "optimism_ci_low", "optimism_ci_high", *_OBSERVED]
 
 
 def seed_values(differential_bias: pd.DataFrame, estimator: str) -> np.ndarray:
@@ -90,7 +90,7 @@ def cross_fit_sets(
     repeats = [len(part) for part in parts]
     table = pd.concat(parts, ignore_index=True)
     table[_OBSERVED] = np.repeat(np.array(outcomes), repeats, axis=0)
-    return table[_COLUMNS]
+    return table[COLUMNS]
 
 
 def _cross_fit(s: tuple, values: np.ndarray, predict: Mapping[str, Predict], seed: int) -> pd.DataFrame:
@@ -105,7 +105,7 @@ def _cross_fit(s: tuple, values: np.ndarray, predict: Mapping[str, Predict], see
             interval = mean_interval(optimism) if k in (1, n - 1) else (math.nan, math.nan)
             row = [s.weat, s.set, s.kind, s.size, s.estimator, form, k, len(ways), own.mean(), others.mean()]
             rows.append([*row, optimism.mean(), optimism.std(ddof=1), *interval])
-    return pd.DataFrame(rows, columns=_COLUMNS[: -len(_OBSERVED)])
+    return pd.DataFrame(rows, columns=COLUMNS[: -len(_OBSERVED)])
 
 
 def choosing_numbers(n: int) -> Sequence[int]:

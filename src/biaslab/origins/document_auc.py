@@ -21,7 +21,7 @@ ALL, WITH_WORDS = "all", "random with words"
 """The documents that are told apart, besides the random ones (`RANDOM`): all, and random ones that hold words
 of the test. The others are the ends of a ranking, which the estimator chose itself."""
 
-_COLUMNS = [
+COLUMNS = [
     "weat",
     "among",
     "estimator",
@@ -74,4 +74,4 @@ def score_documents(documents: pd.DataFrame, ppmi: pd.DataFrame, seed: int) -> p
                 found = area_under_curve(scores[drawn], lowers[drawn])
                 rows.append([*about[:2], name, *about[2:], float(area_under_curve(scores, lowers))])
                 rows[-1] += central_interval(found)
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    return pd.DataFrame(rows, columns=COLUMNS)

@@ -12,7 +12,7 @@ from biaslab.origins.grid import RANKINGS
 FLIPPED, NOT_FLIPPED, UNDECIDED = VERDICTS = ("flipped", "not flipped", "undecided")
 """The interval of the mean is on the other side of 0; is on the side of the whole corpus; holds 0."""
 
-_OUTCOMES = [
+OUTCOMES = [
     "weat",
     "estimator",
     "multiple",
@@ -22,9 +22,9 @@ _OUTCOMES = [
     "predicted_sum",
     "predicted_set",
 ]
-_OUTCOMES += ["n_retrainings", "observed_mean", "observed_ci_low", "observed_ci_high"]
-_OUTCOMES += ["n_flipped", "share_flipped", "share_ci_low", "share_ci_high", "verdict"]
-_BRACKETS = [
+OUTCOMES += ["n_retrainings", "observed_mean", "observed_ci_low", "observed_ci_high"]
+OUTCOMES += ["n_flipped", "share_flipped", "share_ci_low", "share_ci_high", "verdict"]
+BRACKETS = [
     "weat",
     "estimator",
     "bias",
@@ -34,7 +34,7 @@ _BRACKETS = [
     "turns_back",
     "problem",
 ]
-_BRACKETS += ["n_sets", "above", "up_to", "baseline_mean", "baseline_ci_low", "baseline_ci_high"]
+BRACKETS += ["n_sets", "above", "up_to", "baseline_mean", "baseline_ci_low", "baseline_ci_high"]
 
 
 def verdict(low: float, high: float, bias: float) -> str:
@@ -64,7 +64,7 @@ def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, b
         n, flipped, interval = len(after), int((after * bias < 0).sum()), mean_interval(after)
         row += [n, after.mean(), *interval, flipped, flipped / n, *share_interval(flipped, n)]
         rows.append([*row, verdict(*interval, bias)])
-    return pd.DataFrame(rows, columns=_OUTCOMES)
+    return pd.DataFrame(rows, columns=OUTCOMES)
 
 
 def brackets(numbers: pd.DataFrame, found: pd.DataFrame, baseline: pd.Series) -> pd.DataFrame:
@@ -85,7 +85,7 @@ def brackets(numbers: pd.DataFrame, found: pd.DataFrame, baseline: pd.Series) ->
         above, up_to = _bracket(of_ranking)
         rows.append([weat, ranking, *about, len(of_ranking), above, up_to, mean, *interval])
     whole_numbers = ["n_candidates", "predicted_sum", "predicted_set", "turns_back", "above", "up_to"]
-    return pd.DataFrame(rows, columns=_BRACKETS).astype(dict.fromkeys(whole_numbers, "Int64"))
+    return pd.DataFrame(rows, columns=BRACKETS).astype(dict.fromkeys(whole_numbers, "Int64"))
 
 
 def _bracket(found: pd.DataFrame) -> tuple[int, int | None]:

@@ -33,9 +33,9 @@ N_RANDOM = 1000
 """Attributions by random numbers."""
 
 _REFERENCE = (ESTIMATORS[0], SUM)
-_OBSERVED = ["weat", "size", "n_subsets", "n_retrainings", "observed_sd", "reliability", "ceiling"]
-_SCORE = ["estimator", "form", "n_baselines", "n_ways", "lds", "lds_ci_low", "lds_ci_high"]
-_SCORE += ["gain", "gain_ci_low", "gain_ci_high"]
+SCORES = ["weat", "size", "n_subsets", "n_retrainings", "observed_sd", "reliability", "ceiling"]
+SCORES += ["estimator", "form", "n_baselines", "n_ways", "lds", "lds_ci_low", "lds_ci_high"]
+SCORES += ["gain", "gain_ci_low", "gain_ci_high"]
 
 
 class Prediction(NamedTuple):
@@ -132,7 +132,7 @@ def score(
     )
     spread = observed.std(ddof=1) if n > 1 else math.nan
     about = [weat, size, n, observation.effect_sizes.shape[1], spread, *reliability(observation.effect_sizes)]
-    return pd.DataFrame([[*about, *row] for row in rows], columns=[*_OBSERVED, *_SCORE])
+    return pd.DataFrame([[*about, *row] for row in rows], columns=SCORES)
 
 
 def reliability(effect_sizes: np.ndarray) -> tuple[float, float]:

@@ -31,9 +31,9 @@ from biaslab.origins.sets import RANDOM
 KINDS = UNTRAINED, SHUFFLED = RANDOMISED_KINDS
 TRAINED = "trained"
 
-_COLUMNS = ["weat", "embeddings", "estimator", "n_embeddings", "n_documents"]
-_COLUMNS += ["spearman", "spearman_ci_low", "spearman_ci_high"]
-_COLUMNS += ["absolute", "absolute_ci_low", "absolute_ci_high", "spearman_of_means"]
+COLUMNS = ["weat", "embeddings", "estimator", "n_embeddings", "n_documents"]
+COLUMNS += ["spearman", "spearman_ci_low", "spearman_ci_high"]
+COLUMNS += ["absolute", "absolute_ci_low", "absolute_ci_high", "spearman_of_means"]
 
 
 def randomise(
@@ -83,7 +83,7 @@ def compare_rankings(
                 row += [np.mean(found), *mean_interval(found)]
             of_means = np.nan if is_real else rank_correlation(values.mean(axis=0), real.mean(axis=0))
             rows.append([*row, of_means])
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def compare_fits(

@@ -31,10 +31,10 @@ MULTIPLES = (0.5, 1, 2, 5, 10)
 
 _TAILS = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
 _KEYS = ["weat", "dose", "order", "attribution"]
-_RECALL = [*_KEYS, "k", "n_documents", "n_planted", "found", "controls", "opposite"]
-_RECALL += ["recall", "recall_ci_low", "recall_ci_high", "chance", "chance_ci_low", "chance_ci_high"]
-_PAIRS = ["weat", "dose", "kind", "attribution", "n_sources", "n_differ", "n_right"]
-_PAIRS += ["right", "right_ci_low", "right_ci_high"]
+RECALL = [*_KEYS, "k", "n_documents", "n_planted", "found", "controls", "opposite"]
+RECALL += ["recall", "recall_ci_low", "recall_ci_high", "chance", "chance_ci_low", "chance_ci_high"]
+PAIRS = ["weat", "dose", "kind", "attribution", "n_sources", "n_differ", "n_right"]
+PAIRS += ["right", "right_ci_low", "right_ci_high"]
 
 
 def attributions(
@@ -76,7 +76,7 @@ def recall_table(
                 by_chance = scipy.stats.hypergeom(n, n_planted, k).ppf(_TAILS) / n_planted
                 row += [found / n_planted, *share_interval(found, n_planted), k / n, *by_chance]
                 rows.append(row)
-    return pd.DataFrame(rows, columns=_RECALL)
+    return pd.DataFrame(rows, columns=RECALL)
 
 
 def pair_table(documents: pd.DataFrame, weat: str, values: Mapping[str, np.ndarray]) -> pd.DataFrame:
@@ -96,7 +96,7 @@ def pair_table(documents: pd.DataFrame, weat: str, values: Mapping[str, np.ndarr
             share = right / differ if differ else math.nan
             row = [weat, dose, kind, name, len(control), differ, right, share, *share_interval(right, differ)]
             rows.append(row)
-    return pd.DataFrame(rows, columns=_PAIRS)
+    return pd.DataFrame(rows, columns=PAIRS)
 
 
 def planted_tests(documents: pd.DataFrame, where: str) -> list[str]:

@@ -30,11 +30,9 @@ RELATIVE = THETA, L = ("theta", "l")
 """By what length influence is divided."""
 
 _INFLUENCE = ESTIMATORS[0]
-_COLUMNS = ["weat", "order", "tail", "top", "n_documents", "spearman", "spearman_ci_low", "spearman_ci_high"]
-_COLUMNS += [
-    f"{what}{part}" for what in ("tokens", "test_words") for part in ("_mean", "_ci_low", "_ci_high")
-]
-_COLUMNS += ["overlap"]
+COLUMNS = ["weat", "order", "tail", "top", "n_documents", "spearman", "spearman_ci_low", "spearman_ci_high"]
+COLUMNS += [f"{what}{part}" for what in ("tokens", "test_words") for part in ("_mean", "_ci_low", "_ci_high")]
+COLUMNS += ["overlap"]
 
 
 def relative_table(differential_bias: pd.DataFrame, lengths: Sequence[np.ndarray]) -> pd.DataFrame:
@@ -84,7 +82,7 @@ def compare_orders(
                 first = ends.setdefault((tail, top), chosen)
                 overlap = len(np.intersect1d(chosen, first)) / top
                 rows.append([weat, order, tail, top, top, *agreement, *_means(described, chosen), overlap])
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _means(described: dict[str, np.ndarray], chosen: np.ndarray | slice) -> list[float]:

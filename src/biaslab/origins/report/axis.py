@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import BLACK, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
+from biaslab.core.plotting import BLACK, LIGHT_GREY, SINGLE_COLUMN, figure, legend_below, save_with_data
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.axis import word_shifts
 from biaslab.origins.report.panels import KIND_COLOURS
@@ -53,8 +53,7 @@ def draw_axis(setup: Setup, weat: str, stem: Path) -> None:
             ax.label_outer()
         first, second = word_sets.attributes
         axes[-1].set_xlabel(f"Projection on the axis\n← {second}       {first} →", parse_math=False)
-        handles, labels = axes[0].get_legend_handles_labels()
-        fig.legend(handles, labels, loc="outside lower center", ncols=1)
+        legend_below(fig, axes[0], 1)
         fig.suptitle(f"{setup.name}, {weat}", parse_math=False)
         save_with_data(fig, stem, data)
 

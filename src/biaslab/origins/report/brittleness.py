@@ -1,5 +1,6 @@
 """Tables and figure of brittleness: how many documents are predicted to flip a sign, and whether they do."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,21 +8,21 @@ import pandas as pd
 
 from biaslab.core.plotting import (
     BLACK,
-    BLUE,
     DOUBLE_COLUMN,
-    GREEN,
     GREY,
     LIGHT_GREY,
     PURPLE,
-    VERMILLION,
     figure,
+    legend_below,
     save_with_data,
 )
 from biaslab.core.tables import MISSING, Table, text_columns
 from biaslab.origins.cross_fitting import SET, SUM
+from biaslab.origins.flips import BRACKETS, OUTCOMES
 from biaslab.origins.grid import RANKINGS
+from biaslab.origins.report.panels import ESTIMATOR_COLOURS
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import RANDOM
+from biaslab.origins.sets import PPMI, RANDOM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,13 +30,9 @@ if TYPE_CHECKING:
 OBSERVED = "observed"
 """What the figure draws besides the two forms of prediction."""
 
-_BRACKETS = ("estimator", "bias", "n_candidates", "predicted_sum", "predicted_set", "turns_back", "problem")
-_BRACKETS += ("n_sets", "above", "up_to", "baseline_mean", "baseline_ci_low", "baseline_ci_high")
 _PATHS = ("estimator", "form", "size", "predicted")
-_OUTCOMES = ("estimator", "multiple", "size", "predicted_sum", "predicted_set", "n_retrainings")
-_OUTCOMES += ("observed_mean", "observed_ci_low", "observed_ci_high", "n_flipped", "share_flipped", "verdict")
 _ATTRIBUTIONS = tuple(name for name in RANKINGS if name != RANDOM)
-_COLOURS = dict(zip(_ATTRIBUTIONS, (VERMILLION, BLUE, GREEN, PURPLE), strict=True))
+_COLOURS = ESTIMATOR_COLOURS | {PPMI: PURPLE}
 _WHOLE_NUMBERS = dict.fromkeys(
     ("n_candidates", "predicted_sum", "predicted_set", "turns_back", "up_to"), "Int64"
 )
@@ -60,7 +57,7 @@ _NONE = "No ranking predicts that half of the corpus or less flips the sign: not
 
 def number_table(setup: Setup, weat: str) -> Table:
     """List how many documents each ranking predicts to flip the sign, and how many did."""
-    data = setup.of_weat("brittleness/brackets", weat, *_BRACKETS).astype(_WHOLE_NUMBERS)
+    data = setup.of_weat("brittleness/brackets", weat, *BRACKETS).astype(_WHOLE_NUMBERS)
     shown = text_columns(
         data,
         {
@@ -81,7 +78,7 @@ def number_table(setup: Setup, weat: str) -> Table:
 
 def set_table(setup: Setup, weat: str) -> Table:
     """List every set that was left out, as predicted and observed."""
-    data = _of_weat(setup, weat, "outcomes", _OUTCOMES)
+    data = _of_weat(setup, weat, "outcomes", OUTCOMES)
     shown = {
         "Ranking": "{estimator}",
         "Multiple": "{multiple:g}",
@@ -99,7 +96,7 @@ def set_table(setup: Setup, weat: str) -> Table:
 def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
     """Draw the effect size without the first documents of each ranking, predicted and observed."""
     paths = _of_weat(setup, weat, "paths", _PATHS)
-    outcomes = _of_weat(setup, weat, "outcomes", _OUTCOMES)
+    outcomes = _of_weat(setup, weat, "outcomes", OUTCOMES)
     columns = {"observed_mean": "effect_size", "observed_ci_low": "ci_low", "observed_ci_high": "ci_high"}
     observed = outcomes.rename(columns=columns).assign(form=OBSERVED)
     data = pd.concat([paths.rename(columns={"predicted": "effect_size"}), observed], ignore_index=True)
@@ -109,8 +106,7 @@ def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
         for ax, ranking in zip(panels, _ATTRIBUTIONS, strict=True):
             _draw(ax, data, ranking, setup.baseline_mean(weat))
         panels[0].set_ylabel("Effect size")
-        handles, labels = panels[0].get_legend_handles_labels()
-        fig.legend(handles, labels, loc="outside lower center", ncols=5)
+        legend_below(fig, panels[0], 5)
         fig.suptitle(setup.heading(weat), parse_math=False)
         save_with_data(fig, stem, data)
 
@@ -152,7 +148,7 @@ def _bracket(row: tuple) -> str:
     return f"{row.above} < n ≤ {row.up_to}" if row.above else f"≤ {row.up_to}"
 
 
-def _of_weat(setup: Setup, weat: str, name: str, columns: tuple[str, ...]) -> pd.DataFrame:
+def _of_weat(setup: Setup, weat: str, name: str, columns: Sequence[str]) -> pd.DataFrame:
     """Return the rows of a table that belong to a test; there may be none."""
     table = setup.table(f"brittleness/{name}", "weat", *columns)
     return table[table["weat"] == weat].reset_index(drop=True)

@@ -5,16 +5,22 @@ from pathlib import Path
 
 import pandas as pd
 
-from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, GREY, LIGHT_GREY, VERMILLION, figure, save_with_data
+from biaslab.core.plotting import (
+    BLACK,
+    DOUBLE_COLUMN,
+    GREY,
+    LIGHT_GREY,
+    VERMILLION,
+    figure,
+    legend_below,
+    save_with_data,
+)
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.cross_fitting import SET, SUM, pooled
-from biaslab.origins.report.panels import set_label, set_order
+from biaslab.origins.cross_fitting import COLUMNS, SET, SUM, pooled
+from biaslab.origins.report.panels import error_bars, set_label, set_order
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import EFFECT_OF
 
-_COLUMNS = ("set", "kind", "size", "estimator", "form", "n_choosing", "n_ways", "own", "others")
-_COLUMNS += ("optimism", "optimism_sd", "optimism_ci_low", "optimism_ci_high")
-_COLUMNS += ("observed", "observed_ci_low", "observed_ci_high")
 _WHAT = (
     "Own: predicted by the baselines that chose the documents; others: by those that did not, mean over the"
     " ways to choose so many baselines. Prediction: the documents' estimates added up (sum), or the estimate"
@@ -38,7 +44,7 @@ def overestimates(setups: Sequence[Setup]) -> Table:
     """List by how much predictions overshoot, and how much of that goes with cross-fitting."""
     parts = []
     for setup in setups:
-        part = pooled(setup.table("cross_fitting", "weat", *_COLUMNS))
+        part = pooled(setup.table("cross_fitting", *COLUMNS))
         part.insert(0, "setup", setup.name)
         parts.append(part)
     data = pd.concat(parts, ignore_index=True)
@@ -60,7 +66,7 @@ def overestimates(setups: Sequence[Setup]) -> Table:
 
 def set_table(setup: Setup, weat: str) -> Table:
     """List both predictions for every targeted set."""
-    data = setup.of_weat("cross_fitting", weat, *_COLUMNS)
+    data = setup.of_weat("cross_fitting", weat, *COLUMNS)
     shown = text_columns(
         data.assign(effect=data["kind"].map(EFFECT_OF)),
         {
@@ -80,17 +86,14 @@ def set_table(setup: Setup, weat: str) -> Table:
 
 def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
     """Draw both predictions for every set and what was observed, where all baselines but one choose."""
-    data = setup.of_weat("cross_fitting", weat, *_COLUMNS)
+    data = setup.of_weat("cross_fitting", weat, *COLUMNS)
     data = data[data["n_choosing"] == data["n_choosing"].max()]
     order = set_order(data.assign(replicate=0)).sort_values(["kind", "size"], kind="stable").index
     data = data.loc[order].reset_index(drop=True)
     with figure(DOUBLE_COLUMN, 2.9) as fig:
         for ax, form in zip(fig.subplots(1, 2), (SUM, SET), strict=True):
             part = data[data["form"] == form].reset_index(drop=True)
-            bounds = [
-                part["observed"] - part["observed_ci_low"],
-                part["observed_ci_high"] - part["observed"],
-            ]
+            bounds = error_bars(part, "observed")
             style = {"linestyle": "none", "markersize": 4, "elinewidth": 0.6}
             ax.axhline(0, color=LIGHT_GREY, linewidth=0.5, zorder=0)
             ax.errorbar(
@@ -106,6 +109,6 @@ def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
             ax.set_xticks(part.index, labels, rotation=60, ha="right")
             ax.set_title("sum over documents" if form == SUM else "as a set", fontsize=8)
         fig.axes[0].set_ylabel("Change of the effect size")
-        fig.legend(*fig.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        legend_below(fig, fig.axes[0], 3)
         fig.suptitle(setup.heading(weat), parse_math=False)
         save_with_data(fig, stem, data)

@@ -6,46 +6,25 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from biaslab.core.plotting import (
-    BLUE,
     DOUBLE_COLUMN,
-    GREEN,
     GREY,
     LIGHT_GREY,
     PALE_GREY,
-    VERMILLION,
     figure,
+    legend_below,
     save_with_data,
 )
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.cross_fitting import SET, SUM
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.lds import SCORES
+from biaslab.origins.report.panels import ESTIMATOR_COLOURS, error_bars
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import PPMI, RANDOM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLUMNS = (
-    "size",
-    "n_subsets",
-    "n_retrainings",
-    "observed_sd",
-    "reliability",
-    "ceiling",
-    "estimator",
-    "form",
-)
-_COLUMNS += (
-    "n_baselines",
-    "n_ways",
-    "lds",
-    "lds_ci_low",
-    "lds_ci_high",
-    "gain",
-    "gain_ci_low",
-    "gain_ci_high",
-)
-_COLOURS = dict(zip((*ESTIMATORS, PPMI), (VERMILLION, BLUE, GREEN, GREY), strict=True))
+_COLOURS = ESTIMATOR_COLOURS | {PPMI: GREY}
 _LINES = {SUM: "-", SET: "--"}
 _NOTE = (
     "Linear datamodeling score: Spearman's rank correlation, over random subsets of the corpus, of the bias"
@@ -59,7 +38,7 @@ _NOTE = (
 
 def score_table(setup: Setup, weat: str) -> Table:
     """List the score of every attribution."""
-    data = setup.of_weat("lds/scores", weat, *_COLUMNS)
+    data = setup.of_weat("lds/scores", weat, *SCORES)
     data = data.astype({"n_baselines": "Int64"})
     data["n_baselines"] = data["n_baselines"].where(data["n_baselines"] > 0)
     shown = {
@@ -76,7 +55,7 @@ def score_table(setup: Setup, weat: str) -> Table:
 
 def draw_scores(setup: Setup, weat: str, stem: Path) -> None:
     """Draw the score by the number of baselines."""
-    data = setup.of_weat("lds/scores", weat, *_COLUMNS)
+    data = setup.of_weat("lds/scores", weat, *SCORES)
     sizes = data["size"].unique()
     with figure(DOUBLE_COLUMN, 2.9) as fig:
         for ax, size in zip(fig.subplots(1, len(sizes), squeeze=False, sharey=True)[0], sizes, strict=True):
@@ -84,8 +63,7 @@ def draw_scores(setup: Setup, weat: str, stem: Path) -> None:
             ax.set_title(f"{size} documents removed", fontsize=8)
             ax.set_xlabel("Baselines")
         fig.axes[0].set_ylabel("Linear datamodeling score")
-        handles, labels = fig.axes[0].get_legend_handles_labels()
-        fig.legend(handles, labels, loc="outside lower center", ncols=5)
+        legend_below(fig, fig.axes[0], 5)
         fig.suptitle(setup.heading(weat), parse_math=False)
         save_with_data(fig, stem, data)
 
@@ -99,10 +77,9 @@ def _draw(ax: "Axes", data: pd.DataFrame) -> None:
     rows = data[data["estimator"] != RANDOM]
     for shift, ((estimator, form), part) in enumerate(rows.groupby(["estimator", "form"], sort=False)):
         x = part["n_baselines"].replace(0, most) * (1 + 0.03 * (shift - 3))
-        bounds = [part["lds"] - part["lds_ci_low"], part["lds_ci_high"] - part["lds"]]
         ax.errorbar(
-            x, part["lds"], yerr=bounds, color=_COLOURS[estimator], linestyle=_LINES[form], marker="o",
-            markersize=2.5, elinewidth=0.5, linewidth=0.8, label=f"{estimator}, {form}",
+            x, part["lds"], yerr=error_bars(part, "lds"), color=_COLOURS[estimator], linestyle=_LINES[form],
+            marker="o", markersize=2.5, elinewidth=0.5, linewidth=0.8, label=f"{estimator}, {form}",
         )  # fmt: skip
     numbers = sorted(n for n in rows["n_baselines"].unique() if n)
     ax.set_xscale("log")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import BLUE, GREY, SINGLE_COLUMN, VERMILLION, figure
+from biaslab.core.plotting import BLUE, GREEN, GREY, SINGLE_COLUMN, VERMILLION, figure
+from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.report.results import Setup, pairs
 from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM
 
@@ -23,6 +24,9 @@ KIND_COLOURS = {DECREASE: VERMILLION, RANDOM: GREY, INCREASE: BLUE}
 
 EFFECT_COLOURS = {effect: KIND_COLOURS[kind] for kind, effect in EFFECT_OF.items()}
 """Of the documents at either end of a ranking: the same colours."""
+
+ESTIMATOR_COLOURS = dict(zip(ESTIMATORS, (VERMILLION, BLUE, GREEN), strict=True))
+"""Of the three estimators."""
 
 TITLE_WIDTH = 45
 """Characters above a panel."""
@@ -60,6 +64,11 @@ def draw_legend(fig: "Figure", rows: Sequence[Sequence["Artist"]]) -> None:
     columns = list(itertools.zip_longest(*rows, fillvalue=blank))
     handles = list(itertools.chain(*columns))
     fig.legend(handles=handles, loc="outside lower center", ncols=len(columns))
+
+
+def error_bars(data: pd.DataFrame, column: str) -> list[pd.Series]:
+    """Return how far the interval of a column reaches below it and above it."""
+    return [data[column] - data[f"{column}_ci_low"], data[f"{column}_ci_high"] - data[column]]
 
 
 def plain_ticks(axis: "Axis", template: str) -> None:

@@ -8,31 +8,26 @@ import pandas as pd
 from biaslab.core.plotting import (
     BLUE,
     DOUBLE_COLUMN,
-    GREEN,
     GREY,
     LIGHT_GREY,
     PALE_GREY,
     VERMILLION,
     figure,
+    legend_below,
     save_with_data,
 )
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.planting import LOWER, RAISE
-from biaslab.origins.recall import EITHER, TEST_WORDS
+from biaslab.origins.recall import EITHER, PAIRS, RECALL, TEST_WORDS
+from biaslab.origins.report.panels import ESTIMATOR_COLOURS, error_bars
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import PPMI
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_RECALL = ("dose", "order", "attribution", "k", "n_documents", "n_planted", "found", "controls", "opposite")
-_RECALL += ("recall", "recall_ci_low", "recall_ci_high", "chance", "chance_ci_low", "chance_ci_high")
-_PAIRS = ("dose", "kind", "attribution", "n_sources", "n_differ", "n_right")
-_PAIRS += ("right", "right_ci_low", "right_ci_high")
 _STYLES = {
-    "influence": (VERMILLION, "-"),
-    "newton": (BLUE, "-"),
-    "gradient": (GREEN, "-"),
+    **{name: (colour, "-") for name, colour in ESTIMATOR_COLOURS.items()},
     "relative (theta)": (VERMILLION, "--"),
     "relative (l)": (BLUE, "--"),
     PPMI: (GREY, "-"),
@@ -61,7 +56,7 @@ _PAIRS_NOTE = (
 
 def recall_table(setup: Setup, weat: str) -> Table:
     """List what every attribution finds among as many documents as were planted, and among others."""
-    data = setup.of_weat("planted/recall", weat, *_RECALL)
+    data = setup.of_weat("planted/recall", weat, *RECALL)
     shown = {
         "Dose": "{dose:g}",
         "Order": "{order}",
@@ -81,7 +76,7 @@ def recall_table(setup: Setup, weat: str) -> Table:
 
 def pair_table(setup: Setup, weat: str) -> Table:
     """List how often every attribution tells a planted document from its control."""
-    data = setup.of_weat("planted/pairs", weat, *_PAIRS)
+    data = setup.of_weat("planted/pairs", weat, *PAIRS)
     shown = {
         "Dose": "{dose:g}",
         "Planted": "{kind}",
@@ -95,9 +90,9 @@ def pair_table(setup: Setup, weat: str) -> Table:
 
 def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
     """Draw recall by dose, and how often planted documents are told from their controls."""
-    recall = setup.of_weat("planted/recall", weat, *_RECALL)
+    recall = setup.of_weat("planted/recall", weat, *RECALL)
     recall = recall[recall["k"] == recall["n_planted"]]
-    pairs = setup.of_weat("planted/pairs", weat, *_PAIRS)
+    pairs = setup.of_weat("planted/pairs", weat, *PAIRS)
     both = pairs.groupby(["dose", "attribution"], sort=False)[["n_right", "n_differ"]].sum().reset_index()
     both["right"] = both["n_right"] / both["n_differ"]
     with figure(DOUBLE_COLUMN, 2.8) as fig:
@@ -109,8 +104,7 @@ def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
         _draw_lines(axes[-1], both, "right")
         axes[-1].axhline(0.5, color=LIGHT_GREY, linewidth=0.5)
         axes[-1].set_title("Told from their controls", fontsize=7)
-        handles, labels = axes[0].get_legend_handles_labels()
-        fig.legend(handles, labels, loc="outside lower center", ncols=8)
+        legend_below(fig, axes[0], 8)
         fig.suptitle(setup.heading(weat), parse_math=False)
         save_with_data(fig, stem, pd.concat([recall, both.assign(order="pairs")], ignore_index=True))
 
@@ -131,7 +125,7 @@ def _draw_lines(ax: "Axes", data: pd.DataFrame, column: str) -> None:
         x = [doses.index(dose) + 0.06 * (shift - 2) for dose in part["dose"]]
         bounds = None
         if f"{column}_ci_low" in part:
-            bounds = [part[column] - part[f"{column}_ci_low"], part[f"{column}_ci_high"] - part[column]]
+            bounds = error_bars(part, column)
         ax.errorbar(
             x, part[column], yerr=bounds, color=colour, linestyle=line, marker="o", markersize=2.5,
             elinewidth=0.5, linewidth=0.8, label=name,

@@ -5,18 +5,22 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREEN, LIGHT_GREY, VERMILLION, figure, save_with_data
+from biaslab.core.plotting import (
+    DOUBLE_COLUMN,
+    LIGHT_GREY,
+    figure,
+    legend_below,
+    save_with_data,
+)
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.randomised import COLUMNS
+from biaslab.origins.report.panels import ESTIMATOR_COLOURS
 from biaslab.origins.report.results import FIT_COLUMNS, Setup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLUMNS = ("embeddings", "estimator", "n_embeddings", "n_documents", "spearman", "spearman_ci_low")
-_COLUMNS += ("spearman_ci_high", "absolute", "absolute_ci_low", "absolute_ci_high", "spearman_of_means")
-_COLUMNS += ("n_sets", *FIT_COLUMNS, "r", "r_ci_low", "r_ci_high", "r2_single")
-_COLOURS = dict(zip(ESTIMATORS, (VERMILLION, BLUE, GREEN), strict=True))
+_COLUMNS = (*COLUMNS, "n_sets", *FIT_COLUMNS, "r", "r_ci_low", "r_ci_high", "r2_single")
 _PANELS = {
     "spearman": "Spearman, estimates",
     "absolute": "Spearman, absolute",
@@ -64,8 +68,7 @@ def draw_randomised(setup: Setup, weat: str, stem: Path) -> None:
         for ax, (column, title) in zip(axes, _PANELS.items(), strict=True):
             _draw(ax, data, column)
             ax.set_title(title, fontsize=8)
-        handles, labels = axes[0].get_legend_handles_labels()
-        fig.legend(handles, labels, loc="outside lower center", ncols=3)
+        legend_below(fig, axes[0], 3)
         fig.suptitle(setup.heading(weat), parse_math=False)
         save_with_data(fig, stem, data)
 
@@ -77,9 +80,8 @@ def _draw(ax: "Axes", data: pd.DataFrame, column: str) -> None:
     for shift, (estimator, part) in enumerate(data.groupby("estimator", sort=False)):
         x = [kinds.index(kind) + 0.15 * (shift - 1) for kind in part["embeddings"]]
         # not as error bars: the bootstrap interval of an r² near 0 need not hold it
-        ax.vlines(
-            x, part[f"{column}_ci_low"], part[f"{column}_ci_high"], color=_COLOURS[estimator], linewidth=0.8
-        )
-        ax.plot(x, part[column], "o", color=_COLOURS[estimator], markersize=3, label=estimator)
+        colour = ESTIMATOR_COLOURS[estimator]
+        ax.vlines(x, part[f"{column}_ci_low"], part[f"{column}_ci_high"], color=colour, linewidth=0.8)
+        ax.plot(x, part[column], "o", color=colour, markersize=3, label=estimator)
     ax.set_xticks(range(len(kinds)), kinds, fontsize=7)
     ax.set_xlim(-0.5, len(kinds) - 0.5)

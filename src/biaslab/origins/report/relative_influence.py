@@ -6,18 +6,24 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from biaslab.bias.names import EFFECTS
-from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREEN, LIGHT_GREY, VERMILLION, figure, save_with_data
+from biaslab.core.plotting import (
+    BLUE,
+    DOUBLE_COLUMN,
+    GREEN,
+    LIGHT_GREY,
+    VERMILLION,
+    figure,
+    legend_below,
+    save_with_data,
+)
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.grid import ESTIMATORS
-from biaslab.origins.relative_influence import RELATIVE
+from biaslab.origins.relative_influence import COLUMNS, RELATIVE
 from biaslab.origins.report.results import Setup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLUMNS = ("order", "tail", "top", "n_documents", "spearman", "spearman_ci_low", "spearman_ci_high")
-_COLUMNS += ("tokens_mean", "tokens_ci_low", "tokens_ci_high")
-_COLUMNS += ("test_words_mean", "test_words_ci_low", "test_words_ci_high", "overlap")
 _COLOURS = dict(zip((ESTIMATORS[0], *RELATIVE), (VERMILLION, BLUE, GREEN), strict=True))
 _PANELS = {"test_words": "Words of the test in a document", "tokens": "Tokens in a document"}
 _NOTE = (
@@ -32,7 +38,7 @@ _NOTE = (
 
 def orders_table(setup: Setup, weat: str) -> Table:
     """List what the documents at either end of every order are like."""
-    data = setup.of_weat("relative_influence/comparison", weat, *_COLUMNS)
+    data = setup.of_weat("relative_influence/comparison", weat, *COLUMNS)
     shown = {
         "Order": "{order}",
         "Effect on the bias": "{tail}",
@@ -47,14 +53,13 @@ def orders_table(setup: Setup, weat: str) -> Table:
 
 def draw_orders(setup: Setup, weat: str, stem: Path) -> None:
     """Draw how long documents at either end of every order are, and their words of the test."""
-    data = setup.of_weat("relative_influence/comparison", weat, *_COLUMNS)
+    data = setup.of_weat("relative_influence/comparison", weat, *COLUMNS)
     with figure(DOUBLE_COLUMN, 2.6) as fig:
         axes = fig.subplots(1, len(_PANELS))
         for ax, (column, title) in zip(axes, _PANELS.items(), strict=True):
             _draw(ax, data, column)
             ax.set_title(title, fontsize=8)
-        handles, labels = axes[0].get_legend_handles_labels()
-        fig.legend(handles, labels, loc="outside lower center", ncols=4)
+        legend_below(fig, axes[0], 4)
         fig.suptitle(setup.heading(weat), parse_math=False)
         save_with_data(fig, stem, data)
 

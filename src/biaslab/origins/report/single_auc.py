@@ -4,22 +4,12 @@ from pathlib import Path
 
 from biaslab.core.plotting import BLACK, BLUE, GREY, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.document_auc import ALL, WITH_WORDS
+from biaslab.origins.document_auc import ALL, COLUMNS, WITH_WORDS
 from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.report.panels import error_bars
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import PPMI, RANDOM
 
-_COLUMNS = (
-    "weat",
-    "among",
-    "estimator",
-    "n_documents",
-    "n_lower",
-    "n_raise",
-    "auc",
-    "auc_ci_low",
-    "auc_ci_high",
-)
 _MARKS = {ALL: ("o", GREY), RANDOM: ("s", BLACK), WITH_WORDS: ("D", BLUE)}
 _NOTE = (
     "Area under the ROC curve: the probability that an attribution gives more to a document whose removal"
@@ -32,7 +22,7 @@ _NONE = "The setup removes no single documents."
 
 def auc_table(setup: Setup) -> Table:
     """List how well each attribution tells which way the removal of a document moves the bias."""
-    data = setup.table("single_documents/auc", *_COLUMNS)
+    data = setup.table("single_documents/auc", *COLUMNS)
     shown = {
         "WEAT": "{weat}",
         "Documents": "{among}",
@@ -47,19 +37,18 @@ def auc_table(setup: Setup) -> Table:
 
 def draw_auc(setup: Setup, stem: Path) -> None:
     """Draw the area under the ROC curve of each attribution, with 95% intervals."""
-    data = setup.table("single_documents/auc", *_COLUMNS)
+    data = setup.table("single_documents/auc", *COLUMNS)
     places = {name: place for place, name in enumerate((*ESTIMATORS, PPMI))}
     with figure(SINGLE_COLUMN, 2.4) as fig:
         ax = fig.subplots()
         ax.axvline(0.5, color=LIGHT_GREY, linewidth=0.8)
         for shift, (among, (marker, colour)) in enumerate(_MARKS.items()):
             part = data[data["among"] == among].dropna(subset="auc")
-            bounds = [part["auc"] - part["auc_ci_low"], part["auc_ci_high"] - part["auc"]]
             y = part["estimator"].map(places).astype(float) + 0.22 * (shift - 1)
             ax.errorbar(
                 part["auc"],
                 y,
-                xerr=bounds,
+                xerr=error_bars(part, "auc"),
                 fmt=marker,
                 color=colour,
                 markersize=3.5,

@@ -8,7 +8,7 @@ import pandas as pd
 from biaslab.core.plotting import BLACK, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.grid import ESTIMATORS
-from biaslab.origins.report.panels import KIND_COLOURS
+from biaslab.origins.report.panels import KIND_COLOURS, error_bars
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM
 
@@ -80,11 +80,10 @@ def draw_documents(setup: Setup, stem: Path) -> None:
 
 
 def _points(ax: "Axes", part: pd.DataFrame, kind: str) -> None:
-    bounds = [part["observed"] - part["observed_ci_low"], part["observed_ci_high"] - part["observed"]]
     ax.errorbar(
         part["newton"],
         part["observed"],
-        yerr=bounds,
+        yerr=error_bars(part, "observed"),
         fmt=_MARKERS[kind],
         color=KIND_COLOURS[kind],
         markersize=3.5,
