@@ -15,7 +15,6 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
 from biaslab.origins.evaluation import fit_columns
 from biaslab.origins.grid import ESTIMATORS
-from biaslab.origins.perturbation import frame
 from biaslab.origins.sets import DECREASE, INCREASE, RANDOM, TARGETED_KINDS, single_set
 
 _COLUMNS = ["weat", "set", "kind", "rank", "document", "id", "title", "n_trainings"]
@@ -46,11 +45,15 @@ def select_documents(
         DECREASE: order[::-1][:tails],
         RANDOM: stream(seed, "single documents", weat).choice(middle, random, replace=False),
     }
-    rows = [frame("", weat, "", 0, 0, [])]
-    for kind in (*TARGETED_KINDS, RANDOM):
-        for rank, document in enumerate(chosen[kind]):
-            rows.append(frame(single_set(weat, kind, rank), weat, kind, 1, rank, [document]))
-    return pd.concat(rows, ignore_index=True)
+    rows = [
+        (single_set(weat, kind, rank), weat, kind, 1, rank, int(document))
+        for kind in (*TARGETED_KINDS, RANDOM)
+        for rank, document in enumerate(chosen[kind])
+    ]
+    names = ["set", "weat", "kind", "size", "replicate", "document"]
+    return pd.DataFrame(rows, columns=names).astype(
+        {"size": np.int64, "replicate": np.int64, "document": np.int64}
+    )
 
 
 def compare_documents(
