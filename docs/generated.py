@@ -2,10 +2,13 @@
 
 import csv
 import json
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from biaslab.audit.claims import CELL, STATEMENT
 from biaslab.audit.summary import NO_ROW
@@ -18,6 +21,7 @@ from biaslab.audit.verdicts import (
     VERDICTS,
 )
 from biaslab.core.files import read_yaml
+from biaslab.core.schema import fill_defaults
 from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.config import SCHEMAS_OF_AREAS, read_schema
@@ -29,6 +33,13 @@ RECORDS = {
     "packages": "With the package index alone, where no host with data can be reached",
 }
 """Recorded runs of the default (`docs/record.py`), with what they are called."""
+
+WIDTH = 125
+CONFIG_HEAD = """# Configuration of biaslab: the embedded default, with every key there is.
+# Made of the schemas in workflow/schemas by `python docs/generated.py`; edit those.
+# To change something, write only the keys that differ into a file of your own and lay it over this one:
+#   make reproduce CONFIG=mine.yaml        or        snakemake --cores all --configfile mine.yaml
+"""
 
 _MEASURED = (REPRODUCED, DIRECTION_ONLY, INCONCLUSIVE, NOT_REPRODUCED)
 _SHOWN = "reproduced · in direction · inconclusive · not"
@@ -88,6 +99,56 @@ def _allowed(node: Mapping) -> str:
     parts = (node.get(word) for word in ("items", "propertyNames", "additionalProperties"))
     described = [part["description"] for part in parts if part and "description" in part]
     return "; ".join([", ".join(f"`{value}`" for value in values)] if values else [*limits, *described])
+
+
+def shipped_configuration() -> str:
+    """Return config.yaml: every key at its default, with its meaning."""
+    schema = read_schema(ROOT)
+    lines = [line for key, node in schema["properties"].items() for line in ["", *_key(key, node, schema, 0)]]
+    return CONFIG_HEAD + "\n".join(lines) + "\n"
+
+
+def _key(name: str, node: Mapping, schema: Mapping, depth: int, value: Any = None, said: bool = True):
+    """Return the lines of a key; the value is its default, but in an entry of a mapping of names."""
+    if "$ref" in node:
+        node = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
+    value = fill_defaults(node["default"], node, schema) if value is None and "default" in node else value
+    text = node.get("comment", node["description"]) if said else ""
+    further = node.get("additionalProperties")
+    if "properties" in node:
+        below = [(key, child, value[key], said) for key, child in node["properties"].items()]
+    elif isinstance(further, Mapping) and value:
+        said_of = node.get("comments", {})
+        entries = [({**_resolved(further, schema), "description": said_of.get(k, "")}, k) for k in value]
+        below = [(key, child, value[key], i == 0) for i, (child, key) in enumerate(entries)]
+    else:
+        line = f"{name}: {_yaml(value)}"
+        if isinstance(value, list) and len(line) > WIDTH - 2 * depth:
+            return _commented(f"{name}:", text, depth) + [f"{'  ' * depth}  - {_yaml(one)}" for one in value]
+        return _commented(line, text, depth)
+    lines = _commented(f"{name}:", text, depth)
+    for key, child, inner, is_said in below:
+        lines += _key(key, child, schema, depth + 1, inner, is_said)
+    return lines
+
+
+def _resolved(node: Mapping, schema: Mapping) -> Mapping:
+    return schema["$defs"][node["$ref"].rsplit("/", 1)[-1]] if "$ref" in node else node
+
+
+def _commented(line: str, text: str, depth: int) -> list[str]:
+    """Return a line with its comment: behind it where there is room, or else above."""
+    indent = "  " * depth
+    beside = f"{indent}{line} # {text}" if text else f"{indent}{line}"
+    if len(beside) <= WIDTH:
+        return [beside]
+    above = textwrap.wrap(text, WIDTH - len(indent) - 2)
+    return [*(f"{indent}# {part}" for part in above), f"{indent}{line}"]
+
+
+def _yaml(value: Any) -> str:
+    text = yaml.safe_dump(value, default_flow_style=True, width=10**6, allow_unicode=True, sort_keys=False)
+    return text.removesuffix("\n").removesuffix("\n...")
 
 
 def artefact() -> str:
@@ -204,13 +265,19 @@ PAGES = {
 }
 
 
+WHOLE = {"config.yaml": shipped_configuration}
+"""Files that are made as a whole."""
+
+
 def renewed(page: str) -> str:
     """Return a page with its generated part as it should be."""
+    if page in WHOLE:
+        return WHOLE[page]()
     before, rest = (ROOT / page).read_text(encoding="utf-8").split(BEGIN)
     after = rest.split(END)[1]
     return f"{before}{BEGIN}\n\n{PAGES[page]()}\n{END}{after}"
 
 
 if __name__ == "__main__":
-    for name in PAGES:
+    for name in (*PAGES, *WHOLE):
         (ROOT / name).write_text(renewed(name), encoding="utf-8")
