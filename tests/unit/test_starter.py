@@ -46,7 +46,7 @@ def results(finished):
 
 FILES = {name: f"{name}.tsv" for name in ("measures", "feasibility", "differences")}
 SIZES = {"attribute_values": [2], "distributions": 1000000, "candidates": 100, "top": 50, "seed": 1}
-LONG = ["step", "ranking.simulate", "--given", json.dumps(SIZES | FILES), "--threads", "1"]
+LONG = ["step", "ranking.simulate-ranking", "--given", json.dumps(SIZES | FILES), "--threads", "1"]
 GENERATE = ["ranking", "generate", "--size", "9", "--protected", "4", "--fairness", "0.3", "--seed", "3"]
 GENERATE += ["--out", "lists.csv"]
 COMMANDS = (

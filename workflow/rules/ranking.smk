@@ -21,7 +21,7 @@ rule simulate_ranking:
     message:
         "simulate fairness-aware ranking"
     shell:
-        "biaslab step ranking.simulate --given {params.given:q} --threads {threads} > {log} 2>&1"
+        "biaslab step ranking.simulate-ranking --given {params.given:q} --threads {threads} > {log} 2>&1"
 
 
 rule compare_rankings:
@@ -41,7 +41,7 @@ rule compare_rankings:
     message:
         "compare all re-ranking algorithms by all measures"
     shell:
-        "biaslab step ranking.compare --given {params.given:q} > {log} 2>&1"
+        "biaslab step ranking.compare-rankings --given {params.given:q} > {log} 2>&1"
 
 
 rule find_counterexamples:

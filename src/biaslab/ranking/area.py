@@ -39,8 +39,8 @@ def check(given: Given) -> Iterator[str]:
 
 PAPER = "Fairness-aware ranking (Geyik et al. 2019)"
 STEPS = {
-    "simulate": "biaslab.ranking.simulation:write_simulation",
-    "compare": "biaslab.ranking.comparison:write_comparison",
+    "simulate-ranking": "biaslab.ranking.simulation:write_simulation",
+    "compare-rankings": "biaslab.ranking.comparison:write_comparison",
     "find-counterexamples": "biaslab.ranking.feasibility:write_search",
 }
 AREA = Area("ranking", PAPER, check, wanted, choose, summaries, ITEMS, steps=STEPS)

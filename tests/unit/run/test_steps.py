@@ -68,7 +68,8 @@ def test_a_digest_covers_all_that_the_verb_imports_and_no_other_area(verb):
 
 
 @pytest.mark.parametrize(
-    "verb", ["origins measure-baseline", "step ranking.simulate", "fairness-testing experiment prepare"]
+    "verb",
+    ["origins measure-baseline", "step ranking.simulate-ranking", "fairness-testing experiment prepare"],
 )
 def test_an_edit_of_any_covered_module_changes_the_digest(package, verb):
     before = step_digest(verb, package)
