@@ -20,6 +20,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -149,6 +150,8 @@ def _fork(what: Callable[..., int], *arguments: object) -> int:
     code = 1
     try:
         code = what(*arguments)
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(code)
 
@@ -219,7 +222,6 @@ def _run(tells: int) -> int:
     """Run the command of this process and return its exit code; tell which libraries it needed."""
     import atexit
     import threading
-    import traceback
 
     from biaslab.cli import main
 

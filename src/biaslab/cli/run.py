@@ -64,7 +64,7 @@ def run(
         for line in load_area(area).summaries(checked):
             _say(f"{area}: {line}")
     hold(LOCK)
-    works = not any(map(_LOOKS_ONLY.fullmatch, context.args))
+    works = not _only_looks(context.args)
     registry = load_registry(root / REGISTRY)
     if works:
         failures.FILE.unlink(missing_ok=True)
@@ -95,10 +95,15 @@ def _snakemake(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]
     snakefile = ["--snakefile", str(root / "Snakefile")]
     sys.stderr.flush()
     elsewhere = any(map(_ELSEWHERE.fullmatch, arguments))
-    runs_here = not elsewhere and not any(map(_LOOKS_ONLY.fullmatch, arguments))
+    runs_here = not elsewhere and not _only_looks(arguments)
     starter = ["biaslab.starter", sys.executable, "-m"] if runs_here else []
     command = [sys.executable, "-m", *starter, "snakemake", *snakefile, *given, *_FLAGS, *arguments]
     return supervise(command, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE)
+
+
+def _only_looks(arguments: Sequence[str]) -> bool:
+    """Tell whether arguments of Snakemake run no step."""
+    return any(map(_LOOKS_ONLY.fullmatch, arguments))
 
 
 def _without_force(arguments: Sequence[str]) -> list[str]:
@@ -129,7 +134,7 @@ def extras(
     from biaslab.run.plan import chosen_areas
     from biaslab.run.root import repository
 
-    if any(map(_LOOKS_ONLY.fullmatch, context.args)):
+    if _only_looks(context.args):
         return
     root = repository()
     config = load_files([own_or_shipped(root), *overlays(preset, configfile, root)], root)

@@ -13,7 +13,7 @@ from biaslab.classifiers.adapters import CallableModel
 from biaslab.classifiers.encoding import read_table
 from biaslab.classifiers.schema import load_schema
 from biaslab.cli import main
-from biaslab.core.errors import InputError
+from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import MAX_LINE_CHARACTERS
 from biaslab.core.io import read_npz, read_tsv
 from biaslab.core.schema import check_schema
@@ -176,3 +176,11 @@ def test_wrong_arguments_are_one_line(monkeypatch, capsys, arguments, hint):
     assert stop.value.code == 2
     assert hint in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("aeras", "; did you mean 'areas'?"), ("are", "; did you mean 'areas'?"), ("threads", ""), ("x", "")],
+)
+def test_a_name_is_proposed_that_is_near_or_begins_so(name, hint):
+    assert suggest(name, iter(["seed", "areas", "x_max"])) == hint
