@@ -80,7 +80,7 @@ rule estimate_bias_gradient:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_set,
     output:
-        "results/origins/{setup}/bias_gradient/{weat}.parquet",
+        pairs="results/origins/{setup}/bias_gradient/{weat}.parquet",
     log:
         "results/logs/origins/{setup}/estimate_bias_gradient/{weat}.log",
     priority: 3  # most trainings wait for it
@@ -91,21 +91,18 @@ rule estimate_bias_gradient:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(60),
     params:
-        weats=ORIGINS.weat_options,
-        options=ORIGINS.influence_options,
+        given=given(ORIGINS.influence),
     message:
         "{wildcards.setup}: estimate every co-occurrence's effect on {wildcards.weat}"
     shell:
-        "biaslab origins bias-gradient {input.embeddings} --cooccurrence {input.cooccurrence}"
-        " --corpus {input.corpus} --vocabulary {input.vocabulary} {params.weats} {params.options}"
-        " --threads {threads} --out {output} > {log} 2>&1"
+        "biaslab step origins.estimate-bias-gradient --given {params.given:q} --threads {threads} > {log} 2>&1"
 
 
 rule measure_seed_stability:
     input:
-        ORIGINS.of_tests("differential_bias"),
+        differential_bias=ORIGINS.of_tests("differential_bias"),
     output:
-        "results/origins/{setup}/seed_stability.tsv",
+        stability_table="results/origins/{setup}/seed_stability.tsv",
     log:
         "results/logs/origins/{setup}/measure_seed_stability.log",
     conda:
@@ -114,11 +111,11 @@ rule measure_seed_stability:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        seed=config["seed"],
+        given=given(seed=config["seed"]),
     message:
         "{wildcards.setup}: measure how far the ranking of documents depends on the seeds"
     shell:
-        "biaslab origins seed-stability {input} --seed {params.seed} --out {output} > {log} 2>&1"
+        "biaslab step origins.measure-seed-stability --given {params.given:q} > {log} 2>&1"
 
 
 rule highlight_documents:
@@ -150,13 +147,11 @@ rule highlight_documents:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        results=folder("results/"),
-        weats=ORIGINS.weat_options,
+        given=given("setup", folder="results/origins/{setup}"),
     message:
         "{wildcards.setup}: highlight the documents with the most influence on {wildcards.weat}"
     shell:
-        "biaslab origins highlight --setup {wildcards.setup} --results {params.results} {params.weats} --raises {output.raises}"
-        " --lowers {output.lowers} > {log} 2>&1"
+        "biaslab step origins.highlight-documents --given {params.given:q} > {log} 2>&1"
 
 
 rule select_sets:
@@ -267,7 +262,7 @@ rule scan_ppmi:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_set,
     output:
-        "results/origins/{setup}/ppmi/{weat}.parquet",
+        scan="results/origins/{setup}/ppmi/{weat}.parquet",
     log:
         "results/logs/origins/{setup}/scan_ppmi/{weat}.log",
     priority: 3  # most trainings wait for it
@@ -278,13 +273,11 @@ rule scan_ppmi:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(240),
     params:
-        weats=ORIGINS.weat_options,
+        given=given(),
     message:
         "{wildcards.setup}: measure every document's differential bias of {wildcards.weat} by PPMI"
     shell:
-        "biaslab origins ppmi-scan --cooccurrence {input.cooccurrence} --corpus {input.corpus}"
-        " --documents {input.documents} --vocabulary {input.vocabulary} {params.weats} --threads {threads}"
-        " --out {output} > {log} 2>&1"
+        "biaslab step origins.scan-ppmi --given {params.given:q} --threads {threads} > {log} 2>&1"
 
 
 rule compare_ppmi:
@@ -295,7 +288,7 @@ rule compare_ppmi:
         word_sets=ORIGINS.word_sets,
     output:
         baseline="results/origins/{setup}/ppmi/baseline.tsv",
-        word_sets="results/origins/{setup}/ppmi/word_sets.tsv",
+        random_sets="results/origins/{setup}/ppmi/word_sets.tsv",
         correlation="results/origins/{setup}/ppmi/correlation.tsv",
     log:
         "results/logs/origins/{setup}/compare_ppmi.log",
@@ -305,14 +298,11 @@ rule compare_ppmi:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(120),
     params:
-        weats=ORIGINS.weat_options,
-        seed=config["seed"],
+        given=given(seed=config["seed"]),
     message:
         "{wildcards.setup}: compare the bias in GloVe with that in the PPMI representation"
     shell:
-        "biaslab origins compare-ppmi {input.embeddings} --cooccurrence {input.cooccurrence}"
-        " --vocabulary {input.vocabulary} {params.weats} --seed {params.seed} --baseline {output.baseline}"
-        " --word-sets {output.word_sets} --correlation {output.correlation} > {log} 2>&1"
+        "biaslab step origins.compare-ppmi --given {params.given:q} > {log} 2>&1"
 
 
 rule project_words:
@@ -331,13 +321,11 @@ rule project_words:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
     params:
-        weats=ORIGINS.weat_options,
-        seed=config["seed"],
+        given=given(seed=config["seed"]),
     message:
         "{wildcards.setup}: project the target words onto the bias axis"
     shell:
-        "biaslab origins project-words {input.embeddings} --vocabulary {input.vocabulary} {params.weats}"
-        " --seed {params.seed} --projections {output.projections} --frequency {output.frequency} > {log} 2>&1"
+        "biaslab step origins.project-words --given {params.given:q} > {log} 2>&1"
 
 
 include: "origins_retraining.smk"

@@ -116,7 +116,7 @@ use rule measure_ppmi_sets as measure_ppmi_subsets with:
         sets="results/origins/{setup}/lds/subsets.parquet",
         word_sets=ORIGINS.word_sets,
     output:
-        "results/origins/{setup}/lds/ppmi.tsv",
+        bias="results/origins/{setup}/lds/ppmi.tsv",
     log:
         "results/logs/origins/{setup}/measure_ppmi_subsets.log",
     message:
@@ -142,15 +142,11 @@ rule score_attributions:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
     params:
-        bias=ORIGINS.repeated_input("differential_bias"),
-        ppmi=ORIGINS.repeated_input("ppmi"),
-        seed=config["seed"],
+        given=given(seed=config["seed"]),
     message:
         "{wildcards.setup}: score attributions by random subsets of the corpus"
     shell:
-        "biaslab origins lds {input.retrained} --subsets {input.subsets} {params.bias} {params.ppmi}"
-        " --predictions {input.predictions} --ppmi-sets {input.ppmi_sets} --seed {params.seed}"
-        " --removals {output.removals} --out {output.scores} > {log} 2>&1"
+        "biaslab step origins.score-attributions --given {params.given:q} > {log} 2>&1"
 
 
 # The fewest documents whose removal flips the sign of a test, predicted and retrained.
@@ -223,8 +219,8 @@ rule compare_flips:
         paths="results/origins/{setup}/brittleness/paths.tsv",
         baseline="results/origins/{setup}/baseline.tsv",
     output:
-        outcomes="results/origins/{setup}/brittleness/outcomes.tsv",
-        brackets="results/origins/{setup}/brittleness/brackets.tsv",
+        outcomes_table="results/origins/{setup}/brittleness/outcomes.tsv",
+        brackets_table="results/origins/{setup}/brittleness/brackets.tsv",
     log:
         "results/logs/origins/{setup}/compare_flips.log",
     conda:
@@ -232,12 +228,12 @@ rule compare_flips:
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
+    params:
+        given=given(),
     message:
         "{wildcards.setup}: tell which removals flipped the sign of the bias"
     shell:
-        "biaslab origins compare-flips {input.retrained} --sets {input.sets} --numbers {input.numbers}"
-        " --paths {input.paths} --baseline {input.baseline} --outcomes {output.outcomes}"
-        " --brackets {output.brackets} > {log} 2>&1"
+        "biaslab step origins.compare-flips --given {params.given:q} > {log} 2>&1"
 
 
 # Single documents: which way the removal of each moves the bias.

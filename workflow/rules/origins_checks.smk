@@ -42,7 +42,7 @@ rule compare_relative_influence:
         relative=ORIGINS.of_tests("relative_influence"),
         documents="results/origins/{setup}/documents.parquet",
     output:
-        "results/origins/{setup}/relative_influence/comparison.tsv",
+        comparison="results/origins/{setup}/relative_influence/comparison.tsv",
     log:
         "results/logs/origins/{setup}/compare_relative_influence.log",
     conda:
@@ -51,13 +51,11 @@ rule compare_relative_influence:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
     params:
-        bias=ORIGINS.repeated_input("differential_bias"),
-        relative=ORIGINS.repeated_input("relative"),
+        given=given(),
     message:
         "{wildcards.setup}: compare the documents that relative influence puts first with those that influence does"
     shell:
-        "biaslab origins compare-relative {params.bias} {params.relative} --documents {input.documents}"
-        " --out {output} > {log} 2>&1"
+        "biaslab step origins.compare-relative-influence --given {params.given:q} > {log} 2>&1"
 
 
 rule plant_documents:
@@ -141,7 +139,7 @@ use rule scan_ppmi as scan_planted_ppmi with:
         vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
         word_sets=ORIGINS.word_set,
     output:
-        "results/origins/{setup}/planted/{dose}/ppmi/{weat}.parquet",
+        scan="results/origins/{setup}/planted/{dose}/ppmi/{weat}.parquet",
     log:
         "results/logs/origins/{setup}/scan_planted_ppmi/{dose}/{weat}.log",
     message:
@@ -252,7 +250,7 @@ rule compare_randomised:
         baseline="results/origins/{setup}/baseline.tsv",
         observed="results/origins/{setup}/observed.tsv",
     output:
-        "results/origins/{setup}/randomised/comparison.tsv",
+        comparison="results/origins/{setup}/randomised/comparison.tsv",
     log:
         "results/logs/origins/{setup}/compare_randomised.log",
     conda:
@@ -261,14 +259,8 @@ rule compare_randomised:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
     params:
-        bias=ORIGINS.repeated_input("differential_bias"),
-        untrained=ORIGINS.repeated_input("untrained"),
-        shuffled=ORIGINS.repeated_input("shuffled"),
-        seed=config["seed"],
+        given=given(seed=config["seed"]),
     message:
         "{wildcards.setup}: compare estimates by embeddings that know nothing with those by the baselines"
     shell:
-        "biaslab origins compare-randomised {params.bias} {params.untrained} {params.shuffled}"
-        " --predictions {input.predictions} --untrained-predictions {input.untrained_predictions}"
-        " --shuffled-predictions {input.shuffled_predictions} --baseline {input.baseline} --observed {input.observed}"
-        " --seed {params.seed} --out {output} > {log} 2>&1"
+        "biaslab step origins.compare-randomised --given {params.given:q} > {log} 2>&1"

@@ -1,8 +1,8 @@
 rule select_ppmi_sets:
     input:
-        ORIGINS.of_first_test("ppmi"),
+        scan=ORIGINS.of_first_test("ppmi"),
     output:
-        "results/origins/{setup}/ppmi/perturbation_sets.parquet",
+        sets="results/origins/{setup}/ppmi/perturbation_sets.parquet",
     log:
         "results/logs/origins/{setup}/select_ppmi_sets.log",
     priority: 3  # most trainings wait for it
@@ -12,11 +12,11 @@ rule select_ppmi_sets:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        sizes=ORIGINS.ppmi_sizes,
+        given=given(ORIGINS.ppmi_selection),
     message:
         "{wildcards.setup}: select the documents that the PPMI baseline finds"
     shell:
-        "biaslab origins select-ppmi-sets {input} {params.sizes} --out {output} > {log} 2>&1"
+        "biaslab step origins.select-ppmi-sets --given {params.given:q} > {log} 2>&1"
 
 
 use rule measure_sets as measure_sets_by_ppmi with:
@@ -34,9 +34,9 @@ use rule measure_sets as measure_sets_by_ppmi with:
 
 rule select_documents:
     input:
-        ORIGINS.of_first_test("differential_bias"),
+        differential_bias=ORIGINS.of_first_test("differential_bias"),
     output:
-        "results/origins/{setup}/single_documents/sets.parquet",
+        sets="results/origins/{setup}/single_documents/sets.parquet",
     log:
         "results/logs/origins/{setup}/select_documents.log",
     priority: 3  # most trainings wait for it
@@ -46,12 +46,11 @@ rule select_documents:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        options=ORIGINS.single_options,
-        seed=config["seed"],
+        given=given(ORIGINS.single_selection, seed=config["seed"]),
     message:
         "{wildcards.setup}: select single documents"
     shell:
-        "biaslab origins select-documents {input} {params.options} --seed {params.seed} --out {output} > {log} 2>&1"
+        "biaslab step origins.select-documents --given {params.given:q} > {log} 2>&1"
 
 
 use rule measure_sets as measure_documents with:
@@ -84,10 +83,8 @@ rule compare_documents:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        seed=config["seed"],
+        given=given(seed=config["seed"]),
     message:
         "{wildcards.setup}: compare the estimates for single documents with paired retraining"
     shell:
-        "biaslab origins compare-documents --sets {input.sets} --baseline {input.baseline}"
-        " --observed {input.observed} --differential-bias {input.differential_bias} --seed {params.seed}"
-        " --documents {output.documents} --correlation {output.correlation} > {log} 2>&1"
+        "biaslab step origins.compare-documents --given {params.given:q} > {log} 2>&1"

@@ -61,7 +61,7 @@ rule compare_word2vec:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         glove="results/origins/{setup}/ppmi/word_sets.tsv",
     output:
-        word_sets="results/origins/{setup}/word2vec/word_sets.tsv",
+        random_sets="results/origins/{setup}/word2vec/word_sets.tsv",
         correlation="results/origins/{setup}/word2vec/correlation.tsv",
     log:
         "results/logs/origins/{setup}/compare_word2vec.log",
@@ -71,13 +71,11 @@ rule compare_word2vec:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
     params:
-        seed=config["seed"],
+        given=given(seed=config["seed"]),
     message:
         "{wildcards.setup}: compare the bias in word2vec with that in GloVe"
     shell:
-        "biaslab origins compare-word2vec {input.embeddings} --vocabulary {input.vocabulary}"
-        " --glove {input.glove} --seed {params.seed} --word-sets {output.word_sets}"
-        " --correlation {output.correlation} > {log} 2>&1"
+        "biaslab step origins.compare-word2vec --given {params.given:q} > {log} 2>&1"
 
 
 rule measure_ppmi_sets:
@@ -88,7 +86,7 @@ rule measure_ppmi_sets:
         sets="results/origins/{setup}/perturbation_sets.parquet",
         word_sets=ORIGINS.word_sets,
     output:
-        "results/origins/{setup}/ppmi/sets.tsv",
+        bias="results/origins/{setup}/ppmi/sets.tsv",
     log:
         "results/logs/origins/{setup}/measure_ppmi_sets.log",
     conda:
@@ -98,13 +96,11 @@ rule measure_ppmi_sets:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(120),
     params:
-        weats=ORIGINS.weat_options,
+        given=given(),
     message:
         "{wildcards.setup}: measure the bias by PPMI after every removal"
     shell:
-        "biaslab origins measure-ppmi-sets --cooccurrence {input.cooccurrence} --corpus {input.corpus}"
-        " --vocabulary {input.vocabulary} --sets {input.sets} {params.weats} --threads {threads}"
-        " --out {output} > {log} 2>&1"
+        "biaslab step origins.measure-ppmi-sets --given {params.given:q} --threads {threads} > {log} 2>&1"
 
 
 rule compare_transfer:
@@ -125,10 +121,8 @@ rule compare_transfer:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        seed=config["seed"],
+        given=given(seed=config["seed"]),
     message:
         "{wildcards.setup}: compare GloVe, PPMI and word2vec after every removal"
     shell:
-        "biaslab origins compare-transfer --baseline {input.baseline} --observed {input.observed}"
-        " --ppmi {input.ppmi} --word2vec {input.word2vec} --sets {input.sets} --seed {params.seed}"
-        " --changes {output.changes} --responses {output.responses} > {log} 2>&1"
+        "biaslab step origins.compare-transfer --given {params.given:q} > {log} 2>&1"

@@ -158,6 +158,24 @@ def _check_source(source: str, where: str, given: Given) -> Iterator[str]:
 PAPER = "Origins of bias (Brunet et al. 2019)"
 READER, WORKLOAD = "biaslab.origins.report.results:Setup", "biaslab.origins.workload"
 NAMES = ("setup", "weat")
+STEPS = {
+    "estimate-bias-gradient": "biaslab.origins.gradient:write_gradient",
+    "measure-seed-stability": "biaslab.origins.seed_stability:write_stability",
+    "highlight-documents": "biaslab.origins.report.highlight:write_extremes",
+    "scan-ppmi": "biaslab.origins.ppmi_scan:write_scan",
+    "compare-ppmi": "biaslab.origins.ppmi_comparison:write_comparison",
+    "project-words": "biaslab.origins.axis:write_projections",
+    "select-ppmi-sets": "biaslab.origins.ppmi_sets:write_ppmi_sets",
+    "select-documents": "biaslab.origins.single_documents:write_documents",
+    "compare-documents": "biaslab.origins.single_documents:write_comparison",
+    "compare-word2vec": "biaslab.origins.transfer:write_word2vec",
+    "measure-ppmi-sets": "biaslab.origins.transfer:write_ppmi_sets",
+    "compare-transfer": "biaslab.origins.transfer:write_transfer",
+    "score-attributions": "biaslab.origins.lds:write_scores",
+    "compare-flips": "biaslab.origins.flips:write_flips",
+    "compare-relative-influence": "biaslab.origins.relative_influence:write_orders",
+    "compare-randomised": "biaslab.origins.randomised:write_comparison",
+}
 AREA = Area(
     "origins",
     PAPER,
@@ -170,4 +188,5 @@ AREA = Area(
     READER,
     WORKLOAD,
     inspection="biaslab.origins.inspection",
+    steps=STEPS,
 )

@@ -2,19 +2,36 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from biaslab.bias.directions import project_targets
-from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary
+from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary, read_word_sets
 from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.batches import Training, read_trainings
-from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 from biaslab.origins.evaluation import fit_columns
 from biaslab.origins.sets import BASELINE, TARGETED_KINDS, weat_and_kind
+
+
+def write_projections(
+    embeddings: list[Path],
+    vocabulary: Path,
+    word_sets: list[Path],
+    projections: Path,
+    frequency: Path,
+    seed: int,
+) -> None:
+    """Project the target words of every test onto its bias axis, before and after removals."""
+    tests = [read_word_sets(path) for path in word_sets]
+    table = project_words(embeddings, read_vocabulary(vocabulary), tests)
+    write_tsv(projections, table)
+    write_tsv(frequency, fit_frequency(table, seed))
 
 
 def project_words(

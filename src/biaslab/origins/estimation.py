@@ -3,17 +3,20 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from biaslab.bias.measures.registry import PARAMETERS
 from biaslab.bias.weat import weat_words
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.word_maps import WordMaps
+from biaslab.origins.counted import read_counted, read_tests
 from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.influence import (
     DifferentialBias,
@@ -198,3 +201,18 @@ def set_table(scanner: Scanner, weats: Sequence[WeatIndices], sets: pd.DataFrame
                     )
                 )
     return pd.concat(frames, ignore_index=True)
+
+
+def read_scanner(
+    embeddings: Sequence[Path],
+    cooccurrence: Path,
+    corpus: Path,
+    vocabulary: Path,
+    word_sets: Sequence[Path],
+    influence: InfluenceParameters,
+    threads: int,
+) -> tuple[Scanner, list[WeatIndices]]:
+    """Read what estimating the differential bias needs; return the scanner and the tests."""
+    words, x, tokens, offsets = read_counted(cooccurrence, corpus, vocabulary)
+    tests = read_tests(word_sets, words, PARAMETERS)
+    return Scanner(embeddings, x, tokens, offsets, words.words, influence, threads), tests

@@ -1,10 +1,12 @@
 """Whether the documents that were predicted to flip the sign of a bias do so: retraining without them."""
 
 import math
+from pathlib import Path
 
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.stats import mean_interval, share_interval
 from biaslab.origins.cross_fitting import SET, SUM
 from biaslab.origins.grid import RANKINGS
@@ -42,6 +44,31 @@ def verdict(low: float, high: float, bias: float) -> str:
     if math.isnan(low) or low * high <= 0:
         return UNDECIDED
     return NOT_FLIPPED if low * bias > 0 else FLIPPED
+
+
+def write_flips(
+    retrained: list[Path],
+    sets: Path,
+    numbers: Path,
+    paths: Path,
+    baseline: Path,
+    outcomes_table: Path,
+    brackets_table: Path,
+) -> None:
+    """Tell whether the documents that were predicted to flip the sign of a bias do so.
+
+    `retrained` are the bias without the sets, of any jobs.
+    """
+    columns = ("set", "weat", "seed", "effect_size", "documents_sha256")
+    measured = pd.concat([read_tsv(path, columns) for path in retrained], ignore_index=True)
+    predicted, ways = read_tsv(numbers, text=("problem",)), read_tsv(paths)
+    before, removed, parts = read_tsv(baseline), read_parquet(sets), []
+    for weat, of_test in predicted.groupby("weat", sort=False):
+        own, of_way, after, whole = (t[t["weat"] == weat] for t in (removed, ways, measured, before))
+        found = outcomes(own, of_way, after, whole["effect_size"].mean())
+        parts.append((found, brackets(of_test, found, whole["effect_size"])))
+    for to, tables in zip((outcomes_table, brackets_table), zip(*parts, strict=True), strict=True):
+        write_tsv(to, pd.concat(tables, ignore_index=True))
 
 
 def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, bias: float) -> pd.DataFrame:

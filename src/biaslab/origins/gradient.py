@@ -5,14 +5,32 @@ pair of two words of the test is in two rows of X: here it is one pair, and its 
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.origins.estimation import Scanner
+from biaslab.core.io import write_parquet
+from biaslab.origins.estimation import InfluenceParameters, Scanner, read_scanner
 from biaslab.origins.influence import WeatRows
+
+
+def write_gradient(
+    embeddings: list[Path],
+    cooccurrence: Path,
+    corpus: Path,
+    vocabulary: Path,
+    word_sets: list[Path],
+    influence: InfluenceParameters,
+    pairs: Path,
+    threads: int = 1,
+) -> None:
+    """Estimate how much every co-occurrence of a test's words raises or lowers the bias."""
+    files = (cooccurrence, corpus, vocabulary)
+    scanner, (test,) = read_scanner(embeddings, *files, word_sets, influence, threads)
+    write_parquet(pairs, pair_table(scanner, test))
 
 
 def pair_table(scanner: Scanner, weat: WeatIndices) -> pd.DataFrame:

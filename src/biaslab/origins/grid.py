@@ -4,9 +4,11 @@ Brunet et al. 2019, Appendix C: baselines, targeted sets per test and size, rand
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from biaslab.bias.names import PERTURBATION_SETS
+from biaslab.core.errors import InputError
 from biaslab.origins.sets import (
     BASELINE,
     PPMI,
@@ -258,3 +260,11 @@ def summary(name: str, setup: Mapping) -> str:
     removed += f", up to {n_flips} sets to flip a sign" if n_flips else ""
     n_trainings += flip_trainings(setup)
     return f"{name}: {setup['baselines']} baselines, {removed}, {n_trainings} retrainings"
+
+
+def of_test(files: Sequence[Path], weat: str) -> Path:
+    """Return the file of a test among those that were given, a file for each test."""
+    by_test = {path.stem: path for path in files}
+    if weat not in by_test:
+        raise InputError(f"{weat}: no table of this test among {', '.join(by_test)}; give one for each test")
+    return by_test[weat]

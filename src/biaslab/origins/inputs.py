@@ -9,6 +9,7 @@ from biaslab.core.files import locate
 from biaslab.origins import grid, sets
 from biaslab.run.command import options, repeated
 from biaslab.run.plan import Plan
+from biaslab.run.steps import part
 
 FOLDER = "results/origins"
 
@@ -108,15 +109,14 @@ class Inputs:
         """Return which sets are selected."""
         return options({**self.setups[wildcards.setup]["perturbations"], "retrainings": None})
 
-    def ppmi_sizes(self, wildcards: Any) -> list[str]:
+    def ppmi_selection(self, wildcards: Any) -> dict[str, Any]:
         """Return the sizes of the sets that the PPMI baseline finds."""
-        return options({"sizes": self.setups[wildcards.setup]["ppmi_sets"]["sizes"]})
+        return part(self.setups[wildcards.setup]["ppmi_sets"], "sizes")
 
-    def single_options(self, wildcards: Any) -> list[str]:
+    def single_selection(self, wildcards: Any) -> dict[str, Any]:
         """Return which single documents are selected."""
         setup = self.setups[wildcards.setup]
-        chosen = {**setup["single_documents"], "trainings": None}
-        return options({"estimator": setup["perturbations"]["estimator"], **chosen})
+        return part(setup["single_documents"], "tails", "random") | part(setup["perturbations"], "estimator")
 
     def subset_options(self, wildcards: Any) -> list[str]:
         """Return which random subsets of the corpus are drawn."""
@@ -192,6 +192,11 @@ class Inputs:
         return [f"{folder}/batch-{batch.index}.tsv" for batch in batches]
 
     # --- measures
+
+    def influence(self, wildcards: Any) -> dict[str, Any]:
+        """Return how the influence of documents is estimated."""
+        setup = self.setups[wildcards.setup]
+        return {"influence": part(setup["glove"], "x_max", "alpha") | part(setup["bias"], "damping")}
 
     def influence_options(self, wildcards: Any) -> list[str]:
         """Return how the influence of documents is estimated."""

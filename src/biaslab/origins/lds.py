@@ -8,6 +8,7 @@ A subset's documents and those that it lacks predict alike: their sums add up to
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +16,11 @@ import pandas as pd
 import scipy  # loads its parts when they are used
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, central_interval
 from biaslab.origins.cross_fitting import SET, SUM, seed_values
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.grid import ESTIMATORS, of_test
 from biaslab.origins.perturbation import members
 from biaslab.origins.seed_stability import draw_seeds
 from biaslab.origins.sets import BASELINE, PPMI, RANDOM
@@ -191,6 +193,34 @@ def _standard_ranks(values: np.ndarray) -> np.ndarray:
     ranks -= ranks.mean(axis=-1, keepdims=True)
     length = np.linalg.norm(ranks, axis=-1, keepdims=True)
     return np.divide(ranks, length, out=np.full_like(ranks, math.nan), where=length > 0)
+
+
+def write_scores(
+    retrained: list[Path],
+    subsets: Path,
+    differential_bias: list[Path],
+    ppmi: list[Path],
+    predictions: Path,
+    ppmi_sets: Path,
+    removals: Path,
+    scores: Path,
+    seed: int,
+) -> None:
+    """Score attributions by random subsets of the corpus: the linear datamodeling score.
+
+    Of every test there are a table of `differential_bias` and one of `ppmi`; `retrained` are of any jobs.
+    """
+    columns = ("set", "weat", "seed", "effect_size", "documents_sha256")
+    measured = pd.concat([read_tsv(path, columns) for path in retrained], ignore_index=True)
+    tables = [measured, read_tsv(predictions), read_tsv(ppmi_sets)]
+    sets, parts = read_parquet(subsets), []
+    for path in differential_bias:
+        weat = path.stem
+        bias, of_sets, ppmi_of_sets = (table[table["weat"] == weat] for table in tables)
+        documents = (read_parquet(path), read_parquet(of_test(ppmi, weat)))
+        parts.append(score_subsets(sets, bias, *documents, of_sets, ppmi_of_sets, weat, seed))
+    for to, found in zip((removals, scores), zip(*parts, strict=True), strict=True):
+        write_tsv(to, pd.concat(found, ignore_index=True))
 
 
 def score_subsets(

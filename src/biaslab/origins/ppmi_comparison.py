@@ -2,20 +2,51 @@
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from biaslab.bias.weat import effect_size
-from biaslab.bias.word_sets import WeatIndices
+from biaslab.bias.word_sets import WeatIndices, in_vocabulary, read_word_sets
 from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.batches import read_trainings
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import row_sums
+from biaslab.embeddings.vocabulary import read_vocabulary
+from biaslab.origins.counted import read_counts
 from biaslab.origins.evaluation import fit_columns
 from biaslab.origins.ppmi_scan import check_vocabulary, ppmi_effect_size
+
+
+def write_comparison(
+    embeddings: list[Path],
+    cooccurrence: Path,
+    vocabulary: Path,
+    word_sets: list[Path],
+    baseline: Path,
+    random_sets: Path,
+    correlation: Path,
+    seed: int,
+    count: int = 2000,
+    contexts: int = 50,
+) -> None:
+    """Compare the bias in the baseline embeddings with that in PPMI, over random tests.
+
+    Of these there are `count`, each as large as the first test, of words with at least so many `contexts`.
+    """
+    words = read_vocabulary(vocabulary)
+    x = read_counts(cooccurrence, vocabulary, words)
+    tests = [read_word_sets(path) for path in word_sets]
+    sizes = [len(names) for names in tests[0].sets.values()]
+    drawn = random_word_sets(x, sizes, count, contexts, seed)
+    table = compare_word_sets(embeddings, x, drawn, words.words)
+    write_tsv(baseline, measure_ppmi(x, [in_vocabulary(test, words.ids) for test in tests]))
+    write_tsv(random_sets, table)
+    write_tsv(correlation, correlate_word_sets(table, "ppmi", seed))
 
 
 def measure_ppmi(x: Cooccurrence, weats: Sequence[WeatIndices]) -> pd.DataFrame:

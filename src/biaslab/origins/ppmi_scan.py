@@ -6,17 +6,36 @@ are computed anew; entries that the document does not touch shift by a constant 
 maximum with 0 cuts them off, so one pass over the rows of the test gives the effect size.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
 from biaslab.bias.weat import effect_size, weat_words
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_parquet
 from biaslab.core.jit import set_threads
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import ppmi_rows, row_sums
 from biaslab.origins._ppmi_kernels import effect_sizes_without
+from biaslab.origins.counted import read_for_ppmi
 from biaslab.origins.removals import distance_weights, places_in_test, rows_of, slots_of
+
+
+def write_scan(
+    cooccurrence: Path,
+    corpus: Path,
+    documents: Path,
+    vocabulary: Path,
+    word_sets: list[Path],
+    scan: Path,
+    threads: int = 1,
+) -> None:
+    """Measure how much every document contributes to a bias in the PPMI representation, exactly."""
+    x, tokens, offsets, (test,) = read_for_ppmi(cooccurrence, corpus, vocabulary, word_sets)
+    values = differential_bias(x, tokens, offsets, test, threads)
+    write_parquet(scan, document_table(values, read_parquet(documents, ["document", "id", "title"])))
 
 
 def ppmi_effect_size(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:

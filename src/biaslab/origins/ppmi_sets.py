@@ -1,13 +1,21 @@
 """The sets of documents that the PPMI baseline finds (Brunet et al. 2019, Section 5.3, Table 5)."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_parquet
 from biaslab.origins.perturbation import select_targeted
 from biaslab.origins.sets import by_ppmi
+
+
+def write_ppmi_sets(scan: Path, sets: Path, sizes: list[int]) -> None:
+    """Select the documents that change a bias most in the PPMI representation."""
+    ppmi = read_parquet(scan, ["ppmi"])["ppmi"].to_numpy()
+    write_parquet(sets, select_ppmi_sets(ppmi, scan.stem, sizes))
 
 
 def select_ppmi_sets(ppmi: np.ndarray, weat: str, sizes: Sequence[int]) -> pd.DataFrame:

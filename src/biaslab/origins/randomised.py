@@ -14,18 +14,20 @@ of the test, how often, and beside which words.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval, rank_correlation
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.glove import GloveEmbedding, initial_embedding
 from biaslab.origins.cross_fitting import seed_values
 from biaslab.origins.evaluation import compare_sets, correlate
-from biaslab.origins.grid import ESTIMATORS, RANDOMISED_KINDS, TEST_WORD_COUNTS
+from biaslab.origins.grid import ESTIMATORS, RANDOMISED_KINDS, TEST_WORD_COUNTS, of_test
 from biaslab.origins.sets import RANDOM
 
 KINDS = UNTRAINED, SHUFFLED = RANDOMISED_KINDS
@@ -113,3 +115,28 @@ def _single_fits(predictions: pd.DataFrame, sets: pd.DataFrame) -> pd.DataFrame:
         found = [np.corrcoef(of["predicted"], of["observed_mean"])[0, 1] for _, of in part.groupby("seed")]
         rows.append([weat, estimator, np.mean(found), *mean_interval(found), np.mean(np.square(found))])
     return pd.DataFrame(rows, columns=["weat", "estimator", "r", "r_ci_low", "r_ci_high", "r2_single"])
+
+
+def write_comparison(
+    differential_bias: list[Path],
+    untrained: list[Path],
+    shuffled: list[Path],
+    predictions: Path,
+    untrained_predictions: Path,
+    shuffled_predictions: Path,
+    baseline: Path,
+    observed: Path,
+    comparison: Path,
+    seed: int,
+) -> None:
+    """Compare the estimates by embeddings that know nothing with those by the baselines."""
+    tables = {UNTRAINED: untrained, SHUFFLED: shuffled}
+    rankings = []
+    for path in differential_bias:
+        bias = {kind: read_parquet(of_test(files, path.stem)) for kind, files in tables.items()}
+        rankings.append(compare_rankings(path.stem, read_parquet(path), bias))
+    files = {TRAINED: predictions, UNTRAINED: untrained_predictions, SHUFFLED: shuffled_predictions}
+    predicted = {kind: read_tsv(path) for kind, path in files.items()}
+    fits = compare_fits(read_tsv(baseline), read_tsv(observed), predicted, seed)
+    keys = ["weat", "embeddings", "estimator"]
+    write_tsv(comparison, pd.concat(rankings).merge(fits, how="left", on=keys, validate="1:1"))

@@ -15,16 +15,18 @@ The parameters are the vectors of the test's words, all that moves in Brunet et 
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.bias.names import EFFECTS
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_tsv
 from biaslab.core.rankings import TOP
 from biaslab.core.stats import mean_interval, rank_correlation
 from biaslab.origins.cross_fitting import seed_values
-from biaslab.origins.grid import ESTIMATORS, TEST_WORD_COUNTS
+from biaslab.origins.grid import ESTIMATORS, TEST_WORD_COUNTS, of_test
 
 RELATIVE = THETA, L = ("theta", "l")
 """By what length influence is divided."""
@@ -88,3 +90,15 @@ def compare_orders(
 def _means(described: dict[str, np.ndarray], chosen: np.ndarray | slice) -> list[float]:
     """Return the mean of each description of some documents, with its interval."""
     return [value for of in described.values() for value in (of[chosen].mean(), *mean_interval(of[chosen]))]
+
+
+def write_orders(
+    differential_bias: list[Path], relative: list[Path], documents: Path, comparison: Path
+) -> None:
+    """Compare the documents that relative influence puts first with those that influence does."""
+    tokens = read_parquet(documents, ["n_tokens"])
+    parts = [
+        compare_orders(path.stem, read_parquet(path), read_parquet(of_test(relative, path.stem)), tokens)
+        for path in differential_bias
+    ]
+    write_tsv(comparison, pd.concat(parts, ignore_index=True))

@@ -2,17 +2,25 @@
 
 import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.bias.names import EFFECTS
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_tsv
 from biaslab.core.rankings import agreement
 from biaslab.core.rng import stream
 
 MAX_DRAWS = 100
 """Draws of seeds at most; where there are no more ways to choose them, all are taken."""
+
+
+def write_stability(differential_bias: list[Path], stability_table: Path, seed: int) -> None:
+    """Measure how far the ranking of documents depends on the baselines' seeds, by their number."""
+    parts = [stability(read_parquet(path), path.stem, seed) for path in differential_bias]
+    write_tsv(stability_table, pd.concat(parts, ignore_index=True))
 
 
 def stability(differential_bias: pd.DataFrame, weat: str, seed: int) -> pd.DataFrame:

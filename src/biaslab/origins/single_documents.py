@@ -6,11 +6,14 @@ has the initial values, the groups and the order of records of a baseline embedd
 two effect sizes is the document's differential bias (Eq. 5) in that embedding.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import scipy  # loads its parts when they are used
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
 from biaslab.origins.evaluation import fit_columns
@@ -22,6 +25,35 @@ _CORRELATIONS = ["weat", "estimator", "n_documents", "r", "r_ci_low", "r_ci_high
 _CORRELATIONS += ["r2", "r2_ci_low", "r2_ci_high", "slope", "slope_ci_low", "slope_ci_high", "intercept"]
 _CORRELATIONS += ["variance_ratio"]
 _OBSERVED = ["observed", "observed_ci_low", "observed_ci_high", "observed_sd", "unpaired_sd"]
+
+
+def write_documents(
+    differential_bias: Path, sets: Path, estimator: str, tails: int, random: int, seed: int
+) -> None:
+    """Select the single documents with the most influence by an estimator, and random ones of the rest."""
+    column = f"{estimator}_mean"
+    values = read_parquet(differential_bias, [column])[column].to_numpy()
+    write_parquet(sets, select_documents(values, differential_bias.stem, tails, random, seed))
+
+
+def write_comparison(
+    sets: Path,
+    baseline: Path,
+    observed: Path,
+    differential_bias: Path,
+    documents: Path,
+    correlation: Path,
+    seed: int,
+) -> None:
+    """Compare the estimated differential bias of single documents with paired retraining."""
+    table = compare_documents(
+        read_parquet(sets),
+        read_tsv(baseline, ("weat", "seed", "effect_size")),
+        read_tsv(observed, ("set", "weat", "seed", "effect_size")),
+        read_parquet(differential_bias),
+    )
+    write_tsv(documents, table)
+    write_tsv(correlation, correlate_documents(table, seed))
 
 
 def select_documents(

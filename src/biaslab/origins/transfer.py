@@ -3,6 +3,7 @@
 import itertools
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,14 +11,16 @@ from tqdm import tqdm
 
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError, suggest
+from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, rank_correlation
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import row_sums
 from biaslab.embeddings.retraining import without_documents
-from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
+from biaslab.origins.counted import read_for_ppmi
 from biaslab.origins.perturbation import members
-from biaslab.origins.ppmi_comparison import effect_sizes
+from biaslab.origins.ppmi_comparison import correlate_word_sets, effect_sizes
 from biaslab.origins.ppmi_scan import ppmi_effect_size
 from biaslab.origins.sets import BASELINE, RANDOM
 
@@ -25,6 +28,52 @@ REPRESENTATIONS = ("glove", "ppmi", "word2vec")
 """What the bias is measured in, the one that chose the sets first."""
 
 _SET = ["weat", "set", "kind", "size", "replicate"]
+
+
+def write_ppmi_sets(
+    cooccurrence: Path,
+    corpus: Path,
+    vocabulary: Path,
+    sets: Path,
+    word_sets: list[Path],
+    bias: Path,
+    threads: int = 1,
+) -> None:
+    """Measure the bias in the PPMI representation without each perturbation set, exactly."""
+    x, tokens, offsets, tests = read_for_ppmi(cooccurrence, corpus, vocabulary, word_sets)
+    removed = read_parquet(sets, ["set", "document"])
+    write_tsv(bias, measure_ppmi_sets(x, tokens, offsets, removed, tests, threads))
+
+
+def write_word2vec(
+    embeddings: list[Path], vocabulary: Path, glove: Path, random_sets: Path, correlation: Path, seed: int
+) -> None:
+    """Compare the bias in word2vec with that in GloVe, over random tests."""
+    columns = ("word_set", "glove_mean", "glove_sd", "S", "T", "A", "B")
+    drawn = read_tsv(glove, columns, text=columns[3:])
+    table = compare_word2vec(embeddings, read_vocabulary(vocabulary), drawn)
+    write_tsv(random_sets, table)
+    write_tsv(correlation, correlate_word_sets(table, "word2vec", seed))
+
+
+def write_transfer(
+    baseline: Path,
+    observed: Path,
+    ppmi: Path,
+    word2vec: Path,
+    sets: Path,
+    changes: Path,
+    responses: Path,
+    seed: int,
+) -> None:
+    """Compare what the removal of each set does to the bias in GloVe, by PPMI and in word2vec."""
+    columns = ("set", "weat", "effect_size")
+    samples = {"ppmi": read_tsv(ppmi, columns), "word2vec": read_tsv(word2vec, columns)}
+    whole = read_tsv(baseline, columns[1:]).assign(set=BASELINE)
+    samples["glove"] = pd.concat([whole, read_tsv(observed, columns)], ignore_index=True)
+    table = set_changes(samples, read_parquet(sets))
+    write_tsv(changes, table)
+    write_tsv(responses, compare_responses(table, seed))
 
 
 def measure_ppmi_sets(

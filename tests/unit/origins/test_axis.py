@@ -5,10 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from biaslab.bias.word_sets import WordSets, in_vocabulary
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz
 from biaslab.embeddings.vocabulary import Vocabulary
@@ -118,17 +116,14 @@ def test_two_sets_of_a_kind_are_refused(batches, tmp_path):
         axis.project_words([other, *batches], VOCABULARY, [ONE, TWO])
 
 
-def test_command_project_words(batches, tmp_path):
+def test_step_writes_what_the_functions_return(batches, tmp_path):
     vocabulary, out = tmp_path / "vocabulary.tsv", tmp_path / "projections.tsv"
     rows = zip(VOCABULARY.words, VOCABULARY.counts, strict=True)
     vocabulary.write_text("word\tcount\n" + "".join(f"{word}\t{count}\n" for word, count in rows))
     test = tmp_path / "one.yaml"
     keys = {"name": "one", "title": "x", "source": "x", "targets": ONE.targets, "attributes": ONE.attributes}
     test.write_text("".join(f"{key}: {value}\n" for key, value in keys.items()))
-    arguments = ["origins", "project-words", *map(str, batches[:3]), "--vocabulary", str(vocabulary)]
-    arguments += ["--weat", str(test), "--seed", "1", "--projections", str(out)]
-    arguments += ["--frequency", str(tmp_path / "frequency.tsv")]
-    assert CliRunner().invoke(app, arguments, catch_exceptions=False).exit_code == 0
+    axis.write_projections(batches[:3], vocabulary, [test], out, tmp_path / "frequency.tsv", seed=1)
     expected = axis.project_words(batches[:3], VOCABULARY, [ONE])
     pd.testing.assert_frame_equal(read_tsv(out), expected)
     fit = read_tsv(tmp_path / "frequency.tsv")

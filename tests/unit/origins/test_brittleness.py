@@ -15,7 +15,15 @@ from biaslab.origins import ppmi_scan
 from biaslab.origins.brittleness import Ranking, candidates, predict_flips, rankings, search
 from biaslab.origins.cross_fitting import SET, SUM
 from biaslab.origins.estimation import InfluenceParameters, Scanner, document_table
-from biaslab.origins.flips import FLIPPED, NOT_FLIPPED, UNDECIDED, brackets, outcomes, verdict
+from biaslab.origins.flips import (
+    FLIPPED,
+    NOT_FLIPPED,
+    UNDECIDED,
+    brackets,
+    outcomes,
+    verdict,
+    write_flips,
+)
 from biaslab.origins.report.brittleness import draw_flips, number_table, set_table
 from naive.bias import effect_size
 from naive.embeddings import ppmi
@@ -247,7 +255,7 @@ def test_nothing_to_retrain_is_told(setup, tmp_path):
     draw_flips(copied, "weat1", tmp_path / "figure")
 
 
-def test_command_compares_what_any_jobs_retrained(tmp_path):
+def test_step_compares_what_any_jobs_retrained(tmp_path):
     """One job has nothing to retrain; a test that nothing flips has a row that says so."""
     values = np.linspace(3, 0.1, 40)  # two documents take 5.9 from 5
     parts = [predict_flips([linear(v, 5.0)], 5.0, [1], w, 1) for w, v in (("a", values), ("b", values / 99))]
@@ -262,16 +270,8 @@ def test_command_compares_what_any_jobs_retrained(tmp_path):
         {"weat": ["a", "a", "b", "b"], "seed": [0, 1, 0, 1], "effect_size": [4.9, 5.1] * 2}
     )
     write_tsv(tmp_path / "baseline.tsv", baseline)
-    options = {
-        "sets": "sets.parquet",
-        "numbers": "numbers.tsv",
-        "paths": "paths.tsv",
-        "baseline": "baseline.tsv",
-    }
-    options |= {"outcomes": "outcomes.tsv", "brackets": "brackets.tsv"}
-    arguments = [part for key, name in options.items() for part in (f"--{key}", str(tmp_path / name))]
-    files = [str(tmp_path / f"{k}.tsv") for k in range(2)]
-    CliRunner().invoke(app, ["origins", "compare-flips", *files, *arguments], catch_exceptions=False)
+    names = ("sets.parquet", "numbers.tsv", "paths.tsv", "baseline.tsv", "outcomes.tsv", "brackets.tsv")
+    write_flips([tmp_path / f"{k}.tsv" for k in range(2)], *(tmp_path / name for name in names))
     found = read_tsv(tmp_path / "outcomes.tsv")
     assert found["estimator"].tolist() == ["influence", "random"]
     assert found["verdict"].tolist() == [FLIPPED, NOT_FLIPPED]

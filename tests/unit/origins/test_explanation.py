@@ -15,9 +15,9 @@ from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.origins.estimation import InfluenceParameters, Scanner, document_table
-from biaslab.origins.gradient import pair_table
+from biaslab.origins.gradient import pair_table, write_gradient
 from biaslab.origins.report.explanation import Corpus, explain, open_setup, words_of_test
-from biaslab.origins.report.highlight import shown_tokens, typeset, write_page
+from biaslab.origins.report.highlight import shown_tokens, typeset, write_extremes, write_page
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
 from pages import Page
@@ -178,26 +178,19 @@ def test_bad_input_ends_with_one_line(monkeypatch, capsys, folder, arguments, me
     assert error.count("\n") == 1
 
 
-def test_command_writes_the_same_gradients(monkeypatch, folder, tmp_path):
+def test_step_writes_the_same_gradients(folder, tmp_path):
     home = folder / "results/origins/tiny"
-    options = ["--cooccurrence", home / "cooccurrence.npz", "--corpus", home / "corpus.npz", "--x-max", 20]
-    options += [
-        "--vocabulary",
-        home / "vocabulary.tsv",
-        "--weat",
-        "weat1.yaml",
-        "--out",
-        tmp_path / "x.parquet",
-    ]
-    assert run(monkeypatch, folder, "bias-gradient", home / "embeddings/baseline/batch-0.npz", *options) == 0
-    expected = (home / "bias_gradient/weat1.parquet").read_bytes()
-    assert (tmp_path / "x.parquet").read_bytes() == expected
+    files = [home / name for name in ("cooccurrence.npz", "corpus.npz", "vocabulary.tsv")]
+    embeddings, word_sets = [home / "embeddings/baseline/batch-0.npz"], [folder / "weat1.yaml"]
+    out = tmp_path / "x.parquet"
+    write_gradient(embeddings, *files, word_sets, InfluenceParameters(x_max=20), out)
+    assert out.read_bytes() == (home / "bias_gradient/weat1.parquet").read_bytes()
 
 
-def test_highlight_writes_the_two_ends_the_same_each_time(monkeypatch, folder, tmp_path):
+def test_highlight_writes_the_two_ends_the_same_each_time(folder, tmp_path):
     for name in ("one", "two"):
-        pages = [f"--{kind}={tmp_path / name / kind}.html" for kind in ("raises", "lowers")]
-        assert run(monkeypatch, folder, "highlight", "--setup", "tiny", "--weat", "weat1.yaml", *pages) == 0
+        pages = [tmp_path / name / f"{kind}.html" for kind in ("raises", "lowers")]
+        write_extremes("tiny", folder / "results/origins/tiny", [folder / "weat1.yaml"], *pages)
     bias = read_parquet(folder / "results/origins/tiny/differential_bias/weat1.parquet")
     for kind, row in (("raises", "idxmax"), ("lowers", "idxmin")):
         text = (tmp_path / "one" / f"{kind}.html").read_text(encoding="utf-8")

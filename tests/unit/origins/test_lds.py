@@ -17,6 +17,7 @@ from biaslab.origins.lds import (
     random_changes,
     reliability,
     score,
+    write_scores,
 )
 from biaslab.origins.report.lds import draw_scores, score_table
 from biaslab.origins.subsets import draw_subsets, retrain
@@ -166,8 +167,8 @@ def test_table_and_figure(tmp_path):
     assert len(pd.read_csv(tmp_path / "figure.tsv", sep="\t")) == len(table.data)
 
 
-def test_commands_draw_and_score(tmp_path):
-    """The commands, from the documents to the table; a test without its table of PPMI is named."""
+def test_steps_draw_and_score(tmp_path):
+    """The steps, from the documents to the table; a test without its table of PPMI is named."""
     n, rng = 20, np.random.default_rng(10)
     names = {"document": range(n), "id": [str(i) for i in range(n)], "title": "t"}
     bias = {f"{e}_seed{s}": rng.normal(size=n) for e in ESTIMATORS for s in range(2)}
@@ -186,16 +187,15 @@ def test_commands_draw_and_score(tmp_path):
     write_tsv(tmp_path / "predictions.tsv", pd.DataFrame(predicted, columns=columns))
     by_ppmi = [("baseline", "w", 0.1), *((s, "w", rng.normal()) for s in sets)]
     write_tsv(tmp_path / "sets.tsv", pd.DataFrame(by_ppmi, columns=["set", "weat", "effect_size"]))
-    scoring = ["lds", tmp_path / "retrained.tsv", "--subsets", subsets, "--seed", 1]
-    scoring += ["--differential-bias", tmp_path / "w.parquet", "--predictions", tmp_path / "predictions.tsv"]
-    scoring += ["--ppmi-sets", tmp_path / "sets.tsv", "--out", tmp_path / "scores.tsv"]
-    scoring += ["--removals", tmp_path / "removals.tsv", "--ppmi"]
-    _call(*scoring, tmp_path / "ppmi" / "w.parquet")
+    files = {"subsets": subsets, "retrained": [tmp_path / "retrained.tsv"]}
+    files |= {"differential_bias": [tmp_path / "w.parquet"], "ppmi_sets": tmp_path / "sets.tsv"}
+    files |= {name: tmp_path / f"{name}.tsv" for name in ("predictions", "removals", "scores")}
+    write_scores(**files, ppmi=[tmp_path / "ppmi" / "w.parquet"], seed=1)
     scores = pd.read_csv(tmp_path / "scores.tsv", sep="\t")
     assert len(scores) == 3 * 2 + 1 + 3 * 2 + 1 + 1
     assert len(pd.read_csv(tmp_path / "removals.tsv", sep="\t")) == 8 * 8
     with pytest.raises(InputError, match="w: no table of this test among documents; give one for each test"):
-        _call(*scoring, tmp_path / "documents.parquet")
+        write_scores(**files, ppmi=[tmp_path / "documents.parquet"], seed=1)
 
 
 def _call(*arguments):

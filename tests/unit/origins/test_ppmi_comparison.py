@@ -2,23 +2,24 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
+from biaslab.origins.estimation import InfluenceParameters
+from biaslab.origins.gradient import write_gradient
 from biaslab.origins.ppmi_comparison import (
     compare_word_sets,
     correlate_word_sets,
     measure_ppmi,
     random_word_sets,
+    write_comparison,
 )
-from biaslab.origins.ppmi_scan import differential_bias
+from biaslab.origins.ppmi_scan import differential_bias, write_scan
 from naive import bias as naive_bias
 from naive import embeddings as naive_embeddings
 
@@ -94,7 +95,7 @@ def test_another_vocabulary(x, batches):
 
 @pytest.fixture
 def files(x, corpus, batches, tmp_path):
-    """Write the files that the commands read, and a function that runs a command on them."""
+    """Write the files that the steps read, and return a function that scans them."""
     cooccurrence.write(tmp_path / "x.npz", x)
     write_npz(tmp_path / "corpus.npz", tokens=corpus[0], offsets=corpus[1])
     numbers = np.arange(10)
@@ -106,27 +107,28 @@ def files(x, corpus, batches, tmp_path):
     sets |= {"attributes": {"A": ["w4", "w5"], "B": ["w6", "w7"]}}
     (tmp_path / "w.yaml").write_text(yaml.safe_dump(sets))
 
-    def run(*arguments):
-        arguments = [str(tmp_path / a) if "." in a else a for a in arguments]
-        return CliRunner().invoke(app, ["origins", *arguments], catch_exceptions=False)
-
-    return run
+    return tmp_path
 
 
-SCAN = ["ppmi-scan", "--cooccurrence", "x.npz", "--corpus", "corpus.npz", "--documents", "documents.parquet"]
-SCAN += ["--vocabulary", "vocabulary.tsv", "--weat", "w.yaml", "--out", "out.parquet"]
+def scan(folder):
+    files = [folder / name for name in ("x.npz", "corpus.npz", "documents.parquet", "vocabulary.tsv")]
+    write_scan(*files, [folder / "w.yaml"], folder / "out.parquet")
 
 
-def test_the_commands_write_what_the_functions_return(files, x, corpus, batches, tmp_path):
+def estimate(folder):
+    files = [folder / name for name in ("batch.npz", "x.npz", "corpus.npz", "vocabulary.tsv", "w.yaml")]
+    write_gradient(files[:1], *files[1:4], files[4:], InfluenceParameters(), folder / "out.parquet")
+
+
+def test_the_steps_write_what_the_functions_return(files, x, corpus, batches, tmp_path):
     weat = WeatIndices("w", *np.split(np.arange(8), 4), ("S", "T", "A", "B"), {})
-    assert files(*SCAN).exit_code == 0
+    scan(files)
     np.testing.assert_array_equal(
         read_parquet(tmp_path / "out.parquet")["ppmi"], differential_bias(x, *corpus, weat)
     )
-    options = ["--cooccurrence", "x.npz", "--vocabulary", "vocabulary.tsv", "--weat", "w.yaml", "--seed", "1"]
-    options += ["--count", "20", "--contexts", "15"]
-    options += ["--baseline", "b.tsv", "--word-sets", "s.tsv", "--correlation", "c.tsv"]
-    assert files("compare-ppmi", str(batches[0][0]), *options).exit_code == 0
+    read = (batches[0], tmp_path / "x.npz", tmp_path / "vocabulary.tsv", [tmp_path / "w.yaml"])
+    made = (tmp_path / f"{name}.tsv" for name in "bsc")
+    write_comparison(*read, *made, seed=1, count=20, contexts=15)
     expected = compare_word_sets(batches[0], x, random_word_sets(x, (3, 2, 2, 2), 20, 15, 1), WORDS)
     assert read_tsv(tmp_path / "s.tsv")["ppmi"].to_numpy() == pytest.approx(expected["ppmi"].to_numpy())
     assert read_tsv(tmp_path / "c.tsv")["n_sets"].item() == 20
@@ -138,17 +140,17 @@ def test_files_of_different_corpora_are_refused(files, tmp_path):
     write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS[:-1], "count": 20}))
     problem = r"x\.npz: counts of 40 words, but .*vocabulary\.tsv has 39; name the files of one corpus"
     with pytest.raises(InputError, match=problem):
-        files(*SCAN)
+        scan(files)
     assert not (tmp_path / "out.parquet").exists()
 
 
-@pytest.mark.parametrize("command", [SCAN, ["bias-gradient", "batch.npz", *SCAN[1:5], *SCAN[7:]]])
-def test_the_vocabulary_of_another_corpus_of_as_many_words_is_refused(files, corpus, tmp_path, command):
+@pytest.mark.parametrize("step", [scan, estimate])
+def test_the_vocabulary_of_another_corpus_of_as_many_words_is_refused(files, corpus, tmp_path, step):
     counts = np.bincount(corpus[0])
     counts[0] += 3
     write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": counts}))
     problem = f"corpus.npz: the word 'w0' is there {counts[0] - 3} times, by the vocabulary {counts[0]} times"
     with pytest.raises(InputError, match=problem) as error:
-        files(*command)
+        step(files)
     assert "\n" not in str(error.value)
     assert not (tmp_path / "out.parquet").exists()

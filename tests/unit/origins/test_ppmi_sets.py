@@ -2,11 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.origins.perturbation import members
-from biaslab.origins.ppmi_sets import select_ppmi_sets
+from biaslab.origins.ppmi_sets import select_ppmi_sets, write_ppmi_sets
 from biaslab.origins.report.ppmi_sets import compare_identification
 from origins_data import copy_setup, make_setups
 
@@ -33,14 +32,10 @@ def test_a_set_of_more_documents_than_have_a_value():
         select_ppmi_sets(PPMI, "weat1", [1, 5])
 
 
-def test_no_sizes_give_a_table_without_rows(tmp_path, monkeypatch):
+def test_no_sizes_give_a_table_without_rows(tmp_path):
     write_parquet(tmp_path / "weat1.parquet", select_ppmi_sets(PPMI, "weat1", [1]).assign(ppmi=0.5))
-    command = ["biaslab", "origins", "select-ppmi-sets", str(tmp_path / "weat1.parquet"), "--sizes"]
-    for sizes, n_rows in (("1", 2), ("", 0)):
-        monkeypatch.setattr("sys.argv", [*command, sizes, "--out", str(tmp_path / "sets.parquet")])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert not ended.value.code
+    for sizes, n_rows in (([1], 2), ([], 0)):
+        write_ppmi_sets(tmp_path / "weat1.parquet", tmp_path / "sets.parquet", sizes)
         table = read_parquet(tmp_path / "sets.parquet")
         assert list(table) == ["set", "weat", "kind", "size", "replicate", "document"]
         assert len(table) == n_rows

@@ -13,7 +13,14 @@ from biaslab.core.io import read_npz, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.origins.grid import ESTIMATORS
-from biaslab.origins.randomised import SHUFFLED, UNTRAINED, compare_fits, compare_rankings, randomise
+from biaslab.origins.randomised import (
+    SHUFFLED,
+    UNTRAINED,
+    compare_fits,
+    compare_rankings,
+    randomise,
+    write_comparison,
+)
 from biaslab.origins.report.randomised import draw_randomised, randomised_table
 from naive.origins import spearman
 from origins_data import make_setups
@@ -174,20 +181,19 @@ def test_commands_make_and_compare(tmp_path, trained):
         assert arrays["replicates"].tolist() == [0, 1, 2]
         for name, values in zip(("W", "U", "b", "c"), zip(*map(astuple, made), strict=True), strict=False):
             np.testing.assert_array_equal(arrays[name], np.stack(values))
-    rng, options = np.random.default_rng(6), []
-    for option in ("differential-bias", UNTRAINED, SHUFFLED):
-        table = table_of(rng.normal(size=(3, 20)), np.ones(20, int))
-        write_parquet(tmp_path / option / "w.parquet", table)
-        options += [f"--{option}", tmp_path / option / "w.parquet"]
-    for option in ("predictions", "untrained-predictions", "shuffled-predictions"):
-        write_tsv(tmp_path / f"{option}.tsv", predictions(rng.normal(size=8)))
-        options += [f"--{option}", tmp_path / f"{option}.tsv"]
+    rng, files = np.random.default_rng(6), {}
+    for name in ("differential_bias", UNTRAINED, SHUFFLED):
+        files[name] = [tmp_path / name / "w.parquet"]
+        write_parquet(files[name][0], table_of(rng.normal(size=(3, 20)), np.ones(20, int)))
+    for name in ("predictions", "untrained_predictions", "shuffled_predictions"):
+        files[name] = tmp_path / f"{name}.tsv"
+        write_tsv(files[name], predictions(rng.normal(size=8)))
     rows = {"set": [f"w-increase-{j}" for j in range(8)], "weat": "w", "seed": 0}
     write_tsv(tmp_path / "observed.tsv", pd.DataFrame(rows | {"effect_size": rng.normal(size=8)}))
     before = pd.DataFrame({"weat": "w", "seed": [0, 1], "effect_size": [0.1, 0.2]})
     write_tsv(tmp_path / "baseline.tsv", before)
-    options += ["--observed", tmp_path / "observed.tsv", "--baseline", tmp_path / "baseline.tsv", "--seed", 1]
-    _call("compare-randomised", *options, "--out", tmp_path / "comparison.tsv")
+    files |= {name: tmp_path / f"{name}.tsv" for name in ("baseline", "observed", "comparison")}
+    write_comparison(**files, seed=1)
     table = read_tsv(tmp_path / "comparison.tsv")
     assert len(table) == 9
     assert table[["spearman", "r2", "slope_ci_low"]].notna().all(axis=None)

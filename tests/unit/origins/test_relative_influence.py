@@ -3,10 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from biaslab.bias.word_sets import WeatIndices
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_parquet
 from biaslab.core.rng import stream
@@ -14,7 +12,7 @@ from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.embeddings.retraining import without_documents
 from biaslab.origins import influence
-from biaslab.origins.relative_influence import THETA, L, compare_orders, relative_table
+from biaslab.origins.relative_influence import THETA, L, compare_orders, relative_table, write_orders
 from biaslab.origins.report.relative_influence import draw_orders, orders_table
 from naive import origins as naive
 from origins_data import make_setups
@@ -120,14 +118,12 @@ def test_table_and_figure(tmp_path):
     assert len(pd.read_csv(tmp_path / "figure.tsv", sep="\t")) == len(table.data)
 
 
-def test_command_compares(tmp_path):
+def test_step_compares(tmp_path):
     rng = np.random.default_rng(7)
     bias = bias_table(rng.normal(size=(2, 30)), np.ones(30, int))
     write_parquet(tmp_path / "bias" / "w.parquet", bias)
     write_parquet(tmp_path / "relative" / "w.parquet", relative_table(bias, [np.ones((30, 2))] * 2))
     write_parquet(tmp_path / "documents.parquet", pd.DataFrame({"n_tokens": range(30)}))
-    arguments = ["origins", "compare-relative", "--differential-bias", tmp_path / "bias" / "w.parquet"]
-    arguments += ["--relative", tmp_path / "relative" / "w.parquet", "--out", tmp_path / "out.tsv"]
-    arguments += ["--documents", tmp_path / "documents.parquet"]
-    CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+    tables = [[tmp_path / kind / "w.parquet"] for kind in ("bias", "relative")]
+    write_orders(*tables, tmp_path / "documents.parquet", tmp_path / "out.tsv")
     assert len(read_tsv(tmp_path / "out.tsv")) == 1 + 3 * 2  # tops of 10 of 30 documents

@@ -1,5 +1,4 @@
 import math
-import sys
 
 import numpy as np
 import pandas as pd
@@ -7,14 +6,13 @@ import pytest
 import scipy.stats
 
 from biaslab.bias.names import EFFECTS
-from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.rankings import agreement
 from biaslab.core.rng import stream
 from biaslab.origins.report.results import Setup
 from biaslab.origins.report.seeds import draw_stability, stability_table
-from biaslab.origins.seed_stability import MAX_DRAWS, draw_seeds, stability
+from biaslab.origins.seed_stability import MAX_DRAWS, draw_seeds, stability, write_stability
 from biaslab.run.area import Unit
 from origins_data import WORD_SETS, write_word_sets
 
@@ -96,14 +94,9 @@ def test_table_shows_each_number_in_its_place(tmp_path):
 
 
 @pytest.mark.parametrize("n_documents", [12, 60])
-def test_command_and_figure_of_few_documents_and_seeds(tmp_path, monkeypatch, n_documents):
+def test_step_and_figure_of_few_documents_and_seeds(tmp_path, n_documents):
     write_parquet(tmp_path / "w.parquet", table(n_documents, n_seeds=3))
-    out = tmp_path / "seed_stability.tsv"
-    arguments = ["origins", "seed-stability", tmp_path / "w.parquet", "--seed", 1, "--out", out]
-    monkeypatch.setattr(sys, "argv", ["biaslab", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert not stop.value.code
+    write_stability([tmp_path / "w.parquet"], tmp_path / "seed_stability.tsv", seed=1)
     words = write_word_sets(tmp_path, WORD_SETS["weat1"])
     setup = Setup(Unit("wiki", files={"w": str(words)}), tmp_path)
     assert len(stability_table(setup, "w").shown) == 3

@@ -1,15 +1,19 @@
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.report.single_documents import correlation_table, documents_table, draw_documents
-from biaslab.origins.single_documents import compare_documents, correlate_documents, select_documents
+from biaslab.origins.single_documents import (
+    compare_documents,
+    correlate_documents,
+    select_documents,
+    write_comparison,
+    write_documents,
+)
 from origins_data import make_setups
 
 BIAS = np.array([0.1, -0.5, 0.0, 0.4, -0.2, 0.02, -0.01, 0.03])
@@ -101,23 +105,17 @@ def test_a_missing_partner_is_named(sets, differential_bias, effects):
         compare_documents(sets, baseline, kept, differential_bias)
 
 
-def run_cli(*arguments):
-    assert CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False).exit_code == 0
-
-
-def test_commands(sets, differential_bias, effects, tmp_path):
+def test_steps(sets, differential_bias, effects, tmp_path):
     means = differential_bias.assign(influence_mean=BIAS)
     write_parquet(tmp_path / "weat1.parquet", means)
     chosen = tmp_path / "sets.parquet"
-    options = ["--estimator", "influence", "--tails", 2, "--random", 3, "--seed", 1, "--out", chosen]
-    run_cli("origins", "select-documents", tmp_path / "weat1.parquet", *options)
+    bias, of = tmp_path / "weat1.parquet", {"tails": 2, "random": 3}
+    write_documents(bias, chosen, "influence", **of, seed=1)
     pd.testing.assert_frame_equal(pd.read_parquet(chosen), sets)
     for name, table in zip(("baseline", "observed"), effects, strict=True):
         write_tsv(tmp_path / f"{name}.tsv", table)
-    files = ["--baseline", tmp_path / "baseline.tsv", "--observed", tmp_path / "observed.tsv"]
-    files += ["--differential-bias", tmp_path / "weat1.parquet", "--seed", 1]
-    out = ["--documents", tmp_path / "documents.tsv", "--correlation", tmp_path / "correlation.tsv"]
-    run_cli("origins", "compare-documents", "--sets", chosen, *files, *out)
+    tables = ("baseline", "observed", "documents", "correlation")
+    write_comparison(chosen, differential_bias=bias, **{n: tmp_path / f"{n}.tsv" for n in tables}, seed=1)
     documents = pd.read_csv(tmp_path / "documents.tsv", sep="\t")
     expected = compare_documents(sets, *effects, differential_bias)
     np.testing.assert_allclose(documents["observed"], expected["observed"])

@@ -4,11 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
@@ -19,6 +17,9 @@ from biaslab.origins.transfer import (
     compare_word2vec,
     measure_ppmi_sets,
     set_changes,
+    write_ppmi_sets,
+    write_transfer,
+    write_word2vec,
 )
 from naive import bias as naive_bias
 from naive import embeddings as naive_embeddings
@@ -177,7 +178,7 @@ def test_random_tests_in_word2vec_are_those_of_glove(word2vec):
         compare_word2vec([path], vocabulary, glove.assign(S="x,w1"))
 
 
-def test_the_commands_write_what_the_functions_return(word2vec, x, corpus, sets, tmp_path):
+def test_the_steps_write_what_the_functions_return(word2vec, x, corpus, sets, tmp_path):
     path, _, _, glove = word2vec
     cooccurrence.write(tmp_path / "x.npz", x)
     write_npz(tmp_path / "corpus.npz", tokens=corpus[0], offsets=corpus[1])
@@ -192,36 +193,21 @@ def test_the_commands_write_what_the_functions_return(word2vec, x, corpus, sets,
     write_tsv(tmp_path / "baseline.tsv", samples_of({"baseline": 0.0}).drop(columns="set"))
     write_tsv(tmp_path / "word2vec.tsv", samples_of(CHANGES))
 
-    def run(verb, **options):
-        flat = [part for name, file in options.items() for part in (f"--{name.replace('_', '-')}", file)]
-        flat = [
-            str(tmp_path / part) if part.endswith((".tsv", ".npz", ".parquet", ".yaml")) else part
-            for part in flat
-        ]
-        batches = [str(path)] if verb == "compare-word2vec" else []
-        assert (
-            CliRunner().invoke(app, ["origins", verb, *batches, *flat], catch_exceptions=False).exit_code == 0
-        )
-
-    vocabulary = "vocabulary.tsv"
-    counts = {"cooccurrence": "x.npz", "corpus": "corpus.npz", "sets": "sets.parquet"}
-    run("measure-ppmi-sets", **counts, vocabulary=vocabulary, weat="w.yaml", out="ppmi.tsv")
+    removed, vocabulary = tmp_path / "sets.parquet", tmp_path / "vocabulary.tsv"
+    counts = (tmp_path / "x.npz", tmp_path / "corpus.npz", vocabulary)
+    write_ppmi_sets(*counts, removed, [tmp_path / "w.yaml"], tmp_path / "ppmi.tsv")
     expected = measure_ppmi_sets(x, *corpus, sets, [WEAT])
     assert read_tsv(tmp_path / "ppmi.tsv")["effect_size"].to_numpy() == pytest.approx(expected["effect_size"])
-    run(
-        "compare-word2vec",
-        vocabulary=vocabulary,
-        glove="glove.tsv",
-        seed="1",
-        word_sets="s.tsv",
-        correlation="c.tsv",
-    )
+    made = (tmp_path / "s.tsv", tmp_path / "c.tsv")
+    write_word2vec([path], vocabulary, tmp_path / "glove.tsv", *made, seed=1)
     table = compare_word2vec([path], Vocabulary(WORDS, np.ones(N_WORDS, np.int64)), glove)
     assert read_tsv(tmp_path / "c.tsv")["r2"].item() == pytest.approx(
         correlate_word_sets(table, "word2vec", 1)["r2"].item()
     )
-    bias = {name: f"{name}.tsv" for name in ("baseline", "observed", "ppmi", "word2vec")}
-    run("compare-transfer", **bias, sets="sets.parquet", seed="1", changes="changes.tsv", responses="r.tsv")
+    bias = {name: tmp_path / f"{name}.tsv" for name in ("baseline", "observed", "ppmi", "word2vec")}
+    write_transfer(
+        **bias, sets=removed, changes=tmp_path / "changes.tsv", responses=tmp_path / "r.tsv", seed=1
+    )
     changes = read_tsv(tmp_path / "changes.tsv")
     glove_change = changes[(changes["representation"] == "glove") & (changes["set"] == "w-decrease-1")]
     assert glove_change["change"].item() == pytest.approx(-0.8)

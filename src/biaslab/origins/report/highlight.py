@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from biaslab.bias.word_sets import WordSets
+from biaslab.bias.names import LOWERS, RAISES
+from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.files import write_text
 from biaslab.core.pages import render
-from biaslab.origins.report.explanation import Document, Explanation
+from biaslab.origins.report.explanation import Corpus, Document, Explanation, explain, extremes
+from biaslab.origins.report.results import Setup
+from biaslab.run.area import Unit
 
 TEMPLATE = Path(__file__).parent / "context.html.j2"
 
@@ -28,6 +31,17 @@ class Token(NamedTuple):
     level: str  # class of its colour: up1 to up5, down1 to down5, or empty
     contribution: str
     sets: str  # of the test that it belongs to
+
+
+def write_extremes(setup: str, folder: Path, word_sets: list[Path], raises: Path, lowers: Path) -> None:
+    """Write the documents that raise and lower a bias most as pages, from the folder of a setup's results."""
+    test = read_word_sets(word_sets[0])
+    corpus = Corpus(Setup(Unit(setup), folder))
+    baseline = corpus.setup.baseline_mean(test.name)
+    for effect, number in extremes(corpus.setup, test.name).items():
+        document = corpus.document(number)
+        part = (test, baseline, explain(corpus, document, test))
+        write_page({RAISES: raises, LOWERS: lowers}[effect], setup, document, [part])
 
 
 def write_page(

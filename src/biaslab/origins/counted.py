@@ -1,0 +1,48 @@
+"""The files of a corpus that was counted, as the steps and the commands read them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from biaslab.bias.word_sets import WeatIndices, in_vocabulary, read_word_sets
+from biaslab.core.errors import InputError
+from biaslab.embeddings import cooccurrence as counting
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.corpus import read_tokens
+from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
+
+
+def read_counted(
+    cooccurrence: Path, corpus: Path, vocabulary: Path
+) -> tuple[Vocabulary, Cooccurrence, np.ndarray, np.ndarray]:
+    """Read the vocabulary, the counts, the word ids and the offsets of a corpus."""
+    words = read_vocabulary(vocabulary)
+    x = read_counts(cooccurrence, vocabulary, words)
+    return words, x, *read_tokens(corpus, words)
+
+
+def read_counts(path: Path, vocabulary: Path, words: Vocabulary) -> Cooccurrence:
+    """Read the counts of a corpus, which must be of as many words as its vocabulary has."""
+    x = counting.read(path)
+    if x.n_words != len(words):
+        raise InputError(
+            f"{path}: counts of {x.n_words} words, but {vocabulary} has {len(words)}; name the files of one"
+            " corpus"
+        )
+    return x
+
+
+def read_tests(
+    files: Sequence[Path], words: Vocabulary, measures: Mapping[str, Iterable[str]] | None = None
+) -> list[WeatIndices]:
+    """Read tests by some measures, or by WEAT alone, and find their words in a vocabulary."""
+    return [in_vocabulary(read_word_sets(file, measures), words.ids) for file in files]
+
+
+def read_for_ppmi(
+    cooccurrence: Path, corpus: Path, vocabulary: Path, word_sets: Sequence[Path]
+) -> tuple[Cooccurrence, np.ndarray, np.ndarray, list[WeatIndices]]:
+    """Read the counts, the word ids and the offsets of a corpus, and the tests."""
+    words, x, tokens, offsets = read_counted(cooccurrence, corpus, vocabulary)
+    return x, tokens, offsets, read_tests(word_sets, words)
