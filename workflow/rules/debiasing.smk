@@ -1,6 +1,7 @@
 from biaslab.debiasing.inputs import Inputs as DebiasingInputs
 
 DEBIASING = DebiasingInputs(PLAN)
+BIASES = config["debiasing"]
 
 
 wildcard_constraints:
@@ -9,12 +10,12 @@ wildcard_constraints:
 
 rule measure_debiasing:
     input:
-        DEBIASING.word_lists,
+        lists=DEBIASING.word_lists,
         embedding=DEBIASING.embedding,
         word_sets=DEBIASING.tests,
         authors=DEBIASING.authors_lists("occupations"),
     output:
-        expand(
+        tables=expand(
             "results/debiasing/{{embedding}}/{name}.tsv",
             name=[
                 "subspace",
@@ -37,27 +38,24 @@ rule measure_debiasing:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(30),
     params:
-        folder=folder("results/debiasing/{embedding}"),
-        options=DEBIASING.options("components", "strictness", "lambda", "permutations"),
-        draws=config["debiasing"]["random_draws"],
-        weats=DEBIASING.weat_options,
-        authors=DEBIASING.authors_options("--authors-occupations"),
-        seed=config["seed"],
+        given=given(
+            settings=part(BIASES, "components", "strictness", "permutations") | {"seed": config["seed"]},
+            penalty=BIASES["lambda"],
+            draws=BIASES["random_draws"],
+        ),
     message:
         "{wildcards.embedding}: measure the bias before and after debiasing"
     shell:
-        "biaslab debiasing experiment measure {input.embedding:q} --results {params.folder}"
-        " {params.options} --draws {params.draws} {params.weats} {params.authors} --seed {params.seed}"
-        " > {log} 2>&1"
+        "biaslab step debiasing.measure-debiasing --given {params.given:q} > {log} 2>&1"
 
 
 rule classify_words:
     input:
-        DEBIASING.word_lists,
+        lists=DEBIASING.word_lists,
         embedding=DEBIASING.embedding,
         authors=DEBIASING.authors_lists("seeds"),
     output:
-        expand(
+        tables=expand(
             "results/debiasing/{{embedding}}/{name}.tsv",
             name=["classifier", "classifier_authors", "axes"],
         ),
@@ -69,23 +67,21 @@ rule classify_words:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(30),
     params:
-        folder=folder("results/debiasing/{embedding}"),
-        options=DEBIASING.options("components"),
-        authors=DEBIASING.authors_options("--authors-specific"),
-        seed=config["seed"],
+        given=given(
+            settings=part(BIASES, "components") | {"seed": config["seed"]},
+        ),
     message:
         "{wildcards.embedding}: tell gender-specific words from neutral ones"
     shell:
-        "biaslab debiasing experiment classify {input.embedding:q} --results {params.folder}"
-        " {params.options} {params.authors} --seed {params.seed} > {log} 2>&1"
+        "biaslab step debiasing.classify-words --given {params.given:q} > {log} 2>&1"
 
 
 rule generate_analogies:
     input:
-        DEBIASING.word_lists,
+        lists=DEBIASING.word_lists,
         embedding=DEBIASING.embedding,
     output:
-        expand("results/debiasing/{{embedding}}/{name}.tsv", name=["analogies", "puzzles"]),
+        tables=expand("results/debiasing/{{embedding}}/{name}.tsv", name=["analogies", "puzzles"]),
     log:
         "results/logs/debiasing/{embedding}/generate_analogies.log",
     conda:
@@ -94,25 +90,26 @@ rule generate_analogies:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(60),
     params:
-        folder=folder("results/debiasing/{embedding}"),
-        options=DEBIASING.options("components", "lambda"),
-        number=config["debiasing"]["analogies"],
+        given=given(
+            settings=part(BIASES, "components"),
+            penalty=BIASES["lambda"],
+            count=BIASES["analogies"],
+        ),
     message:
         "{wildcards.embedding}: generate analogies before and after debiasing"
     shell:
-        "biaslab debiasing experiment analogies {input.embedding:q} --results {params.folder}"
-        " {params.options} --count {params.number} > {log} 2>&1"
+        "biaslab step debiasing.generate-analogies --given {params.given:q} > {log} 2>&1"
 
 
 rule score_benchmarks:
     input:
-        DEBIASING.word_lists,
         DEBIASING.benchmark_files(),
+        lists=DEBIASING.word_lists,
         embedding=DEBIASING.embedding,
         word_sets=DEBIASING.tests,
         authors=DEBIASING.authors_lists("equalize", "specific"),
     output:
-        expand("results/debiasing/{{embedding}}/{name}.tsv", name=["benchmarks", "lambda_path"]),
+        tables=expand("results/debiasing/{{embedding}}/{name}.tsv", name=["benchmarks", "lambda_path"]),
     log:
         "results/logs/debiasing/{embedding}/score_benchmarks.log",
     conda:
@@ -121,28 +118,27 @@ rule score_benchmarks:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(60),
     params:
-        folder=folder("results/debiasing/{embedding}"),
-        options=DEBIASING.options("components", "strictness", "lambda", "lambdas", "permutations"),
-        benchmarks=DEBIASING.benchmark_options(),
-        weats=DEBIASING.weat_options,
-        authors=DEBIASING.authors_options("--authors-equalize", "--authors-specific"),
-        seed=config["seed"],
+        given=given(
+            DEBIASING.benchmark_tasks,
+            settings=part(BIASES, "components", "strictness", "permutations") | {"seed": config["seed"]},
+            penalty=BIASES["lambda"],
+            penalties=BIASES["lambdas"],
+        ),
     message:
         "{wildcards.embedding}: score benchmarks before, after and along the path of soft debiasing"
     shell:
-        "biaslab debiasing experiment benchmarks {input.embedding:q} --results {params.folder}"
-        " {params.options} {params.benchmarks} {params.weats} {params.authors} --seed {params.seed} > {log} 2>&1"
+        "biaslab step debiasing.score-benchmarks --given {params.given:q} > {log} 2>&1"
 
 
 rule compare_methods:
     input:
-        DEBIASING.word_lists,
         DEBIASING.benchmark_files(),
-        DEBIASING.sembias,
+        lists=DEBIASING.word_lists,
+        sembias=DEBIASING.sembias,
         embedding=DEBIASING.embedding,
         word_sets=DEBIASING.tests,
     output:
-        expand("results/debiasing/{{embedding}}/{name}.tsv", name=["methods", "professions"]),
+        tables=expand("results/debiasing/{{embedding}}/{name}.tsv", name=["methods", "professions"]),
     log:
         "results/logs/debiasing/{embedding}/compare_methods.log",
     conda:
@@ -151,17 +147,17 @@ rule compare_methods:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
     params:
-        folder=folder("results/debiasing/{embedding}"),
-        options=DEBIASING.options("components", "strictness", "lambda"),
-        compared=DEBIASING.compare_options(),
-        benchmarks=DEBIASING.benchmark_options(),
-        weats=DEBIASING.weat_options,
-        seed=config["seed"],
+        given=given(
+            DEBIASING.benchmark_tasks,
+            settings=part(BIASES, "components", "strictness") | {"seed": config["seed"]},
+            penalty=BIASES["lambda"],
+            methods=BIASES["comparison"]["methods"],
+            sizes=part(BIASES["comparison"], "clustered", "classified", "neighbours", "random_directions"),
+        ),
     message:
         "{wildcards.embedding}: compare methods of debiasing, and what they leave of the bias"
     shell:
-        "biaslab debiasing compare {input.embedding:q} --results {params.folder}"
-        " {params.options} {params.compared} {params.benchmarks} {params.weats} --seed {params.seed} > {log} 2>&1"
+        "biaslab step debiasing.compare-methods --given {params.given:q} > {log} 2>&1"
 
 
 rule debiasing:

@@ -10,11 +10,11 @@ wildcard_constraints:
 
 rule make_debiasing_transform:
     input:
-        DEBIASING.word_lists,
+        lists=DEBIASING.word_lists,
         embeddings=ORIGINS.embeddings(grid.baseline_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
     output:
-        "results/debiasing/{setup}/transforms/{stage}.npz",
+        out="results/debiasing/{setup}/transforms/{stage}.npz",
     log:
         "results/logs/debiasing/{setup}/make_debiasing_transform/{stage}.log",
     conda:
@@ -23,13 +23,11 @@ rule make_debiasing_transform:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
     params:
-        options=DEBIASING.options("components"),
-        stage=DEBIASING.transform_options,
+        given=given(DEBIASING.stage, components=BIASES["components"]),
     message:
         "{wildcards.setup}: find what debiasing ({wildcards.stage}) does to every word"
     shell:
-        "biaslab debiasing transform {input.embeddings} --vocabulary {input.vocabulary} {params.options}"
-        " {params.stage} --out {output} > {log} 2>&1"
+        "biaslab step debiasing.make-debiasing-transform --given {params.given:q} > {log} 2>&1"
 
 
 use rule estimate_differential_bias as estimate_debiased_differential_bias with:
@@ -51,14 +49,14 @@ use rule estimate_differential_bias as estimate_debiased_differential_bias with:
 
 rule compare_document_rankings:
     input:
-        ORIGINS.of_tests("differential_bias"),
-        ORIGINS.of_tests("differential_bias", "results/debiasing"),
+        before=ORIGINS.of_tests("differential_bias"),
+        after=ORIGINS.of_tests("differential_bias", "results/debiasing"),
         embeddings=ORIGINS.embeddings(grid.baseline_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
         transforms=TRANSFORMS,
     output:
-        "results/debiasing/{setup}/document_ranking.tsv",
+        out="results/debiasing/{setup}/document_ranking.tsv",
     log:
         "results/logs/debiasing/{setup}/compare_document_rankings.log",
     conda:
@@ -67,14 +65,8 @@ rule compare_document_rankings:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(30),
     params:
-        before=folder("results/origins/{setup}/differential_bias"),
-        after=folder("results/debiasing/{setup}/differential_bias"),
-        weats=ORIGINS.weat_options,
-        transforms=DEBIASING.transforms_given,
+        given=given(),
     message:
         "{wildcards.setup}: compare the rankings of documents before and after debiasing"
     shell:
-        "biaslab debiasing compare-rankings {input.embeddings} --vocabulary {input.vocabulary} {params.weats}"
-        " --before {params.before}"
-        " --after {params.after} {params.transforms} --out {output}"
-        " > {log} 2>&1"
+        "biaslab step debiasing.compare-document-rankings --given {params.given:q} > {log} 2>&1"

@@ -82,6 +82,15 @@ def check(given: Given) -> Iterator[str]:
 
 
 PAPER = "Debiasing word embeddings (Bolukbasi et al. 2016)"
+STEPS = {
+    "measure-debiasing": "biaslab.debiasing.stages:write_measures",
+    "classify-words": "biaslab.debiasing.classification:write_classification",
+    "generate-analogies": "biaslab.debiasing.stage_analogies:write_analogies",
+    "score-benchmarks": "biaslab.debiasing.penalty_path:write_scores",
+    "compare-methods": "biaslab.debiasing.comparison:write_comparison",
+    "make-debiasing-transform": "biaslab.debiasing.transform:write_transform",
+    "compare-document-rankings": "biaslab.debiasing.document_ranking:write_comparison",
+}
 AREA = Area(
     "debiasing",
     PAPER,
@@ -92,4 +101,5 @@ AREA = Area(
     ITEMS,
     ("embedding", "test"),
     inspection="biaslab.debiasing.inspection",
+    steps=STEPS,
 )

@@ -7,21 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from biaslab.debiasing import cli_experiment as debiasing_experiment
 from biaslab.debiasing.cli_options import (
     OUR_WEATS,
     Compared,
-    Components,
     Embedding,
     Looking,
     OurWordLists,
-    Permutations,
     Quality,
-    Strictness,
     Weats,
     named_files,
 )
-from biaslab.run.options import Baselines, EmbeddingsVocabulary, Out, Seed, grouped
+from biaslab.debiasing.settings import Settings, Sizes
+from biaslab.run.options import Out, grouped
 from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
@@ -29,11 +26,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biaslab.bias.word_sets import WordSets
-    from biaslab.debiasing.measurement import Lists, Settings
+    from biaslab.debiasing.measurement import Lists
     from biaslab.embeddings.unit import UnitEmbedding
 
 app = typer.Typer(help="Bias of any word embedding, and its removal.", no_args_is_help=True)
-app.add_typer(debiasing_experiment.app, name="experiment")
 
 _FORMATS = "word2vec, word2vec-binary or glove"
 
@@ -58,17 +54,6 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Measuring:
-    """How an embedding is measured."""
-
-    components: Components = 1
-    strictness: Strictness = 1.0
-    weat: Weats = OUR_WEATS
-    permutations: Permutations = 100_000
-    seed: Seed = 1
-
-
-@dataclass(frozen=True)
 class Output:
     """Where a debiased embedding goes, and what debiasing changed."""
 
@@ -87,7 +72,8 @@ def measure_embedding(
     report: Report = None,
     source: Source,
     lists: OurWordLists,
-    how: Measuring,
+    how: Settings,
+    weat: Weats = OUR_WEATS,
     axis: Annotated[
         str | None,
         typer.Option(
@@ -104,7 +90,7 @@ def measure_embedding(
     words, known = _read(source, lists)
     ends = pair_rows(axis, words.ids()) if axis else None
     _say("measuring")
-    found = measure(words.vectors, words.words, known, *_plan(how), axis=ends)
+    found = measure(words.vectors, words.words, known, _read_tests(weat), how, axis=ends)
     page = both(show_measurement, str(source.embedding), len(words.words), known, found, top)
     lost = lost_table(known, found.weats)
     tables = {"measures": found.table(), "occupations": found.occupations, "weat": found.weats}
@@ -113,7 +99,9 @@ def measure_embedding(
 
 @app.command("hard")
 @grouped
-def debias_hard(to: Output, source: Source, lists: OurWordLists, how: Measuring) -> None:
+def debias_hard(
+    to: Output, source: Source, lists: OurWordLists, how: Settings, weat: Weats = OUR_WEATS
+) -> None:
     """Debias an embedding by neutralizing words and equalizing pairs, and say what that changed."""
     from biaslab.debiasing.hard import hard_debias
 
@@ -121,7 +109,7 @@ def debias_hard(to: Output, source: Source, lists: OurWordLists, how: Measuring)
         neutral = known.neutral(len(words.words))
         return hard_debias(words.vectors, words.words, basis, neutral, known.equalize.rows)
 
-    _debias(debias, to, source, lists, how)
+    _debias(debias, to, source, lists, how, weat)
 
 
 @app.command("soft")
@@ -135,7 +123,8 @@ def debias_soft(
     ] = 0.2,
     source: Source,
     lists: OurWordLists,
-    how: Measuring,
+    how: Settings,
+    weat: Weats = OUR_WEATS,
 ) -> None:
     """Debias an embedding by the linear map that best keeps all similarities, and say what that changed."""
     from biaslab.debiasing.soft import gram_matrices, soft_debias, solve_path
@@ -144,7 +133,7 @@ def debias_soft(
         grams = gram_matrices(words.vectors, basis, known.neutral(len(words.words)))
         return soft_debias(words.vectors, solve_path(grams, [penalty])[0].transform)
 
-    _debias(debias, to, source, lists, how)
+    _debias(debias, to, source, lists, how, weat)
 
 
 @app.command("analogies")
@@ -176,81 +165,13 @@ def write_analogies(
     both(show_analogies, (words.words[first], words.words[second]), table, top)
 
 
-@app.command("transform")
-@grouped
-def write_transform(
-    batches: Annotated[list[Path], typer.Argument(help="Batch files of trainings (.npz).")],
-    vocabulary: EmbeddingsVocabulary,
-    out: Out,
-    method: Annotated[str, typer.Option(help="hard or soft.")],
-    lists: OurWordLists,
-    components: Components = 1,
-    penalty: Annotated[
-        float,
-        typer.Option("--lambda", help="Weight of the bias against similarities (soft only).", min=0),
-    ] = 0.2,
-) -> None:
-    """Write what debiasing does to every word of every training: the maps that `origins` measures bias in."""
-    from biaslab.core.errors import InputError, suggest
-    from biaslab.debiasing.measurement import read_lists
-    from biaslab.debiasing.transform import hard_maps, soft_maps
-    from biaslab.embeddings.unit import read_unit_trainings
-    from biaslab.embeddings.vocabulary import read_vocabulary
-    from biaslab.embeddings.word_maps import write_word_maps
-
-    if method not in (methods := ("hard", "soft")):
-        raise InputError(f"--method {method}: there are {' and '.join(methods)}{suggest(method, methods)}")
-    words = read_vocabulary(vocabulary)
-    known = read_lists(*lists.files, words.ids)
-    trainings = read_unit_trainings(batches, words.words)
-    if method == "hard":
-        maps = hard_maps(trainings, words.words, known, components)
-    else:
-        maps = soft_maps(trainings, words.words, known, penalty, components)
-    write_word_maps(out, maps)
-
-
-@app.command("compare-rankings")
-def compare_document_rankings(
-    batches: Baselines,
-    vocabulary: EmbeddingsVocabulary,
-    weat: Annotated[list[Path], typer.Option(help="Word sets of a test (.yaml); may be repeated.")],
-    before: Annotated[
-        Path, typer.Option(help="Folder of the documents' differential bias, TEST.parquet of every test.")
-    ],
-    after: Annotated[
-        Path, typer.Option(help="The same after debiasing: `biaslab origins differential-bias --transform`.")
-    ],
-    transform: Annotated[list[Path], typer.Option(help="What debiasing does (.npz); may be repeated.")],
-    out: Out,
-) -> None:
-    """Compare the ranking of documents by their influence on a bias after debiasing with that before."""
-    import pandas as pd
-
-    from biaslab.bias.word_sets import in_vocabulary, read_word_sets
-    from biaslab.core.io import read_parquet, write_tsv
-    from biaslab.debiasing.document_ranking import compare_rankings, effect_sizes
-    from biaslab.embeddings.unit import read_unit_trainings
-    from biaslab.embeddings.vocabulary import read_vocabulary
-    from biaslab.embeddings.word_maps import read_word_maps
-
-    known = read_vocabulary(vocabulary)
-    trainings = read_unit_trainings(batches, known.words)
-    maps = {path.stem: read_word_maps(path, len(known.words)) for path in transform}
-    tables = []
-    for test in map(read_word_sets, weat):
-        sizes = effect_sizes(trainings, maps, in_vocabulary(test, known.ids))
-        files = (read_parquet(folder / f"{test.name}.parquet") for folder in (before, after))
-        tables.append(compare_rankings(*files, sizes, test.name))
-    write_tsv(out, pd.concat(tables, ignore_index=True))
-
-
 @app.command("compare")
 @grouped
 def compare_methods(
     embedding: Embedding,
     compared: Compared,
     lists: OurWordLists,
+    sizes: Sizes,
     looking: Looking,
     quality: Quality,
     results: Annotated[
@@ -258,40 +179,23 @@ def compare_methods(
     ] = None,
 ) -> None:
     """Compare methods of debiasing: what each removes, what of the bias remains, and what it costs."""
-    from biaslab.bias.word_sets import read_word_sets
-    from biaslab.core.io import write_tsv
-    from biaslab.debiasing import comparison
-    from biaslab.debiasing.benchmarks import read_pairs, read_questions
-    from biaslab.debiasing.experiment import Experiment
-    from biaslab.debiasing.measurement import Settings, read_lists
-    from biaslab.debiasing.methods.registry import find_method
-    from biaslab.debiasing.remaining.sembias import read_sembias
+    from biaslab.debiasing.comparison import write_comparison
     from biaslab.debiasing.summary import both, show_methods
-    from biaslab.embeddings.unit import read_unit_embedding
 
-    for name in compared.method:
-        find_method(name)
-    words = read_unit_embedding(embedding)
-    settings = Settings(compared.components, looking.strictness, seed=looking.seed)
-    known = read_lists(*lists.files, words.ids())
-    experiment = Experiment(words, known, settings, compared.penalty)
-    sizes = comparison.Sizes(looking.clustered, looking.classified, looking.neighbours)
-    asked = read_sembias(quality.sembias) if quality.sembias else ()
-    methods, professions = comparison.compare_methods(
-        experiment,
-        comparison.make_case(experiment, sizes, asked),
+    experiment, methods = write_comparison(
+        embedding,
+        lists.files,
+        Settings(compared.components, looking.strictness, seed=looking.seed),
+        compared.penalty,
         compared.method,
-        [read_word_sets(file) for file in looking.weat],
-        comparison.Benchmarks(
-            {name: read_pairs(file) for name, file in named_files(quality.pairs, "--pairs")},
-            {name: read_questions(file) for name, file in named_files(quality.questions, "--questions")},
-        ),
-        looking.random_directions,
+        sizes,
+        named_files(quality.pairs, "--pairs"),
+        named_files(quality.questions, "--questions"),
+        [results / "methods.tsv", results / "professions.tsv"] if results else [],
+        looking.weat,
+        [quality.sembias] if quality.sembias else [],
     )
-    if results is not None:
-        write_tsv(results / "methods.tsv", methods)
-        write_tsv(results / "professions.tsv", professions)
-    both(show_methods, str(embedding), len(words.words), known, methods)
+    both(show_methods, str(embedding), len(experiment.words), experiment.lists, methods)
 
 
 def _say(what: str) -> None:
@@ -313,13 +217,10 @@ def _read(source: Source, lists: OurWordLists) -> "tuple[UnitEmbedding, Lists]":
     return embedding, read_lists(*lists.files, embedding.ids())
 
 
-def _plan(how: Measuring) -> "tuple[list[WordSets], Settings]":
-    """Return the tests, and how to measure."""
+def _read_tests(files: list[Path]) -> "list[WordSets]":
     from biaslab.bias.word_sets import read_word_sets
-    from biaslab.debiasing.measurement import Settings
 
-    settings = Settings(how.components, how.strictness, how.permutations, how.seed)
-    return [read_word_sets(file) for file in how.weat], settings
+    return [read_word_sets(file) for file in files]
 
 
 def _debias(
@@ -327,7 +228,8 @@ def _debias(
     to: Output,
     source: Source,
     lists: OurWordLists,
-    how: Measuring,
+    how: Settings,
+    weat: list[Path],
 ) -> None:
     """Measure, debias and measure along the same subspace; write the embedding, and what changed.
 
@@ -337,13 +239,13 @@ def _debias(
     from biaslab.debiasing.summary import both, show_comparison
 
     words, known = _read(source, lists)
-    tests, settings = _plan(how)
+    tests = _read_tests(weat)
     _say("measuring")
-    before = measure(words.vectors, words.words, known, tests, settings)
+    before = measure(words.vectors, words.words, known, tests, how)
     _say("debiasing")
     basis = before.subspace.basis
     vectors = debias(words, known, basis)
-    after = measure(vectors, words.words, known, tests, settings, basis)
+    after = measure(vectors, words.words, known, tests, how, basis)
     _write(words._replace(vectors=vectors), to.out, to.out_format)
     table, lost = compare(before, after), lost_table(known, after.weats)
     page = both(show_comparison, str(source.embedding), len(words.words), known, table, after.weats)

@@ -16,39 +16,29 @@ OUR_WEATS = tuple(resource("word_sets") / f"caliskan{i}.yaml" for i in (6, 7, 8)
 
 Embedding = Annotated[Path, typer.Argument(help="A word2vec or GloVe file, or a batch of trainings (.npz).")]
 Weats = Annotated[list[Path], typer.Option(help="An association test to measure (.yaml); may be repeated.")]
-Components = Annotated[int, typer.Option(help="Dimensions of the bias subspace.", min=1)]
-Strictness = Annotated[float, typer.Option(help="The exponent c of DirectBias.", min=0)]
-Permutations = Annotated[int, typer.Option(help="Up to so many partitions a p-value is exact.", min=1)]
-
-Defining = Annotated[Path, typer.Option(help="Sets of words that define the bias (.yaml, .json).")]
-Equalize = Annotated[Path, typer.Option(help="Sets of words that shall differ in the bias alone.")]
-Occupations = Annotated[Path, typer.Option(help="Words whose bias is measured.")]
-Specific = Annotated[Path, typer.Option(help="Words that are specific by definition, and never neutral.")]
 
 
 @dataclass(frozen=True)
-class WordLists:
-    """The files of the four word lists."""
+class OurWordLists:
+    """The word lists; by default those of the repository."""
 
-    defining: Defining
-    equalize: Equalize
-    occupations: Occupations
-    gender_specific: Specific
+    defining: Annotated[Path, typer.Option(help="Sets of words that define the bias (.yaml, .json).")] = (
+        _LISTS / "defining.yaml"
+    )
+    equalize: Annotated[Path, typer.Option(help="Sets of words that shall differ in the bias alone.")] = (
+        _LISTS / "equalize.yaml"
+    )
+    occupations: Annotated[Path, typer.Option(help="Words whose bias is measured.")] = (
+        _LISTS / "occupations.yaml"
+    )
+    gender_specific: Annotated[
+        Path, typer.Option(help="Words that are specific by definition, and never neutral.")
+    ] = _LISTS / "gender_specific.yaml"
 
     @property
     def files(self) -> tuple[Path, Path, Path, Path]:
         """All four, in the order in which they are read."""
         return self.defining, self.equalize, self.occupations, self.gender_specific
-
-
-@dataclass(frozen=True)
-class OurWordLists(WordLists):
-    """The word lists; by default those of the repository."""
-
-    defining: Defining = _LISTS / "defining.yaml"
-    equalize: Equalize = _LISTS / "equalize.yaml"
-    occupations: Occupations = _LISTS / "occupations.yaml"
-    gender_specific: Specific = _LISTS / "gender_specific.yaml"
 
 
 BenchmarkFiles = Annotated[list[str] | None, typer.Option(help="NAME=FILE of a benchmark; may be repeated.")]
@@ -64,7 +54,7 @@ class Compared:
         "double_hard",
         "inlp",
     )
-    components: Components = 1
+    components: Annotated[int, typer.Option(help="Dimensions of the bias subspace.", min=1)] = 1
     penalty: Annotated[
         float,
         typer.Option("--lambda", help="Weight of the bias in soft debiasing; the paper's is 0.2.", min=0),
@@ -75,13 +65,7 @@ class Compared:
 class Looking:
     """What is looked at."""
 
-    clustered: Annotated[int, typer.Option(help="Most biased words of each end to cluster.", min=2)] = 500
-    classified: Annotated[int, typer.Option(help="Most biased words of each end to classify.", min=2)] = 2500
-    neighbours: Annotated[int, typer.Option(help="Neighbours of an occupation to count.", min=1)] = 100
-    random_directions: Annotated[
-        int, typer.Option(help="Random directions to remove for comparison; 0 for none.", min=0)
-    ] = 10
-    strictness: Strictness = 1.0
+    strictness: Annotated[float, typer.Option(help="The exponent c of DirectBias.", min=0)] = 1.0
     weat: Weats = OUR_WEATS
     seed: Seed = 1
 
@@ -97,13 +81,13 @@ class Quality:
     ] = None
 
 
-def named_files(arguments: list[str] | None, option: str) -> list[tuple[str, str]]:
+def named_files(arguments: list[str] | None, option: str) -> dict[str, Path]:
     """Split arguments of the form NAME=FILE; the name is one of the benchmarks'."""
-    from biaslab.debiasing.experiment import BENCHMARKS
+    from biaslab.debiasing.benchmarks import BENCHMARKS
 
     named = [argument.partition("=") for argument in arguments or []]
     for name, _, file in named:
         if name not in BENCHMARKS or not file:
             known = ", ".join(BENCHMARKS)
             raise InputError(f"{option} {name}={file}: write NAME=FILE, where NAME is one of {known}")
-    return [(name, file) for name, _, file in named]
+    return {name: Path(file) for name, _, file in named}

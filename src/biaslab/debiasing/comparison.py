@@ -8,18 +8,25 @@ neutral words, which means something, or is drawn evenly from all directions, an
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from biaslab.bias.weat import effect_size
-from biaslab.bias.word_sets import WordSets, in_vocabulary
+from biaslab.bias.word_sets import WordSets, in_vocabulary, read_word_sets
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
-from biaslab.debiasing.benchmarks import answerable_accuracy, score_pairs
-from biaslab.debiasing.experiment import CONVENTION, DIGITS, Experiment
+from biaslab.debiasing.benchmarks import (
+    CONVENTION,
+    answerable_accuracy,
+    read_pairs,
+    read_questions,
+    score_pairs,
+)
+from biaslab.debiasing.experiment import DIGITS, Experiment, read_experiment, write_tables
 from biaslab.debiasing.hard import neutralize
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods.registry import find_method
@@ -29,30 +36,12 @@ from biaslab.debiasing.remaining.contract import Case, Found
 from biaslab.debiasing.remaining.extremes import extreme_words
 from biaslab.debiasing.remaining.neighbours import correlate, profession_shares
 from biaslab.debiasing.remaining.registry import MEASURES
+from biaslab.debiasing.remaining.sembias import read_sembias
+from biaslab.debiasing.settings import Settings, Sizes
 
 PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
 """Hard debiasing along directions that have nothing to do with the bias, in the column of the methods."""
 COLUMNS = ["method", *Found._fields]
-
-
-class Sizes(NamedTuple):
-    """How many words are looked at; the defaults are those of Gonen and Goldberg 2019.
-
-    Attributes
-    ----------
-    clustered, classified : int
-        Most biased words of each end that are clustered and classified; at most a quarter of the neutral
-        words.
-    neighbours : int
-        Neighbours of an occupation that are counted.
-    draws : int
-        Random directions of each kind.
-    """
-
-    clustered: int = 500
-    classified: int = 2500
-    neighbours: int = 100
-    draws: int = 10
 
 
 class Benchmarks(NamedTuple):
@@ -60,6 +49,39 @@ class Benchmarks(NamedTuple):
 
     pairs: Mapping[str, pd.DataFrame]
     questions: Mapping[str, Sequence[Sequence[str]]]
+
+
+def write_comparison(
+    embedding: Path,
+    lists: list[Path],
+    settings: Settings,
+    penalty: float,
+    methods: list[str],
+    sizes: Sizes,
+    pairs: dict[str, Path],
+    questions: dict[str, Path],
+    tables: list[Path],
+    word_sets: list[Path] = (),
+    sembias: list[Path] = (),
+) -> tuple[Experiment, pd.DataFrame]:
+    """Compare the methods, write the tables that are asked for, and return that of the methods, too."""
+    for name in methods:
+        find_method(name)
+    experiment = read_experiment(embedding, lists, settings, penalty)
+    questions_of_pairs = [question for file in sembias for question in read_sembias(file)]
+    by_method, professions = compare_methods(
+        experiment,
+        make_case(experiment, sizes, questions_of_pairs),
+        methods,
+        [read_word_sets(file) for file in word_sets],
+        Benchmarks(
+            {name: read_pairs(file) for name, file in pairs.items()},
+            {name: read_questions(file) for name, file in questions.items()},
+        ),
+        sizes.random_directions,
+    )
+    write_tables(tables, {"methods": by_method, "professions": professions})
+    return experiment, by_method
 
 
 def make_case(

@@ -7,17 +7,21 @@ the words (Bolukbasi et al. 2016): the same before and after the removal.
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.bias.names import EFFECTS
 from biaslab.bias.weat import effect_size
-from biaslab.bias.word_sets import WeatIndices
+from biaslab.bias.word_sets import WeatIndices, in_vocabulary, read_word_sets
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_tsv
 from biaslab.core.rankings import agreement
 from biaslab.core.stats import mean_interval
-from biaslab.embeddings.word_maps import WordMaps
+from biaslab.embeddings.unit import read_unit_trainings
+from biaslab.embeddings.vocabulary import read_vocabulary
+from biaslab.embeddings.word_maps import WordMaps, read_word_maps
 
 BEFORE = "before"
 OTHER_SEED = "other-seed"
@@ -25,6 +29,27 @@ OTHER_SEED = "other-seed"
 COLUMNS = ("weat", "stage", "measure", "tail", "top", "n_seeds", "of_mean", "mean", "ci_low", "ci_high")
 
 _PREFIX = "influence_seed"
+
+
+def write_comparison(
+    embeddings: list[Path],
+    vocabulary: Path,
+    word_sets: list[Path],
+    before: list[Path],
+    after: list[Path],
+    transforms: list[Path],
+    out: Path,
+) -> None:
+    """Compare the rankings of every test, and write the table; `before` and `after` in the tests' order."""
+    known = read_vocabulary(vocabulary)
+    trainings = read_unit_trainings(embeddings, known.words)
+    maps = {path.stem: read_word_maps(path, len(known.words)) for path in transforms}
+    tables = []
+    for file, *influences in zip(word_sets, before, after, strict=True):
+        test = read_word_sets(file)
+        sizes = effect_sizes(trainings, maps, in_vocabulary(test, known.ids))
+        tables.append(compare_rankings(*map(read_parquet, influences), sizes, test.name))
+    write_tsv(out, pd.concat(tables, ignore_index=True))
 
 
 def effect_sizes(

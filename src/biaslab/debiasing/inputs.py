@@ -1,13 +1,11 @@
-"""What the rules of the area ask for: files and options of a step, from its wildcards."""
+"""What the rules of the area ask for: files of a step, and what it is given, from its wildcards."""
 
-import shlex
 from collections.abc import Callable
 from typing import Any
 
 from biaslab.core.files import locate
 from biaslab.debiasing.area import AUTHORS, BENCHMARKS, LISTS
 from biaslab.debiasing.items import SETUP
-from biaslab.run.command import options, repeated
 from biaslab.run.plan import Plan
 
 _QUESTIONS = ("msr",)  # benchmarks of analogies; the others are of rated pairs
@@ -48,46 +46,17 @@ class Inputs:
 
         return files
 
-    @staticmethod
-    def authors_options(*names: str) -> Callable[[Any, Any], list[str]]:
-        """Return a function that gives the options for the lists of the authors that are there."""
-
-        def named(wildcards: Any, input: Any) -> list[str]:
-            paths = input.get("authors") or []  # of all the options, or of none
-            options = zip(names, paths, strict=True) if paths else ()
-            return [f"{option} {shlex.quote(str(path))}" for option, path in options]
-
-        return named
-
-    def options(self, *keys: str) -> list[str]:
-        """Return the word lists, and further keys of the section."""
-        lists = dict(zip(LISTS, self.word_lists, strict=True))
-        return options(lists | {key: self.section[key] for key in keys})
-
     def benchmark_files(self) -> list[str]:
         """Return the files of the benchmarks."""
         return [self._benchmark(name) for name in self.benchmarks]
 
-    def benchmark_options(self) -> list[str]:
-        """Return the options that name the benchmarks."""
-        return [
-            f"--{'questions' if name in _QUESTIONS else 'pairs'} {name}={shlex.quote(self._benchmark(name))}"
-            for name in self.benchmarks
-        ]
-
-    def compare_options(self) -> list[str]:
-        """Return the options of the comparison of methods."""
-        section = self.section["comparison"]
-        keys = ("clustered", "classified", "neighbours", "random_directions")
-        return [
-            *repeated("method", section["methods"]),
-            *options({key: section[key] for key in keys}),
-            *repeated("sembias", self.sembias),
-        ]
-
-    def weat_options(self, wildcards: Any, input: Any) -> list[str]:
-        """Return the options that name the files with the words of tests."""
-        return repeated("weat", input.get("word_sets"))
+    def benchmark_tasks(self, _: Any) -> dict[str, dict[str, str]]:
+        """Return the files of the benchmarks by name: those of pairs, and those of questions."""
+        files = {name: self._benchmark(name) for name in self.benchmarks}
+        return {
+            "pairs": {name: file for name, file in files.items() if name not in _QUESTIONS},
+            "questions": {name: file for name, file in files.items() if name in _QUESTIONS},
+        }
 
     # --- what debiasing does to the ranking of documents
 
@@ -95,15 +64,11 @@ class Inputs:
         """Return the kinds of debiasing after which documents are ranked anew."""
         return ["hard", *[f"soft-{penalty:g}" for penalty in self.section["document_lambdas"]]]
 
-    def transform_options(self, wildcards: Any) -> list[str]:
-        """Return method and weight of a stage."""
-        method, _, penalty = wildcards.stage.partition("-")
-        return options({"method": method, "lambda": penalty or None})
-
     @staticmethod
-    def transforms_given(wildcards: Any, input: Any) -> list[str]:
-        """Return the options that name what debiasing does to every word."""
-        return repeated("transform", input.transforms)
+    def stage(wildcards: Any) -> dict[str, float | None]:
+        """Return the weight of a stage; none of hard debiasing."""
+        _, _, penalty = wildcards.stage.partition("-")
+        return {"penalty": float(penalty) if penalty else None}
 
     def _benchmark(self, name: str) -> str:
         dataset = BENCHMARKS[name]

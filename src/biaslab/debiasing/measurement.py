@@ -12,6 +12,7 @@ from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.debiasing.measures import direct_bias, pair_bias, project_words
+from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.subspace import BiasSubspace, find_subspace
 from biaslab.debiasing.word_lists import KnownSets, KnownWords, known_sets, known_words, read_sets, read_words
 
@@ -73,20 +74,6 @@ class Measurement:
         for test in tests.itertuples():
             numbers |= {f"{test.weat}_effect_size": test.effect_size, f"{test.weat}_p_value": test.p_value}
         return pd.DataFrame({"measure": list(numbers), "value": list(numbers.values())})
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to measure.
-
-    The bias subspace has `components` dimensions, DirectBias the exponent `strictness`. Up to `permutations`
-    partitions the p-value of a WEAT is exact; beyond, it is estimated from as many that `seed` draws.
-    """
-
-    components: int = 1
-    strictness: float = 1.0
-    permutations: int = 100_000
-    seed: int = 1
 
 
 def read_lists(

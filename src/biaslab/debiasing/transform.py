@@ -17,16 +17,38 @@ one as in the other: what these add to the association of a neutral target cance
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from biaslab.debiasing.hard import hard_debias
-from biaslab.debiasing.measurement import Lists
+from biaslab.debiasing.measurement import Lists, read_lists
 from biaslab.debiasing.soft import gram_matrices, solve_path
 from biaslab.debiasing.subspace import find_subspace
-from biaslab.embeddings.word_maps import WordMaps
+from biaslab.embeddings.unit import read_unit_trainings
+from biaslab.embeddings.vocabulary import read_vocabulary
+from biaslab.embeddings.word_maps import WordMaps, write_word_maps
 
 _SPECIFIC, _NEUTRAL, _HELD = range(3)
+
+
+def write_transform(
+    embeddings: list[Path],
+    vocabulary: Path,
+    lists: list[Path],
+    components: int,
+    penalty: float | None,
+    out: Path,
+) -> None:
+    """Write what debiasing does to every word of every training; without a penalty it is hard debiasing."""
+    words = read_vocabulary(vocabulary)
+    known = read_lists(*lists, words.ids)
+    trainings = read_unit_trainings(embeddings, words.words)
+    if penalty is None:
+        maps = hard_maps(trainings, words.words, known, components)
+    else:
+        maps = soft_maps(trainings, words.words, known, penalty, components)
+    write_word_maps(out, maps)
 
 
 def hard_maps(

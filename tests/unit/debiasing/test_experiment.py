@@ -1,22 +1,23 @@
-"""The experiment on one embedding: its stages, its tables, and its commands."""
+"""The experiment on one embedding: its stages, its tables, and its steps."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from biaslab.bias.word_sets import read_word_sets
-from biaslab.cli import app, main
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
-from biaslab.debiasing import experiment as science
+from biaslab.debiasing import classification, penalty_path, stage_analogies, stages
 from biaslab.debiasing.analogies import ONCE
+from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.measurement import Settings, read_lists
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
+from biaslab.run.steps import run_step
 from debiasing_data import JOBS
 
 PAIRS = [
@@ -68,7 +69,7 @@ def folder(tmp_path):
 def experiment(folder):
     embedding = read_unit_embedding(folder / "vectors.txt")
     lists = read_lists(*(folder / f"{name}.yaml" for name in LISTS), embedding.ids())
-    return science.Experiment(embedding, lists, Settings(permutations=1000))
+    return Experiment(embedding, lists, Settings(permutations=1000))
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ def value(bias, stage, measure):
 
 
 def test_hard_debiasing_takes_the_bias_of_neutral_words_and_soft_debiasing_a_part(experiment, jobs):
-    tables, before = science.measure_stages(experiment, [jobs], experiment.lists.occupations.rows[:2])
+    tables, before = stages.measure_stages(experiment, [jobs], experiment.lists.occupations.rows[:2])
     bias = tables["bias"]
     assert value(bias, "before", "direct_bias") == pytest.approx(before.values["direct_bias"])
     assert 0 < value(bias, "soft", "direct_bias") < value(bias, "before", "direct_bias")
@@ -98,13 +99,13 @@ def test_largest_differences_are_those_of_all_neutral_words_and_pairs(experiment
     pairs = [(X[row(a)], X[row(b)]) for a, b in PAIRS[:5]]
     similarity = max(abs(w @ a - w @ b) for w in neutral for a, b in pairs)
     distance = max(abs(np.linalg.norm(w - a) - np.linalg.norm(w - b)) for w in neutral for a, b in pairs)
-    bias = science.measure_stages(experiment, [])[0]["bias"]
+    bias = stages.measure_stages(experiment, [])[0]["bias"]
     assert value(bias, "before", "pair_bias_max") == pytest.approx(similarity, abs=1e-6)
     assert value(bias, "before", "equidistance_max") == pytest.approx(distance, abs=1e-6)
 
 
 def test_tests_of_every_stage_name_their_missing_words(experiment, jobs):
-    weat = science.measure_stages(experiment, [jobs])[0]["weat"]
+    weat = stages.measure_stages(experiment, [jobs])[0]["weat"]
     assert weat["stage"].tolist() == ["before", "hard", "soft"]
     assert set(weat["missing_words"]) == {"lawyer"}
     assert set(weat["n_missing_words"]) == {1}
@@ -112,7 +113,7 @@ def test_tests_of_every_stage_name_their_missing_words(experiment, jobs):
 
 
 def test_occupations_are_ranked_in_every_stage(experiment):
-    occupations = science.measure_stages(experiment, [])[0]["occupations"]
+    occupations = stages.measure_stages(experiment, [])[0]["occupations"]
     first = occupations[occupations["stage"] == "before"]
     assert first["rank"].tolist() == [1, 2, 3, 4, 5, 6]
     assert first["word"].iloc[0] == "nurse"
@@ -121,15 +122,15 @@ def test_occupations_are_ranked_in_every_stage(experiment):
 
 
 def test_components_are_compared_with_those_of_random_pairs(experiment):
-    table = science.compare_subspace(experiment, draws=20)
+    table = stages.compare_subspace(experiment, draws=20)
     assert table["share"].sum() == pytest.approx(1)
     assert table["share"][0] > max(table["random_ci_high"][0], table["unit_ci_high"][0])
     assert table["unit_mean"].sum() == pytest.approx(1)
-    assert table.equals(science.compare_subspace(experiment, draws=20))
+    assert table.equals(stages.compare_subspace(experiment, draws=20))
 
 
 def test_indirect_bias_is_that_with_the_nearer_end(experiment):
-    table = science.rank_indirect(experiment)
+    table = stages.rank_indirect(experiment)
     assert set(table["stage"]) == {"before", "soft", "hard"}
     after = table.loc[table["stage"] == "hard", "beta"]
     assert len(after) == len(OCCUPATIONS)
@@ -147,13 +148,13 @@ def test_indirect_bias_is_that_with_the_nearer_end(experiment):
 
 
 def test_indirect_bias_needs_both_ends(experiment):
-    table = science.rank_indirect(experiment, ("softball", "cricket"))
+    table = stages.rank_indirect(experiment, ("softball", "cricket"))
     assert table.empty
     assert table.columns.tolist() == ["stage", "word", "axis", "projection", "beta"]
 
 
 def test_the_classifier_places_words_on_two_axes(experiment):
-    classifier, axes = science.classify_stages(experiment, experiment.lists.specific.rows, folds=4)
+    classifier, axes = classification.classify_stages(experiment, experiment.lists.specific.rows, folds=4)
     assert classifier["fold"].tolist() == [1, 2, 3, 4]
     assert set(axes["stage"]) == {"before", "hard"}
     before = axes[axes["stage"] == "before"].set_index("word")
@@ -164,7 +165,7 @@ def test_the_classifier_places_words_on_two_axes(experiment):
 
 
 def test_puzzle_is_answered_by_the_nearest_other_word(experiment):
-    table = science.solve_puzzles(experiment, [("he", "king", "she"), ("he", "lawyer", "she")])
+    table = stage_analogies.solve_puzzles(experiment, [("he", "king", "she"), ("he", "lawyer", "she")])
     assert list(table["stage"]) == list(experiment.stages())
     for stage, of_stage in experiment.stages().items():
         ids = experiment.ids
@@ -173,33 +174,33 @@ def test_puzzle_is_answered_by_the_nearest_other_word(experiment):
             WORDS[row] for row in np.argsort(-(of_stage @ target)) if WORDS[row] not in ("he", "king", "she")
         ]
         assert table.set_index("stage").loc[stage, "answer"] == order[0]
-    none = science.solve_puzzles(experiment, [("he", "lawyer", "she")])
+    none = stage_analogies.solve_puzzles(experiment, [("he", "lawyer", "she")])
     assert none.empty
     assert none.columns.tolist() == table.columns.tolist()
 
 
 def test_single_words_are_compared_with_words_and_with_the_direction(experiment):
-    table = science.compare_words(experiment).set_index(["stage", "word", "other"])["similarity"]
-    ids, stages, g = experiment.ids, experiment.stages(), experiment.subspace.basis[0]
-    for stage, of_stage in stages.items():
+    table = stages.compare_words(experiment).set_index(["stage", "word", "other"])["similarity"]
+    ids, g = experiment.ids, experiment.subspace.basis[0]
+    for stage, of_stage in experiment.stages().items():
         nurse = of_stage[ids["nurse"]].astype(float)
         assert table[stage, "nurse", "woman"] == pytest.approx(nurse @ of_stage[ids["woman"]], abs=1e-6)
-        assert table[stage, "nurse", science.ALONG] == pytest.approx(nurse @ g, abs=1e-6)
+        assert table[stage, "nurse", stages.ALONG] == pytest.approx(nurse @ g, abs=1e-6)
     assert set(table.index.get_level_values("word")) == {"doctor", "nurse", "queen"}
-    assert table["hard", "nurse", science.ALONG] == 0
+    assert table["hard", "nurse", stages.ALONG] == 0
 
 
 def test_the_filter_keeps_short_words_in_lower_case(experiment):
     words = ["nurse", "flight_attendant", "Mary", "u2", "it's", "a" * 19, "a" * 20]
     embedding = experiment.embedding._replace(words=words, vectors=experiment.embedding.vectors[:7])
-    table = science.list_vocabulary(dataclasses.replace(experiment, embedding=embedding))
+    table = stages.list_vocabulary(dataclasses.replace(experiment, embedding=embedding))
     assert list(table["word"]) == words
     assert list(table["filtered"]) == [1, 1, 0, 0, 0, 1, 0]
 
 
 def test_scored_occupations_are_projected_beside_their_scores(experiment):
     scores = {"pilot": (0.0, 0.5), "nurse": (-0.1, -0.9), "queen": (-1.0, 0.0), "astronaut": (0.0, 0.1)}
-    table = science.rank_scored(experiment, scores).set_index("word")
+    table = stages.rank_scored(experiment, scores).set_index("word")
     assert set(table.index) == {"pilot", "nurse", "queen"}
     assert table["projection"].is_monotonic_decreasing
     X, row = experiment.embedding.vectors.astype(float), WORDS.index
@@ -207,16 +208,16 @@ def test_scored_occupations_are_projected_beside_their_scores(experiment):
     assert table.loc["pilot", "projection"] == pytest.approx(X[row("pilot")] @ axis / np.linalg.norm(axis))
     assert (table.loc["nurse", "definitional"], table.loc["nurse", "stereotypical"]) == (-0.1, -0.9)
     assert table["specific"].to_dict() == {"queen": 1, "nurse": 0, "pilot": 0}
-    assert science.rank_scored(experiment, {}).columns.tolist() == ["word", *table.columns]
+    assert stages.rank_scored(experiment, {}).columns.tolist() == ["word", *table.columns]
 
 
 def test_settings_are_those_of_the_experiment(experiment):
-    found = science.list_settings(experiment, 7).set_index("setting")["value"]
+    found = stages.list_settings(experiment, 7).set_index("setting")["value"]
     assert found.to_dict() == {"components": 1, "strictness": 1, "lambda": 0.2, "random_draws": 7}
 
 
 def test_analogies_of_every_stage_begin_with_the_pair(experiment):
-    table = science.list_analogies(experiment, count=3)
+    table = stage_analogies.list_analogies(experiment, count=3)
     firsts = table[table["rank"] == 1]
     assert firsts[["stage", "once", "she", "he"]].values.tolist() == [
         [stage, once, "she", "he"] for stage in ("before", "hard", "soft") for once in ONCE
@@ -229,7 +230,7 @@ def trace(experiment, folder, jobs, penalties, authors=None):
 
     pairs = {"rg65": benchmarks.read_pairs(folder / "rated.tsv")}
     questions = {"msr": benchmarks.read_questions(folder / "questions.txt")}
-    return science.trace_penalties(experiment, penalties, [jobs], pairs, questions, authors)
+    return penalty_path.trace_penalties(experiment, penalties, [jobs], pairs, questions, authors)
 
 
 def test_the_path_begins_before_debiasing_and_its_bias_falls(experiment, folder, jobs):
@@ -238,7 +239,7 @@ def test_the_path_begins_before_debiasing_and_its_bias_falls(experiment, folder,
     assert path["direct_bias"].is_monotonic_decreasing
     assert path["moved"].is_monotonic_increasing
     assert path["direct_bias"].iloc[-1] < 1e-3
-    before = science.measure_stages(experiment, [jobs])[0]
+    before = stages.measure_stages(experiment, [jobs])[0]
     assert path["direct_bias"][0] == pytest.approx(value(before["bias"], "before", "direct_bias_neutral"))
     assert path["direct_bias"][1] == pytest.approx(value(before["bias"], "soft", "direct_bias_neutral"))
     assert path["jobs_effect_size"][0] == pytest.approx(before["weat"]["effect_size"][0])
@@ -259,44 +260,72 @@ def test_a_path_rises_and_has_the_weight_of_the_stage(experiment, folder, jobs, 
 # --- commands
 
 
-def arguments(folder, verb, *more):
-    lists = [part for name in LISTS for part in (f"--{name.replace('_', '-')}", folder / f"{name}.yaml")]
-    head = ["debiasing", "experiment", verb, folder / "vectors.txt", "--results", folder / "out"]
-    return [str(part) for part in [*head, *lists, "--components", 1, *more]]
+MEASURING = {"components": 1, "strictness": 1, "permutations": 100, "seed": 1}
 
 
-BENCHMARKS = ["--strictness", 1, "--lambda", 0.2, "--permutations", 100, "--seed", 1]
+def step(folder, name, files, **given):
+    """Call a step as its rule does; it has the word lists, an embedding and the names of its tables."""
+    given |= {
+        "embedding": str(folder / "vectors.txt"),
+        "lists": [str(folder / f"{name}.yaml") for name in LISTS],
+        "tables": [str(folder / f"out/{name}.tsv") for name in files],
+    }
+    run_step(f"debiasing.{name}", json.dumps(given), None, print)
 
 
 @pytest.mark.parametrize(
-    ("verb", "more", "files"),
+    ("name", "given", "files"),
     [
         (
-            "measure",
-            ["--strictness", 1, "--lambda", 0.2, "--permutations", 100, "--draws", 5, "--seed", 1],
+            "measure-debiasing",
+            {"settings": MEASURING, "penalty": 0.2, "draws": 5},
             {
                 *("subspace", "bias", "weat", "occupations", "occupations_authors", "indirect"),
                 *("similarities", "vocabulary", "settings", "lost_words"),
             },
         ),
-        ("classify", ["--seed", 1], {"classifier", "classifier_authors", "axes"}),
-        ("analogies", ["--lambda", 0.2, "--count", 4], {"analogies", "puzzles"}),
-        ("benchmarks", [*BENCHMARKS, "--lambdas", "0,0.2"], {"benchmarks", "lambda_path"}),
+        (
+            "classify-words",
+            {"settings": {"components": 1, "seed": 1}},
+            {"classifier", "classifier_authors", "axes"},
+        ),
+        (
+            "generate-analogies",
+            {"settings": {"components": 1}, "penalty": 0.2, "count": 4},
+            {"analogies", "puzzles"},
+        ),
     ],
 )
-def test_every_step_writes_its_files(folder, verb, more, files):
-    if verb == "benchmarks":
-        more = [*more, "--pairs", f"rg65={folder / 'rated.tsv'}"]
-    result = CliRunner().invoke(app, arguments(folder, verb, *more))
-    assert result.exit_code == 0, result.output
+def test_every_step_writes_its_files(folder, name, given, files):
+    step(folder, name, files, **given)
     assert {path.stem for path in (folder / "out").iterdir()} == files
 
 
+def score(folder, **given):
+    files = {"pairs": {"rg65": str(folder / "rated.tsv")}, "questions": {}}
+    settings = {"settings": MEASURING, "penalty": 0.2, "penalties": [0, 0.2]}
+    step(folder, "score-benchmarks", ["benchmarks", "lambda_path"], **(settings | files | given))
+    return read_tsv(folder / "out/benchmarks.tsv")
+
+
+def test_benchmarks_have_a_stage_of_the_authors_lists_where_these_are(folder):
+    assert set(score(folder)["stage"]) == {"before", "hard", "soft"}
+    assert read_tsv(folder / "out/lambda_path.tsv")["lambda"].tolist() == [0, 0.2]
+    authors = [str(folder / f"{name}.yaml") for name in ("equalize", "gender_specific")]
+    scores = score(folder, authors=authors).set_index(["stage", "convention"])["value"]
+    assert scores["hard_authors"].equals(scores["hard"]), "these are our lists again"
+
+
+def test_a_step_refuses_a_path_without_the_weight_of_the_stage(folder):
+    with pytest.raises(InputError, match=r"lambdas 0\.0, 2\.0: give rising values with lambda 0\.2"):
+        score(folder, penalties=[0, 2])
+
+
 def test_the_authors_lists_are_measured_beside_ours(folder):
-    authors = ["--authors-occupations", folder / "authors.json"]
     (folder / "authors.json").write_text('[["nurse", 0, 1], ["doctor", 0, 0], ["carer", 0, 1]]')
-    more = ["--strictness", 1, "--lambda", 0.2, "--permutations", 100, "--draws", 5, "--seed", 1]
-    assert CliRunner().invoke(app, arguments(folder, "measure", *more, *authors)).exit_code == 0
+    files = "bias", "occupations_authors", "lost_words"
+    given = {"settings": MEASURING, "penalty": 0.2, "draws": 5, "authors": [str(folder / "authors.json")]}
+    step(folder, "measure-debiasing", files, **given)
     bias = read_tsv(folder / "out/bias.tsv").set_index(["stage", "measure"])
     assert bias.loc[("before", "direct_bias_authors"), "n_words"] == 2
     scored = read_tsv(folder / "out/occupations_authors.tsv").set_index("word")
@@ -304,26 +333,3 @@ def test_the_authors_lists_are_measured_beside_ours(folder):
     assert scored["stereotypical"].to_dict() == {"nurse": 1, "doctor": 0}
     lost = read_tsv(folder / "out/lost_words.tsv")
     assert pd.Series({"list": "occupations", "word": "astronaut"}).isin(lost.stack().tolist()).all()
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--lambdas", "0,a"], "--lambdas 0,a: not numbers; write for instance 0,0.2,2,20"),
-        (
-            ["--lambdas", "0,0.2", "--pairs", "rg=x"],
-            "--pairs rg=x: write NAME=FILE, where NAME is one of rg65",
-        ),
-        (["--lambdas", "0,0.2", "--pairs", "rg65"], "--pairs rg65=: write NAME=FILE"),
-        (["--lambdas", "0,0.2", "--authors-equalize", "x.json"], "one list of the authors alone; give"),
-        (["--lambdas", "0,2"], "lambdas 0.0, 2.0: give rising values with lambda 0.2 among them"),
-    ],
-)
-def test_wrong_arguments_end_with_one_line(folder, monkeypatch, capsys, more, message):
-    monkeypatch.setattr("sys.argv", ["biaslab", *arguments(folder, "benchmarks", *BENCHMARKS, *more)])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code == 2
-    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("biaslab: ")]
-    assert len(said) == 1
-    assert message in said[0]

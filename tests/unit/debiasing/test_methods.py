@@ -15,6 +15,7 @@ from biaslab.core.files import read_yaml
 from biaslab.core.io import read_tsv
 from biaslab.core.rng import stream
 from biaslab.debiasing import comparison
+from biaslab.debiasing.cli_options import named_files
 from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.measurement import Settings, read_lists
 from biaslab.debiasing.methods import double_hard, inlp
@@ -338,6 +339,14 @@ def test_the_command_writes_what_it_prints(tmp_path, linked):
     assert f"{value(table, 'hard', 'cluster_accuracy'):.3f}" in made.output
     professions = read_tsv(tmp_path / "out/professions.tsv")
     assert len(professions) == len(OCCUPATIONS) * len(METHODS)
+
+
+@pytest.mark.parametrize("argument", ["rg=x", "rg65"])
+def test_a_benchmark_without_a_known_name_or_a_file_is_refused(argument):
+    name, _, file = argument.partition("=")
+    message = f"--pairs {name}={file}: write NAME=FILE, where NAME is one of rg65, wordsim353, msr"
+    with pytest.raises(InputError, match=message):
+        named_files([argument], "--pairs")
 
 
 # --- table and figures

@@ -4,18 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
-from biaslab.cli import app
-from biaslab.core.errors import InputError
 from biaslab.core.io import write_npz, write_tsv
 from biaslab.debiasing.hard import hard_debias
 from biaslab.debiasing.measurement import Lists
 from biaslab.debiasing.soft import gram_matrices, soft_debias, solve_path
 from biaslab.debiasing.subspace import find_subspace
-from biaslab.debiasing.transform import hard_maps, soft_maps
+from biaslab.debiasing.transform import hard_maps, soft_maps, write_transform
 from biaslab.debiasing.word_lists import KnownSets, KnownWords
 from biaslab.embeddings.word_maps import read_word_maps
 from naive import debiasing as naive
@@ -99,37 +96,20 @@ def arguments(tmp_path):
         "occupations": {"words": WORDS[8:10]},
         "gender-specific": {"words": [WORDS[word] for word in SPECIFIC]},
     }
-    options = [
-        tmp_path / "batch-0.npz",
-        tmp_path / "batch-1.npz",
-        "--vocabulary",
-        tmp_path / "vocabulary.tsv",
-    ]
+    files = []
     for name, content in lists.items():
-        path = tmp_path / f"{name}.yaml"
-        path.write_text(yaml.safe_dump({"name": name, "title": "A list", "source": "a test"} | content))
-        options += [f"--{name}", path]
-    return [*options, "--out", tmp_path / "maps.npz"], raw
+        files.append(tmp_path / f"{name}.yaml")
+        files[-1].write_text(yaml.safe_dump({"name": name, "title": "A list", "source": "a test"} | content))
+    batches = [tmp_path / f"batch-{number}.npz" for number in range(2)]
+    return (batches, tmp_path / "vocabulary.tsv", files), raw
 
 
-def call(*arguments):
-    return CliRunner().invoke(app, ["debiasing", "transform", *map(str, arguments)])
-
-
-@pytest.mark.parametrize(("method", "penalty"), [("hard", None), ("soft", 4.0)])
-def test_command_writes_the_maps_of_every_training(arguments, tmp_path, method, penalty):
-    options, raw = arguments
-    result = call(*options, "--method", method, *(["--lambda", penalty] if penalty else []))
-    assert result.exit_code == 0, result.output
+@pytest.mark.parametrize("penalty", [None, 4.0])
+def test_the_step_writes_the_maps_of_every_training(arguments, tmp_path, penalty):
+    given, raw = arguments
+    write_transform(*given, 1, penalty, tmp_path / "maps.npz")
     found = read_word_maps(tmp_path / "maps.npz", N)
     trainings = [(k, unit(vectors.astype(float)).astype(np.float32)) for k, vectors in enumerate(raw)]
     expected = soft_maps(trainings, WORDS, LISTS, penalty) if penalty else hard_maps(trainings, WORDS, LISTS)
     for name, value in vars(expected).items():
         np.testing.assert_allclose(getattr(found, name), value, atol=1e-6)
-
-
-def test_command_refuses_an_unknown_method(arguments, tmp_path):
-    result = call(*arguments[0], "--method", "sotf")
-    assert isinstance(result.exception, InputError)
-    assert str(result.exception) == "--method sotf: there are hard and soft; did you mean 'soft'?"
-    assert not (tmp_path / "maps.npz").exists()

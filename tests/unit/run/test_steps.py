@@ -50,7 +50,7 @@ def test_the_workflow_calls_verbs_of_every_area():
 
 def test_verbs_are_found_in_commands():
     assert verb_of("biaslab origins measure-baseline {input} --seed 1 > {log}") == "origins measure-baseline"
-    assert verb_of("biaslab debiasing experiment measure {input:q}") == "debiasing experiment measure"
+    assert verb_of("biaslab debiasing analogies {input:q}") == "debiasing analogies"
     assert verb_of("printf '%s' {params.json:q} > {output}") == ""
     assert verb_of("biaslab ranking report --units x") == "ranking report"
     with pytest.raises(InputError, match="there is no such command"):

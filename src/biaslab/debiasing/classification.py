@@ -1,0 +1,64 @@
+"""Which words of an embedding are gender-specific, as a classifier tells them from neutral ones."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.debiasing.experiment import (
+    BEFORE,
+    DIGITS,
+    HARD,
+    Experiment,
+    cosines,
+    read_experiment,
+    write_tables,
+)
+from biaslab.debiasing.gender_specific import classify_specific
+from biaslab.debiasing.settings import Settings
+from biaslab.debiasing.word_lists import known_words, read_words
+
+
+def write_classification(
+    embedding: Path, lists: list[Path], settings: Settings, tables: list[Path], authors: list[Path] = ()
+) -> None:
+    """Learn the gender-specific words, and write the tables; of the authors, the list of their seeds."""
+    experiment = read_experiment(embedding, lists, settings)
+    classifier, axes = classify_stages(experiment, experiment.lists.specific.rows)
+    theirs = classifier.iloc[:0]
+    for file in authors:
+        theirs, _ = classify_stages(experiment, known_words(read_words(file), experiment.ids).rows)
+    write_tables(tables, {"classifier": classifier, "classifier_authors": theirs, "axes": axes})
+
+
+def classify_stages(
+    experiment: Experiment, seeds: Sequence[int], folds: int = 10
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Learn the gender-specific words from the rows `seeds`, and place words on the axes of Figure 3.
+
+    The classifier has the columns fold, F, n_specific_found (words of the vocabulary on the specific side of
+    the boundary that is learnt from all words), n_seeds. The axes have word, she_he (projection on the
+    difference of the first two defining words), neutrality (distance from the boundary before debiasing,
+    positive for neutral words), gender_specific (by the lists), stage: the occupations and the seeds, each
+    before and after hard debiasing.
+    """
+    vectors = experiment.embedding.vectors
+    found = classify_specific(vectors, seeds, folds=folds, seed=experiment.settings.seed)
+    classifier = pd.DataFrame({"fold": np.arange(1, folds + 1), "F": found.f_scores})
+    classifier["n_specific_found"] = int((found.distances > 0).sum())
+    classifier["n_seeds"] = len(seeds)
+    rows = np.union1d(experiment.lists.occupations.rows, seeds)
+    axes = [
+        pd.DataFrame(
+            {
+                "word": [experiment.words[row] for row in rows],
+                "she_he": cosines(of_stage[rows], experiment.direction(of_stage)),
+                "neutrality": -found.distances[rows],
+                "gender_specific": np.isin(rows, experiment.lists.not_neutral),
+                "stage": stage,
+            }
+        )
+        for stage, of_stage in ((BEFORE, vectors), (HARD, experiment.hard()))
+    ]
+    return classifier, pd.concat(axes, ignore_index=True).round(DIGITS)

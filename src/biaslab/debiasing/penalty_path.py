@@ -1,0 +1,171 @@
+"""The path of soft debiasing: bias and benchmarks by the weight λ, and benchmarks before and after.
+
+The paper's soft debiasing weighs a sum over all pairs of words against a sum over the neutral words alone. So
+its λ does the less, the more words there are: among the 26,423 words of the paper's embedding, DirectBias
+falls by a thousandth of its value with λ = 0.2, and by a tenth with λ = 20; if the first sum were a mean over
+the second word of its pairs, it would fall to an eighth with λ = 0.2. `trace_penalties` measures the whole
+path.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.word_sets import WordSets, read_word_sets
+from biaslab.core.errors import InputError
+from biaslab.debiasing.benchmarks import (
+    BENCHMARKS,
+    CONVENTION,
+    answerable_accuracy,
+    read_pairs,
+    read_questions,
+    score_pairs,
+    score_questions,
+)
+from biaslab.debiasing.experiment import (
+    BEFORE,
+    HARD,
+    SOFT,
+    STAGES,
+    Experiment,
+    read_experiment,
+    write_tables,
+)
+from biaslab.debiasing.measurement import measure, read_lists
+from biaslab.debiasing.settings import Settings
+from biaslab.debiasing.soft import SoftSolution
+
+HARD_AUTHORS = "hard_authors"
+"""Hard debiasing with the lists of words of the authors."""
+
+
+def write_scores(
+    embedding: Path,
+    lists: list[Path],
+    settings: Settings,
+    penalty: float,
+    penalties: list[float],
+    pairs: dict[str, Path],
+    questions: dict[str, Path],
+    tables: list[Path],
+    word_sets: list[Path] = (),
+    authors: list[Path] = (),
+) -> None:
+    """Score benchmarks before, after and along the path, and write the tables.
+
+    Of the authors there are two lists or none: of equality sets, and of specific words.
+    """
+    experiment, theirs = read_experiment(embedding, lists, settings, penalty), None
+    if authors:
+        defining, _, occupations, _ = lists
+        equalize, specific = authors
+        known = read_lists(defining, equalize, occupations, specific, experiment.ids)
+        theirs = dataclasses.replace(experiment, lists=known)
+    scores, path = trace_penalties(
+        experiment,
+        penalties,
+        [read_word_sets(file) for file in word_sets],
+        {name: read_pairs(file) for name, file in pairs.items()},
+        {name: read_questions(file) for name, file in questions.items()},
+        theirs,
+    )
+    write_tables(tables, {"benchmarks": scores, "lambda_path": path})
+
+
+def score_benchmarks(
+    experiment: Experiment,
+    vectors: np.ndarray,
+    pairs: Mapping[str, pd.DataFrame],
+    questions: Mapping[str, Sequence[Sequence[str]]],
+) -> pd.DataFrame:
+    """Score vectors, perhaps debiased, on every benchmark, under every convention.
+
+    Columns benchmark, convention (with the suffix ``-multiply`` where analogies are solved by 3CosMul), value
+    (x 100), n_used, n_total.
+    """
+    tables = [
+        score_pairs(vectors, experiment.ids, of_name).assign(benchmark=name)
+        for name, of_name in pairs.items()
+    ]
+    for name, of_name in questions.items():
+        table = score_questions(vectors, experiment.ids, of_name).assign(benchmark=name)
+        suffix = table["method"].map({"add": "", "multiply": "-multiply"})
+        tables.append(table.assign(convention=table["convention"] + suffix))
+    columns = {"score": "value", "answerable": "n_used", "total": "n_total"}
+    table = pd.concat(tables, ignore_index=True).rename(columns=columns)
+    return table[["benchmark", "convention", "value", "n_used", "n_total"]]
+
+
+def trace_penalties(
+    experiment: Experiment,
+    penalties: Sequence[float],
+    tests: Sequence[WordSets],
+    pairs: Mapping[str, pd.DataFrame],
+    questions: Mapping[str, Sequence[Sequence[str]]],
+    authors: "Experiment | None" = None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Score the benchmarks of every stage, and bias and benchmarks along the path of soft debiasing.
+
+    The penalties are rising values of λ, with that of the experiment. `authors` is the same embedding with
+    the authors' lists, for the stage ``hard_authors`` of the benchmarks, which have the column stage and
+    those of `score_benchmarks`. The path has the columns lambda, direct_bias (of the neutral occupations,
+    along the subspace found before), direct_bias_refit (along that found after), `TEST`_effect_size for each
+    test, `BENCHMARKS` (unknown words by `CONVENTION`), moved (mean distance of a word from its place before),
+    constrained (whether the cone binds).
+    """
+    if list(penalties) != sorted(set(penalties)) or experiment.penalty not in penalties:
+        raise InputError(
+            f"lambdas {', '.join(map(str, penalties))}: give rising values with lambda"
+            f" {experiment.penalty} among them"
+        )
+    others = {BEFORE: experiment.embedding.vectors, HARD: experiment.hard()}
+    others |= {HARD_AUTHORS: authors.hard()} if authors else {}
+    scores = {stage: score_benchmarks(experiment, v, pairs, questions) for stage, v in others.items()}
+    path = []
+    for solution, vectors in experiment.soft(penalties):
+        if solution.penalty == experiment.penalty:
+            scores[SOFT] = score_benchmarks(experiment, vectors, pairs, questions)
+        scored = _score_known(experiment, vectors, pairs, questions)
+        path.append(_path_row(experiment, solution, vectors, tests, scored))
+    stages = [scores[stage].assign(stage=stage) for stage in (*STAGES, HARD_AUTHORS) if stage in scores]
+    return pd.concat(stages, ignore_index=True)[["stage", *scores[HARD].columns]], pd.DataFrame(path)
+
+
+def _score_known(
+    experiment: Experiment,
+    vectors: np.ndarray,
+    pairs: Mapping[str, pd.DataFrame],
+    questions: Mapping[str, Sequence[Sequence[str]]],
+) -> dict[str, float]:
+    """Return the score of every benchmark by `CONVENTION` alone, which is all that the path shows."""
+    scores = {}
+    for name, of_name in pairs.items():
+        table = score_pairs(vectors, experiment.ids, of_name).set_index("convention")
+        scores[name] = table.loc[CONVENTION, "score"]
+    return scores | {
+        name: answerable_accuracy(vectors, experiment.ids, of_name) for name, of_name in questions.items()
+    }
+
+
+def _path_row(
+    experiment: Experiment,
+    solution: SoftSolution,
+    vectors: np.ndarray,
+    tests: Sequence[WordSets],
+    scored: Mapping[str, float],
+) -> dict[str, object]:
+    basis = experiment.subspace.basis
+    found = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
+    moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1).mean()
+    return {
+        "lambda": solution.penalty,
+        "direct_bias": found.values["direct_bias_neutral"],
+        "direct_bias_refit": found.values["direct_bias_own_subspace"],
+        **{f"{test.weat}_effect_size": test.effect_size for test in found.weats.itertuples()},
+        **{name: scored.get(name, np.nan) for name in BENCHMARKS},
+        "moved": float(moved),
+        "constrained": solution.constrained,
+    }

@@ -1,0 +1,233 @@
+"""The bias of one embedding before, after hard and after soft debiasing, and the words that the paper names.
+
+All stages are compared over one list of occupations: leaving out the gender-specific ones alone changes
+DirectBias more than the paper's λ does.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.word_sets import WordSets, read_word_sets
+from biaslab.core.rng import stream
+from biaslab.debiasing.experiment import BEFORE, DIGITS, Experiment, cosines, read_experiment, write_tables
+from biaslab.debiasing.measurement import Measurement, lost_table, measure
+from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
+from biaslab.debiasing.settings import Settings
+from biaslab.debiasing.subspace import random_pair_shares, random_unit_shares
+from biaslab.debiasing.word_lists import known_words, read_scores, read_words
+
+INDIRECT_AXIS = ("softball", "football")
+"""The two ends of the paper's table of indirect bias (Figure 3)."""
+ALONG = "bias direction"
+"""What a word is compared with that is projected on the first direction of the bias; no word has a space."""
+NEIGHBOURS = {
+    "doctor": ("man", "woman"),
+    "nurse": ("man", "woman", ALONG),
+    "receptionist": ("male", "female", ALONG),
+    "queen": ("male", "female", ALONG),
+    "male": (ALONG,),
+    "female": (ALONG,),
+    "wisdom": ("grandmother", "grandfather", "gal", "guy"),
+    "babysit": ("grandmother", "grandfather", "gal", "guy"),
+}
+"""Words whose similarities the paper names (Abstract, Sections 1, 4 and 7), and to what."""
+_FILTERED = re.compile("[a-z_]{1,19}")
+"""Words that the paper keeps: fewer than 20 characters, all in lower case (Section 2)."""
+
+
+def write_measures(
+    embedding: Path,
+    lists: list[Path],
+    settings: Settings,
+    penalty: float,
+    draws: int,
+    tables: list[Path],
+    word_sets: list[Path] = (),
+    authors: list[Path] = (),
+) -> None:
+    """Measure the bias before and after, and write the tables; of the authors, the list of occupations."""
+    experiment = read_experiment(embedding, lists, settings, penalty)
+    others = [row for file in authors for row in known_words(read_words(file), experiment.ids).rows]
+    scores = {word: both for file in authors for word, both in read_scores(file).items()}
+    found, before = measure_stages(experiment, [read_word_sets(file) for file in word_sets], others)
+    found["subspace"] = compare_subspace(experiment, draws)
+    found["indirect"] = rank_indirect(experiment)
+    found["occupations_authors"] = rank_scored(experiment, scores)
+    found["similarities"] = compare_words(experiment)
+    found["vocabulary"] = list_vocabulary(experiment)
+    found["settings"] = list_settings(experiment, draws)
+    found["lost_words"] = lost_table(experiment.lists, before.weats)
+    write_tables(tables, found)
+
+
+def measure_stages(
+    experiment: Experiment, tests: Sequence[WordSets], other_occupations: Sequence[int] = ()
+) -> tuple[dict[str, pd.DataFrame], Measurement]:
+    """Measure the bias before and after debiasing, all stages along the subspace found before.
+
+    The other occupations are rows of a second list, e.g. the authors'; ``direct_bias_authors`` is theirs. The
+    tables are ``bias`` (stage, measure, value, n_words; also the size of the embedding), ``weat`` (stage,
+    weat, effect_size, p_value, n_missing_words, missing_words, problem) and ``occupations`` (word, stage,
+    projection, rank).
+    """
+    basis = experiment.subspace.basis
+    n_words, dimension = experiment.embedding.vectors.shape
+    biases = [(BEFORE, "vocabulary", n_words, n_words), (BEFORE, "dimension", dimension, n_words)]
+    weats, occupations, before = [], [], None
+    for stage, vectors in experiment.stages().items():
+        found = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
+        before = before or found
+        biases += [(stage, *row) for row in _bias_rows(experiment, vectors, found, other_occupations)]
+        weats.append(found.weats.assign(stage=stage))
+        ranks = found.occupations.assign(stage=stage, rank=np.arange(1, len(found.occupations) + 1))
+        occupations.append(ranks[["word", "stage", "projection", "rank"]])
+    biases.append((BEFORE, "mean_similarity", mean_similarity(experiment.embedding.vectors), n_words))
+    tables = {
+        "bias": pd.DataFrame(biases, columns=["stage", "measure", "value", "n_words"]).round(DIGITS),
+        "weat": _weat_table(pd.concat(weats, ignore_index=True)),
+        "occupations": pd.concat(occupations, ignore_index=True).round(DIGITS),
+    }
+    return tables, before
+
+
+def compare_subspace(experiment: Experiment, draws: int) -> pd.DataFrame:
+    """Return the variance that the components explain, and those of chance (Figure 2, middle).
+
+    Columns component, share; random_mean, random_ci_low, random_ci_high of as many random pairs of words as
+    there are defining sets; unit_mean, unit_ci_low, unit_ci_high of random unit vectors, which the paper
+    draws.
+    """
+    vectors = experiment.embedding.vectors
+    n_pairs, shares = len(experiment.lists.defining.rows), experiment.subspace.shares
+    seed = experiment.settings.seed
+    random = {
+        "random": random_pair_shares(vectors, n_pairs, draws, stream(seed, "random-pairs")),
+        "unit": random_unit_shares(n_pairs, vectors.shape[1], draws, stream(seed, "random-units")),
+    }
+    table = pd.DataFrame({"component": np.arange(1, len(shares) + 1), "share": shares})
+    columns = {
+        f"{name}_{part}": values
+        for name, found in random.items()
+        for part, values in (("mean", found.mean), ("ci_low", found.low), ("ci_high", found.high))
+    }
+    return table.join(pd.DataFrame(columns))
+
+
+def list_settings(experiment: Experiment, draws: int) -> pd.DataFrame:
+    """Return the settings behind the numbers: columns setting, value."""
+    settings = {
+        "components": experiment.settings.components,
+        "strictness": experiment.settings.strictness,
+        "lambda": experiment.penalty,
+        "random_draws": draws,
+    }
+    return pd.DataFrame({"setting": list(settings), "value": list(settings.values())})
+
+
+def list_vocabulary(experiment: Experiment) -> pd.DataFrame:
+    """Return the words of the embedding in its order: columns word, filtered.
+
+    ``filtered`` is 1 for words that the paper keeps of the whole embedding (Section 2): fewer than 20
+    characters, all in lower case, phrases joined by underscores; else 0.
+    """
+    filtered = [int(_FILTERED.fullmatch(word) is not None) for word in experiment.words]
+    return pd.DataFrame({"word": experiment.words, "filtered": filtered})
+
+
+def compare_words(experiment: Experiment) -> pd.DataFrame:
+    """Return the similarities of single words that the paper names, at every stage.
+
+    Columns stage, word, other (a word, or `ALONG`, the direction found before), similarity (cosine); no rows
+    for words that the embedding lacks.
+    """
+    ids, rows = experiment.ids, []
+    for stage, vectors in experiment.stages().items():
+        for word, others in NEIGHBOURS.items():
+            for other in others:
+                if word in ids and (other == ALONG or other in ids):
+                    end = experiment.subspace.basis[0] if other == ALONG else vectors[ids[other]]
+                    similarity = float(cosines(vectors[[ids[word]]], end.astype(np.float64))[0])
+                    rows.append((stage, word, other, similarity))
+    return pd.DataFrame(rows, columns=["stage", "word", "other", "similarity"]).round(DIGITS)
+
+
+def rank_scored(experiment: Experiment, scores: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
+    """Project the occupations of the authors on she - he, beside the two scores that the authors give them.
+
+    Columns word, definitional, stereotypical (the scores, see `biaslab.debiasing.word_lists.read_scores`),
+    projection, specific (1 where our lists call the word specific, else 0), before debiasing; the largest
+    projection first.
+    """
+    words = [word for word in scores if word in experiment.ids]
+    rows = [experiment.ids[word] for word in words]
+    vectors = experiment.embedding.vectors
+    table = project_words(vectors, experiment.words, rows, experiment.direction(vectors))
+    given = pd.DataFrame([scores[word] for word in table["word"]], columns=["definitional", "stereotypical"])
+    is_specific = np.isin([experiment.ids[word] for word in table["word"]], experiment.lists.not_neutral)
+    table = table.join(given).assign(specific=is_specific.astype(int))
+    return table[["word", "definitional", "stereotypical", "projection", "specific"]].round(DIGITS)
+
+
+def rank_indirect(experiment: Experiment, axis: tuple[str, str] = INDIRECT_AXIS) -> pd.DataFrame:
+    """Rank occupations between two words, with the indirect bias of their similarity to the nearer one.
+
+    The bias is that along the subspace found before, at every stage. Columns stage, word, axis (the nearer
+    end), projection (on the difference of the two words, the first word's end positive), beta; no rows when
+    the embedding lacks one of the two words.
+    """
+    columns = ["stage", "word", "axis", "projection", "beta"]
+    if not set(axis) <= experiment.ids.keys():
+        return pd.DataFrame(columns=columns)
+    parts = []
+    for stage, vectors in experiment.stages().items():
+        ends = vectors[[experiment.ids[word] for word in axis]].astype(np.float64)
+        rows = experiment.lists.occupations.rows
+        table = project_words(vectors, experiment.words, rows, ends[0] - ends[1])
+        nearer = (table["projection"] < 0).to_numpy().astype(int)
+        words = vectors[[experiment.ids[word] for word in table["word"]]]
+        beta = indirect_bias(words, ends[nearer], experiment.subspace.basis)
+        parts.append(table.assign(stage=stage, axis=np.array(axis)[nearer], beta=beta))
+    return pd.concat(parts, ignore_index=True)[columns].round(DIGITS)
+
+
+def _bias_rows(
+    experiment: Experiment, vectors: np.ndarray, found: Measurement, other_occupations: Sequence[int]
+) -> Iterator[tuple[str, float, int]]:
+    """Yield measure, value and number of words of one stage."""
+    lists = experiment.lists
+    n_neutral = len(lists.neutral_occupations)
+    for name, value in found.values.items():
+        yield name, value, len(lists.occupations.rows) if name == "direct_bias" else n_neutral
+    if len(other_occupations):
+        strictness = experiment.settings.strictness
+        value = direct_bias(vectors[other_occupations], experiment.subspace.basis, strictness)
+        yield "direct_bias_authors", value, len(other_occupations)
+    for name, value in _largest_differences(experiment, vectors).items():
+        yield name, value, len(experiment.neutral)
+
+
+def _largest_differences(experiment: Experiment, vectors: np.ndarray) -> dict[str, float]:
+    """Return how far any neutral word is from being as near to one word of an equality set as to another.
+
+    ``pair_bias_max`` compares similarities, ``equidistance_max`` distances (Observation 1).
+    """
+    similarity = distance = 0.0
+    neutral = np.asarray(vectors[experiment.neutral], dtype=np.float64)
+    for rows in experiment.lists.equalize.rows:
+        products = neutral @ vectors[list(rows)].astype(np.float64).T
+        distances = np.sqrt(np.maximum(2 - 2 * products, 0))
+        similarity = max(similarity, float(np.ptp(products, axis=1).max()))
+        distance = max(distance, float(np.ptp(distances, axis=1).max()))
+    return {"pair_bias_max": similarity, "equidistance_max": distance}
+
+
+def _weat_table(weats: pd.DataFrame) -> pd.DataFrame:
+    """Return the tests of all stages, with their missing words counted."""
+    counts = [len(words.split(",")) if words else 0 for words in weats["lost"]]
+    table = weats.assign(n_missing_words=counts).rename(columns={"lost": "missing_words"})
+    columns = ["stage", "weat", "effect_size", "p_value", "n_missing_words", "missing_words", "problem"]
+    return table[columns]
