@@ -13,7 +13,7 @@ rule train_text_vectors:
     input:
         source=READING.vectors_source(),
     output:
-        "results/fairness_testing/text/vectors.npz",
+        vectors="results/fairness_testing/text/vectors.npz",
     log:
         "results/logs/fairness_testing/train_text_vectors.log",
     conda:
@@ -22,20 +22,18 @@ rule train_text_vectors:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(480),
     params:
-        options=READING.vectors_options(),
+        given=given(READING.vectors, seed=config["seed"]),
         checksum=READING.vectors_checksum(),
-        seed=config["seed"],
     message:
         "get word vectors for networks that read texts"
     shell:
-        "biaslab fairness-testing text experiment vectors {input.source:q} {params.options} --seed {params.seed}"
-        " --threads {threads} --out {output} > {log} 2>&1"
+        "biaslab step fairness-testing.train-text-vectors --given {params.given:q} --threads {threads} > {log} 2>&1"
 
 
 rule prepare_tested_texts:
     input:
         READING.texts,
-        vectors=rules.train_text_vectors.output,
+        vectors=rules.train_text_vectors.output.vectors,
         terms=READING.file("terms"),
         sentences=READING.file("sentences"),
     output:
@@ -51,14 +49,15 @@ rule prepare_tested_texts:
         mem_mb=LIMITS.memory(3000),
         runtime=LIMITS.minutes(120),
     params:
-        folder=folder("results/fairness_testing/text-{texts}"),
-        options=READING.prepare_options,
-        seed=config["seed"],
+        given=given(
+            READING.preparation,
+            folder="results/fairness_testing/text-{texts}",
+            seed=config["seed"],
+        ),
     message:
         "{wildcards.texts}: find words, terms and neighbours"
     shell:
-        "biaslab fairness-testing text experiment prepare {params.folder}"
-        " --vectors {input.vectors} {params.options} --seed {params.seed} > {log} 2>&1"
+        "biaslab step fairness-testing.prepare-tested-texts --given {params.given:q} > {log} 2>&1"
 
 
 rule train_text_networks:
@@ -78,15 +77,17 @@ rule train_text_networks:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(480),
     params:
-        folder=folder("results/fairness_testing/text-{texts}"),
-        options=READING.training_options,
-        repetitions=READING.options("models", "repetitions"),
-        seed=config["seed"],
+        given=given(
+            READING.training,
+            folder="results/fairness_testing/text-{texts}",
+            kinds=READING.models,
+            **part(READING.section, "repetitions"),
+            seed=config["seed"],
+        ),
     message:
         "{wildcards.texts}: train networks that read"
     shell:
-        "biaslab fairness-testing text experiment train {params.folder}"
-        " {params.repetitions} {params.options} --seed {params.seed} > {log} 2>&1"
+        "biaslab step fairness-testing.train-text-networks --given {params.given:q} > {log} 2>&1"
 
 
 rule search_text_networks:
@@ -106,14 +107,16 @@ rule search_text_networks:
         mem_mb=LIMITS.memory(3000),
         runtime=LIMITS.minutes(1440),
     params:
-        folder=folder("results/fairness_testing/text-{texts}"),
-        options=READING.options("repetitions", "seeds", "hops"),
-        seed=config["seed"],
+        given=given(
+            folder="results/fairness_testing/text-{texts}",
+            kind="{network}",
+            **part(READING.section, "repetitions"),
+            effort={**part(READING.section, "seeds", "hops"), "seed": config["seed"]},
+        ),
     message:
         "{wildcards.texts}: search {wildcards.network} for discriminatory texts"
     shell:
-        "biaslab fairness-testing text experiment search {params.folder}"
-        " --model {wildcards.network} {params.options} --seed {params.seed} --threads {threads} > {log} 2>&1"
+        "biaslab step fairness-testing.search-text-networks --given {params.given:q} --threads {threads} > {log} 2>&1"
 
 
 rule retrain_text_networks:
@@ -134,15 +137,19 @@ rule retrain_text_networks:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(480),
     params:
-        folder=folder("results/fairness_testing/text-{texts}"),
-        options=READING.options("retrainings", "retraining_share", "independent"),
-        training=READING.training_options,
-        seed=config["seed"],
+        given=given(
+            READING.training,
+            folder="results/fairness_testing/text-{texts}",
+            kind="{network}",
+            **part(READING.section, "retrainings"),
+            share=READING.section["retraining_share"],
+            n_independent=READING.section["independent"],
+            seed=config["seed"],
+        ),
     message:
         "{wildcards.texts}: retrain {wildcards.network} with what was found"
     shell:
-        "biaslab fairness-testing text experiment retrain {params.folder}"
-        " --model {wildcards.network} {params.options} {params.training} --seed {params.seed} > {log} 2>&1"
+        "biaslab step fairness-testing.retrain-text-networks --given {params.given:q} > {log} 2>&1"
 
 
 rule certify_text_networks:
@@ -163,22 +170,25 @@ rule certify_text_networks:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(480),
     params:
-        folder=folder("results/fairness_testing/text-{texts}"),
-        options=READING.options("certified_epochs", "independent"),
-        training=READING.training_options,
-        seed=config["seed"],
+        given=given(
+            READING.weight,
+            folder="results/fairness_testing/text-{texts}",
+            kind="{network}",
+            epochs=READING.section["certified_epochs"],
+            n_independent=READING.section["independent"],
+            seed=config["seed"],
+        ),
     message:
         "{wildcards.texts}: train {wildcards.network} certifiably"
     shell:
-        "biaslab fairness-testing text experiment certify {params.folder}"
-        " --model {wildcards.network} {params.options} {params.training} --seed {params.seed} > {log} 2>&1"
+        "biaslab step fairness-testing.certify-text-networks --given {params.given:q} > {log} 2>&1"
 
 
 rule train_text_encoder:
     input:
         rules.prepare_tested_texts.output,
         READING.found,
-        **READING.encoder_files(),
+        READING.encoder_files(),
     output:
         expand(
             "results/fairness_testing/text-{{texts}}/encoder/{file}",
@@ -192,22 +202,25 @@ rule train_text_encoder:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(240),
     params:
-        folder=folder("results/fairness_testing/text-{texts}"),
-        options=READING.options("models", "pairs"),
-        encoder=READING.encoder_options(),
-        training=READING.fine_tuning_options,
-        seed=config["seed"],
+        given=given(
+            READING.weight,
+            folder="results/fairness_testing/text-{texts}",
+            kinds=READING.models,
+            **part(READING.section, "pairs"),
+            encoder=READING.encoder(),
+            **part(READING.section["encoder"], "layers", "epochs"),
+            seed=config["seed"],
+        ),
     message:
         "{wildcards.texts}: fine-tune the encoder and test on it what was found"
     shell:
-        "biaslab fairness-testing text experiment encoder {params.folder}"
-        " {params.options} {params.encoder} {params.training} --seed {params.seed} > {log} 2>&1"
+        "biaslab step fairness-testing.train-text-encoder --given {params.given:q} > {log} 2>&1"
 
 
 rule measure_found_texts:
     input:
         READING.measured,
-        **READING.encoder_files(),
+        READING.encoder_files(),
     output:
         expand(
             "results/fairness_testing/text-{{texts}}/{file}",
@@ -221,12 +234,14 @@ rule measure_found_texts:
         mem_mb=LIMITS.memory(3000),
         runtime=LIMITS.minutes(240),
     params:
-        folder=folder("results/fairness_testing/text-{texts}"),
-        options=READING.measure_options(),
-        encoder=READING.encoder_options(),
-        seed=config["seed"],
+        given=given(
+            folder="results/fairness_testing/text-{texts}",
+            **part(READING.section, "models", "pairs"),
+            encoder=READING.encoder(),
+            further=READING.further(),
+            seed=config["seed"],
+        ),
     message:
         "{wildcards.texts}: measure how like their seeds the found texts are"
     shell:
-        "biaslab fairness-testing text experiment measure {params.folder}"
-        " {params.options} {params.encoder} --seed {params.seed} --threads {threads} > {log} 2>&1"
+        "biaslab step fairness-testing.measure-found-texts --given {params.given:q} --threads {threads} > {log} 2>&1"

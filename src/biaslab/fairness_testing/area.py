@@ -105,4 +105,5 @@ AREA = Area(
     summaries,
     ITEMS,
     inspection="biaslab.fairness_testing.inspection",
+    steps=texts.STEPS,
 )

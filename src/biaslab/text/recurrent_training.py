@@ -28,13 +28,13 @@ class TrainingSettings:
     """How a recurrent network is trained."""
 
     epochs: int  # passes over the texts, each in an order of its own
-    batch: int = 64  # texts a step
+    batch_size: int = 64  # texts a step
     learning_rate: float = 0.01
     negative_weight: float = 1.0  # of a text of label 0 in the loss, where one of label 1 has 1
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            least = 1 if name in ("epochs", "batch") else 0
+            least = 1 if name in ("epochs", "batch_size") else 0
             if not (np.isfinite(value) and value > 0 and value >= least):
                 raise InputError(f"{name}: {value}: write a number above 0")
 
@@ -104,7 +104,7 @@ class _Training:
             labels,
             weights,
             order,
-            self._settings.batch,
+            self._settings.batch_size,
             gate_shift(self._start.kind, self._parameters),
             self.flat,
             self._parameters,

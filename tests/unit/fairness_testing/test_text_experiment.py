@@ -29,6 +29,7 @@ from biaslab.fairness_testing.text.trails import distinct
 from biaslab.text.words import Texts, concatenate
 
 SEARCHED = ("global", "local", "curves", "words", "flips", "invariants")
+WEIGHT = made.TRAINING.negative_weight
 PASSED = ("only_values_differ", "from_neighbours", "labels_confirmed", "l0_recounted")
 
 
@@ -240,7 +241,7 @@ def test_training_repeats_and_differs_by_the_repetition(folder, copied):
 
 def test_added_texts_are_learnt_from(folder):
     prepared = load_prepared(folder)
-    train, settings = prepared.parts["train"], experiment.settings_of(made.TRAINING)
+    train, settings = prepared.parts["train"], made.TRAINING
     alone, _ = experiment.train_once(prepared, "gru", settings, 1)
     data = [(prepared.parts[part].texts, prepared.parts[part].labels) for part in ("train", "validation")]
     nothing, flipped = (train.texts.take(range(n)) for n in (0, 20))
@@ -379,20 +380,11 @@ def test_terms_are_counted_on_the_seeds_of_the_first_training(folder):
     assert words["n_texts"].sum() == len(rows) + words.loc[list(made.RELATIONS), "n_texts"].sum()
 
 
-@pytest.fixture
-def threads():
-    """Let a test choose the number of threads of kernels; give back what it was."""
-    before = numba.get_num_threads()
-    yield numba.set_num_threads
-    numba.set_num_threads(before)
-
-
 @pytest.mark.parametrize("n", [1, 2])
-def test_searches_do_not_depend_on_threads(folder, copied, threads, n):
+def test_searches_do_not_depend_on_threads(folder, copied, n):
     if n > numba.config.NUMBA_NUM_THREADS:
         pytest.skip("one thread is all there is")
-    threads(n)
-    searched.search_networks(copied, "lstm", made.REPETITIONS, made.EFFORT)
+    searched.search_networks(copied, "lstm", made.REPETITIONS, made.EFFORT, n)
     for name in [*(f"{name}.tsv" for name in SEARCHED), "seeds.parquet", "found.npz"]:
         assert (copied / "lstm" / name).read_bytes() == (folder / "lstm" / name).read_bytes(), name
 
@@ -498,7 +490,7 @@ def test_independent_texts_are_at_most_as_many_as_asked(folder):
 def test_the_control_is_a_retraining_with_nothing_and_shared_by_the_features(folder):
     prepared = load_prepared(folder)
     seed = experiment.seed_of(made.SEED, "lstm retraining", 1)
-    control, _ = experiment.train_once(prepared, "lstm", experiment.settings_of(made.TRAINING), seed)
+    control, _ = experiment.train_once(prepared, "lstm", made.TRAINING, seed)
     test = prepared.parts["test"]
     rows = table(folder, "retraining", "lstm")
     rows = rows[(rows["tester"] == "none") & (rows["repetition"] == 1)].set_index("feature")
@@ -558,9 +550,9 @@ def test_retraining_repeats(folder, copied):
 def test_certified_training_joins_the_retrainings(folder, copied):
     pytest.importorskip("torch")
     for kind in made.KINDS:
-        retraining.certify_network(copied, kind, 2, made.INDEPENDENT, made.TRAINING, made.SEED)
+        retraining.certify_network(copied, kind, 2, made.INDEPENDENT, WEIGHT, made.SEED)
     before = (copied / "gru/certified.tsv").read_bytes()
-    retraining.certify_network(copied, "gru", 2, made.INDEPENDENT, made.TRAINING, made.SEED)
+    retraining.certify_network(copied, "gru", 2, made.INDEPENDENT, WEIGHT, made.SEED)
     assert (copied / "gru/certified.tsv").read_bytes() == before
     rows = table(copied, "certified", "gru")
     assert rows["feature"].tolist() == list(made.FEATURES)

@@ -1,22 +1,23 @@
-"""What a run tests of networks that read texts: corpora, refusals, files and options of the steps."""
+"""What a run tests of networks that read texts: corpora, refusals, and what the steps are given."""
 
-import shlex
+import importlib
+import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_type_hints
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.text import cli_experiment
-from biaslab.fairness_testing.text.area import PROBES, summaries, wanted
+from biaslab.core.settings import build_all
+from biaslab.fairness_testing.text.area import PROBES, STEPS, summaries, wanted
 from biaslab.fairness_testing.text.inputs import TextInputs
-from biaslab.fairness_testing.text.search_experiment import Effort
 from biaslab.run import config as configuration
 from biaslab.run import plan as planning
 from biaslab.run.fetching import ABSENT, THERE, Status
 from biaslab.run.plan import make_plan
+from biaslab.text.recurrent_training import TrainingSettings
 
 ROOT = Path(__file__).parents[3]
 TEXTS = "workflow/resources/hate_speech/example.csv"
@@ -101,8 +102,8 @@ def test_without_torch_or_encoder_a_part_is_left_out(plan, absent, extra, reason
     assert [unit.marks for unit in units.chosen if "text" in unit.marks] == [("text",)]
     inputs = TextInputs(found)
     assert not inputs.is_certified
-    assert inputs.encoder_files() == {}
-    assert inputs.encoder_options() == []
+    assert inputs.encoder_files() == []
+    assert inputs.encoder() == {}
     assert TextInputs(plan()).is_certified
     assert not TextInputs(plan("certified_epochs: 0")).is_certified
 
@@ -158,94 +159,79 @@ def test_wrong_keys_are_refused_in_one_line(section, message):
     assert f"fairness_testing.text.{message}" in str(caught.value)
 
 
-# --- files and options of the steps
+# --- files of the steps, and what they are given
+
+GHC_TEXTS, EXAMPLE_TEXTS = SimpleNamespace(texts="ghc"), SimpleNamespace(texts="example")
 
 
-def taken_by(monkeypatch, step, function, arguments):
-    """Call a command as a rule does; return what it hands to the function that does the work."""
-    taken = []
-    monkeypatch.setattr(f"biaslab.fairness_testing.text.{function}", lambda *values: taken.extend(values))
-    words = shlex.split(" ".join(["results/x", *arguments, "--seed 1"]))
-    result = CliRunner().invoke(cli_experiment.app, [step, *words], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return taken
+def taken_by(step, **told):
+    """Return what the function of a step takes of what its rule tells it."""
+    module, _, function = STEPS[step].partition(":")
+    function = getattr(importlib.import_module(module), function)
+    kinds = get_type_hints(function, include_extras=True)
+    return SimpleNamespace(**build_all(kinds, json.loads(json.dumps(told))))
 
 
-def test_options_of_preparing_reach_it(plan, monkeypatch):
+def test_preparing_gets_texts_terms_and_further_test_sets(plan):
     inputs = TextInputs(plan("{run: [ghc], nonfuzzed: null}"))
-    arguments = ["--vectors", "v.npz", *inputs.prepare_options(SimpleNamespace(texts="ghc"))]
-    folder, source, vectors, terms, features, sentences, probes, seed = taken_by(
-        monkeypatch, "prepare", "corpus.prepare", arguments
-    )
-    assert (folder, vectors, seed) == (Path("results/x"), Path("v.npz"), 1)
-    assert (source.format, source.positive, features) == ("ghc", None, ["race", "country"])
-    given = [source.train, source.validation, source.test, terms]
+    taken = taken_by("prepare-tested-texts", **inputs.preparation(GHC_TEXTS))
+    source = taken.source
+    assert (source.format, source.positive, taken.features) == ("ghc", None, ["race", "country"])
+    given = [source.train, source.validation, source.test, Path(inputs.file("terms")(GHC_TEXTS))]
     assert [path.parts[:3] for path in given] == [
         ("results", "datasets", name) for name in ("ghc-train", "ghc-dev", "ghc-test", "adf-text-terms")
     ]
-    assert sentences == ROOT / "workflow/resources/fairness_testing/sentences.txt"
-    assert list(probes) == ["fuzzed"]
-    files = inputs.texts(SimpleNamespace(texts="ghc"))
-    assert files == [str(path) for path in (*given[:3], probes["fuzzed"])]
+    assert inputs.file("sentences")(GHC_TEXTS) == str(
+        ROOT / "workflow/resources/fairness_testing/sentences.txt"
+    )
+    assert list(taken.probes) == ["fuzzed"]
+    files = inputs.texts(GHC_TEXTS)
+    assert files == [str(path) for path in (*given[:3], taken.probes["fuzzed"])]
 
 
 def test_absent_probes_are_gone_without(plan):
     inputs = TextInputs(plan("{}", {"toxicity-fuzzed": "gone"}))
-    files = inputs.texts(SimpleNamespace(texts="stormfront"))
+    stormfront = SimpleNamespace(texts="stormfront")
+    files = inputs.texts(stormfront)
     assert [Path(file).parts[2] for file in files] == ["stormfront", "toxicity-nonfuzzed"]
-    assert not [
-        word for word in inputs.prepare_options(SimpleNamespace(texts="stormfront")) if "--fuzzed" in word
-    ]
+    assert list(inputs.preparation(stormfront)["probes"]) == ["nonfuzzed"]
 
 
-def test_options_of_the_other_steps_reach_them(plan, monkeypatch):
-    inputs = TextInputs(plan("{run: [example], repetitions: 2, hops: 7, independent: null}"))
-    example = SimpleNamespace(texts="example")
-    training = inputs.training_options(example)
-    expected = {"epochs": 10, "batch_size": 64, "learning_rate": 0.01, "negative_weight": 0.5}
-    taken = taken_by(
-        monkeypatch,
-        "train",
-        "experiment.train_networks",
-        [*inputs.options("models", "repetitions"), *training],
-    )
-    assert taken == [Path("results/x"), ["lstm", "gru"], 2, expected, 1]
-    searched = [*inputs.options("repetitions", "seeds", "hops"), "--threads 1"]
-    taken = taken_by(monkeypatch, "search", "search_experiment.search_networks", ["--model gru", *searched])
-    assert taken == [Path("results/x"), "gru", 2, Effort(1000, 7, 1)]
-    retrained = [*inputs.options("retrainings", "retraining_share", "independent"), *training]
-    taken = taken_by(
-        monkeypatch, "retrain", "retraining_experiment.retrain_network", ["--model gru", *retrained]
-    )
-    assert taken == [Path("results/x"), "gru", 3, 0.05, None, expected, 1]
-    certified = [*inputs.options("certified_epochs", "independent"), *training]
-    taken = taken_by(
-        monkeypatch, "certify", "retraining_experiment.certify_network", ["--model lstm", *certified]
-    )
-    assert taken == [Path("results/x"), "lstm", 8, None, expected, 1]
-    measured = [*inputs.measure_options(), *inputs.encoder_options(), "--threads 1"]
-    taken = taken_by(monkeypatch, "measure", "measurement.measure", measured)
-    encoder = {part: Path(file) for part, file in inputs.encoder_files().items()}
-    assert taken == [Path("results/x"), ["lstm", "gru"], 60, encoder, ["certified", "encoder"], 1, 1]
-    assert list(encoder) == ["config", "vocabulary", "weights"]
+def test_trainings_get_their_settings(plan):
+    inputs = TextInputs(plan("{run: [example]}"))
+    expected = TrainingSettings(epochs=10, batch_size=64, learning_rate=0.01, negative_weight=0.5)
+    told = inputs.training(EXAMPLE_TEXTS)
+    assert taken_by("train-text-networks", **told).training == expected
+    assert taken_by("retrain-text-networks", **told).training == expected
+    for step in ("certify-text-networks", "train-text-encoder"):
+        assert taken_by(step, **inputs.weight(EXAMPLE_TEXTS)).negative_weight == 0.5
+
+
+def test_the_last_step_gets_the_encoder_and_whose_results_to_join(plan):
+    inputs = TextInputs(plan("{run: [example]}"))
+    taken = taken_by("measure-found-texts", encoder=inputs.encoder(), further=inputs.further())
+    assert list(taken.encoder) == ["config", "vocabulary", "weights"]
+    assert [str(file) for file in taken.encoder.values()] == inputs.encoder_files()
+    assert taken.further == ["certified", "encoder"]
+    assert TextInputs(plan("certified_epochs: 0")).further() == ["encoder"]
 
 
 def test_random_weights_are_no_file(plan):
     inputs = TextInputs(plan("encoder: {weights: random}"))
-    assert list(inputs.encoder_files()) == ["config", "vocabulary"]
+    assert list(inputs.encoder()) == ["config", "vocabulary"]
 
 
-def test_word_vectors_are_trained_as_a_setup_says_or_read(plan, monkeypatch):
+def test_word_vectors_are_trained_as_a_setup_says_or_read(plan):
     inputs = TextInputs(plan("vectors: {dimension: 9}"))
-    words = shlex.split(" ".join(inputs.vectors_options()))
-    given = dict(zip(words[::2], words[1::2], strict=True))
-    assert (given["--dimension"], given["--min-count"], given["--epochs"]) == ("9", "3", "30")
-    assert (given["--window"], given["--format"]) == ("8", "mediawiki")
+    training = taken_by("train-text-vectors", **inputs.vectors(None)).training
+    assert (training.glove.dimension, training.choice["min_count"], training.glove.epochs) == (9, 3, 30)
+    assert (training.window, training.format) == (8, "mediawiki")
     assert inputs.vectors_checksum()
     assert "enwiki-sample" in inputs.vectors_source()
     Path("vectors.txt").write_text("the 1 2\n")
     inputs = TextInputs(plan("vectors: {file: vectors.txt}"))
-    assert (inputs.vectors_options(), inputs.vectors_checksum()) == ([], "")
+    assert taken_by("train-text-vectors", **inputs.vectors(None)).training is None
+    assert inputs.vectors_checksum() == ""
     assert inputs.vectors_source() == "vectors.txt"
 
 
@@ -259,15 +245,13 @@ def test_the_last_step_reads_what_the_others_write(plan):
     assert not [file for file in files if "lstm" in file]
     alone = TextInputs(plan("certified_epochs: 0")).measured(SimpleNamespace(texts="ghc"))
     assert not [file for file in alone if "certified" in file]
-    assert "--certified" in inputs.measure_options()
-    assert "--certified" not in TextInputs(plan("certified_epochs: 0")).measure_options()
 
 
 def test_nothing_is_asked_for_without_corpora(plan):
     inputs = TextInputs(plan("{run: [], otherwise: []}"))
     assert inputs.corpora == []
     assert not inputs.is_neural
-    assert inputs.encoder_files() == {}
+    assert inputs.encoder_files() == []
     assert inputs.vectors_source()
 
 

@@ -24,7 +24,7 @@ N_WORDS = 14
 VALUES = np.array([2, 5, 11], np.int32)
 NO_NEIGHBOURS = np.full((N_WORDS, 1), -1, np.int32)
 KINDS = ("lstm", "gru")
-SETTINGS = TrainingSettings(epochs=20, batch=20, learning_rate=0.02)
+SETTINGS = TrainingSettings(epochs=20, batch_size=20, learning_rate=0.02)
 
 
 @dataclass

@@ -103,7 +103,7 @@ def test_an_epoch_equals_steps_by_hand(kind):
     """Three steps, the last of one text, against finite differences and Adam in double precision."""
     start, texts = random_recurrent(kind, 6, 2, 1, 2), random_texts(7, 5, longest=3)
     labels, seed = np.array([0, 1, 1, 0, 1]), 8
-    settings = TrainingSettings(1, batch=2, learning_rate=0.01, negative_weight=0.5)
+    settings = TrainingSettings(1, batch_size=2, learning_rate=0.01, negative_weight=0.5)
     trained, table = train_recurrent(start, texts, labels, settings, seed)
     weights, order = np.where(labels == 1, 1.0, 0.5), stream(seed, "recurrent training", 1).permutation(5)
     exact, gradients, losses = weights_of(start), [], []
@@ -155,7 +155,7 @@ def test_the_epoch_of_the_least_validation_loss_is_kept():
     texts, labels = presence_of_a_word(15, 60)
     checked, truth = presence_of_a_word(16, 100)
     start = initial_recurrent("gru", random_recurrent("gru", 17, d=20).vectors, 18)
-    settings, calls = TrainingSettings(25, batch=10, learning_rate=0.03, negative_weight=0.3), []
+    settings, calls = TrainingSettings(25, batch_size=10, learning_rate=0.03, negative_weight=0.3), []
     network, table = train_recurrent(
         start, texts, labels, settings, 19, (checked, truth), progress=lambda *done: calls.append(done)
     )
@@ -216,7 +216,7 @@ def test_a_negative_weight_moves_labels():
 def test_data_and_settings_that_do_not_fit_are_refused():
     start, texts = random_recurrent("lstm", 28), random_texts(29, 4)
     labels, settings = np.array([0, 1, 0, 1]), TrainingSettings(1)
-    for wrong in ({"epochs": 0}, {"epochs": 1, "batch": 0}, {"epochs": 1, "learning_rate": -0.1}):
+    for wrong in ({"epochs": 0}, {"epochs": 1, "batch_size": 0}, {"epochs": 1, "learning_rate": -0.1}):
         with pytest.raises(InputError, match=rf"{[*wrong][-1]}: .*: write a number above 0"):
             TrainingSettings(**wrong)
     with pytest.raises(InputError, match="negative_weight: nan"):

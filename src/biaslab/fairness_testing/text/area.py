@@ -157,3 +157,16 @@ def _absent_encoder(section: Mapping[str, Any], absent: Mapping[str, str]) -> st
     names = [dataset_name(section["encoder"][part]) for part in ENCODER]
     lost = [name for name in names if name in absent]
     return f"its encoder: {absent[lost[0]]}" if lost else ""
+
+
+STEPS = {
+    "train-text-vectors": "biaslab.fairness_testing.text.vectors:make_vectors",
+    "prepare-tested-texts": "biaslab.fairness_testing.text.corpus:prepare",
+    "train-text-networks": "biaslab.fairness_testing.text.experiment:train_networks",
+    "search-text-networks": "biaslab.fairness_testing.text.search_experiment:search_networks",
+    "retrain-text-networks": "biaslab.fairness_testing.text.retraining_experiment:retrain_network",
+    "certify-text-networks": "biaslab.fairness_testing.text.retraining_experiment:certify_network",
+    "train-text-encoder": "biaslab.fairness_testing.text.encoder_experiment:train_encoder_network",
+    "measure-found-texts": "biaslab.fairness_testing.text.measurement:measure",
+}
+"""The functions of the steps."""

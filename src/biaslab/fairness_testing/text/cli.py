@@ -1,4 +1,4 @@
-"""Commands of ``biaslab fairness-testing text``: own texts and classifiers, and the experiment."""
+"""Commands of ``biaslab fairness-testing text``: own texts and classifiers."""
 
 import sys
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ import typer
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import locate
-from biaslab.fairness_testing.text import cli_experiment as text_experiment
 from biaslab.run.extras import missing_extra
 from biaslab.run.options import Seed, grouped
 from biaslab.run.outputs import To
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Texts that a classifier treats differently for a sensitive word.", no_args_is_help=True
 )
-app.add_typer(text_experiment.app, name="experiment")
 
 _TRAINED = {"train-lstm": "lstm", "train-gru": "gru"}
 _VALIDATION_SHARE = 0.2

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -18,7 +17,7 @@ def train_encoder_network(
     folder: Path,
     kinds: Sequence[str],
     pairs: int,
-    encoder: Mapping[str, Any],
+    encoder: Mapping[str, Path | None],
     layers: int | None,
     epochs: int,
     negative_weight: float,
@@ -27,7 +26,7 @@ def train_encoder_network(
     """Fine-tune an encoder on a corpus: ``encoder/models.tsv`` and ``encoder/agreement.tsv``.
 
     The weights of the last epoch stay. One thread computes, so that the files have the same bytes whatever
-    the number of cores.
+    the number of cores. Without a file of its weights they are drawn.
     """
     from biaslab.fairness_testing.text.encoder_training import EncoderSettings, load_start, train_encoder
     from biaslab.text.devices import make_deterministic
@@ -37,7 +36,7 @@ def train_encoder_network(
     prepared = load_prepared(folder)
     found = {kind: load_finds(folder / kind / "found.npz") for kind in kinds}
     of_seed = seed_of(seed, ENCODER_KIND, 0)
-    files = EncoderFiles(encoder["config"], encoder["vocabulary"], encoder["weights"])
+    files = EncoderFiles(encoder["config"], encoder["vocabulary"], encoder.get("weights"))
     model, tokenizer = load_start(files, layers, of_seed)
     train, test = prepared.parts[TRAIN], prepared.parts[TEST]
     settings = EncoderSettings(epochs, negative_weight)

@@ -1,8 +1,7 @@
 """The networks of an experiment: their training on a corpus, and what tells them apart (Table III)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -16,26 +15,18 @@ from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
 from biaslab.text.scores import chance_probability, precision_recall_f1
 
 
-def settings_of(training: Mapping[str, Any]) -> TrainingSettings:
-    """Return the settings of a training from the options of a step."""
-    batch = {"batch": training["batch_size"]}
-    return TrainingSettings(
-        **batch, **{key: training[key] for key in ("epochs", "learning_rate", "negative_weight")}
-    )
-
-
 def seed_of(seed: int, kind: str, number: int) -> int:
     """Return the seed of a training."""
     return int(stream(seed, "text network", kind, number).integers(2**31))
 
 
 def train_networks(
-    folder: Path, kinds: Sequence[str], repetitions: int, training: Mapping[str, Any], seed: int
+    folder: Path, kinds: Sequence[str], repetitions: int, training: TrainingSettings, seed: int
 ) -> None:
     """Train networks several times: KIND/network-N.npz, models.tsv and training.tsv of each kind."""
-    prepared, settings = load_prepared(folder), settings_of(training)
+    prepared = load_prepared(folder)
     for kind in kinds:
-        _train_kind(folder, prepared, kind, repetitions, settings, seed)
+        _train_kind(folder, prepared, kind, repetitions, training, seed)
 
 
 def _train_kind(

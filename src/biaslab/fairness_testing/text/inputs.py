@@ -1,15 +1,15 @@
-"""What the rules about texts ask for: files and options of a step, from its wildcards."""
+"""What the rules about texts ask for: files of a step, and what it is given, from its wildcards."""
 
 from collections.abc import Callable
 from typing import Any
 
 from biaslab.fairness_testing.names import NEURAL, TEXT, TEXT_PREFIX
 from biaslab.fairness_testing.text.area import ENCODER, PROBES, RANDOM, vectors_source
-from biaslab.fairness_testing.text.names import ENCODER_KIND
-from biaslab.run.command import options
+from biaslab.fairness_testing.text.names import CERTIFIED, ENCODER_KIND
 from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
 from biaslab.run.sources import file_of
+from biaslab.run.steps import part
 
 _TEXTS = ("source", "validation", "test")
 _SEARCHED = ("global", "local", "curves", "words", "flips", "invariants")
@@ -65,11 +65,10 @@ class TextInputs:
         read = ["lexicon.npz", "texts.npz", *(f"{ENCODER_KIND}/{name}.tsv" for name in encoder)]
         return [*(f"{folder}/{file}" for file in read), *found]
 
-    def measure_options(self) -> list[str]:
-        """Return what the last step measures."""
-        asked = {"--certified": self.is_certified, "--fine-tuned": self.has_encoder}
-        switches = [switch for switch, is_asked in asked.items() if is_asked]
-        return [*self.options("models", "pairs"), *switches]
+    def further(self) -> list[str]:
+        """Return whose results the last step joins besides those of the networks."""
+        asked = {CERTIFIED: self.is_certified, ENCODER_KIND: self.has_encoder}
+        return [name for name, is_asked in asked.items() if is_asked]
 
     # --- word vectors
 
@@ -85,24 +84,30 @@ class TextInputs:
         """Return the checksum of a verified copy; "" for a file that is read in place."""
         return self.plan.checksum(vectors_source(self.plan.config))
 
-    def vectors_options(self) -> list[str]:
+    def vectors(self, _: Any) -> dict[str, Any]:
         """Return how word vectors are trained: as those of a setup, but for what is set here."""
-        vectors = self.section["vectors"]
-        if vectors["file"]:
-            return []
-        setup = self.plan.config["setups"][vectors["setup"]]
-        corpus = {key: setup["corpus"][key] for key in ("format", "min_length", "max_length", "max_tokens")}
-        own = {key: vectors[key] for key in ("dimension", "min_count", "epochs")}
-        taken = ("window", "x_max", "alpha", "learning_rate")
-        return options(corpus | {key: setup["glove"][key] for key in taken} | own)
+        own = self.section["vectors"]
+        if own["file"]:
+            return {"training": None}
+        setup = self.plan.config["setups"][own["setup"]]
+        corpus, glove = setup["corpus"], setup["glove"]
+        choice = part(corpus, "min_length", "max_length", "max_tokens") | part(own, "min_count")
+        return {
+            "training": {
+                "format": corpus["format"],
+                "choice": choice,
+                "window": glove["window"],
+                "glove": part(glove, "x_max", "alpha", "learning_rate") | part(own, "dimension", "epochs"),
+            }
+        }
 
     # --- a corpus
 
-    def file(self, part: str) -> Callable[[Any], str | list[str]]:
+    def file(self, kind: str) -> Callable[[Any], str | list[str]]:
         """Return a function that gives a file of a corpus; none where the configuration names none."""
 
         def named(wildcards: Any) -> str | list[str]:
-            source = self.section["corpora"][wildcards.texts][part]
+            source = self.section["corpora"][wildcards.texts][kind]
             return self._file(source) if source else []
 
         return named
@@ -111,38 +116,31 @@ class TextInputs:
         """Return the files that the texts of a corpus, and the further test sets, are read from."""
         return [*self._texts(wildcards.texts).values(), *self._probes().values()]
 
-    def prepare_options(self, wildcards: Any) -> list[str]:
-        """Return how a corpus is read."""
+    def preparation(self, wildcards: Any) -> dict[str, Any]:
+        """Return how a corpus is read, and the further test sets."""
         corpus = self.section["corpora"][wildcards.texts]
-        named = {key: corpus[key] for key in ("format", "positive", "features")}
-        files = {key: self._file(corpus[key]) for key in ("terms", "sentences")}
-        return options(named | files | self._texts(wildcards.texts) | self._probes())
+        train, *others = self._texts(wildcards.texts).items()
+        source = part(corpus, "format", "positive") | {"train": train[1]} | dict(others)
+        return {"source": source, "features": corpus["features"], "probes": self._probes()}
 
-    def training_options(self, wildcards: Any) -> list[str]:
+    def training(self, wildcards: Any) -> dict[str, Any]:
         """Return how networks are trained."""
-        weight = self.section["corpora"][wildcards.texts]["negative_weight"]
-        return options({**self.section["training"], "negative_weight": weight})
+        return {"training": self.section["training"] | self.weight(wildcards)}
 
-    def options(self, *keys: str) -> list[str]:
-        """Return keys of the section."""
-        return options({key: self.section[key] for key in keys})
+    def weight(self, wildcards: Any) -> dict[str, float]:
+        """Return the weight of a negative text of a corpus."""
+        return part(self.section["corpora"][wildcards.texts], "negative_weight")
 
     # --- the sentence encoder
 
-    def encoder_files(self) -> dict[str, str]:
+    def encoder(self) -> dict[str, str]:
         """Return the files of the encoder, by their part; none where its library is missing."""
         sources = self.section["encoder"] if self.is_neural else {}
-        return {part: self._file(sources[part]) for part in ENCODER if sources.get(part, RANDOM) != RANDOM}
+        return {name: self._file(sources[name]) for name in ENCODER if sources.get(name, RANDOM) != RANDOM}
 
-    def encoder_options(self) -> list[str]:
+    def encoder_files(self) -> list[str]:
         """Return these files."""
-        return options(self.encoder_files())
-
-    def fine_tuning_options(self, wildcards: Any) -> list[str]:
-        """Return how the encoder is trained as a network."""
-        weight = self.section["corpora"][wildcards.texts]["negative_weight"]
-        keys = {key: self.section["encoder"][key] for key in ("layers", "epochs")}
-        return options({**keys, "negative_weight": weight})
+        return list(self.encoder().values())
 
     def found(self, wildcards: Any) -> list[str]:
         """Return what was found on all networks of a corpus."""

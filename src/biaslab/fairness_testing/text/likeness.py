@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,9 @@ class Yardsticks:
     language_model: Any = None  # a `language_model.BiGRU`, trained on the corpus, or None
 
     @classmethod
-    def load(cls, prepared: Prepared, encoder: Mapping[str, Any], seed: int, threads: int) -> "Yardsticks":
+    def load(
+        cls, prepared: Prepared, encoder: Mapping[str, Path | None], seed: int, threads: int
+    ) -> "Yardsticks":
         """Return the measures that can be had: without config and vocabulary, those that need no encoder."""
         if not encoder.get("config") or not encoder.get("vocabulary"):
             return cls(prepared.lexicon)

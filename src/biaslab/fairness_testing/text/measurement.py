@@ -1,9 +1,8 @@
 """How many texts were found, how like their seeds they are (Table IX, Figure 8), and where they hold."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -29,10 +28,10 @@ def measure(
     folder: Path,
     models: Sequence[str],
     pairs: int,
-    encoder: Mapping[str, Any],
-    further: Collection[str],
+    encoder: Mapping[str, Path | None],
+    further: Sequence[str],
     seed: int,
-    threads: int,
+    threads: int = 1,
 ) -> None:
     """Join the tables of all networks; add validity.tsv, agreement.tsv, pools.tsv and example.json.
 
@@ -105,7 +104,7 @@ def pools(found: Mapping[str, Mapping[str, Finds]], features: Sequence[str]) -> 
     return pd.DataFrame(rows, columns=["model", "feature", "tester", "n_found"])
 
 
-def _join(folder: Path, models: Sequence[str], further: Collection[str]) -> None:
+def _join(folder: Path, models: Sequence[str], further: Sequence[str]) -> None:
     for name in TABLES:
         tables = [read_tsv(folder / kind / f"{name}.tsv") for kind in models]
         if ENCODER_KIND in further and name == "models":

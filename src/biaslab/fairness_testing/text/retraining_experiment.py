@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,7 @@ from biaslab.fairness_testing.text.corpus import (
     load_prepared,
 )
 from biaslab.fairness_testing.text.discrimination import check
-from biaslab.fairness_testing.text.experiment import seed_of, settings_of
+from biaslab.fairness_testing.text.experiment import seed_of
 from biaslab.fairness_testing.text.finds import Finds, key, load_finds
 from biaslab.fairness_testing.text.names import AUGMENTED, BEFORE, CERTIFIED, CONTROL, PROPOSED
 from biaslab.fairness_testing.text.search_experiment import (
@@ -34,6 +33,7 @@ from biaslab.fairness_testing.text.search_experiment import (
 )
 from biaslab.fairness_testing.text.trails import distinct
 from biaslab.text.recurrent import Recurrent
+from biaslab.text.recurrent_training import TrainingSettings
 from biaslab.text.words import Texts, concatenate
 
 N_OTHERS = 1
@@ -47,7 +47,7 @@ def retrain_network(
     retrainings: int,
     share: float,
     n_independent: int | None,
-    training: Mapping[str, Any],
+    training: TrainingSettings,
     seed: int,
 ) -> None:
     """Retrain the first training of a network with what was found: ``retraining.tsv`` and ``unseen.tsv``.
@@ -60,7 +60,7 @@ def retrain_network(
     retraining has other texts, and a seed of its own.
     """
     prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
-    settings, rows, unseen, controls = settings_of(training), [], [], {}
+    rows, unseen, controls = [], [], {}
     train, validation, test = (_pair(prepared.parts[part]) for part in PARTS)
     for case in cases(folder, kind, 1, prepared):
         independent = _independent(found, case, n_independent, seed)
@@ -70,7 +70,7 @@ def retrain_network(
             for tester, rule, texts, labels in _additions(case, prepared, found, share, number, seed):
                 if tester != CONTROL or number not in controls:
                     network = science.retrain(
-                        case.subject.model, train, validation, texts, labels, settings, of_seed
+                        case.subject.model, train, validation, texts, labels, training, of_seed
                     )
                 if tester == CONTROL:  # the same whatever feature is tested
                     network = controls.setdefault(number, network)
@@ -85,7 +85,7 @@ def retrain_network(
 
 
 def certify_network(
-    folder: Path, kind: str, epochs: int, n_independent: int | None, training: Mapping[str, Any], seed: int
+    folder: Path, kind: str, epochs: int, n_independent: int | None, negative_weight: float, seed: int
 ) -> None:
     """Train a network certifiably for each feature: ``certified.tsv`` and ``unseen_certified.tsv``."""
     from biaslab.fairness_testing.text.certified import CertifiedSettings, certified_share, train_certified
@@ -93,7 +93,7 @@ def certify_network(
 
     make_deterministic(1)
     prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
-    settings = CertifiedSettings(epochs=epochs, negative_weight=training["negative_weight"])
+    settings = CertifiedSettings(epochs=epochs, negative_weight=negative_weight)
     train, validation, test = (_pair(prepared.parts[part]) for part in PARTS)
     rows, unseen = [], []
     for case in cases(folder, kind, 1, prepared):

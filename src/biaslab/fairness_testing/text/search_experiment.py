@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.io import write_parquet, write_tsv
+from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.text import flips, trails
 from biaslab.fairness_testing.text.corpus import TEST, TRAIN, Prepared, holding, load_prepared
@@ -77,8 +78,9 @@ Tables = Mapping[str, list[pd.DataFrame]]
 """The parts of result tables, as they come."""
 
 
-def search_networks(folder: Path, kind: str, repetitions: int, effort: Effort) -> None:
-    """Search all trainings of a network for discriminatory texts."""
+def search_networks(folder: Path, kind: str, repetitions: int, effort: Effort, threads: int = 1) -> None:
+    """Search all trainings of a network by all strategies: KIND/*.tsv, seeds.parquet and found.npz."""
+    set_threads(threads)
     prepared, tables, found = load_prepared(folder), defaultdict(list), {}
     for case in cases(folder, kind, repetitions, prepared):
         seeds = seeds_of(prepared, TEST, case.feature, effort)

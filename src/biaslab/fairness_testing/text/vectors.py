@@ -1,6 +1,6 @@
 """Word vectors for networks that read texts: GloVe's, trained here or read from a file (Section 5.1)."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +12,32 @@ from biaslab.embeddings.readers import read_documents
 from biaslab.text.words import Lexicon, build_lexicon
 
 
-def read_vectors(file: Path) -> Lexicon:
-    """Read vectors in the format of GloVe or word2vec."""
-    return build_lexicon(*read_embedding(file))
+@dataclass(frozen=True)
+class Training:
+    """How word vectors are trained."""
+
+    format: str  # of the corpus, see `read_documents`
+    choice: dict[str, Any]  # what is kept of it, see `build_corpus`
+    window: int  # words on each side that count as context
+    glove: glove.GloveParameters
 
 
-def train_vectors(
-    source: Path,
-    format: str,
-    choice: Mapping[str, Any],
-    window: int,
-    parameters: glove.GloveParameters,
-    seed: int,
-    threads: int,
-) -> Lexicon:
-    """Train GloVe on what `choice` keeps of a corpus (see `build_corpus`), the same with any threads."""
-    corpus = build_corpus(read_documents(source, format), **choice)
+def make_vectors(
+    source: Path, vectors: Path, seed: int, training: Training | None = None, threads: int = 1
+) -> None:
+    """Train word vectors on a corpus, or read them from a file in the format of GloVe or word2vec."""
+    made = (
+        build_lexicon(*read_embedding(source))
+        if training is None
+        else train_vectors(source, training, seed, threads)
+    )
+    made.save(vectors)
+
+
+def train_vectors(source: Path, training: Training, seed: int, threads: int) -> Lexicon:
+    """Train GloVe on a corpus, the same with any threads."""
+    corpus = build_corpus(read_documents(source, training.format), **training.choice)
     words = list(corpus.vocabulary["word"])
-    counts = cooccurrence.count(corpus.tokens, corpus.offsets, len(words), window, threads)
-    trained = glove.train(counts, parameters, stream(seed, "text vectors"), threads)
+    counts = cooccurrence.count(corpus.tokens, corpus.offsets, len(words), training.window, threads)
+    trained = glove.train(counts, training.glove, stream(seed, "text vectors"), threads)
     return build_lexicon(words, trained.W)
