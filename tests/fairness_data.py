@@ -9,6 +9,18 @@ from biaslab.classifiers.networks import Network
 from biaslab.fairness_testing.testers.contract import Task
 from biaslab.fairness_testing.testers.subject import Subject
 
+SCHEMA = """
+protected: [group, sex]
+attributes:
+  - {name: income, kind: integer, low: 0, high: 9}
+  - {name: group, kind: integer, low: 0, high: 2}
+  - {name: age, kind: integer, low: 1, high: 9}
+  - {name: balance, kind: integer, low: -4, high: 12}
+  - {name: sex, kind: category, values: [male, female]}
+label: {column: label, classes: ["no", "yes"]}
+"""
+"""What stands in the file of a schema of the small domain."""
+
 
 def small_domain():
     """Five attributes, of which tests protect the second (three values) or the last (two)."""

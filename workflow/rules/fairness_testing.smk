@@ -28,16 +28,15 @@ rule prepare_classifier:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(60),
     params:
-        folder=folder("results/fairness_testing/{classifier}"),
-        options=TESTING.options("seeds", "training_epochs"),
-        files=TESTING.named("network", "clusters"),
-        seed=config["seed"],
+        given=given(
+            folder="results/fairness_testing/{classifier}",
+            seed=config["seed"],
+            **part(TESTING.section, "seeds", "training_epochs"),
+        ),
     message:
         "{wildcards.classifier}: encode the data and read or train the network"
     shell:
-        "biaslab fairness-testing experiment prepare {input.data:q} --schema {input.schema:q} {params.files}"
-        " --results {params.folder} {params.options} --seed {params.seed}"
-        " > {log} 2>&1"
+        "biaslab step fairness-testing.prepare-classifier --given {params.given:q} > {log} 2>&1"
 
 
 rule search_discrimination:
@@ -60,17 +59,24 @@ rule search_discrimination:
         mem_mb=LIMITS.memory(2500),
         runtime=LIMITS.minutes(120),
     params:
-        folder=folder("results/fairness_testing/{classifier}"),
-        options=TESTING.options(
-            "hops", "ablation_hops", "repetitions", "explanations", "uniform_samples", "local_seeds"
+        given=given(
+            folder="results/fairness_testing/{classifier}",
+            effort=part(
+                TESTING.section,
+                "hops",
+                "ablation_hops",
+                "repetitions",
+                "explanations",
+                "uniform_samples",
+                "local_seeds",
+            )
+            | {"seed": config["seed"]},
         ),
-        files=TESTING.named("schema", "published_bounds"),
-        seed=config["seed"],
     message:
         "{wildcards.classifier}: search for discriminatory samples"
     shell:
-        "biaslab fairness-testing experiment search {params.folder}"
-        " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
+        "biaslab step fairness-testing.search-discrimination --given {params.given:q} --threads {threads}"
+        " > {log} 2>&1"
 
 
 rule compare_at_budgets:
@@ -79,8 +85,8 @@ rule compare_at_budgets:
         schema=TESTING.file("schema"),
         published_bounds=TESTING.file("published_bounds"),
     output:
-        "results/fairness_testing/{classifier}/budgets.tsv",
-        "results/fairness_testing/{classifier}/suites.tsv",
+        counts="results/fairness_testing/{classifier}/budgets.tsv",
+        found="results/fairness_testing/{classifier}/suites.tsv",
     log:
         "results/logs/fairness_testing/{classifier}/compare_at_budgets.log",
     conda:
@@ -89,24 +95,29 @@ rule compare_at_budgets:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(60),
     params:
-        folder=folder("results/fairness_testing/{classifier}"),
-        options=TESTING.options("query_budgets", "budget_hops", "repetitions"),
-        files=TESTING.named("schema", "published_bounds"),
-        seed=config["seed"],
+        given=given(
+            folder="results/fairness_testing/{classifier}",
+            effort={
+                "queries": TESTING.section["query_budgets"],
+                "hops": TESTING.section["budget_hops"],
+                "repetitions": TESTING.section["repetitions"],
+                "seed": config["seed"],
+            },
+        ),
     message:
         "{wildcards.classifier}: compare testers at equal numbers of queries"
     shell:
-        "biaslab fairness-testing experiment budgets {params.folder}"
-        " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
+        "biaslab step fairness-testing.compare-at-budgets --given {params.given:q} --threads {threads}"
+        " > {log} 2>&1"
 
 
 rule retrain_classifier:
     input:
         rules.prepare_classifier.output,
-        rules.search_discrimination.output.found,
+        found=rules.search_discrimination.output.found,
         schema=TESTING.file("schema"),
     output:
-        "results/fairness_testing/{classifier}/retraining.tsv",
+        retraining="results/fairness_testing/{classifier}/retraining.tsv",
     log:
         "results/logs/fairness_testing/{classifier}/retrain_classifier.log",
     priority: 1  # long, and others wait for it
@@ -116,15 +127,20 @@ rule retrain_classifier:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(60),
     params:
-        folder=folder("results/fairness_testing/{classifier}"),
-        options=TESTING.options("retrainings", "retraining_share", "uniform_samples"),
-        files=TESTING.named("schema"),
-        seed=config["seed"],
+        given=given(
+            folder="results/fairness_testing/{classifier}",
+            effort={
+                "retrainings": TESTING.section["retrainings"],
+                "share": TESTING.section["retraining_share"],
+                "uniform_samples": TESTING.section["uniform_samples"],
+                "seed": config["seed"],
+            },
+        ),
     message:
         "{wildcards.classifier}: retrain with what was found"
     shell:
-        "biaslab fairness-testing experiment retrain {params.folder}"
-        " {params.options} {params.files} --seed {params.seed} --threads {threads} > {log} 2>&1"
+        "biaslab step fairness-testing.retrain-classifier --given {params.given:q} --threads {threads}"
+        " > {log} 2>&1"
 
 
 rule fairness_testing:

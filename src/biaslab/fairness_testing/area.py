@@ -95,6 +95,12 @@ def _datasets(classifier: Mapping[str, str | None]) -> list[str]:
     return datasets_of(classifier[key] for key in _FILES)
 
 
+STEPS = {
+    "prepare-classifier": "biaslab.fairness_testing.cases:prepare",
+    "search-discrimination": "biaslab.fairness_testing.experiment:search_classifier",
+    "compare-at-budgets": "biaslab.fairness_testing.budgets:write_budgets",
+    "retrain-classifier": "biaslab.fairness_testing.retraining_experiment:retrain_classifier",
+}
 PAPER = "Adversarial fairness testing (Zhang et al. 2021)"
 AREA = Area(
     "fairness_testing",
@@ -105,5 +111,5 @@ AREA = Area(
     summaries,
     ITEMS,
     inspection="biaslab.fairness_testing.inspection",
-    steps=texts.STEPS,
+    steps=STEPS | texts.STEPS,
 )

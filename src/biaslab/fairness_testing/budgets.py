@@ -3,14 +3,17 @@
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from biaslab.classifiers.schema import Schema
+from biaslab.classifiers.schema import Schema, load_schema
+from biaslab.core.io import write_tsv
+from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing import suites
-from biaslab.fairness_testing.cases import Case
+from biaslab.fairness_testing.cases import Case, load_cases
 from biaslab.fairness_testing.names import COLUMNS, MODES
 from biaslab.fairness_testing.testers import trails
 from biaslab.fairness_testing.testers.contract import Part, Task, Tester
@@ -42,6 +45,24 @@ class Effort:
     seed: int
 
 
+def write_budgets(
+    folder: Path,
+    schema: Path,
+    effort: Effort,
+    counts: Path,
+    found: Path,
+    published_bounds: Path | None = None,
+    threads: int = 1,
+) -> None:
+    """Compare testers on each set of protected attributes; write both tables."""
+    set_threads(threads)
+    described = load_schema(schema)
+    cases = load_cases(folder, schema, published_bounds, together=TOGETHER)
+    tables = zip(*(compare(case, described, effort) for case in cases), strict=True)
+    for path, parts in zip((counts, found), tables, strict=True):
+        write_tsv(path, pd.concat(parts, ignore_index=True))
+
+
 def compare(case: Case, schema: Schema, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Let every tester but costly ones spend equal budgets, and describe what it found."""
     names = {"classifier": case.classifier, "protected": case.attribute}
@@ -53,7 +74,7 @@ def compare(case: Case, schema: Schema, effort: Effort) -> tuple[pd.DataFrame, p
         found.append({"tester": "data", "mode": "", "repetition": repetition} | reference.of_data(rng))
         for tester, mode in compared():
             run = {"tester": tester.name, "mode": mode, "repetition": repetition}
-            for budget in effort.queries:
+            for budget in sorted(effort.queries):
                 trail = spend(case, tester, mode, budget, replace(effort, seed=effort.seed + repetition))
                 counts.append(run | {"budget": budget} | _count(case, trail))
             samples = trails.distinct_discriminatory(trail, case.subject.protected)

@@ -42,9 +42,8 @@ def prepare(
     folder: Path,
     data: Path,
     schema: Path,
-    *,
-    n_seeds: int,
-    epochs: int,
+    seeds: int,
+    training_epochs: int,
     seed: int,
     network: Path | None = None,
     clusters: Path | None = None,
@@ -52,10 +51,10 @@ def prepare(
     """Read or train a classifier, encode its data and choose the seeds; the folder is named like it."""
     described = load_schema(schema)
     table = read_table(data, described)
-    classifier = _classifier(table, described, network, epochs, seed)
+    classifier = _classifier(table, described, network, training_epochs, seed)
     numbers = _read_clusters(clusters, len(table.X)) if clusters else seeding.cluster(table.X)
     save_network(folder / NETWORK, classifier)
-    write_npz(folder / DATA, X=table.X, y=table.y, seeds=seeding.take_turns(numbers, n_seeds))
+    write_npz(folder / DATA, X=table.X, y=table.y, seeds=seeding.take_turns(numbers, seeds))
     write_tsv(folder / SUMMARY, _summary(folder.name, table, classifier, is_trained=network is None))
 
 

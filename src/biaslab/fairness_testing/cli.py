@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing import cli_experiment as fairness_experiment
 from biaslab.fairness_testing.text import cli as text_cli
 from biaslab.run.options import Out, Seed, Threads
 from biaslab.run.outputs import To
@@ -23,7 +22,6 @@ app = typer.Typer(
     help="Inputs that a classifier treats differently for a protected attribute.", no_args_is_help=True
 )
 
-app.add_typer(fairness_experiment.app, name="experiment")
 app.add_typer(text_cli.app, name="text")
 
 _TRAIN = "train"

@@ -4,15 +4,19 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from biaslab.classifiers.encoding import decode
-from biaslab.classifiers.schema import Schema
-from biaslab.fairness_testing.cases import Case
+from biaslab.classifiers.schema import Schema, load_schema
+from biaslab.core.io import write_tsv
+from biaslab.core.jit import set_threads
+from biaslab.fairness_testing.cases import Case, load_cases
 from biaslab.fairness_testing.first_steps import show_first_steps
+from biaslab.fairness_testing.found import save_found
 from biaslab.fairness_testing.names import COLUMNS, FULL, OWN, PAPER, PUBLISHED, SHARED
 from biaslab.fairness_testing.testers import random_search, trails
 from biaslab.fairness_testing.testers.contract import Task, Tester, collect
@@ -40,6 +44,26 @@ class Effort:
     uniform_samples: int
     local_seeds: int
     seed: int
+
+
+def search_classifier(
+    folder: Path,
+    schema: Path,
+    effort: Effort,
+    found: Path,
+    published_bounds: Path | None = None,
+    threads: int = 1,
+) -> None:
+    """Search a classifier with every tester: the tables of `search_case`, and the samples found."""
+    set_threads(threads)
+    described, searched, samples = load_schema(schema), [], {}
+    for case in load_cases(folder, schema, published_bounds):
+        tables, samples[case.attribute] = search_case(case, described, effort)
+        searched.append(tables)
+    for name in searched[0]:
+        together = pd.concat([tables[name] for tables in searched], ignore_index=True)
+        write_tsv(folder / f"{name}.tsv", together)
+    save_found(found, samples)
 
 
 def search_case(

@@ -8,18 +8,16 @@ import numpy as np
 from biaslab.core.io import read_npz, write_npz
 from biaslab.fairness_testing.testers.registry import paper_testers
 
-FOUND = "found.npz"
 
-
-def save_found(folder: Path, found: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+def save_found(file: Path, found: Mapping[str, Mapping[str, np.ndarray]]) -> None:
     """Write samples, (n, d) int32 each, by protected attribute and tester."""
     arrays = {_key(name, tester): X for name, of_name in found.items() for tester, X in of_name.items()}
-    write_npz(folder / FOUND, **arrays)
+    write_npz(file, **arrays)
 
 
-def load_found(folder: Path, attribute: str) -> dict[str, np.ndarray]:
+def load_found(file: Path, attribute: str) -> dict[str, np.ndarray]:
     """Read the samples of one protected attribute, by tester."""
-    arrays = read_npz(folder / FOUND, tuple(_key(attribute, tester) for tester in paper_testers()))
+    arrays = read_npz(file, tuple(_key(attribute, tester) for tester in paper_testers()))
     return {tester: arrays[_key(attribute, tester)] for tester in paper_testers()}
 
 

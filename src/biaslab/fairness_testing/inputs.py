@@ -1,11 +1,10 @@
-"""What the rules of the area ask for: files and options of a step, from its wildcards."""
+"""What the rules of the area ask for: files of a step, from its wildcards."""
 
 from collections.abc import Callable
 from typing import Any
 
 from biaslab.fairness_testing.area import TRAIN
 from biaslab.fairness_testing.names import TABULAR
-from biaslab.run.command import options
 from biaslab.run.plan import Plan
 from biaslab.run.sources import file_of
 
@@ -27,16 +26,3 @@ class Inputs:
             return [] if is_none else file_of(source, self.plan.registry, self.plan.root)
 
         return named
-
-    def options(self, *keys: str) -> list[str]:
-        """Return keys of the section."""
-        return options({key: self.section[key] for key in keys})
-
-    @staticmethod
-    def named(*names: str) -> Callable[[Any, Any], list[str]]:
-        """Return a function that names those of some inputs which are there."""
-
-        def given(wildcards: Any, input: Any) -> list[str]:
-            return options({name: str(input.get(name)) for name in names if input.get(name)})
-
-        return given

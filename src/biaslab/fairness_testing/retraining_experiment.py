@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from biaslab.core.io import write_tsv
+from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.cases import Case
+from biaslab.fairness_testing.cases import Case, load_cases, load_labels
+from biaslab.fairness_testing.found import load_found
 from biaslab.fairness_testing.names import COLUMNS
 from biaslab.fairness_testing.retraining import DEFAULT, ENSEMBLE, LABEL_RULES, Ensemble, retraining_table
 from biaslab.fairness_testing.testers.registry import paper_testers
@@ -24,6 +28,19 @@ class Effort:
     share: float
     uniform_samples: int
     seed: int
+
+
+def retrain_classifier(
+    folder: Path, schema: Path, found: Path, effort: Effort, retraining: Path, threads: int = 1
+) -> None:
+    """Retrain with what each tester found, and write fairness and accuracy after it."""
+    set_threads(threads)
+    y = load_labels(folder)
+    tables = [
+        retrain_case(case, y, load_found(found, case.attribute), effort)
+        for case in load_cases(folder, schema)
+    ]
+    write_tsv(retraining, pd.concat(tables, ignore_index=True))
 
 
 def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], effort: Effort) -> pd.DataFrame:

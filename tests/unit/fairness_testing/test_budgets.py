@@ -14,20 +14,10 @@ from biaslab.fairness_testing.budgets import Effort
 from biaslab.fairness_testing.cases import Case
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.registry import TESTERS
-from fairness_data import make_subject, random_network
+from fairness_data import SCHEMA, make_subject, random_network
 from naive import fairness_testing as naive
 
 EFFORT = Effort(queries=(200, 2000), hops=15, repetitions=2, seed=1)
-SCHEMA = """
-protected: [group, sex]
-attributes:
-  - {name: income, kind: integer, low: 0, high: 9}
-  - {name: group, kind: integer, low: 0, high: 2}
-  - {name: age, kind: integer, low: 1, high: 9}
-  - {name: balance, kind: integer, low: -4, high: 12}
-  - {name: sex, kind: category, values: [male, female]}
-label: {column: label, classes: ["no", "yes"]}
-"""
 
 
 @pytest.fixture

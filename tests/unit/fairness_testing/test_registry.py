@@ -105,10 +105,10 @@ def test_a_row_is_all_that_an_experiment_needs(schema, tmp_path):
     assert "toy" in set(tables["pairs"]["tester"])
     assert set(tables["ablation"]["tester"]) == {"adf"}
 
-    save_found(tmp_path, {"group": found})
+    save_found(tmp_path / "found.npz", {"group": found})
     effort = retraining_experiment.Effort(retrainings=2, share=0.1, uniform_samples=200, seed=1)
     y = case.subject.model.labels(case.X)
-    table = retraining_experiment.retrain_case(case, y, load_found(tmp_path, "group"), effort)
+    table = retraining_experiment.retrain_case(case, y, load_found(tmp_path / "found.npz", "group"), effort)
     runs = table.groupby(["tester", "label_rule"], sort=False).size()
     assert runs.to_dict() == {
         ("aequitas", "majority"): 2,
@@ -183,10 +183,11 @@ def test_runs_begin_with_what_code_and_paper_do():
 
 def test_found_samples_of_one_attribute_are_read(tmp_path):
     arrays = {tester: np.full((k, 2), k, np.int32) for k, tester in enumerate(registry.paper_testers())}
-    save_found(tmp_path, {"age": arrays, "sex": {tester: X + 10 for tester, X in arrays.items()}})
+    file = tmp_path / "found.npz"
+    save_found(file, {"age": arrays, "sex": {tester: X + 10 for tester, X in arrays.items()}})
     for attribute, more in (("age", 0), ("sex", 10)):
-        found = load_found(tmp_path, attribute)
+        found = load_found(file, attribute)
         assert list(found) == list(registry.paper_testers())
         assert all((found[tester] == X + more).all() for tester, X in arrays.items())
     with pytest.raises(InputError, match=r"found.npz: array 'race:adf' is missing"):
-        load_found(tmp_path, "race")
+        load_found(file, "race")

@@ -69,7 +69,7 @@ def test_a_digest_covers_all_that_the_verb_imports_and_no_other_area(verb):
 
 @pytest.mark.parametrize(
     "verb",
-    ["origins measure-baseline", "step ranking.simulate-ranking", "fairness-testing experiment prepare"],
+    ["origins measure-baseline", "step ranking.simulate-ranking", "step fairness-testing.prepare-classifier"],
 )
 def test_an_edit_of_any_covered_module_changes_the_digest(package, verb):
     before = step_digest(verb, package)
@@ -98,7 +98,8 @@ def test_messages_help_and_other_areas_rerun_nothing_here(package):
 
 
 def test_editing_a_tester_retrains_no_network(package):
-    prepare, search = "fairness-testing experiment prepare", "fairness-testing experiment search"
+    area = "step fairness-testing"
+    prepare, search = f"{area}.prepare-classifier", f"{area}.search-discrimination"
     before = step_digest(prepare, package), step_digest(search, package)
     append(package, "biaslab.fairness_testing.testers.adf")
     assert step_digest(prepare, package) == before[0]
