@@ -97,8 +97,7 @@ def _train_language_model(prepared: Prepared, tokenizer: Any, seed: int) -> Any:
     settings = LanguageModelSettings(
         epochs=LANGUAGE_MODEL_EPOCHS,
         learning_rate=2e-3,
-        embedding=LANGUAGE_MODEL_WIDTH,
-        hidden=LANGUAGE_MODEL_WIDTH,
+        width=LANGUAGE_MODEL_WIDTH,
     )
     train, validation = tokens(TRAIN, LANGUAGE_MODEL_TEXTS), tokens(VALIDATION, LANGUAGE_MODEL_TEXTS)
     return train_language_model(train, validation, tokenizer, settings, seed)[0]
