@@ -23,7 +23,7 @@ WITHIN = 10  # seconds
 DEADLINE = 120  # seconds, until a step runs on a busy machine
 QUICK = "areas: [ranking]\n"
 LONG = "areas: [ranking]\nranking: {distributions: 1000000}\n"  # half an hour
-STEP = "ranking simulate"
+STEP = "step ranking.simulate-ranking"
 KILLS = 8
 LINES, PAUSE = 16, 0.4
 """A run is killed after up to so many lines of its output, and up to so many seconds later."""

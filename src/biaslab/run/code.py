@@ -38,7 +38,8 @@ def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE
         16 hexadecimal digits.
     """
     covered = closure(modules, package)
-    silent = not any(_keeps_messages(source_of(name, package)) for name in covered)
+    sources = [source_of(name, package) for name in covered]
+    silent = not any(_keeps_messages(source, source.stat().st_mtime_ns) for source in sources)
     digest = hashlib.sha256()
     for name in sorted(covered):
         source = source_of(name, package)
@@ -68,8 +69,13 @@ def closure(modules: Iterable[str], package: Path = PACKAGE) -> set[str]:
 def imported(name: str, package: Path = PACKAGE) -> set[str]:
     """Return the modules of the package that a module imports when it or one of its functions runs."""
     source = source_of(name, package)
-    found = (m for node in ast.walk(_parse(source)) for m in imports_of(node, name, source, package))
+    found = _names_taken(name, source, source.stat().st_mtime_ns, package)
     return {module for module in found if source_of(module, package) is not None}
+
+
+@functools.cache
+def _names_taken(name: str, source: Path, time: int, package: Path) -> set[str]:
+    return {m for node in ast.walk(_read(source, time)) for m in imports_of(node, name, source, package)}
 
 
 def imports_of(node: ast.AST, name: str, source: Path, package: Path = PACKAGE) -> Iterator[str]:
@@ -187,9 +193,10 @@ def _code(source: Path, silent: bool) -> str:
     return _code_of(source, source.stat().st_mtime_ns, silent)
 
 
-def _keeps_messages(source: Path) -> bool:
+@functools.cache
+def _keeps_messages(source: Path, time: int) -> bool:
     """Tell whether a handler in a file does something else with an error than raising another one."""
-    for handler in ast.walk(_parse(source)):
+    for handler in ast.walk(_read(source, time)):
         if isinstance(handler, ast.ExceptHandler) and handler.name and not _always_raises(handler):
             raised = {id(n) for r in ast.walk(handler) if isinstance(r, ast.Raise) for n in ast.walk(r)}
             names = (n for n in ast.walk(handler) if isinstance(n, ast.Name) and n.id == handler.name)
@@ -207,7 +214,13 @@ def _always_raises(handler: ast.ExceptHandler) -> bool:
 
 def _data_files(source: Path) -> list[Path]:
     """Return the files beside a module that its texts name, such as templates and styles."""
-    texts = {n.value for n in ast.walk(_parse(source)) if isinstance(n, ast.Constant)}
-    named = (t for t in texts if isinstance(t, str) and 0 < len(t) < 80 and "." in t and "/" not in t)
+    named = _names_in_texts(source, source.stat().st_mtime_ns)
     files = (source.parent / name for name in sorted(named) if name.isprintable() and name.strip(".") != "")
     return [file for file in files if file.suffix != ".py" and file.is_file()]
+
+
+@functools.cache
+def _names_in_texts(source: Path, time: int) -> set[str]:
+    """Return the texts of a file that may be names of files."""
+    texts = {n.value for n in ast.walk(_read(source, time)) if isinstance(n, ast.Constant)}
+    return {t for t in texts if isinstance(t, str) and 0 < len(t) < 80 and "." in t and "/" not in t}
