@@ -101,15 +101,20 @@ def given(*makers: Callable[[Any], Mapping[str, Any]] | str, **values: Any) -> C
         Further values; in a text wildcards are filled in.
     """
 
-    def told(wildcards: Any, input: Any, output: Any) -> str:
-        told = {name: file if isinstance(file, str) else list(file) for name, file in _named(input, output)}
-        told = {name: file for name, file in told.items() if file != []}
+    def settings(wildcards: Any) -> dict[str, Any]:
+        chosen: dict[str, Any] = {}
         for maker in makers:
-            told |= {maker: wildcards[maker]} if isinstance(maker, str) else maker(wildcards)
+            chosen |= {maker: wildcards[maker]} if isinstance(maker, str) else maker(wildcards)
         fill = {name: str(value) for name, value in wildcards.items()}
-        told |= {name: v.format(**fill) if isinstance(v, str) else v for name, v in values.items()}
-        return json.dumps(told, sort_keys=True)
+        return chosen | {name: v.format(**fill) if isinstance(v, str) else v for name, v in values.items()}
 
+    def told(wildcards: Any, input: Any, output: Any) -> str:
+        files = {name: file if isinstance(file, str) else list(file) for name, file in _named(input, output)}
+        files = {name: file for name, file in files.items() if file != []}
+        return json.dumps(files | settings(wildcards), sort_keys=True)
+
+    # Snakemake does not run a step again for a parameter that it makes of inputs or outputs.
+    told.settings = lambda wildcards: json.dumps(settings(wildcards), sort_keys=True)
     return told
 
 
@@ -191,12 +196,14 @@ def digests(verbs: Iterable[str]) -> dict[str, str]:
 def mark_rules(rules: Iterable[Any]) -> dict[str, str]:
     """Give every rule that calls a verb its digest as the parameter ``code``: an edit makes results anew.
 
-    So does another kind of processor that they are made for.
+    So do another kind of processor that they are made for, and other settings that `given` tells a step.
     """
     called = {rule: verb for rule in rules if rule.shellcmd and (verb := verb_of(_command(rule)))}
     found = digests(dict.fromkeys(called.values()))
     for rule, verb in called.items():
-        rule.set_params(code=found[verb], processor=processor.target())
+        settings = getattr(rule.params.get("given"), "settings", None)
+        more = {"settings": settings} if settings else {}
+        rule.set_params(code=found[verb], processor=processor.target(), **more)
     return {rule.name: found[verb] for rule, verb in called.items()}
 
 

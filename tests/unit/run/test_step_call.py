@@ -124,6 +124,8 @@ def test_a_rule_tells_its_files_wildcards_and_settings():
         "seed": 1,
         "to": "x/plum/y",
     }
+    settings = {"glaze": {"layers": 4}, "cake": "plum", "seed": 1, "to": "x/plum/y"}
+    assert json.loads(make.settings({"cake": "plum"})) == settings, "what runs a step again, but its files"
 
 
 def test_values_of_other_kinds():

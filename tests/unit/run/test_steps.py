@@ -12,7 +12,7 @@ from biaslab.core.processor import target
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.code import PACKAGE, closure
-from biaslab.run.steps import digests, mark_rules, step_digest, verb_code, verb_of
+from biaslab.run.steps import digests, given, mark_rules, step_digest, verb_code, verb_of
 
 ROOT = Path(__file__).parents[3]
 RULES = "\n".join(path.read_text() for path in sorted((ROOT / "workflow/rules").glob("*.smk")))
@@ -144,7 +144,11 @@ def test_every_rule_is_marked_by_its_command():
     rules = [Rule("a", "biaslab origins evaluate {input}"), Rule("b", "true"), Rule("c", None)]
     named = Rule("d", "biaslab {params.area} report {params.units:q}")
     named.params = {"area": "ranking", "units": "[]"}
+    told = Rule("e", "biaslab step ranking.simulate-ranking --given {params.given:q}")
+    told.params = {"given": given(seed=3)}
     found = step_digest("origins evaluate"), step_digest("ranking report")
-    assert mark_rules([*rules, named]) == {"a": found[0], "d": found[1]}
+    simulating = step_digest("step ranking.simulate-ranking")
+    assert mark_rules([*rules, named, told]) == {"a": found[0], "d": found[1], "e": simulating}
+    assert told.params["settings"]({}) == '{"seed": 3}', "another seed runs it again"
     assert [rule.params for rule in rules] == [{"code": found[0], "processor": target()}, {}, {}]
     assert named.params["code"] == found[1]
