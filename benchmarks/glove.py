@@ -19,8 +19,8 @@ def prepare(x, n_groups):
     """Return what one epoch takes: parameters, records, schedule, rates, losses."""
     rng = stream(0, "benchmark")
     width = -(-(PARAMETERS.dimension + 2) // CACHE_LINE) * CACHE_LINE
-    rows, columns = glove._initial(x.n_words, PARAMETERS.dimension, width, rng)
-    records = glove._sort_records(x, PARAMETERS, n_groups or glove._n_groups(x.n_words, width), rng)
+    rows, columns = glove.initial_parameters(x.n_words, PARAMETERS.dimension, width, rng)
+    records = glove.sort_records(x, PARAMETERS, n_groups or glove.count_groups(x.n_words, width), rng)
     rates = glove._rates(PARAMETERS, width)
     return (
         glove._placed(rows, records.row_place), glove._placed(columns, records.column_place), records.rows,

@@ -158,7 +158,8 @@ def train(
     rates = glove._rates(parameters, width)
     for _ in range(parameters.epochs):
         glove._train_epoch(state, records, rates)
-    embedding = glove._embedding(state, records, parameters.dimension)
+    w, u = state.rows[records.row_place], state.columns[records.column_place]
+    embedding = glove._embedding(w, u, parameters.dimension, state.loss)
     return {part: getattr(embedding, part) for part in PARTS}
 
 

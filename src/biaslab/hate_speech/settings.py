@@ -15,7 +15,7 @@ class TrainingSettings:
     """How encoders are fine-tuned; the defaults suit one layer and few steps."""
 
     negative_weight: Annotated[
-        float, Field("weight of a negative text in the loss, where a positive one has 1", gt=0, le=1)
+        float, Field("weight of a negative text in the loss, where a positive one has 1", gt=0)
     ] = 0.125
     schedule: Annotated[
         Literal["published", "modern"],
