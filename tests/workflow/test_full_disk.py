@@ -10,19 +10,20 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SMALL_DISK = """
 set -e
-mount -t tmpfs -o size=8m tmpfs "$PWD"
-cd "$PWD"
+mkdir -p results
+mount -t tmpfs -o size=8m tmpfs results
 """
 RUNS = """
 cp -r "$ROOT"/workflow "$ROOT"/envs "$ROOT"/Snakefile "$ROOT"/config.yaml .
 echo 'areas: [ranking]' > mine.yaml
 run="biaslab run --preset smoke --configfile mine.yaml --cores 2"
-head -c 8M /dev/zero > filler 2> /dev/null || truncate --size=-80K filler
+head -c 8M /dev/zero > results/filler
+truncate --size=-16K results/filler
 set +e
 "$PYTHON" -m $run; echo "full: $?"
 find results -type f -name '.*'
 find results -type f -empty ! -path '*/logs/*'
-rm filler
+rm results/filler
 "$PYTHON" -m $run > /dev/null 2>&1; echo "with space: $?"
 """
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "bash", "-c"]
@@ -31,7 +32,10 @@ pytestmark = pytest.mark.slow
 
 
 def on_a_small_disk(folder: Path, script: str) -> subprocess.CompletedProcess:
-    """Run a script on a disk of its own, of 8 MB, that no other process sees."""
+    """Run a script whose results lie on a disk of their own, of 8 MB, that no other process sees.
+
+    Snakemake's own notes lie elsewhere: where they find no room, it says so in its own words.
+    """
     return subprocess.run(
         [*UNSHARE, SMALL_DISK + script],
         cwd=folder,

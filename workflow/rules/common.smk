@@ -61,7 +61,11 @@ onstart:
 
 
 onerror:
-    for line in note_failures(workflow, PLAN, RESULTS.rstrip("/")):
+    try:
+        lines = note_failures(workflow, PLAN, RESULTS.rstrip("/"))
+    except InputError as error:
+        lines = [str(error)]
+    for line in lines:
         print(f"biaslab: {line}", file=sys.stderr)
 
 
