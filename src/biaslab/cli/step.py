@@ -6,7 +6,7 @@ import typer
 
 
 def step(
-    name: Annotated[str, typer.Argument(help="The step, AREA.NAME: hate-speech.train for instance.")],
+    name: Annotated[str, typer.Argument(help="The step, AREA.NAME, e.g. ranking.simulate-ranking.")],
     given: Annotated[str, typer.Option(help="What it is given, in JSON: its files and settings by name.")],
     threads: Annotated[
         int | None, typer.Option(help="Threads to use, where the step can use several.", min=1)
