@@ -1,8 +1,8 @@
 """Settings, each said once: a field of a dataclass with its type, default, bounds and description.
 
 From these fields come the options of commands and the object that a function takes. The schemas of the
-configuration are still files of their own (``workflow/schemas``). Planning a run needs Snakemake's own packages alone, so no
-validating library is at hand here.
+configuration are still files of their own (``workflow/schemas``). Planning a run needs Snakemake's own
+packages alone, so no validating library is at hand here.
 """
 
 import dataclasses
