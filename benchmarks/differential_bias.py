@@ -7,7 +7,7 @@ from biaslab.bias.weat import weat_words
 from biaslab.bias.word_sets import WeatIndices, in_vocabulary, read_word_sets
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
-from biaslab.origins.influence import differential_bias, removals_of_documents, weat_rows
+from biaslab.origins.attribution.influence import differential_bias, removals_of_documents, weat_rows
 
 import numpy as np
 

@@ -7,7 +7,8 @@ from biaslab.bias.weat import weat_words
 from biaslab.core.jit import parallel_reassociating_kernel, prange, set_threads
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
-from biaslab.origins import _kernels, influence, ppmi_scan
+from biaslab.origins.attribution import _kernels, influence
+from biaslab.origins.attribution import ppmi as ppmi_scan
 from differential_bias import DIMENSION, EPOCHS, tests_for
 from ppmi_scan import compile_kernels
 

@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/overestimate.py RESULTS OUT [--setup sample] [--jobs 2] ...
 
-The estimate `newton` of `biaslab.origins.influence` takes the vector w_i of a test's word to the minimum of
+The estimate `newton` of `biaslab.origins.attribution` takes the vector w_i of a test's word to the minimum of
 its loss without the documents, as if (1) it were at the minimum of the loss with them, (2) the biases b_i and
 c_j, (3) the context vectors u_j and (4) the other words' vectors stood still. Embeddings are trained in which
 these assumptions fall one after the other. All of a baseline share its initial values and its order of

@@ -6,7 +6,7 @@ import bench_corpus
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
-from biaslab.origins.ppmi_scan import differential_bias
+from biaslab.origins.attribution.ppmi import differential_bias
 from differential_bias import DIMENSION, THREADS, tests_for
 
 import numpy as np

@@ -11,25 +11,29 @@ import yaml
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
-from biaslab.origins.axis import fit_frequency
-from biaslab.origins.brittleness import Ranking, predict_flips
-from biaslab.origins.cross_fitting import SET, SUM, cross_fit_sets, seed_values
-from biaslab.origins.document_auc import score_documents
-from biaslab.origins.flips import brackets, outcomes
+from biaslab.origins.checks.brittleness.analysis import Ranking, predict_flips
+from biaslab.origins.checks.brittleness.flips import brackets, outcomes
+from biaslab.origins.checks.cross_fitting.analysis import SET, SUM, cross_fit_sets, seed_values
+from biaslab.origins.checks.lds.analysis import score_subsets
+from biaslab.origins.checks.lds.subsets import draw_subsets
+from biaslab.origins.checks.planted.planting import KINDS
+from biaslab.origins.checks.planted.recall import TEST_WORDS, pair_table, recall_table
+from biaslab.origins.checks.ppmi_sets.analysis import select_ppmi_sets
+from biaslab.origins.checks.randomised.analysis import TRAINED, compare_fits, compare_rankings
+from biaslab.origins.checks.relative_influence.analysis import compare_orders, relative_table
+from biaslab.origins.checks.seed_stability.analysis import stability
+from biaslab.origins.checks.single_documents.analysis import (
+    compare_documents,
+    correlate_documents,
+    select_documents,
+)
+from biaslab.origins.checks.single_documents.auc import score_documents
 from biaslab.origins.grid import BRITTLENESS, ESTIMATORS, LDS, PLANTED, RANDOMISED, RELATIVE, SETS
-from biaslab.origins.lds import score_subsets
 from biaslab.origins.perturbation import select_targeted
-from biaslab.origins.planting import KINDS
-from biaslab.origins.ppmi_comparison import correlate_word_sets
-from biaslab.origins.ppmi_sets import select_ppmi_sets
-from biaslab.origins.randomised import TRAINED, compare_fits, compare_rankings
-from biaslab.origins.recall import TEST_WORDS, pair_table, recall_table
-from biaslab.origins.relative_influence import compare_orders, relative_table
 from biaslab.origins.report.results import Setup
-from biaslab.origins.seed_stability import stability
-from biaslab.origins.single_documents import compare_documents, correlate_documents, select_documents
-from biaslab.origins.subsets import draw_subsets
-from biaslab.origins.transfer import REPRESENTATIONS, compare_responses, set_changes
+from biaslab.origins.representations.axis.analysis import fit_frequency
+from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets
+from biaslab.origins.representations.transfer.analysis import REPRESENTATIONS, compare_responses, set_changes
 from biaslab.run.area import Unit
 
 WORD_SETS = {

@@ -166,7 +166,8 @@ def bias_and_origins() -> Results:
     """WEAT, and the influence of documents on it, by GloVe's and by PPMI vectors."""
     from biaslab.bias.weat import effect_size, permutation_p_value
     from biaslab.embeddings.ppmi import row_sums
-    from biaslab.origins import influence, ppmi_scan
+    from biaslab.origins.attribution import influence
+    from biaslab.origins.attribution import ppmi as ppmi_scan
 
     e = {name: getattr(glove(), name).astype(np.float64) for name in ("W", "U", "b", "c")}
     rows = influence.weat_rows(

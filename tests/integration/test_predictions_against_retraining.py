@@ -12,7 +12,12 @@ from biaslab.core.stats import linear_fit
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.embeddings.retraining import without_documents
-from biaslab.origins.influence import differential_bias, removals_of_documents, removals_of_sets, weat_rows
+from biaslab.origins.attribution.influence import (
+    differential_bias,
+    removals_of_documents,
+    removals_of_sets,
+    weat_rows,
+)
 
 N_WORDS, N_DOCUMENTS, LENGTH = 70, 400, 40
 PARAMETERS = GloveParameters(dimension=6, epochs=100)

@@ -23,7 +23,7 @@ from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
     from biaslab.bias.word_sets import WeatIndices
-    from biaslab.origins.estimation import Scanner
+    from biaslab.origins.attribution.scanner import Scanner
 
 Cooccurrences = Annotated[Path, typer.Option(help="Co-occurrences of the corpus (.npz).")]
 Documents = Annotated[Path, typer.Option(help="Table of the corpus's documents (.parquet).")]
@@ -184,7 +184,7 @@ def differential_bias(
     """Estimate how much every document contributes to a bias, without retraining."""
     from biaslab.core.io import read_parquet, write_parquet
     from biaslab.embeddings.word_maps import read_word_maps
-    from biaslab.origins.estimation import count_test_words, document_table, mapped_document_table
+    from biaslab.origins.attribution.scanner import count_test_words, document_table, mapped_document_table
 
     scanner, (test,) = _scanner(batches, corpus, [weat], influence, threads)
     titles = read_parquet(documents, ["document", "id", "title"])
@@ -230,7 +230,7 @@ def predict_sets(
 ) -> None:
     """Predict the bias after the removal of every perturbation set, as a set."""
     from biaslab.core.io import read_parquet, write_tsv
-    from biaslab.origins.estimation import set_table
+    from biaslab.origins.attribution.scanner import set_table
 
     scanner, tests = _scanner(batches, corpus, weat, influence, threads)
     write_tsv(out, set_table(scanner, tests, read_parquet(sets)))
@@ -249,7 +249,7 @@ def evaluate(
 ) -> None:
     """Compare predicted with observed bias: Welch's tests, correlations, slopes."""
     from biaslab.core.io import read_tsv, write_tsv
-    from biaslab.origins.evaluation import compare_sets, correlate
+    from biaslab.origins.checks.retraining.analysis import compare_sets, correlate
 
     table = compare_sets(read_tsv(baseline), read_tsv(predictions), read_tsv(observed))
     write_tsv(perturbations, table)
@@ -270,10 +270,10 @@ def explain(
     weat: Annotated[str | None, typer.Option(help="Name of one test; by default all of the setup.")] = None,
 ) -> None:
     """Print what one document contributes to the bias: by estimator, word and co-occurrence."""
-    from biaslab.origins.report.explanation import Corpus, chosen_tests, open_setup
-    from biaslab.origins.report.explanation import explain as explain_document
-    from biaslab.origins.report.explanation_page import show
-    from biaslab.origins.report.highlight import write_page
+    from biaslab.origins.pages.explanation import Corpus, chosen_tests, open_setup
+    from biaslab.origins.pages.explanation import explain as explain_document
+    from biaslab.origins.pages.explanation_page import show
+    from biaslab.origins.pages.highlight import write_page
 
     chosen = open_setup(of.setup, of.results, config or of.results / "config.json")
     tests, corpus = chosen_tests(chosen, weat), Corpus(chosen)
@@ -304,7 +304,7 @@ def cross_fit(
     import pandas as pd
 
     from biaslab.core.io import read_parquet, read_tsv, write_tsv
-    from biaslab.origins import cross_fitting
+    from biaslab.origins.checks.cross_fitting import analysis as cross_fitting
     from biaslab.origins.grid import of_test
 
     scanner, tests = _scanner(batches, corpus, weat, influence, threads)
@@ -329,7 +329,7 @@ def draw_subsets(
 ) -> None:
     """Draw random subsets of the corpus: the documents that each of them lacks."""
     from biaslab.core.io import read_parquet, write_parquet
-    from biaslab.origins import subsets as drawing
+    from biaslab.origins.checks.lds import subsets as drawing
 
     n_documents = len(read_parquet(documents, ["document"]))
     numbered = numbers(shares, "--shares", float, "0.5,0.1")
@@ -353,9 +353,9 @@ def retrain_sets(
     """Train GloVe without each of several sets, and keep the bias of the embeddings, not them."""
     from biaslab.core.io import read_parquet, write_tsv
     from biaslab.embeddings.glove import GloveParameters
+    from biaslab.origins.checks.lds.subsets import retrain
     from biaslab.origins.counted import read_counted, read_tests
     from biaslab.origins.perturbation import members
-    from biaslab.origins.subsets import retrain
 
     words, x, tokens, offsets = read_counted(**vars(corpus))
     documents = members(read_parquet(sets, ["set", "document"]))
@@ -384,8 +384,8 @@ def plant_documents(
     from biaslab.core.io import read_npz, read_parquet, write_npz, write_parquet, write_tsv
     from biaslab.embeddings.corpus import read_tokens
     from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.origins.checks.planted.planting import plant
     from biaslab.origins.counted import read_tests
-    from biaslab.origins.planting import plant
 
     words = read_vocabulary(source.vocabulary)
     tokens, offsets = read_tokens(source.corpus, words)
@@ -416,7 +416,7 @@ def recall(
     import pandas as pd
 
     from biaslab.core.io import read_parquet, write_tsv
-    from biaslab.origins import recall as measure
+    from biaslab.origins.checks.planted import recall as measure
     from biaslab.origins.grid import PLANTED_TABLES
 
     recalls, compared = [], []
@@ -448,7 +448,7 @@ def relative_influence(
 ) -> None:
     """Divide the influence of every document by how far its removal moves the words of the test."""
     from biaslab.core.io import read_parquet, write_parquet
-    from biaslab.origins.relative_influence import relative_table
+    from biaslab.origins.checks.relative_influence.analysis import relative_table
 
     scanner, (test,) = _scanner(batches, corpus, [weat], influence, threads)
     write_parquet(out, relative_table(read_parquet(differential_bias), scanner.step_lengths(test)))
@@ -465,7 +465,7 @@ def randomise_embeddings(
     """Make embeddings that know nothing: untrained ones, or trained ones whose words are shuffled."""
     from biaslab.core.io import read_npz
     from biaslab.embeddings.glove import GloveEmbedding, write_trainings
-    from biaslab.origins.randomised import randomise
+    from biaslab.origins.checks.randomised.analysis import randomise
 
     names = ("W", "U", "b", "c", "loss")
     arrays = [read_npz(path, names) for path in batches]
@@ -485,7 +485,7 @@ def score_documents(
 ) -> None:
     """Tell how well attributions know whether the removal of a document lowers or raises the bias (AUC)."""
     from biaslab.core.io import read_parquet, read_tsv, write_tsv
-    from biaslab.origins import document_auc
+    from biaslab.origins.checks.single_documents import auc as document_auc
     from biaslab.origins.grid import ESTIMATORS
 
     table = read_tsv(documents, ("weat", "kind", "document", "observed", *ESTIMATORS))
@@ -513,7 +513,7 @@ def predict_flips(
     import pandas as pd
 
     from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
-    from biaslab.origins import brittleness
+    from biaslab.origins.checks.brittleness import analysis as brittleness
     from biaslab.origins.grid import of_test
 
     scanner, tests = _scanner(batches, corpus, weat, influence, threads)
@@ -534,7 +534,7 @@ def _scanner(
     batches: list[Path], files: CountedCorpus, weat: list[Path], influence: Influence, threads: int
 ) -> "tuple[Scanner, list[WeatIndices]]":
     """Read what estimating the differential bias needs; return the scanner and the tests."""
-    from biaslab.origins.estimation import InfluenceParameters, read_scanner
+    from biaslab.origins.attribution.scanner import InfluenceParameters, read_scanner
 
     parameters = InfluenceParameters(**vars(influence))
     return read_scanner(batches, **vars(files), word_sets=weat, influence=parameters, threads=threads)

@@ -32,7 +32,7 @@ TEST_WORD_COUNTS = ["n_S", "n_T", "n_A", "n_B"]
 """The columns of a document's differential bias that count the words of each set of the test in it."""
 
 RANDOMISED_KINDS = ("untrained", "shuffled")
-"""Embeddings that know nothing (`biaslab.origins.randomised`)."""
+"""Embeddings that know nothing (`biaslab.origins.checks.randomised.analysis`)."""
 
 SETS = f"{PERTURBATION_SETS}.parquet"
 """Which documents are in which set."""

@@ -6,8 +6,8 @@
 ``random-<size>-<replicate>``        random documents
 ``ppmi-<weat>-<kind>-<size>``        as the second, but documents that the PPMI representation ranks
 ``single-<weat>-<kind>-<rank>``      one document: from an end of the ranking, or random of the rest
-``subset-<size>-<replicate>``        what a random subset of the corpus lacks (`biaslab.origins.lds`)
-``flip-<weat>-<ranking>-<size>``     the first documents of a ranking (`biaslab.origins.brittleness`)
+``subset-<size>-<replicate>``        what a random subset of the corpus lacks (``checks/lds``)
+``flip-<weat>-<ranking>-<size>``     the first documents of a ranking (``checks/brittleness``)
 ===================================  =================================================================
 
 No test is called as one of the words is (`biaslab.bias.names.RESERVED`).

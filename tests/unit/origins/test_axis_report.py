@@ -5,7 +5,7 @@ import pytest
 from biaslab.core import plotting
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
-from biaslab.origins.report.axis import draw_axis, frequency_table
+from biaslab.origins.representations.axis.report import draw_axis, frequency_table
 from origins_data import make_setups, save_svg
 
 

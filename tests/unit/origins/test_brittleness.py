@@ -11,11 +11,10 @@ from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, wr
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
-from biaslab.origins import ppmi_scan
-from biaslab.origins.brittleness import Ranking, candidates, predict_flips, rankings, search
-from biaslab.origins.cross_fitting import SET, SUM
-from biaslab.origins.estimation import InfluenceParameters, Scanner, document_table
-from biaslab.origins.flips import (
+from biaslab.origins.attribution import ppmi as ppmi_scan
+from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner, document_table
+from biaslab.origins.checks.brittleness.analysis import Ranking, candidates, predict_flips, rankings, search
+from biaslab.origins.checks.brittleness.flips import (
     FLIPPED,
     NOT_FLIPPED,
     UNDECIDED,
@@ -24,7 +23,8 @@ from biaslab.origins.flips import (
     verdict,
     write_flips,
 )
-from biaslab.origins.report.brittleness import draw_flips, number_table, set_table
+from biaslab.origins.checks.brittleness.report import draw_flips, number_table, set_table
+from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
 from naive.bias import effect_size
 from naive.embeddings import ppmi
 from naive.origins import fewest_flipping, first_flipping_prefix

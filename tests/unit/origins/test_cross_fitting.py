@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.origins.cross_fitting import (
+from biaslab.origins.checks.cross_fitting.analysis import (
     SUM,
     choose,
     choosing_numbers,
@@ -12,7 +12,7 @@ from biaslab.origins.cross_fitting import (
     pooled,
     seed_values,
 )
-from biaslab.origins.report.cross_fitting import draw_sets, overestimates, set_table
+from biaslab.origins.checks.cross_fitting.report import draw_sets, overestimates, set_table
 from naive.origins import cross_fitted
 from origins_data import make_setups
 

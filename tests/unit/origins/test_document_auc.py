@@ -6,9 +6,15 @@ from typer.testing import CliRunner
 from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_parquet, write_tsv
-from biaslab.origins.document_auc import ALL, RANDOM, WITH_WORDS, area_under_curve, score_documents
+from biaslab.origins.checks.single_documents.auc import (
+    ALL,
+    RANDOM,
+    WITH_WORDS,
+    area_under_curve,
+    score_documents,
+)
+from biaslab.origins.checks.single_documents.report.auc import auc_table, draw_auc
 from biaslab.origins.grid import ESTIMATORS
-from biaslab.origins.report.single_auc import auc_table, draw_auc
 from naive.origins import area_under_curve as oracle
 from origins_data import copy_setup, make_setups
 

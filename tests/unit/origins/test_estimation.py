@@ -15,7 +15,7 @@ from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.embeddings.word_maps import WordMaps, write_word_maps
-from biaslab.origins.estimation import (
+from biaslab.origins.attribution.scanner import (
     InfluenceParameters,
     Scanner,
     count_test_words,

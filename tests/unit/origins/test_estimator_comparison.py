@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from biaslab.origins.report.estimators import agreement, compare_estimators, predict_by_ppmi
+from biaslab.origins.checks.retraining.report.estimators import agreement, compare_estimators, predict_by_ppmi
 from origins_data import make_setups
 
 

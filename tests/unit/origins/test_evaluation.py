@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.origins.evaluation import compare_sets, correlate
+from biaslab.origins.checks.retraining.analysis import compare_sets, correlate
 from naive import bias as naive
 
 KINDS = {

@@ -14,10 +14,10 @@ from biaslab.core.io import read_parquet, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
-from biaslab.origins.estimation import InfluenceParameters, Scanner, document_table
-from biaslab.origins.gradient import pair_table, write_gradient
-from biaslab.origins.report.explanation import Corpus, explain, open_setup, words_of_test
-from biaslab.origins.report.highlight import shown_tokens, typeset, write_extremes, write_page
+from biaslab.origins.attribution.gradient import pair_table, write_gradient
+from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner, document_table
+from biaslab.origins.pages.explanation import Corpus, explain, open_setup, words_of_test
+from biaslab.origins.pages.highlight import shown_tokens, typeset, write_extremes, write_page
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
 from pages import Page

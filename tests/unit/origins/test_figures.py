@@ -5,13 +5,13 @@ import pytest
 
 from biaslab.core import plotting
 from biaslab.core.io import read_tsv
-from biaslab.origins.report.histograms import draw_histogram, draw_histograms
-from biaslab.origins.report.predictions import (
+from biaslab.origins.checks.retraining.report.predictions import (
     draw_estimators,
     draw_predictions,
     draw_sets,
     draw_targeted_sets,
 )
+from biaslab.origins.report.histograms import draw_histogram, draw_histograms
 from biaslab.origins.report.training import draw_loss
 from biaslab.run.area import FIGURE, SUFFIXES
 from origins_data import copy_setup, make_setups, save_svg

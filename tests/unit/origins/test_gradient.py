@@ -7,8 +7,8 @@ from biaslab.core.errors import InputError
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
-from biaslab.origins.estimation import InfluenceParameters, Scanner, document_table
-from biaslab.origins.gradient import contributions, pair_table, token_contributions
+from biaslab.origins.attribution.gradient import contributions, pair_table, token_contributions
+from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner, document_table
 from naive import embeddings as naive_embeddings
 from naive import origins as naive_origins
 

@@ -9,8 +9,8 @@ from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.embeddings.retraining import without_documents
 from biaslab.embeddings.word_maps import TrainingMaps
-from biaslab.origins import influence
-from biaslab.origins.influence import differential_bias
+from biaslab.origins.attribution import influence
+from biaslab.origins.attribution.influence import differential_bias
 from naive import bias as naive_bias
 from naive import embeddings as naive_embeddings
 from naive import origins as naive_origins

@@ -6,9 +6,8 @@ from typer.testing import CliRunner
 from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet, write_tsv
-from biaslab.origins.cross_fitting import SET, SUM
-from biaslab.origins.grid import ESTIMATORS
-from biaslab.origins.lds import (
+from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
+from biaslab.origins.checks.lds.analysis import (
     N_RANDOM,
     Observation,
     Prediction,
@@ -19,8 +18,9 @@ from biaslab.origins.lds import (
     score,
     write_scores,
 )
-from biaslab.origins.report.lds import draw_scores, score_table
-from biaslab.origins.subsets import draw_subsets, retrain
+from biaslab.origins.checks.lds.report import draw_scores, score_table
+from biaslab.origins.checks.lds.subsets import draw_subsets, retrain
+from biaslab.origins.grid import ESTIMATORS
 from naive.origins import intraclass_correlation, linear_datamodeling_score
 from origins_data import make_setups
 

@@ -16,7 +16,7 @@ from biaslab.core.io import read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.embeddings.glove import GloveParameters
-from biaslab.origins import influence
+from biaslab.origins.attribution import influence
 from naive import origins as naive
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks/overestimate.py"

@@ -10,16 +10,16 @@ from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, wr
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
-from biaslab.origins.estimation import InfluenceParameters
-from biaslab.origins.gradient import write_gradient
-from biaslab.origins.ppmi_comparison import (
+from biaslab.origins.attribution.gradient import write_gradient
+from biaslab.origins.attribution.ppmi import differential_bias, write_scan
+from biaslab.origins.attribution.scanner import InfluenceParameters
+from biaslab.origins.representations.ppmi_comparison.analysis import (
     compare_word_sets,
     correlate_word_sets,
     measure_ppmi,
     random_word_sets,
     write_comparison,
 )
-from biaslab.origins.ppmi_scan import differential_bias, write_scan
 from naive import bias as naive_bias
 from naive import embeddings as naive_embeddings
 

@@ -3,8 +3,8 @@ import pytest
 
 from biaslab.core import plotting
 from biaslab.core.io import read_parquet, read_tsv, write_parquet
-from biaslab.origins.report.ppmi import document_rankings, draw_rankings
-from biaslab.origins.report.random_tests import draw_ppmi, draw_word2vec
+from biaslab.origins.representations.ppmi_comparison.report.random_tests import draw_ppmi, draw_word2vec
+from biaslab.origins.representations.ppmi_comparison.report.rankings import document_rankings, draw_rankings
 from origins_data import copy_setup, make_setups, save_svg
 
 

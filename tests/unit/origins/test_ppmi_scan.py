@@ -8,7 +8,7 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.ppmi import row_sums
-from biaslab.origins.ppmi_scan import differential_bias, document_table, ppmi_effect_size
+from biaslab.origins.attribution.ppmi import differential_bias, document_table, ppmi_effect_size
 from naive import bias as naive_bias
 from naive import embeddings as naive_embeddings
 from naive import origins as naive_origins

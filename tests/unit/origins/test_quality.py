@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from biaslab.origins.report.quality import compare_analogies
+from biaslab.origins.checks.retraining.report.quality import compare_analogies
 from naive import bias as naive
 
 SAMPLES = {"random-5-0": [0.2, 0.25, 0.3], "baseline": [0.3, 0.31, 0.35, 0.3], "weat1-decrease-5": [0.4]}

@@ -12,8 +12,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
-from biaslab.origins.grid import ESTIMATORS
-from biaslab.origins.randomised import (
+from biaslab.origins.checks.randomised.analysis import (
     SHUFFLED,
     UNTRAINED,
     compare_fits,
@@ -21,7 +20,8 @@ from biaslab.origins.randomised import (
     randomise,
     write_comparison,
 )
-from biaslab.origins.report.randomised import draw_randomised, randomised_table
+from biaslab.origins.checks.randomised.report import draw_randomised, randomised_table
+from biaslab.origins.grid import ESTIMATORS
 from naive.origins import spearman
 from origins_data import make_setups
 

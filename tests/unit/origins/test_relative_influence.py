@@ -11,9 +11,15 @@ from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.embeddings.retraining import without_documents
-from biaslab.origins import influence
-from biaslab.origins.relative_influence import THETA, L, compare_orders, relative_table, write_orders
-from biaslab.origins.report.relative_influence import draw_orders, orders_table
+from biaslab.origins.attribution import influence
+from biaslab.origins.checks.relative_influence.analysis import (
+    THETA,
+    L,
+    compare_orders,
+    relative_table,
+    write_orders,
+)
+from biaslab.origins.checks.relative_influence.report import draw_orders, orders_table
 from naive import origins as naive
 from origins_data import make_setups
 
@@ -32,7 +38,7 @@ def dense(x):
 @pytest.mark.parametrize("damping", [0.0, 0.5])
 def test_lengths_equal_the_dense_formulas(damping, monkeypatch):
     """Over more units than are taken at a time, some of which touch no word of the test."""
-    from biaslab.origins import moved_words
+    from biaslab.origins.attribution import moved_words
 
     monkeypatch.setattr(moved_words, "_UNITS_AT_A_TIME", 7)
     rng = np.random.default_rng(5)

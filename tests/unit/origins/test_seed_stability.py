@@ -10,9 +10,9 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.rankings import agreement
 from biaslab.core.rng import stream
+from biaslab.origins.checks.seed_stability.analysis import MAX_DRAWS, draw_seeds, stability, write_stability
+from biaslab.origins.checks.seed_stability.report import draw_stability, stability_table
 from biaslab.origins.report.results import Setup
-from biaslab.origins.report.seeds import draw_stability, stability_table
-from biaslab.origins.seed_stability import MAX_DRAWS, draw_seeds, stability, write_stability
 from biaslab.run.area import Unit
 from origins_data import WORD_SETS, write_word_sets
 

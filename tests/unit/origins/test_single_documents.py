@@ -5,15 +5,19 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.stats import mean_interval
-from biaslab.origins.grid import ESTIMATORS
-from biaslab.origins.report.single_documents import correlation_table, documents_table, draw_documents
-from biaslab.origins.single_documents import (
+from biaslab.origins.checks.single_documents.analysis import (
     compare_documents,
     correlate_documents,
     select_documents,
     write_comparison,
     write_documents,
 )
+from biaslab.origins.checks.single_documents.report.documents import (
+    correlation_table,
+    documents_table,
+    draw_documents,
+)
+from biaslab.origins.grid import ESTIMATORS
 from origins_data import make_setups
 
 BIAS = np.array([0.1, -0.5, 0.0, 0.4, -0.2, 0.02, -0.01, 0.03])

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from biaslab.core.io import read_tsv
+from biaslab.origins.checks.retraining.report.estimators import correlation
+from biaslab.origins.checks.retraining.report.quality import glove_analogies
+from biaslab.origins.checks.retraining.report.significance import set_tests, significance_counts
 from biaslab.origins.report.association_tests import baseline_bias, weat_sets, weat_words
-from biaslab.origins.report.estimators import correlation
 from biaslab.origins.report.influential_documents import influential_documents
-from biaslab.origins.report.quality import glove_analogies
 from biaslab.origins.report.setups import experimental_setups
-from biaslab.origins.report.significance import set_tests, significance_counts
 from origins_data import copy_setup, make_setups
 
 

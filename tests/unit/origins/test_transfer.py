@@ -11,8 +11,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.vocabulary import Vocabulary
-from biaslab.origins.ppmi_comparison import correlate_word_sets
-from biaslab.origins.transfer import (
+from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets
+from biaslab.origins.representations.transfer.analysis import (
     compare_responses,
     compare_word2vec,
     measure_ppmi_sets,

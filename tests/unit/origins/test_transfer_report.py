@@ -5,9 +5,9 @@ import pytest
 
 from biaslab.core import plotting
 from biaslab.core.io import read_tsv
+from biaslab.origins.checks.retraining.report.quality import word2vec_analogies
 from biaslab.origins.report.panels import set_label
-from biaslab.origins.report.quality import word2vec_analogies
-from biaslab.origins.report.transfer import draw_transfer, place, transfer_table
+from biaslab.origins.representations.transfer.report import draw_transfer, place, transfer_table
 from origins_data import make_setups, save_svg
 
 

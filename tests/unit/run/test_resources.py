@@ -188,7 +188,8 @@ def test_planted_corpora_are_counted_by_dose_test_and_training():
 
 
 def test_randomised_embeddings_are_counted_by_kind_and_test():
-    from biaslab.origins import randomised, workload
+    from biaslab.origins import workload
+    from biaslab.origins.checks.randomised import analysis as randomised
 
     assert workload.RANDOMISED_KINDS == randomised.KINDS
     settings = setup(3, [10], 1, ["weat1", "weat2"], 2, 100, [])

@@ -1,0 +1,273 @@
+"""Differential bias without retraining: influence functions on GloVe (Brunet et al. 2019, Section 4.2).
+
+Three estimators of how the words of a bias test move when some documents are removed, everything but their
+own vectors w_i held constant:
+
+``influence``
+    Eq. 8: one Newton step with the Hessian at X (the paper's).
+``newton``
+    The same step with the Hessian at the perturbed X~. The loss is quadratic in w_i, so this is the exact
+    minimiser of the perturbed loss when w_i minimises the unperturbed one.
+``gradient``
+    First order in X (Appendix A): the scalar product of the bias gradient with the removed counts.
+
+The bias B is the measure that the test names, by default the effect size of the paper: anything in
+`biaslab.bias.measures.registry` with a value and a gradient by the word vectors.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaslab.bias.measures.registry import MEASURES, measure_bias, measure_gradient
+from biaslab.bias.weat import weat_words
+from biaslab.bias.word_sets import WEAT, WeatIndices
+from biaslab.core.errors import InputError
+from biaslab.core.jit import set_threads
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.glove import weighting
+from biaslab.embeddings.word_maps import TrainingMaps
+from biaslab.origins.attribution import _kernels, moved_words
+from biaslab.origins.attribution.removals import Removals, distance_weights, rows_of, slots_of
+
+
+@dataclass(frozen=True)
+class WeatRows:
+    """The rows of X that belong to the m words of a bias test, and the weighting f (below Eq. 1) in them."""
+
+    words: np.ndarray  # (m,) int64, ascending word ids
+    starts: np.ndarray  # (m + 1,) int64, where each row begins; positions in the next two are called places
+    columns: np.ndarray  # (nnz,) int32, context words, ascending in each row
+    counts: np.ndarray  # (nnz,) int64, X_ij in units of 1 / unit
+    unit: int
+    x_max: float
+    alpha: float
+    n_words: int  # V
+    window: int
+
+    @property
+    def x(self) -> np.ndarray:
+        """X_ij at every place, (nnz,) float64."""
+        return self.counts / self.unit
+
+    @property
+    def f(self) -> np.ndarray:
+        """f(X_ij) at every place, (nnz,) float64."""
+        return weighting(self.x, self.x_max, self.alpha)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The row number of every place, (nnz,) int32."""
+        return np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.starts))
+
+
+@dataclass(frozen=True)
+class DifferentialBias:
+    """Estimates of B(w) - B(w~) (Eq. 5)."""
+
+    values: np.ndarray  # (n_units, 3) float64, a column for each of `ESTIMATORS`
+    fallbacks: np.ndarray  # (n_units,) int64, words without a positive definite Hessian at X~, whose `newton`
+    # is the step of Eq. 8
+    baseline: float  # B(w)
+
+
+def weat_rows(x: Cooccurrence, words: np.ndarray, x_max: float, alpha: float) -> WeatRows:
+    """Take the rows of `words` (ascending ids) out of X."""
+    return WeatRows(words, *rows_of(x, words), x.unit, x_max, alpha, x.n_words, x.window)
+
+
+def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarray) -> Removals:
+    """List what every document of the corpus that X was counted from contributes to the rows of a test."""
+    slot_of = slots_of(rows.words, rows.n_words)
+    weights = distance_weights(rows.window, rows.unit)
+    n_occurrences = int((slot_of >= 0)[tokens].sum())
+    room = 2 * rows.window * n_occurrences
+    unit_starts = np.empty(len(offsets), np.int64)
+    slots, entry_starts = np.empty(n_occurrences, np.int32), np.empty(n_occurrences + 1, np.int64)
+    places, counts = np.empty(room, np.int64), np.empty(room, np.int64)
+    n_pairs, n_entries = _kernels.find_removals(
+        tokens,
+        offsets,
+        slot_of,
+        rows.starts,
+        rows.columns,
+        weights,
+        unit_starts,
+        slots,
+        entry_starts,
+        places,
+        counts,
+    )
+    return Removals(
+        unit_starts,
+        slots[:n_pairs].copy(),
+        entry_starts[: n_pairs + 1].copy(),
+        places[:n_entries].copy(),
+        counts[:n_entries].copy(),
+    )
+
+
+def removals_of_sets(rows: WeatRows, documents: Removals, sets: Sequence[np.ndarray]) -> Removals:
+    """Add up the contributions of the documents of each set (int64), so that a set is removed as a whole."""
+    unit_starts, slots, entry_starts, places, counts = [0], [], [np.zeros(1, np.int64)], [], []
+    n_entries = 0
+    for members in sets:
+        pairs = _ranges(documents.unit_starts[members], documents.unit_starts[members + 1])
+        entries = _ranges(documents.entry_starts[pairs], documents.entry_starts[pairs + 1])
+        total = np.zeros(len(rows.columns), np.int64)
+        np.add.at(total, documents.places[entries], documents.counts[entries])
+        touched = np.flatnonzero(total)
+        ends = np.searchsorted(touched, rows.starts)
+        touched_rows = np.flatnonzero(np.diff(ends))
+        unit_starts.append(unit_starts[-1] + len(touched_rows))
+        slots.append(touched_rows.astype(np.int32))
+        entry_starts.append(n_entries + ends[touched_rows + 1])
+        places.append(touched)
+        counts.append(total[touched])
+        n_entries += len(touched)
+    return Removals(
+        np.array(unit_starts, np.int64), *(np.concatenate(a) for a in (slots, entry_starts, places, counts))
+    )
+
+
+def _ranges(begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return the numbers of all ranges begins[k]..ends[k], one range after the other."""
+    lengths = ends - begins
+    first = np.repeat(begins - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+    return first + np.arange(lengths.sum())
+
+
+def differential_bias(
+    rows: WeatRows,
+    removals: Removals,
+    weat: WeatIndices,
+    embedding: dict[str, np.ndarray],
+    damping: float = 0.0,
+    words: Sequence[str] | None = None,
+    threads: int = 1,
+    maps: TrainingMaps | None = None,
+) -> DifferentialBias:
+    """Estimate the differential bias of every unit (Algorithm 1) from one trained embedding.
+
+    `embedding` holds ``W``, ``U`` (V, D) and ``b``, ``c`` (V,), the parameters of Eq. 1, of any float
+    dtype; `damping` is added to the diagonal of every Hessian, 0 being the paper's; `words` is the
+    vocabulary, to name a word in an error. The result does not depend on `threads`. With `maps` it is
+    that of the mapped word vectors: B(T w) - B(T w~), T being the same before and after. All values are
+    NaN when B is the effect size and undefined, because all targets are equally near to both attribute
+    sets.
+    """
+    set_threads(threads)
+    model = _local_model(rows, weat, embedding, damping, words, maps)
+    measured = _measured_vectors(embedding, maps)
+    baseline = measure_bias(measured, weat)
+    loss = _loss(rows, model, maps)
+    evaluate = moved_words.by_effect_size if weat.measure == WEAT else moved_words.by_measure
+    values, fallbacks = evaluate(removals, loss, rows.words, weat, measured)
+    if math.isnan(baseline):
+        values[:] = math.nan
+    return DifferentialBias(values, fallbacks, baseline)
+
+
+def step_lengths(
+    rows: WeatRows,
+    removals: Removals,
+    weat: WeatIndices,
+    embedding: dict[str, np.ndarray],
+    damping: float = 0.0,
+    words: Sequence[str] | None = None,
+    threads: int = 1,
+) -> np.ndarray:
+    """Return how far the removal of every unit moves the words of a test, as `moved_words.step_lengths`."""
+    set_threads(threads)
+    model = _local_model(rows, weat, embedding, damping, words)
+    return moved_words.step_lengths(removals, _loss(rows, model), model.H)
+
+
+def bias_gradient(
+    rows: WeatRows,
+    weat: WeatIndices,
+    embedding: dict[str, np.ndarray],
+    damping: float = 0.0,
+    words: Sequence[str] | None = None,
+    threads: int = 1,
+) -> np.ndarray:
+    """Return dB/dX_ij at every place (Appendix A), (nnz,) float64; arguments as in `differential_bias`."""
+    set_threads(threads)
+    return _bias_gradient(rows, _local_model(rows, weat, embedding, damping, words))
+
+
+@dataclass(frozen=True)
+class _LocalModel:
+    """The loss around the trained vectors of the m words of a test, float64."""
+
+    U: np.ndarray  # (V, D)
+    W: np.ndarray  # (m, D)
+    H: np.ndarray  # (m, D, D), the Hessians
+    inverse: np.ndarray  # (m, D, D), of the Hessians
+    fit: np.ndarray  # (nnz,), w_i.u_j + b_i + c_j
+    Z: np.ndarray  # (nnz, D), H_w_i^-1 u_j
+    projected: np.ndarray  # (nnz,), grad_w_i B . H_w_i^-1 u_j
+
+
+def _measured_vectors(embedding: dict[str, np.ndarray], maps: TrainingMaps | None) -> np.ndarray:
+    """Return the vectors that the bias is measured in, (V, D)."""
+    return embedding["W"] if maps is None else maps.apply(embedding["W"])
+
+
+def _local_model(rows, weat, embedding, damping, words, maps=None) -> _LocalModel:
+    if not np.array_equal(rows.words, weat_words(weat)):
+        raise ValueError("rows must be those of the words of the bias test")
+    U, W = embedding["U"].astype(np.float64), embedding["W"][rows.words].astype(np.float64)
+    H, inverse = _hessians(rows, U, damping, weat.name, words)
+    n_places = len(rows.columns)
+    fit, projected, Z = np.empty(n_places), np.empty(n_places), np.empty((n_places, U.shape[1]))
+    b, c = embedding["b"][rows.words].astype(np.float64), embedding["c"].astype(np.float64)
+    by_word = measure_gradient(_measured_vectors(embedding, maps), weat)
+    if weat.measure != WEAT and np.isnan(by_word).any():
+        undefined = MEASURES[weat.measure].undefined
+        raise InputError(f"{weat.name}: {weat.measure} is undefined: {undefined}; use other words")
+    if maps is not None:
+        by_word = np.einsum("iab,ia->ib", maps.matrices(rows.words), by_word)  # by w: that by M w, times M
+    _kernels.prepare_places(rows.rows, rows.columns, U, W, b, c, inverse, by_word, fit, Z, projected)
+    return _LocalModel(U, W, H, inverse, fit, Z, projected)
+
+
+def _hessians(rows, U, damping, test, words):
+    """Return the Hessians of all rows and their inverses, or say which is singular."""
+    dimension = U.shape[1]
+    H, inverse = np.empty((2, len(rows.words), dimension, dimension))
+    regular = np.empty(len(rows.words), bool)
+    _kernels.hessians(rows.starts, rows.columns, rows.f, U, damping, H)
+    _kernels.inverses(H, inverse, regular)
+    contexts = np.diff(rows.starts)
+    for i in np.flatnonzero(~regular | ((contexts < dimension) & (damping == 0))):
+        name = words[rows.words[i]] if words is not None else f"with id {rows.words[i]}"
+        raise InputError(
+            f"{test}: the Hessian of the word '{name}' is singular: {contexts[i]} contexts for "
+            f"{dimension} dimensions; use a smaller dimension, a larger corpus, or a positive damping"
+        )
+    return H, inverse
+
+
+def _loss(rows, model, maps=None) -> tuple:
+    """Return what the kernels of `moved_words` know of the loss."""
+    return (
+        rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x), model.fit,
+        model.U, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
+        np.empty((0, *model.H.shape[1:])) if maps is None else maps.matrices(rows.words),
+    )  # fmt: skip
+
+
+def _bias_gradient(rows, model):
+    """dB/dX_ij = -(grad_w_i B . H^-1 u_j) 2 [f'(X_ij) (fit - log X_ij) - f(X_ij) / X_ij] (Appendix A)."""
+    x, f = rows.x, rows.f
+    slope = np.where(x < rows.x_max, rows.alpha * f / x, 0.0)
+    return -2 * model.projected * (slope * (model.fit - np.log(x)) - f / x)
+
+
+def summarise(estimates: Iterable[DifferentialBias]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Stack the values of several embeddings; return them, their mean and their sd (divisor n - 1)."""
+    values = np.stack([e.values for e in estimates])
+    return values, values.mean(axis=0), values.std(axis=0, ddof=1)

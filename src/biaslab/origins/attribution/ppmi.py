@@ -1,0 +1,111 @@
+"""The PPMI baseline (Brunet et al. 2019, Section 5.3): every document's differential bias in the PPMI rows.
+
+The change of the effect size is exact: counts without a document are whole numbers, and its removal changes
+the entries it touches, the sums of its words' rows and columns, and the total. Of the logarithms only those
+are computed anew; entries that the document does not touch shift by a constant for each row, unless the
+maximum with 0 cuts them off, so one pass over the rows of the test gives the effect size.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.weat import effect_size, weat_words
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_parquet
+from biaslab.core.jit import set_threads
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.ppmi import ppmi_rows, row_sums
+from biaslab.origins.attribution._ppmi_kernels import effect_sizes_without
+from biaslab.origins.attribution.removals import distance_weights, places_in_test, rows_of, slots_of
+from biaslab.origins.counted import read_for_ppmi
+
+
+def write_scan(
+    cooccurrence: Path,
+    corpus: Path,
+    documents: Path,
+    vocabulary: Path,
+    word_sets: list[Path],
+    scan: Path,
+    threads: int = 1,
+) -> None:
+    """Measure how much every document contributes to a bias in the PPMI representation, exactly."""
+    x, tokens, offsets, (test,) = read_for_ppmi(cooccurrence, corpus, vocabulary, word_sets)
+    values = differential_bias(x, tokens, offsets, test, threads)
+    write_parquet(scan, document_table(values, read_parquet(documents, ["document", "id", "title"])))
+
+
+def ppmi_effect_size(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:
+    """Return the WEAT effect size (Equation 4) in the PPMI representation; `sums` are the row sums of X."""
+    words = weat_words(weat)
+    rows = ppmi_rows(x, words, sums)
+    filled = np.unique(rows.indices)  # other columns add nothing to a cosine
+    places = {name: np.searchsorted(words, getattr(weat, name)) for name in ("S", "T", "A", "B")}
+    empty = np.diff(rows.indptr) == 0
+    if empty.any():
+        word = int(words[empty.argmax()])
+        raise InputError(
+            f"{weat.name}: the PPMI row of word id {word} (line {word + 2} of the vocabulary) is zero, so it"
+            " has no cosine; leave the word out"
+        )
+    return effect_size(rows[:, filled].toarray(), WeatIndices(weat.name, **places, set_names=(), lost={}))
+
+
+def differential_bias(
+    x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, weat: WeatIndices, threads: int = 1
+) -> np.ndarray:
+    """Return B - B~ (Equation 5) in the PPMI representation for the removal of every single document.
+
+    NaN where the effect size without the document is undefined: a word of the test then has a zero row.
+    The result does not depend on `threads`.
+    """
+    words, sums = weat_words(weat), row_sums(x)
+    ppmi_effect_size(x, sums, weat)  # refuses words with a zero row
+    _check_corpus(x, tokens, offsets, sums)
+    starts, columns, counts = rows_of(x, words)
+    targets, attribute_weights = places_in_test(words, weat)
+    weights, slot_of = distance_weights(x.window, x.unit), slots_of(words, x.n_words)
+    arguments = (
+        weights, np.cumsum(weights), slot_of, words, starts, columns, counts, np.log(counts), sums,
+        np.log(np.maximum(sums, 1)), int(sums.sum()), targets, len(weat.S), attribute_weights,
+        int(np.diff(starts).max()),
+    )  # fmt: skip
+    set_threads(threads)
+    nothing, without = np.empty(1), np.empty(len(offsets) - 1)
+    effect_sizes_without(tokens, np.zeros(2, np.int64), *arguments, nothing)
+    effect_sizes_without(tokens, offsets, *arguments, without)
+    return nothing[0] - without
+
+
+def document_table(values: np.ndarray, documents: pd.DataFrame) -> pd.DataFrame:
+    """Lay out the differential bias of every document by PPMI: ``ppmi/TEST.parquet``."""
+    if len(documents) != len(values):
+        raise InputError(
+            f"{len(documents)} documents listed, {len(values)} in the corpus; read the corpus again"
+        )
+    return documents[["document", "id", "title"]].assign(ppmi=values)
+
+
+def check_vocabulary(x: Cooccurrence, n_words: int) -> None:
+    """Raise InputError unless X has as many words as the vocabulary."""
+    if x.n_words != n_words:
+        raise InputError(f"X has {x.n_words} words and the vocabulary {n_words}; make both from one corpus")
+
+
+def _check_corpus(x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, sums: np.ndarray) -> None:
+    """Raise InputError unless every row of X sums up to what the corpus holds of its word."""
+    reach = np.cumsum(distance_weights(x.window, x.unit))
+    lengths = np.diff(offsets)
+    before = np.arange(len(tokens)) - np.repeat(offsets[:-1], lengths)
+    after = np.repeat(lengths, lengths) - 1 - before
+    taken = reach[np.minimum(before, x.window)] + reach[np.minimum(after, x.window)]
+    in_corpus = np.zeros(x.n_words, np.int64)
+    if len(tokens) and (int(tokens.max()) >= x.n_words):
+        in_corpus[:] = -1
+    else:
+        np.add.at(in_corpus, tokens, taken)
+    if not np.array_equal(in_corpus, sums):
+        raise InputError("X was not counted from this corpus: rows have other sums; count the corpus again")

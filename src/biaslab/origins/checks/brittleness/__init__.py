@@ -1,0 +1,1 @@
+"""How few documents flip the sign of a bias."""

@@ -1,0 +1,217 @@
+"""Brittleness: the fewest documents whose removal flips the sign of a bias, as attributions predict it.
+
+The data support of a prediction is the smallest part of the training data without which it turns into
+another one; an attribution bounds it from above by the first documents of its ranking (Ilyas et al. 2022,
+Section 4; Park et al. 2023). To ask the same of the sign of an estimate, and to add the influences up, is the
+approximate maximum influence perturbation (Broderick et al. 2020). What the predictions are worth, retraining
+tells (`biaslab.origins.checks.brittleness.flips`).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.origins.attribution.scanner import Scanner
+from biaslab.origins.checks.cross_fitting.analysis import SET, SUM, predictors, seed_values
+from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.representations.transfer.analysis import measure_ppmi_sets
+from biaslab.origins.sets import BASELINE, PPMI, RANDOM, flip_set
+
+MOST = 0.5
+"""The share of the documents that is removed at most."""
+
+N_PREFIXES = 30
+"""Prefixes of a ranking that a pass of the search looks at."""
+
+_NO_PREFIX = "no prefix flips it"
+_OTHER_SIGN = "has the other sign to begin with"
+_NUMBERS = [
+    "weat",
+    "estimator",
+    "form",
+    "bias",
+    "n_candidates",
+    "n_documents",
+    "turns_back",
+    "farthest",
+    "problem",
+]
+_SETS = ["set", "weat", "estimator", "multiple", "size", "document"]
+
+
+class Ranking(NamedTuple):
+    """An attribution, and what it predicts."""
+
+    name: str  # of `ESTIMATORS`, or `PPMI`
+    bias: float  # the effect size with all documents, in what the attribution is of
+    values: np.ndarray  # (n_documents,) float64, B(w) - B(w~) of each document
+    without: Callable[[list[np.ndarray]], np.ndarray]  # the effect sizes without the documents of each set
+
+
+def rankings(
+    scanner: Scanner, weat: WeatIndices, differential_bias: pd.DataFrame, ppmi: pd.DataFrame, bias: float
+) -> list[Ranking]:
+    """Return the attributions of a test, each averaged over all baselines."""
+    made = []
+    for estimator in ESTIMATORS:
+        values = seed_values(differential_bias, estimator)
+        if np.isnan(values).any():
+            raise InputError(f"{weat.name}: a document has no estimate by {estimator}; raise bias.damping")
+        changes = predictors(scanner, weat, values, estimator)[SET]
+        made.append(
+            Ranking(estimator, bias, values.mean(axis=0), lambda sets, c=changes: bias + c(sets).mean(axis=0))
+        )
+    by_ppmi = _ppmi_without(scanner.x, scanner.tokens, scanner.offsets, weat, scanner.threads)
+    values = np.nan_to_num(ppmi["ppmi"].to_numpy(np.float64))
+    return [*made, Ranking(PPMI, float(by_ppmi([])[0]), values, lambda sets: by_ppmi(sets)[1:])]
+
+
+def _ppmi_without(
+    x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, weat: WeatIndices, threads: int
+) -> Callable[[list[np.ndarray]], np.ndarray]:
+    """Return what measures PPMI's effect size of the whole corpus, and without each of some sets."""
+
+    def measure(sets: list[np.ndarray]) -> np.ndarray:
+        rows = [(str(number), document) for number, documents in enumerate(sets) for document in documents]
+        removed = pd.DataFrame(rows, columns=["set", "document"]).astype({"document": np.int64})
+        table = measure_ppmi_sets(x, tokens, offsets, removed, [weat], threads).set_index("set")
+        return table["effect_size"][[BASELINE, *map(str, range(len(sets)))]].to_numpy(np.float64)
+
+    return measure
+
+
+def candidates(values: np.ndarray, bias: float) -> np.ndarray:
+    """Rank the documents whose removal moves a bias towards the other sign, by B(w) - B(w~) of each.
+
+    The strongest first, of equal ones the first in the corpus; at most `MOST` of all.
+    """
+    towards = math.copysign(1, bias) * values
+    ranked = np.argsort(-towards, kind="stable")
+    return ranked[: min(int((towards > 0).sum()), int(MOST * len(values)))]
+
+
+def first_flip(path: pd.DataFrame, bias: float) -> int | None:
+    """Return the smallest size on a path at which the predicted bias has the other sign than `bias`."""
+    flips = path.loc[path["predicted"] * bias < 0, "size"]
+    return int(flips.min()) if len(flips) else None
+
+
+def added_up(ranking: Ranking, ranked: np.ndarray) -> pd.DataFrame:
+    """Return the bias without each prefix of a ranking, its documents' estimates added up."""
+    predicted = ranking.bias - np.cumsum(ranking.values[ranked])
+    return pd.DataFrame({"size": np.arange(1, len(ranked) + 1), "predicted": predicted})
+
+
+def search(ranking: Ranking, ranked: np.ndarray, bias: float, n_prefixes: int = N_PREFIXES) -> pd.DataFrame:
+    """Look for the first prefix of a ranking whose removal as a whole is predicted to flip the bias.
+
+    Return the prefixes that were looked at, rising: size, predicted. The first pass looks at prefixes of
+    geometrically growing size, the next ones between the smallest that flips and the next smaller one,
+    until these are neighbours. Where the prediction crosses zero once this is the smallest of all
+    prefixes that flip; where it crosses more often, between two prefixes of the first pass, a smaller one
+    may have been missed.
+    """
+    path = pd.DataFrame({"size": np.empty(0, np.int64), "predicted": np.empty(0)})
+    sizes = (
+        np.unique(np.geomspace(1, len(ranked), n_prefixes).round().astype(np.int64)) if len(ranked) else []
+    )
+    while len(sizes):
+        found = ranking.without([ranked[:size] for size in sizes])
+        path = _joined(path, pd.DataFrame({"size": sizes, "predicted": found}))
+        sizes = _between(path["size"], first_flip(path, bias), n_prefixes)
+    return path
+
+
+def _between(looked_at: pd.Series, flip: int | None, n_prefixes: int) -> np.ndarray:
+    """Return sizes between the smallest that flips and the next smaller one that was looked at."""
+    if flip is None:
+        return np.empty(0, np.int64)
+    below = int(looked_at[looked_at < flip].max()) if (looked_at < flip).any() else 0
+    inside = np.arange(below + 1, flip)
+    return inside[
+        np.unique(np.linspace(0, len(inside) - 1, n_prefixes).round().astype(np.int64))[: len(inside)]
+    ]
+
+
+def _joined(*paths: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat(paths).drop_duplicates("size").sort_values("size", ignore_index=True)
+
+
+def predict_flips(
+    made: Sequence[Ranking], bias: float, multiples: Sequence[float], weat: str, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Predict how many documents flip the sign of a bias, and choose the sets that retraining shall try.
+
+    Return ``brittleness/numbers.tsv``, ``paths.tsv`` and ``sets.parquet`` of one test. The sizes of the
+    sets are `multiples` of the number predicted for the removal as a whole (`SET`), or added up (`SUM`)
+    where that has none; random sets are, for each multiple, as large as the largest.
+    """
+    if not abs(bias) > 0:
+        raise InputError(
+            f"{weat}: the baselines have no bias on average, and so no sign to flip; use other words"
+        )
+    numbers, paths, sets = [], [], []
+    for ranking in made:
+        ranked = candidates(ranking.values, bias)
+        of_forms = {SUM: added_up(ranking, ranked), SET: search(ranking, ranked, bias)}
+        rows = {form: _number(ranking.bias, path, bias) for form, path in of_forms.items()}
+        sizes = _sizes(rows[SET][0] or rows[SUM][0], multiples, len(ranked))
+        of_forms[SET] = _with_sizes(ranking, ranked, of_forms[SET], list(sizes))
+        numbers += [[weat, ranking.name, f, ranking.bias, len(ranked), *row] for f, row in rows.items()]
+        paths += [path.assign(weat=weat, estimator=ranking.name, form=f) for f, path in of_forms.items()]
+        sets += [_rows(weat, ranking.name, m, ranked[:size]) for size, m in sizes.items()]
+    sets += _random_sets(sets, len(made[0].values), weat, seed)
+    table = pd.concat(paths, ignore_index=True)[["weat", "estimator", "form", "size", "predicted"]]
+    found = pd.DataFrame(numbers, columns=_NUMBERS).astype({"n_documents": "Int64", "turns_back": "Int64"})
+    return found, table, pd.concat([_rows(weat, "", 0.0, []), *sets], ignore_index=True)
+
+
+def _number(own_bias: float, path: pd.DataFrame, bias: float) -> list:
+    """Return what a path says: the number, where it turns back, its farthest value, and the problem."""
+    if not own_bias * bias > 0:
+        return [None, None, math.nan, _OTHER_SIGN]
+    flip = first_flip(path, bias)
+    towards = path["predicted"] * -math.copysign(1, bias)
+    farthest = path["predicted"][towards.idxmax()] if towards.notna().any() else math.nan
+    if flip is None:
+        return [None, None, farthest, _NO_PREFIX]
+    back = path.loc[(path["size"] > flip) & (path["predicted"] * bias > 0), "size"]
+    return [flip, int(back.min()) if len(back) else None, farthest, ""]
+
+
+def _sizes(number: int | None, multiples: Sequence[float], most: int) -> dict[int, float]:
+    """Return the sizes to retrain, rounded up, and the last multiple that each comes from."""
+    return {min(math.ceil(m * number), most): m for m in multiples} if number else {}
+
+
+def _with_sizes(ranking: Ranking, ranked: np.ndarray, path: pd.DataFrame, sizes: list[int]) -> pd.DataFrame:
+    """Look at some more prefixes, so that what is retrained is predicted."""
+    new = sorted(set(sizes) - set(path["size"]))
+    if not new:
+        return path
+    found = ranking.without([ranked[:size] for size in new])
+    return _joined(path, pd.DataFrame({"size": new, "predicted": found}))
+
+
+def _random_sets(sets: Sequence[pd.DataFrame], n_documents: int, weat: str, seed: int) -> list[pd.DataFrame]:
+    """Draw random sets, for each multiple as large as the largest: each holds the smaller ones."""
+    order = stream(seed, "brittleness", weat).permutation(n_documents)
+    largest: dict[float, int] = {}
+    for rows in sets:
+        multiple, size = rows["multiple"].iloc[0], rows["size"].iloc[0]
+        largest[multiple] = max(largest.get(multiple, 0), size)
+    by_size = {size: multiple for multiple, size in largest.items()}
+    return [_rows(weat, RANDOM, multiple, order[:size]) for size, multiple in by_size.items()]
+
+
+def _rows(weat: str, ranking: str, multiple: float, documents: Sequence[int]) -> pd.DataFrame:
+    size, numbers = len(documents), np.sort(np.asarray(documents, np.int64))
+    columns = [flip_set(weat, ranking, size), weat, ranking, float(multiple), size, numbers]
+    return pd.DataFrame(dict(zip(_SETS, columns, strict=True)))

@@ -1,0 +1,154 @@
+"""Tables and figure of brittleness: how many documents are predicted to flip a sign, and whether they do."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from biaslab.core.plotting import (
+    BLACK,
+    DOUBLE_COLUMN,
+    GREY,
+    LIGHT_GREY,
+    PURPLE,
+    figure,
+    legend_below,
+    save_with_data,
+)
+from biaslab.core.tables import MISSING, Table, text_columns
+from biaslab.origins.checks.brittleness.flips import BRACKETS, OUTCOMES
+from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
+from biaslab.origins.grid import RANKINGS
+from biaslab.origins.report.panels import ESTIMATOR_COLOURS
+from biaslab.origins.report.results import Setup
+from biaslab.origins.sets import PPMI, RANDOM
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+OBSERVED = "observed"
+"""What the figure draws besides the two forms of prediction."""
+
+_PATHS = ("estimator", "form", "size", "predicted")
+_ATTRIBUTIONS = tuple(name for name in RANKINGS if name != RANDOM)
+_COLOURS = ESTIMATOR_COLOURS | {PPMI: PURPLE}
+_WHOLE_NUMBERS = dict.fromkeys(
+    ("n_candidates", "predicted_sum", "predicted_set", "turns_back", "up_to"), "Int64"
+)
+_LARGEST = 2.1
+"""What an effect size never exceeds, with a margin; sums of estimates do."""
+
+_NOTE = (
+    "The fewest documents, in the order of a ranking, whose removal flips the sign of the mean effect size:"
+    " predicted by the documents' estimates added up (sum) and by the estimate of the removal as a whole"
+    " (set), means over all baselines, with at most half of the corpus; and found by retraining without some"
+    " multiples of that number: more than the largest set that surely did not flip the sign, at most the"
+    " smallest that surely did (95% interval of the mean effect size clear of 0). Random sets are as large as"
+    " the largest of the others. PPMI predicts its own bias."
+)
+_SETS_NOTE = (
+    "Mean effect size of embeddings retrained without the first documents of a ranking, with its 95% interval"
+    " (Student's t), beside what was predicted; how many of them have the other sign. Flipped, not flipped:"
+    " the interval is clear of 0. PPMI predicts its own effect size."
+)
+_NONE = "No ranking predicts that half of the corpus or less flips the sign: nothing was retrained."
+
+
+def number_table(setup: Setup, weat: str) -> Table:
+    """List how many documents each ranking predicts to flip the sign, and how many did."""
+    data = setup.of_weat("brittleness/brackets", weat, *BRACKETS).astype(_WHOLE_NUMBERS)
+    shown = text_columns(
+        data,
+        {
+            "Ranking": "{estimator}",
+            "Bias": "{bias:.3f}",
+            "Predicted (sum)": "{predicted_sum}",
+            "Predicted (set)": "{predicted_set}",
+            "Turns back at": "{turns_back}",
+        },
+    )
+    shown["Observed"] = [_bracket(row) for row in data.itertuples()]
+    shown["Problem"] = data["problem"].astype(object).fillna("")
+    first = data.head(1)
+    whole = "Baselines: {baseline_mean:.3f} [{baseline_ci_low:.3f}, {baseline_ci_high:.3f}]."
+    note = f"{_NOTE} {text_columns(first, {'text': whole})['text'].iloc[0]}"
+    return Table(data, shown, f"Documents that flip the sign ({setup.name}, {weat})", note)
+
+
+def set_table(setup: Setup, weat: str) -> Table:
+    """List every set that was left out, as predicted and observed."""
+    data = _of_weat(setup, weat, "outcomes", OUTCOMES)
+    shown = {
+        "Ranking": "{estimator}",
+        "Multiple": "{multiple:g}",
+        "Documents": "{size}",
+        "Sum": "{predicted_sum:.3f}",
+        "Set": "{predicted_set:.3f}",
+        "Observed": "{observed_mean:.3f} [{observed_ci_low:.3f}, {observed_ci_high:.3f}]",
+        "Flipped": "{n_flipped} of {n_retrainings}",
+        "Verdict": "{verdict}",
+    }
+    title = f"Retraining without what shall flip the sign ({setup.name}, {weat})"
+    return Table(data, text_columns(data, shown), title, _SETS_NOTE if len(data) else _NONE)
+
+
+def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
+    """Draw the effect size without the first documents of each ranking, predicted and observed."""
+    paths = _of_weat(setup, weat, "paths", _PATHS)
+    outcomes = _of_weat(setup, weat, "outcomes", OUTCOMES)
+    columns = {"observed_mean": "effect_size", "observed_ci_low": "ci_low", "observed_ci_high": "ci_high"}
+    observed = outcomes.rename(columns=columns).assign(form=OBSERVED)
+    data = pd.concat([paths.rename(columns={"predicted": "effect_size"}), observed], ignore_index=True)
+    data = data.reindex(columns=["estimator", "form", "size", "effect_size", "ci_low", "ci_high", "verdict"])
+    with figure(DOUBLE_COLUMN, 2.6) as fig:
+        panels = fig.subplots(1, len(_ATTRIBUTIONS), sharey=True)
+        for ax, ranking in zip(panels, _ATTRIBUTIONS, strict=True):
+            _draw(ax, data, ranking, setup.baseline_mean(weat))
+        panels[0].set_ylabel("Effect size")
+        legend_below(fig, panels[0], 5)
+        fig.suptitle(setup.heading(weat), parse_math=False)
+        save_with_data(fig, stem, data)
+
+
+def _draw(ax: "Axes", data: pd.DataFrame, ranking: str, baseline: float) -> None:
+    """Draw both predictions of a ranking, what was observed, and random sets."""
+    own = data[data["estimator"] == ranking]
+    ax.axhline(0, color=BLACK, linewidth=0.5)
+    ax.axhline(baseline, color=LIGHT_GREY, linewidth=0.8, label="whole corpus")
+    for form, line in ((SUM, "--"), (SET, "-")):
+        part = own[own["form"] == form]
+        ax.plot(
+            part["size"],
+            part["effect_size"],
+            line,
+            color=_COLOURS[ranking],
+            linewidth=0.9,
+            label=f"predicted ({form})",
+        )
+    for part, colour, marker, label in (
+        (data[data["estimator"] == RANDOM], GREY, "o", "random sets"),
+        (own[own["form"] == OBSERVED], BLACK, "s", OBSERVED),
+    ):
+        bounds = [part["effect_size"] - part["ci_low"], part["ci_high"] - part["effect_size"]]
+        ax.errorbar(
+            part["size"], part["effect_size"], yerr=bounds, fmt=marker, color=colour, markersize=3,
+            elinewidth=0.6, label=label,
+        )  # fmt: skip
+    ax.set(xscale="log", ylim=(-_LARGEST, _LARGEST), xlabel="Documents removed")
+    ax.set_title(ranking, fontsize=8)
+
+
+def _bracket(row: tuple) -> str:
+    """Say between which numbers of documents the observed one is."""
+    if row.n_sets == 0:
+        return MISSING
+    if pd.isna(row.up_to):
+        return f"> {row.above}" if row.above else "undecided"
+    return f"{row.above} < n ≤ {row.up_to}" if row.above else f"≤ {row.up_to}"
+
+
+def _of_weat(setup: Setup, weat: str, name: str, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of a table that belong to a test; there may be none."""
+    table = setup.table(f"brittleness/{name}", "weat", *columns)
+    return table[table["weat"] == weat].reset_index(drop=True)

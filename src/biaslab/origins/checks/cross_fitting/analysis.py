@@ -1,0 +1,139 @@
+"""Cross-fitting: documents chosen by some baselines, their removal predicted by the others.
+
+The largest of many noisy estimates are too large: where the same embeddings choose the documents of a set
+and predict what their removal does, noise that put a document into the set is counted as its effect.
+Predictions of embeddings that had no part in the choice are free of that (cross-fitting: Chernozhukov et al.
+2018).
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.core.stats import mean_difference, mean_interval
+from biaslab.origins.attribution.scanner import Scanner
+from biaslab.origins.checks.seed_stability.analysis import draw_seeds
+from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.sets import INCREASE, TARGETED_KINDS
+
+SUM, SET = "sum", "set"
+"""Predictions for a set: the estimates of its documents added up, or that of its removal as a whole."""
+
+Predict = Callable[[list[np.ndarray]], np.ndarray]
+"""What makes of the documents of each set the changes of the bias, (n_baselines, n_sets) float64."""
+
+_OBSERVED = ["observed", "observed_ci_low", "observed_ci_high"]
+COLUMNS = ["weat", "set", "kind", "size", "estimator", "form", "n_choosing", "n_ways", "own", "others"]
+COLUMNS += ["optimism", "optimism_sd", "optimism_ci_low", "optimism_ci_high", *_OBSERVED]
+
+
+def seed_values(differential_bias: pd.DataFrame, estimator: str) -> np.ndarray:
+    """Return the differential bias of every document in each baseline, (n_baselines, n_documents) float64."""
+    columns = [c for c in differential_bias.columns if c.startswith(f"{estimator}_seed")]
+    if len(columns) < 2:
+        raise InputError(f"{estimator}: {len(columns)} baselines in the table; it takes two, raise baselines")
+    return differential_bias[columns].to_numpy(np.float64).T
+
+
+def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimator: str) -> dict[str, Predict]:
+    """Return both predictions of an estimator for sets of documents, by their names `SUM` and `SET`."""
+    column = ESTIMATORS.index(estimator)
+    return {
+        SUM: lambda sets: -np.stack([values[:, documents].sum(axis=1) for documents in sets], axis=1),
+        SET: lambda sets: -np.stack([made.values[:, column] for made in scanner.sets(weat, sets)]),
+    }
+
+
+def choose(
+    values: np.ndarray, kind: str, size: int, n_choosing: int, rng: np.random.Generator
+) -> list[tuple[list[int], np.ndarray]]:
+    """Choose a set of documents by some baselines, in several ways: these baselines, and (size,) int64.
+
+    From `values` (n_baselines, n_documents), estimates of B(w) - B(w~) (Eq. 5). The removal shall raise
+    or lower the bias, as `kind` says. `rng` draws the ways where there are very many (`draw_seeds`).
+    """
+    n, sign = len(values), 1 if kind == INCREASE else -1
+    ways = [choosing for choosing, _ in draw_seeds(n, n_choosing, n - n_choosing, rng)]
+    return [(a, np.argsort(sign * values[a].mean(axis=0), kind="stable")[:size]) for a in ways]
+
+
+def own_and_others(changes: np.ndarray, choosing: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the means of what the baselines that chose each set predict for it, and the others."""
+    chose = np.zeros(changes.shape, bool)
+    for k, baselines in enumerate(choosing):
+        chose[baselines, k] = True
+    return tuple(np.mean(changes, axis=0, where=who) for who in (chose, ~chose))
+
+
+def cross_fit_sets(
+    values: np.ndarray,
+    predict: Mapping[str, Predict],
+    perturbations: pd.DataFrame,
+    baseline: pd.DataFrame,
+    observed: pd.DataFrame,
+    seed: int,
+) -> pd.DataFrame:
+    """Set the predictions for the targeted sets of a test beside what was observed: ``cross_fitting.tsv``.
+
+    `predict` holds by its name what predicts the change B(w~) - B(w) of each set. `perturbations`,
+    `baseline` and `observed` are the rows of the test, the first also those of the estimator behind
+    `values`.
+    """
+    sets = perturbations[perturbations["kind"].isin(TARGETED_KINDS)]
+    parts = [_cross_fit(s, values, predict, seed) for s in sets.itertuples()]
+    outcomes = [_outcome(name, baseline, observed) for name in sets["set"]]
+    repeats = [len(part) for part in parts]
+    table = pd.concat(parts, ignore_index=True)
+    table[_OBSERVED] = np.repeat(np.array(outcomes), repeats, axis=0)
+    return table[COLUMNS]
+
+
+def _cross_fit(s: tuple, values: np.ndarray, predict: Mapping[str, Predict], seed: int) -> pd.DataFrame:
+    """Return the rows of one targeted set, without what was observed."""
+    n, rows = len(values), []
+    for k in choosing_numbers(n):
+        ways = choose(values, s.kind, s.size, k, stream(seed, "cross-fitting", s.weat, k))
+        choosing, documents = zip(*ways, strict=True)
+        for form, changes_of in predict.items():
+            own, others = own_and_others(changes_of(list(documents)), choosing)
+            optimism = (own - others) * (1 if s.kind == INCREASE else -1)
+            interval = mean_interval(optimism) if k in (1, n - 1) else (math.nan, math.nan)
+            row = [s.weat, s.set, s.kind, s.size, s.estimator, form, k, len(ways), own.mean(), others.mean()]
+            rows.append([*row, optimism.mean(), optimism.std(ddof=1), *interval])
+    return pd.DataFrame(rows, columns=COLUMNS[: -len(_OBSERVED)])
+
+
+def choosing_numbers(n: int) -> Sequence[int]:
+    """Return how many of n baselines choose: one, half of them, all but one."""
+    return sorted({1, n // 2, n - 1})
+
+
+def pooled(table: pd.DataFrame) -> pd.DataFrame:
+    """Add up, over the sets of a test, by how much predictions overshoot, and what cross-fitting takes away.
+
+    A row a test, form and ``n_choosing``: means over the sets, in the direction of the removal, of
+    ``own``, ``others`` and ``observed``; ``removed``, the share of the overestimate (``own - observed``)
+    that goes with cross-fitting, NaN where there is none. Only where all baselines but one choose: fewer
+    find other sets than those that were retrained.
+    """
+    sign = np.where(table["kind"] == INCREASE, 1, -1)
+    changes = table[["own", "others", "observed"]].mul(sign, axis=0)
+    keys = ["weat", "form", "n_choosing"]
+    groups = pd.concat([table[keys], changes], axis=1).groupby(keys, sort=False)
+    means = groups.mean().assign(n_sets=groups.size()).reset_index()
+    overestimate = means["own"] - means["observed"]
+    is_told = (overestimate > 0) & (means["n_choosing"] == means["n_choosing"].max())
+    return means.assign(removed=((means["own"] - means["others"]) / overestimate).where(is_told))
+
+
+def _outcome(name: str, baseline: pd.DataFrame, observed: pd.DataFrame) -> tuple[float, ...]:
+    """Return the change of the mean effect size without a set, with its 95% interval."""
+    after = observed.loc[observed["set"] == name, "effect_size"]
+    if after.empty:
+        raise InputError(f"no retrained embedding of the set {name} was measured; measure the sets again")
+    return mean_difference(after, baseline["effect_size"])[:3]

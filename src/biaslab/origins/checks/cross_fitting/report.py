@@ -1,0 +1,114 @@
+"""Tables and figure of cross-fitting: what baselines predict for sets that they chose, or that others did."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from biaslab.core.plotting import (
+    BLACK,
+    DOUBLE_COLUMN,
+    GREY,
+    LIGHT_GREY,
+    VERMILLION,
+    figure,
+    legend_below,
+    save_with_data,
+)
+from biaslab.core.tables import Table, text_columns
+from biaslab.origins.checks.cross_fitting.analysis import COLUMNS, SET, SUM, pooled
+from biaslab.origins.report.panels import error_bars, set_label, set_order
+from biaslab.origins.report.results import Setup
+from biaslab.origins.sets import EFFECT_OF
+
+_WHAT = (
+    "Own: predicted by the baselines that chose the documents; others: by those that did not, mean over the"
+    " ways to choose so many baselines. Prediction: the documents' estimates added up (sum), or the estimate"
+    " of the removal of the set as a whole (set). Observed: mean effect size of retrained embeddings minus"
+    " that of the baselines, without the set that all baselines chose."
+)
+_POOLED_NOTE = (
+    f"Changes of the effect size in the direction of the removal, means over the targeted sets. {_WHAT}"
+    " Removed: share of the overestimate (own minus observed) that goes when others predict; only where all"
+    " baselines but one choose, as fewer find other sets than the retrained ones, and none where nothing is"
+    " overestimated."
+)
+_SETS_NOTE = (
+    "Changes of the effect size. " + _WHAT + " Optimism: by how much own goes further in the direction of the"
+    " removal, mean and 95% interval (Student's t) over the baselines that stand alone on one side; where"
+    " half of them choose, plus or minus the standard deviation over the ways, which is no standard error."
+)
+
+
+def overestimates(setups: Sequence[Setup]) -> Table:
+    """List by how much predictions overshoot, and how much of that goes with cross-fitting."""
+    parts = []
+    for setup in setups:
+        part = pooled(setup.table("cross_fitting", *COLUMNS))
+        part.insert(0, "setup", setup.name)
+        parts.append(part)
+    data = pd.concat(parts, ignore_index=True)
+    shown = {
+        "Setup": "{setup}",
+        "WEAT": "{weat}",
+        "Prediction": "{form}",
+        "Baselines that choose": "{n_choosing}",
+        "Sets": "{n_sets}",
+        "Own": "{own:.3f}",
+        "Others": "{others:.3f}",
+        "Observed": "{observed:.3f}",
+        "Removed": "{removed:.0%}",
+    }
+    return Table(
+        data, text_columns(data, shown), "Cross-fitting: predictions by other baselines", _POOLED_NOTE
+    )
+
+
+def set_table(setup: Setup, weat: str) -> Table:
+    """List both predictions for every targeted set."""
+    data = setup.of_weat("cross_fitting", weat, *COLUMNS)
+    shown = text_columns(
+        data.assign(effect=data["kind"].map(EFFECT_OF)),
+        {
+            "Documents": "{effect} {size}",
+            "Prediction": "{form}",
+            "Baselines that choose": "{n_choosing}",
+            "Own": "{own:+.3f}",
+            "Others": "{others:+.3f}",
+            "Optimism": "{optimism:+.3f} [{optimism_ci_low:+.3f}, {optimism_ci_high:+.3f}]",
+            "Observed": "{observed:+.3f} [{observed_ci_low:+.3f}, {observed_ci_high:+.3f}]",
+        },
+    )
+    spread = text_columns(data, {"text": "{optimism:+.3f} ± {optimism_sd:.3f}"})["text"]
+    shown["Optimism"] = shown["Optimism"].where(data["optimism_ci_low"].notna(), spread)
+    return Table(data, shown, f"Sets predicted by other baselines ({setup.name}, {weat})", _SETS_NOTE)
+
+
+def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
+    """Draw both predictions for every set and what was observed, where all baselines but one choose."""
+    data = setup.of_weat("cross_fitting", weat, *COLUMNS)
+    data = data[data["n_choosing"] == data["n_choosing"].max()]
+    order = set_order(data.assign(replicate=0)).sort_values(["kind", "size"], kind="stable").index
+    data = data.loc[order].reset_index(drop=True)
+    with figure(DOUBLE_COLUMN, 2.9) as fig:
+        for ax, form in zip(fig.subplots(1, 2), (SUM, SET), strict=True):
+            part = data[data["form"] == form].reset_index(drop=True)
+            bounds = error_bars(part, "observed")
+            style = {"linestyle": "none", "markersize": 4, "elinewidth": 0.6}
+            ax.axhline(0, color=LIGHT_GREY, linewidth=0.5, zorder=0)
+            ax.errorbar(
+                part.index, part["observed"], yerr=bounds, color=BLACK, marker="o", label="observed", **style
+            )
+            ax.plot(
+                part.index - 0.2, part["own"], color=VERMILLION, marker="x", linestyle="none", label="own"
+            )
+            ax.plot(
+                part.index + 0.2, part["others"], color=GREY, marker="s", linestyle="none", label="others"
+            )
+            labels = [set_label(*key) for key in zip(part["kind"], part["size"], strict=True)]
+            ax.set_xticks(part.index, labels, rotation=60, ha="right")
+            ax.set_title("sum over documents" if form == SUM else "as a set", fontsize=8)
+        fig.axes[0].set_ylabel("Change of the effect size")
+        legend_below(fig, fig.axes[0], 3)
+        fig.suptitle(setup.heading(weat), parse_math=False)
+        save_with_data(fig, stem, data)

@@ -1,0 +1,1 @@
+"""The linear datamodeling score: attributions against retraining on random subsets."""

@@ -1,0 +1,253 @@
+"""The linear datamodeling score of attributions (Park et al. 2023, Section 2; Ilyas et al. 2022).
+
+An attribution gives every document a number; added up over the documents of a subset of the corpus they are
+its prediction for an embedding trained on that subset. The score is Spearman's rank correlation, over random
+subsets, of this prediction with what is measured in such embeddings, here the mean effect size of several.
+A subset's documents and those that it lacks predict alike: their sums add up to a constant.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy  # loads its parts when they are used
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, read_tsv, write_tsv
+from biaslab.core.rng import stream
+from biaslab.core.stats import N_RESAMPLES, central_interval
+from biaslab.origins.checks.cross_fitting.analysis import SET, SUM, seed_values
+from biaslab.origins.checks.seed_stability.analysis import draw_seeds
+from biaslab.origins.grid import ESTIMATORS, of_test
+from biaslab.origins.perturbation import members
+from biaslab.origins.sets import BASELINE, PPMI, RANDOM
+
+N_BASELINES = (1, 2, 5, 10)
+"""How many baselines an attribution is averaged over, up to as many as there are."""
+
+MAX_WAYS = 10
+"""Ways to choose these baselines, at most."""
+
+N_RANDOM = 1000
+"""Attributions by random numbers."""
+
+_REFERENCE = (ESTIMATORS[0], SUM)
+SCORES = ["weat", "size", "n_subsets", "n_retrainings", "observed_sd", "reliability", "ceiling"]
+SCORES += ["estimator", "form", "n_baselines", "n_ways", "lds", "lds_ci_low", "lds_ci_high"]
+SCORES += ["gain", "gain_ci_low", "gain_ci_high"]
+
+
+class Prediction(NamedTuple):
+    """What one attribution says of every subset."""
+
+    estimator: str
+    form: str  # `SUM` or `SET`
+    changes: np.ndarray  # (n_baselines, n_subsets), of the effect size; one row where no baseline is needed
+
+
+class Observation(NamedTuple):
+    """What was measured without each subset."""
+
+    names: list[str]
+    effect_sizes: np.ndarray  # (n_subsets, n_retrainings) float64
+
+
+def mask(sets: pd.DataFrame, names: Sequence[str], n_documents: int) -> np.ndarray:
+    """Return what each subset (`biaslab.origins.checks.lds.subsets`) lacks, (n_subsets, n_documents) bool."""
+    lacks = np.zeros((len(names), n_documents), bool)
+    for row, documents in enumerate(members(sets, names).values()):
+        lacks[row, documents] = True
+    return lacks
+
+
+def observe(observed: pd.DataFrame, names: Sequence[str]) -> Observation:
+    """Lay out the effect sizes of a test, a row a subset and a column a retraining."""
+    wide = observed.pivot(index="set", columns="seed", values="effect_size").reindex(list(names))
+    if wide.isna().to_numpy().any():
+        name = wide.index[wide.isna().any(axis=1)][0]
+        raise InputError(f"{name}: a retraining is missing or has no effect size; retrain the subsets again")
+    return Observation(list(names), wide.to_numpy())
+
+
+def predictions(
+    lacks: np.ndarray,
+    names: Sequence[str],
+    differential_bias: pd.DataFrame,
+    ppmi: pd.DataFrame,
+    of_sets: pd.DataFrame,
+    ppmi_of_sets: pd.DataFrame,
+) -> Iterator[Prediction]:
+    """Yield what every attribution says of the subsets, whose documents `mask` returned as `lacks`.
+
+    The tables are those of one test: ``differential_bias/TEST.parquet`` and ``ppmi/TEST.parquet``, and of
+    every subset as a whole ``lds/predictions.tsv`` and ``lds/ppmi.tsv``. Where PPMI is undefined without
+    a document or a subset, no change is predicted.
+    """
+    removed = lacks.astype(np.float64).T
+    for estimator in ESTIMATORS:
+        yield Prediction(estimator, SUM, -seed_values(differential_bias, estimator) @ removed)
+    yield Prediction(PPMI, SUM, -np.nan_to_num(ppmi["ppmi"].to_numpy(np.float64))[None] @ removed)
+    for estimator in ESTIMATORS:
+        rows = of_sets[of_sets["estimator"] == estimator]
+        wide = rows.pivot(index="seed", columns="set", values="predicted")
+        yield Prediction(estimator, SET, wide[list(names)].to_numpy())
+    without = ppmi_of_sets.set_index("set")["effect_size"]
+    yield Prediction(PPMI, SET, np.nan_to_num((without[list(names)] - without[BASELINE]).to_numpy())[None])
+
+
+def random_changes(lacks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return what `N_RANDOM` attributions by random numbers say of every subset, (N_RANDOM, n_subsets)."""
+    removed = lacks.astype(np.float64).T
+    return np.stack([rng.standard_normal(len(removed)) @ removed for _ in range(N_RANDOM)])
+
+
+def score(
+    made: Sequence[Prediction], random: np.ndarray, observation: Observation, seed: int, weat: str, size: int
+) -> pd.DataFrame:
+    """Score attributions of a test on the subsets that lack `size` documents: ``lds/scores.tsv``.
+
+    `made` holds that of `ESTIMATORS`' first, summed, with which ``gain`` compares; `random` is what
+    `random_changes` returned. The bootstrap draws subsets, the same for all attributions. The last row,
+    ``random``, has no bootstrap but the mean and the central 95% of random attributions.
+    """
+    n = len(observation.names)
+    drawn = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
+    observed = observation.effect_sizes.mean(axis=1)
+    target = _standard_ranks(observed[drawn])
+    rows, resampled = [], {}
+    for prediction in made:
+        for k, ways in _ways(prediction, seed, weat, size):
+            means = np.stack([prediction.changes[list(way)].mean(axis=0) for way in ways])
+            resampled[prediction.estimator, prediction.form, k, len(ways)] = np.mean(
+                [(_standard_ranks(mean[drawn]) * target).sum(axis=1) for mean in means], axis=0
+            )
+    reference = resampled[max(key for key in resampled if key[:2] == _REFERENCE)]
+    for key, values in resampled.items():
+        gain = values - reference
+        rows.append([*key, values[0], *central_interval(values[1:]), gain[0], *central_interval(gain[1:])])
+    by_chance = _standard_ranks(random) @ target[0]
+    rows.append(
+        [RANDOM, SUM, 0, len(random), by_chance.mean(), *central_interval(by_chance), *[math.nan] * 3]
+    )
+    spread = observed.std(ddof=1) if n > 1 else math.nan
+    about = [weat, size, n, observation.effect_sizes.shape[1], spread, *reliability(observation.effect_sizes)]
+    return pd.DataFrame([[*about, *row] for row in rows], columns=SCORES)
+
+
+def reliability(effect_sizes: np.ndarray) -> tuple[float, float]:
+    """Return how much of the spread of the observed means is of the subsets, and what it lets a score reach.
+
+    The intraclass correlation of the means of `effect_sizes` (n_subsets, n_retrainings), (MSB - MSW) /
+    MSB (Shrout and Fleiss 1979, ICC(1, k)), at least 0; and its root, the correlation that the true means
+    have with the observed ones. NaN for fewer than two subsets or retrainings.
+    """
+    n, k = effect_sizes.shape
+    if n < 2 or k < 2:
+        return math.nan, math.nan
+    between = k * effect_sizes.mean(axis=1).var(ddof=1)
+    within = effect_sizes.var(axis=1, ddof=1).mean()
+    share = max(0.0, float((between - within) / between)) if between > 0 else math.nan
+    return share, math.sqrt(share)
+
+
+def subset_table(
+    made: Sequence[Prediction], observation: Observation, sets: pd.DataFrame, digests: Mapping[str, str]
+) -> pd.DataFrame:
+    """Lay out the subsets, predicted by all baselines on average, and observed: ``lds/removals.tsv``."""
+    described = sets.drop_duplicates("set").set_index("set").loc[observation.names, ["size", "replicate"]]
+    described = described.assign(documents_sha256=pd.Series(digests)).reset_index()
+    n_retrainings = observation.effect_sizes.shape[1]
+    outcome = {
+        "observed_mean": observation.effect_sizes.mean(axis=1),
+        "observed_sd": observation.effect_sizes.std(axis=1, ddof=1) if n_retrainings > 1 else math.nan,
+        "n_retrainings": n_retrainings,
+    }
+    parts = [
+        described.assign(estimator=p.estimator, form=p.form, change=p.changes.mean(axis=0), **outcome)
+        for p in made
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _ways(prediction: Prediction, seed: int, weat: str, size: int) -> Iterator[tuple[int, list[list[int]]]]:
+    """Yield numbers of baselines, 0 for a prediction that needs none, with ways to choose so many."""
+    n = len(prediction.changes)
+    if n == 1:
+        yield 0, [[0]]
+        return
+    for k in sorted({k for k in N_BASELINES if k < n} | {n}):
+        drawn = [way for way, _ in draw_seeds(n, k, 0, stream(seed, "lds baselines", weat, size, k))]
+        few = stream(seed, "lds ways", weat, size, k).permutation(len(drawn))[:MAX_WAYS]
+        yield k, [drawn[i] for i in np.sort(few)]
+
+
+def _standard_ranks(values: np.ndarray) -> np.ndarray:
+    """Return the ranks of every row, with mean 0 and length 1: products of two are Spearman's correlations.
+
+    NaN where a row is constant.
+    """
+    ranks = scipy.stats.rankdata(values, axis=-1)
+    ranks -= ranks.mean(axis=-1, keepdims=True)
+    length = np.linalg.norm(ranks, axis=-1, keepdims=True)
+    return np.divide(ranks, length, out=np.full_like(ranks, math.nan), where=length > 0)
+
+
+def write_scores(
+    retrained: list[Path],
+    subsets: Path,
+    differential_bias: list[Path],
+    ppmi: list[Path],
+    predictions: Path,
+    ppmi_sets: Path,
+    removals: Path,
+    scores: Path,
+    seed: int,
+) -> None:
+    """Score attributions by random subsets of the corpus: the linear datamodeling score.
+
+    Of every test there are a table of `differential_bias` and one of `ppmi`; `retrained` are of any jobs.
+    """
+    columns = ("set", "weat", "seed", "effect_size", "documents_sha256")
+    measured = pd.concat([read_tsv(path, columns) for path in retrained], ignore_index=True)
+    tables = [measured, read_tsv(predictions), read_tsv(ppmi_sets)]
+    sets, parts = read_parquet(subsets), []
+    for path in differential_bias:
+        weat = path.stem
+        bias, of_sets, ppmi_of_sets = (table[table["weat"] == weat] for table in tables)
+        documents = (read_parquet(path), read_parquet(of_test(ppmi, weat)))
+        parts.append(score_subsets(sets, bias, *documents, of_sets, ppmi_of_sets, weat, seed))
+    for to, found in zip((removals, scores), zip(*parts, strict=True), strict=True):
+        write_tsv(to, pd.concat(found, ignore_index=True))
+
+
+def score_subsets(
+    sets: pd.DataFrame,
+    retrained: pd.DataFrame,
+    differential_bias: pd.DataFrame,
+    ppmi: pd.DataFrame,
+    of_sets: pd.DataFrame,
+    ppmi_of_sets: pd.DataFrame,
+    weat: str,
+    seed: int,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return ``lds/removals.tsv`` and ``lds/scores.tsv`` of one test.
+
+    `sets` is ``lds/subsets.parquet``, `retrained` and the other tables (as for `predictions`) are of the
+    test.
+    """
+    digests = dict(zip(retrained["set"], retrained["documents_sha256"], strict=True))
+    tables, scores = [], []
+    for size, of_size in sets.groupby("size"):
+        names = list(of_size["set"].unique())
+        lacks = mask(of_size, names, len(differential_bias))
+        made = list(predictions(lacks, names, differential_bias, ppmi, of_sets, ppmi_of_sets))
+        observation = observe(retrained, names)
+        random = random_changes(lacks, stream(seed, "lds random", weat, size))
+        tables.append(subset_table(made, observation, of_size, digests))
+        scores.append(score(made, random, observation, seed, weat, size))
+    subsets = pd.concat(tables, ignore_index=True)
+    subsets.insert(0, "weat", weat)
+    return subsets, pd.concat(scores, ignore_index=True)

@@ -1,0 +1,136 @@
+"""Tables and figure of planted documents: which attributions find them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from biaslab.core.plotting import (
+    BLUE,
+    DOUBLE_COLUMN,
+    GREY,
+    LIGHT_GREY,
+    PALE_GREY,
+    VERMILLION,
+    figure,
+    legend_below,
+    save_with_data,
+)
+from biaslab.core.tables import Table, text_columns
+from biaslab.origins.checks.planted.planting import LOWER, RAISE
+from biaslab.origins.checks.planted.recall import EITHER, PAIRS, RECALL, TEST_WORDS
+from biaslab.origins.report.panels import ESTIMATOR_COLOURS, error_bars
+from biaslab.origins.report.results import Setup
+from biaslab.origins.sets import PPMI
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_STYLES = {
+    **{name: (colour, "-") for name, colour in ESTIMATOR_COLOURS.items()},
+    "relative (theta)": (VERMILLION, "--"),
+    "relative (l)": (BLUE, "--"),
+    PPMI: (GREY, "-"),
+    TEST_WORDS: ("black", ":"),
+}
+_TITLES = {
+    RAISE: "Those that raise the bias",
+    LOWER: "Those that lower the bias",
+    EITHER: "Either, by absolute estimate",
+}
+_NOTE = (
+    "Planted documents: copies of random ones, in which a share of the tokens (dose) gave way to pairs of"
+    " words of the test. Order: by the largest estimate (raise), the smallest (lower) or the largest absolute"
+    " one (either). Found: planted documents of that aim among the first k; controls: copies with as many"
+    " words of the test, paired without bias; opposite: planted with the other aim. Recall with Clopper and"
+    " Pearson's 95% interval over planted documents. Chance: k over all documents, and the central 95% of"
+    " random orders. At dose 0 all are plain copies, and nothing can be found."
+)
+_PAIRS_NOTE = (
+    "Each planted document against the control made of the same document, with the same targets in the same"
+    " places: right where the estimate is larger (raise) or smaller (lower) than the control's, of those"
+    " whose estimates differ. Clopper and Pearson's 95% interval. What counts words alone has 0.5, or – where"
+    " no two differ."
+)
+
+
+def recall_table(setup: Setup, weat: str) -> Table:
+    """List what every attribution finds among as many documents as were planted, and among others."""
+    data = setup.of_weat("planted/recall", weat, *RECALL)
+    shown = {
+        "Dose": "{dose:g}",
+        "Order": "{order}",
+        "Attribution": "{attribution}",
+        "k": "{k}",
+        "Found": "{found} of {n_planted}",
+        "Recall": "{recall:.2f} [{recall_ci_low:.2f}, {recall_ci_high:.2f}]",
+        "Chance": "{chance:.3f} [{chance_ci_low:.2f}, {chance_ci_high:.2f}]",
+        "Controls": "{controls}",
+        "Opposite": "{opposite}",
+    }
+    at_planted = data[data["k"] == data["n_planted"]]
+    n_documents = ", ".join(str(n) for n in sorted(data["n_documents"].unique()))
+    note = f"{_NOTE} Shown: k as many as planted; the .tsv has more. Documents: {n_documents}."
+    return Table(data, text_columns(at_planted, shown), f"Planted documents ({setup.name}, {weat})", note)
+
+
+def pair_table(setup: Setup, weat: str) -> Table:
+    """List how often every attribution tells a planted document from its control."""
+    data = setup.of_weat("planted/pairs", weat, *PAIRS)
+    shown = {
+        "Dose": "{dose:g}",
+        "Planted": "{kind}",
+        "Attribution": "{attribution}",
+        "Right": "{n_right} of {n_differ}",
+        "Share": "{right:.2f} [{right_ci_low:.2f}, {right_ci_high:.2f}]",
+    }
+    title = f"Planted documents and their controls ({setup.name}, {weat})"
+    return Table(data, text_columns(data, shown), title, _PAIRS_NOTE)
+
+
+def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
+    """Draw recall by dose, and how often planted documents are told from their controls."""
+    recall = setup.of_weat("planted/recall", weat, *RECALL)
+    recall = recall[recall["k"] == recall["n_planted"]]
+    pairs = setup.of_weat("planted/pairs", weat, *PAIRS)
+    both = pairs.groupby(["dose", "attribution"], sort=False)[["n_right", "n_differ"]].sum().reset_index()
+    both["right"] = both["n_right"] / both["n_differ"]
+    with figure(DOUBLE_COLUMN, 2.8) as fig:
+        axes = fig.subplots(1, len(_TITLES) + 1, sharey=True)
+        for ax, (order, title) in zip(axes, _TITLES.items(), strict=False):
+            _draw_order(ax, recall[recall["order"] == order])
+            ax.set_title(title, fontsize=7)
+        axes[0].set_ylabel("Recall")
+        _draw_lines(axes[-1], both, "right")
+        axes[-1].axhline(0.5, color=LIGHT_GREY, linewidth=0.5)
+        axes[-1].set_title("Told from their controls", fontsize=7)
+        legend_below(fig, axes[0], 8)
+        fig.suptitle(setup.heading(weat), parse_math=False)
+        save_with_data(fig, stem, pd.concat([recall, both.assign(order="pairs")], ignore_index=True))
+
+
+def _draw_order(ax: "Axes", data: pd.DataFrame) -> None:
+    """Draw recall with intervals over the band of random orders, and the controls that are found instead."""
+    first = data.drop_duplicates("dose")
+    places = range(len(first))
+    ax.fill_between(places, first["chance_ci_low"], first["chance_ci_high"], color=PALE_GREY, label="chance")
+    _draw_lines(ax, data, "recall")
+
+
+def _draw_lines(ax: "Axes", data: pd.DataFrame, column: str) -> None:
+    """Draw one line an attribution, by dose."""
+    doses = list(data["dose"].unique())
+    for shift, (name, part) in enumerate(data.groupby("attribution", sort=False)):
+        colour, line = _STYLES[name]
+        x = [doses.index(dose) + 0.06 * (shift - 2) for dose in part["dose"]]
+        bounds = None
+        if f"{column}_ci_low" in part:
+            bounds = error_bars(part, column)
+        ax.errorbar(
+            x, part[column], yerr=bounds, color=colour, linestyle=line, marker="o", markersize=2.5,
+            elinewidth=0.5, linewidth=0.8, label=name,
+        )  # fmt: skip
+    ax.set_xticks(range(len(doses)), [f"{dose:g}" for dose in doses])
+    ax.set_xlim(-0.5, len(doses) - 0.5)
+    ax.set_xlabel("Share of planted words")
+    ax.set_ylim(-0.03, 1.03)

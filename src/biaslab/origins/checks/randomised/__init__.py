@@ -1,0 +1,1 @@
+"""Estimates by control embeddings."""

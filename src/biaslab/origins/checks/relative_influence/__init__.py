@@ -1,0 +1,1 @@
+"""Influence relative to the change of the model."""

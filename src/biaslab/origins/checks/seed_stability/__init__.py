@@ -1,0 +1,1 @@
+"""How far the ranking of documents depends on the seeds."""

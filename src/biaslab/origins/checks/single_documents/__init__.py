@@ -1,0 +1,1 @@
+"""Single documents with ground truth."""

@@ -1,0 +1,77 @@
+"""How well attributions tell documents whose removal lowers the bias from those whose removal raises it.
+
+The ground truth is that of single documents (`analysis` beside this module). The area under the ROC curve is
+the probability that an attribution gives a document of the first kind more than one of the second, a draw
+counting one half (Hanley and McNeil 1982); an attribution that knows nothing has 0.5.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+import scipy  # loads its parts when they are used
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.core.stats import N_RESAMPLES, central_interval
+from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.sets import PPMI, RANDOM
+
+ALL, WITH_WORDS = "all", "random with words"
+"""The documents that are told apart, besides the random ones (`RANDOM`): all, and random ones that hold words
+of the test. The others are the ends of a ranking, which the estimator chose itself."""
+
+COLUMNS = [
+    "weat",
+    "among",
+    "estimator",
+    "n_documents",
+    "n_lower",
+    "n_raise",
+    "auc",
+    "auc_ci_low",
+    "auc_ci_high",
+]
+
+
+def area_under_curve(scores: np.ndarray, lowers: np.ndarray) -> np.ndarray:
+    """Return the area under the ROC curve of each row, from the ranks (the statistic of Mann and Whitney).
+
+    `lowers` (..., n_documents) bool are the documents that should have the larger `scores`. NaN where all
+    documents are of one kind.
+    """
+    ranks = scipy.stats.rankdata(scores, axis=-1)
+    n_lower = lowers.sum(axis=-1)
+    pairs = n_lower * (lowers.shape[-1] - n_lower)
+    above = (ranks * lowers).sum(axis=-1) - n_lower * (n_lower + 1) / 2
+    return np.divide(above, pairs, out=np.full(np.shape(above), math.nan), where=pairs > 0)
+
+
+def score_documents(documents: pd.DataFrame, ppmi: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Score every attribution on the single documents: ``single_documents/auc.tsv``.
+
+    A `ppmi` that is missing, because it is not defined, is taken as 0. The bootstrap draws documents, the
+    same for all attributions; resamples without either kind do not count.
+    """
+    known = ppmi.set_index("document")["ppmi"]
+    if missing := set(documents["document"]) - set(known.index):
+        raise InputError(
+            f"document {min(missing)} has no row in the table of PPMI; make it of the same corpus"
+        )
+    told = documents[documents["observed"] != 0]
+    told = told.assign(**{PPMI: known.reindex(told["document"]).fillna(0.0).to_numpy()})
+    rows = []
+    for weat, of_test in told.groupby("weat", sort=False):
+        random = of_test[of_test["kind"] == RANDOM]
+        holds = (random[list(ESTIMATORS)] != 0).any(axis=1)
+        for among, part in ((ALL, of_test), (RANDOM, random), (WITH_WORDS, random[holds])):
+            lowers = part["observed"].to_numpy() > 0
+            rng = stream(seed, "document auc", weat, among)
+            drawn = rng.integers(max(len(part), 1), size=(N_RESAMPLES, len(part)))
+            about = [weat, among, len(part), int(lowers.sum()), int((~lowers).sum())]
+            for name in (*ESTIMATORS, PPMI):
+                scores = part[name].to_numpy(np.float64)
+                found = area_under_curve(scores[drawn], lowers[drawn])
+                rows.append([*about[:2], name, *about[2:], float(area_under_curve(scores, lowers))])
+                rows[-1] += central_interval(found)
+    return pd.DataFrame(rows, columns=COLUMNS)

@@ -1,0 +1,158 @@
+"""One document's contribution to a bias: its scores, its words of the test, its co-occurrences."""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.names import LOWERS, RAISES
+from biaslab.bias.word_sets import WordSets
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.files import locate, read_yaml
+from biaslab.core.io import read_npz, read_parquet
+from biaslab.embeddings.corpus import read_tokens
+from biaslab.embeddings.vocabulary import read_vocabulary
+from biaslab.origins.attribution.gradient import contributions, token_contributions
+from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.report.results import Setup
+from biaslab.run.area import Unit
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document of a corpus: its number there, and its words that are in the vocabulary."""
+
+    number: int
+    id: str
+    title: str
+    tokens: list[str]
+
+
+class Corpus:
+    """The documents of a setup, with what their contributions to a bias are."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self._documents = setup.documents()
+        vocabulary = read_vocabulary(setup.folder / "vocabulary.tsv")
+        self._words = np.array(vocabulary.words, dtype=object)
+        self._tokens, self._offsets = read_tokens(setup.folder / "corpus.npz", vocabulary)
+
+    @cached_property
+    def window(self) -> int:
+        """Tokens on either side that count as context."""
+        return int(read_npz(self.setup.folder / "cooccurrence.npz", ("window",))["window"])
+
+    def find(self, identifier: str) -> Document:
+        """Return the document with an id, or say which ids are near."""
+        ids = self._documents["id"].astype(str)
+        places = np.flatnonzero(ids == identifier)
+        if len(places):
+            return self.document(int(places[0]))
+        titles = self._documents["title"].astype(str)
+        near = list(ids[titles.str.casefold() == identifier.casefold()][:3])
+        near = near or difflib.get_close_matches(identifier, list(ids), n=3)
+        hint = f"; did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
+        raise InputError(f"setup {self.setup.name} has no document '{identifier}'{hint}")
+
+    def document(self, number: int) -> Document:
+        """Return the document with a number."""
+        row = self._documents.iloc[number]
+        ids = self._tokens[self._offsets[number] : self._offsets[number + 1]]
+        return Document(number, str(row["id"]), str(row["title"]), self._words[ids].tolist())
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What one document contributes to one bias."""
+
+    scores: pd.DataFrame  # what `scores` returned
+    words: pd.DataFrame  # set, word, count of the test's words that it has
+    pairs: pd.DataFrame  # word, context, x, contribution, contribution_sd; the strongest first
+    by_token: np.ndarray  # (n_tokens,) float64, each co-occurrence's contribution split between its tokens
+
+
+def explain(corpus: Corpus, document: Document, word_sets: WordSets) -> Explanation:
+    """Explain the contribution of a document to the bias of a test."""
+    setup = corpus.setup
+    gradients = read_parquet(setup.folder / "bias_gradient" / f"{word_sets.name}.parquet")
+    found = contributions(document.tokens, gradients, corpus.window)
+    # Standard deviations of one pair's occurrences add up: all have the same gradient.
+    pairs = found.groupby(["word", "context"], as_index=False)[["x", "contribution", "contribution_sd"]].sum()
+    strength = pairs["contribution"].abs().rename("strength")
+    order = pairs.assign(strength=-strength).sort_values(["strength", "word", "context"]).index
+    return Explanation(
+        scores(setup.differential_bias(word_sets.name), document.number),
+        words_of_test(document.tokens, word_sets.sets),
+        pairs.loc[order].reset_index(drop=True),
+        token_contributions(found, len(document.tokens)),
+    )
+
+
+def scores(differential_bias: pd.DataFrame, document: int) -> pd.DataFrame:
+    """Return the differential bias of one document by each estimator, and its rank from the largest."""
+    rows = []
+    for estimator in ESTIMATORS:
+        means = differential_bias[f"{estimator}_mean"]
+        rows.append(
+            {
+                "estimator": estimator,
+                "mean": means[document],
+                "sd": differential_bias[f"{estimator}_sd"][document],
+                "rank": int((means > means[document]).sum()) + 1,
+                "n_documents": len(means),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def words_of_test(tokens: list[str], sets: Mapping[str, list[str]]) -> pd.DataFrame:
+    """Count the words of each set in a document; words that it has not are left out."""
+    rows = [
+        (name, word, tokens.count(word)) for name, words in sets.items() for word in words if word in tokens
+    ]
+    return pd.DataFrame(rows, columns=["set", "word", "count"])
+
+
+def open_setup(name: str, results: Path, config: Path) -> Setup:
+    """Open the results of a setup, with the tests that it measures and their words, which `config` names.
+
+    Files that the working directory lacks are looked for beside the folder of all `results`.
+    """
+    weats = _look_up(config, "setups", name, "bias", "weats")
+    home = results.absolute().parent
+    files = {weat: str(locate(_look_up(config, "weats", weat), home)) for weat in weats}
+    return Setup(Unit(name, tuple(weats), files=files), results / "origins" / name)
+
+
+def chosen_tests(setup: Setup, weat: str | None = None) -> list[WordSets]:
+    """Read the words of the tests that a setup measures, or of the one that is named."""
+    if weat is not None and weat not in setup.weats:
+        known = ", ".join(setup.weats)
+        near = suggest(weat, setup.weats)
+        raise InputError(f"setup {setup.name} does not measure '{weat}' (it measures {known}){near}")
+    return [setup.word_sets(name) for name in ([weat] if weat else setup.weats)]
+
+
+def _look_up(config: Path, *keys: str) -> Any:
+    """Return what a configuration says under a key inside others."""
+    value = read_yaml(config)
+    for depth, key in enumerate(keys, start=1):
+        if not isinstance(value, Mapping) or key not in value:
+            near = suggest(key, value) if isinstance(value, Mapping) else ""
+            raise InputError(
+                f"{config}: {'.'.join(keys[:depth])} is missing{near}; name the configuration of the run"
+            )
+        value = value[key]
+    return value
+
+
+def extremes(setup: Setup, weat: str) -> dict[str, int]:
+    """Return the document that raises the bias most, and the one that lowers it most."""
+    means = setup.differential_bias(weat)["influence_mean"]
+    return {RAISES: int(means.idxmax()), LOWERS: int(means.idxmin())}

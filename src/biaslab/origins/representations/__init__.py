@@ -1,0 +1,1 @@
+"""The bias in other representations of the words, and on its axis."""

@@ -1,0 +1,1 @@
+"""Target words on the bias axis."""

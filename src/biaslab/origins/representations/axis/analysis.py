@@ -1,0 +1,116 @@
+"""Target words on the bias axis before and after a removal (Brunet et al. 2019, Sections 5.4 and 5.5)."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from biaslab.bias.directions import project_targets
+from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary, read_word_sets
+from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
+from biaslab.core.rng import stream
+from biaslab.embeddings.batches import Training, read_trainings
+from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
+from biaslab.origins.checks.retraining.analysis import fit_columns
+from biaslab.origins.sets import BASELINE, TARGETED_KINDS, weat_and_kind
+
+
+def write_projections(
+    embeddings: list[Path],
+    vocabulary: Path,
+    word_sets: list[Path],
+    projections: Path,
+    frequency: Path,
+    seed: int,
+) -> None:
+    """Project the target words of every test onto its bias axis, before and after removals."""
+    tests = [read_word_sets(path) for path in word_sets]
+    table = project_words(embeddings, read_vocabulary(vocabulary), tests)
+    write_tsv(projections, table)
+    write_tsv(frequency, fit_frequency(table, seed))
+
+
+def project_words(
+    batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: Sequence[WordSets]
+) -> pd.DataFrame:
+    """Project the target words of every test onto its axis, in every embedding: ``projections.tsv``.
+
+    Each embedding has an axis of its own, from its own vectors of the attribute words
+    (`biaslab.bias.directions`). A retrained embedding is measured with the test its documents were chosen
+    by: `batches` are those of the baselines and, for every test, of the largest set that raises the bias
+    and of the largest that lowers it.
+    """
+    tests = {test.name: in_vocabulary(test, vocabulary.ids) for test in word_sets}
+    trainings = tqdm(
+        read_trainings(batches, len(vocabulary)), desc="projections", unit=" embeddings", disable=None
+    )
+    parts = [
+        _projected(training, weat, kind, vocabulary)
+        for training in trainings
+        for weat, kind in _tests_of(training.set, tests)
+    ]
+    sets = {(p["weat"][0], p["kind"][0], p["set"][0]) for p in parts}
+    for weat in tests:
+        for kind in (BASELINE, *TARGETED_KINDS):
+            found = sorted(name for w, k, name in sets if (w, k) == (weat, kind))
+            if len(found) != 1:
+                raise InputError(
+                    f"{weat}: {', '.join(found) or 'no'} {kind} embeddings are given; give those of one set"
+                )
+    return pd.concat(parts, ignore_index=True).sort_values(
+        ["weat", "kind", "seed"], kind="stable", ignore_index=True
+    )
+
+
+def word_shifts(projections: pd.DataFrame) -> pd.DataFrame:
+    """Return how far each target word moves when documents are removed: weat, word, count, shift.
+
+    The relative position of a word is its projection in standard deviations (ddof 1) from the mean of the
+    target words of its test, in the same embedding. Its shift is the absolute difference of mean relative
+    positions, set minus baseline, averaged over the increase and the decrease set.
+    """
+    by_embedding = projections.groupby(["weat", "set", "seed"])["projection"]
+    spread = by_embedding.transform("std")
+    position = (projections["projection"] - by_embedding.transform("mean")) / spread.where(spread > 0)
+    keys = ["weat", "word", "count", "kind"]
+    means = projections.assign(position=position).groupby(keys)["position"].mean().unstack("kind")
+    shift = means[list(TARGETED_KINDS)].sub(means[BASELINE], axis=0).abs().mean(axis=1, skipna=False)
+    return shift.rename("shift").reset_index()
+
+
+def fit_frequency(projections: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Fit the shifts of words on the logarithm (base 10) of their frequency: ``axis_frequency.tsv``."""
+    rows = []
+    for weat, part in word_shifts(projections).groupby("weat"):
+        x, y = np.log10(part["count"].to_numpy()), part["shift"].to_numpy()
+        fit = fit_columns(x, y, stream(seed, "axis", str(weat)))
+        rows.append({"weat": weat, "n_words": len(part), **fit})
+    return pd.DataFrame(rows)
+
+
+def _tests_of(set_name: str, tests: Mapping[str, WeatIndices]) -> list[tuple[WeatIndices, str]]:
+    """Return the tests that embeddings of a set are measured with, and as which kind."""
+    if set_name == BASELINE:
+        return [(weat, BASELINE) for weat in tests.values()]
+    name, kind = weat_and_kind(set_name) or ("", "")
+    return [(tests[name], kind)] if name in tests else []
+
+
+def _projected(training: Training, weat: WeatIndices, kind: str, vocabulary: Vocabulary) -> pd.DataFrame:
+    ids = np.concatenate([weat.S, weat.T])
+    return pd.DataFrame(
+        {
+            "weat": weat.name,
+            "kind": kind,
+            "set": training.set,
+            "seed": training.replicate,
+            "symbol": np.repeat(["S", "T"], [len(weat.S), len(weat.T)]),
+            "word": [vocabulary.words[i] for i in ids],
+            "count": vocabulary.counts[ids],
+            "projection": project_targets(training.W, weat),
+        }
+    )

@@ -1,0 +1,1 @@
+"""GloVe's bias beside that by PPMI."""

@@ -1,0 +1,113 @@
+"""GloVe's bias beside that of the PPMI representation (Brunet et al. 2019, Section 5.3, Figure 9 left)."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from biaslab.bias.weat import effect_size
+from biaslab.bias.word_sets import WeatIndices, in_vocabulary, read_word_sets
+from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
+from biaslab.core.rng import stream
+from biaslab.embeddings.batches import read_trainings
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.ppmi import row_sums
+from biaslab.embeddings.vocabulary import read_vocabulary
+from biaslab.origins.attribution.ppmi import check_vocabulary, ppmi_effect_size
+from biaslab.origins.checks.retraining.analysis import fit_columns
+from biaslab.origins.counted import read_counts
+
+
+def write_comparison(
+    embeddings: list[Path],
+    cooccurrence: Path,
+    vocabulary: Path,
+    word_sets: list[Path],
+    baseline: Path,
+    random_sets: Path,
+    correlation: Path,
+    seed: int,
+    count: int = 2000,
+    contexts: int = 50,
+) -> None:
+    """Compare the bias in the baseline embeddings with that in PPMI, over random tests.
+
+    Of these there are `count`, each as large as the first test, of words with at least so many `contexts`.
+    """
+    words = read_vocabulary(vocabulary)
+    x = read_counts(cooccurrence, vocabulary, words)
+    tests = [read_word_sets(path) for path in word_sets]
+    sizes = [len(names) for names in tests[0].sets.values()]
+    drawn = random_word_sets(x, sizes, count, contexts, seed)
+    table = compare_word_sets(embeddings, x, drawn, words.words)
+    write_tsv(baseline, measure_ppmi(x, [in_vocabulary(test, words.ids) for test in tests]))
+    write_tsv(random_sets, table)
+    write_tsv(correlation, correlate_word_sets(table, "ppmi", seed))
+
+
+def measure_ppmi(x: Cooccurrence, weats: Sequence[WeatIndices]) -> pd.DataFrame:
+    """Measure bias tests in the PPMI representation."""
+    sums = row_sums(x)
+    return pd.DataFrame(
+        {"weat": [w.name for w in weats], "effect_size": [ppmi_effect_size(x, sums, w) for w in weats]}
+    )
+
+
+def random_word_sets(
+    x: Cooccurrence, sizes: Sequence[int], n_sets: int, least_contexts: int, seed: int
+) -> list[WeatIndices]:
+    """Draw tests S, T, A, B whose words are all different, from the words with enough contexts.
+
+    Each is drawn from a stream of its own, so that fewer tests are the first of more.
+    """
+    eligible = np.flatnonzero(np.diff(x.indptr) >= least_contexts)
+    if len(eligible) < sum(sizes):
+        raise InputError(
+            f"{len(eligible)} words have {least_contexts} contexts or more, and a random test needs"
+            f" {sum(sizes)}; ask for fewer contexts or use a larger corpus"
+        )
+    tests = []
+    for k in range(n_sets):
+        words = stream(seed, "random word sets", k).choice(eligible, sum(sizes), replace=False)
+        tests.append(
+            WeatIndices(f"random{k}", *np.split(words, np.cumsum(sizes)[:-1]), ("S", "T", "A", "B"), {})
+        )
+    return tests
+
+
+def compare_word_sets(
+    batches: Sequence[str | os.PathLike], x: Cooccurrence, tests: Sequence[WeatIndices], words: Sequence[str]
+) -> pd.DataFrame:
+    """Measure random tests in every baseline embedding and in PPMI: ``ppmi/word_sets.tsv``."""
+    check_vocabulary(x, len(words))
+    sums = row_sums(x)
+    ppmi = [ppmi_effect_size(x, sums, test) for test in tests]
+    glove = effect_sizes(batches, len(words), tests)
+    table = {"word_set": np.arange(len(tests)), "ppmi": ppmi, "glove_mean": glove.mean(axis=0)}
+    table["glove_sd"] = glove.std(axis=0, ddof=1) if len(glove) > 1 else np.nan
+    for name in ("S", "T", "A", "B"):
+        table[name] = [",".join(words[i] for i in getattr(test, name)) for test in tests]
+    return pd.DataFrame(table)
+
+
+def effect_sizes(
+    batches: Sequence[str | os.PathLike], n_words: int, tests: Sequence[WeatIndices]
+) -> np.ndarray:
+    """Measure random tests in every embedding of batch files: (n_embeddings, n_tests) float64."""
+    trainings = tqdm(read_trainings(batches, n_words), desc="random tests", unit="embedding", disable=None)
+    return np.array([[effect_size(training.W, test) for test in tests] for training in trainings])
+
+
+def correlate_word_sets(word_sets: pd.DataFrame, representation: str, seed: int) -> pd.DataFrame:
+    """Fit GloVe's effect sizes of random tests to those in another representation, ``ppmi`` or ``word2vec``.
+
+    One row: n_sets and `fit_columns`. The name also selects the random numbers of the bootstrap over the
+    tests.
+    """
+    x = word_sets[representation if representation in word_sets else f"{representation}_mean"]
+    fit = fit_columns(x, word_sets["glove_mean"], stream(seed, "bootstrap", representation))
+    return pd.DataFrame([{"n_sets": len(word_sets), **fit}])

@@ -1,0 +1,1 @@
+"""Table and figures of the comparison."""

@@ -1,0 +1,1 @@
+"""Whether sets chosen by GloVe change other representations."""

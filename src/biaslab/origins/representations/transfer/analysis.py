@@ -1,0 +1,218 @@
+"""Whether sets chosen by GloVe change the bias of other representations (Brunet et al. 2019, Section 5.4)."""
+
+import itertools
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.io import read_parquet, read_tsv, write_tsv
+from biaslab.core.rng import stream
+from biaslab.core.stats import N_RESAMPLES, rank_correlation
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.ppmi import row_sums
+from biaslab.embeddings.retraining import without_documents
+from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
+from biaslab.origins.attribution.ppmi import ppmi_effect_size
+from biaslab.origins.counted import read_for_ppmi
+from biaslab.origins.perturbation import members
+from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets, effect_sizes
+from biaslab.origins.sets import BASELINE, RANDOM
+
+REPRESENTATIONS = ("glove", "ppmi", "word2vec")
+"""What the bias is measured in, the one that chose the sets first."""
+
+_SET = ["weat", "set", "kind", "size", "replicate"]
+
+
+def write_ppmi_sets(
+    cooccurrence: Path,
+    corpus: Path,
+    vocabulary: Path,
+    sets: Path,
+    word_sets: list[Path],
+    bias: Path,
+    threads: int = 1,
+) -> None:
+    """Measure the bias in the PPMI representation without each perturbation set, exactly."""
+    x, tokens, offsets, tests = read_for_ppmi(cooccurrence, corpus, vocabulary, word_sets)
+    removed = read_parquet(sets, ["set", "document"])
+    write_tsv(bias, measure_ppmi_sets(x, tokens, offsets, removed, tests, threads))
+
+
+def write_word2vec(
+    embeddings: list[Path], vocabulary: Path, glove: Path, random_sets: Path, correlation: Path, seed: int
+) -> None:
+    """Compare the bias in word2vec with that in GloVe, over random tests."""
+    columns = ("word_set", "glove_mean", "glove_sd", "S", "T", "A", "B")
+    drawn = read_tsv(glove, columns, text=columns[3:])
+    table = compare_word2vec(embeddings, read_vocabulary(vocabulary), drawn)
+    write_tsv(random_sets, table)
+    write_tsv(correlation, correlate_word_sets(table, "word2vec", seed))
+
+
+def write_transfer(
+    baseline: Path,
+    observed: Path,
+    ppmi: Path,
+    word2vec: Path,
+    sets: Path,
+    changes: Path,
+    responses: Path,
+    seed: int,
+) -> None:
+    """Compare what the removal of each set does to the bias in GloVe, by PPMI and in word2vec."""
+    columns = ("set", "weat", "effect_size")
+    samples = {"ppmi": read_tsv(ppmi, columns), "word2vec": read_tsv(word2vec, columns)}
+    whole = read_tsv(baseline, columns[1:]).assign(set=BASELINE)
+    samples["glove"] = pd.concat([whole, read_tsv(observed, columns)], ignore_index=True)
+    table = set_changes(samples, read_parquet(sets))
+    write_tsv(changes, table)
+    write_tsv(responses, compare_responses(table, seed))
+
+
+def measure_ppmi_sets(
+    x: Cooccurrence,
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    sets: pd.DataFrame,
+    weats: Sequence[WeatIndices],
+    threads: int = 1,
+) -> pd.DataFrame:
+    """Measure bias tests in PPMI of the corpus without each set of documents, exactly: ``ppmi/sets.tsv``.
+
+    `BASELINE` is the first set. NaN where a word of the test loses its whole row with the set. The result
+    does not depend on `threads`.
+    """
+    rows = [(BASELINE, weat.name, ppmi_effect_size(x, row_sums(x), weat)) for weat in weats]
+    groups = tqdm(members(sets).items(), desc="PPMI", unit="set", disable=None)
+    for name, documents in groups:
+        left = without_documents(x, tokens, offsets, documents, threads)
+        sums = row_sums(left)
+        rows += [(name, weat.name, _effect_size_or_nan(left, sums, weat)) for weat in weats]
+    return pd.DataFrame(rows, columns=["set", "weat", "effect_size"])
+
+
+def compare_word2vec(
+    batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: pd.DataFrame
+) -> pd.DataFrame:
+    """Measure random tests in every word2vec embedding (Figure 9, right): ``word2vec/word_sets.tsv``.
+
+    `batches` are those of the whole corpus, `word_sets` is ``ppmi/word_sets.tsv``, measured in GloVe.
+    """
+    tests = [_random_test(row, vocabulary.ids) for row in word_sets.to_dict("records")]
+    values = effect_sizes(batches, len(vocabulary), tests)
+    table = word_sets[["word_set", "glove_mean", "glove_sd"]].copy()
+    table.insert(1, "word2vec_mean", values.mean(axis=0))
+    table.insert(2, "word2vec_sd", values.std(axis=0, ddof=1) if len(values) > 1 else np.nan)
+    return table
+
+
+def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.DataFrame:
+    """Summarise the bias in every representation after each removal (Figure 4): ``transfer/changes.tsv``.
+
+    `samples` holds for each of `REPRESENTATIONS` the columns set (`BASELINE` among them), weat and
+    effect_size, a row an embedding. Targeted sets have their own test alone, random sets all.
+    """
+    listed = sets[["set", "weat", "kind", "size", "replicate"]].drop_duplicates("set")
+    parts = []
+    for representation in REPRESENTATIONS:
+        table = samples[representation]
+        summary = table.groupby(["set", "weat"])["effect_size"].agg(["mean", "std", "size"]).reset_index()
+        summary.columns = ["set", "weat", "effect_size_mean", "effect_size_sd", "n_embeddings"]
+        _check_sets(summary, representation, [BASELINE, *listed["set"]])
+        baseline = summary[summary["set"] == BASELINE].drop(columns=["set", "n_embeddings"])
+        baseline.columns = ["weat", "baseline_mean", "baseline_sd"]
+        removed = listed.rename(columns={"weat": "own"}).merge(summary, on="set", validate="one_to_many")
+        removed = removed[(removed["kind"] == RANDOM) | (removed["own"] == removed["weat"])]
+        removed = removed.drop(columns="own").merge(baseline, on="weat", validate="many_to_one")
+        removed["change"] = removed["effect_size_mean"] - removed["baseline_mean"]
+        removed.insert(5, "representation", representation)
+        parts.append(removed)
+    table = pd.concat(parts, ignore_index=True)
+    return table[[*_SET, *table.columns.drop(_SET)]]
+
+
+def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Compare the changes in every representation with those in GloVe: ``transfer/responses.tsv``.
+
+    Over the targeted sets of each test, which the bootstrap draws. The response r minimises the sum of (c
+    - r g)² over the changes c in the representation and g in GloVe: 1 when it responds as GloVe does.
+    """
+    targeted = table[table["kind"] != RANDOM]
+    tests = targeted["weat"].unique()
+    rows = []
+    for weat, representation in itertools.product(tests, REPRESENTATIONS):
+        of_weat = targeted[targeted["weat"] == weat]
+        glove, part = (of_weat[of_weat["representation"] == r] for r in (REPRESENTATIONS[0], representation))
+        both = part.merge(glove[["set", "change"]], on="set", suffixes=("", "_glove"))
+        both = both.dropna(subset=["change", "change_glove"])
+        c, g = both["change"].to_numpy(), both["change_glove"].to_numpy()
+        low, high = _bootstrap_response(c, g, stream(seed, "bootstrap", "transfer", weat, representation))
+        rows.append(
+            {
+                "weat": weat,
+                "representation": representation,
+                "n_sets": len(both),
+                "baseline_mean": part["baseline_mean"].iloc[0],
+                "baseline_sd": part["baseline_sd"].iloc[0],
+                "spearman": rank_correlation(c, g),
+                "n_same_sign": int(np.sum(np.sign(c) == np.sign(g))),
+                "response": _response(c, g),
+                "response_ci_low": low,
+                "response_ci_high": high,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _effect_size_or_nan(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:
+    """Return the effect size in the PPMI representation, NaN when a word of the test has a zero row."""
+    try:
+        return ppmi_effect_size(x, sums, weat)
+    except InputError:
+        return np.nan
+
+
+def _random_test(row: Mapping, ids: Mapping[str, int]) -> WeatIndices:
+    """Return a random test, whose words are separated by commas."""
+    found = {}
+    for name in ("S", "T", "A", "B"):
+        words = row[name].split(",")
+        for word in words:
+            if word not in ids:
+                raise InputError(
+                    f"random test {row['word_set']}: '{word}' is not in the vocabulary; draw the tests again"
+                )
+        found[name] = np.array([ids[word] for word in words], np.int64)
+    return WeatIndices(f"random{row['word_set']}", **found, set_names=("S", "T", "A", "B"), lost={})
+
+
+def _check_sets(summary: pd.DataFrame, representation: str, wanted: Sequence[str]) -> None:
+    """Raise InputError unless every set was measured."""
+    known = set(summary["set"])
+    for name in wanted:
+        if name not in known:
+            raise InputError(
+                f"{representation}: the set '{name}' was not measured{suggest(name, known)}; measure it"
+            )
+
+
+def _response(c: np.ndarray, g: np.ndarray) -> float:
+    """Return the slope of c on g through the origin, NaN when g is zero."""
+    squares = np.sum(g * g, axis=-1)
+    return np.sum(c * g, axis=-1) / np.where(squares > 0, squares, np.nan)
+
+
+def _bootstrap_response(c: np.ndarray, g: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the 95 percent bootstrap interval of the response, NaN for fewer than three sets."""
+    if len(c) < 3:
+        return np.nan, np.nan
+    drawn = rng.integers(len(c), size=(N_RESAMPLES, len(c)))
+    low, high = np.nanpercentile(_response(c[drawn], g[drawn]), [2.5, 97.5])
+    return float(low), float(high)
