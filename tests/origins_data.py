@@ -11,6 +11,7 @@ import yaml
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
+from biaslab.origins import analyses
 from biaslab.origins.checks.brittleness.analysis import Ranking, predict_flips
 from biaslab.origins.checks.brittleness.flips import brackets, outcomes
 from biaslab.origins.checks.cross_fitting.analysis import SET, SUM, cross_fit_sets, seed_values
@@ -28,7 +29,7 @@ from biaslab.origins.checks.single_documents.analysis import (
     select_documents,
 )
 from biaslab.origins.checks.single_documents.auc import score_documents
-from biaslab.origins.grid import BRITTLENESS, ESTIMATORS, LDS, PLANTED, RANDOMISED, RELATIVE, SETS
+from biaslab.origins.grid import ESTIMATORS, SETS
 from biaslab.origins.perturbation import select_targeted
 from biaslab.origins.report.results import Setup
 from biaslab.origins.representations.axis.analysis import fit_frequency
@@ -130,7 +131,7 @@ def make_setups(folder: Path, setups: dict[str, dict]) -> list[Setup]:
         write_results(folder / name, seed=number, **arguments)
         weats = arguments.get("weats", tuple(WORD_SETS))
         files = {weat: str(write_word_sets(folder, WORD_SETS[weat])) for weat in weats}
-        marks = (LDS, PLANTED, RANDOMISED, RELATIVE, BRITTLENESS)
+        marks = tuple(analysis.name for analysis in analyses.analyses() if analysis.is_wanted)
         made.append(Setup(Unit(name, weats, OPTIONS, files, marks), folder / name))
     return made
 

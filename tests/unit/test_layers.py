@@ -23,7 +23,7 @@ BELOW = {
     "cli": {"core", "run", "audit", *LIBRARIES},
 }
 """What each part of the package may import, besides itself; the command finds areas by the list of them."""
-PLUG = {"area", "items", "inputs", "inspection", "workload", "cli", "report", "pages"}
+PLUG = {"area", "analyses", "items", "inputs", "inspection", "workload", "cli", "report", "pages"}
 """The modules and rooms of an area by which it plugs in; its science knows neither these nor the runtime."""
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -180,7 +180,8 @@ def test_library_prints_nothing():
 @pytest.mark.parametrize("area", AREAS)
 def test_an_area_plugs_in_without_heavy_imports(area):
     heavy = {"numpy", "pandas", "numba", "scipy", "matplotlib", "torch", "gensim", "sklearn"}
-    waiting, seen = [f"biaslab.{area}.area", f"biaslab.{area}.inputs", "biaslab.run.plan"], set()
+    items = [name_of(path) for path in (PACKAGE / area).rglob("items.py")]  # read by their names
+    waiting, seen = [f"biaslab.{area}.area", f"biaslab.{area}.inputs", "biaslab.run.plan", *items], set()
     while waiting:
         name = waiting.pop()
         path = PACKAGE.parent.joinpath(*name.split("."))

@@ -6,8 +6,7 @@ from typing import Any
 
 from biaslab.core.errors import suggest
 from biaslab.core.files import locate, not_found, read_yaml
-from biaslab.origins import grid, sets
-from biaslab.origins.items import ITEMS
+from biaslab.origins import analyses, grid, sets
 from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.areas import AREAS
 from biaslab.run.datasets import PREFIX, dataset_name, unregistered
@@ -52,7 +51,7 @@ def choose(given: Given) -> Units:
 
 def summaries(config: Mapping[str, Any]) -> list[str]:
     """Say, a line each, what the setups to run will train."""
-    return [f"setup {grid.summary(name, config['setups'][name])}" for name in config["run"]]
+    return [f"setup {analyses.summary(name, config['setups'][name])}" for name in config["run"]]
 
 
 def check(given: Given) -> Iterator[str]:
@@ -82,7 +81,7 @@ def _unit(name: str, given: Given) -> Unit:
         tests=tuple(setup["bias"]["weats"]),
         options={section: {key: setup[section][key] for key in keys} for section, keys in _SHOWN.items()},
         files={weat: str(locate(given.config["weats"][weat], given.root)) for weat in setup["bias"]["weats"]},
-        marks=grid.marks(setup),
+        marks=analyses.marks(setup),
         embedding=grid.embedding_files(f"results/{AREA.name}/{name}", [sets.BASELINE], setup)[0],
     )
 
@@ -158,24 +157,6 @@ def _check_source(source: str, where: str, given: Given) -> Iterator[str]:
 PAPER = "Origins of bias (Brunet et al. 2019)"
 READER, WORKLOAD = "biaslab.origins.report.results:Setup", "biaslab.origins.workload"
 NAMES = ("setup", "weat")
-STEPS = {
-    "estimate-bias-gradient": "biaslab.origins.attribution.gradient:write_gradient",
-    "measure-seed-stability": "biaslab.origins.checks.seed_stability.analysis:write_stability",
-    "highlight-documents": "biaslab.origins.pages.highlight:write_extremes",
-    "scan-ppmi": "biaslab.origins.attribution.ppmi:write_scan",
-    "compare-ppmi": "biaslab.origins.representations.ppmi_comparison.analysis:write_comparison",
-    "project-words": "biaslab.origins.representations.axis.analysis:write_projections",
-    "select-ppmi-sets": "biaslab.origins.checks.ppmi_sets.analysis:write_ppmi_sets",
-    "select-documents": "biaslab.origins.checks.single_documents.analysis:write_documents",
-    "compare-documents": "biaslab.origins.checks.single_documents.analysis:write_comparison",
-    "compare-word2vec": "biaslab.origins.representations.transfer.analysis:write_word2vec",
-    "measure-ppmi-sets": "biaslab.origins.representations.transfer.analysis:write_ppmi_sets",
-    "compare-transfer": "biaslab.origins.representations.transfer.analysis:write_transfer",
-    "score-attributions": "biaslab.origins.checks.lds.analysis:write_scores",
-    "compare-flips": "biaslab.origins.checks.brittleness.flips:write_flips",
-    "compare-relative-influence": "biaslab.origins.checks.relative_influence.analysis:write_orders",
-    "compare-randomised": "biaslab.origins.checks.randomised.analysis:write_comparison",
-}
 AREA = Area(
     "origins",
     PAPER,
@@ -183,10 +164,10 @@ AREA = Area(
     wanted,
     choose,
     summaries,
-    ITEMS,
+    analyses.items(),
     NAMES,
     READER,
     WORKLOAD,
     inspection="biaslab.origins.inspection",
-    steps=STEPS,
+    steps=analyses.steps(),
 )

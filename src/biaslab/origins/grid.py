@@ -37,65 +37,8 @@ RANDOMISED_KINDS = ("untrained", "shuffled")
 SETS = f"{PERTURBATION_SETS}.parquet"
 """Which documents are in which set."""
 
-RESULTS = (
-    "documents.parquet",
-    "vocabulary.tsv",
-    "training.tsv",
-    "analogies.tsv",
-    "baseline.tsv",
-    SETS,
-    "predictions.tsv",
-    "observed.tsv",
-    "perturbations.tsv",
-    "correlation.tsv",
-    "cross_fitting.tsv",
-    "seed_stability.tsv",
-    "projections.tsv",
-    "axis_frequency.tsv",
-    "ppmi/baseline.tsv",
-    "ppmi/word_sets.tsv",
-    "ppmi/correlation.tsv",
-    "word2vec/analogies.tsv",
-    "word2vec/word_sets.tsv",
-    "word2vec/correlation.tsv",
-    "transfer/changes.tsv",
-    "transfer/responses.tsv",
-    f"{PPMI}/{SETS}",
-    "ppmi/observed.tsv",
-    "single_documents/documents.tsv",
-    "single_documents/correlation.tsv",
-    "single_documents/auc.tsv",
-)
-"""What a setup measures, next to the tables of each test."""
-
-LDS = "lds"
-"""The mark of a setup with random subsets, and the folder of their results."""
-
-BRITTLENESS = "brittleness"
-"""The mark of a setup that retrains without what shall flip a sign, and the folder of the results."""
-
-PLANTED = "planted"
-"""The mark of a setup with planted documents, and the folder of their results."""
-
-RANDOMISED = "randomised"
-"""The mark of a setup that estimates by embeddings that know nothing, and the folder of their results."""
-
-RELATIVE = "relative_influence"
-"""The mark of a setup that measures relative influence, and the folder of its results."""
-
-PLANTED_TABLES = ("differential_bias", "ppmi", RELATIVE)
+PLANTED_TABLES = ("differential_bias", "ppmi", "relative_influence")
 """The folders of the tables of each test, in that of a corpus with planted documents."""
-
-MARKED_RESULTS = {
-    LDS: (f"{LDS}/removals.tsv", f"{LDS}/scores.tsv"),
-    PLANTED: (f"{PLANTED}/recall.tsv", f"{PLANTED}/pairs.tsv"),
-    RANDOMISED: (f"{RANDOMISED}/comparison.tsv",),
-    RELATIVE: (f"{RELATIVE}/comparison.tsv",),
-    BRITTLENESS: tuple(f"{BRITTLENESS}/{name}.tsv" for name in ("numbers", "paths", "outcomes", "brackets")),
-}
-"""What a setup measures if it bears a mark (`marks`)."""
-
-_OF_WEATS = ("differential_bias", "ppmi", "bias_gradient")
 
 
 class Batch(NamedTuple):
@@ -168,6 +111,11 @@ def trainings_of(set_name: str, setup: Mapping) -> int:
     return max(own, compared) if by_ppmi(set_name) in ppmi_sets(setup) else own
 
 
+def trainings_without(set_names: Sequence[str], setup: Mapping) -> int:
+    """Return how many embeddings a setup trains without some sets."""
+    return sum(trainings_of(name, setup) for name in set_names)
+
+
 def batches_of(set_name: str, setup: Mapping) -> list[Batch]:
     """Return the batches a setup trains for a set."""
     return batches(trainings_of(set_name, setup), setup["trainings_per_job"])
@@ -211,15 +159,6 @@ def flip_trainings(setup: Mapping) -> int:
     return sum(batch.count for batch in flip_batches(setup)) * setup["brittleness"]["retrainings"]
 
 
-def marks(setup: Mapping) -> tuple[str, ...]:
-    """Return what a setup measures beyond the rest, each with results of its own (`MARKED_RESULTS`)."""
-    wanted = {LDS: setup["lds"]["subsets"] > 0}
-    wanted |= {PLANTED: setup["planted"]["documents"] > 0, RANDOMISED: setup["randomised"]["embeddings"] > 0}
-    wanted |= {RELATIVE: setup["bias"]["relative"]}
-    wanted |= {BRITTLENESS: setup["brittleness"]["retrainings"] > 0}
-    return tuple(mark for mark, is_wanted in wanted.items() if is_wanted)
-
-
 def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> list[str]:
     """Return the files that hold the embeddings of the given sets, `BASELINE` or perturbation sets."""
     return [
@@ -227,39 +166,6 @@ def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> li
         for name in set_names
         for batch in batches_of(name, setup)
     ]
-
-
-def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:
-    """Return the files of each setup that tables, figures and claims are drawn from."""
-    return [
-        f"{folder}/{name}/{file}"
-        for name, setup in setups.items()
-        for file in (
-            *RESULTS,
-            *(file for mark in marks(setup) for file in MARKED_RESULTS[mark]),
-            *(f"{kind}/{weat}.parquet" for kind in _OF_WEATS for weat in setup["bias"]["weats"]),
-        )
-    ]
-
-
-def summary(name: str, setup: Mapping) -> str:
-    """Say in one line what a setup will train."""
-    perturbations, weats = setup["perturbations"], setup["bias"]["weats"]
-    n_targeted = len(targeted_sets(weats, perturbations["sizes"]))
-    sets, by_ppmi, singles = perturbation_sets(setup), ppmi_sets(setup), single_sets(setup)
-    removed = f"{n_targeted} targeted and {len(sets) - n_targeted} random sets"
-    removed += f", {len(by_ppmi)} sets by PPMI" if by_ppmi else ""
-    removed += f", {len(singles)} single documents" if singles else ""
-    n_subsets = sum(batch.count for batch in subset_batches(setup))
-    removed += f", {n_subsets} random subsets" if n_subsets else ""
-    n_trainings = sum(trainings_of(set_name, setup) for set_name in retrained_sets(setup))
-    n_trainings += subset_trainings(setup)
-    removed += f", {len(doses(setup))} corpora with planted documents" if doses(setup) else ""
-    n_trainings += planted_trainings(setup)
-    n_flips = sum(batch.count for batch in flip_batches(setup))
-    removed += f", up to {n_flips} sets to flip a sign" if n_flips else ""
-    n_trainings += flip_trainings(setup)
-    return f"{name}: {setup['baselines']} baselines, {removed}, {n_trainings} retrainings"
 
 
 def of_test(files: Sequence[Path], weat: str) -> Path:

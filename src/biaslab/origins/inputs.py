@@ -6,7 +6,7 @@ from typing import Any
 
 from biaslab.bias.names import EFFECTS
 from biaslab.core.files import locate
-from biaslab.origins import grid, sets
+from biaslab.origins import analyses, grid, sets
 from biaslab.run.command import options, repeated
 from biaslab.run.plan import Plan
 from biaslab.run.steps import part
@@ -187,7 +187,7 @@ class Inputs:
 
     def retrained_flips(self, wildcards: Any) -> list[str]:
         """Return the tables of all jobs that leave such sets out."""
-        folder = f"{FOLDER}/{wildcards.setup}/{grid.BRITTLENESS}/retrained"
+        folder = f"{FOLDER}/{wildcards.setup}/brittleness/retrained"
         batches = grid.flip_batches(self.setups[wildcards.setup])
         return [f"{folder}/batch-{batch.index}.tsv" for batch in batches]
 
@@ -237,7 +237,7 @@ class Inputs:
 
     def results(self) -> list[str]:
         """Return the files that claims are measured on, of every setup."""
-        return grid.result_files(FOLDER, self.setups)
+        return analyses.result_files(FOLDER, self.setups)
 
     def pages(self) -> list[str]:
         """Return the pages of documents, of every test of every setup."""

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.origins.items import ITEMS
+from biaslab.origins.analyses import items
 from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Area, Unit, expand
 from biaslab.run.reports import find, write_report
 from origins_data import make_setups
 
+ITEMS = items()
 REPORT = Path(__file__).parents[3] / "workflow/report"
 
 

@@ -1,4 +1,4 @@
-"""The tables and figures of the area, each made by one function that `biaslab.origins.items` names.
+"""The tables and figures of the area, each made by one function that ``items`` of its analysis names.
 
 They have the same parameters, and say in their docstrings only what they show:
 

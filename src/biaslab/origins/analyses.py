@@ -1,0 +1,110 @@
+"""The analyses of the area: each is a folder, whose module ``items`` says what it is to the workflow."""
+
+import functools
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from biaslab.run.area import SUFFIXES, TEST, UNIT, Item
+
+ANALYSES = (
+    "report",
+    "checks.retraining",
+    "representations.axis",
+    "representations.ppmi_comparison",
+    "representations.transfer",
+    "checks.ppmi_sets",
+    "checks.single_documents",
+    "attribution",
+    "checks.cross_fitting",
+    "checks.lds",
+    "checks.planted",
+    "checks.randomised",
+    "checks.relative_influence",
+    "checks.brittleness",
+    "checks.seed_stability",
+    "pages",
+)
+"""The folders of all analyses, in the order in which they report: one line adds one."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What one folder measures of a setup.
+
+    Attributes
+    ----------
+    name : str
+        The name of its folder, and of its results, settings and page of documentation.
+    results : tuple of str
+        The files that claims are measured on, relative to the folder of a setup; ``{test}`` stands for each
+        of its tests.
+    items : tuple of Item
+        Its tables and figures, which modules of the folder make, each ``"MODULE:FUNCTION"``.
+    steps : mapping of str to str
+        The functions of its steps in the same way, by the names that rules call them.
+    is_wanted : callable
+        Whether a setup asks for it; without it, every setup has it.
+    retrains : callable
+        Says what of a setup's corpus it leaves out, ``""`` for nothing, and how many embeddings are trained.
+    """
+
+    name: str
+    results: tuple[str, ...] = ()
+    items: tuple[Item, ...] = ()
+    steps: Mapping[str, str] = field(default_factory=dict)
+    is_wanted: Callable[[Mapping], bool] | None = None
+    retrains: Callable[[Mapping], tuple[str, int]] = lambda setup: ("", 0)
+
+
+@functools.cache
+def analyses() -> tuple[Analysis, ...]:
+    """Return all analyses, with whole names of functions; items of an optional one ask for its mark."""
+    return tuple(_read(f"biaslab.origins.{folder}") for folder in ANALYSES)
+
+
+def _read(package: str) -> Analysis:
+    found = importlib.import_module(f"{package}.items").ANALYSIS
+    mark = found.name if found.is_wanted else ""
+    items = tuple(replace(item, make=f"{package}.{item.make}", of=mark) for item in found.items)
+    steps = {name: f"{package}.{function}" for name, function in found.steps.items()}
+    return replace(found, items=items, steps=steps)
+
+
+def items() -> tuple[Item, ...]:
+    """Return the tables, then the figures; of all setups, of a setup, of a test."""
+    kinds, widths = list(SUFFIXES), (UNIT, TEST)
+    found = [item for analysis in analyses() for item in analysis.items]
+    return tuple(
+        sorted(found, key=lambda item: (kinds.index(item.kind), item.per in widths, item.per == TEST))
+    )
+
+
+def steps() -> dict[str, str]:
+    """Return the functions of all steps."""
+    return {name: function for analysis in analyses() for name, function in analysis.steps.items()}
+
+
+def marks(setup: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the optional analyses that a setup asks for."""
+    return tuple(a.name for a in analyses() if a.is_wanted and a.is_wanted(setup))
+
+
+def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:
+    """Return the files of each setup that tables, figures and claims are drawn from."""
+    return [
+        f"{folder}/{name}/{file.format(test=test)}"
+        for name, setup in setups.items()
+        for analysis in analyses()
+        if not analysis.is_wanted or analysis.is_wanted(setup)
+        for file in analysis.results
+        for test in (setup["bias"]["weats"] if "{test}" in file else [""])
+    ]
+
+
+def summary(name: str, setup: Mapping[str, Any]) -> str:
+    """Say in one line what a setup will train."""
+    removed, trainings = zip(*(analysis.retrains(setup) for analysis in analyses()), strict=True)
+    parts = [f"{setup['baselines']} baselines", *filter(None, removed), f"{sum(trainings)} retrainings"]
+    return f"{name}: {', '.join(parts)}"

@@ -1,0 +1,29 @@
+"""How few documents flip the sign of a bias: results, step, tables and figure."""
+
+from biaslab.origins import grid
+from biaslab.origins.analyses import Analysis
+from biaslab.run.area import FIGURE, TABLE, TEST, Item
+
+_LABEL = "Brittleness"
+_RESULTS = _, _PATHS, _OUTCOMES, _BRACKETS = tuple(
+    f"brittleness/{name}.tsv" for name in ("numbers", "paths", "outcomes", "brackets")
+)
+
+
+def _retrains(setup):
+    n_sets = sum(batch.count for batch in grid.flip_batches(setup))
+    return f"up to {n_sets} sets to flip a sign" if n_sets else "", grid.flip_trainings(setup)
+
+
+ANALYSIS = Analysis(
+    "brittleness",
+    results=_RESULTS,
+    items=(
+        Item("brittleness", TABLE, _LABEL, "report:number_table", (_BRACKETS,), TEST),
+        Item("brittleness_sets", TABLE, _LABEL, "report:set_table", (_OUTCOMES,), TEST),
+        Item("brittleness", FIGURE, _LABEL, "report:draw_flips", (_PATHS, _OUTCOMES, "baseline.tsv"), TEST),
+    ),
+    steps={"compare-flips": "flips:write_flips"},
+    is_wanted=lambda setup: setup["brittleness"]["retrainings"] > 0,
+    retrains=_retrains,
+)

@@ -1,0 +1,25 @@
+"""The linear datamodeling score of attributions: results, step, table and figure."""
+
+from biaslab.origins import grid
+from biaslab.origins.analyses import Analysis
+from biaslab.run.area import FIGURE, TABLE, TEST, Item
+
+_SCORES = "lds/scores.tsv"
+
+
+def _retrains(setup):
+    n_subsets = sum(batch.count for batch in grid.subset_batches(setup))
+    return f"{n_subsets} random subsets" if n_subsets else "", grid.subset_trainings(setup)
+
+
+ANALYSIS = Analysis(
+    "lds",
+    results=("lds/removals.tsv", _SCORES),
+    items=(
+        Item("lds", TABLE, "Random subsets", "report:score_table", (_SCORES,), TEST),
+        Item("lds", FIGURE, "Random subsets", "report:draw_scores", (_SCORES,), TEST),
+    ),
+    steps={"score-attributions": "analysis:write_scores"},
+    is_wanted=lambda setup: setup["lds"]["subsets"] > 0,
+    retrains=_retrains,
+)

@@ -1,0 +1,26 @@
+"""Documents that are planted to be found: results, tables and figure."""
+
+from biaslab.origins import grid
+from biaslab.origins.analyses import Analysis
+from biaslab.run.area import FIGURE, TABLE, TEST, Item
+
+_LABEL, _RECALL, _PAIRS = "Planted documents", "planted/recall.tsv", "planted/pairs.tsv"
+
+
+def _retrains(setup):
+    doses = grid.doses(setup)
+    phrase = f"{len(doses)} corpora with planted documents" if doses else ""
+    return phrase, grid.planted_trainings(setup)
+
+
+ANALYSIS = Analysis(
+    "planted",
+    results=(_RECALL, _PAIRS),
+    items=(
+        Item("planted", TABLE, _LABEL, "report:recall_table", (_RECALL,), TEST),
+        Item("planted_pairs", TABLE, _LABEL, "report:pair_table", (_PAIRS,), TEST),
+        Item("planted", FIGURE, _LABEL, "report:draw_recall", (_RECALL, _PAIRS), TEST),
+    ),
+    is_wanted=lambda setup: setup["planted"]["documents"] > 0,
+    retrains=_retrains,
+)

@@ -1,0 +1,64 @@
+"""Predictions against retrained embeddings: results, tables and figures."""
+
+from biaslab.origins import grid
+from biaslab.origins.analyses import Analysis
+from biaslab.run.area import FIGURE, TABLE, TEST, UNIT, Item
+
+_PERTURBATIONS, _CORRELATION = "perturbations.tsv", "correlation.tsv"
+_DRAWN = (_PERTURBATIONS, _CORRELATION)
+
+
+def _retrains(setup):
+    perturbations = setup["perturbations"]
+    every = grid.perturbation_sets(setup)
+    n_random = len(perturbations["random_sizes"]) * perturbations["random_sets"]
+    return f"{len(every) - n_random} targeted and {n_random} random sets", grid.trainings_without(
+        every, setup
+    )
+
+
+ANALYSIS = Analysis(
+    "retraining",
+    results=(grid.SETS, "predictions.tsv", "observed.tsv", _PERTURBATIONS, _CORRELATION),
+    items=(
+        Item("table4_correlation", TABLE, "Table 4", "report.estimators:correlation", (_CORRELATION,)),
+        Item(
+            "tests_summary",
+            TABLE,
+            "Welch's tests",
+            "report.significance:significance_counts",
+            (_PERTURBATIONS,),
+        ),
+        Item(
+            "estimators",
+            TABLE,
+            "Estimators",
+            "report.estimators:compare_estimators",
+            (_PERTURBATIONS, grid.SETS, "ppmi/{test}.parquet"),
+        ),
+        Item("tests_sets", TABLE, "Welch's tests", "report.significance:set_tests", (_PERTURBATIONS,), UNIT),
+        Item(
+            "analogies_sets", TABLE, "Analogies", "report.quality:glove_analogies", ("analogies.tsv",), UNIT
+        ),
+        Item(
+            "analogies_word2vec",
+            TABLE,
+            "Section 5.4",
+            "report.quality:word2vec_analogies",
+            ("word2vec/analogies.tsv",),
+            UNIT,
+        ),
+        Item("figure7_predicted_observed", FIGURE, "Figure 7", "report.predictions:draw_predictions", _DRAWN),
+        Item("figure8_sets", FIGURE, "Figure 8", "report.predictions:draw_targeted_sets", _DRAWN),
+        Item(
+            "figure2_predicted_observed",
+            FIGURE,
+            "Figure 2",
+            "report.predictions:draw_estimators",
+            _DRAWN,
+            TEST,
+        ),
+        Item("figure3_sets", FIGURE, "Figure 3", "report.predictions:draw_sets", _DRAWN, TEST),
+    ),
+    retrains=_retrains,
+)

@@ -1,0 +1,21 @@
+"""Whether sets chosen by GloVe change other representations: results, steps, table and figure."""
+
+from biaslab.origins.analyses import Analysis
+from biaslab.run.area import FIGURE, TABLE, TEST, Item
+
+_CHANGES, _RESPONSES = "transfer/changes.tsv", "transfer/responses.tsv"
+_WORD2VEC = tuple(f"word2vec/{name}.tsv" for name in ("analogies", "word_sets", "correlation"))
+
+ANALYSIS = Analysis(
+    "transfer",
+    results=(*_WORD2VEC, _CHANGES, _RESPONSES),
+    items=(
+        Item("transfer", TABLE, "Section 5.4", "report:transfer_table", (_RESPONSES,)),
+        Item("figure4_transfer", FIGURE, "Figure 4", "report:draw_transfer", (_CHANGES,), TEST),
+    ),
+    steps={
+        "compare-word2vec": "analysis:write_word2vec",
+        "measure-ppmi-sets": "analysis:write_ppmi_sets",
+        "compare-transfer": "analysis:write_transfer",
+    },
+)
