@@ -1,11 +1,17 @@
 """Write docs/api/ROOM.md, the public names of each library, from the docstrings: ``python docs/api.py``.
 
-The public modules of a room and the public names of a module are its ``__all__``. Nothing is imported.
+The public modules of a room and the public names of a module are its ``__all__``. Nothing but settings is
+imported.
 """
 
 import ast
+import dataclasses
+import importlib
 import re
 from pathlib import Path
+from typing import get_args
+
+from biaslab.core.settings import fields_of, said_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src/biaslab"
@@ -31,13 +37,32 @@ def modules(room: str) -> dict[str, ast.Module]:
 
 
 def definitions(module: ast.Module) -> dict[str, ast.AST]:
-    """Return what stands behind the public names of a module that are its own, in the order of the file."""
+    """Return what stands behind the public names of a module: settings, then its own in their order."""
     found = {}
     for node in module.body:
+        if isinstance(node, ast.ImportFrom) and str(node.module).endswith(".settings"):
+            taken = [alias.name for alias in node.names if alias.name in public(module)]
+            found |= {name: written_out(node.module, name) for name in taken}
+            continue
         name = ast.unparse(node.targets[0]) if isinstance(node, ast.Assign) else getattr(node, "name", "")
         if name in public(module):
             found[name] = node
     return found
+
+
+def written_out(module: str, name: str) -> ast.ClassDef:
+    """Return settings with plain types, and what is said of each field in the docstring."""
+    kind, fields, attributes = getattr(importlib.import_module(module), name), [], []
+    for field in dataclasses.fields(kind):
+        annotated = fields_of(kind)[field.name]
+        plain = get_args(annotated)[0].__name__
+        fields.append(f"{field.name}: {plain}")
+        if field.default is not dataclasses.MISSING:
+            fields[-1] += f" = {field.default!r}"
+        text = said_of(annotated).description
+        attributes += [f"{field.name} : {plain}", f"    {text[:1].upper()}{text[1:]}."]
+    docstring = "\n".join([kind.__doc__, "", "Attributes", "----------", *attributes])
+    return ast.parse("\n    ".join([f"class {name}:", repr(docstring), *fields])).body[0]
 
 
 def methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
