@@ -52,7 +52,7 @@ GENERATE += ["--out", "lists.csv"]
 COMMANDS = (
     ["--version"],
     GENERATE,
-    ["audit", "html", "missing.tsv", "--out", "x.html"],
+    ["step", "audit.write-page", "--given", '{"claims": "missing.tsv", "out": "x.html"}'],
     ["no-such-command"],
 )
 

@@ -254,8 +254,8 @@ def test_every_caption_is_shown():
 def test_every_step_has_the_digest_of_its_code(snakemake, tmp_path):
     finished = snakemake(tmp_path, "--dry-run", "--printshellcmds", "--configfile", PRESETS / "smoke.yaml")
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    manifest = next(line for line in finished.stdout.splitlines() if "biaslab audit manifest" in line)
-    digests = dict(re.findall(r"--code (\w+)=([0-9a-f]{16})", manifest))
+    manifest = next(line for line in finished.stdout.splitlines() if "step audit.write-manifest" in line)
+    digests = dict(re.findall(r'"(\w+)": "([0-9a-f]{16})"', manifest))
     assert set(jobs(finished)) - {"everything", "total", "record_config"} <= set(digests)
 
 
@@ -291,5 +291,5 @@ def test_steps_ask_for_what_the_machine_and_the_preset_allow(snakemake, tmp_path
     options = ["--dry-run", "--printshellcmds", "--configfile", PRESETS / "smoke.yaml", "--cores", cores]
     finished = snakemake(tmp_path, *options, "results/origins/smoke/cooccurrence.npz")
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    command = re.search(r"biaslab embeddings count-cooccurrences .*", finished.stdout + finished.stderr)[0]
+    command = re.search(r"step embeddings.count-cooccurrences .*", finished.stdout + finished.stderr)[0]
     assert f"--threads {threads} " in command

@@ -1,5 +1,4 @@
 from biaslab.run.areas import AREAS
-from biaslab.run.command import repeated
 
 # The areas of which something is there in the end, and the digest of the code behind each rule.
 RUN = [area.name for area in PLAN.areas if PLAN.whole(area)]
@@ -16,8 +15,6 @@ rule record_config:
     log:
         "results/logs/audit/record_config.log",
     localrule: True
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(500),
         runtime=LIMITS.minutes(5),
@@ -35,74 +32,59 @@ rule measure_claims:
         claims=CLAIMS,
         schema=ROOT / "workflow/schemas/claims.schema.yaml",
     output:
-        "results/audit/claims.tsv",
-    log:
-        "results/logs/audit/measure_claims.log",
-    conda:
-        ENVIRONMENT
+        out="results/audit/claims.tsv",
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(30),
     params:
-        results=folder("results/"),
-        units=PLAN.claims_options(),
+        given=given(results="results/", **PLAN.audited()),
     message:
         "measure every published claim"
     shell:
-        "biaslab audit claims {input.claims:q} --schema {input.schema:q} --results {params.results} {params.units}"
-        " --out {output} > {log} 2>&1"
+        step("audit.measure-claims")
 
 
 rule summarize_claims:
     input:
-        PRINTED,
-        PAPERS,
+        printed=PRINTED,
+        papers=PAPERS,
         claims="results/audit/claims.tsv",
     output:
         multiext("results/audit/summary", ".tsv", ".md", ".tex"),
-    log:
-        "results/logs/audit/summarize_claims.log",
     localrule: True
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(10),
     params:
-        sources=[*repeated("printed", PRINTED), *repeated("papers", PAPERS)],
-        stem=subpath(output[0], strip_suffix=".tsv"),
+        given=given(stem="results/audit/summary"),
     message:
         "count what was found of what the papers print"
     shell:
-        "biaslab audit summary {input.claims} {params.sources} --out {params.stem} > {log} 2>&1"
+        step("audit.summarize-claims")
 
 
 rule write_audit_page:
     input:
-        PRINTED,
-        PAPERS,
+        printed=PRINTED,
+        papers=PAPERS,
         claims="results/audit/claims.tsv",
     output:
-        report(
+        out=report(
             "results/audit/audit.html",
             caption="../report/audit.rst",
             category="Audit",
             labels={"item": "Published claims"},
         ),
-    log:
-        "results/logs/audit/write_audit_page.log",
     localrule: True
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(10),
     params:
-        sources=[*repeated("printed", PRINTED), *repeated("papers", PAPERS)],
+        given=given(),
     message:
         "write the audit's page"
     shell:
-        "biaslab audit html {input.claims} {params.sources} --out {output} > {log} 2>&1"
+        step("audit.write-page")
 
 
 rule write_manifest:
@@ -113,22 +95,16 @@ rule write_manifest:
         rules.summarize_claims.output,
         config="results/config.json",
     output:
-        "results/audit/manifest.json",
-    log:
-        "results/logs/audit/write_manifest.log",
-    conda:
-        ENVIRONMENT
+        out="results/audit/manifest.json",
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(60),
     params:
-        results=folder("results/"),
-        inputs=PLAN.manifest_options(),
-        digests=lambda wildcards: [f"--code {name}={digest}" for name, digest in STEPS.items()],
+        given=given(results="results/", inputs=PLAN.inputs(), code=STEPS),
     message:
         "record what made the results"
     shell:
-        "biaslab audit manifest {params.results} --config {input.config} {params.digests} {params.inputs} --out {output} > {log} 2>&1"
+        step("audit.write-manifest")
 
 
 rule audit:

@@ -15,9 +15,9 @@ from biaslab.run.limits import Limits
 from biaslab.run.plan import make_plan
 from biaslab.run.prefix import limit_prefix, move_results
 from biaslab.run.root import is_repository, repository
+from biaslab.run.rules import complete_rules
 from biaslab.run.slurm import check_slurm
-from biaslab.run.steps import given, mark_rules, part
-from biaslab.run.units import units_to_json
+from biaslab.run.steps import given, mark_rules, part, step
 
 # Rules that Snakemake takes from a hosted repository have their files in the package.
 ROOT = Path(os.path.relpath(CHECKOUT if is_repository(CHECKOUT) else repository()))
@@ -67,11 +67,6 @@ onerror:
         lines = [str(error)]
     for line in lines:
         print(f"biaslab: {line}", file=sys.stderr)
-
-
-def folder(path):
-    """A folder that a step writes to or reads from, by the step's wildcards."""
-    return lambda wildcards: path.format(**dict(wildcards.items()))
 
 
 def shown(area):

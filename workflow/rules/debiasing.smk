@@ -30,10 +30,6 @@ rule measure_debiasing:
                 "lost_words",
             ],
         ),
-    log:
-        "results/logs/debiasing/{embedding}/measure_debiasing.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(30),
@@ -46,7 +42,7 @@ rule measure_debiasing:
     message:
         "{wildcards.embedding}: measure the bias before and after debiasing"
     shell:
-        "biaslab step debiasing.measure-debiasing --given {params.given:q} > {log} 2>&1"
+        step("debiasing.measure-debiasing")
 
 
 rule classify_words:
@@ -59,10 +55,6 @@ rule classify_words:
             "results/debiasing/{{embedding}}/{name}.tsv",
             name=["classifier", "classifier_authors", "axes"],
         ),
-    log:
-        "results/logs/debiasing/{embedding}/classify_words.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(30),
@@ -73,7 +65,7 @@ rule classify_words:
     message:
         "{wildcards.embedding}: tell gender-specific words from neutral ones"
     shell:
-        "biaslab step debiasing.classify-words --given {params.given:q} > {log} 2>&1"
+        step("debiasing.classify-words")
 
 
 rule generate_analogies:
@@ -82,10 +74,6 @@ rule generate_analogies:
         embedding=DEBIASING.embedding,
     output:
         tables=expand("results/debiasing/{{embedding}}/{name}.tsv", name=["analogies", "puzzles"]),
-    log:
-        "results/logs/debiasing/{embedding}/generate_analogies.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(60),
@@ -98,7 +86,7 @@ rule generate_analogies:
     message:
         "{wildcards.embedding}: generate analogies before and after debiasing"
     shell:
-        "biaslab step debiasing.generate-analogies --given {params.given:q} > {log} 2>&1"
+        step("debiasing.generate-analogies")
 
 
 rule score_benchmarks:
@@ -110,10 +98,6 @@ rule score_benchmarks:
         authors=DEBIASING.authors_lists("equalize", "specific"),
     output:
         tables=expand("results/debiasing/{{embedding}}/{name}.tsv", name=["benchmarks", "lambda_path"]),
-    log:
-        "results/logs/debiasing/{embedding}/score_benchmarks.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(60),
@@ -127,7 +111,7 @@ rule score_benchmarks:
     message:
         "{wildcards.embedding}: score benchmarks before, after and along the path of soft debiasing"
     shell:
-        "biaslab step debiasing.score-benchmarks --given {params.given:q} > {log} 2>&1"
+        step("debiasing.score-benchmarks")
 
 
 rule compare_methods:
@@ -139,10 +123,6 @@ rule compare_methods:
         word_sets=DEBIASING.tests,
     output:
         tables=expand("results/debiasing/{{embedding}}/{name}.tsv", name=["methods", "professions"]),
-    log:
-        "results/logs/debiasing/{embedding}/compare_methods.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
@@ -157,7 +137,7 @@ rule compare_methods:
     message:
         "{wildcards.embedding}: compare methods of debiasing, and what they leave of the bias"
     shell:
-        "biaslab step debiasing.compare-methods --given {params.given:q} > {log} 2>&1"
+        step("debiasing.compare-methods")
 
 
 rule debiasing:

@@ -15,10 +15,6 @@ rule make_debiasing_transform:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
     output:
         out="results/debiasing/{setup}/transforms/{stage}.npz",
-    log:
-        "results/logs/debiasing/{setup}/make_debiasing_transform/{stage}.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
@@ -27,7 +23,7 @@ rule make_debiasing_transform:
     message:
         "{wildcards.setup}: find what debiasing ({wildcards.stage}) does to every word"
     shell:
-        "biaslab step debiasing.make-debiasing-transform --given {params.given:q} > {log} 2>&1"
+        step("debiasing.make-debiasing-transform")
 
 
 use rule estimate_differential_bias as estimate_debiased_differential_bias with:
@@ -40,9 +36,7 @@ use rule estimate_differential_bias as estimate_debiased_differential_bias with:
         word_sets=ORIGINS.word_set,
         transforms=TRANSFORMS,
     output:
-        "results/debiasing/{setup}/differential_bias/{weat}.parquet",
-    log:
-        "results/logs/debiasing/{setup}/estimate_debiased_differential_bias/{weat}.log",
+        out="results/debiasing/{setup}/differential_bias/{weat}.parquet",
     message:
         "{wildcards.setup}: estimate every document's differential bias of {wildcards.weat} after debiasing"
 
@@ -57,10 +51,6 @@ rule compare_document_rankings:
         transforms=TRANSFORMS,
     output:
         out="results/debiasing/{setup}/document_ranking.tsv",
-    log:
-        "results/logs/debiasing/{setup}/compare_document_rankings.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(30),
@@ -69,4 +59,4 @@ rule compare_document_rankings:
     message:
         "{wildcards.setup}: compare the rankings of documents before and after debiasing"
     shell:
-        "biaslab step debiasing.compare-document-rankings --given {params.given:q} > {log} 2>&1"
+        step("debiasing.compare-document-rankings")

@@ -20,10 +20,6 @@ rule prepare_classifier:
         "results/fairness_testing/{classifier}/network.npz",
         "results/fairness_testing/{classifier}/data.npz",
         "results/fairness_testing/{classifier}/classifiers.tsv",
-    log:
-        "results/logs/fairness_testing/{classifier}/prepare_classifier.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(60),
@@ -36,7 +32,7 @@ rule prepare_classifier:
     message:
         "{wildcards.classifier}: encode the data and read or train the network"
     shell:
-        "biaslab step fairness-testing.prepare-classifier --given {params.given:q} > {log} 2>&1"
+        step("fairness-testing.prepare-classifier")
 
 
 rule search_discrimination:
@@ -50,11 +46,7 @@ rule search_discrimination:
             name=["counts", "curves", "local", "ablation", "fairness", "steps", "pairs"],
         ),
         found="results/fairness_testing/{classifier}/found.npz",
-    log:
-        "results/logs/fairness_testing/{classifier}/search_discrimination.log",
     priority: 1  # long, and others wait for it
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(2500),
         runtime=LIMITS.minutes(120),
@@ -75,8 +67,7 @@ rule search_discrimination:
     message:
         "{wildcards.classifier}: search for discriminatory samples"
     shell:
-        "biaslab step fairness-testing.search-discrimination --given {params.given:q} --threads {threads}"
-        " > {log} 2>&1"
+        step("fairness-testing.search-discrimination")
 
 
 rule compare_at_budgets:
@@ -87,10 +78,6 @@ rule compare_at_budgets:
     output:
         counts="results/fairness_testing/{classifier}/budgets.tsv",
         found="results/fairness_testing/{classifier}/suites.tsv",
-    log:
-        "results/logs/fairness_testing/{classifier}/compare_at_budgets.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(60),
@@ -107,8 +94,7 @@ rule compare_at_budgets:
     message:
         "{wildcards.classifier}: compare testers at equal numbers of queries"
     shell:
-        "biaslab step fairness-testing.compare-at-budgets --given {params.given:q} --threads {threads}"
-        " > {log} 2>&1"
+        step("fairness-testing.compare-at-budgets")
 
 
 rule retrain_classifier:
@@ -118,11 +104,7 @@ rule retrain_classifier:
         schema=TESTING.file("schema"),
     output:
         retraining="results/fairness_testing/{classifier}/retraining.tsv",
-    log:
-        "results/logs/fairness_testing/{classifier}/retrain_classifier.log",
     priority: 1  # long, and others wait for it
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(60),
@@ -139,8 +121,7 @@ rule retrain_classifier:
     message:
         "{wildcards.classifier}: retrain with what was found"
     shell:
-        "biaslab step fairness-testing.retrain-classifier --given {params.given:q} --threads {threads}"
-        " > {log} 2>&1"
+        step("fairness-testing.retrain-classifier")
 
 
 rule fairness_testing:

@@ -14,10 +14,6 @@ rule train_text_vectors:
         source=READING.vectors_source(),
     output:
         vectors="results/fairness_testing/text/vectors.npz",
-    log:
-        "results/logs/fairness_testing/train_text_vectors.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(480),
@@ -27,7 +23,7 @@ rule train_text_vectors:
     message:
         "get word vectors for networks that read texts"
     shell:
-        "biaslab step fairness-testing.train-text-vectors --given {params.given:q} --threads {threads} > {log} 2>&1"
+        step("fairness-testing.train-text-vectors")
 
 
 rule prepare_tested_texts:
@@ -41,10 +37,6 @@ rule prepare_tested_texts:
             "results/fairness_testing/text-{{texts}}/{file}",
             file=["lexicon.npz", "texts.npz", "texts.tsv", "vectors.tsv"],
         ),
-    log:
-        "results/logs/fairness_testing/text-{texts}/prepare_tested_texts.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(3000),
         runtime=LIMITS.minutes(120),
@@ -57,7 +49,7 @@ rule prepare_tested_texts:
     message:
         "{wildcards.texts}: find words, terms and neighbours"
     shell:
-        "biaslab step fairness-testing.prepare-tested-texts --given {params.given:q} > {log} 2>&1"
+        step("fairness-testing.prepare-tested-texts")
 
 
 rule train_text_networks:
@@ -69,10 +61,6 @@ rule train_text_networks:
             network=READING.models,
             file=[*READING.weights(), "models.tsv", "training.tsv"],
         ),
-    log:
-        "results/logs/fairness_testing/text-{texts}/train_text_networks.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(480),
@@ -87,7 +75,7 @@ rule train_text_networks:
     message:
         "{wildcards.texts}: train networks that read"
     shell:
-        "biaslab step fairness-testing.train-text-networks --given {params.given:q} > {log} 2>&1"
+        step("fairness-testing.train-text-networks")
 
 
 rule search_text_networks:
@@ -99,10 +87,6 @@ rule search_text_networks:
             "results/fairness_testing/text-{{texts}}/{{network}}/{file}",
             file=READING.searched,
         ),
-    log:
-        "results/logs/fairness_testing/text-{texts}/search_text_networks/{network}.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(3000),
         runtime=LIMITS.minutes(1440),
@@ -116,7 +100,7 @@ rule search_text_networks:
     message:
         "{wildcards.texts}: search {wildcards.network} for discriminatory texts"
     shell:
-        "biaslab step fairness-testing.search-text-networks --given {params.given:q} --threads {threads} > {log} 2>&1"
+        step("fairness-testing.search-text-networks")
 
 
 rule retrain_text_networks:
@@ -129,10 +113,6 @@ rule retrain_text_networks:
             "results/fairness_testing/text-{{texts}}/{{network}}/{file}",
             file=["retraining.tsv", "unseen.tsv"],
         ),
-    log:
-        "results/logs/fairness_testing/text-{texts}/retrain_text_networks/{network}.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(480),
@@ -149,7 +129,7 @@ rule retrain_text_networks:
     message:
         "{wildcards.texts}: retrain {wildcards.network} with what was found"
     shell:
-        "biaslab step fairness-testing.retrain-text-networks --given {params.given:q} > {log} 2>&1"
+        step("fairness-testing.retrain-text-networks")
 
 
 rule certify_text_networks:
@@ -162,8 +142,6 @@ rule certify_text_networks:
             "results/fairness_testing/text-{{texts}}/{{network}}/{file}",
             file=["certified.tsv", "unseen_certified.tsv"],
         ),
-    log:
-        "results/logs/fairness_testing/text-{texts}/certify_text_networks/{network}.log",
     conda:
         NEURAL
     resources:
@@ -181,7 +159,7 @@ rule certify_text_networks:
     message:
         "{wildcards.texts}: train {wildcards.network} certifiably"
     shell:
-        "biaslab step fairness-testing.certify-text-networks --given {params.given:q} > {log} 2>&1"
+        step("fairness-testing.certify-text-networks")
 
 
 rule train_text_encoder:
@@ -194,8 +172,6 @@ rule train_text_encoder:
             "results/fairness_testing/text-{{texts}}/encoder/{file}",
             file=["models.tsv", "agreement.tsv"],
         ),
-    log:
-        "results/logs/fairness_testing/text-{texts}/train_text_encoder.log",
     conda:
         NEURAL
     resources:
@@ -214,7 +190,7 @@ rule train_text_encoder:
     message:
         "{wildcards.texts}: fine-tune the encoder and test on it what was found"
     shell:
-        "biaslab step fairness-testing.train-text-encoder --given {params.given:q} > {log} 2>&1"
+        step("fairness-testing.train-text-encoder")
 
 
 rule measure_found_texts:
@@ -226,8 +202,6 @@ rule measure_found_texts:
             "results/fairness_testing/text-{{texts}}/{file}",
             file=READING.joined,
         ),
-    log:
-        "results/logs/fairness_testing/text-{texts}/measure_found_texts.log",
     conda:
         NEURAL if READING.is_neural else ENVIRONMENT
     resources:
@@ -244,4 +218,4 @@ rule measure_found_texts:
     message:
         "{wildcards.texts}: measure how like their seeds the found texts are"
     shell:
-        "biaslab step fairness-testing.measure-found-texts --given {params.given:q} --threads {threads} > {log} 2>&1"
+        step("fairness-testing.measure-found-texts")

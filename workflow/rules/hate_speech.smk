@@ -14,8 +14,6 @@ rule prepare_encoder:
         HATE.encoder_files(),
     output:
         expand("results/hate_speech/encoder/{name}", name=["config.json", "vocab.txt", "model.safetensors"]),
-    log:
-        "results/logs/hate_speech/prepare_encoder.log",
     conda:
         NEURAL
     resources:
@@ -26,7 +24,7 @@ rule prepare_encoder:
     message:
         "prepare the encoder"
     shell:
-        "biaslab step hate-speech.prepare-encoder --given {params.given:q} > {log} 2>&1"
+        step("hate-speech.prepare-encoder")
 
 
 rule prepare_texts:
@@ -40,8 +38,6 @@ rule prepare_texts:
             "results/hate_speech/{{corpus}}/{name}",
             name=["texts.npz", "probes.npz", "probes.tsv", "corpus.tsv"],
         ),
-    log:
-        "results/logs/hate_speech/{corpus}/prepare_texts.log",
     conda:
         NEURAL
     resources:
@@ -52,7 +48,7 @@ rule prepare_texts:
     message:
         "{wildcards.corpus}: split and tokenise the texts"
     shell:
-        "biaslab step hate-speech.prepare-texts --given {params.given:q} > {log} 2>&1"
+        step("hate-speech.prepare-texts")
 
 
 rule train_linear:
@@ -64,8 +60,6 @@ rule train_linear:
     output:
         expand("results/hate_speech/{{corpus}}/predictions/{method}.parquet", method=["bow", "bow-wr"]),
         expand("results/hate_speech/{{corpus}}/{name}.tsv", name=["linear", "linear_weights", "removal"]),
-    log:
-        "results/logs/hate_speech/{corpus}/train_linear.log",
     conda:
         NEURAL
     resources:
@@ -76,7 +70,7 @@ rule train_linear:
     message:
         "{wildcards.corpus}: train linear classifiers"
     shell:
-        "biaslab step hate-speech.train-linear --given {params.given:q} > {log} 2>&1"
+        step("hate-speech.train-linear")
 
 
 rule train_language_model:
@@ -86,8 +80,6 @@ rule train_language_model:
         HATE.file("identifiers"),
     output:
         expand("results/hate_speech/{{corpus}}/language_model.{suffix}", suffix=["safetensors", "tsv"]),
-    log:
-        "results/logs/hate_speech/{corpus}/train_language_model.log",
     priority: 2  # half of the trainings wait for it
     conda:
         NEURAL
@@ -99,7 +91,7 @@ rule train_language_model:
     message:
         "{wildcards.corpus}: train the language model that samples contexts"
     shell:
-        "biaslab step hate-speech.train-language-model --given {params.given:q} --threads {threads} > {log} 2>&1"
+        step("hate-speech.train-language-model")
 
 
 rule train_classifier:
@@ -126,7 +118,7 @@ rule train_classifier:
     message:
         "{wildcards.corpus}: train {wildcards.method}, seed {wildcards.number}"
     shell:
-        "biaslab step hate-speech.train-classifier --given {params.given:q} --threads {threads} > {log} 2>&1"
+        step("hate-speech.train-classifier")
 
 
 rule evaluate_classifiers:
@@ -140,8 +132,6 @@ rule evaluate_classifiers:
         "results/hate_speech/{corpus}/predictions/{method}.parquet",
         "results/hate_speech/{corpus}/attributions/{method}.tsv",
         "results/hate_speech/{corpus}/faithfulness/{method}.tsv",
-    log:
-        "results/logs/hate_speech/{corpus}/evaluate_classifiers/{method}.log",
     wildcard_constraints:
         method=HATE.encoder_pattern,
     conda:
@@ -154,7 +144,7 @@ rule evaluate_classifiers:
     message:
         "{wildcards.corpus}: test {wildcards.method}"
     shell:
-        "biaslab step hate-speech.evaluate-classifiers --given {params.given:q} --threads {threads} > {log} 2>&1"
+        step("hate-speech.evaluate-classifiers")
 
 
 rule explain_classifiers:
@@ -168,8 +158,6 @@ rule explain_classifiers:
     output:
         "results/hate_speech/{corpus}/importance.tsv",
         "results/hate_speech/{corpus}/hierarchies.json",
-    log:
-        "results/logs/hate_speech/{corpus}/explain_classifiers.log",
     conda:
         NEURAL
     resources:
@@ -180,7 +168,7 @@ rule explain_classifiers:
     message:
         "{wildcards.corpus}: explain the classifiers"
     shell:
-        "biaslab step hate-speech.explain-classifiers --given {params.given:q} --threads {threads} > {log} 2>&1"
+        step("hate-speech.explain-classifiers")
 
 
 rule measure_classifiers:
@@ -209,8 +197,6 @@ rule measure_classifiers:
                 "settings",
             ],
         ),
-    log:
-        "results/logs/hate_speech/{corpus}/measure_classifiers.log",
     conda:
         NEURAL
     resources:
@@ -221,7 +207,7 @@ rule measure_classifiers:
     message:
         "{wildcards.corpus}: measure all classifiers"
     shell:
-        "biaslab step hate-speech.measure-classifiers --given {params.given:q} > {log} 2>&1"
+        step("hate-speech.measure-classifiers")
 
 
 rule hate_speech:

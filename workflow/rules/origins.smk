@@ -21,24 +21,17 @@ rule measure_baseline:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
     output:
-        "results/origins/{setup}/baseline.tsv",
-    log:
-        "results/logs/origins/{setup}/measure_baseline.log",
+        out="results/origins/{setup}/baseline.tsv",
     priority: 3  # most trainings wait for it
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
     params:
-        weats=ORIGINS.weat_options,
-        permutations=lookup(dpath="setups/{setup}/bias/permutations", within=config),
-        seed=config["seed"],
+        given=given(ORIGINS.permutations, seed=config["seed"]),
     message:
         "{wildcards.setup}: measure the baselines' bias"
     shell:
-        "biaslab origins measure-baseline {input.embeddings} --vocabulary {input.vocabulary} {params.weats}"
-        " --permutations {params.permutations} --seed {params.seed} --out {output} > {log} 2>&1"
+        step("origins.measure-baseline")
 
 
 rule estimate_differential_bias:
@@ -50,26 +43,18 @@ rule estimate_differential_bias:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_set,
     output:
-        "results/origins/{setup}/differential_bias/{weat}.parquet",
-    log:
-        "results/logs/origins/{setup}/estimate_differential_bias/{weat}.log",
+        out="results/origins/{setup}/differential_bias/{weat}.parquet",
     priority: 3  # most trainings wait for it
-    conda:
-        ENVIRONMENT
     threads: LIMITS.threads(8)
     resources:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(480),
     params:
-        weats=ORIGINS.weat_options,
-        options=ORIGINS.influence_options,
-        transforms=ORIGINS.transform_options,
+        given=given(ORIGINS.influence),
     message:
         "{wildcards.setup}: estimate every document's differential bias of {wildcards.weat}"
     shell:
-        "biaslab origins differential-bias {input.embeddings} --cooccurrence {input.cooccurrence}"
-        " --corpus {input.corpus} --documents {input.documents} --vocabulary {input.vocabulary} {params.weats}"
-        " {params.options} {params.transforms} --threads {threads} --out {output} > {log} 2>&1"
+        step("origins.estimate-differential-bias")
 
 
 rule estimate_bias_gradient:
@@ -81,11 +66,7 @@ rule estimate_bias_gradient:
         word_sets=ORIGINS.word_set,
     output:
         pairs="results/origins/{setup}/bias_gradient/{weat}.parquet",
-    log:
-        "results/logs/origins/{setup}/estimate_bias_gradient/{weat}.log",
     priority: 3  # most trainings wait for it
-    conda:
-        ENVIRONMENT
     threads: LIMITS.threads(2)
     resources:
         mem_mb=LIMITS.memory(4000),
@@ -95,7 +76,7 @@ rule estimate_bias_gradient:
     message:
         "{wildcards.setup}: estimate every co-occurrence's effect on {wildcards.weat}"
     shell:
-        "biaslab step origins.estimate-bias-gradient --given {params.given:q} --threads {threads} > {log} 2>&1"
+        step("origins.estimate-bias-gradient")
 
 
 rule measure_seed_stability:
@@ -103,10 +84,6 @@ rule measure_seed_stability:
         differential_bias=ORIGINS.of_tests("differential_bias"),
     output:
         stability_table="results/origins/{setup}/seed_stability.tsv",
-    log:
-        "results/logs/origins/{setup}/measure_seed_stability.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
@@ -115,7 +92,7 @@ rule measure_seed_stability:
     message:
         "{wildcards.setup}: measure how far the ranking of documents depends on the seeds"
     shell:
-        "biaslab step origins.measure-seed-stability --given {params.given:q} > {log} 2>&1"
+        step("origins.measure-seed-stability")
 
 
 rule highlight_documents:
@@ -141,8 +118,6 @@ rule highlight_documents:
         },
     log:
         "results/logs/origins/{setup}/highlight_documents/{weat}.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
@@ -151,29 +126,24 @@ rule highlight_documents:
     message:
         "{wildcards.setup}: highlight the documents with the most influence on {wildcards.weat}"
     shell:
-        "biaslab step origins.highlight-documents --given {params.given:q} > {log} 2>&1"
+        step("origins.highlight-documents")
 
 
 rule select_sets:
     input:
-        ORIGINS.of_tests("differential_bias"),
+        differential_bias=ORIGINS.of_tests("differential_bias"),
     output:
-        "results/origins/{setup}/perturbation_sets.parquet",
-    log:
-        "results/logs/origins/{setup}/select_sets.log",
+        out="results/origins/{setup}/perturbation_sets.parquet",
     priority: 3  # most trainings wait for it
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        options=ORIGINS.selection_options,
-        seed=config["seed"],
+        given=given(ORIGINS.selection, seed=config["seed"]),
     message:
         "{wildcards.setup}: select the documents of every perturbation set"
     shell:
-        "biaslab origins select-sets {input} {params.options} --seed {params.seed} --out {output} > {log} 2>&1"
+        step("origins.select-sets")
 
 
 rule predict_sets:
@@ -185,25 +155,17 @@ rule predict_sets:
         sets="results/origins/{setup}/perturbation_sets.parquet",
         word_sets=ORIGINS.word_sets,
     output:
-        "results/origins/{setup}/predictions.tsv",
-    log:
-        "results/logs/origins/{setup}/predict_sets.log",
-    conda:
-        ENVIRONMENT
+        out="results/origins/{setup}/predictions.tsv",
     threads: LIMITS.threads(8)
     resources:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(240),
     params:
-        weats=ORIGINS.weat_options,
-        options=ORIGINS.influence_options,
+        given=given(ORIGINS.influence),
     message:
         "{wildcards.setup}: predict the bias after the removal of every set"
     shell:
-        "biaslab origins predict-sets {input.embeddings} --cooccurrence {input.cooccurrence}"
-        " --corpus {input.corpus} --vocabulary {input.vocabulary}"
-        " --sets {input.sets} {params.weats} {params.options} --threads {threads}"
-        " --out {output} > {log} 2>&1"
+        step("origins.predict-sets")
 
 
 rule measure_sets:
@@ -212,21 +174,16 @@ rule measure_sets:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
     output:
-        "results/origins/{setup}/observed.tsv",
-    log:
-        "results/logs/origins/{setup}/measure_sets.log",
-    conda:
-        ENVIRONMENT
+        out="results/origins/{setup}/observed.tsv",
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(120),
     params:
-        weats=ORIGINS.weat_options,
+        given=given(),
     message:
         "{wildcards.setup}: measure the bias after every removal"
     shell:
-        "biaslab origins measure-sets {input.embeddings} --vocabulary {input.vocabulary} {params.weats}"
-        " --out {output} > {log} 2>&1"
+        step("origins.measure-sets")
 
 
 rule evaluate_predictions:
@@ -237,21 +194,15 @@ rule evaluate_predictions:
     output:
         perturbations="results/origins/{setup}/perturbations.tsv",
         correlation="results/origins/{setup}/correlation.tsv",
-    log:
-        "results/logs/origins/{setup}/evaluate_predictions.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        seed=config["seed"],
+        given=given(seed=config["seed"]),
     message:
         "{wildcards.setup}: compare predicted with observed bias"
     shell:
-        "biaslab origins evaluate --baseline {input.baseline} --predictions {input.predictions}"
-        " --observed {input.observed} --seed {params.seed}"
-        " --perturbations {output.perturbations} --correlation {output.correlation} > {log} 2>&1"
+        step("origins.evaluate-predictions")
 
 
 rule scan_ppmi:
@@ -263,11 +214,7 @@ rule scan_ppmi:
         word_sets=ORIGINS.word_set,
     output:
         scan="results/origins/{setup}/ppmi/{weat}.parquet",
-    log:
-        "results/logs/origins/{setup}/scan_ppmi/{weat}.log",
     priority: 3  # most trainings wait for it
-    conda:
-        ENVIRONMENT
     threads: LIMITS.threads(8)
     resources:
         mem_mb=LIMITS.memory(2000),
@@ -277,7 +224,7 @@ rule scan_ppmi:
     message:
         "{wildcards.setup}: measure every document's differential bias of {wildcards.weat} by PPMI"
     shell:
-        "biaslab step origins.scan-ppmi --given {params.given:q} --threads {threads} > {log} 2>&1"
+        step("origins.scan-ppmi")
 
 
 rule compare_ppmi:
@@ -290,10 +237,6 @@ rule compare_ppmi:
         baseline="results/origins/{setup}/ppmi/baseline.tsv",
         random_sets="results/origins/{setup}/ppmi/word_sets.tsv",
         correlation="results/origins/{setup}/ppmi/correlation.tsv",
-    log:
-        "results/logs/origins/{setup}/compare_ppmi.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(120),
@@ -302,7 +245,7 @@ rule compare_ppmi:
     message:
         "{wildcards.setup}: compare the bias in GloVe with that in the PPMI representation"
     shell:
-        "biaslab step origins.compare-ppmi --given {params.given:q} > {log} 2>&1"
+        step("origins.compare-ppmi")
 
 
 rule project_words:
@@ -313,10 +256,6 @@ rule project_words:
     output:
         projections="results/origins/{setup}/projections.tsv",
         frequency="results/origins/{setup}/axis_frequency.tsv",
-    log:
-        "results/logs/origins/{setup}/project_words.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
@@ -325,7 +264,7 @@ rule project_words:
     message:
         "{wildcards.setup}: project the target words onto the bias axis"
     shell:
-        "biaslab step origins.project-words --given {params.given:q} > {log} 2>&1"
+        step("origins.project-words")
 
 
 include: "origins_retraining.smk"

@@ -14,51 +14,34 @@ rule cross_fit:
         observed="results/origins/{setup}/observed.tsv",
         word_sets=ORIGINS.word_sets,
     output:
-        "results/origins/{setup}/cross_fitting.tsv",
-    log:
-        "results/logs/origins/{setup}/cross_fit.log",
-    conda:
-        ENVIRONMENT
+        out="results/origins/{setup}/cross_fitting.tsv",
     threads: LIMITS.threads(8)
     resources:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(480),
     params:
-        weats=ORIGINS.weat_options,
-        bias=ORIGINS.repeated_input("differential_bias"),
-        estimator=lookup(dpath="setups/{setup}/perturbations/estimator", within=config),
-        options=ORIGINS.influence_options,
-        seed=config["seed"],
+        given=given(ORIGINS.influence, ORIGINS.estimator, seed=config["seed"]),
     message:
         "{wildcards.setup}: predict sets by baselines that did not choose them"
     shell:
-        "biaslab origins cross-fit {input.embeddings} --cooccurrence {input.cooccurrence} --corpus {input.corpus}"
-        " --vocabulary {input.vocabulary} {params.weats} {params.bias} --estimator {params.estimator}"
-        " --perturbations {input.perturbations} --baseline {input.baseline} --observed {input.observed}"
-        " {params.options} --seed {params.seed} --threads {threads} --out {output} > {log} 2>&1"
+        step("origins.cross-fit")
 
 
 rule draw_subsets:
     input:
         documents="results/origins/{setup}/documents.parquet",
     output:
-        "results/origins/{setup}/lds/subsets.parquet",
-    log:
-        "results/logs/origins/{setup}/draw_subsets.log",
+        out="results/origins/{setup}/lds/subsets.parquet",
     priority: 3  # trainings wait for it
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        options=ORIGINS.subset_options,
-        seed=config["seed"],
+        given=given(ORIGINS.subsets, seed=config["seed"]),
     message:
         "{wildcards.setup}: draw random subsets of the corpus"
     shell:
-        "biaslab origins draw-subsets --documents {input.documents} {params.options} --seed {params.seed}"
-        " --out {output} > {log} 2>&1"
+        step("origins.draw-subsets")
 
 
 rule retrain_subsets:
@@ -69,27 +52,20 @@ rule retrain_subsets:
         sets="results/origins/{setup}/lds/subsets.parquet",
         word_sets=ORIGINS.word_sets,
     output:
-        "results/origins/{setup}/lds/retrained/batch-{batch}.tsv",
+        out="results/origins/{setup}/lds/retrained/batch-{batch}.tsv",
     log:
         "results/logs/origins/{setup}/retrain_subsets/subsets/batch-{batch}.log",
     priority: 1  # many
-    conda:
-        ENVIRONMENT
     threads: 1
     resources:
         mem_mb=LIMITS.memory(3000),
         runtime=LIMITS.minutes(1440),
     params:
-        weats=ORIGINS.weat_options,
-        glove=ORIGINS.glove_options,
-        batch=ORIGINS.subset_batch_options,
-        seed=config["seed"],
+        given=given(ORIGINS.glove, ORIGINS.subset_batch, seed=config["seed"]),
     message:
         "{wildcards.setup}: retrain on subsets, batch {wildcards.batch}"
     shell:
-        "biaslab origins retrain-sets --cooccurrence {input.cooccurrence} --corpus {input.corpus}"
-        " --vocabulary {input.vocabulary} --sets {input.sets} {params.weats} {params.glove} {params.batch}"
-        " --seed {params.seed} --threads {threads} --out {output} > {log} 2>&1"
+        step("origins.retrain-sets")
 
 
 use rule predict_sets as predict_subsets with:
@@ -101,9 +77,7 @@ use rule predict_sets as predict_subsets with:
         sets="results/origins/{setup}/lds/subsets.parquet",
         word_sets=ORIGINS.word_sets,
     output:
-        "results/origins/{setup}/lds/predictions.tsv",
-    log:
-        "results/logs/origins/{setup}/predict_subsets.log",
+        out="results/origins/{setup}/lds/predictions.tsv",
     message:
         "{wildcards.setup}: predict the bias on every subset"
 
@@ -117,8 +91,6 @@ use rule measure_ppmi_sets as measure_ppmi_subsets with:
         word_sets=ORIGINS.word_sets,
     output:
         bias="results/origins/{setup}/lds/ppmi.tsv",
-    log:
-        "results/logs/origins/{setup}/measure_ppmi_subsets.log",
     message:
         "{wildcards.setup}: measure the bias by PPMI on every subset"
 
@@ -134,10 +106,6 @@ rule score_attributions:
     output:
         removals="results/origins/{setup}/lds/removals.tsv",
         scores="results/origins/{setup}/lds/scores.tsv",
-    log:
-        "results/logs/origins/{setup}/score_attributions.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
@@ -146,7 +114,7 @@ rule score_attributions:
     message:
         "{wildcards.setup}: score attributions by random subsets of the corpus"
     shell:
-        "biaslab step origins.score-attributions --given {params.given:q} > {log} 2>&1"
+        step("origins.score-attributions")
 
 
 # The fewest documents whose removal flips the sign of a test, predicted and retrained.
@@ -166,29 +134,17 @@ rule predict_flips:
         numbers="results/origins/{setup}/brittleness/numbers.tsv",
         paths="results/origins/{setup}/brittleness/paths.tsv",
         sets="results/origins/{setup}/brittleness/sets.parquet",
-    log:
-        "results/logs/origins/{setup}/predict_flips.log",
     priority: 3  # trainings wait for it
-    conda:
-        ENVIRONMENT
     threads: LIMITS.threads(8)
     resources:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(480),
     params:
-        weats=ORIGINS.weat_options,
-        bias=ORIGINS.repeated_input("differential_bias"),
-        ppmi=ORIGINS.repeated_input("ppmi"),
-        options=ORIGINS.influence_options,
-        flips=ORIGINS.flip_options,
-        seed=config["seed"],
+        given=given(ORIGINS.influence, ORIGINS.flips, seed=config["seed"]),
     message:
         "{wildcards.setup}: predict how many documents flip the sign of the bias"
     shell:
-        "biaslab origins predict-flips {input.embeddings} --cooccurrence {input.cooccurrence}"
-        " --corpus {input.corpus} --vocabulary {input.vocabulary} {params.weats} {params.bias} {params.ppmi}"
-        " --baseline {input.baseline} {params.options} {params.flips} --seed {params.seed} --threads {threads}"
-        " --numbers {output.numbers} --paths {output.paths} --sets {output.sets} > {log} 2>&1"
+        step("origins.predict-flips")
 
 
 use rule retrain_subsets as retrain_flips with:
@@ -199,14 +155,11 @@ use rule retrain_subsets as retrain_flips with:
         sets="results/origins/{setup}/brittleness/sets.parquet",
         word_sets=ORIGINS.word_sets,
     output:
-        "results/origins/{setup}/brittleness/retrained/batch-{batch}.tsv",
+        out="results/origins/{setup}/brittleness/retrained/batch-{batch}.tsv",
     log:
         "results/logs/origins/{setup}/retrain_flips/flips/batch-{batch}.log",
     params:
-        weats=ORIGINS.weat_options,
-        glove=ORIGINS.glove_options,
-        batch=ORIGINS.flip_batch_options,
-        seed=config["seed"],
+        given=given(ORIGINS.glove, ORIGINS.flip_batch, seed=config["seed"]),
     message:
         "{wildcards.setup}: retrain without what shall flip the sign, batch {wildcards.batch}"
 
@@ -221,10 +174,6 @@ rule compare_flips:
     output:
         outcomes_table="results/origins/{setup}/brittleness/outcomes.tsv",
         brackets_table="results/origins/{setup}/brittleness/brackets.tsv",
-    log:
-        "results/logs/origins/{setup}/compare_flips.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
@@ -233,7 +182,7 @@ rule compare_flips:
     message:
         "{wildcards.setup}: tell which removals flipped the sign of the bias"
     shell:
-        "biaslab step origins.compare-flips --given {params.given:q} > {log} 2>&1"
+        step("origins.compare-flips")
 
 
 # Single documents: which way the removal of each moves the bias.
@@ -244,18 +193,13 @@ rule score_documents:
         documents="results/origins/{setup}/single_documents/documents.tsv",
         ppmi=ORIGINS.of_first_test("ppmi"),
     output:
-        "results/origins/{setup}/single_documents/auc.tsv",
-    log:
-        "results/logs/origins/{setup}/score_documents.log",
-    conda:
-        ENVIRONMENT
+        out="results/origins/{setup}/single_documents/auc.tsv",
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        seed=config["seed"],
+        given=given(seed=config["seed"]),
     message:
         "{wildcards.setup}: tell documents that lower the bias from those that raise it"
     shell:
-        "biaslab origins score-documents --documents {input.documents} --ppmi {input.ppmi}"
-        " --seed {params.seed} --out {output} > {log} 2>&1"
+        step("origins.score-documents")

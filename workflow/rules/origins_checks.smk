@@ -16,24 +16,17 @@ rule measure_relative_influence:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_set,
     output:
-        "results/origins/{setup}/relative_influence/{weat}.parquet",
-    log:
-        "results/logs/origins/{setup}/measure_relative_influence/{weat}.log",
-    conda:
-        ENVIRONMENT
+        out="results/origins/{setup}/relative_influence/{weat}.parquet",
     threads: LIMITS.threads(8)
     resources:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(480),
     params:
-        weats=ORIGINS.weat_options,
-        options=ORIGINS.influence_options,
+        given=given(ORIGINS.influence),
     message:
         "{wildcards.setup}: measure every document's relative influence on {wildcards.weat}"
     shell:
-        "biaslab origins relative-influence {input.embeddings} --cooccurrence {input.cooccurrence}"
-        " --corpus {input.corpus} --differential-bias {input.differential_bias} --vocabulary {input.vocabulary}"
-        " {params.weats} {params.options} --threads {threads} --out {output} > {log} 2>&1"
+        step("origins.measure-relative-influence")
 
 
 rule compare_relative_influence:
@@ -43,10 +36,6 @@ rule compare_relative_influence:
         documents="results/origins/{setup}/documents.parquet",
     output:
         comparison="results/origins/{setup}/relative_influence/comparison.tsv",
-    log:
-        "results/logs/origins/{setup}/compare_relative_influence.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
@@ -55,7 +44,7 @@ rule compare_relative_influence:
     message:
         "{wildcards.setup}: compare the documents that relative influence puts first with those that influence does"
     shell:
-        "biaslab step origins.compare-relative-influence --given {params.given:q} > {log} 2>&1"
+        step("origins.compare-relative-influence")
 
 
 rule plant_documents:
@@ -65,27 +54,18 @@ rule plant_documents:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
     output:
-        corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
-        documents="results/origins/{setup}/planted/{dose}/documents.parquet",
-        vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
-    log:
-        "results/logs/origins/{setup}/plant_documents/{dose}.log",
-    conda:
-        ENVIRONMENT
+        out_corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
+        out_documents="results/origins/{setup}/planted/{dose}/documents.parquet",
+        out_vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
     resources:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(60),
     params:
-        weats=ORIGINS.weat_options,
-        options=ORIGINS.planted_options,
-        seed=config["seed"],
+        given=given(ORIGINS.planted, seed=config["seed"]),
     message:
         "{wildcards.setup}: plant documents whose tokens are words of the tests, a share of {wildcards.dose}"
     shell:
-        "biaslab origins plant-documents --corpus {input.corpus} --documents {input.documents}"
-        " --vocabulary {input.vocabulary} {params.weats} {params.options} --seed {params.seed}"
-        " --out-corpus {output.corpus} --out-documents {output.documents} --out-vocabulary {output.vocabulary}"
-        " > {log} 2>&1"
+        step("origins.plant-documents")
 
 
 use rule count_cooccurrences as count_planted with:
@@ -93,9 +73,7 @@ use rule count_cooccurrences as count_planted with:
         corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
         vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
     output:
-        "results/origins/{setup}/planted/{dose}/cooccurrence.npz",
-    log:
-        "results/logs/origins/{setup}/count_planted/{dose}.log",
+        out="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
     message:
         "{wildcards.setup}: count co-occurrences with planted documents, dose {wildcards.dose}"
 
@@ -104,13 +82,9 @@ use rule train_baseline as train_planted with:
     input:
         cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
     output:
-        "results/origins/{setup}/planted/{dose}/embeddings/baseline/batch-{batch}.npz",
-    log:
-        "results/logs/origins/{setup}/train_planted/{dose}/batch-{batch}.log",
+        out="results/origins/{setup}/planted/{dose}/embeddings/baseline/batch-{batch}.npz",
     params:
-        glove=ORIGINS.glove_options,
-        batch=ORIGINS.planted_batch_options,
-        seed=config["seed"],
+        given=given(ORIGINS.glove, ORIGINS.planted_batch, seed=config["seed"]),
     message:
         "{wildcards.setup}: train with planted documents, dose {wildcards.dose}, batch {wildcards.batch}"
 
@@ -124,9 +98,7 @@ use rule estimate_differential_bias as estimate_planted with:
         vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
         word_sets=ORIGINS.word_set,
     output:
-        "results/origins/{setup}/planted/{dose}/differential_bias/{weat}.parquet",
-    log:
-        "results/logs/origins/{setup}/estimate_planted/{dose}/{weat}.log",
+        out="results/origins/{setup}/planted/{dose}/differential_bias/{weat}.parquet",
     message:
         "{wildcards.setup}: estimate the differential bias of planted documents, {wildcards.weat}, dose {wildcards.dose}"
 
@@ -140,8 +112,6 @@ use rule scan_ppmi as scan_planted_ppmi with:
         word_sets=ORIGINS.word_set,
     output:
         scan="results/origins/{setup}/planted/{dose}/ppmi/{weat}.parquet",
-    log:
-        "results/logs/origins/{setup}/scan_planted_ppmi/{dose}/{weat}.log",
     message:
         "{wildcards.setup}: measure planted documents by PPMI, {wildcards.weat}, dose {wildcards.dose}"
 
@@ -155,9 +125,7 @@ use rule measure_relative_influence as measure_relative_planted with:
         vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
         word_sets=ORIGINS.word_set,
     output:
-        "results/origins/{setup}/planted/{dose}/relative_influence/{weat}.parquet",
-    log:
-        "results/logs/origins/{setup}/measure_relative_planted/{dose}/{weat}.log",
+        out="results/origins/{setup}/planted/{dose}/relative_influence/{weat}.parquet",
     message:
         "{wildcards.setup}: measure the relative influence of planted documents, {wildcards.weat}, dose {wildcards.dose}"
 
@@ -169,72 +137,57 @@ rule measure_recall:
     output:
         recall="results/origins/{setup}/planted/recall.tsv",
         pairs="results/origins/{setup}/planted/pairs.tsv",
-    log:
-        "results/logs/origins/{setup}/measure_recall.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
     params:
-        seed=config["seed"],
+        given=given(seed=config["seed"]),
     message:
         "{wildcards.setup}: see which attributions find the planted documents"
     shell:
-        "biaslab origins recall {input.documents} --seed {params.seed} --pairs {output.pairs} --out {output.recall}"
-        " > {log} 2>&1"
+        step("origins.measure-recall")
 
 
 rule randomise_embeddings:
     input:
-        ORIGINS.embeddings(grid.baseline_sets),
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
     output:
-        "results/origins/{setup}/randomised/{kind}/embeddings.npz",
-    log:
-        "results/logs/origins/{setup}/randomise_embeddings/{kind}.log",
-    conda:
-        ENVIRONMENT
+        out="results/origins/{setup}/randomised/{kind}/embeddings.npz",
     resources:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(60),
     params:
-        embeddings=ORIGINS.randomised_count,
-        seed=config["seed"],
+        given=given("kind", ORIGINS.randomised, seed=config["seed"]),
     message:
         "{wildcards.setup}: make embeddings that know nothing, {wildcards.kind}"
     shell:
-        "biaslab origins randomise-embeddings {input} --kind {wildcards.kind} --count {params.embeddings}"
-        " --seed {params.seed} --out {output} > {log} 2>&1"
+        step("origins.randomise-embeddings")
 
 
 use rule estimate_differential_bias as estimate_randomised with:
     input:
-        embeddings="results/origins/{setup}/randomised/{kind}/embeddings.npz",
+        embeddings=["results/origins/{setup}/randomised/{kind}/embeddings.npz"],
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         documents="results/origins/{setup}/documents.parquet",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_set,
     output:
-        "results/origins/{setup}/randomised/{kind}/differential_bias/{weat}.parquet",
-    log:
-        "results/logs/origins/{setup}/estimate_randomised/{kind}/{weat}.log",
+        out="results/origins/{setup}/randomised/{kind}/differential_bias/{weat}.parquet",
     message:
         "{wildcards.setup}: estimate {wildcards.weat} by embeddings that know nothing, {wildcards.kind}"
 
 
 use rule predict_sets as predict_randomised with:
     input:
-        embeddings="results/origins/{setup}/randomised/{kind}/embeddings.npz",
+        embeddings=["results/origins/{setup}/randomised/{kind}/embeddings.npz"],
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         sets="results/origins/{setup}/perturbation_sets.parquet",
         word_sets=ORIGINS.word_sets,
     output:
-        "results/origins/{setup}/randomised/{kind}/predictions.tsv",
-    log:
-        "results/logs/origins/{setup}/predict_randomised/{kind}.log",
+        out="results/origins/{setup}/randomised/{kind}/predictions.tsv",
     message:
         "{wildcards.setup}: predict every set by embeddings that know nothing, {wildcards.kind}"
 
@@ -251,10 +204,6 @@ rule compare_randomised:
         observed="results/origins/{setup}/observed.tsv",
     output:
         comparison="results/origins/{setup}/randomised/comparison.tsv",
-    log:
-        "results/logs/origins/{setup}/compare_randomised.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
@@ -263,4 +212,4 @@ rule compare_randomised:
     message:
         "{wildcards.setup}: compare estimates by embeddings that know nothing with those by the baselines"
     shell:
-        "biaslab step origins.compare-randomised --given {params.given:q} > {log} 2>&1"
+        step("origins.compare-randomised")

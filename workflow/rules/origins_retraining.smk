@@ -3,11 +3,7 @@ rule select_ppmi_sets:
         scan=ORIGINS.of_first_test("ppmi"),
     output:
         sets="results/origins/{setup}/ppmi/perturbation_sets.parquet",
-    log:
-        "results/logs/origins/{setup}/select_ppmi_sets.log",
     priority: 3  # most trainings wait for it
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
@@ -16,7 +12,7 @@ rule select_ppmi_sets:
     message:
         "{wildcards.setup}: select the documents that the PPMI baseline finds"
     shell:
-        "biaslab step origins.select-ppmi-sets --given {params.given:q} > {log} 2>&1"
+        step("origins.select-ppmi-sets")
 
 
 use rule measure_sets as measure_sets_by_ppmi with:
@@ -25,9 +21,7 @@ use rule measure_sets as measure_sets_by_ppmi with:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
     output:
-        "results/origins/{setup}/ppmi/observed.tsv",
-    log:
-        "results/logs/origins/{setup}/measure_sets_by_ppmi.log",
+        out="results/origins/{setup}/ppmi/observed.tsv",
     message:
         "{wildcards.setup}: measure the bias without the documents that the PPMI baseline finds"
 
@@ -37,11 +31,7 @@ rule select_documents:
         differential_bias=ORIGINS.of_first_test("differential_bias"),
     output:
         sets="results/origins/{setup}/single_documents/sets.parquet",
-    log:
-        "results/logs/origins/{setup}/select_documents.log",
     priority: 3  # most trainings wait for it
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
@@ -50,7 +40,7 @@ rule select_documents:
     message:
         "{wildcards.setup}: select single documents"
     shell:
-        "biaslab step origins.select-documents --given {params.given:q} > {log} 2>&1"
+        step("origins.select-documents")
 
 
 use rule measure_sets as measure_documents with:
@@ -59,9 +49,7 @@ use rule measure_sets as measure_documents with:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
     output:
-        "results/origins/{setup}/single_documents/observed.tsv",
-    log:
-        "results/logs/origins/{setup}/measure_documents.log",
+        out="results/origins/{setup}/single_documents/observed.tsv",
     message:
         "{wildcards.setup}: measure the bias without single documents"
 
@@ -75,10 +63,6 @@ rule compare_documents:
     output:
         documents="results/origins/{setup}/single_documents/documents.tsv",
         correlation="results/origins/{setup}/single_documents/correlation.tsv",
-    log:
-        "results/logs/origins/{setup}/compare_documents.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
@@ -87,4 +71,4 @@ rule compare_documents:
     message:
         "{wildcards.setup}: compare the estimates for single documents with paired retraining"
     shell:
-        "biaslab step origins.compare-documents --given {params.given:q} > {log} 2>&1"
+        step("origins.compare-documents")

@@ -7,27 +7,19 @@ rule train_word2vec:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         sets=ORIGINS.left_out,
     output:
-        "results/origins/{setup}/word2vec/embeddings/{trained}/batch-0.npz",
-    log:
-        "results/logs/origins/{setup}/train_word2vec/{trained}.log",
+        out="results/origins/{setup}/word2vec/embeddings/{trained}/batch-0.npz",
     wildcard_constraints:
         trained=r"[a-z][a-z0-9_-]*",
-    conda:
-        ENVIRONMENT
     threads: 1
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(1440),
     params:
-        options=ORIGINS.word2vec_options,
-        sets=ORIGINS.left_out_options,
-        seed=config["seed"],
+        given=given(ORIGINS.word2vec, seed=config["seed"]),
     message:
         "{wildcards.setup}: train word2vec, {wildcards.trained}"
     shell:
-        "biaslab embeddings train-word2vec {input.corpus} --vocabulary {input.vocabulary}"
-        " --set {wildcards.trained} {params.sets} {params.options} --seed {params.seed} --out {output}"
-        " > {log} 2>&1"
+        step("embeddings.train-word2vec")
 
 
 use rule measure_sets as measure_word2vec with:
@@ -36,9 +28,7 @@ use rule measure_sets as measure_word2vec with:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
     output:
-        "results/origins/{setup}/word2vec/observed.tsv",
-    log:
-        "results/logs/origins/{setup}/measure_word2vec.log",
+        out="results/origins/{setup}/word2vec/observed.tsv",
     message:
         "{wildcards.setup}: measure the bias in word2vec"
 
@@ -48,9 +38,7 @@ use rule measure_analogies as measure_word2vec_analogies with:
         embeddings=ORIGINS.word2vec_embeddings(grid.baseline_sets, grid.largest_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
     output:
-        "results/origins/{setup}/word2vec/analogies.tsv",
-    log:
-        "results/logs/origins/{setup}/measure_word2vec_analogies.log",
+        out="results/origins/{setup}/word2vec/analogies.tsv",
     message:
         "{wildcards.setup}: answer analogies in word2vec"
 
@@ -63,10 +51,6 @@ rule compare_word2vec:
     output:
         random_sets="results/origins/{setup}/word2vec/word_sets.tsv",
         correlation="results/origins/{setup}/word2vec/correlation.tsv",
-    log:
-        "results/logs/origins/{setup}/compare_word2vec.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
@@ -75,7 +59,7 @@ rule compare_word2vec:
     message:
         "{wildcards.setup}: compare the bias in word2vec with that in GloVe"
     shell:
-        "biaslab step origins.compare-word2vec --given {params.given:q} > {log} 2>&1"
+        step("origins.compare-word2vec")
 
 
 rule measure_ppmi_sets:
@@ -87,10 +71,6 @@ rule measure_ppmi_sets:
         word_sets=ORIGINS.word_sets,
     output:
         bias="results/origins/{setup}/ppmi/sets.tsv",
-    log:
-        "results/logs/origins/{setup}/measure_ppmi_sets.log",
-    conda:
-        ENVIRONMENT
     threads: LIMITS.threads(2)
     resources:
         mem_mb=LIMITS.memory(4000),
@@ -100,7 +80,7 @@ rule measure_ppmi_sets:
     message:
         "{wildcards.setup}: measure the bias by PPMI after every removal"
     shell:
-        "biaslab step origins.measure-ppmi-sets --given {params.given:q} --threads {threads} > {log} 2>&1"
+        step("origins.measure-ppmi-sets")
 
 
 rule compare_transfer:
@@ -113,10 +93,6 @@ rule compare_transfer:
     output:
         changes="results/origins/{setup}/transfer/changes.tsv",
         responses="results/origins/{setup}/transfer/responses.tsv",
-    log:
-        "results/logs/origins/{setup}/compare_transfer.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
@@ -125,4 +101,4 @@ rule compare_transfer:
     message:
         "{wildcards.setup}: compare GloVe, PPMI and word2vec after every removal"
     shell:
-        "biaslab step origins.compare-transfer --given {params.given:q} > {log} 2>&1"
+        step("origins.compare-transfer")

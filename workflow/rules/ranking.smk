@@ -6,10 +6,6 @@ rule simulate_ranking:
         measures="results/ranking/simulation.tsv",
         feasibility="results/ranking/feasibility.tsv",
         differences="results/ranking/differences.tsv",
-    log:
-        "results/logs/ranking/simulate_ranking.log",
-    conda:
-        ENVIRONMENT
     threads: 1  # half a minute: to wait for more cores would take longer
     resources:
         mem_mb=LIMITS.memory(2000),
@@ -21,16 +17,12 @@ rule simulate_ranking:
     message:
         "simulate fairness-aware ranking"
     shell:
-        "biaslab step ranking.simulate-ranking --given {params.given:q} --threads {threads} > {log} 2>&1"
+        step("ranking.simulate-ranking")
 
 
 rule compare_rankings:
     output:
         out="results/ranking/comparison.tsv",
-    log:
-        "results/logs/ranking/compare_rankings.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(30),
@@ -41,17 +33,13 @@ rule compare_rankings:
     message:
         "compare all re-ranking algorithms by all measures"
     shell:
-        "biaslab step ranking.compare-rankings --given {params.given:q} > {log} 2>&1"
+        step("ranking.compare-rankings")
 
 
 rule find_counterexamples:
     output:
         summary="results/ranking/enumeration.tsv",
         found="results/ranking/counterexamples.tsv",
-    log:
-        "results/logs/ranking/find_counterexamples.log",
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
@@ -60,7 +48,7 @@ rule find_counterexamples:
     message:
         "search all small distributions for infeasible rankings"
     shell:
-        "biaslab step ranking.find-counterexamples --given {params.given:q} > {log} 2>&1"
+        step("ranking.find-counterexamples")
 
 
 rule ranking:

@@ -12,16 +12,13 @@ for area in filter(PLAN.has, PLAN.areas):
             PLAN.report_others(area),
         log:
             f"results/logs/{area.name}/report.log",
-        conda:
-            ENVIRONMENT
         resources:
             mem_mb=LIMITS.memory(2000),
             runtime=LIMITS.minutes(30),
         params:
-            results=folder("results/"),
-            area=area.command,
-            units=units_to_json(PLAN.reported(area)),
+            step=f"{area.command}.report",
+            given=given(area=area.name, units=PLAN.described(area), results="results/"),
         message:
             f"write the tables and figures of {area.name.replace('_', ' ')}"
         shell:
-            "biaslab {params.area} report --results {params.results} --units {params.units:q} > {log} 2>&1"
+            step("{params.step}")

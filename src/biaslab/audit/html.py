@@ -1,8 +1,7 @@
 """The audit as one page that needs nothing else: no script, no font, no picture from elsewhere."""
 
 import math
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,12 +110,7 @@ class Paper:
         return bool({NOT_ATTEMPTED: self.missing, NO_ROW: self.items}.get(state) or self.found.get(state))
 
 
-def write_html(
-    claims: str | os.PathLike,
-    out: str | os.PathLike,
-    printed: Iterable[str | os.PathLike] = (),
-    papers: Iterable[str | os.PathLike] = (),
-) -> None:
+def write_html(claims: Path, out: Path, printed: Sequence[Path] = (), papers: Sequence[Path] = ()) -> None:
     """Write the page of a measured registry; the same tables give the same bytes.
 
     Table and page lie in the folder ``audit`` of the results: links to results are relative to it.

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from biaslab.audit.claims import CONDITION, EXEMPT_KINDS, WEAKER, Claim
+from biaslab.audit.claims import CONDITION, EXEMPT_KINDS, WEAKER, Claim, read_claims
 from biaslab.audit.expressions import (
     Estimate,
     FormulaError,
@@ -28,7 +28,7 @@ from biaslab.audit.expressions import (
 )
 from biaslab.audit.verdicts import NOT_ATTEMPTED, REPRODUCED, is_weak, judge, meets
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, read_tsv
+from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.stats import p_value
 
 COLUMNS = (
@@ -75,6 +75,22 @@ class _Measured:
     null: float
     used: list[Path]
     missing: str = ""  # what the results lack that the claim needs
+
+
+def write_claims(
+    claims: list[Path],
+    schema: Path,
+    results: Path,
+    setups: dict[str, list[str]],
+    absent: dict[str, str],
+    failed: dict[str, str],
+    made_up: list[list[str]],
+    out: Path,
+) -> None:
+    """Measure every published claim of some registries on the results and give it a verdict."""
+    invented = {(area, name) for area, name in made_up}
+    registry = read_claims(claims, schema)
+    write_tsv(out, measure_claims(registry, results, setups, absent, failed, invented))
 
 
 def measure_claims(

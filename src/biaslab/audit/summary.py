@@ -12,8 +12,9 @@ Orderings that follow from cells, settings, identities and hypotheses are not co
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
@@ -30,7 +31,7 @@ from biaslab.audit.verdicts import (
 )
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
-from biaslab.core.tables import Table, text_columns
+from biaslab.core.tables import Table, text_columns, write_table
 
 PRINTED = ("paper", "item", "counts_as", "printed", "absent", "reason")
 PAPERS = ("paper", "title", "at_hand", "not_at_hand")
@@ -207,6 +208,15 @@ def weak_rows(claims: pd.DataFrame) -> pd.DataFrame:
     reasons = [_why_weak(*row) for row in zip(measured["weak"], measured["caveat"], strict=True)]
     why = pd.Series(reasons, index=measured.index, dtype=object)
     return measured.assign(why=why)[why != ""]
+
+
+def write_summary(
+    claims: Path, printed: list[Path], papers: list[Path], stem: Path, say: Callable[[str], None]
+) -> None:
+    """Count what was found of what the papers print, each statement and cell once."""
+    table = summary_table(read_measured(claims), read_printed(printed), read_papers(papers))
+    write_table(stem, table)
+    say(f"{table.shown.to_string(index=False)}\n{table.note}")
 
 
 def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame) -> Table:

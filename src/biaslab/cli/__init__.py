@@ -10,7 +10,6 @@ import biaslab
 from biaslab.cli import audit, cache, datasets, embeddings
 from biaslab.cli.init import init
 from biaslab.cli.output import outlive_readers
-from biaslab.cli.report import add_report
 from biaslab.cli.run import extras, run
 from biaslab.cli.step import step
 from biaslab.core import processor
@@ -45,10 +44,8 @@ app.command()(step)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(embeddings.app, name="embeddings")
 for area in AREAS:
-    has_commands = importlib.util.find_spec(f"biaslab.{area}.cli") is not None
-    commands = importlib.import_module(f"biaslab.{area}.cli").app if has_commands else typer.Typer()
-    add_report(commands, area)
-    app.add_typer(commands, name=area.replace("_", "-"))
+    if importlib.util.find_spec(f"biaslab.{area}.cli") is not None:
+        app.add_typer(importlib.import_module(f"biaslab.{area}.cli").app, name=area.replace("_", "-"))
 app.add_typer(audit.app, name="audit")
 app.add_typer(cache.app, name="cache")
 guard_outputs(app)

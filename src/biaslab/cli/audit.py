@@ -5,106 +5,13 @@ from typing import Annotated
 
 import typer
 
-from biaslab.core.errors import InputError
-from biaslab.run.options import Out
 from biaslab.run.outputs import To
 
 _WIDTH = 160  # characters a line where there is no terminal
 
-Measured = Annotated[Path, typer.Argument(help="The measured claims (audit/claims.tsv).")]
-PrintedFiles = Annotated[
-    list[Path] | None, typer.Option("--printed", help="What each item of the papers prints (.tsv); repeat.")
-]
-PaperFiles = Annotated[
-    list[Path] | None, typer.Option("--papers", help="Which source texts were at hand (.tsv); repeat.")
-]
-
 app = typer.Typer(
     help="Published claims against measured results, and run against run.", no_args_is_help=True
 )
-
-
-@app.command("claims")
-def claims(
-    registries: Annotated[list[Path], typer.Argument(help="Registries of claims (.tsv).")],
-    schema: Annotated[Path, typer.Option(help="The schema of their rows (.yaml).")],
-    results: Annotated[Path, typer.Option(help="The results folder.")],
-    out: Out,
-    setup: Annotated[
-        list[str] | None,
-        typer.Option(help="AREA=NAME of a setup that was run, by its area; repeat for each."),
-    ] = None,
-    absent: Annotated[
-        list[str] | None, typer.Option(help="NAME=REASON of a setup that could not be run; repeat for each.")
-    ] = None,
-    failed: Annotated[
-        list[str] | None, typer.Option(help="AREA/NAME=REASON of a setup whose run failed; repeat for each.")
-    ] = None,
-    made_up: Annotated[
-        list[str] | None, typer.Option(help="AREA=NAME of a setup whose data are made up; repeat for each.")
-    ] = None,
-) -> None:
-    """Measure every published claim on the results and give it a verdict."""
-    from biaslab.audit.claims import read_claims
-    from biaslab.audit.measure import measure_claims
-    from biaslab.core.io import write_tsv
-
-    setups: dict[str, list[str]] = {}
-    for area, name in _split(setup or [], "--setup"):
-        setups.setdefault(area, []).append(name)
-    reasons = _pairs(absent or [], "--absent")
-    lost = _pairs(failed or [], "--failed")
-    invented = set(_split(made_up or [], "--made-up"))
-    registry = read_claims(registries, schema)
-    write_tsv(out, measure_claims(registry, results, setups, reasons, lost, invented))
-
-
-@app.command("summary")
-def summary(
-    claims: Measured,
-    out: Annotated[Path, typer.Option(help="The table to write, without suffix."), To.STEM],
-    printed: PrintedFiles = None,
-    papers: PaperFiles = None,
-) -> None:
-    """Count what was found of what the papers print, each statement and cell once."""
-    from biaslab.audit.summary import multiplicity, read_measured, read_papers, read_printed, summary_table
-    from biaslab.core.tables import write_table
-
-    measured = read_measured(claims)
-    table = summary_table(measured, read_printed(printed or []), read_papers(papers or []))
-    write_table(out, table)
-    _show_headline(table.shown, multiplicity(measured).sentence)
-
-
-@app.command("html")
-def html(
-    claims: Measured,
-    out: Annotated[Path, typer.Option(help="The page to write, in the same folder."), To.FILE],
-    printed: PrintedFiles = None,
-    papers: PaperFiles = None,
-) -> None:
-    """Show the measured claims on one self-contained page."""
-    from biaslab.audit.html import write_html
-
-    write_html(claims, out, printed or [], papers or [])
-
-
-@app.command("manifest")
-def manifest(
-    results: Annotated[Path, typer.Argument(help="The results folder.")],
-    config: Annotated[Path, typer.Option(help="The complete configuration of the run (.json).")],
-    out: Out,
-    code: Annotated[list[str] | None, typer.Option(help="RULE=DIGEST of the code of a rule; repeat.")] = None,
-    input: Annotated[
-        list[str] | None, typer.Option(help="NAME=PATH of a file or folder that the run read; repeat.")
-    ] = None,
-) -> None:
-    """Record what went into the results, what made them, and the sha256 of each."""
-    from biaslab.core.files import read_yaml
-    from biaslab.run.manifest import write_manifest
-
-    inputs = {name: Path(path) for name, path in _pairs(input or [], "--input").items()}
-    write_manifest(results, out, read_yaml(config), _pairs(code or [], "--code"), inputs)
 
 
 @app.command("compare")
@@ -196,20 +103,6 @@ def resources(
             write_table(f"{out}_cluster", scheduled_resources(projected.data, tasks, cores, start))
 
 
-def _pairs(arguments: list[str], option: str) -> dict[str, str]:
-    """Return the values of arguments of the form NAME=VALUE by name."""
-    return dict(_split(arguments, option))
-
-
-def _split(arguments: list[str], option: str) -> list[tuple[str, str]]:
-    """Split arguments of the form NAME=VALUE."""
-    pairs = [argument.partition("=") for argument in arguments]
-    for name, equals, value in pairs:
-        if not (name and equals and value):
-            raise InputError(f"{option} {name}{equals}{value}: write NAME=VALUE")
-    return [(name, value) for name, _, value in pairs]
-
-
 def _show(comparison: object, a: Path, b: Path) -> None:
     """Print the files that are not byte-equal, the changed verdicts, and the counts."""
     from rich import box
@@ -236,20 +129,6 @@ def _show(comparison: object, a: Path, b: Path) -> None:
             console.print(table)
     counts = ", ".join(f"{comparison.counts[s]} {words(s)}" for s in STATUSES if comparison.counts[s])
     console.print(f"{len(comparison.files)} files: {counts}; verdicts changed: {len(comparison.verdicts)}")
-
-
-def _show_headline(shown: object, sentence: str) -> None:
-    """Print the headline and the sentence on multiplicity."""
-    from rich import box
-    from rich.table import Column, Table
-
-    first, *numbers = shown.columns
-    table = Table(first, *(Column(name, justify="right") for name in numbers), box=box.SIMPLE)
-    for row in shown.itertuples(index=False):
-        table.add_row(*row)
-    console = _console()
-    console.print(table)
-    console.print(sentence)
 
 
 def _console() -> object:

@@ -40,15 +40,9 @@ def fetch_dataset(
     What is written is unpacked: the content that the checksum is of. An unfinished download is gone on with
     when the command runs again.
     """
-    from biaslab.run.datasets import fetch as fetch_file
-    from biaslab.run.datasets import load_registry, registered, verified_copy
-    from biaslab.run.fetching import fetch_copy
+    from biaslab.run.fetching import fetch_to
 
-    datasets = load_registry(registry)
-    if out == Path(verified_copy(registered(name, datasets))):
-        fetch_copy(datasets[name], datasets, path, mirror, _say)
-    else:
-        fetch_file(name, datasets, out=out, path=path, mirror=mirror, say=_say)
+    fetch_to(name, registry, out, _say, path, mirror)
 
 
 @app.command("make")

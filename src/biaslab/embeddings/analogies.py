@@ -13,7 +13,9 @@ from gensim.models import KeyedVectors
 from tqdm import tqdm
 
 from biaslab.core.errors import InputError
-from biaslab.embeddings.batches import Training
+from biaslab.core.io import write_tsv
+from biaslab.embeddings.batches import Training, read_trainings
+from biaslab.embeddings.vocabulary import read_vocabulary
 
 __all__ = ["AnalogyScore", "default_questions", "evaluate"]
 
@@ -87,6 +89,12 @@ def evaluate(words: list[str], vectors: np.ndarray, questions: str | os.PathLike
     _, sections = keyed.evaluate_word_analogies(str(questions), restrict_vocab=len(words))
     correct, incorrect = len(sections[-1]["correct"]), len(sections[-1]["incorrect"])
     return AnalogyScore(correct, correct + incorrect, n_questions)
+
+
+def write_analogies(embeddings: list[Path], vocabulary: Path, out: Path) -> None:
+    """Measure how many of gensim's analogies each embedding solves (TOP-1)."""
+    words = read_vocabulary(vocabulary).words
+    write_tsv(out, evaluate_trainings(read_trainings(embeddings, len(words)), words, default_questions()))
 
 
 def evaluate_trainings(

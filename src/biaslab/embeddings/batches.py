@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_npz
+from biaslab.core.io import read_npz, read_parquet, write_tsv
 
 
 class Training(NamedTuple):
@@ -58,6 +58,22 @@ def read_training(path: str | os.PathLike, replicate: int, n_words: int) -> Trai
             return training
     known = ", ".join(str(training.replicate) for training in trainings)
     raise InputError(f"{path}: no replicate {replicate}; it has {known}")
+
+
+def documents_of(sets: Path | None, name: str) -> np.ndarray:
+    """Return the documents of a set, (n,) int64, of which there must be some."""
+    if sets is None:
+        raise InputError(f"{name}: to leave documents out give the table of sets, too")
+    table = read_parquet(sets, ["set", "document"])
+    documents = table.loc[table["set"] == name, "document"].to_numpy()
+    if not len(documents):
+        raise InputError(f"{sets}: there is no set '{name}'; select the sets again")
+    return documents
+
+
+def write_losses(embeddings: list[Path], out: Path) -> None:
+    """Collect the loss after every epoch of every training in one table."""
+    write_tsv(out, collect_losses(embeddings))
 
 
 def collect_losses(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:

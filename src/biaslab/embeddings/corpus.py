@@ -4,8 +4,10 @@ import os
 import re
 import sys
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,7 @@ from tqdm import tqdm
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_npz, write_npz, write_parquet, write_tsv
-from biaslab.embeddings.readers import Document
+from biaslab.embeddings.readers import Document, read_documents
 from biaslab.embeddings.vocabulary import Vocabulary
 
 __all__ = ["Corpus", "build_corpus", "read_tokens", "tokenize", "write_corpus"]
@@ -138,6 +140,25 @@ def build_corpus(
     table.insert(0, "document", np.arange(len(table), dtype=np.int64))
     table.insert(3, "n_tokens", np.diff(offsets))
     return Corpus(tokens, offsets, vocabulary, table, n_source_tokens, articles.renamed)
+
+
+def read_corpus(
+    source: Path,
+    format: str,
+    choice: Mapping[str, Any],
+    corpus: Path,
+    documents: Path,
+    vocabulary: Path,
+    say: Callable[[str], None],
+) -> None:
+    """Read a corpus: tokenise, choose articles and vocabulary, cut the units that can be removed.
+
+    `choice` are keywords of `build_corpus`.
+    """
+    built = build_corpus(read_documents(source, format), **choice)
+    for key, column in built.renamed.items():
+        say(f"{source}: the key '{key}' is kept as '{column}': documents have a {key} of ours")
+    write_corpus(built, corpus, documents, vocabulary)
 
 
 def write_corpus(

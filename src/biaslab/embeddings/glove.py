@@ -19,34 +19,12 @@ from biaslab.core.io import read_npz, write_npz
 from biaslab.core.jit import set_threads
 from biaslab.embeddings._kernels import CACHE_LINE, train_epoch
 from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.settings import GloveParameters
 
 __all__ = ["GloveEmbedding", "GloveParameters", "train", "weighting"]
 
 _GROUP_BYTES = 320 * 1024  # the parameters of a row group: two groups and the records between them fit in L2
 _MIN_GROUPS, _MAX_GROUPS = 16, 255  # block numbers fit in 16 bits, which NumPy sorts in linear time
-
-
-@dataclass(frozen=True)
-class GloveParameters:
-    """Hyperparameters of a training (Brunet et al. 2019, Table 3).
-
-    Attributes
-    ----------
-    dimension : int
-        D, length of the word vectors.
-    epochs : int
-        Passes over the non-zero entries of X.
-    x_max, alpha : float
-        Of the weighting f(x) = min((x / x_max)^alpha, 1).
-    learning_rate : float
-        Of AdaGrad.
-    """
-
-    dimension: int
-    epochs: int
-    x_max: float = 100.0
-    alpha: float = 0.75
-    learning_rate: float = 0.05
 
 
 @dataclass(frozen=True)

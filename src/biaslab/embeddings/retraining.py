@@ -8,10 +8,49 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz
 from biaslab.core.rng import stream
-from biaslab.embeddings import cooccurrence
+from biaslab.embeddings import BASELINE
+from biaslab.embeddings import cooccurrence as counting
+from biaslab.embeddings.batches import documents_of
 from biaslab.embeddings.cooccurrence import Cooccurrence
-from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, train
+from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, train, write_trainings
+
+
+def train_glove(
+    cooccurrence: Path,
+    set: str,
+    model: GloveParameters,
+    seed: int,
+    out: Path,
+    first: int = 0,
+    count: int = 1,
+    corpus: Path | None = None,
+    sets: Path | None = None,
+    paired: bool = False,
+    checkpoint_minutes: float = 30,
+    threads: int = 1,
+) -> None:
+    """Train GloVe on the corpus, or on what is left of it without a set of documents of `sets`.
+
+    Replicates `first` and following. If `paired`, they differ from the baselines by the removal alone, seed
+    by seed.
+    """
+    x, replicates = counting.read(cooccurrence), list(range(first, first + count))
+    if set != BASELINE:
+        documents = documents_of(sets, set)
+        if corpus is None:
+            raise InputError(f"{set}: to leave documents out give the corpus, too")
+        arrays = read_npz(corpus, ("tokens", "offsets"))
+        pruned = without_documents(x, arrays["tokens"], arrays["offsets"], documents, threads)
+        x = on_entries_of(x, pruned) if paired else pruned
+    partner = BASELINE if paired else None
+    trained = train_replicates(
+        x, model, set, replicates, seed, out, 60 * checkpoint_minutes, threads, partner
+    )
+    write_trainings(out, replicates, trained, every_parameter=set == BASELINE)
+    discard_checkpoints(out)
 
 
 def without_documents(
@@ -21,8 +60,8 @@ def without_documents(
 
     It equals, bit for bit, the counts of the pruned corpus with the same vocabulary.
     """
-    removed = cooccurrence.select_documents(tokens, offsets, documents)
-    return cooccurrence.subtract(x, cooccurrence.count(*removed, x.n_words, x.window, threads), threads)
+    removed = counting.select_documents(tokens, offsets, documents)
+    return counting.subtract(x, counting.count(*removed, x.n_words, x.window, threads), threads)
 
 
 def on_entries_of(x: Cooccurrence, pruned: Cooccurrence) -> Cooccurrence:

@@ -9,13 +9,19 @@ is left out.
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from pathlib import Path
 
 import numpy as np
 from tqdm import tqdm
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import write_npz
 from biaslab.core.rng import stream
+from biaslab.embeddings import BASELINE
+from biaslab.embeddings.batches import documents_of
+from biaslab.embeddings.corpus import read_tokens
+from biaslab.embeddings.settings import Word2VecParameters
+from biaslab.embeddings.vocabulary import read_vocabulary
 
 __all__ = ["Word2VecParameters", "train"]
 
@@ -23,25 +29,24 @@ MAX_SENTENCE = 10_000
 """Words of a sentence beyond which gensim drops what follows."""
 
 
-class Word2VecParameters(NamedTuple):
-    """Hyperparameters of CBOW; others are gensim's defaults (5 negative samples, subsampling above 0.001).
-
-    Attributes
-    ----------
-    dimension : int
-        D, length of a word vector.
-    window : int
-        Largest distance of a context word; gensim draws the window of each position from 1 to this.
-    epochs : int
-        Passes over the corpus.
-    learning_rate : float
-        Step size at the beginning; it falls linearly to 0.0001.
-    """
-
-    dimension: int
-    window: int
-    epochs: int
-    learning_rate: float = 0.025
+def train_word2vec(
+    corpus: Path,
+    vocabulary: Path,
+    set: str,
+    model: Word2VecParameters,
+    trainings: int,
+    seed: int,
+    out: Path,
+    sets: Path | None = None,
+) -> None:
+    """Train word2vec on the corpus, or on what is left of it without a set of documents of `sets`."""
+    words = read_vocabulary(vocabulary)
+    tokens, offsets = read_tokens(corpus, words)
+    if set != BASELINE:
+        tokens, offsets = leave_out(tokens, offsets, documents_of(sets, set))
+    replicates = np.arange(trainings)
+    W = train_replicates(tokens, offsets, len(words), model, set, replicates.tolist(), seed)
+    write_npz(out, replicates=replicates, W=W)
 
 
 class Sentences:

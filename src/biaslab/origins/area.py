@@ -157,6 +157,11 @@ def _check_source(source: str, where: str, given: Given) -> Iterator[str]:
 PAPER = "Origins of bias (Brunet et al. 2019)"
 READER, WORKLOAD = "biaslab.origins.report.results:Setup", "biaslab.origins.workload"
 NAMES = ("setup", "weat")
+STEPS = {
+    "measure-baseline": "biaslab.origins.baseline:write_baseline",
+    "measure-sets": "biaslab.origins.baseline:write_sets",
+    "select-sets": "biaslab.origins.perturbation:write_sets",
+}
 AREA = Area(
     "origins",
     PAPER,
@@ -169,5 +174,5 @@ AREA = Area(
     READER,
     WORKLOAD,
     inspection="biaslab.origins.inspection",
-    steps=analyses.steps(),
+    steps=STEPS | analyses.steps(),
 )

@@ -3,17 +3,33 @@
 import math
 import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pandas as pd
 from tqdm import tqdm
 
-from biaslab.bias.measures.registry import measure_bias
+from biaslab.bias.measures.registry import PARAMETERS, measure_bias
 from biaslab.bias.weat import permutation_p_value
-from biaslab.bias.word_sets import WEAT, WeatIndices, WordSets, in_vocabulary
+from biaslab.bias.word_sets import WEAT, WeatIndices, WordSets, in_vocabulary, read_word_sets
 from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.batches import Training, read_trainings, set_name
-from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
+
+
+def write_baseline(
+    embeddings: list[Path], vocabulary: Path, word_sets: list[Path], permutations: int, seed: int, out: Path
+) -> None:
+    """Measure the bias of every baseline embedding, with p-values and the words the vocabulary lacks."""
+    tests = [read_word_sets(path, PARAMETERS) for path in word_sets]
+    write_tsv(out, measure(embeddings, read_vocabulary(vocabulary), tests, permutations, seed))
+
+
+def write_sets(vocabulary: Path, word_sets: list[Path], out: Path, embeddings: Sequence[Path] = ()) -> None:
+    """Measure the bias of every embedding retrained without a set of documents."""
+    tests = [read_word_sets(path, PARAMETERS) for path in word_sets]
+    write_tsv(out, measure_sets(embeddings, read_vocabulary(vocabulary), tests))
 
 
 def measure(

@@ -1,13 +1,11 @@
 """What the rules of the area ask for: files and options of a step, from its wildcards."""
 
-import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from biaslab.bias.names import EFFECTS
 from biaslab.core.files import locate
 from biaslab.origins import analyses, grid, sets
-from biaslab.run.command import options, repeated
 from biaslab.run.plan import Plan
 from biaslab.run.steps import part
 
@@ -37,32 +35,36 @@ class Inputs:
         file = self.plan.source(source)
         return ancient(file) if self.plan.checksum(source) else file
 
-    def corpus_options(self, wildcards: Any) -> list[str]:
+    def corpus(self, wildcards: Any) -> dict[str, Any]:
         """Return how the corpus is read."""
-        corpus = self.setups[wildcards.setup]["corpus"]
-        omitted = ["source"] if corpus["unit"] == "part" else ["source", "part_length"]
-        return options({key: corpus[key] for key in corpus if key not in omitted})
+        corpus, vocabulary = (self.setups[wildcards.setup][section] for section in ("corpus", "vocabulary"))
+        of_unit = ("part_length",) if corpus["unit"] == "part" else ()
+        choice = part(corpus, "unit", *of_unit, "min_length", "max_length", "max_tokens")
+        return part(corpus, "format") | {"choice": choice | vocabulary}
 
     # --- embeddings
 
-    def glove_options(self, wildcards: Any) -> list[str]:
+    def window(self, wildcards: Any) -> dict[str, Any]:
+        """Return what counts as context."""
+        return part(self.setups[wildcards.setup]["glove"], "window")
+
+    def glove(self, wildcards: Any) -> dict[str, Any]:
         """Return how GloVe is trained."""
-        return options({**self.setups[wildcards.setup]["glove"], "window": None})
+        glove = self.setups[wildcards.setup]["glove"]
+        model = part(glove, "dimension", "epochs", "x_max", "alpha", "learning_rate")
+        return {"model": model} | part(glove, "checkpoint_minutes")
 
-    def word2vec_options(self, wildcards: Any) -> list[str]:
+    def word2vec(self, wildcards: Any) -> dict[str, Any]:
         """Return how word2vec is trained."""
-        setup = self.setups[wildcards.setup]
-        glove = {key: setup["glove"][key] for key in ("dimension", "window")}
-        return options(glove | setup["word2vec"])
+        glove, word2vec = (self.setups[wildcards.setup][section] for section in ("glove", "word2vec"))
+        model = part(glove, "dimension", "window") | part(word2vec, "epochs", "learning_rate")
+        return {"model": model, "set": wildcards.trained} | part(word2vec, "trainings")
 
-    def batch_options(self, wildcards: Any) -> list[str]:
-        """Return first replicate and number of replicates of a batch of trainings."""
-        batches = grid.batches_of(wildcards.get("set", sets.BASELINE), self.setups[wildcards.setup])
-        return options(batches[int(wildcards.batch)]._asdict() | {"index": None})
-
-    def paired_option(self, wildcards: Any) -> str:
-        """Return the option that makes a training the partner of a baseline."""
-        return "--paired" if sets.is_single(wildcards.set) else ""
+    def batch(self, wildcards: Any) -> dict[str, Any]:
+        """Return the set and the replicates of a batch of trainings; of single documents, paired ones."""
+        name = wildcards.get("set", sets.BASELINE)
+        batch = grid.batches_of(name, self.setups[wildcards.setup])[int(wildcards.batch)]
+        return {"set": name, "paired": sets.is_single(name)} | _share(batch)
 
     def embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function that gives the files of the embeddings of some kinds of sets.
@@ -96,18 +98,19 @@ class Inputs:
         """Return the table with the documents of a set."""
         return f"{FOLDER}/{wildcards.setup}/{grid.sets_file(wildcards.set)}"
 
-    def left_out(self, wildcards: Any) -> list[str]:
+    def left_out(self, wildcards: Any) -> str | list[str]:
         """Return the table of sets, for any set but the baseline."""
         is_whole = wildcards.trained == sets.BASELINE
-        return [] if is_whole else [f"{FOLDER}/{wildcards.setup}/{grid.SETS}"]
+        return [] if is_whole else f"{FOLDER}/{wildcards.setup}/{grid.SETS}"
 
-    def left_out_options(self, wildcards: Any, input: Any) -> str:
-        """Return the option that names the table of sets, if there is one."""
-        return f"--sets {shlex.quote(str(input.sets))}" if input.get("sets") else ""
-
-    def selection_options(self, wildcards: Any) -> list[str]:
+    def selection(self, wildcards: Any) -> dict[str, Any]:
         """Return which sets are selected."""
-        return options({**self.setups[wildcards.setup]["perturbations"], "retrainings": None})
+        wanted = self.setups[wildcards.setup]["perturbations"]
+        return part(wanted, "estimator", "sizes", "random_sizes", "random_sets")
+
+    def estimator(self, wildcards: Any) -> dict[str, Any]:
+        """Return the estimator that chose the sets."""
+        return part(self.setups[wildcards.setup]["perturbations"], "estimator")
 
     def ppmi_selection(self, wildcards: Any) -> dict[str, Any]:
         """Return the sizes of the sets that the PPMI baseline finds."""
@@ -118,15 +121,15 @@ class Inputs:
         setup = self.setups[wildcards.setup]
         return part(setup["single_documents"], "tails", "random") | part(setup["perturbations"], "estimator")
 
-    def subset_options(self, wildcards: Any) -> list[str]:
+    def subsets(self, wildcards: Any) -> dict[str, Any]:
         """Return which random subsets of the corpus are drawn."""
-        return options({**self.setups[wildcards.setup]["lds"], "retrainings": None})
+        return part(self.setups[wildcards.setup]["lds"], "subsets", "shares")
 
-    def subset_batch_options(self, wildcards: Any) -> list[str]:
+    def subset_batch(self, wildcards: Any) -> dict[str, Any]:
         """Return which subsets a job retrains, and how often."""
         setup = self.setups[wildcards.setup]
         batch = grid.subset_batches(setup)[int(wildcards.batch)]
-        return options({"first": batch.first, "count": batch.count, "trainings": setup["lds"]["retrainings"]})
+        return _share(batch) | {"trainings": setup["lds"]["retrainings"]}
 
     def retrained_subsets(self, wildcards: Any) -> list[str]:
         """Return the tables of all jobs that retrain subsets."""
@@ -136,21 +139,21 @@ class Inputs:
 
     # --- embeddings that know nothing
 
-    def randomised_count(self, wildcards: Any) -> int:
+    def randomised(self, wildcards: Any) -> dict[str, Any]:
         """Return how many of each kind there are."""
-        return self.setups[wildcards.setup]["randomised"]["embeddings"]
+        return {"count": self.setups[wildcards.setup]["randomised"]["embeddings"]}
 
     # --- planted documents
 
-    def planted_options(self, wildcards: Any) -> list[str]:
+    def planted(self, wildcards: Any) -> dict[str, Any]:
         """Return what is planted in one corpus."""
         count = self.setups[wildcards.setup]["planted"]["documents"]
-        return options({"count": count, "dose": wildcards.dose})
+        return {"count": count, "dose": float(wildcards.dose)}
 
-    def planted_batch_options(self, wildcards: Any) -> list[str]:
-        """Return first replicate and number of replicates of a batch of trainings on a planted corpus."""
+    def planted_batch(self, wildcards: Any) -> dict[str, Any]:
+        """Return the replicates of a batch of trainings on a planted corpus."""
         batch = grid.planted_batches(self.setups[wildcards.setup])[int(wildcards.batch)]
-        return options({"first": batch.first, "count": batch.count})
+        return {"set": sets.BASELINE} | _share(batch)
 
     def planted_embeddings(self, wildcards: Any) -> list[str]:
         """Return the files of the embeddings of a planted corpus."""
@@ -174,16 +177,15 @@ class Inputs:
 
     # --- sets that shall flip a sign
 
-    def flip_options(self, wildcards: Any) -> list[str]:
+    def flips(self, wildcards: Any) -> dict[str, Any]:
         """Return which multiples of the predicted number of documents are removed."""
-        return options({"multiples": self.setups[wildcards.setup]["brittleness"]["multiples"]})
+        return part(self.setups[wildcards.setup]["brittleness"], "multiples")
 
-    def flip_batch_options(self, wildcards: Any) -> list[str]:
+    def flip_batch(self, wildcards: Any) -> dict[str, Any]:
         """Return which of these sets a job leaves out, and how often it trains."""
         setup = self.setups[wildcards.setup]
         batch = grid.flip_batches(setup)[int(wildcards.batch)]
-        trainings = setup["brittleness"]["retrainings"]
-        return options({"first": batch.first, "count": batch.count, "trainings": trainings})
+        return _share(batch) | {"trainings": setup["brittleness"]["retrainings"]}
 
     def retrained_flips(self, wildcards: Any) -> list[str]:
         """Return the tables of all jobs that leave such sets out."""
@@ -198,12 +200,9 @@ class Inputs:
         setup = self.setups[wildcards.setup]
         return {"influence": part(setup["glove"], "x_max", "alpha") | part(setup["bias"], "damping")}
 
-    def influence_options(self, wildcards: Any) -> list[str]:
-        """Return how the influence of documents is estimated."""
-        setup = self.setups[wildcards.setup]
-        return options(
-            {key: setup["glove"][key] for key in ("x_max", "alpha")} | {"damping": setup["bias"]["damping"]}
-        )
+    def permutations(self, wildcards: Any) -> dict[str, Any]:
+        """Return how p-values are estimated."""
+        return part(self.setups[wildcards.setup]["bias"], "permutations")
 
     def of_first_test(self, folder: str) -> Callable[[Any], str]:
         """Return a function that gives a table of the first test."""
@@ -220,20 +219,6 @@ class Inputs:
     def word_sets(self, wildcards: Any) -> list[str]:
         """Return the files with the words of every test of a setup."""
         return [self._word_set(weat) for weat in self._tests(wildcards)]
-
-    def weat_options(self, wildcards: Any, input: Any) -> list[str]:
-        """Return the options that name the files with the words of tests."""
-        return repeated("weat", input.get("word_sets"))
-
-    @staticmethod
-    def repeated_input(name: str) -> Callable[..., list[str]]:
-        """Return a function that gives an option once for each file of the input of its name."""
-        return lambda wildcards, input: repeated(name.replace("_", "-"), input[name])
-
-    @staticmethod
-    def transform_options(wildcards: Any, input: Any) -> list[str]:
-        """Return the options that name maps of the words, where the bias is measured after them."""
-        return repeated("transform", input.get("transforms", []))
 
     def results(self) -> list[str]:
         """Return the files that claims are measured on, of every setup."""
@@ -256,3 +241,7 @@ class Inputs:
 
     def _word_set(self, weat: str) -> str:
         return str(locate(self.plan.config["weats"][weat], self.plan.root))
+
+
+def _share(batch: grid.Batch) -> dict[str, int]:
+    return {"first": batch.first, "count": batch.count}

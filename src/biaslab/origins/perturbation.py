@@ -1,13 +1,30 @@
 """Perturbation sets: which documents are removed (Brunet et al. 2019, Section 5.2 and Appendix C, III)."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_parquet
 from biaslab.core.rng import stream
 from biaslab.origins.sets import DECREASE, INCREASE, RANDOM, random_set, targeted_set
+
+
+def write_sets(
+    differential_bias: list[Path],
+    estimator: str,
+    sizes: list[int],
+    random_sizes: list[int],
+    random_sets: int,
+    seed: int,
+    out: Path,
+) -> None:
+    """Select documents to remove, by the differential bias of every document, a file for each test."""
+    column = f"{estimator}_mean"
+    means = {path.stem: read_parquet(path, [column])[column].to_numpy() for path in differential_bias}
+    write_parquet(out, select_sets(means, sizes, random_sizes, random_sets, seed))
 
 
 def select_sets(

@@ -1,8 +1,8 @@
 """Which code a result depends on, and a digest of it, without importing it.
 
-Comments, docstrings, formatting, help texts and lists of public names do not count, nor do messages of
-errors, which end a step without a result; but where code that is covered turns the message of an error into a
-value, messages count.
+Comments, docstrings, formatting, descriptions of settings and lists of public names do not count, nor do
+messages of errors, which end a step without a result; but where code that is covered turns the message of an
+error into a value, messages count.
 """
 
 import ast
@@ -16,7 +16,6 @@ from biaslab.core.errors import InputError
 PACKAGE = Path(__file__).parents[1]
 
 _DIGITS = 16
-_SAID = {"help", "desc"}  # arguments that are only ever shown
 
 
 def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE) -> str:
@@ -37,15 +36,13 @@ def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE
     str
         16 hexadecimal digits.
     """
-    covered = closure(modules, package)
-    sources = [source_of(name, package) for name in covered]
-    silent = not any(_keeps_messages(source, source.stat().st_mtime_ns) for source in sources)
+    files = {name: _look(name, package) for name in closure(modules, package)}
+    silent = not any(file.keeps_messages for file in files.values())
     digest = hashlib.sha256()
-    for name in sorted(covered):
-        source = source_of(name, package)
-        digest.update(f"{name}\0{_code(source, silent)}\0".encode())
-        for file in _data_files(source):
-            digest.update(f"{file.name}\0".encode() + file.read_bytes() + b"\0")
+    for name, file in sorted(files.items()):
+        digest.update(f"{name}\0{_code(file, silent)}\0".encode())
+        for beside in file.data():
+            digest.update(f"{beside.name}\0".encode() + beside.read_bytes() + b"\0")
     for text in more:
         digest.update(f"{text}\0".encode())
     return digest.hexdigest()[:_DIGITS]
@@ -68,14 +65,7 @@ def closure(modules: Iterable[str], package: Path = PACKAGE) -> set[str]:
 
 def imported(name: str, package: Path = PACKAGE) -> set[str]:
     """Return the modules of the package that a module imports when it or one of its functions runs."""
-    source = source_of(name, package)
-    found = _names_taken(name, source, source.stat().st_mtime_ns, package)
-    return {module for module in found if source_of(module, package) is not None}
-
-
-@functools.cache
-def _names_taken(name: str, source: Path, time: int, package: Path) -> set[str]:
-    return {m for node in ast.walk(_read(source, time)) for m in imports_of(node, name, source, package)}
+    return {module for module in _look(name, package).names if source_of(module, package) is not None}
 
 
 def imports_of(node: ast.AST, name: str, source: Path, package: Path = PACKAGE) -> Iterator[str]:
@@ -104,25 +94,43 @@ def source_of(name: str, package: Path = PACKAGE) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def parse(name: str, package: Path = PACKAGE) -> ast.Module:
-    """Return the syntax tree of a module as it runs: without what is there for type checkers alone."""
-    return _parse(source_of(name, package))
+class _File:
+    """What is looked at in a file of the package."""
+
+    def __init__(self, name: str, source: Path, package: Path) -> None:
+        self.source, nodes = source, list(ast.walk(_tree(source)))
+        self.names = {m for node in nodes for m in imports_of(node, name, source, package)}
+        self.keeps_messages = any(_keeps_message(n) for n in nodes if isinstance(n, ast.ExceptHandler))
+        texts = {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        self._named = sorted(t for t in texts if 0 < len(t) < 80 and "." in t.strip(".") and "/" not in t)
+
+    def data(self) -> list[Path]:
+        """Return the files beside the module that its texts name, such as templates and styles."""
+        files = (self.source.parent / name for name in self._named if name.isprintable())
+        return [file for file in files if file.suffix != ".py" and file.is_file()]
 
 
-def plain(node: ast.AST) -> str:
-    """Return the code of a node without docstrings, help texts and messages of errors.
-
-    Written back rather than dumped: the dump of a tree changes from one version of Python to the next.
-    """
-    return ast.unparse(_Silencer(silent=True).visit(ast.parse(ast.unparse(node))))
-
-
-def _parse(source: Path) -> ast.Module:
-    return _read(source, source.stat().st_mtime_ns)
+def _look(name: str, package: Path) -> _File:
+    source = source_of(name, package)
+    return _looked(name, source, source.stat().st_mtime_ns, package)
 
 
 @functools.cache
-def _read(source: Path, _: int) -> ast.Module:
+def _looked(name: str, source: Path, _: int, package: Path) -> _File:
+    return _File(name, source, package)
+
+
+@functools.cache
+def _code(file: _File, silent: bool) -> str:
+    """Return the code of a file without what does not count.
+
+    Written back rather than dumped: the dump of a tree changes from one version of Python to the next.
+    """
+    return ast.unparse(_Silencer(silent).visit(_tree(file.source)))
+
+
+def _tree(source: Path) -> ast.Module:
+    """Return the syntax tree of a file as it runs: without what is there for type checkers alone."""
     try:
         tree = ast.parse(source.read_bytes())
     except SyntaxError as error:
@@ -140,7 +148,7 @@ class _WithoutTyping(ast.NodeTransformer):
 
 
 class _Silencer(ast.NodeTransformer):
-    """Leaves out docstrings, help texts and lists of public names; empties messages of errors if asked."""
+    """Leaves out docstrings, descriptions and lists of public names; empties messages of errors if asked."""
 
     def __init__(self, silent: bool) -> None:
         self.silent = silent
@@ -158,18 +166,15 @@ class _Silencer(ast.NodeTransformer):
         return None if is_list else self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        node.keywords = [k for k in node.keywords if k.arg not in _SAID]
+        node.keywords = [k for k in node.keywords if k.arg != "desc"]  # of a bar of progress
+        if isinstance(node.func, ast.Name) and node.func.id == "Field":  # of a setting
+            node.args = []
         if self.silent and isinstance(node.func, ast.Name) and node.func.id.endswith("Error"):
             return _Emptied().visit(node)
         return self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
         return _Emptied().visit(node) if self.silent else self.generic_visit(node)
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "typer.echo":
-            return ast.copy_location(ast.Pass(), node)
-        return self.generic_visit(node)
 
 
 class _Emptied(ast.NodeTransformer):
@@ -183,26 +188,13 @@ class _Emptied(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-@functools.cache
-def _code_of(source: Path, _: int, silent: bool) -> str:
-    return ast.unparse(_Silencer(silent).visit(_WithoutTyping().visit(ast.parse(source.read_bytes()))))
-
-
-def _code(source: Path, silent: bool) -> str:
-    """Return the code of a file without what does not count."""
-    return _code_of(source, source.stat().st_mtime_ns, silent)
-
-
-@functools.cache
-def _keeps_messages(source: Path, time: int) -> bool:
-    """Tell whether a handler in a file does something else with an error than raising another one."""
-    for handler in ast.walk(_read(source, time)):
-        if isinstance(handler, ast.ExceptHandler) and handler.name and not _always_raises(handler):
-            raised = {id(n) for r in ast.walk(handler) if isinstance(r, ast.Raise) for n in ast.walk(r)}
-            names = (n for n in ast.walk(handler) if isinstance(n, ast.Name) and n.id == handler.name)
-            if any(id(name) not in raised for name in names):
-                return True
-    return False
+def _keeps_message(handler: ast.ExceptHandler) -> bool:
+    """Tell whether a handler does something else with an error than raising another one."""
+    if not handler.name or _always_raises(handler):
+        return False
+    raised = {id(n) for r in ast.walk(handler) if isinstance(r, ast.Raise) for n in ast.walk(r)}
+    names = (n for n in ast.walk(handler) if isinstance(n, ast.Name) and n.id == handler.name)
+    return any(id(name) not in raised for name in names)
 
 
 def _always_raises(handler: ast.ExceptHandler) -> bool:
@@ -210,17 +202,3 @@ def _always_raises(handler: ast.ExceptHandler) -> bool:
     leaves = (ast.Return, ast.Yield, ast.YieldFrom, ast.Continue, ast.Break)
     stays = any(isinstance(node, leaves) for node in ast.walk(handler))
     return isinstance(handler.body[-1], ast.Raise) and not stays
-
-
-def _data_files(source: Path) -> list[Path]:
-    """Return the files beside a module that its texts name, such as templates and styles."""
-    named = _names_in_texts(source, source.stat().st_mtime_ns)
-    files = (source.parent / name for name in sorted(named) if name.isprintable() and name.strip(".") != "")
-    return [file for file in files if file.suffix != ".py" and file.is_file()]
-
-
-@functools.cache
-def _names_in_texts(source: Path, time: int) -> set[str]:
-    """Return the texts of a file that may be names of files."""
-    texts = {n.value for n in ast.walk(_read(source, time)) if isinstance(n, ast.Constant)}
-    return {t for t in texts if isinstance(t, str) and 0 < len(t) < 80 and "." in t and "/" not in t}

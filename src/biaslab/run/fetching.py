@@ -21,9 +21,11 @@ from biaslab.run.datasets import (
     dataset_name,
     fetch,
     kept_download,
+    load_registry,
     place_of_download,
     places,
     public_addresses,
+    registered,
     resolve,
     unavailable,
     verified_copy,
@@ -71,6 +73,23 @@ def source_file(source: str, registry: Mapping[str, Dataset], datasets: Mapping)
         with contextlib.suppress(InputError):
             return resolve(name, registry, **places(name, datasets)).location
     return verified_copy(dataset)
+
+
+def fetch_to(
+    name: str,
+    registry: Path,
+    out: Path,
+    say: Callable[[str], None],
+    path: Path | None = None,
+    mirror: Path | None = None,
+) -> None:
+    """Copy a dataset, download it, or make it of public files, and verify its checksum."""
+    datasets = load_registry(registry)
+    dataset = registered(name, datasets)
+    if out == Path(verified_copy(dataset)):
+        fetch_copy(dataset, datasets, path, mirror, say)
+    else:
+        fetch(name, datasets, out=out, path=path, mirror=mirror, say=say)
 
 
 def fetch_copy(

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from biaslab.core.errors import InputError
-from biaslab.core.files import write_json
+from biaslab.core.files import read_yaml, write_json
 from biaslab.run.provenance import environment, sha256_file
 
 MANIFEST = "audit/manifest.json"
@@ -23,18 +23,19 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 
 
 def write_manifest(
-    results: Path,
-    out: Path,
-    config: Mapping[str, object],
-    code: Mapping[str, str],
-    inputs: Mapping[str, Path],
+    results: Path, out: Path, config: Path, code: Mapping[str, str], inputs: Mapping[str, Path]
 ) -> None:
-    """Write the manifest of a finished run, with the files or folders that it read as `inputs`."""
+    """Record what went into the results of a finished run, what made them, and the sha256 of each.
+
+    `config` is its complete configuration (.json), `code` the digest of each rule's code, `inputs` are the
+    files or folders that it read.
+    """
+    settings = read_yaml(config)
     outputs = [name for name in result_files(results) if (results / name).resolve() != out.resolve()]
     manifest = {
         VARIABLE_KEY: environment(),
-        "config": dict(config),
-        "config_sha256": _sha256_json(config),
+        "config": settings,
+        "config_sha256": _sha256_json(settings),
         "code": dict(code),
         "inputs": {name: _sha256_input(path) for name, path in inputs.items()},
         "outputs": {name: sha256_file(results / name) for name in outputs},

@@ -4,7 +4,6 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, get_args, get_type_hints
 
@@ -21,28 +20,8 @@ Out = Annotated[Path, typer.Option(help="The file to write."), To.FILE]
 # Corpora and embeddings
 CorpusVocabulary = Annotated[Path, typer.Option(help="The vocabulary of the corpus (.tsv).")]
 EmbeddingsVocabulary = Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")]
-Baselines = Annotated[list[Path], typer.Argument(help="Batch files of the baseline embeddings (.npz).")]
-Dimension = Annotated[int, typer.Option(help="D, length of a word vector.")]
-CheckpointMinutes = Annotated[float, typer.Option(help="Minutes between checkpoints.", min=0)]
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY  # so that an option with a default may precede one without
-
-
-@dataclass(frozen=True)
-class Weighting:
-    """Of GloVe's loss: f(x) = min((x / x_max)^alpha, 1)."""
-
-    x_max: Annotated[float, typer.Option(help="Co-occurrence from which on the weight is 1.")] = 100.0
-    alpha: Annotated[float, typer.Option(help="Exponent of the weight below x-max.")] = 0.75
-
-
-@dataclass(frozen=True, kw_only=True)
-class Glove(Weighting):
-    """Hyperparameters of GloVe."""
-
-    dimension: Dimension
-    epochs: Annotated[int, typer.Option(help="Passes over the co-occurrences.")]
-    learning_rate: Annotated[float, typer.Option(help="AdaGrad's step size.")] = 0.05
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

@@ -9,7 +9,6 @@ from biaslab.run import FAILED
 from biaslab.run import config as configuration
 from biaslab.run.area import Area, Given, Made, Unit, Units, expand, load_area
 from biaslab.run.areas import AREAS
-from biaslab.run.command import options, repeated
 from biaslab.run.datasets import Dataset, dataset_name, load_registry, places, verified_copy
 from biaslab.run.extras import missing_extra
 from biaslab.run.fetching import ABSENT, PENDING, Status, source_file, status
@@ -89,9 +88,9 @@ class Plan:
         """Return the verified copy of a registered dataset."""
         return verified_copy(self.registry[dataset])
 
-    def dataset_options(self, wildcards: Any) -> list[str]:
+    def dataset_places(self, wildcards: Any) -> dict[str, str | None]:
         """Return where a dataset is looked for."""
-        return options(places(wildcards.dataset, self.config["datasets"]))
+        return places(wildcards.dataset, self.config["datasets"])
 
     def dataset_checksum(self, wildcards: Any) -> str:
         """Return the registered checksum of a dataset."""
@@ -100,6 +99,11 @@ class Plan:
     def reported(self, area: Area) -> list[Unit]:
         """Return the units that tables and figures are made of; all where none is whole and nobody asks."""
         return self.whole(area) or list(self.units[area.name].chosen)
+
+    def described(self, area: Area) -> list[dict[str, Any]]:
+        """Return what tables and figures depend on of these units, for the step that makes them."""
+        keys = ("name", "tests", "options", "files", "marks")
+        return [{key: getattr(unit, key) for key in keys} for unit in self.reported(area)]
 
     def made(self, area: Area) -> list[Made]:
         """Return the tables and figures of an area in this run."""
@@ -124,28 +128,23 @@ class Plan:
             record |= units.record
         return record | ({FAILED: self.config[FAILED]} if self.failed else {})
 
-    def claims_options(self) -> list[str]:
+    def audited(self) -> dict[str, Any]:
         """Return what was run, what was left out and what failed steps cost, for the audit."""
-        run = [f"{area.name}={unit.name}" for area in self.areas for unit in self.whole(area)]
         absent: dict[str, str] = {}
         for units in self.units.values():
             absent = dict(units.left_out) | absent
-        reasons = [f"{name}={reason}" for name, reason in absent.items()]
-        failed = [f"{unit}={reason}" for unit, reason in self.failed.items()]
-        made_up = [
-            f"{area}={u.name}" for area, units in self.units.items() for u in units.chosen if u.is_made_up
-        ]
-        options = {"setup": run, "absent": reasons, "failed": failed, "made-up": made_up}
-        return [option for name, values in options.items() for option in repeated(name, values)]
+        run = {area.name: [unit.name for unit in whole] for area in self.areas if (whole := self.whole(area))}
+        made_up = [(area, u.name) for area, units in self.units.items() for u in units.chosen if u.is_made_up]
+        return {"setups": run, "absent": absent, "failed": self.failed, "made_up": made_up}
 
-    def manifest_options(self) -> list[str]:
+    def inputs(self) -> dict[str, str]:
         """Return the input files of the run, for the manifest; a step that failed may have cost some."""
         files: dict[str, str] = {}
         for units in self.units.values():
             files |= units.files
         if self.failed:
             files = {name: file for name, file in files.items() if Path(file).exists()}
-        return repeated("input", [f"{name}={file}" for name, file in files.items()])
+        return files
 
 
 def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:

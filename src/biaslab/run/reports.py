@@ -13,7 +13,7 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.core.tables import write_table
-from biaslab.run.area import ALL, CLAIMS, TABLE, Area, Made, Unit, expand
+from biaslab.run.area import ALL, CLAIMS, TABLE, Area, Made, Unit, expand, load_area
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Results:
         value: Any = self.unit.options
         for key in keys:
             if not isinstance(value, Mapping) or key not in value:
-                raise InputError(f"{self.name}: the option {'.'.join(keys)} is missing; give it with --units")
+                raise InputError(f"{self.name}: the option {'.'.join(keys)} is missing; let the area name it")
             value = value[key]
         return value
 
@@ -41,7 +41,7 @@ class Results:
         """Return a file that the report reads besides the results."""
         if key not in self.unit.files:
             near = suggest(key, self.unit.files)
-            raise InputError(f"{self.name}: the file '{key}' is missing{near}; give it with --units")
+            raise InputError(f"{self.name}: the file '{key}' is missing{near}; let the area name it")
         return Path(self.unit.files[key])
 
     def table(self, name: str, *columns: str, text: tuple[str, ...] = ()) -> pd.DataFrame:
@@ -56,6 +56,17 @@ class Results:
         """Return what the paper prints by the identifier of its claim, to show beside what was measured."""
         rows = read_text_table(self.file(CLAIMS), ["claim_id", "published"])
         return {row["claim_id"]: row["published"] for _, row in rows}
+
+
+def write_items(
+    area: str,
+    units: list[Unit],
+    results: Path,
+    only: Sequence[str] = (),
+    say: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Write the tables (.tsv, .md, .tex) and figures (.svg, .pdf, .png, .tsv) of what was run of an area."""
+    write_report(load_area(area), units, results, only, say)
 
 
 def write_report(

@@ -7,9 +7,14 @@ import pandas as pd
 import pytest
 import yaml
 
+from biaslab.audit.html import write_html
+from biaslab.audit.summary import write_summary
 from biaslab.cli import main
+from biaslab.core.errors import InputError
 from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv, write_tsv
+from biaslab.run.manifest import write_manifest
+from biaslab.run.steps import run_step
 
 SCHEMA = Path(__file__).parents[3] / "workflow/schemas/claims.schema.yaml"
 COLUMNS = list(yaml.safe_load(SCHEMA.read_text())["properties"])
@@ -47,49 +52,41 @@ def results(tmp_path):
     return folder
 
 
-def claims_arguments(results):
-    registry = results.parent / "origins.tsv"
-    out = results / "audit/claims.tsv"
-    return [
-        "audit",
-        "claims",
-        registry,
-        "--schema",
-        SCHEMA,
-        "--results",
-        results,
-        "--setup",
-        "origins=small",
-        "--out",
-        out,
-    ]
+def measure(results, **options):
+    options = {"setups": {"origins": ["small"]}, "absent": {}, "failed": {}, "made_up": []} | options
+    files = {"claims": [str(results.parent / "origins.tsv")], "schema": str(SCHEMA), "results": str(results)}
+    given = files | options | {"out": str(results / "audit/claims.tsv")}
+    run_step("audit.measure-claims", json.dumps(given), None, print)
 
 
-def test_claims_then_summary_then_page_then_manifest(biaslab, results):
+def record(results, **options):
+    out = results / "audit/manifest.json"
+    write_manifest(results, out, results / "config.json", **{"code": {}, "inputs": {}} | options)
+
+
+def test_claims_then_summary_then_page_then_manifest(results):
     audit = results / "audit"
-    assert biaslab(*claims_arguments(results), "--absent", "nyt=no licence")[0] == 0
+    measure(results, absent={"nyt": "no licence"})
     table = read_tsv(audit / "claims.tsv")
     assert table["verdict"].tolist() == ["reproduced", "not_attempted"]
     assert table["reason"].iloc[1] == "setup nyt not run: no licence"
-    assert biaslab(*claims_arguments(results), "--failed", "origins/nyt=step x failed")[0] == 0
+    measure(results, failed={"origins/nyt": "step x failed"})
     assert read_tsv(audit / "claims.tsv")["reason"].iloc[1] == "setup nyt not run: step x failed"
-    sources = ["--printed", results.parent / "printed.tsv", "--papers", results.parent / "papers.tsv"]
-    (results.parent / "printed.tsv").write_text(
+    sources = [results.parent / "printed.tsv"], [results.parent / "papers.tsv"]
+    sources[0][0].write_text(
         "paper\titem\tcounts_as\tprinted\tabsent\treason\nDoe 2020\tTable 1\tcell\t3\t1\tillegible\n"
     )
-    (results.parent / "papers.tsv").write_text("paper\ttitle\tat_hand\tnot_at_hand\nDoe 2020\tOn x\ttext\t\n")
-    code, output, _ = biaslab("audit", "summary", audit / "claims.tsv", *sources, "--out", audit / "summary")
-    assert code == 0
-    line = next(line.split() for line in output.splitlines() if " cells " in line)
+    sources[1][0].write_text("paper\ttitle\tat_hand\tnot_at_hand\nDoe 2020\tOn x\ttext\t\n")
+    said = []
+    write_summary(audit / "claims.tsv", *sources, audit / "summary", said.append)
+    line = next(line.split() for line in said[0].splitlines() if " cells " in line)
     assert line == ["Doe", "2020", "cells", "3", "1", "0", "0", "0", "1", "1"]
-    assert "0 of 0 measured signs" in output
+    assert "0 of 0 measured signs" in said[0]
     assert read_tsv(audit / "summary.tsv")["no_row"].tolist() == [0, 1]
     assert "| Doe 2020 | cells | 3 | 1 |" in (audit / "summary.md").read_text()
-    page = ["audit", "html", audit / "claims.tsv", *sources, "--out", audit / "audit.html"]
-    assert biaslab(*page)[0] == 0
+    write_html(audit / "claims.tsv", audit / "audit.html", *sources)
     assert "illegible" in (audit / "audit.html").read_text()
-    arguments = ["--config", results / "config.json", "--code", "train=abc", "--input", f"registry={SCHEMA}"]
-    assert biaslab("audit", "manifest", results, *arguments, "--out", audit / "manifest.json")[0] == 0
+    record(results, code={"train": "abc"}, inputs={"registry": SCHEMA})
     manifest = json.loads((audit / "manifest.json").read_text())
     assert (manifest["config"], manifest["code"]) == ({"seed": 1}, {"train": "abc"})
     assert list(manifest["outputs"]) == [
@@ -104,7 +101,7 @@ def test_claims_then_summary_then_page_then_manifest(biaslab, results):
 
 
 def test_compare_tells_by_its_exit_code(biaslab, results, tmp_path):
-    assert biaslab(*claims_arguments(results))[0] == 0
+    measure(results)
     other = tmp_path / "other"
     shutil.copytree(results, other)
     code, output, _ = biaslab("audit", "compare", results, other)
@@ -129,28 +126,20 @@ def test_compare_tells_by_its_exit_code(biaslab, results, tmp_path):
         ("\tvalue\t2", "\tvalue\ttwo", "column 'value': 'two' is no number"),
     ],
 )
-def test_bad_input_ends_with_one_line_and_writes_nothing(biaslab, results, old, new, message):
+def test_bad_input_is_refused_in_one_line_and_nothing_is_written(results, old, new, message):
     registry = results.parent / "origins.tsv"
     registry.write_text(registry.read_text().replace(HEADER, "").replace(old, new))
     registry.write_text(HEADER + registry.read_text())
-    code, _, error = biaslab(*claims_arguments(results))
-    assert code == 2
-    assert error.startswith("biaslab: ")
-    assert error.count("\n") == 1
-    assert message in error
+    with pytest.raises(InputError) as error:
+        measure(results)
+    assert "\n" not in str(error.value)
+    assert message in str(error.value)
     assert not (results / "audit").exists()
-
-
-@pytest.mark.parametrize("argument", ["nyt", "=reason", "nyt="])
-def test_pairs_need_name_and_value(biaslab, results, argument):
-    code, _, error = biaslab(*claims_arguments(results), "--absent", argument)
-    assert (code, error) == (2, f"biaslab: --absent {argument}: write NAME=VALUE\n")
 
 
 def test_a_crate_is_written_compared_and_refused_in_one_line(biaslab, results, tmp_path, monkeypatch):
     monkeypatch.chdir(SCHEMA.parents[2])
-    manifest = ["audit", "manifest", results, "--config", results / "config.json"]
-    assert biaslab(*manifest, "--out", results / "audit/manifest.json")[0] == 0
+    record(results)
     assert biaslab("audit", "crate", results, "--out", tmp_path / "c.zip")[0] == 0
     code, output, _ = biaslab("audit", "compare", results, tmp_path / "c.zip")
     assert code == 0

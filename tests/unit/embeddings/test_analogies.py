@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz
+from biaslab.embeddings import analogies
 from biaslab.embeddings.analogies import count_questions, default_questions, evaluate
 from refusals import assert_file_refused
 
@@ -106,15 +105,14 @@ def test_missing_questions_are_refused(tmp_path):
         count_questions(tmp_path / "absent.txt")
 
 
-def test_command_analogies(tmp_path, questions):
+def test_analogies_of_all_trainings(tmp_path, questions, monkeypatch):
     vocabulary, out = tmp_path / "vocabulary.tsv", tmp_path / "analogies.tsv"
     vocabulary.write_text("word\tcount\n" + "".join(f"{word}\t5\n" for word in WORDS))
     batch = tmp_path / "baseline" / "batch-0.npz"
     vectors = np.stack([VECTORS, np.random.default_rng(0).normal(size=VECTORS.shape)]).astype(np.float32)
     write_npz(batch, replicates=np.array([1, 0]), W=vectors)
-    arguments = ["embeddings", "analogies", str(batch), "--vocabulary", str(vocabulary)]
-    arguments += ["--questions", str(questions), "--out", str(out)]
-    assert CliRunner().invoke(app, arguments, catch_exceptions=False).exit_code == 0
+    monkeypatch.setattr(analogies, "default_questions", lambda: questions)
+    analogies.write_analogies([batch], vocabulary, out)
     table = read_tsv(out)
     assert table.columns.tolist() == ["set", "seed", "correct", "total", "accuracy", "coverage"]
     assert table["set"].tolist() == ["baseline"] * 2

@@ -2,20 +2,20 @@
 
 import hashlib
 import itertools
+import json
 import subprocess
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.batches import read_trainings
 from biaslab.embeddings.word2vec import MAX_SENTENCE, Sentences, Word2VecParameters, leave_out, train
+from biaslab.run.steps import run_step
 
 N_WORDS = 30
 PARAMETERS = Word2VecParameters(dimension=6, window=3, epochs=2, learning_rate=0.05)
@@ -28,7 +28,7 @@ def a_corpus(n_documents=12, length=80, n_words=N_WORDS, seed=0):
 
 @pytest.fixture
 def files(tmp_path):
-    """Write a corpus, its vocabulary and a set, and return the arguments of a training of the set."""
+    """Write a corpus, its vocabulary and a set, and return what the step of a training is given."""
     tokens, offsets = a_corpus()
     counts = np.bincount(tokens, minlength=N_WORDS)
     order = np.argsort(-counts, kind="stable")  # ids are by falling count
@@ -38,31 +38,29 @@ def files(tmp_path):
     sets = pd.DataFrame({"set": "w-decrease-2", "document": [3, 7]})
     write_parquet(tmp_path / "sets.parquet", sets)
 
-    def arguments(name, out, *more):
-        paths = [tmp_path / "corpus.npz", "--vocabulary", tmp_path / "vocabulary.tsv", "--out", out, *more]
-        options = ["--dimension", 6, "--window", 3, "--epochs", 2, "--learning-rate", 0.05]
-        options += ["--trainings", 2, "--seed", 4]
-        return list(map(str, ["embeddings", "train-word2vec", *paths, "--set", name, *options]))
+    def given(name, out):
+        paths = {"corpus": "corpus.npz", "vocabulary": "vocabulary.tsv", "sets": "sets.parquet"}
+        paths = {key: str(tmp_path / file) for key, file in paths.items()} | {"out": str(out)}
+        return json.dumps(paths | {"set": name, "model": vars(PARAMETERS), "trainings": 2, "seed": 4})
 
-    return tmp_path, arguments
+    return tmp_path, given
 
 
 def test_two_processes_write_the_same_bytes(files):
-    folder, arguments = files
+    folder, given = files
     digests = set()
     for number in range(2):
         out = folder / str(number) / "w-decrease-2" / "batch-0.npz"
-        command = arguments("w-decrease-2", out, "--sets", folder / "sets.parquet")
+        command = ["step", "embeddings.train-word2vec", "--given", given("w-decrease-2", out)]
         subprocess.run([sys.executable, "-m", "biaslab", *command], check=True, capture_output=True)
         digests.add(hashlib.sha256(out.read_bytes()).hexdigest())
     assert len(digests) == 1
 
 
-def test_the_command_leaves_the_sets_documents_out(files):
-    folder, arguments = files
+def test_the_step_leaves_the_sets_documents_out(files):
+    folder, given = files
     for name in ("baseline", "w-decrease-2"):
-        command = arguments(name, folder / name / "batch-0.npz", "--sets", folder / "sets.parquet")
-        assert CliRunner().invoke(app, command, catch_exceptions=False).exit_code == 0
+        run_step("embeddings.train-word2vec", given(name, folder / name / "batch-0.npz"), None, print)
     tokens, offsets = read_npz(folder / "corpus.npz", ("tokens", "offsets")).values()
     left = leave_out(tokens, offsets, np.array([3, 7]))
     paths = [folder / name / "batch-0.npz" for name in ("baseline", "w-decrease-2")]
@@ -77,13 +75,13 @@ def test_the_command_leaves_the_sets_documents_out(files):
 
 
 def test_a_set_that_is_not_there(files):
-    folder, arguments = files
-    for name, more, message in (
-        ("w-decrease-2", [], "to leave documents out give --sets, too"),
-        ("w-decrease-9", ["--sets", folder / "sets.parquet"], "there is no set 'w-decrease-9'"),
-    ):
-        with pytest.raises(InputError, match=message):
-            CliRunner().invoke(app, arguments(name, folder / "o.npz", *more), catch_exceptions=False)
+    folder, given = files
+    with pytest.raises(InputError, match="there is no set 'w-decrease-9'"):
+        run_step("embeddings.train-word2vec", given("w-decrease-9", folder / "o.npz"), None, print)
+    without = json.loads(given("w-decrease-2", folder / "o.npz"))
+    del without["sets"]
+    with pytest.raises(InputError, match="to leave documents out give the table of sets, too"):
+        run_step("embeddings.train-word2vec", json.dumps(without), None, print)
     assert not (folder / "o.npz").exists()
 
 

@@ -53,7 +53,7 @@ def test_a_corpus_that_is_absent_is_replaced_by_the_others(plan):
     assert units.left_out == {"stormfront": "licensed"}
     assert "hate_speech goes without stormfront: licensed" in found.notices
     assert found.record()["hate_speech"]["run"] == ["example"]
-    assert "--made-up hate_speech=example" in " ".join(found.claims_options())
+    assert found.audited()["made_up"] == [("hate_speech", "example")]
 
 
 def test_one_lost_part_leaves_a_corpus_out_and_the_others_run(plan):

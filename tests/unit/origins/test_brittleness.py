@@ -2,10 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from biaslab.bias.word_sets import WeatIndices
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
@@ -13,7 +11,14 @@ from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.origins.attribution import ppmi as ppmi_scan
 from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner, document_table
-from biaslab.origins.checks.brittleness.analysis import Ranking, candidates, predict_flips, rankings, search
+from biaslab.origins.checks.brittleness.analysis import (
+    Ranking,
+    candidates,
+    predict_flips,
+    rankings,
+    search,
+    write_predictions,
+)
 from biaslab.origins.checks.brittleness.flips import (
     FLIPPED,
     NOT_FLIPPED,
@@ -340,7 +345,7 @@ def test_a_document_without_an_estimate_is_refused(scanner, tables):
         rankings(scanner, WEAT, of_documents, tables[1], 0.5)
 
 
-def test_command_predicts_and_chooses_sets(scanner, tables, tmp_path):
+def test_step_predicts_and_chooses_sets(scanner, tables, tmp_path):
     names = {symbol: [scanner.words[i] for i in getattr(WEAT, symbol)] for symbol in "STAB"}
     groups = {"targets": {k: names[k] for k in "ST"}, "attributes": {k: names[k] for k in "AB"}}
     head = {"name": "w", "title": "A test", "source": "made up"}
@@ -352,14 +357,12 @@ def test_command_predicts_and_chooses_sets(scanner, tables, tmp_path):
     write_parquet(tmp_path / "bias" / "w.parquet", tables[0])
     write_parquet(tmp_path / "ppmi" / "w.parquet", tables[1])
     write_tsv(tmp_path / "baseline.tsv", pd.DataFrame({"weat": "w", "effect_size": tables[2]}))
-    options = {"cooccurrence": "x.npz", "corpus": "corpus.npz", "vocabulary": "vocabulary.tsv"}
-    options |= {"weat": "w.yaml", "differential-bias": "bias/w.parquet", "ppmi": "ppmi/w.parquet"}
-    options |= {"baseline": "baseline.tsv", "numbers": "numbers.tsv", "paths": "paths.tsv"}
-    options |= {"sets": "sets.parquet"}
-    arguments = [part for key, file in options.items() for part in (f"--{key}", str(tmp_path / file))]
-    arguments += ["--multiples", "1,2", "--seed", "1"]
-    command = ["origins", "predict-flips", str(scanner.batches[0]), *arguments]
-    CliRunner().invoke(app, command, catch_exceptions=False)
+    files = {"cooccurrence": "x.npz", "corpus": "corpus.npz", "vocabulary": "vocabulary.tsv"}
+    files |= {"baseline": "baseline.tsv", "numbers": "numbers.tsv", "paths": "paths.tsv"}
+    files = {key: tmp_path / file for key, file in (files | {"sets": "sets.parquet"}).items()}
+    of_tests = {"differential_bias": "bias/w.parquet", "ppmi": "ppmi/w.parquet", "word_sets": "w.yaml"}
+    files |= {key: [tmp_path / file] for key, file in of_tests.items()}
+    write_predictions(scanner.batches, **files, influence=InfluenceParameters(), multiples=[1, 2], seed=1)
     bias = np.mean(tables[2])
     expected = predict_flips(rankings(scanner, WEAT, *tables[:2], bias), bias, [1, 2], "w", 1)
     pd.testing.assert_frame_equal(read_parquet(tmp_path / "sets.parquet"), expected[2])

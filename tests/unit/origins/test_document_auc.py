@@ -1,9 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_parquet, write_tsv
 from biaslab.origins.checks.single_documents.auc import (
@@ -12,6 +10,7 @@ from biaslab.origins.checks.single_documents.auc import (
     WITH_WORDS,
     area_under_curve,
     score_documents,
+    write_scores,
 )
 from biaslab.origins.checks.single_documents.report.auc import auc_table, draw_auc
 from biaslab.origins.grid import ESTIMATORS
@@ -100,13 +99,11 @@ def test_a_document_that_ppmi_does_not_know_is_named_and_an_undefined_one_counts
     assert score(table, [np.nan, -1.0, -2.0]).loc[(RANDOM, "ppmi"), "auc"] == 0.5
 
 
-def test_command_table_and_figure(tmp_path):
+def test_step_table_and_figure(tmp_path):
     observed = np.linspace(-1, 1, 10)
     write_tsv(tmp_path / "documents.tsv", documents(observed, observed))
     write_parquet(tmp_path / "w.parquet", by_ppmi(-observed))
-    arguments = ["--documents", tmp_path / "documents.tsv", "--ppmi", tmp_path / "w.parquet", "--seed", 1]
-    arguments = ["origins", "score-documents", *arguments, "--out", tmp_path / "auc.tsv"]
-    CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
+    write_scores(tmp_path / "documents.tsv", tmp_path / "w.parquet", 1, tmp_path / "auc.tsv")
     assert read_tsv(tmp_path / "auc.tsv")["auc"].tolist() == [1, 1, 1, 0] * 3
     setup = make_setups(tmp_path, {"wiki": {}})[0]
     assert set(auc_table(setup).shown["Documents"]) == {ALL, RANDOM, WITH_WORDS}

@@ -22,6 +22,7 @@ from biaslab.origins.attribution.scanner import (
     document_table,
     mapped_document_table,
     set_table,
+    write_differential_bias,
 )
 from biaslab.origins.perturbation import select_sets
 
@@ -62,8 +63,8 @@ def documents():
     return pd.DataFrame({"document": numbers, "id": numbers.astype(str), "title": "a title"})
 
 
-def written_command(folder, scan, corpus, **of_measure):
-    """Write the files of a corpus and a test; return the command on them, and where its table goes."""
+def written(folder, scan, corpus, **of_measure):
+    """Write the files of a corpus and a test; return them and where the table of documents goes, by name."""
     cooccurrence.write(folder / "x.npz", scan.x)
     write_npz(folder / "corpus.npz", tokens=corpus[0], offsets=corpus[1])
     write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.bincount(corpus[0])}))
@@ -72,9 +73,7 @@ def written_command(folder, scan, corpus, **of_measure):
     sets = {"targets": {k: names[k] for k in "ST"}, "attributes": {k: names[k] for k in "AB"}}
     head = {"name": "w", "title": "A test", "source": "made up", **of_measure}
     (folder / "w.yaml").write_text(yaml.safe_dump(head | sets, sort_keys=False))
-    files = {name: folder / file for name, file in FILES.items()}
-    options = [str(part) for name, file in files.items() for part in (f"--{name}", file)]
-    return ["origins", "differential-bias", str(scan.batches[0]), *options], files["out"]
+    return {name: folder / file for name, file in FILES.items()}
 
 
 def test_document_table(scanner):
@@ -157,18 +156,19 @@ def test_maps_of_other_trainings(scanner):
 
 def test_command_estimates_by_the_measure_that_the_file_names(scanner, corpus, tmp_path):
     scan, _ = scanner
-    command, out = written_command(tmp_path, scan, corpus, measure="direct_bias", parameters={"c": 2})
-    result = CliRunner().invoke(app, command)
+    files = written(tmp_path, scan, corpus, measure="direct_bias", parameters={"c": 2})
+    options = [str(part) for name, file in files.items() for part in (f"--{name}", file)]
+    result = CliRunner().invoke(app, ["origins", "differential-bias", str(scan.batches[0]), *options])
     assert result.exit_code == 0, result.output
     weat = replace(WEAT, measure="direct_bias", parameters={"c": 2.0})
     expected = document_table(scan.documents(weat), documents())
-    written = read_parquet(out)
-    pd.testing.assert_frame_equal(written[list(expected)], expected)
+    found = read_parquet(files["out"])
+    pd.testing.assert_frame_equal(found[list(expected)], expected)
     plain = document_table(scan.documents(WEAT), documents())
-    assert not np.allclose(written["influence_mean"], plain["influence_mean"])
+    assert not np.allclose(found["influence_mean"], plain["influence_mean"])
 
 
-def test_command_measures_the_bias_in_mapped_words(scanner, corpus, tmp_path):
+def test_step_measures_the_bias_in_mapped_words(scanner, corpus, tmp_path):
     scan, _ = scanner
     maps = WordMaps(
         np.arange(3),
@@ -178,8 +178,9 @@ def test_command_measures_the_bias_in_mapped_words(scanner, corpus, tmp_path):
         np.empty((3, 0, D)),
     )
     write_word_maps(tmp_path / "hard.npz", maps)
-    command, out = written_command(tmp_path, scan, corpus)
-    result = CliRunner().invoke(app, [*command, "--transform", str(tmp_path / "hard.npz")])
-    assert result.exit_code == 0, result.output
+    files = written(tmp_path, scan, corpus)
+    files["word_sets"] = [files.pop("weat")]
+    transforms = [tmp_path / "hard.npz"]
+    write_differential_bias(scan.batches, **files, influence=InfluenceParameters(), transforms=transforms)
     expected = mapped_document_table(scan, WEAT, {"hard": maps}, documents())
-    pd.testing.assert_frame_equal(read_parquet(out), expected)
+    pd.testing.assert_frame_equal(read_parquet(files["out"]), expected)

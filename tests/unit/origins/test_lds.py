@@ -1,9 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
@@ -19,7 +17,7 @@ from biaslab.origins.checks.lds.analysis import (
     write_scores,
 )
 from biaslab.origins.checks.lds.report import draw_scores, score_table
-from biaslab.origins.checks.lds.subsets import draw_subsets, retrain
+from biaslab.origins.checks.lds.subsets import draw_subsets, retrain, write_subsets
 from biaslab.origins.grid import ESTIMATORS
 from naive.origins import intraclass_correlation, linear_datamodeling_score
 from origins_data import make_setups
@@ -176,8 +174,7 @@ def test_steps_draw_and_score(tmp_path):
     write_parquet(tmp_path / "ppmi" / "w.parquet", pd.DataFrame(names | {"ppmi": bias["newton_seed0"]}))
     write_parquet(tmp_path / "documents.parquet", pd.DataFrame(names))
     subsets = tmp_path / "subsets.parquet"
-    drawn = ["draw-subsets", "--documents", tmp_path / "documents.parquet", "--subsets", 8, "--shares", "0.5"]
-    _call(*drawn, "--seed", 1, "--out", subsets)
+    write_subsets(tmp_path / "documents.parquet", [0.5], 8, 1, subsets)
     sets = list(read_parquet(subsets)["set"].unique())
     effects = [(s, "w", k, rng.normal(), "00") for s in sets for k in range(2)]
     columns = ["set", "weat", "seed", "effect_size", "documents_sha256"]
@@ -196,7 +193,3 @@ def test_steps_draw_and_score(tmp_path):
     assert len(pd.read_csv(tmp_path / "removals.tsv", sep="\t")) == 8 * 8
     with pytest.raises(InputError, match="w: no table of this test among documents; give one for each test"):
         write_scores(**files, ppmi=[tmp_path / "documents.parquet"], seed=1)
-
-
-def _call(*arguments):
-    CliRunner().invoke(app, ["origins", *map(str, arguments)], catch_exceptions=False)

@@ -5,16 +5,23 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from biaslab.bias.word_sets import WeatIndices
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
-from biaslab.origins.checks.planted.planting import CONTROL, KINDS, LOWER, RAISE, n_pairs, plant, plant_pairs
-from biaslab.origins.checks.planted.recall import EITHER, TEST_WORDS, pair_table, recall_table
+from biaslab.origins.checks.planted.planting import (
+    CONTROL,
+    KINDS,
+    LOWER,
+    RAISE,
+    n_pairs,
+    plant,
+    plant_pairs,
+    write_planted,
+)
+from biaslab.origins.checks.planted.recall import EITHER, TEST_WORDS, pair_table, recall_table, write_recall
 from biaslab.origins.checks.planted.report import _STYLES, draw_recall
 from biaslab.origins.checks.planted.report import pair_table as shown_pairs
 from biaslab.origins.checks.planted.report import recall_table as shown_recall
@@ -232,29 +239,19 @@ def test_commands_plant_and_measure(tmp_path):
     }
     (tmp_path / "w.yaml").write_text(str(sets))
     to = tmp_path / "0.1"
-    planting = [
-        "plant-documents",
-        "--corpus",
-        tmp_path / "corpus.npz",
-        "--seed",
-        1,
-        "--count",
-        4,
-        "--dose",
-        0.1,
-    ]
-    planting += ["--documents", tmp_path / "documents.parquet", "--vocabulary", tmp_path / "vocabulary.tsv"]
-    planting += ["--weat", tmp_path / "w.yaml", "--out-corpus", to / "corpus.npz"]
-    planting += ["--out-documents", to / "documents.parquet", "--out-vocabulary", to / "vocabulary.tsv"]
+    names = {"corpus": "corpus.npz", "documents": "documents.parquet", "vocabulary": "vocabulary.tsv"}
+    files = {name: tmp_path / file for name, file in names.items()}
+    files |= {f"out_{name}": to / file for name, file in names.items()}
+    planting = {**files, "word_sets": [tmp_path / "w.yaml"], "count": 4, "dose": 0.1, "seed": 1}
     other = pd.DataFrame({"word": words.words, "count": [words.counts[0] + 5, *words.counts[1:]]})
     write_tsv(tmp_path / "vocabulary.tsv", other)
     with pytest.raises(
         InputError, match=r"corpus\.npz: the word 'word0' is there \d+ times, by the vocabulary"
     ):
-        _call(*planting)
+        write_planted(**planting)
     assert not to.exists()
     write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": words.words, "count": words.counts}))
-    _call(*planting)
+    write_planted(**planting)
     assert read_vocabulary(to / "vocabulary.tsv").counts.sum() == len(tokens) + 4 * 3 * 30
     listed = read_parquet(to / "documents.parquet")
     rng, n = np.random.default_rng(6), len(listed)
@@ -263,20 +260,13 @@ def test_commands_plant_and_measure(tmp_path):
     write_parquet(to / "ppmi" / "w.parquet", listed[["document"]].assign(ppmi=rng.normal(size=n)))
     relative = {f"{name}_mean": rng.normal(size=n) for name in RELATIVE}
     write_parquet(to / "relative_influence" / "w.parquet", listed[["document"]].assign(**relative))
-    measuring = ["recall", to / "documents.parquet", "--seed", 1, "--pairs", tmp_path / "pairs.tsv"]
-    measuring += ["--out", tmp_path / "recall.tsv"]
-    _call(*measuring)
+    tables = (tmp_path / "recall.tsv", tmp_path / "pairs.tsv")
+    write_recall([to / "documents.parquet"], *tables, 1)
     assert set(read_tsv(tmp_path / "recall.tsv")["attribution"]) == {*_STYLES}
     assert len(read_tsv(tmp_path / "pairs.tsv")) == 2 * 7
     write_parquet(tmp_path / "none.parquet", listed[listed["kind"] == ""])
-    with pytest.raises(
-        InputError, match=r"none\.parquet: no planted document; plant some with biaslab origins"
-    ):
-        _call("recall", tmp_path / "none.parquet", *measuring[2:])
+    with pytest.raises(InputError, match=r"none\.parquet: no planted document; plant some with the step"):
+        write_recall([tmp_path / "none.parquet"], *tables, 1)
     write_parquet(to / "ppmi" / "w.parquet", listed[["document"]].head(3).assign(ppmi=0.0))
     with pytest.raises(InputError, match=r"ppmi.w\.parquet: it has 3 documents, the planted corpus 32, or"):
-        _call(*measuring)
-
-
-def _call(*arguments):
-    CliRunner().invoke(app, ["origins", *map(str, arguments)], catch_exceptions=False)
+        write_recall([to / "documents.parquet"], *tables, 1)

@@ -5,9 +5,7 @@ from dataclasses import astuple
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
@@ -19,6 +17,7 @@ from biaslab.origins.checks.randomised.analysis import (
     compare_rankings,
     randomise,
     write_comparison,
+    write_embeddings,
 )
 from biaslab.origins.checks.randomised.report import draw_randomised, randomised_table
 from biaslab.origins.grid import ESTIMATORS
@@ -159,23 +158,12 @@ def test_an_r2_outside_its_bootstrap_interval_is_drawn(tmp_path):
     assert (tmp_path / "figure.svg").exists()
 
 
-def test_commands_make_and_compare(tmp_path, trained):
-    """The commands, from the baselines to the table."""
+def test_steps_make_and_compare(tmp_path, trained):
+    """The steps, from the baselines to the table."""
     glove.write_trainings(tmp_path / "baseline.npz", [0, 1], trained, every_parameter=True)
     for kind in (UNTRAINED, SHUFFLED):
         out = tmp_path / f"{kind}.npz"
-        _call(
-            "randomise-embeddings",
-            tmp_path / "baseline.npz",
-            "--kind",
-            kind,
-            "--count",
-            3,
-            "--seed",
-            1,
-            "--out",
-            out,
-        )
+        write_embeddings([tmp_path / "baseline.npz"], kind, 3, 1, out)
         made = list(randomise(trained, kind, 3, 1))
         arrays = read_npz(out)
         assert arrays["replicates"].tolist() == [0, 1, 2]
@@ -197,7 +185,3 @@ def test_commands_make_and_compare(tmp_path, trained):
     table = read_tsv(tmp_path / "comparison.tsv")
     assert len(table) == 9
     assert table[["spearman", "r2", "slope_ci_low"]].notna().all(axis=None)
-
-
-def _call(*arguments):
-    CliRunner().invoke(app, ["origins", *map(str, arguments)], catch_exceptions=False)

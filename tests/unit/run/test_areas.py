@@ -74,9 +74,9 @@ def test_what_a_failed_step_cost_is_said_and_not_counted_and_the_rest_stays(plan
     assert found.reported(area) == found.whole(area)
     assert found.lost_folders("elsewhere/results") == ("elsewhere/results/fairness_testing/census/",)
     assert "goes without fairness_testing/census: one broke; two broke" in found.notices
-    options = found.claims_options()
-    assert "--setup fairness_testing=census" not in options
-    assert "--failed 'fairness_testing/census=one broke; two broke'" in options
+    audited = found.audited()
+    assert audited["setups"] == {"ranking": ["ranking"], "fairness_testing": ["bank", "text-example"]}
+    assert audited["failed"] == {"fairness_testing/census": "one broke; two broke"}
     assert found.record() == whole.record() | {
         "failed": {"fairness_testing/census": ["one broke", "two broke"]}
     }

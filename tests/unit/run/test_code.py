@@ -95,19 +95,20 @@ ERRORS = """
 def f(x):
     if x < 0:
         raise ValueError(f"{x} is less than {g(0)}")
-    return InputError("no") if x else Option(x, help="what x is")
+    return InputError("no") if x else Setting(x, Field("what x is", ge=0))
 """
 
 
-def test_messages_and_help_texts_do_not_count(package):
+def test_messages_and_descriptions_do_not_count(package):
     before = digest_after(package, "lazy.py", ERRORS)
     reworded = ERRORS.replace(" is less than ", " < ").replace('"no"', '"never"').replace("what x is", "x")
     assert digest_after(package, "lazy.py", reworded) == before
     for old, new in [
         ("g(0)", "g(1)"),
         ("x < 0", "x < 1"),
-        ("Option(x", "Option(-x"),
+        ("Setting(x", "Setting(-x"),
         ("ValueError", "Error"),
+        ("ge=0", "ge=1"),
     ]:
         assert digest_after(package, "lazy.py", ERRORS.replace(old, new)) != before
 

@@ -9,7 +9,6 @@ from biaslab.core import schema as schemas
 from biaslab.core.errors import InputError
 from biaslab.core.files import locate, read_yaml
 from biaslab.run import config as configuration
-from biaslab.run.command import options
 
 ROOT = Path(__file__).parents[3]
 PRESETS = sorted((ROOT / configuration.PRESETS).glob("*.yaml"))
@@ -311,8 +310,3 @@ def test_working_directory_comes_before_the_repository():
     Path(name).parent.mkdir(parents=True)
     Path(name).touch()
     assert locate(name, ROOT) == Path(name)
-
-
-def test_options_of_the_command_line():
-    values = {"max_tokens": None, "x_max": 100, "sizes": [1, 2], "unit": "a b"}
-    assert options(values) == ["--x-max 100", "--sizes 1,2", "--unit 'a b'"]

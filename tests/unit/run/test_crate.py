@@ -71,7 +71,9 @@ def results(tmp_path, root):
     inputs = {"mine": tmp_path / "own.txt", "shipped": root / "workflow/resources/own.csv"}
     config = {"areas": ["one"], "one": {"source": ["dataset:nyt-annotated-corpus"]}}
     code = {"train": "abc", "report_one": "def"}
-    write_manifest(folder, folder / "audit/manifest.json", config, code, inputs)
+    settings = folder.parent / "settings.json"
+    settings.write_text(json.dumps(config))
+    write_manifest(folder, folder / "audit/manifest.json", settings, code, inputs)
     for path in folder.rglob("*"):
         os.utime(path, (ENDED, ENDED))
     return folder

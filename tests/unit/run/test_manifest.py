@@ -28,7 +28,9 @@ def results(tmp_path):
 
 def manifest(results, config=None, inputs=None):
     out = results / "audit/manifest.json"
-    write_manifest(results, out, config or {"seed": 1}, {"train": "abc"}, inputs or {})
+    settings = results.parent / "config.json"
+    settings.write_text(json.dumps(config or {"seed": 1}))
+    write_manifest(results, out, settings, {"train": "abc"}, inputs or {})
     return json.loads(out.read_text())
 
 

@@ -141,7 +141,7 @@ def said(monkeypatch, capsys, *arguments):
         (("ranking", "generate", "--lost", "1"), "--lost"),
         (("ranking", "generat"), "'generat'"),
         ((*RERANK[:2], "\x1b[31mred.csv", *RERANK[3:], "--out", "x.csv"), r"\x1b[31mred.csv: no such file"),
-        (("audit", "html", "x" * 5000 + "\n", "--out", "x.html", "--printed", "p", "--papers", "q"), "xxx…"),
+        ((*RERANK[:2], "x" * 5000 + "\n", *RERANK[3:], "--out", "x.csv"), "xxx…"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_short_line(folder, monkeypatch, capsys, arguments, message):

@@ -43,7 +43,7 @@ def test_a_prefix_moves_the_results_alone():
 
 @pytest.mark.parametrize("path", sorted((ROOT / "workflow/rules").glob("*.smk")), ids=lambda path: path.stem)
 def test_commands_name_results_by_parameters(path):
-    commands = re.findall(r"^ +shell:\n((?: +[\"'].*\n)+)", path.read_text(), flags=re.M)
+    commands = re.findall(r"^ +shell:\n(.*\n)", path.read_text(), flags=re.M)
     assert commands or path.stem == "common"
     assert not [command for command in commands if re.search(r"(?<![\w./-])results[/ \"]", command)]
 

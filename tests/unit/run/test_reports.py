@@ -1,6 +1,5 @@
 """The one writer of tables and figures: what it opens, what it writes, and what it refuses."""
 
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from biaslab.core.io import write_tsv
 from biaslab.core.tables import Table
 from biaslab.run.area import FIGURE, SUFFIXES, TABLE, TEST, UNIT, Item, Unit, load_area
 from biaslab.run.reports import write_report
-from biaslab.run.units import units_from_json, units_to_json
 
 UNITS = [Unit("one", ("t",), {"depth": {"epochs": 3}}, {"claims": "claims.tsv"}), Unit("two")]
 
@@ -92,13 +90,3 @@ def test_what_is_missing_is_refused(results):
     assert "one: the option depth.epochs is missing" in refusal(AREA, without, results)
     (results / "made/two/shares.tsv").unlink()
     assert "two/shares.tsv: no such file" in refusal(AREA, UNITS, results)
-
-
-def test_units_survive_the_command_line():
-    assert units_from_json(units_to_json(UNITS)) == UNITS
-
-
-@pytest.mark.parametrize("text", ["", "{", "3", '["one"]', json.dumps([{"tests": []}])])
-def test_what_is_no_list_of_units_is_refused(text):
-    with pytest.raises(InputError, match="--units: not a list of units in JSON"):
-        units_from_json(text)

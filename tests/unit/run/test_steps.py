@@ -1,4 +1,4 @@
-"""The digests of steps: derived from the commands that rules call."""
+"""The digests of steps, which rules name."""
 
 import os
 import re
@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from biaslab.core.errors import InputError
 from biaslab.core.processor import target
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.code import PACKAGE, closure
-from biaslab.run.steps import digests, given, mark_rules, step_digest, verb_code, verb_of
+from biaslab.run.steps import SHARED, digests, given, mark_rules, step, step_code, step_digest
 
 ROOT = Path(__file__).parents[3]
 RULES = "\n".join(path.read_text() for path in sorted((ROOT / "workflow/rules").glob("*.smk")))
-REPORTS = {f"{area.replace('_', '-')} report" for area in AREAS}
-VERBS = sorted(REPORTS | {verb_of(line) for line in re.findall(r"\"biaslab [a-z][^{<\n]*", RULES)} - {""})
+REPORTS = {f"{area.replace('_', '-')}.report" for area in AREAS}
+CALLED = set(re.findall(r'\bstep\("([a-z0-9.-]+)"\)', RULES))
+STEPS = sorted(REPORTS | CALLED)
 
 
 @pytest.fixture
@@ -41,26 +41,15 @@ def append(package: Path, module: str) -> None:
     os.utime(path, ns=(0, path.stat().st_mtime_ns + 10**9))
 
 
-def test_the_workflow_calls_verbs_of_every_area():
-    assert len(VERBS) > 30
-    assert {re.split(r"[ .]", verb.removeprefix("step "))[0].replace("-", "_") for verb in VERBS} >= set(
-        AREAS
-    )
+def test_rules_call_every_step_there_is():
+    groups = {area.replace("_", "-"): load_area(area).steps for area in AREAS} | SHARED
+    assert {f"{group}.{name}" for group, steps in groups.items() for name in steps} == CALLED
 
 
-def test_verbs_are_found_in_commands():
-    assert verb_of("biaslab origins measure-baseline {input} --seed 1 > {log}") == "origins measure-baseline"
-    assert verb_of("biaslab debiasing analogies {input:q}") == "debiasing analogies"
-    assert verb_of("printf '%s' {params.json:q} > {output}") == ""
-    assert verb_of("biaslab ranking report --units x") == "ranking report"
-    with pytest.raises(InputError, match="there is no such command"):
-        verb_of("biaslab origins measure-nothing {input}")
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_digest_covers_all_that_the_verb_imports_and_no_other_area(verb):
-    modules = closure(verb_code(verb)[0])
-    own = verb.removeprefix("step ").partition(".")[0].split()[0].replace("-", "_")
+@pytest.mark.parametrize("name", STEPS)
+def test_a_digest_covers_all_that_the_step_imports_and_no_other_area(name):
+    modules = closure(step_code(name)[0])
+    own = name.partition(".")[0].replace("-", "_")
     others = {f"biaslab.{area}" for area in AREAS if area != own}
     assert {".".join(module.split(".")[:2]) for module in modules}.isdisjoint(others)
     for module in modules:  # a closure: nothing that one of them imports is missing
@@ -68,21 +57,21 @@ def test_a_digest_covers_all_that_the_verb_imports_and_no_other_area(verb):
 
 
 @pytest.mark.parametrize(
-    "verb",
-    ["origins measure-baseline", "step ranking.simulate-ranking", "step fairness-testing.prepare-classifier"],
+    "name",
+    ["origins.measure-baseline", "ranking.simulate-ranking", "fairness-testing.prepare-classifier"],
 )
-def test_an_edit_of_any_covered_module_changes_the_digest(package, verb):
-    before = step_digest(verb, package)
-    for module in sorted(closure(verb_code(verb, package)[0], package)):
+def test_an_edit_of_any_covered_module_changes_the_digest(package, name):
+    before = step_digest(name, package)
+    for module in sorted(closure(step_code(name)[0], package)):
         append(package, module)
-        after = step_digest(verb, package)
+        after = step_digest(name, package)
         assert after != before, module
         before = after
 
 
 def test_messages_help_and_other_areas_rerun_nothing_here(package):
-    verbs = [verb for verb in VERBS if verb.startswith("origins") and verb not in REPORTS]
-    before = {verb: step_digest(verb, package) for verb in verbs}
+    names = [name for name in STEPS if name.startswith("origins") and name not in REPORTS]
+    before = {name: step_digest(name, package) for name in names}
     for module, old, new in (
         ("biaslab.run.config", "there is no preset", "no such preset"),
         ("biaslab.run.download", "cannot be downloaded", "did not come"),
@@ -90,33 +79,32 @@ def test_messages_help_and_other_areas_rerun_nothing_here(package):
         ("biaslab.core.files", "not UTF-8 text; save it as UTF-8", "save it as UTF-8"),
         ("biaslab.core.errors", "Bad input: one line", "Bad input, one line"),
         ("biaslab.ranking.simulation", "def simulate(", "NEW = 1\n\n\ndef simulate("),
-        ("biaslab.run.options", "Seed of the whole run", "The seed"),
+        ("biaslab.embeddings.settings", "passes over the co-occurrences", "how often all are visited"),
         ("biaslab.run.areas", "AREAS = (", 'AREAS = ("hate_speech", '),
     ):
         edit(package, module, old, new)
-    assert {verb: step_digest(verb, package) for verb in verbs} == before
+    assert {name: step_digest(name, package) for name in names} == before
 
 
 def test_editing_a_tester_retrains_no_network(package):
-    area = "step fairness-testing"
-    prepare, search = f"{area}.prepare-classifier", f"{area}.search-discrimination"
+    prepare, search = (f"fairness-testing.{name}" for name in ("prepare-classifier", "search-discrimination"))
     before = step_digest(prepare, package), step_digest(search, package)
     append(package, "biaslab.fairness_testing.testers.adf")
     assert step_digest(prepare, package) == before[0]
     assert step_digest(search, package) != before[1]
 
 
-def test_the_function_of_a_verb_and_its_helpers_count(package):
-    verb = "origins select-sets"
-    before = step_digest(verb, package)
-    edit(package, "biaslab.origins.cli", 'f"{estimator}_mean"', 'f"{estimator}_sd"')
-    assert step_digest(verb, package) != before
-    assert step_digest("origins evaluate", package) == step_digest("origins evaluate")
+def test_an_edit_of_one_check_reruns_no_training(package):
+    names = ("embeddings.train-glove", "origins.predict-flips")
+    before = [step_digest(name, package) for name in names]
+    append(package, "biaslab.origins.checks.brittleness.analysis")
+    after = [step_digest(name, package) for name in names]
+    assert [a == b for a, b in zip(after, before, strict=True)] == [True, False]
 
 
 @pytest.mark.parametrize("area", AREAS)
 def test_a_report_covers_the_modules_of_its_items(area):
-    modules, texts = verb_code(f"{area.replace('_', '-')} report")
+    modules, texts = step_code(f"{area.replace('_', '-')}.report")
     for item in load_area(area).items:
         assert item.make.partition(":")[0] in modules
         assert any(item.make in text for text in texts)
@@ -124,31 +112,29 @@ def test_a_report_covers_the_modules_of_its_items(area):
 
 def test_digests_are_kept_until_the_code_changes(tmp_path, monkeypatch):
     monkeypatch.setenv("BIASLAB_CACHE", str(tmp_path / "cache"))
-    first = digests(VERBS[:3])
+    first = digests(STEPS[:3])
     kept = list((tmp_path / "cache/steps").glob("*.json"))
     assert len(kept) == 1
-    kept[0].write_text(kept[0].read_text().replace(first[VERBS[0]], "0" * 16))
-    assert digests(VERBS[:3])[VERBS[0]] == "0" * 16, "the kept ones are taken"
+    kept[0].write_text(kept[0].read_text().replace(first[STEPS[0]], "0" * 16))
+    assert digests(STEPS[:3])[STEPS[0]] == "0" * 16, "the kept ones are taken"
     kept[0].write_text("{")
-    assert digests(VERBS[:3]) == first, "a damaged file is made anew"
+    assert digests(STEPS[:3]) == first, "a damaged file is made anew"
 
 
-def test_every_rule_is_marked_by_its_command():
+def test_every_rule_is_marked_by_its_step():
     class Rule:
-        def __init__(self, name, shellcmd):
-            self.name, self.shellcmd, self.params = name, shellcmd, {}
+        def __init__(self, name, shellcmd, **params):
+            self.name, self.shellcmd, self.params = name, shellcmd, params
 
         def set_params(self, **params):
             self.params |= params
 
-    rules = [Rule("a", "biaslab origins evaluate {input}"), Rule("b", "true"), Rule("c", None)]
-    named = Rule("d", "biaslab {params.area} report {params.units:q}")
-    named.params = {"area": "ranking", "units": "[]"}
-    told = Rule("e", "biaslab step ranking.simulate-ranking --given {params.given:q}")
-    told.params = {"given": given(seed=3)}
-    found = step_digest("origins evaluate"), step_digest("ranking report")
-    simulating = step_digest("step ranking.simulate-ranking")
-    assert mark_rules([*rules, named, told]) == {"a": found[0], "d": found[1], "e": simulating}
+    told = Rule("a", step("ranking.simulate-ranking"), given=given(seed=3))
+    named = Rule("b", step("{params.step}"), step="ranking.report")
+    others = [Rule("c", "true"), Rule("d", None)]
+    digest, of_report = step_digest("ranking.simulate-ranking"), step_digest("ranking.report")
+    assert mark_rules([told, named, *others]) == {"a": digest, "b": of_report}
     assert told.params["settings"]({}) == '{"seed": 3}', "another seed runs it again"
-    assert [rule.params for rule in rules] == [{"code": found[0], "processor": target()}, {}, {}]
-    assert named.params["code"] == found[1]
+    assert (told.params["code"], told.params["processor"]) == (digest, target())
+    assert named.params["code"] == of_report
+    assert [rule.params for rule in others] == [{}, {}]

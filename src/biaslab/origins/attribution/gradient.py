@@ -14,7 +14,8 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet
 from biaslab.origins.attribution.influence import WeatRows
-from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner, read_scanner
+from biaslab.origins.attribution.scanner import Scanner, read_scanner
+from biaslab.origins.settings import InfluenceParameters
 
 
 def write_gradient(

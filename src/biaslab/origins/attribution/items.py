@@ -14,5 +14,10 @@ ANALYSIS = Analysis(
         Item("bias_gradient", TABLE, "Appendix A", "report:gradient_table", (_GRADIENT,), TEST),
         Item("bias_gradient", FIGURE, "Appendix A", "report:draw_gradient", (_GRADIENT,), TEST),
     ),
-    steps={"estimate-bias-gradient": "gradient:write_gradient", "scan-ppmi": "ppmi:write_scan"},
+    steps={
+        "estimate-differential-bias": "scanner:write_differential_bias",
+        "estimate-bias-gradient": "gradient:write_gradient",
+        "scan-ppmi": "ppmi:write_scan",
+        "predict-sets": "scanner:write_predictions",
+    },
 )

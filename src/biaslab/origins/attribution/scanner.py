@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,9 @@ from biaslab.bias.measures.registry import PARAMETERS
 from biaslab.bias.weat import weat_words
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_npz
+from biaslab.core.io import read_npz, read_parquet, write_parquet, write_tsv
 from biaslab.embeddings.cooccurrence import Cooccurrence
-from biaslab.embeddings.word_maps import WordMaps
+from biaslab.embeddings.word_maps import WordMaps, read_word_maps
 from biaslab.origins.attribution.influence import (
     DifferentialBias,
     WeatRows,
@@ -30,15 +29,7 @@ from biaslab.origins.attribution.influence import (
 from biaslab.origins.counted import read_counted, read_tests
 from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.perturbation import members
-
-
-@dataclass(frozen=True)
-class InfluenceParameters:
-    """Of the loss that the baselines were trained on, and of its Hessians."""
-
-    x_max: float = 100.0  # of the weighting f (below Eq. 1), as is alpha
-    alpha: float = 0.75
-    damping: float = 0.0  # added to the diagonal of every Hessian
+from biaslab.origins.settings import InfluenceParameters
 
 
 class Scanner:
@@ -201,6 +192,52 @@ def set_table(scanner: Scanner, weats: Sequence[WeatIndices], sets: pd.DataFrame
                     )
                 )
     return pd.concat(frames, ignore_index=True)
+
+
+def write_differential_bias(
+    embeddings: list[Path],
+    cooccurrence: Path,
+    corpus: Path,
+    documents: Path,
+    vocabulary: Path,
+    word_sets: list[Path],
+    influence: InfluenceParameters,
+    out: Path,
+    transforms: Sequence[Path] = (),
+    threads: int = 1,
+) -> None:
+    """Estimate how much every document contributes to a bias, without retraining.
+
+    With `transforms`, in the words as each debiasing maps them: the table names the file of each row in a
+    column stage.
+    """
+    scanner, (test,) = read_scanner(
+        embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads
+    )
+    titles = read_parquet(documents, ["document", "id", "title"])
+    maps = {path.stem: read_word_maps(path, len(scanner.words)) for path in transforms}
+    if maps:
+        table = mapped_document_table(scanner, test, maps, titles)
+    else:
+        counts = count_test_words(scanner.tokens, scanner.offsets, test)
+        table = document_table(scanner.documents(test), titles).join(counts)
+    write_parquet(out, table)
+
+
+def write_predictions(
+    embeddings: list[Path],
+    cooccurrence: Path,
+    corpus: Path,
+    vocabulary: Path,
+    sets: Path,
+    word_sets: list[Path],
+    influence: InfluenceParameters,
+    out: Path,
+    threads: int = 1,
+) -> None:
+    """Predict the bias after the removal of every set of documents, as a set."""
+    scanner, tests = read_scanner(embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads)
+    write_tsv(out, set_table(scanner, tests, read_parquet(sets)))
 
 
 def read_scanner(

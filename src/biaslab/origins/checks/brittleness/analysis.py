@@ -9,6 +9,7 @@ tells (`biaslab.origins.checks.brittleness.flips`).
 
 import math
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -16,13 +17,15 @@ import pandas as pd
 
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.cooccurrence import Cooccurrence
-from biaslab.origins.attribution.scanner import Scanner
+from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.checks.cross_fitting.analysis import SET, SUM, predictors, seed_values
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.grid import ESTIMATORS, of_test
 from biaslab.origins.representations.transfer.analysis import measure_ppmi_sets
 from biaslab.origins.sets import BASELINE, PPMI, RANDOM, flip_set
+from biaslab.origins.settings import InfluenceParameters
 
 MOST = 0.5
 """The share of the documents that is removed at most."""
@@ -53,6 +56,38 @@ class Ranking(NamedTuple):
     bias: float  # the effect size with all documents, in what the attribution is of
     values: np.ndarray  # (n_documents,) float64, B(w) - B(w~) of each document
     without: Callable[[list[np.ndarray]], np.ndarray]  # the effect sizes without the documents of each set
+
+
+def write_predictions(
+    embeddings: list[Path],
+    cooccurrence: Path,
+    corpus: Path,
+    vocabulary: Path,
+    differential_bias: list[Path],
+    ppmi: list[Path],
+    baseline: Path,
+    word_sets: list[Path],
+    influence: InfluenceParameters,
+    multiples: list[float],
+    seed: int,
+    numbers: Path,
+    paths: Path,
+    sets: Path,
+    threads: int = 1,
+) -> None:
+    """Predict the fewest documents whose removal flips the sign of a bias, and choose sets to retrain."""
+    scanner, tests = read_scanner(embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads)
+    before = read_tsv(baseline, ("weat", "effect_size")).groupby("weat")["effect_size"].mean()
+    parts = []
+    for test in tests:
+        documents = (read_parquet(of_test(files, test.name)) for files in (differential_bias, ppmi))
+        bias = float(before.get(test.name, math.nan))
+        made = rankings(scanner, test, *documents, bias)
+        parts.append(predict_flips(made, bias, multiples, test.name, seed))
+    tables = [pd.concat(found, ignore_index=True) for found in zip(*parts, strict=True)]
+    write_tsv(numbers, tables[0])
+    write_tsv(paths, tables[1])
+    write_parquet(sets, tables[2])
 
 
 def rankings(

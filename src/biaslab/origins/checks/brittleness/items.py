@@ -23,7 +23,7 @@ ANALYSIS = Analysis(
         Item("brittleness_sets", TABLE, _LABEL, "report:set_table", (_OUTCOMES,), TEST),
         Item("brittleness", FIGURE, _LABEL, "report:draw_flips", (_PATHS, _OUTCOMES, "baseline.tsv"), TEST),
     ),
-    steps={"compare-flips": "flips:write_flips"},
+    steps={"predict-flips": "analysis:write_predictions", "compare-flips": "flips:write_flips"},
     is_wanted=lambda setup: setup["brittleness"]["retrainings"] > 0,
     retrains=_retrains,
 )

@@ -8,18 +8,21 @@ Predictions of embeddings that had no part in the choice are free of that (cross
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_difference, mean_interval
-from biaslab.origins.attribution.scanner import Scanner
+from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.checks.seed_stability.analysis import draw_seeds
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.grid import ESTIMATORS, of_test
 from biaslab.origins.sets import INCREASE, TARGETED_KINDS
+from biaslab.origins.settings import InfluenceParameters
 
 SUM, SET = "sum", "set"
 """Predictions for a set: the estimates of its documents added up, or that of its removal as a whole."""
@@ -30,6 +33,35 @@ Predict = Callable[[list[np.ndarray]], np.ndarray]
 _OBSERVED = ["observed", "observed_ci_low", "observed_ci_high"]
 COLUMNS = ["weat", "set", "kind", "size", "estimator", "form", "n_choosing", "n_ways", "own", "others"]
 COLUMNS += ["optimism", "optimism_sd", "optimism_ci_low", "optimism_ci_high", *_OBSERVED]
+
+
+def write_cross_fitting(
+    embeddings: list[Path],
+    cooccurrence: Path,
+    corpus: Path,
+    vocabulary: Path,
+    differential_bias: list[Path],
+    perturbations: Path,
+    baseline: Path,
+    observed: Path,
+    word_sets: list[Path],
+    influence: InfluenceParameters,
+    estimator: str,
+    seed: int,
+    out: Path,
+    threads: int = 1,
+) -> None:
+    """Let some baselines choose the documents of each set, and the others predict what their removal does."""
+    scanner, tests = read_scanner(embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads)
+    sets, before, after = read_tsv(perturbations), read_tsv(baseline), read_tsv(observed)
+    parts = []
+    for test in tests:
+        values = seed_values(read_parquet(of_test(differential_bias, test.name)), estimator)
+        chosen = sets[(sets["weat"] == test.name) & (sets["estimator"] == estimator)]
+        samples = (table[table["weat"] == test.name] for table in (before, after))
+        predict = predictors(scanner, test, values, estimator)
+        parts.append(cross_fit_sets(values, predict, chosen, *samples, seed))
+    write_tsv(out, pd.concat(parts, ignore_index=True))
 
 
 def seed_values(differential_bias: pd.DataFrame, estimator: str) -> np.ndarray:

@@ -19,7 +19,11 @@ ANALYSIS = Analysis(
         Item("lds", TABLE, "Random subsets", "report:score_table", (_SCORES,), TEST),
         Item("lds", FIGURE, "Random subsets", "report:draw_scores", (_SCORES,), TEST),
     ),
-    steps={"score-attributions": "analysis:write_scores"},
+    steps={
+        "draw-subsets": "subsets:write_subsets",
+        "retrain-sets": "subsets:write_retrained",
+        "score-attributions": "analysis:write_scores",
+    },
     is_wanted=lambda setup: setup["lds"]["subsets"] > 0,
     retrains=_retrains,
 )

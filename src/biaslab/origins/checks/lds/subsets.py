@@ -7,6 +7,7 @@ happens to the data that it chose itself (Ilyas et al. 2022, Section 2; Park et 
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,14 +15,48 @@ import pandas as pd
 from biaslab.bias.weat import effect_size, weat_words
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.retraining import discard_checkpoints, train_replicates, without_documents
-from biaslab.origins.perturbation import frame
+from biaslab.origins.counted import read_counted, read_tests
+from biaslab.origins.perturbation import frame, members
 from biaslab.origins.sets import RANDOM, subset
 
 _COLUMNS = ["set", "weat", "seed", "effect_size", "n_unseen_words", "documents_sha256", "embedding_sha256"]
+
+
+def write_subsets(documents: Path, shares: list[float], subsets: int, seed: int, out: Path) -> None:
+    """Draw random subsets of the corpus: the documents that each of them lacks."""
+    write_parquet(out, draw_subsets(len(read_parquet(documents, ["document"])), shares, subsets, seed))
+
+
+def write_retrained(
+    cooccurrence: Path,
+    corpus: Path,
+    vocabulary: Path,
+    sets: Path,
+    word_sets: list[Path],
+    model: GloveParameters,
+    checkpoint_minutes: float,
+    first: int,
+    count: int,
+    trainings: int,
+    seed: int,
+    out: Path,
+    threads: int = 1,
+) -> None:
+    """Train GloVe without each of some sets, and keep the bias of the embeddings, not them.
+
+    Of the sets of the table those from number `first` on, `count` of them.
+    """
+    words, x, tokens, offsets = read_counted(cooccurrence, corpus, vocabulary)
+    documents = members(read_parquet(sets, ["set", "document"]))
+    chosen = {name: documents[name] for name in list(documents)[first : first + count]}
+    tests, pause = read_tests(word_sets, words), 60 * checkpoint_minutes
+    table = retrain(x, tokens, offsets, chosen, tests, model, trainings, seed, out, pause, threads)
+    write_tsv(out, table)
 
 
 def draw_subsets(n_documents: int, shares: Sequence[float], subsets: int, seed: int) -> pd.DataFrame:

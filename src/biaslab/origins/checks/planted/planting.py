@@ -17,14 +17,18 @@ there are three copies, which differ in the pairing alone:
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_npz, read_parquet, write_npz, write_parquet, write_tsv
 from biaslab.core.rng import stream
-from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.embeddings.corpus import read_tokens
+from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
+from biaslab.origins.counted import read_tests
 
 KINDS = RAISE, LOWER, CONTROL = ("raise", "lower", "control")
 """What a planted document does to the bias."""
@@ -38,6 +42,29 @@ class PlantedCorpus:
     offsets: np.ndarray  # (n_documents + 1,) int64
     documents: pd.DataFrame  # as ``planted/DOSE/documents.parquet``; of the rest: source -1, pairs 0
     vocabulary: Vocabulary
+
+
+def write_planted(
+    corpus: Path,
+    documents: Path,
+    vocabulary: Path,
+    word_sets: list[Path],
+    count: int,
+    dose: float,
+    seed: int,
+    out_corpus: Path,
+    out_documents: Path,
+    out_vocabulary: Path,
+) -> None:
+    """Plant documents that raise a bias, lower it, or do neither, in a copy of the corpus."""
+    words = read_vocabulary(vocabulary)
+    tokens, offsets = read_tokens(corpus, words)
+    titles, tests = read_parquet(documents, ["id", "title"]), read_tests(word_sets, words)
+    made = plant(tokens, offsets, titles, words, tests, count, dose, seed)
+    write_tsv(out_vocabulary, pd.DataFrame({"word": made.vocabulary.words, "count": made.vocabulary.counts}))
+    write_parquet(out_documents, made.documents)
+    n_source = read_npz(corpus, ("n_source_tokens",))["n_source_tokens"]  # as it was read
+    write_npz(out_corpus, tokens=made.tokens, offsets=made.offsets, n_source_tokens=np.int64(n_source))
 
 
 def plant(

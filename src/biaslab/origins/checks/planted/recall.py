@@ -6,17 +6,19 @@ Estimates are of B(w) - B(w~) (Equation 5): of a document that raises the bias t
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import scipy  # loads its parts when they are used
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import LEVEL, share_interval
 from biaslab.origins.checks.planted.planting import CONTROL, LOWER, RAISE
 from biaslab.origins.checks.relative_influence.analysis import RELATIVE
-from biaslab.origins.grid import ESTIMATORS, TEST_WORD_COUNTS
+from biaslab.origins.grid import ESTIMATORS, PLANTED_TABLES, TEST_WORD_COUNTS
 from biaslab.origins.sets import PPMI
 
 EITHER = "either"
@@ -35,6 +37,26 @@ RECALL = [*_KEYS, "k", "n_documents", "n_planted", "found", "controls", "opposit
 RECALL += ["recall", "recall_ci_low", "recall_ci_high", "chance", "chance_ci_low", "chance_ci_high"]
 PAIRS = ["weat", "dose", "kind", "attribution", "n_sources", "n_differ", "n_right"]
 PAIRS += ["right", "right_ci_low", "right_ci_high"]
+
+
+def write_recall(documents: list[Path], recall: Path, pairs: Path, seed: int) -> None:
+    """Measure how many of the planted documents every attribution ranks first.
+
+    `documents` are tables of the documents of corpora with planted ones, each beside the folders
+    `PLANTED_TABLES`, which hold a table of each test.
+    """
+    recalls, compared = [], []
+    for path in documents:
+        listed = read_parquet(path, ["document", "kind", "weat", "source", "dose"])
+        for weat in planted_tests(listed, str(path)):
+            paths = [path.parent / kind / f"{weat}.parquet" for kind in PLANTED_TABLES]
+            tables = [read_parquet(table) for table in paths]
+            check(listed, dict(zip(map(str, paths), tables, strict=True)))
+            values = attributions(*tables)
+            recalls.append(recall_table(listed, weat, values, seed))
+            compared.append(pair_table(listed, weat, values))
+    write_tsv(recall, pd.concat(recalls, ignore_index=True))
+    write_tsv(pairs, pd.concat(compared, ignore_index=True))
 
 
 def attributions(
@@ -103,7 +125,7 @@ def planted_tests(documents: pd.DataFrame, where: str) -> list[str]:
     """Return the tests that documents were planted for; raise InputError where none were."""
     tests = documents.loc[documents["kind"] != "", "weat"].unique().tolist()
     if not tests:
-        raise InputError(f"{where}: no planted document; plant some with biaslab origins plant-documents")
+        raise InputError(f"{where}: no planted document; plant some with the step origins.plant-documents")
     return tests
 
 

@@ -20,11 +20,11 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, read_tsv, write_tsv
+from biaslab.core.io import read_npz, read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval, rank_correlation
 from biaslab.embeddings import BASELINE
-from biaslab.embeddings.glove import GloveEmbedding, initial_embedding
+from biaslab.embeddings.glove import GloveEmbedding, initial_embedding, write_trainings
 from biaslab.origins.checks.cross_fitting.analysis import seed_values
 from biaslab.origins.checks.retraining.analysis import compare_sets, correlate
 from biaslab.origins.grid import ESTIMATORS, RANDOMISED_KINDS, TEST_WORD_COUNTS, of_test
@@ -38,6 +38,19 @@ COLUMNS += ["spearman", "spearman_ci_low", "spearman_ci_high"]
 COLUMNS += ["absolute", "absolute_ci_low", "absolute_ci_high", "spearman_of_means"]
 
 
+def write_embeddings(embeddings: list[Path], kind: str, count: int, seed: int, out: Path) -> None:
+    """Make embeddings that know nothing: untrained ones, or trained ones whose words are shuffled."""
+    names = ("W", "U", "b", "c", "loss")
+    trained = [
+        GloveEmbedding(**{name: arrays[name][k] for name in names})
+        for arrays in (read_npz(path, names) for path in embeddings)
+        for k in range(len(arrays["W"]))
+    ]
+    write_trainings(
+        out, list(range(count)), list(randomise(trained, kind, count, seed)), every_parameter=True
+    )
+
+
 def randomise(
     trained: Sequence[GloveEmbedding], kind: str, count: int, seed: int
 ) -> Iterator[GloveEmbedding]:
@@ -47,7 +60,7 @@ def randomise(
     baselines in turn.
     """
     if kind not in KINDS:
-        raise InputError(f"--kind {kind}: choose {UNTRAINED} or {SHUFFLED}")
+        raise InputError(f"kind: {kind}; choose {UNTRAINED} or {SHUFFLED}")
     n_words, dimension = trained[0].W.shape
     for i in range(count):
         if kind == UNTRAINED:

@@ -12,6 +12,9 @@ ANALYSIS = Analysis(
         Item("randomised", TABLE, "Randomised", "report:randomised_table", _RESULTS, TEST),
         Item("randomised", FIGURE, "Randomised", "report:draw_randomised", _RESULTS, TEST),
     ),
-    steps={"compare-randomised": "analysis:write_comparison"},
+    steps={
+        "randomise-embeddings": "analysis:write_embeddings",
+        "compare-randomised": "analysis:write_comparison",
+    },
     is_wanted=lambda setup: setup["randomised"]["embeddings"] > 0,
 )

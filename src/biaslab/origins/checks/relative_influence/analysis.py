@@ -22,11 +22,13 @@ import pandas as pd
 
 from biaslab.bias.names import EFFECTS
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, write_tsv
+from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.core.rankings import TOP
 from biaslab.core.stats import mean_interval, rank_correlation
+from biaslab.origins.attribution.scanner import read_scanner
 from biaslab.origins.checks.cross_fitting.analysis import seed_values
 from biaslab.origins.grid import ESTIMATORS, TEST_WORD_COUNTS, of_test
+from biaslab.origins.settings import InfluenceParameters
 
 RELATIVE = THETA, L = ("theta", "l")
 """By what length influence is divided."""
@@ -35,6 +37,24 @@ _INFLUENCE = ESTIMATORS[0]
 COLUMNS = ["weat", "order", "tail", "top", "n_documents", "spearman", "spearman_ci_low", "spearman_ci_high"]
 COLUMNS += [f"{what}{part}" for what in ("tokens", "test_words") for part in ("_mean", "_ci_low", "_ci_high")]
 COLUMNS += ["overlap"]
+
+
+def write_relative(
+    embeddings: list[Path],
+    cooccurrence: Path,
+    corpus: Path,
+    differential_bias: Path,
+    vocabulary: Path,
+    word_sets: list[Path],
+    influence: InfluenceParameters,
+    out: Path,
+    threads: int = 1,
+) -> None:
+    """Divide the influence of every document by how far its removal moves the words of the test."""
+    scanner, (test,) = read_scanner(
+        embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads
+    )
+    write_parquet(out, relative_table(read_parquet(differential_bias), scanner.step_lengths(test)))
 
 
 def relative_table(differential_bias: pd.DataFrame, lengths: Sequence[np.ndarray]) -> pd.DataFrame:

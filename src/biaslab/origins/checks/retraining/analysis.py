@@ -1,15 +1,27 @@
 """Predictions against retrained embeddings (Brunet et al. 2019, Section 5.2, Table 4)."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import bootstrap_fit, linear_fit, welch
 from biaslab.origins.sets import RANDOM
 
 _SET = ["weat", "set", "kind", "size", "replicate", "estimator"]
+
+
+def write_evaluation(
+    baseline: Path, predictions: Path, observed: Path, seed: int, perturbations: Path, correlation: Path
+) -> None:
+    """Compare predicted with observed bias: Welch's tests, correlations, slopes."""
+    table = compare_sets(read_tsv(baseline), read_tsv(predictions), read_tsv(observed))
+    write_tsv(perturbations, table)
+    write_tsv(correlation, correlate(table, seed))
 
 
 def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd.DataFrame) -> pd.DataFrame:

@@ -19,6 +19,7 @@ def _retrains(setup):
 
 ANALYSIS = Analysis(
     "retraining",
+    steps={"evaluate-predictions": "analysis:write_evaluation"},
     results=(grid.SETS, "predictions.tsv", "observed.tsv", _PERTURBATIONS, _CORRELATION),
     items=(
         Item("table4_correlation", TABLE, "Table 4", "report.estimators:correlation", (_CORRELATION,)),

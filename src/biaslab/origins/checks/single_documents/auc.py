@@ -6,12 +6,14 @@ counting one half (Hanley and McNeil 1982); an attribution that knows nothing ha
 """
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import scipy  # loads its parts when they are used
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, central_interval
 from biaslab.origins.grid import ESTIMATORS
@@ -32,6 +34,12 @@ COLUMNS = [
     "auc_ci_low",
     "auc_ci_high",
 ]
+
+
+def write_scores(documents: Path, ppmi: Path, seed: int, out: Path) -> None:
+    """Tell how well attributions know whether the removal of a document lowers or raises the bias (AUC)."""
+    table = read_tsv(documents, ("weat", "kind", "document", "observed", *ESTIMATORS))
+    write_tsv(out, score_documents(table, read_parquet(ppmi, ["document", "ppmi"]), seed))
 
 
 def area_under_curve(scores: np.ndarray, lowers: np.ndarray) -> np.ndarray:

@@ -27,6 +27,10 @@ ANALYSIS = Analysis(
         Item("single_documents", FIGURE, _LABEL, "report.documents:draw_documents", (_DOCUMENTS,), UNIT),
         Item("single_auc", FIGURE, _LABEL, "report.auc:draw_auc", (_AUC,), UNIT),
     ),
-    steps={"select-documents": "analysis:write_documents", "compare-documents": "analysis:write_comparison"},
+    steps={
+        "select-documents": "analysis:write_documents",
+        "compare-documents": "analysis:write_comparison",
+        "score-documents": "auc:write_scores",
+    },
     retrains=_retrains,
 )
