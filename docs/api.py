@@ -1,4 +1,4 @@
-"""Write docs/api/ROOM.md, the public names of each library, from the docstrings: ``python docs/api.py``.
+"""A hook of the site: a page for each library, api/ROOM.md, with its public names and their docstrings.
 
 The public modules of a room and the public names of a module are its ``__all__``. Nothing but settings is
 imported.
@@ -20,6 +20,15 @@ ROOMS = ("embeddings", "bias", "classifiers", "ranking", "debiasing")
 _SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
 _ITEMS = {"Parameters", "Attributes", "Returns", "Yields", "Raises"}
 _ROLE = re.compile(r":\w+:`")
+
+
+def on_files(files, config):
+    """Add the pages of the libraries."""
+    from mkdocs.structure.files import File
+
+    for room in ROOMS:
+        files.append(File.generated(config, f"api/{room}.md", content=page(room)))
+    return files
 
 
 def public(module: ast.Module) -> list[str]:
@@ -149,8 +158,3 @@ def _item(item: tuple[str, str]) -> str:
 
 def _text(text: str) -> str:
     return _ROLE.sub("`", text).replace("``", "`")
-
-
-if __name__ == "__main__":
-    for room in ROOMS:
-        (ROOT / "docs/api" / f"{room}.md").write_text(page(room), encoding="utf-8")
