@@ -45,21 +45,14 @@ def served(*answers: Answer) -> Iterator[tuple[str, list[dict[str, str]]]]:
         yield f"http://127.0.0.1:{port}/file", asked
 
 
-def file(data: bytes, ranges: bool = True, cut: int | None = None, announced: int | None = None) -> Answer:
-    """Send a file, or from where it is asked for; perhaps end the connection `cut` bytes into it."""
+def file(data: bytes, cut: int | None = None, announced: int | None = None) -> Answer:
+    """Send a file; perhaps end the connection `cut` bytes into it."""
 
     def answer(request: BaseHTTPRequestHandler) -> None:
-        asked = request.headers.get("Range", "")
-        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and ranges else 0
-        if start >= len(data) > 0:
-            status(416)(request)
-            return
-        request.send_response(206 if start else 200)
-        request.send_header("Content-Length", str(announced or len(data) - start))
-        if start:
-            request.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
+        request.send_response(200)
+        request.send_header("Content-Length", str(announced or len(data)))
         request.end_headers()
-        request.wfile.write(data[start:cut])
+        request.wfile.write(data[:cut])
 
     return answer
 

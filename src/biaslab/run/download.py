@@ -1,7 +1,7 @@
-"""Files from the web: resumed where they were cut off, checked, and whole or absent.
+"""Files from the web: tried several times, checked, and whole or absent.
 
-What arrives lies beside its final name with the suffix ``.part`` until it has the expected size and checksum,
-and a later call goes on from there. Proxies are those of the environment (``HTTPS_PROXY``, ``NO_PROXY``).
+What arrives lies beside its final name with the suffix ``.part`` until it has the expected size and checksum.
+Proxies are those of the environment (``HTTPS_PROXY``, ``NO_PROXY``).
 """
 
 import contextlib
@@ -29,7 +29,6 @@ WAITS = (1.0, 2.0, 4.0, 8.0)
 
 _TIMEOUT_SECONDS = 30
 _CHUNK_BYTES = 2**18
-_PARTIAL_CONTENT, _NO_SUCH_RANGE = 206, 416
 _OUT_OF_ORDER = frozenset({408, 425, 429, 500, 502, 503, 504})  # what a server may get over
 _UNITS = ("bytes", "kB", "MB", "GB")
 
@@ -39,7 +38,7 @@ class UnreachableError(InputError):
 
 
 class _BrokenError(Exception):
-    """What another attempt may mend."""
+    """What another attempt may fix."""
 
 
 def download(
@@ -55,10 +54,9 @@ def download(
 ) -> None:
     """Download a file if it is not there. Of several processes one downloads, and the others wait.
 
-    No more than its `size` is ever read or written, or `max_bytes` where the size is not known (0); then
-    there is no checksum either, and it is not resumed, because nothing would tell that it has changed in
-    between. `insecure` allows http as well, for servers on this machine. `UnreachableError` says that there
-    is no connection.
+    No more than its `size` is ever read or written, or `max_bytes` where size and checksum are not known.
+    `insecure` allows http as well, for servers on this machine. `UnreachableError` says that there is no
+    connection.
     """
     if urlsplit(url).scheme not in (("https", "http") if insecure else ("https",)):
         raise InputError(f"{url}: is no https address; correct it")
@@ -96,8 +94,7 @@ class _Download:
 
     def run(self) -> None:
         """Try until the file is whole, and move it to its place."""
-        there = f", {in_words(self._there())} of it are there" if self._there() else ""
-        size = "" if self._size is None else f" ({in_words(self._size)}{there})"
+        size = "" if self._size is None else f" ({in_words(self._size)})"
         self._say(f"downloading {self._name}{size} from {self._url}")
         try:
             self._try_often()
@@ -107,6 +104,9 @@ class _Download:
             raise InputError(
                 f"cannot write {self._target}: {error.strerror or error}; free space or choose another folder"
             ) from error
+        finally:
+            with contextlib.suppress(OSError):
+                self._part.unlink(missing_ok=True)
 
     def _try_often(self) -> None:
         for wait in WAITS:
@@ -123,32 +123,23 @@ class _Download:
             raise InputError(f"{self._url}: cannot be downloaded in {tries} attempts ({error})") from error
 
     def _try(self) -> None:
-        """Get what is missing, and check the whole."""
-        there = self._there()
-        if self._size is None or there > self._size:
-            self._part.unlink(missing_ok=True)
-            there = 0
-        if there != self._size:
-            with self._open(there) as response:
-                there = self._resumed(response, there)
-                self._receive(response, there)
-        if self._size is not None:
-            self._check(resumed=there > 0)
+        """Get the file, and check it."""
+        with self._open() as response:
+            self._receive(response)
+        measured = sha256_file(self._part) if self._size is not None else self._sha256
+        if measured != self._sha256:
+            raise InputError(
+                f"{self._url}: wrong checksum (sha256 {measured}, not {self._sha256}); what was downloaded is"
+                " deleted, the file there is another one"
+            )
 
-    def _there(self) -> int:
-        """Return how many bytes an earlier attempt has left."""
-        return self._part.stat().st_size if self._part.is_file() else 0
-
-    def _open(self, there: int) -> HTTPResponse:
-        """Ask for the file, or for what is missing of it."""
-        headers = {"User-Agent": "biaslab"} | ({"Range": f"bytes={there}-"} if there else {})
+    def _open(self) -> HTTPResponse:
+        request = Request(self._url, headers={"User-Agent": "biaslab"})
         try:
-            return self._opener.open(Request(self._url, headers=headers), timeout=_TIMEOUT_SECONDS)
+            return self._opener.open(request, timeout=_TIMEOUT_SECONDS)
         except HTTPError as error:
             error.close()
-            if error.code == _NO_SUCH_RANGE and there:
-                self._part.unlink()
-            elif error.code not in _OUT_OF_ORDER:
+            if error.code not in _OUT_OF_ORDER:
                 reason = responses.get(error.code, "unknown")
                 raise InputError(f"{self._url}: the server answers {error.code} ({reason})") from error
             raise _BrokenError(f"the server answers {error.code}") from error
@@ -160,20 +151,13 @@ class _Download:
         except (OSError, HTTPException) as error:
             raise _BrokenError(f"no answer: {error}") from error
 
-    def _resumed(self, response: HTTPResponse, there: int) -> int:
-        """Return how much of what is there the answer continues: all, or nothing."""
-        content_range = response.headers.get("Content-Range", "")
-        if response.status != _PARTIAL_CONTENT or not content_range.startswith(f"bytes {there}-"):
-            there = 0  # the whole file: this server cannot resume
-        announced = _announced(response)
-        if announced is not None and self._size not in (None, there + announced):
-            raise self._another(f"{there + announced} bytes")
-        return there
-
-    def _receive(self, response: HTTPResponse, there: int) -> None:
-        """Add what arrives to what is there."""
-        expected = _announced(response) if self._size is None else self._size
-        with self._part.open("ab" if there else "wb") as file, self._progress(there) as progress:
+    def _receive(self, response: HTTPResponse) -> None:
+        announced = response.headers.get("Content-Length", "")
+        expected = int(announced) if announced.isdigit() else self._size
+        if expected is not None and self._size not in (None, expected):
+            raise self._another(f"{expected} bytes")
+        there = 0
+        with self._part.open("wb") as file, self._progress() as progress:
             for block in _blocks(response):
                 there += len(block)
                 if there > self._limit:
@@ -183,36 +167,16 @@ class _Download:
         if expected is not None and there < expected:
             raise _BrokenError(f"the connection ended after {there} of {expected} bytes")
 
-    def _progress(self, there: int) -> "tqdm":
+    def _progress(self) -> "tqdm":
         from tqdm import tqdm  # what plans a run must do with the packages that Snakemake needs itself
 
-        return tqdm(total=self._size, initial=there, unit="B", unit_scale=True, desc=self._name, disable=None)
-
-    def _check(self, resumed: bool) -> None:
-        """Raise when the whole file is not the expected one, after deleting it."""
-        measured = sha256_file(self._part)
-        if measured == self._sha256:
-            return
-        self._part.unlink()
-        if resumed:  # of two versions of the file, perhaps
-            raise _BrokenError("the resumed file has a wrong checksum and was deleted")
-        raise InputError(
-            f"{self._url}: wrong checksum (sha256 {measured}, not {self._sha256}); what was downloaded is"
-            " deleted, the file there is another one"
-        )
+        return tqdm(total=self._size, unit="B", unit_scale=True, desc=self._name, disable=None)
 
     def _another(self, what: str) -> InputError:
-        self._part.unlink(missing_ok=True)
         expected = f"at most {self._limit}" if self._size is None else f"{self._size}"
         return InputError(
             f"{self._url}: holds {what}, not the expected {expected} bytes; the file there is another one"
         )
-
-
-def _announced(response: HTTPResponse) -> int | None:
-    """Return how many bytes an answer says that it brings."""
-    length = response.headers.get("Content-Length", "")
-    return int(length) if length.isdigit() else None
 
 
 def _blocks(response: HTTPResponse) -> Iterator[bytes]:
