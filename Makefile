@@ -79,7 +79,7 @@ clean-results:
 	find results -mindepth 1 ! -path results/README.md -delete
 	rm -rf .snakemake
 
-# The environment. A set-up that was interrupted leaves no mark, and is done anew.
+# The environment. A set-up that was interrupted leaves no mark, and starts over.
 $(VENV)/.requirements: requirements.lock
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	    || { echo 'biaslab needs Python 3.11 or newer; name one: make $(MAKECMDGOALS) PYTHON=...' >&2; exit 2; }

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ from biaslab.audit.verdicts import (
     REPRODUCED,
     VERDICTS,
 )
+from biaslab.core.columns import said
 from biaslab.core.files import read_yaml
 from biaslab.core.schema import fill_defaults
 from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
@@ -27,6 +29,7 @@ from biaslab.run.areas import AREAS
 from biaslab.run.config import SCHEMAS_OF_AREAS, read_schema
 
 ROOT = Path(__file__).resolve().parents[1]
+RESULTS = "results/README.md"
 BEGIN, END = "<!-- generated: python docs/generated.py -->", "<!-- end -->"
 RECORDS = {
     "public": "With the public data that the run fetches or makes",
@@ -256,6 +259,36 @@ def _table(header: tuple[str, ...], rows: Any) -> str:
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
 
 
+def columns_said() -> str:
+    """Return the page of the results with the tables of columns as the areas say them."""
+    page = (ROOT / RESULTS).read_text(encoding="utf-8")
+    marks = re.compile(rf"<!-- columns: ([\w.]+)(?: (\S+))? -->\n.*?{END}", re.DOTALL)
+    apart = set(marks.findall(page))
+
+    def block(found: re.Match) -> str:
+        package, file = found.groups()
+        meanings = said(package)
+        if file:
+            table = _table(("column", "meaning"), [(_ticked(c), text) for c, text in meanings[file].items()])
+        else:
+            rows = [_file_row(*one) for one in meanings.items() if (package, one[0]) not in apart]
+            table = _table(("file", "columns", "meaning"), rows)
+        return f"{found[0].partition(chr(10))[0]}\n\n{table}\n{END}"
+
+    return marks.sub(block, page)
+
+
+def _file_row(files: str, groups: Mapping[str, str]) -> tuple[str, str, str]:
+    return _ticked(files), "; ".join(map(_ticked, groups)), "; ".join(groups.values())
+
+
+def _ticked(names: str) -> str:
+    """Return names as code; what is no list of names stays as it is."""
+    if "`" in names or names.startswith("as "):
+        return names
+    return ", ".join(f"`{name}`" for name in names.split(", "))
+
+
 PAGES = {
     "docs/configuration.md": configuration,
     "docs/artefact.md": artefact,
@@ -264,8 +297,7 @@ PAGES = {
     "docs/audit.md": counted,
 }
 
-
-WHOLE = {"config.yaml": shipped_configuration}
+WHOLE = {"config.yaml": shipped_configuration, RESULTS: columns_said}
 """Files that are made as a whole."""
 
 

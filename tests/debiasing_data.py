@@ -7,7 +7,7 @@ import pandas as pd
 
 from biaslab.core.io import write_tsv
 from biaslab.debiasing.analogies import ONCE
-from biaslab.debiasing.document_ranking import COLUMNS
+from biaslab.debiasing.columns import COLUMNS
 
 JOBS = {
     "name": "jobs",
@@ -99,13 +99,13 @@ def _bias(authors: bool) -> pd.DataFrame:
         ("before", name, value, 26423)
         for name, value in (("vocabulary", 26423), ("dimension", 300), ("mean_similarity", 0.06))
     ]
-    return pd.DataFrame(sizes + rows, columns=["stage", "measure", "value", "n_words"])
+    return pd.DataFrame(sizes + rows, columns=COLUMNS["bias"])
 
 
 def _weat() -> pd.DataFrame:
     return pd.DataFrame(
         [(s, w, 1.2 - i / 2, 0.01, 1, "Ann", "") for w in ("c6", "c7") for i, s in enumerate(STAGES)],
-        columns=["stage", "weat", "effect_size", "p_value", "n_missing_words", "missing_words", "problem"],
+        columns=COLUMNS["weat"],
     )
 
 
@@ -138,7 +138,7 @@ def puzzles(answers: dict[str, tuple[str, str, str]]) -> pd.DataFrame:
         for puzzle, of_stages in answers.items()
         for stage, answer in zip(STAGES, of_stages, strict=True)
     ]
-    return pd.DataFrame(rows, columns=["stage", "first", "second", "third", "answer"])
+    return pd.DataFrame(rows, columns=COLUMNS["puzzles"])
 
 
 def similarities(numbers: dict[str, tuple[float, float, float]]) -> pd.DataFrame:
@@ -148,7 +148,7 @@ def similarities(numbers: dict[str, tuple[float, float, float]]) -> pd.DataFrame
         for words, of_stages in numbers.items()
         for stage, number in zip(STAGES, of_stages, strict=True)
     ]
-    return pd.DataFrame(rows, columns=["stage", "word", "other", "similarity"])
+    return pd.DataFrame(rows, columns=COLUMNS["similarities"])
 
 
 def _analogies() -> pd.DataFrame:
@@ -159,7 +159,7 @@ def _analogies() -> pd.DataFrame:
             for once in ONCE
             for r in range(1, N_ANALOGIES + 1)
         ],
-        columns=["stage", "once", "rank", "she", "he", "score"],
+        columns=COLUMNS["analogies"],
     )
 
 
@@ -173,7 +173,7 @@ def _indirect() -> pd.DataFrame:
             ("pitcher", "football", -0.3, -0.01),
         )
     ]
-    return pd.DataFrame(rows, columns=["stage", "word", "axis", "projection", "beta"])
+    return pd.DataFrame(rows, columns=COLUMNS["indirect"])
 
 
 def _axes(random: np.random.Generator) -> pd.DataFrame:
@@ -198,7 +198,7 @@ def _benchmarks(stages: tuple[str, ...]) -> pd.DataFrame:
             for i, convention in enumerate(conventions)
             for j, stage in enumerate(stages)
         ],
-        columns=["stage", "benchmark", "convention", "value", "n_used", "n_total"],
+        columns=COLUMNS["benchmarks"],
     )
 
 
@@ -233,7 +233,7 @@ def _document_ranking() -> pd.DataFrame:
             ("overlap", "lowers", 10),
         )
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=COLUMNS["document_ranking"])
 
 
 def _methods() -> pd.DataFrame:

@@ -9,7 +9,8 @@ import pandas as pd
 
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.names import COLUMNS, SHARED, TABULAR
+from biaslab.fairness_testing.columns import COLUMNS
+from biaslab.fairness_testing.names import SHARED, TABULAR
 from biaslab.run.area import Unit
 from report_data import CLAIMS
 
@@ -55,7 +56,7 @@ def write_results(folder: Path, classifiers: Mapping[str, list[str]]) -> None:
         n_rows, n_attributes = SIZES.get(classifier, (100, 5))
         trained = "no" if classifier in AUTHORS else "yes"
         one = [classifier, n_rows, n_attributes, 3, 0.25, 6, 0.9, trained, *digests(classifier)]
-        frames = {name: [] for name in COLUMNS}
+        frames = {name: [] for name in COLUMNS if name != "pairs"}
         frames["classifiers"].append(pd.DataFrame([one], columns=COLUMNS["classifiers"]))
         for protected in names:
             for name, rows in _setting(classifier, protected).items():

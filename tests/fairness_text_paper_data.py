@@ -7,7 +7,7 @@ import pandas as pd
 
 from biaslab.audit.claims import Claim
 from biaslab.core.io import write_tsv
-from biaslab.fairness_testing.text.names import COLUMNS
+from biaslab.fairness_testing.text.columns import COLUMNS
 
 CORPORA = ("wikipedia", "jigsaw")
 MODELS = ("lstm", "gru")

@@ -40,13 +40,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def start(arguments: Sequence[str]) -> int | None:
-    """Let the starter run a command; return its exit code, or None where there is no starter for it.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        As `sys.argv`.
-    """
+    """Let the starter run a command (`sys.argv`); return its exit code, or None where there is none."""
     if VARIABLE not in os.environ:
         return None
     with socket.socket(socket.AF_UNIX) as connection:

@@ -41,7 +41,9 @@ def bias_axis(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     differences = (a[:, None, :] - b[None, :, :]).reshape(-1, a.shape[1])
     _, singular_values, axes = np.linalg.svd(differences, full_matrices=False)
     if singular_values[0] == 0:
-        raise InputError(f"{weat.name}: all attribute words have one vector, so there is no axis; train anew")
+        raise InputError(
+            f"{weat.name}: all attribute words have one vector, so there is no axis; train again"
+        )
     return axes[0] if axes[0] @ differences.mean(axis=0) >= 0 else -axes[0]
 
 

@@ -204,7 +204,7 @@ def unit_vectors(vectors: np.ndarray, ids: np.ndarray, name: str) -> tuple[np.nd
         word = int(ids[bad.argmax()])
         raise InputError(
             f"{name}: the vector of word id {word} (line {word + 2} of the vocabulary) is zero or"
-            " not finite, so it has no cosine; train the embedding anew or leave the word out"
+            " not finite, so it has no cosine; train the embedding again or leave the word out"
         )
     return norms, rows / norms[:, None]
 

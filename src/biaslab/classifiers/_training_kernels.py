@@ -15,10 +15,7 @@ from biaslab.core.jit import kernel, reassociating_kernel
 
 @reassociating_kernel
 def add_weight_gradients(sizes, activations, errors, weight_gradients, bias_gradients):
-    """Add a block's gradients, outer products of errors and activations below, to the sums over a batch.
-
-    Errors of samples that do not count are zero, and errors of the inputs are not read.
-    """
+    """Add a block's gradients, outer products of errors and activations below, to the sums over a batch."""
     below, w, b = 0, 0, 0
     for layer in range(sizes.size - 1):
         n_in, n_out = sizes[layer], sizes[layer + 1]

@@ -48,10 +48,6 @@ def adapt(
         does. With it a classifier that was fitted on named columns (``feature_names_in_``) is asked about
         such a table.
 
-    Returns
-    -------
-    Model
-
     Raises
     ------
     InputError
@@ -295,6 +291,6 @@ def _check_output(answer: object, n: int, n_classes: int) -> np.ndarray:
         row = int((~np.isfinite(answer)).any(axis=1).argmax())
         raise InputError(
             f"the classifier returned {answer[row].tolist()} for the sample number {row} of {n}: not finite;"
-            " train it anew or check its inputs"
+            " train it again or check its inputs"
         )
     return answer

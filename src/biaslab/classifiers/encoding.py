@@ -74,10 +74,6 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
     schema : Schema
         What its columns mean.
 
-    Returns
-    -------
-    Data
-
     Raises
     ------
     InputError
@@ -99,10 +95,6 @@ def read_samples(path: str | os.PathLike, schema: Schema) -> Samples:
         A text file (UTF-8), one row a line, with the columns of the attributes; others are passed over.
     schema : Schema
         What its columns mean.
-
-    Returns
-    -------
-    Samples
 
     Raises
     ------

@@ -124,10 +124,7 @@ def label_text(label: object) -> str:
 
 
 def column_order(classes: Sequence[str], codes: Mapping[str, int], names: Sequence[str]) -> list[int] | None:
-    """Return for each class of a table the classifier's output that stands for it; None if it cannot be told.
-
-    `codes` has the class for each label that the table may write.
-    """
+    """Return the output that stands for each class of a table, whose labels have `codes`; None if unknown."""
     all_places = range(len(names))
     named = dict(zip(names, all_places, strict=True))
     numbered = {str(place): place for place in all_places}

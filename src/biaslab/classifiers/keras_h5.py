@@ -159,7 +159,7 @@ def _follow(folder: "h5py.Group", path: str) -> Any:
         if link is None:
             raise InputError(f"'{path}' is missing; save the whole network with model.save('NAME.h5')")
         if not isinstance(link, h5py.HardLink):
-            raise InputError(f"'{path}' is a link to elsewhere; save the network anew")
+            raise InputError(f"'{path}' is a link to elsewhere; save the network again")
         folder = folder[step]
     return folder
 
@@ -167,7 +167,7 @@ def _follow(folder: "h5py.Group", path: str) -> Any:
 def _read(array: "h5py.Dataset", name: str) -> np.ndarray:
     """Return an array of numbers that lies in the file itself."""
     if array.external or array.is_virtual:
-        raise InputError(f"'{name}' has its numbers in another file; save the network anew")
+        raise InputError(f"'{name}' has its numbers in another file; save the network again")
     if array.dtype.kind != "f" or array.ndim not in (1, 2) or array.size > _MAX_ARRAY:
         raise InputError(
             f"'{name}' is no array of weights of a network for tables ({array.dtype}, {array.shape})"

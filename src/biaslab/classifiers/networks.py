@@ -109,10 +109,6 @@ def load_network(path: Path) -> Network:
     path : pathlib.Path
         The file: W of layer l is (n_in, n_out), b is (n_out,).
 
-    Returns
-    -------
-    Network
-
     Raises
     ------
     InputError
@@ -162,6 +158,6 @@ def _check_layers(weights: list[np.ndarray], biases: list[np.ndarray]) -> None:
         if w.ndim != 2 or w.shape[0] != n_in or b.shape != (w.shape[1],):
             raise InputError(f"layer {layer}: weights {w.shape} and bias {b.shape} do not fit {n_in} inputs")
         if not (np.isfinite(w).all() and np.isfinite(b).all()):
-            raise InputError(f"layer {layer} holds a number that is not finite; train the network anew")
+            raise InputError(f"layer {layer} holds a number that is not finite; train the network again")
     if weights[-1].shape[1] < 2:
         raise InputError("the last layer has one unit; a classifier needs one for each class, at least two")

@@ -390,10 +390,6 @@ def load_schema(path: str | os.PathLike) -> Schema:
         ``separator``, ``header``, ``columns``, ``comment``, ``missing``, ``outside``, ``last_line_open``,
         ``title``, ``source``.
 
-    Returns
-    -------
-    Schema
-
     Raises
     ------
     InputError

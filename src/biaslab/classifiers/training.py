@@ -31,10 +31,7 @@ BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 
 @dataclass(frozen=True)
 class Standardisation:
-    """Attributes as training sees them: less their means, in units of their standard deviations.
-
-    The scale of an attribute that has one value is 1.
-    """
+    """Attributes less their means, in units of their standard deviations, or of 1 where all are one value."""
 
     mean: np.ndarray
     scale: np.ndarray
@@ -140,10 +137,6 @@ def train(
     start : Network, optional
         Where to start; an `initial_network` of standardised attributes by default. If training ends with one
         label for all samples, as it does where all units of a layer have died, another one is tried.
-
-    Returns
-    -------
-    Network
 
     Raises
     ------

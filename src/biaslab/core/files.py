@@ -165,6 +165,16 @@ def separator_hint(names: Sequence[str], separator: str) -> str:
     return ""
 
 
+def read_text(path: str | os.PathLike, what: str) -> str:
+    """Return a file of UTF-8 text, which should be `what`; a byte order mark is left out."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name an existing {what}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text; save it as UTF-8") from error
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """Read a YAML file that holds a mapping."""
     try:
@@ -180,7 +190,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "unreadable"
-        raise InputError(f"{path}{line}: not valid YAML ({problem}); mend this line") from error
+        raise InputError(f"{path}{line}: not valid YAML ({problem}); fix this line") from error
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -240,7 +250,7 @@ def read_text_table(
     for line, fields in lines[1:]:
         if len(fields) != len(header):
             raise InputError(
-                f"{path}, line {line}: {len(fields)} fields for {len(header)} columns; mend its tabs"
+                f"{path}, line {line}: {len(fields)} fields for {len(header)} columns; fix its tabs"
             )
     return [(line, dict(zip(header, fields, strict=True))) for line, fields in lines[1:]]
 

@@ -30,10 +30,7 @@ def write_tsv(path: str | os.PathLike, table: pd.DataFrame) -> None:
 def read_tsv(
     path: str | os.PathLike, columns: tuple[str, ...] = (), text: tuple[str, ...] = ()
 ) -> pd.DataFrame:
-    """Read a tab-separated table; empty fields are missing numbers, but the text ``NA`` stays text.
-
-    The columns `text` stay text even where all their fields look like numbers.
-    """
+    """Read a tab-separated table; empty fields are missing, ``NA`` is text, and `text` columns stay text."""
     check_whole(path)
     try:
         table = pd.read_csv(
@@ -90,7 +87,7 @@ def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, n
         reason = one_line(error).partition("; ")[0]
         if "pickle" in reason:  # whose advice is to unpickle, which runs what is in the file
             reason = "it holds objects, or is none"
-        raise InputError(f"{path}: not a readable .npz file ({reason}); make it anew") from error
+        raise InputError(f"{path}: not a readable .npz file ({reason}); regenerate it") from error
 
 
 def _refuse_bombs(path: str | os.PathLike, archive: zipfile.ZipFile) -> None:

@@ -61,10 +61,7 @@ def legend_below(figure: "Figure", axes: "Axes", n_columns: int, marker_scale: f
 
 
 def save(figure: "Figure", stem: str | os.PathLike) -> None:
-    """Save a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png``, each atomically.
-
-    Call it inside the context of `figure`. Equal figures give equal bytes with equal versions of matplotlib.
-    """
+    """Save a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png``, each atomically, inside its `figure`."""
     for suffix, metadata in _METADATA.items():
         with atomic_path(f"{os.fspath(stem)}.{suffix}") as temporary:
             figure.savefig(temporary, format=suffix, metadata=metadata)

@@ -50,17 +50,7 @@ def merge(base: Mapping, overlay: Mapping) -> dict[str, Any]:
 
 
 def fill_defaults(value: Any, schema: Mapping, root_schema: Mapping | None = None) -> Any:
-    """Return a deep copy of `value` laid over the defaults of the schema.
-
-    Parameters
-    ----------
-    value : object
-        A valid instance of `schema`.
-    schema : mapping
-        JSON schema with a ``default`` for each property; references only into its own ``$defs``.
-    root_schema : mapping, optional
-        The schema that references are looked up in; `schema` itself by default.
-    """
+    """Return a deep copy of a valid value laid over the defaults of the schema (references: ``$defs``)."""
     root_schema = root_schema or schema
     if "$ref" in schema:
         return fill_defaults(value, root_schema["$defs"][schema["$ref"].rsplit("/", 1)[-1]], root_schema)
@@ -76,15 +66,7 @@ def fill_defaults(value: Any, schema: Mapping, root_schema: Mapping | None = Non
 
 
 def check_schema(value: Any, schema: Mapping, name: str) -> None:
-    """Raise for the first key or value, from the top, that the schema refuses.
-
-    Parameters
-    ----------
-    schema : mapping
-        JSON schema (draft 2020-12); a number is finite.
-    name : str
-        What to call `value` in the message, e.g. its file.
-    """
+    """Raise for the first key or value of `name`, from the top, that the schema (draft 2020-12) refuses."""
     errors = _Validator(schema).iter_errors(value)
     first = min(
         errors,

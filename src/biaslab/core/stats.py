@@ -12,7 +12,7 @@ LEVEL = 0.95
 """The confidence level of every interval, unless another is asked for."""
 
 N_RESAMPLES = 2000
-"""How often a bootstrap draws the points anew."""
+"""How often a bootstrap draws the points again."""
 
 _UNLIKELY = 0.01
 
@@ -157,10 +157,7 @@ def bootstrap_fit(
 
 
 def rank_correlation(x: ArrayLike, y: ArrayLike) -> float:
-    """Return Spearman's rank correlation of some points, equal values at their mean rank.
-
-    NaN for fewer than two points, and when x or y is constant.
-    """
+    """Return Spearman's correlation, ties at mean ranks; NaN for fewer than two points or a constant."""
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])

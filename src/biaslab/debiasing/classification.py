@@ -35,14 +35,7 @@ def write_classification(
 def classify_stages(
     experiment: Experiment, seeds: Sequence[int], folds: int = 10
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Learn the gender-specific words from the rows `seeds`, and place words on the axes of Figure 3.
-
-    The classifier has the columns fold, F, n_specific_found (words of the vocabulary on the specific side of
-    the boundary that is learnt from all words), n_seeds. The axes have word, she_he (projection on the
-    difference of the first two defining words), neutrality (distance from the boundary before debiasing,
-    positive for neutral words), gender_specific (by the lists), stage: the occupations and the seeds, each
-    before and after hard debiasing.
-    """
+    """Learn the gender-specific words from the rows `seeds`: tables `classifier` and `axes` (Figure 3)."""
     vectors = experiment.embedding.vectors
     found = classify_specific(vectors, seeds, folds=folds, seed=experiment.settings.seed)
     classifier = pd.DataFrame({"fold": np.arange(1, folds + 1), "F": found.f_scores})

@@ -231,10 +231,7 @@ def _debias(
     how: Settings,
     weat: list[Path],
 ) -> None:
-    """Measure, debias and measure along the same subspace; write the embedding, and what changed.
-
-    `debias` returns the new vectors; it is given the embedding, its word lists and the bias subspace.
-    """
+    """Measure, debias by a function of embedding, lists and subspace, measure along it, and write both."""
     from biaslab.debiasing.measurement import compare, lost_table, measure
     from biaslab.debiasing.summary import both, show_comparison
 

@@ -25,7 +25,7 @@ class OurWordLists:
     defining: Annotated[Path, typer.Option(help="Sets of words that define the bias (.yaml, .json).")] = (
         _LISTS / "defining.yaml"
     )
-    equalize: Annotated[Path, typer.Option(help="Sets of words that shall differ in the bias alone.")] = (
+    equalize: Annotated[Path, typer.Option(help="Sets of words that are to differ in the bias alone.")] = (
         _LISTS / "equalize.yaml"
     )
     occupations: Annotated[Path, typer.Option(help="Words whose bias is measured.")] = (

@@ -26,6 +26,7 @@ from biaslab.debiasing.benchmarks import (
     read_questions,
     score_pairs,
 )
+from biaslab.debiasing.columns import COLUMNS
 from biaslab.debiasing.experiment import DIGITS, Experiment, read_experiment, write_tables
 from biaslab.debiasing.hard import neutralize
 from biaslab.debiasing.measures import direct_bias
@@ -41,7 +42,6 @@ from biaslab.debiasing.settings import Settings, Sizes
 
 PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
 """Hard debiasing along directions that have nothing to do with the bias, in the column of the methods."""
-COLUMNS = ["method", *Found._fields]
 
 
 class Benchmarks(NamedTuple):
@@ -111,15 +111,9 @@ def compare_methods(
     benchmarks: Benchmarks,
     draws: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Debias by every method, and measure what comes out.
+    """Debias by every registered method and by none, and measure: tables `methods` and `professions`.
 
-    The methods are names of registered ones; "none" is always measured, and first. With 0 `draws` there are
-    no rows of `CHANCE`. The first table has the columns method, measure, value, ci_low, ci_high (empty where
-    there is no interval), n (words, questions or draws); its measures are ``direct_bias`` of the neutral
-    occupations, along the subspace found before, `TEST`_effect_size, those of `biaslab.debiasing.remaining`,
-    benchmarks by their names (known words only), and ``moved``, the mean distance of a word from its place
-    before. The second has the columns method, word, bias (before) and share: of words biased to the first end
-    among the neighbours.
+    With 0 `draws` there are no rows of `CHANCE`.
     """
     rows, shares = [], []
     for name in dict.fromkeys(["none", *methods]):
@@ -132,15 +126,12 @@ def compare_methods(
         rows += [(name, *number) for number in found]
         shares.append(_profession_table(experiment, case, vectors).assign(method=name))
     rows += [(kind, *number) for kind in CHANCE for number in measure_chance(experiment, case, kind, draws)]
-    table = pd.DataFrame(rows, columns=COLUMNS).round(DIGITS)
-    return table, pd.concat(shares, ignore_index=True)[["method", "word", "bias", "share"]].round(DIGITS)
+    table = pd.DataFrame(rows, columns=COLUMNS["methods"]).round(DIGITS)
+    return table, pd.concat(shares, ignore_index=True)[list(COLUMNS["professions"])].round(DIGITS)
 
 
 def measure_chance(experiment: Experiment, case: Case, kind: str, draws: int) -> list[Found]:
-    """Measure what remains of random directions of a `kind` of `CHANCE` after they were removed.
-
-    Means over the directions, with their intervals (Student's t); none for fewer than two directions.
-    """
+    """Measure what remains of random directions after they were removed: means with Student's intervals."""
     if draws < 2:
         return []
     rngs = [stream(case.seed, kind, draw) for draw in range(draws)]
@@ -164,10 +155,7 @@ def _random_direction(experiment: Experiment, kind: str, rng: np.random.Generato
 
 
 def _measure_without(experiment: Experiment, case: Case, direction: np.ndarray) -> tuple[float, float, float]:
-    """Return the accuracies of clusters and of a classifier (one split), and the correlation with neighbours.
-
-    All neutral words lose the direction; bias is what they had along it.
-    """
+    """Return accuracies of clusters and classifier, and the correlation, once all words lose a direction."""
     vectors = experiment.embedding.vectors.astype(np.float64)
     bias = vectors @ direction
     names = [experiment.words[row] for row in case.neutral]

@@ -19,6 +19,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_tsv
 from biaslab.core.rankings import agreement
 from biaslab.core.stats import mean_interval
+from biaslab.debiasing.columns import COLUMNS
 from biaslab.embeddings.unit import read_unit_trainings
 from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.embeddings.word_maps import WordMaps, read_word_maps
@@ -26,7 +27,6 @@ from biaslab.embeddings.word_maps import WordMaps, read_word_maps
 BEFORE = "before"
 OTHER_SEED = "other-seed"
 """The stage that other stages are to be compared with: no debiasing, but another seed of the training."""
-COLUMNS = ("weat", "stage", "measure", "tail", "top", "n_seeds", "of_mean", "mean", "ci_low", "ci_high")
 
 _PREFIX = "influence_seed"
 
@@ -55,10 +55,7 @@ def write_comparison(
 def effect_sizes(
     trainings: Sequence[tuple[int, np.ndarray]], maps: Mapping[str, WordMaps], weat: WeatIndices
 ) -> dict[str, np.ndarray]:
-    """Measure a bias before and after debiasing, in the word vectors (V, D) of each numbered training.
-
-    Effect sizes (n,) of the trainings by stage, `BEFORE` first; NaN where debiasing leaves no difference.
-    """
+    """Measure a bias by stage, `BEFORE` first, in each training's vectors (V, D): (n,), perhaps NaN."""
     found = {BEFORE: np.array([effect_size(vectors, weat) for _, vectors in trainings])}
     for stage, of_stage in maps.items():
         mapped = (of_stage.of(number).apply(vectors) for number, vectors in trainings)
@@ -69,17 +66,10 @@ def effect_sizes(
 def compare_rankings(
     before: pd.DataFrame, after: pd.DataFrame, sizes: Mapping[str, np.ndarray], weat: str
 ) -> pd.DataFrame:
-    """Compare the ranking of documents after debiasing with that before, for one test.
+    """Compare the ranking of documents after debiasing with that before, for one test: document_ranking.tsv.
 
-    Documents without a word of the test, all of whose estimates before are 0, do not count. Both tables have
-    ``document`` and ``influence_seed0`` to ``influence_seed{n-1}``, `after` also ``stage``; the sizes are
-    those of `effect_sizes`.
-
-    The result has `COLUMNS`. The measures are ``effect_size``; ``spearman`` and ``overlap`` as of
-    `biaslab.core.rankings.agreement`, of the ranking of a stage with that before in the same seed; and
-    ``influence``, the sum of all absolute differential biases of a stage as a share of that before. ``mean``
-    with its interval (Student's, 95%) is over the seeds, ``of_mean`` is of the mean over the seeds. In the
-    stage `OTHER_SEED` each seed's ranking before is compared with that of the next seed.
+    Documents without a word of the test, all of whose estimates before are 0, do not count. In the stage
+    `OTHER_SEED` each seed's ranking before is compared with that of the next seed.
     """
     names = [column for column in before.columns if column.startswith(_PREFIX)]
     stages = {BEFORE: before} | {str(stage): part for stage, part in after.groupby("stage", sort=False)}
@@ -99,7 +89,7 @@ def compare_rankings(
         share = np.abs(second).sum(axis=0) / np.abs(first).sum(axis=0)
         of_mean = np.abs(second.mean(axis=1)).sum() / np.abs(first.mean(axis=1)).sum()
         rows.append((weat, stage, "influence", "", 0, *_summary(share, of_mean)))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=COLUMNS["document_ranking"])
 
 
 def _values(table: pd.DataFrame, before: pd.DataFrame, names: list[str], weat: str) -> np.ndarray:

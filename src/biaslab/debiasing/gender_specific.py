@@ -18,11 +18,7 @@ class SpecificWords(NamedTuple):
 def classify_specific(
     vectors: np.ndarray, seeds: Sequence[int], folds: int = 10, seed: int = 1
 ) -> SpecificWords:
-    """Learn which words are specific from a seed list; all other words are taken for neutral.
-
-    The folds of the cross-validation are stratified and shuffled; `seed` is that of the shuffle, and of the
-    order in which the machine (C = 1, squared hinge loss) sees the words.
-    """
+    """Learn which words are specific from a seed list; the seed is that of folds and learning."""
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.svm import LinearSVC
 

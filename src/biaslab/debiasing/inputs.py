@@ -61,7 +61,7 @@ class Inputs:
     # --- what debiasing does to the ranking of documents
 
     def stages(self) -> list[str]:
-        """Return the kinds of debiasing after which documents are ranked anew."""
+        """Return the kinds of debiasing after which documents are ranked again."""
         return ["hard", *[f"soft-{penalty:g}" for penalty in self.section["document_lambdas"]]]
 
     @staticmethod

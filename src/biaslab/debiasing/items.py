@@ -1,24 +1,15 @@
 """The tables and figures of the area."""
 
-import re
 from functools import partial
-from typing import Any
 
-from biaslab.run.area import FIGURE, TABLE, UNIT, Item
+from biaslab.run.area import UNIT, item_makers
 
 SETUP = "setup"
 """The mark (`Unit.marks`) of an embedding that is a setup of origins, whose documents can be ranked."""
 
 
-def _item(kind: Any, stem: str, label: str, make: str, *results: str, **options: str) -> Item:
-    """Return an item, whose caption is named as it is, but for the number of a figure of the paper."""
-    caption = "debiasing_" + re.sub("^figure[0-9]_", "", stem)
-    files = tuple(f"{name}.tsv" for name in results)
-    return Item(stem, kind, label, f"biaslab.debiasing.report.{make}", files, caption=caption, **options)
-
-
-_table = partial(_item, TABLE)
-_figure = partial(_item, FIGURE, per=UNIT)
+_table, _figure = item_makers("debiasing", "debiasing")
+_figure = partial(_figure, per=UNIT)
 
 ITEMS = (
     _table(

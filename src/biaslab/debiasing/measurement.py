@@ -11,6 +11,7 @@ from biaslab.bias.weat import effect_size, permutation_p_value
 from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
+from biaslab.debiasing.columns import COLUMNS
 from biaslab.debiasing.measures import direct_bias, pair_bias, project_words
 from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.subspace import BiasSubspace, find_subspace
@@ -24,7 +25,7 @@ class Lists:
     """The four word lists of the area, as rows of an embedding."""
 
     defining: KnownSets
-    equalize: KnownSets  # that shall differ in the bias alone
+    equalize: KnownSets  # that are to differ in the bias alone
     occupations: KnownWords
     specific: KnownWords  # by definition
 
@@ -51,13 +52,7 @@ class Lists:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was measured.
-
-    The values are DirectBias of the occupations (``direct_bias``) and of those that are not specific by
-    definition (``direct_bias_neutral``), along the subspace given, or else that of this embedding; the latter
-    along the subspace of this embedding (``direct_bias_own_subspace``); the mean difference of an
-    occupation's similarity to the two ends of the equality sets (``pair_bias``).
-    """
+    """What was measured; see the measures of ``bias.tsv``."""
 
     subspace: BiasSubspace  # of this embedding
     values: dict[str, float]
@@ -147,7 +142,7 @@ def lost_words(lists: Lists, weats: pd.DataFrame) -> dict[str, tuple[str, ...]]:
 def lost_table(lists: Lists, weats: pd.DataFrame) -> pd.DataFrame:
     """Lay out what `lost_words` returns."""
     rows = [(name, word) for name, words in lost_words(lists, weats).items() for word in words]
-    return pd.DataFrame(rows, columns=["list", "word"])
+    return pd.DataFrame(rows, columns=COLUMNS["lost_words"])
 
 
 def _measure_tests(

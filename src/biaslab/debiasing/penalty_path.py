@@ -54,10 +54,7 @@ def write_scores(
     word_sets: list[Path] = (),
     authors: list[Path] = (),
 ) -> None:
-    """Score benchmarks before, after and along the path, and write the tables.
-
-    Of the authors there are two lists or none: of equality sets, and of specific words.
-    """
+    """Score benchmarks before, after and along the path; the authors' two lists: equality, specific."""
     experiment, theirs = read_experiment(embedding, lists, settings, penalty), None
     if authors:
         defining, _, occupations, _ = lists
@@ -81,11 +78,7 @@ def score_benchmarks(
     pairs: Mapping[str, pd.DataFrame],
     questions: Mapping[str, Sequence[Sequence[str]]],
 ) -> pd.DataFrame:
-    """Score vectors, perhaps debiased, on every benchmark, under every convention.
-
-    Columns benchmark, convention (with the suffix ``-multiply`` where analogies are solved by 3CosMul), value
-    (x 100), n_used, n_total.
-    """
+    """Score vectors on every benchmark, under every convention (``-multiply``: by 3CosMul), x 100."""
     tables = [
         score_pairs(vectors, experiment.ids, of_name).assign(benchmark=name)
         for name, of_name in pairs.items()
@@ -107,14 +100,9 @@ def trace_penalties(
     questions: Mapping[str, Sequence[Sequence[str]]],
     authors: "Experiment | None" = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Score the benchmarks of every stage, and bias and benchmarks along the path of soft debiasing.
+    """Score the benchmarks of every stage, and trace soft debiasing along rising λ.
 
-    The penalties are rising values of λ, with that of the experiment. `authors` is the same embedding with
-    the authors' lists, for the stage ``hard_authors`` of the benchmarks, which have the column stage and
-    those of `score_benchmarks`. The path has the columns lambda, direct_bias (of the neutral occupations,
-    along the subspace found before), direct_bias_refit (along that found after), `TEST`_effect_size for each
-    test, `BENCHMARKS` (unknown words by `CONVENTION`), moved (mean distance of a word from its place before),
-    constrained (whether the cone binds).
+    `authors` is the same embedding with the authors' lists, for the stage ``hard_authors``.
     """
     if list(penalties) != sorted(set(penalties)) or experiment.penalty not in penalties:
         raise InputError(

@@ -13,6 +13,7 @@ import pandas as pd
 
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.rng import stream
+from biaslab.debiasing.columns import COLUMNS
 from biaslab.debiasing.experiment import BEFORE, DIGITS, Experiment, cosines, read_experiment, write_tables
 from biaslab.debiasing.measurement import Measurement, lost_table, measure
 from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
@@ -67,12 +68,9 @@ def write_measures(
 def measure_stages(
     experiment: Experiment, tests: Sequence[WordSets], other_occupations: Sequence[int] = ()
 ) -> tuple[dict[str, pd.DataFrame], Measurement]:
-    """Measure the bias before and after debiasing, all stages along the subspace found before.
+    """Measure the bias at every stage, along the subspace found before: tables `bias`, `weat`, `occupations`.
 
-    The other occupations are rows of a second list, e.g. the authors'; ``direct_bias_authors`` is theirs. The
-    tables are ``bias`` (stage, measure, value, n_words; also the size of the embedding), ``weat`` (stage,
-    weat, effect_size, p_value, n_missing_words, missing_words, problem) and ``occupations`` (word, stage,
-    projection, rank).
+    The other occupations are rows of a second list, e.g. the authors'; ``direct_bias_authors`` is theirs.
     """
     basis = experiment.subspace.basis
     n_words, dimension = experiment.embedding.vectors.shape
@@ -84,10 +82,10 @@ def measure_stages(
         biases += [(stage, *row) for row in _bias_rows(experiment, vectors, found, other_occupations)]
         weats.append(found.weats.assign(stage=stage))
         ranks = found.occupations.assign(stage=stage, rank=np.arange(1, len(found.occupations) + 1))
-        occupations.append(ranks[["word", "stage", "projection", "rank"]])
+        occupations.append(ranks[list(COLUMNS["occupations"])])
     biases.append((BEFORE, "mean_similarity", mean_similarity(experiment.embedding.vectors), n_words))
     tables = {
-        "bias": pd.DataFrame(biases, columns=["stage", "measure", "value", "n_words"]).round(DIGITS),
+        "bias": pd.DataFrame(biases, columns=COLUMNS["bias"]).round(DIGITS),
         "weat": _weat_table(pd.concat(weats, ignore_index=True)),
         "occupations": pd.concat(occupations, ignore_index=True).round(DIGITS),
     }
@@ -95,12 +93,7 @@ def measure_stages(
 
 
 def compare_subspace(experiment: Experiment, draws: int) -> pd.DataFrame:
-    """Return the variance that the components explain, and those of chance (Figure 2, middle).
-
-    Columns component, share; random_mean, random_ci_low, random_ci_high of as many random pairs of words as
-    there are defining sets; unit_mean, unit_ci_low, unit_ci_high of random unit vectors, which the paper
-    draws.
-    """
+    """Return the variance that the components explain, and those of chance (Figure 2, middle)."""
     vectors = experiment.embedding.vectors
     n_pairs, shares = len(experiment.lists.defining.rows), experiment.subspace.shares
     seed = experiment.settings.seed
@@ -129,21 +122,13 @@ def list_settings(experiment: Experiment, draws: int) -> pd.DataFrame:
 
 
 def list_vocabulary(experiment: Experiment) -> pd.DataFrame:
-    """Return the words of the embedding in its order: columns word, filtered.
-
-    ``filtered`` is 1 for words that the paper keeps of the whole embedding (Section 2): fewer than 20
-    characters, all in lower case, phrases joined by underscores; else 0.
-    """
+    """Return the words of the embedding, and whether the paper's filter keeps them (Section 2)."""
     filtered = [int(_FILTERED.fullmatch(word) is not None) for word in experiment.words]
     return pd.DataFrame({"word": experiment.words, "filtered": filtered})
 
 
 def compare_words(experiment: Experiment) -> pd.DataFrame:
-    """Return the similarities of single words that the paper names, at every stage.
-
-    Columns stage, word, other (a word, or `ALONG`, the direction found before), similarity (cosine); no rows
-    for words that the embedding lacks.
-    """
+    """Return the similarities, at every stage, of single words that the paper names and the embedding has."""
     ids, rows = experiment.ids, []
     for stage, vectors in experiment.stages().items():
         for word, others in NEIGHBOURS.items():
@@ -152,16 +137,11 @@ def compare_words(experiment: Experiment) -> pd.DataFrame:
                     end = experiment.subspace.basis[0] if other == ALONG else vectors[ids[other]]
                     similarity = float(cosines(vectors[[ids[word]]], end.astype(np.float64))[0])
                     rows.append((stage, word, other, similarity))
-    return pd.DataFrame(rows, columns=["stage", "word", "other", "similarity"]).round(DIGITS)
+    return pd.DataFrame(rows, columns=COLUMNS["similarities"]).round(DIGITS)
 
 
 def rank_scored(experiment: Experiment, scores: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
-    """Project the occupations of the authors on she - he, beside the two scores that the authors give them.
-
-    Columns word, definitional, stereotypical (the scores, see `biaslab.debiasing.word_lists.read_scores`),
-    projection, specific (1 where our lists call the word specific, else 0), before debiasing; the largest
-    projection first.
-    """
+    """Project the authors' occupations on she - he before debiasing, the largest first, with their scores."""
     words = [word for word in scores if word in experiment.ids]
     rows = [experiment.ids[word] for word in words]
     vectors = experiment.embedding.vectors
@@ -169,16 +149,11 @@ def rank_scored(experiment: Experiment, scores: Mapping[str, tuple[float, float]
     given = pd.DataFrame([scores[word] for word in table["word"]], columns=["definitional", "stereotypical"])
     is_specific = np.isin([experiment.ids[word] for word in table["word"]], experiment.lists.not_neutral)
     table = table.join(given).assign(specific=is_specific.astype(int))
-    return table[["word", "definitional", "stereotypical", "projection", "specific"]].round(DIGITS)
+    return table[list(COLUMNS["occupations_authors"])].round(DIGITS)
 
 
 def rank_indirect(experiment: Experiment, axis: tuple[str, str] = INDIRECT_AXIS) -> pd.DataFrame:
-    """Rank occupations between two words, with the indirect bias of their similarity to the nearer one.
-
-    The bias is that along the subspace found before, at every stage. Columns stage, word, axis (the nearer
-    end), projection (on the difference of the two words, the first word's end positive), beta; no rows when
-    the embedding lacks one of the two words.
-    """
+    """Rank occupations between two words at every stage, with the indirect bias of the nearer one."""
     columns = ["stage", "word", "axis", "projection", "beta"]
     if not set(axis) <= experiment.ids.keys():
         return pd.DataFrame(columns=columns)
@@ -211,10 +186,7 @@ def _bias_rows(
 
 
 def _largest_differences(experiment: Experiment, vectors: np.ndarray) -> dict[str, float]:
-    """Return how far any neutral word is from being as near to one word of an equality set as to another.
-
-    ``pair_bias_max`` compares similarities, ``equidistance_max`` distances (Observation 1).
-    """
+    """Return how far any neutral word is from equal similarity and distance (Observation 1)."""
     similarity = distance = 0.0
     neutral = np.asarray(vectors[experiment.neutral], dtype=np.float64)
     for rows in experiment.lists.equalize.rows:

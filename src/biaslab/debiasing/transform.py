@@ -54,10 +54,7 @@ def write_transform(
 def hard_maps(
     trainings: Sequence[tuple[int, np.ndarray]], words: Sequence[str], lists: Lists, components: int = 1
 ) -> WordMaps:
-    """Return what hard debiasing does to every word of every training of an embedding.
-
-    The trainings are their numbers and unit vectors (V, D); each has its own bias subspace.
-    """
+    """Return what hard debiasing, by its own subspace, does to every word of every training, (V, D) unit."""
     neutral = lists.neutral(len(words))
     held = np.unique(np.concatenate([np.array(rows, dtype=np.int64) for rows in lists.equalize.rows]))
     linear, constants = [], []

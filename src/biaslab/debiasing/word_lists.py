@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import read_yaml
+from biaslab.core.files import read_text, read_yaml
 from biaslab.core.schema import check_schema
 
 __all__ = [
@@ -285,13 +285,9 @@ def _read(path: Path, key: str, schema: Mapping) -> tuple[str, list]:
 
 def _read_json(path: Path) -> object:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; name an existing word list") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text; save it as UTF-8") from error
+        return json.loads(read_text(path, "word list"))
     except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error}); mend it") from error
+        raise InputError(f"{path}: not JSON ({error}); fix it") from error
 
 
 def _without_scores(value: object) -> object:

@@ -47,12 +47,7 @@ class AnalogyScore(NamedTuple):
 
 
 def default_questions() -> Path:
-    """Return the path of ``questions-words.txt`` (Mikolov et al. 2013) in the installed gensim.
-
-    Returns
-    -------
-    pathlib.Path
-    """
+    """Return the path of ``questions-words.txt`` (Mikolov et al. 2013) in the installed gensim."""
     return Path(str(importlib.resources.files("gensim"))) / "test" / "test_data" / "questions-words.txt"
 
 
@@ -82,7 +77,7 @@ def evaluate(words: list[str], vectors: np.ndarray, questions: str | os.PathLike
     bad = ~(np.isfinite(norms) & (norms > 0))
     if bad.any():
         word = words[int(bad.argmax())]
-        raise InputError(f"the vector of '{word}' is zero or not finite, so it has no cosine; train anew")
+        raise InputError(f"the vector of '{word}' is zero or not finite, so it has no cosine; train again")
     n_questions = count_questions(questions)
     keyed = KeyedVectors(vectors.shape[1])
     keyed.add_vectors(words, vectors)

@@ -105,6 +105,6 @@ def _read_batch(path: str | os.PathLike, key: str, ndim: int) -> dict[str, np.nd
     replicates, values = batch["replicates"], batch[key]
     if replicates.ndim != 1 or values.ndim != ndim or len(values) != len(replicates):
         raise InputError(
-            f"{path}: replicates {replicates.shape} and {key} {values.shape} do not fit; train the set anew"
+            f"{path}: replicates {replicates.shape} and {key} {values.shape} do not fit; train the set again"
         )
     return batch

@@ -352,10 +352,6 @@ def read(path: str | os.PathLike) -> Cooccurrence:
     path : path-like
         The file.
 
-    Returns
-    -------
-    Cooccurrence
-
     Raises
     ------
     InputError

@@ -73,10 +73,6 @@ def tokenize(text: str) -> list[str]:
     Parameters
     ----------
     text : str
-
-    Returns
-    -------
-    list of str
     """
     return [run for run in _RUN.findall(text.lower()) if _is_word(run)]
 

@@ -115,10 +115,6 @@ def keyed_vectors(words: Sequence[str], vectors: np.ndarray) -> KeyedVectors:
     vectors : (V, D) float32
         Their vectors.
 
-    Returns
-    -------
-    gensim.models.KeyedVectors
-
     Raises
     ------
     InputError

@@ -109,10 +109,6 @@ def train(
     progress : callable
         Called after each epoch.
 
-    Returns
-    -------
-    GloveEmbedding
-
     Raises
     ------
     InputError

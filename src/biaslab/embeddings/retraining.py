@@ -1,4 +1,4 @@
-"""Trainings of one perturbation set: its documents are taken out of X, and GloVe is trained anew."""
+"""Trainings of one perturbation set: its documents are taken out of X, and GloVe is trained again."""
 
 import os
 from collections.abc import Sequence

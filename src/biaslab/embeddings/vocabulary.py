@@ -54,7 +54,7 @@ def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
     ------
     InputError
         When the table is missing, empty or malformed: a word missing or repeated, a count that is no positive
-        integer, or counts that rise (the table was sorted anew, so that its rows are no longer the ids).
+        integer, or counts that rise (the table was sorted again, so that its rows are no longer the ids).
     """
     table = read_tsv(path, columns=("word", "count"), text=("word",))
     if table.empty:
@@ -74,4 +74,4 @@ def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
 
 def _refuse(path: str | os.PathLike, bad: pd.Series, problem: str) -> None:
     if bad.any():
-        raise InputError(f"{path}, line {int(bad.to_numpy().argmax()) + 2}: {problem}; make the file anew")
+        raise InputError(f"{path}, line {int(bad.to_numpy().argmax()) + 2}: {problem}; regenerate the file")

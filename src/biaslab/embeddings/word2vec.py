@@ -121,7 +121,7 @@ def train(
         raise InputError(
             "word2vec: the corpus is empty; remove fewer documents"
             if not len(tokens)
-            else f"word2vec: word {tokens.max()} is outside the vocabulary of {n_words}; make both anew"
+            else f"word2vec: word {tokens.max()} is outside the vocabulary of {n_words}; regenerate both"
         )
     names = np.array([str(i) for i in range(n_words)], object)
     counts = np.maximum(np.bincount(tokens, minlength=n_words), 1)  # of 0, gensim's subsampling has no share

@@ -71,7 +71,7 @@ def read_word_maps(path: str | os.PathLike, n_words: int) -> WordMaps:
         )
     n, m, dimension = len(maps.replicates), len(maps.words), maps.linear.shape[-1]
     if maps.linear[:, :1].shape != (n, 1, dimension, dimension) or maps.constants.shape != (n, m, dimension):
-        raise InputError(f"{path}: the arrays do not fit each other; make the maps anew")
+        raise InputError(f"{path}: the arrays do not fit each other; regenerate the maps")
     if not (np.isfinite(maps.linear).all() and np.isfinite(maps.constants).all()):
-        raise InputError(f"{path}: a number is not finite; make the maps anew")
+        raise InputError(f"{path}: a number is not finite; regenerate the maps")
     return maps

@@ -14,7 +14,8 @@ from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing import suites
 from biaslab.fairness_testing.cases import Case, load_cases
-from biaslab.fairness_testing.names import COLUMNS, MODES
+from biaslab.fairness_testing.columns import COLUMNS
+from biaslab.fairness_testing.names import MODES
 from biaslab.fairness_testing.testers import trails
 from biaslab.fairness_testing.testers.contract import Part, Task, Tester
 from biaslab.fairness_testing.testers.registry import TESTERS
@@ -26,22 +27,11 @@ TOGETHER = 2
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is searched; see `query_budgets` and its neighbours in the configuration.
+    """How much is searched; see `query_budgets` and its neighbours in the configuration."""
 
-    Attributes
-    ----------
-    queries : tuple of int
-        The budgets.
-    hops : int
-        Steps of a walk.
-    repetitions : int
-        Searches from seeds in another order, with other random numbers.
-    seed : int
-    """
-
-    queries: tuple[int, ...]
-    hops: int
-    repetitions: int
+    queries: tuple[int, ...]  # the budgets
+    hops: int  # steps of a walk
+    repetitions: int  # searches from seeds in another order, with other random numbers
     seed: int
 
 

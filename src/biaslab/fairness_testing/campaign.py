@@ -27,33 +27,18 @@ N_UNIFORM = 10_000
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is searched.
+    """How much is searched."""
 
-    Attributes
-    ----------
-    tester, mode : str
-        Of `registry.TESTERS` and `MODES`.
-    n_seeds : int
-        A tester starts from so many rows of the data, or from so many uniform samples; one that explores
-        samples explores so many, and one that does nothing but draw draws as many as walks from all seeds
-        would visit.
-    hops : int
-        Steps of a walk.
-    seed : int
-        Of the random numbers.
-    time_limit : float, optional
-        Seconds after which no chunk of seeds begins.
-    sample_limit : int, optional
-        Different samples after which no chunk of seeds begins.
-    """
-
-    tester: str
+    tester: str  # of `registry.TESTERS` and `MODES`
     mode: str
+    # A tester starts from so many rows of the data, or from so many uniform samples; one that explores
+    # samples explores so many, and one that does nothing but draw draws as many as walks from all seeds
+    # would visit.
     n_seeds: int
-    hops: int
+    hops: int  # steps of a walk
     seed: int
-    time_limit: float | None = None
-    sample_limit: int | None = None
+    time_limit: float | None = None  # seconds after which no chunk of seeds begins
+    sample_limit: int | None = None  # different samples after which no chunk of seeds begins
 
     def __post_init__(self) -> None:
         find_tester(self.tester)
@@ -74,11 +59,7 @@ class Outcome:
 
 
 def search(subject: Subject, X: np.ndarray, plan: Plan) -> Outcome:
-    """Let a tester search until it is through or meets a limit, with a progress bar.
-
-    The limits are looked at after every `CHUNK_SEEDS` seeds, if the tester can be cut. Without a time limit,
-    the outcome is the same in every run.
-    """
+    """Let a tester search until it is through or meets a limit, looked at every `CHUNK_SEEDS` seeds."""
     tester = find_tester(plan.tester)
     task = _task(subject, X, plan, tester)
     parts, n_seeds, n_samples, stopped = [], 0, 0, ""

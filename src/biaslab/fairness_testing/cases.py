@@ -120,7 +120,7 @@ def _read_clusters(path: Path, n_rows: int) -> np.ndarray:
     for line, row in rows:
         if not row["cluster"].isdecimal():
             raise InputError(
-                f"{path}, line {line}: the cluster '{row['cluster']}' is no whole number; mend it"
+                f"{path}, line {line}: the cluster '{row['cluster']}' is no whole number; fix it"
             )
     numbers = np.array([int(row["cluster"]) for _, row in rows], np.int64)
     if len(numbers) != n_rows:

@@ -15,9 +15,10 @@ from biaslab.classifiers.schema import Schema, load_schema
 from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.fairness_testing.cases import Case, load_cases
+from biaslab.fairness_testing.columns import COLUMNS
 from biaslab.fairness_testing.first_steps import show_first_steps
 from biaslab.fairness_testing.found import save_found
-from biaslab.fairness_testing.names import COLUMNS, FULL, OWN, PAPER, PUBLISHED, SHARED
+from biaslab.fairness_testing.names import FULL, OWN, PAPER, PUBLISHED, SHARED
 from biaslab.fairness_testing.testers import random_search, trails
 from biaslab.fairness_testing.testers.contract import Task, Tester, collect
 from biaslab.fairness_testing.testers.discrimination import (
@@ -201,7 +202,7 @@ def show_pairs(case: Case, schema: Schema, found: Mapping[str, np.ndarray], n: i
                 ["example", "label"], var_name="attribute", ignore_index=False
             )
             tables.append(words.assign(tester=tester, member=member))
-    columns = ["tester", "example", "member", "attribute", "value", "label"]
+    columns = list(COLUMNS["pairs"][2:])
     table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
     order = table.sort_values(["tester", "example", "member"], kind="stable", ignore_index=True)
     return _named(case, order[columns])

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from biaslab.fairness_testing.cases import Case
-from biaslab.fairness_testing.names import COLUMNS, PUBLISHED
+from biaslab.fairness_testing.columns import COLUMNS
+from biaslab.fairness_testing.names import PUBLISHED
 from biaslab.fairness_testing.testers import adf
 from biaslab.fairness_testing.testers.adf_global import choose_steps
 from biaslab.fairness_testing.testers.adf_local import attribute_weights

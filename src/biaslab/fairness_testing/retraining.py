@@ -42,26 +42,13 @@ ENSEMBLE_STEPS = 2000
 
 @dataclass(frozen=True)
 class Settings:
-    """How a network is retrained.
+    """How a network is retrained."""
 
-    Attributes
-    ----------
-    share : float
-        Part of the found samples that are drawn and added; at least one is.
-    pairs : bool
-        Whether a sample's partner is added with it.
-    steps : int
-        Batches.
-    learning_rate : float
-        Adam's, at the first step.
-    from_scratch : bool
-        Whether training starts from an untrained network and not from the tested one.
-    """
-
-    share: float = 0.05
-    pairs: bool = True
+    share: float = 0.05  # part of the found samples that are drawn and added; at least one is
+    pairs: bool = True  # whether a sample's partner is added with it
     steps: int = 8000
-    learning_rate: float = 0.005
+    learning_rate: float = 0.005  # Adam's, at the first step
+    # Whether training starts from an untrained network and not from the tested one.
     from_scratch: bool = False
 
 
@@ -69,10 +56,7 @@ DEFAULT = Settings()
 
 
 class Ensemble:
-    """A random forest, naive Bayes and another network, fitted to samples (n, d) and labels (n,), which vote.
-
-    Their answers do not depend on the number of threads.
-    """
+    """A random forest, naive Bayes and another network, fitted to samples and labels, which vote."""
 
     def __init__(self, X: np.ndarray, y: np.ndarray, seed: int) -> None:
         state = int(stream(seed, "ensemble").integers(2**31))
@@ -230,10 +214,7 @@ def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> 
 
 
 def mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Generator) -> np.ndarray:
-    """Return rows for batches, (n_batches, BATCH) int64: half from the data, half from the rows that follow.
-
-    Either half goes through all its rows, in random orders, before one comes again.
-    """
+    """Return rows for batches, (n_batches, BATCH) int64: half from the data, half from the rows after."""
     half = n_batches * (BATCH // 2)
     of_data, of_added = (
         np.concatenate([rng.permutation(n) for _ in range(-(-half // n))])[:half].reshape(n_batches, -1)

@@ -11,8 +11,8 @@ from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.cases import Case, load_cases, load_labels
+from biaslab.fairness_testing.columns import COLUMNS
 from biaslab.fairness_testing.found import load_found
-from biaslab.fairness_testing.names import COLUMNS
 from biaslab.fairness_testing.retraining import DEFAULT, ENSEMBLE, LABEL_RULES, Ensemble, retraining_table
 from biaslab.fairness_testing.testers.registry import paper_testers
 

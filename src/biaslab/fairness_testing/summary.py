@@ -10,11 +10,11 @@ from rich.text import Text
 from biaslab.classifiers.encoding import Data
 from biaslab.classifiers.schema import Schema
 from biaslab.core import tables
+from biaslab.run.terminal import page_console
 
 N_CHANGED = 5
 """Attributes to print of those changed most often; the table has them all."""
 
-_WIDTH = 110  # characters a line where there is no terminal
 _COLUMNS = {
     "Protected": "{protected}",
     "Tester": "{tester} {mode}",
@@ -62,14 +62,6 @@ def show(
         console.print(facts_table("Protected", str(row["protected"]), _facts(row)))
         _show_changed(console, changed[changed["protected"] == row["protected"]])
         _show_example(console, found[found["protected"] == row["protected"]], schema)
-
-
-def page_console() -> Console:
-    """Return a console that prints text as it is, wide enough where there is no terminal."""
-    console = Console(markup=False, emoji=False, highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDTH
-    return console
 
 
 def facts_table(kind: str, name: str, facts: Iterable[tuple[str, str]]) -> Table:

@@ -27,10 +27,9 @@ def identifier_importance(
     seed: int,
     max_tokens: int = MAX_TOKENS,
 ) -> pd.DataFrame:
-    """Return φ (Kennedy et al. 2020, Eq. 1) of every occurrence of an identifier.
+    """Return φ (Eq. 1) of every occurrence of an identifier: columns row (of the text), identifier, phi.
 
-    Columns row (of the text), identifier and phi (float64), by row and position. Equal seeds draw equal
-    contexts for every model; a radius above 0 needs a language model.
+    Equal seeds draw equal contexts for every model; a radius above 0 needs a language model.
     """
     rows = np.flatnonzero(holding(tokens, list(ids.values())).any(axis=1))
     names = {piece: name for name, piece in ids.items()}
@@ -64,10 +63,7 @@ def identifier_importance(
 
 
 def summarize(occurrences: pd.DataFrame, ids: Mapping[str, int]) -> pd.DataFrame:
-    """Return how important each identifier is: columns identifier, n, mean_phi, mean_abs_phi.
-
-    Identifiers that occur in no text have n = 0 and missing values.
-    """
+    """Return how important each identifier is: columns identifier, n (perhaps 0), mean_phi, mean_abs_phi."""
     phi = occurrences.groupby("identifier")["phi"]
     absolute = phi.agg(lambda values: float(values.abs().mean()))
     table = pd.DataFrame({"n": phi.size(), "mean_phi": phi.mean(), "mean_abs_phi": absolute})

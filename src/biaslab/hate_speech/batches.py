@@ -19,11 +19,7 @@ STEPS_AT_ONCE = 32
 
 
 class Batches:
-    """Sentences of every step: all of them in an order of its own in every epoch.
-
-    Each epoch has a random stream of its own, so that every batch can be had without those before. The last
-    one of an epoch may be smaller.
-    """
+    """Sentences of every step: each epoch has all, in an order by a random stream of its own."""
 
     def __init__(self, tokens: Tokens, size: int, seed: int) -> None:
         self.tokens, self._size, self._per_epoch = tokens, size, -(-len(tokens) // size)
@@ -48,10 +44,7 @@ class Explained:
 
 
 class ExplainedBatches:
-    """The identifiers of each batch in their contexts.
-
-    All steps whose contexts are drawn together have one random stream, apart from all others.
-    """
+    """The identifiers of each batch in their contexts; what is drawn together has one random stream."""
 
     def __init__(
         self,

@@ -23,10 +23,7 @@ def save_checkpoint(
     state: Mapping[str, Any],
     tensors: Mapping[str, torch.Tensor],
 ) -> None:
-    """Write a checkpoint, atomically: a killed training leaves this one or the last one.
-
-    `identity` is what determines the training, by name, in JSON's types.
-    """
+    """Write a checkpoint, atomically; `identity` is what determines the training, in JSON's types."""
     header = json.dumps({"identity": dict(identity), "state": dict(state)}, sort_keys=True)
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     with atomic_path(path) as temporary:
@@ -46,7 +43,7 @@ def load_checkpoint(
             _check_identity(path, header["identity"], dict(identity))
             return header["state"], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: no readable checkpoint; remove it to begin the training anew") from error
+        raise InputError(f"{path}: no readable checkpoint; remove it to start over") from error
 
 
 def _check_identity(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -54,5 +51,5 @@ def _check_identity(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -
         if found.get(name) != wanted.get(name):
             raise InputError(
                 f"{path}: checkpoint of a training with {name} = {found.get(name)}, not {wanted.get(name)};"
-                " remove it to begin anew, or train as it was begun"
+                " remove it to start over, or train as it was begun"
             )

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
-from biaslab.core.files import locate
 from biaslab.core.settings import Field
 from biaslab.hate_speech.settings import TrainingSettings
 from biaslab.run.extras import missing_extra
+from biaslab.run.masking import Masking
 from biaslab.run.options import Seed, grouped
 from biaslab.run.outputs import To
-from biaslab.run.root import repository
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +31,6 @@ app = typer.Typer(
 )
 
 _EXTRA = "neural"
-_MASKED_WORDS = "workflow/resources/masked_words.txt"
 
 Model = Annotated[
     str,
@@ -43,6 +41,7 @@ Model = Annotated[
     ),
 ]
 IdentifierFile = Annotated[Path, typer.Option(help="Your identity terms (.yaml or .txt, one a line).")]
+LabelledTexts = Annotated[Path, typer.Argument(help="The labelled texts (.csv, .tsv or .jsonl, also .gz).")]
 Limit = Annotated[
     int | None, typer.Option(help="Texts to use, drawn with the share of positive ones kept.", min=2)
 ]
@@ -80,17 +79,6 @@ class Training(TrainingSettings):
 
 
 @dataclass(frozen=True)
-class Masking:
-    """Whether words are masked."""
-
-    masked_words: Annotated[
-        Path | None,
-        typer.Option(help="Digests of the words to mask (SHA-256, one a line); by default the project's."),
-    ] = None
-    unmask: Annotated[bool, typer.Option("--unmask", help="Show all words as they are.")] = False
-
-
-@dataclass(frozen=True)
 class Explaining:
     """How sentences are explained."""
 
@@ -113,7 +101,7 @@ class Explaining:
 @app.command("train")
 @grouped
 def train(
-    data: Annotated[Path, typer.Argument(help="The labelled texts (.csv, .tsv or .jsonl, also .gz).")],
+    data: LabelledTexts,
     encoder: Annotated[
         Path, typer.Option(help="The folder of a BERT: config.json, vocab.txt, model.safetensors.")
     ],
@@ -155,6 +143,7 @@ def train(
     from biaslab.hate_speech import summary
     from biaslab.hate_speech.methods import parse_method
     from biaslab.hate_speech.own_training import OwnSettings, train_own
+    from biaslab.run.terminal import page_console
     from biaslab.text.devices import choose_device, make_deterministic
     from biaslab.text.identifiers import Identifiers, read_identifiers
     from biaslab.text.labelled import read_labelled
@@ -178,7 +167,7 @@ def train(
     terms = read_identifiers(identifiers) if identifiers else Identifiers(())
     with _bars() as progress:
         trained = train_own(table, encoder, parsed, terms, settings, out, place, progress)
-    page = summary.console()
+    page = page_console()
     for line in summary.training_lines(trained, out):
         page.print(line)
     summary.show(page, summary.history_table(trained.history))
@@ -188,7 +177,7 @@ def train(
 @grouped
 def evaluate(
     model: Model,
-    data: Annotated[Path, typer.Argument(help="The labelled texts (.csv, .tsv or .jsonl, also .gz).")],
+    data: LabelledTexts,
     columns: Columns,
     out: Annotated[
         Path | None,
@@ -206,12 +195,13 @@ def evaluate(
     from biaslab.core.tables import write_table
     from biaslab.hate_speech import summary
     from biaslab.hate_speech.own_bias import own_metrics
+    from biaslab.run.terminal import page_console
 
     table = _labelled(data, columns, limit, seed)
     scores = _scores(classifier, table["text"], "texts")
     _check_order(scores, table["label"].to_numpy(), data)
     shown = summary.metrics_table(own_metrics(scores, table["label"].to_numpy()))
-    page = summary.console()
+    page = page_console()
     page.print(summary.texts_line(data, table))
     summary.show(page, shown)
     if out is not None:
@@ -254,10 +244,11 @@ def explain(
     from biaslab.text.devices import make_deterministic
     from biaslab.text.identifiers import read_identifiers
     from biaslab.text.label_names import positive_label
+    from biaslab.text.masking import masker
 
     make_deterministic(threads)
     sentences = _sentences(sentence, file, limit)
-    mask = _mask(masking)
+    mask = masker(masking.digests)
     terms = read_identifiers(identifiers).terms if identifiers else ()
     classifier = load_folder(model, device, positive)
     positive_label(model, positive)  # asks for it where the labels have names
@@ -309,10 +300,11 @@ def bias(
     classifier = _classifier(model, device, threads, columns.positive)
     from biaslab.core.tables import write_table
     from biaslab.hate_speech import summary
+    from biaslab.run.terminal import page_console
     from biaslab.text.identifiers import read_identifiers
 
     terms = read_identifiers(identifiers).terms
-    page, tables = summary.console(), {}
+    page, tables = page_console(), {}
     measured = []
     if data is not None:
         table = _labelled(data, columns, limit, seed)
@@ -424,15 +416,6 @@ def _sentences(sentence: str | None, file: Path | None, limit: int | None) -> li
     if sentence is not None:
         return [checked_text(sentence, "the sentence")]
     return list(read_texts(file)["text"])[:limit]
-
-
-def _mask(masking: Masking) -> Callable[[str], str]:
-    """Return what masks a word."""
-    from biaslab.text.masking import Masker
-
-    if masking.unmask:
-        return str
-    return Masker.load(masking.masked_words or locate(_MASKED_WORDS, repository()))
 
 
 def _language_model(

@@ -54,11 +54,7 @@ def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Difference:
 def paired_differences(
     metrics: pd.DataFrame, baseline: str, measures: Sequence[str] = MEASURES
 ) -> pd.DataFrame:
-    """Return the differences of all methods from one, on every set of texts and in every measure.
-
-    `metrics` has one row for each method, seed and set. The result has columns method, baseline, set, measure
-    and the fields of `Difference`; measures that no seed has for both methods are left out.
-    """
+    """Return the differences (`Difference`) of all methods from one, on every set, in every measure."""
     methods = metrics["method"].unique()
     if baseline not in methods:
         raise InputError(f"baseline '{baseline}' has no results; run it as well{suggest(baseline, methods)}")

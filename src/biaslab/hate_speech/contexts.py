@@ -17,14 +17,9 @@ from biaslab.text.tokens import Tokenizer
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Phrases to explain, each the tokens [start, end) of one row of a batch.
+    """Phrases to explain, each the tokens [start, end) of one row of a batch."""
 
-    Attributes
-    ----------
-    row, start, end : (k,) int64
-    """
-
-    row: np.ndarray
+    row: np.ndarray  # (k,) int64
     start: np.ndarray
     end: np.ndarray
 
@@ -38,28 +33,16 @@ class Occurrences:
 
 @dataclass(frozen=True)
 class ContextSettings:
-    """How the neighbours of a phrase are drawn.
+    """How the neighbours of a phrase are drawn."""
 
-    Attributes
-    ----------
-    radius : int
-        Tokens that are replaced on either side; 0 replaces none (OC).
-    samples : int
-        Contexts drawn.
-    add_itself : bool
-        Whether the original context is one more.
-    chained : bool
-        Whether the left neighbours are drawn given the right ones. The authors' code draws both given
-        the phrase alone, so that they need not fit together.
-    exclude_specials : bool
-        Whether special tokens have probability zero. In the authors' code they are drawn, and a drawn [CLS]
-        or [SEP] becomes a [PAD] that the classifier attends to.
-    """
-
-    radius: int
-    samples: int
-    add_itself: bool = False
+    radius: int  # tokens that are replaced on either side; 0 replaces none (OC)
+    samples: int  # contexts drawn
+    add_itself: bool = False  # whether the original context is one more
+    # Whether the left neighbours are drawn given the right ones. The authors' code draws both given the
+    # phrase alone, so that they need not fit together.
     chained: bool = True
+    # Whether special tokens have probability zero. In the authors' code they are drawn, and a drawn [CLS]
+    # or [SEP] becomes a [PAD] that the classifier attends to.
     exclude_specials: bool = True
 
     def __post_init__(self) -> None:
@@ -91,27 +74,13 @@ def fill_contexts(
     tokenizer: Tokenizer,
     generator: torch.Generator | None,
 ) -> torch.Tensor:
-    """Replace the neighbours of every phrase by samples, all phrases and samples together.
+    """Return the sentences around every phrase, (k, m, L) int64, its neighbours replaced by m samples.
 
     The neighbourhood of the tokens i..j of a sentence of `len` tokens is [max(i - radius, 1),
     min(j + radius, len - 2)]: [CLS] and [SEP] stay. The language model reads the sentence with [PAD] for the
-    neighbours not drawn yet, and draws outwards from the phrase.
-
-    Parameters
-    ----------
-    ids : (n, L) int64
-        Token ids of a batch.
-    mask : (n, L) bool
-        Where there is a token; every row a prefix.
-    language_model : BiGRU or None
-        Needed for a radius above 0.
-    generator : torch.Generator or None
-        The random stream, on the device of the language model; needed for a radius above 0.
-
-    Returns
-    -------
-    (k, m, L) int64
-        Sentences around the phrase, m = samples (+ 1 for the original, which comes last).
+    neighbours not drawn yet, and draws outwards from the phrase. `mask`, (n, L) bool, has a prefix in each
+    row of `ids`, (n, L) int64. A radius above 0 needs language model and generator, on one device. The
+    original, where it is one of the contexts, comes last.
     """
     base, start, end = _gather(ids, occurrences)
     if settings.radius == 0 or not len(occurrences):

@@ -30,26 +30,15 @@ SHARES = (0.726, 0.09, 0.184)
 
 @dataclass(frozen=True)
 class Source:
-    """Where a corpus is read from, and how it is split.
+    """Where a corpus is read from, and how it is split."""
 
-    Attributes
-    ----------
-    format : str
-        `STORMFRONT`, `GHC` or `TABLE`.
-    train : pathlib.Path
-        All texts, or those for training where the other two are named.
-    validation, test : pathlib.Path, optional
-    positive : str, optional
-        The positive label of a table; of Stormfront `NOT_NOHATE` (the default) or `HATE`.
-    split : str
-        `RANDOM` (the paper) or `GROUPED` (no post in two parts); of no account where all files are named.
-    """
-
-    format: str
-    train: Path
+    format: str  # `STORMFRONT`, `GHC` or `TABLE`
+    train: Path  # all texts, or those for training where the other two are named
     validation: Path | None = None
     test: Path | None = None
+    # The positive label of a table; of Stormfront `NOT_NOHATE` (the default) or `HATE`.
     positive: str | None = None
+    # `RANDOM` (the paper) or `GROUPED` (no post in two parts); of no account where all files are named.
     split: str = RANDOM
 
     @property
@@ -60,19 +49,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Texts:
-    """Tokenised texts with labels.
-
-    Attributes
-    ----------
-    tokens : Tokens
-    labels : (n,) int8
-    rows : (n,) int64
-        Row of each text in its source.
-    """
+    """Tokenised texts with labels."""
 
     tokens: Tokens
-    labels: np.ndarray
-    rows: np.ndarray
+    labels: np.ndarray  # (n,) int8
+    rows: np.ndarray  # (n,) int64: row of each text in its source
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -83,17 +64,9 @@ class Texts:
 
 
 def read_splits(source: Source, seed: int, number: int = 0) -> dict[str, pd.DataFrame]:
-    """Read a corpus and split it.
+    """Return the tables train, validation and test of a corpus: columns text, label, row, perhaps group.
 
-    Parameters
-    ----------
-    number : int
-        Which of the random splits; 0 is the one that all classifiers of a run share.
-
-    Returns
-    -------
-    dict of str to pandas.DataFrame
-        Train, validation and test: columns text, label, row, and group where there is one.
+    Number 0 of the random splits is the one that all classifiers of a run share.
     """
     if (source.validation is None) != (source.test is None):
         raise InputError(f"{source.train}: name both validation and test, or neither")
@@ -110,15 +83,7 @@ def read_whole(source: Source) -> pd.DataFrame:
 
 
 def split_rows(table: pd.DataFrame, source: Source, seed: int, number: int) -> dict[str, np.ndarray]:
-    """Return the rows of `read_whole` that make train, validation and test.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        What `read_whole` gave.
-    source, seed, number
-        As for `read_splits`.
-    """
+    """Return the rows of `read_whole` that make train, validation and test; see `read_splits`."""
     try:
         parts = _split(table, source, stream(seed, "split", source.split, number))
     except InputError as error:
@@ -127,13 +92,7 @@ def split_rows(table: pd.DataFrame, source: Source, seed: int, number: int) -> d
 
 
 def tokenize(table: pd.DataFrame, tokenizer: Tokenizer, max_length: int) -> Texts:
-    """Return the texts of a table as tokens.
-
-    Parameters
-    ----------
-    max_length : int
-        Pieces of a text, [CLS] and [SEP] among them; what is longer is cut.
-    """
+    """Return the texts of a table as tokens, at most `max_length` a text, [CLS] and [SEP] among them."""
     tokens = tokenizer.encode(list(table["text"]), max_length)
     rows = table["row"] if "row" in table else np.arange(len(table))
     return Texts(tokens, table["label"].to_numpy(np.int8), np.asarray(rows, np.int64))

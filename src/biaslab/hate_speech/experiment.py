@@ -10,6 +10,7 @@ import torch
 from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.hate_speech.attributions import identifier_importance, summarize
+from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.contexts import OC, ContextSettings
 from biaslab.hate_speech.corpus import TEST, VALIDATION
 from biaslab.hate_speech.explanations import explain_words
@@ -40,10 +41,7 @@ def fit_language_model(
     say: Progress = lambda _: None,
     threads: int = 1,
 ) -> None:
-    """Train the language model that samples contexts, on the texts that encoders are trained on.
-
-    Writes ``language_model.safetensors`` and ``language_model.tsv``.
-    """
+    """Train the language model that samples contexts, on the texts that encoders are trained on."""
     make_deterministic(threads)
     validation = folder.splits[VALIDATION].tokens
     model, history = train_language_model(
@@ -71,14 +69,7 @@ def train_method(
 ) -> None:
     """Train one classifier; a training that was killed goes on from its last validation.
 
-    Writes config.json, vocab.txt, model.safetensors and history.tsv into ``models/METHOD/NUMBER/``.
-
-    Parameters
-    ----------
-    number : int
-        Which of the trainings of the method; all methods share their streams at equal numbers.
-    progress : callable, optional
-        Takes the steps that are done and how many there are at most.
+    All methods share their random streams at equal numbers.
     """
     make_deterministic(threads)
     device = device or choose_device("auto")
@@ -111,16 +102,9 @@ def evaluate_method(
     say: Progress = lambda _: None,
     threads: int = 1,
 ) -> None:
-    """Test the classifiers of a method.
+    """Test the classifiers of a method: predictions, attributions, faithfulness on `n_faithful` sentences.
 
-    Writes ``predictions/METHOD.parquet``, ``attributions/METHOD.tsv`` and ``faithfulness/METHOD.tsv``.
-
-    Parameters
-    ----------
-    n_faithful : int
-        Test sentences on which the faithfulness of explanations is measured.
-    seed : int
-        Of the run: contexts and random rankings are the same for every classifier.
+    The seed is that of the run: contexts and random rankings are the same for every classifier.
     """
     make_deterministic(threads)
     device = device or choose_device("auto")
@@ -142,11 +126,10 @@ def evaluate_method(
             for kind, means in _faithful(folder, method, model, contexts, n_faithful, language_model, seed)
         ]
         say(f"{method.name}: tested {done} of {len(numbers)}")
-    columns = ["method", "seed", "explanation", "identifier", "n", "mean_phi", "mean_abs_phi"]
     table = pd.concat(attributions, ignore_index=True) if attributions else pd.DataFrame()
     path = folder.path
     write_parquet(path / f"predictions/{method.name}.parquet", pd.concat(predictions, ignore_index=True))
-    write_tsv(path / f"attributions/{method.name}.tsv", table.reindex(columns=columns))
+    write_tsv(path / f"attributions/{method.name}.tsv", table.reindex(columns=COLUMNS["attributions"]))
     write_tsv(path / f"faithfulness/{method.name}.tsv", pd.DataFrame(faithful))
 
 

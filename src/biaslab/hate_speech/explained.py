@@ -9,6 +9,7 @@ import torch
 
 from biaslab.core.files import write_json
 from biaslab.core.io import write_tsv
+from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.contexts import ContextSettings
 from biaslab.hate_speech.corpus import TEST
 from biaslab.hate_speech.experiment import LANGUAGE_MODEL, drawn_rows, model_folder
@@ -33,20 +34,9 @@ def explain_methods(
     say: Callable[[str], None] = lambda _: None,
     threads: int = 1,
 ) -> None:
-    """Explain the first classifier of each method.
+    """Explain the first classifier of each method: ``importance.tsv`` and ``hierarchies.json``.
 
-    Writes ``importance.tsv`` and ``hierarchies.json``.
-
-    Parameters
-    ----------
-    methods : sequence of str
-        Names of methods; the first is the one that ranks are compared with.
-    sentences : path
-        Those whose hierarchies are made, one a line.
-    n : int
-        Test sentences whose every word is explained.
-    seed : int
-        Of the run: contexts are the same for every classifier.
+    Every word of `n` test sentences, and `sentences`, one a line. Contexts are the same for every classifier.
     """
     make_deterministic(threads)
     device = device or choose_device("auto")
@@ -70,24 +60,15 @@ def explain_methods(
             for found in sentence_hierarchies(model, texts, contexts, folder.tokenizer, language_model, seed)
         ]
         say(f"explained {method}")
-    columns = ["method", "word", "is_identifier", "n", "mean_phi", "rank"]
-    write_tsv(folder.path / "importance.tsv", pd.concat(tables, ignore_index=True)[columns])
+    importance = pd.concat(tables, ignore_index=True)[list(COLUMNS["importance"])]
+    write_tsv(folder.path / "importance.tsv", importance)
     write_json(folder.path / "hierarchies.json", hierarchies)
 
 
 def word_importance(words: pd.DataFrame, identifiers: Sequence[str]) -> pd.DataFrame:
-    """Return the mean importance of every word (Table 2).
+    """Return the mean importance of every word (Table 2) of `explain_words`, by rank.
 
-    Parameters
-    ----------
-    words : pandas.DataFrame
-        As `explain_words` returns them: columns word and phi.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns word, is_identifier, n (occurrences), mean_phi, rank (1 for the largest mean; of equal means
-        the first word in the order of the alphabet), by rank.
+    Of equal means the first word in the order of the alphabet comes first.
     """
     phi = words.groupby("word")["phi"]
     table = pd.DataFrame({"n": phi.size(), "mean_phi": phi.mean()}).reset_index()
@@ -103,13 +84,7 @@ def sentence_hierarchies(
     language_model: BiGRU,
     seed: int,
 ) -> list[dict[str, Any]]:
-    """Return the hierarchical explanation of each sentence: sentence (its words), score, levels.
-
-    Parameters
-    ----------
-    model, contexts, tokenizer, language_model, seed
-        As for `explain_words`.
-    """
+    """Return the hierarchical explanation of each sentence: sentence (its words), score, levels."""
     tokens = tokenizer.encode(sentences)
     scores = predict(model, tokens, tokenizer.pad)
     found = []

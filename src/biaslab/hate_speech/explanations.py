@@ -85,11 +85,7 @@ def passes(filled: torch.Tensor, max_tokens: int) -> list[slice]:
 
 
 def regularizer(phi: torch.Tensor, n_sentences: int, reduction: str = "mean") -> torch.Tensor:
-    """Return Σ φ(w)² of Eq. 2, without its α, from φ of every identifier in a batch.
-
-    ``mean`` averages over the sentences of the batch, as the classification loss does, whether they have
-    identifiers or not; ``sum`` is that of the authors' code.
-    """
+    """Return Σ φ(w)² of Eq. 2, without its α: the ``mean`` over all sentences; ``sum`` as published."""
     if reduction not in ("mean", "sum"):
         raise InputError(f"reduction: '{reduction}' is unknown; write mean or sum")
     total = phi.square().sum()

@@ -18,21 +18,11 @@ PROBE_TEXT = ("set", "identifier", "functionality", "target")
 
 @dataclass(frozen=True)
 class Folder:
-    """A corpus as the step ``texts`` has prepared it.
-
-    Attributes
-    ----------
-    path : pathlib.Path
-        The folder of the corpus.
-    encoder : pathlib.Path
-        The folder of the encoder.
-    identifiers_file : pathlib.Path
-        The identity terms.
-    """
+    """A corpus as the step ``texts`` has prepared it."""
 
     path: Path
     encoder: Path
-    identifiers_file: Path
+    identifiers_file: Path  # the identity terms
 
     @cached_property
     def tokenizer(self) -> Tokenizer:

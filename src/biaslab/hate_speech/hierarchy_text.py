@@ -35,10 +35,7 @@ class Explained:
 
 
 def scale_of(explained: Sequence[Explained]) -> float:
-    """Return the greatest absolute importance of a phrase, 1 when all are 0: where the colours end.
-
-    Sentences beyond it get the colour of the end.
-    """
+    """Return the greatest absolute importance of a phrase, 1 when all are 0: where the colours end."""
     values = [abs(phi) for one in explained for level in one.hierarchy.levels for *_, phi in level]
     return max(values, default=0) or 1.0
 

@@ -73,10 +73,7 @@ def auc(scores: ArrayLike, labels: ArrayLike) -> float:
 
 
 def is_reversed(scores: ArrayLike, labels: ArrayLike) -> bool:
-    """Return whether positive texts have lower scores than negative ones, by more than luck.
-
-    By the rank sum test of Mann and Whitney, one-sided, at 1 in 100; False without a pair.
-    """
+    """Return whether positive texts score lower: Mann and Whitney's one-sided rank sum test at 1 in 100."""
     labels = np.asarray(labels, dtype=bool)
     n, n_positive = labels.size, int(labels.sum())
     spread = math.sqrt((n + 1) / (12 * max(1, n_positive * (n - n_positive))))
@@ -84,10 +81,7 @@ def is_reversed(scores: ArrayLike, labels: ArrayLike) -> bool:
 
 
 def functionality_table(scores: ArrayLike, labels: ArrayLike, functionalities: Sequence[str]) -> pd.DataFrame:
-    """Return how many cases of each functionality of HateCheck, in the order of the texts, are passed.
-
-    Scores and labels are those of `identity_table`; the rates have Clopper and Pearson's intervals.
-    """
+    """Return the pass rates of HateCheck's functionalities, in the order of the texts, with intervals."""
     scores, labels = check_scored(scores, labels)
     cases = pd.DataFrame(
         {"functionality": list(functionalities), "label": labels, "is_right": (scores > 0) == labels}

@@ -19,6 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from biaslab.core.errors import InputError, suggest
+from biaslab.hate_speech.columns import COLUMNS
 
 if TYPE_CHECKING:
     from biaslab.text.tokens import Tokens
@@ -103,7 +104,7 @@ def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | Non
     table["n_features"] = len(linear.terms)
     if n_top is not None:
         table = table[table["is_identifier"] | (table["rank"] <= n_top).fillna(False)]
-    return table[["term", "is_identifier", "weight", "rank", "n_features"]].reset_index(drop=True)
+    return table[list(COLUMNS["linear_weights"])].reset_index(drop=True)
 
 
 def _vectorizer(features: str) -> CountVectorizer:

@@ -7,23 +7,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.io import write_parquet, write_tsv
-from biaslab.hate_speech.corpus import (
-    GROUPED,
-    HATE,
-    NEWS,
-    NOT_NOHATE,
-    RANDOM,
-    RELEASE,
-    STORMFRONT,
-    TEST,
-    TRAIN,
-    Source,
-    Texts,
-    read_splits,
-    read_whole,
-    split_rows,
-    tokenize,
-)
+from biaslab.hate_speech import corpus
 from biaslab.hate_speech.folder import Folder
 from biaslab.hate_speech.linear import BINARY, TFIDF, Linear, documents, fit_linear, weights_table
 from biaslab.hate_speech.metrics import measure
@@ -39,37 +23,20 @@ N_WEIGHTS = 500
 
 @dataclass(frozen=True)
 class LinearEffort:
-    """How linear models are measured.
+    """How linear models are measured."""
 
-    Attributes
-    ----------
-    negative_weight : float
-        Weight of a negative text in the loss.
-    n_splits : int
-        Random splits of each kind.
-    n_subsets : int
-        Random subsets of identifiers of each size (Figure 2).
-    seed : int
-    """
-
-    negative_weight: float
-    n_splits: int
-    n_subsets: int
+    negative_weight: float  # weight of a negative text in the loss
+    n_splits: int  # random splits of each kind
+    n_subsets: int  # random subsets of identifiers of each size (Figure 2)
     seed: int
 
 
-def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]) -> None:
-    """Write the predictions, weights, removals and splits of the linear models of a corpus.
-
-    The files: ``predictions/{bow,bow-wr}.parquet``, ``linear_weights.tsv``, ``removal.tsv``, ``linear.tsv``.
-
-    Parameters
-    ----------
-    source : Source
-        The corpus, which is split anew for ``linear.tsv``.
-    """
+def run_linear(
+    folder: Folder, source: corpus.Source, effort: LinearEffort, say: Callable[[str], None]
+) -> None:
+    """Write the predictions, weights, removals and splits of the linear models of a corpus."""
     for model in (BOW, BOW_WR):
-        linear = _fit(folder, folder.splits[TRAIN], model, BINARY, effort)
+        linear = _fit(folder, folder.splits[corpus.TRAIN], model, BINARY, effort)
         write_parquet(folder.path / f"predictions/{model}.parquet", _predictions(folder, linear, model))
         if model == BOW:
             weights = weights_table(linear, list(folder.ids), N_WEIGHTS)
@@ -80,7 +47,7 @@ def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callab
     write_tsv(folder.path / "linear.tsv", pd.DataFrame(_variants(folder, source, effort, say)))
 
 
-def _fit(folder: Folder, train: Texts, model: str, features: str, effort: LinearEffort) -> Linear:
+def _fit(folder: Folder, train: corpus.Texts, model: str, features: str, effort: LinearEffort) -> Linear:
     """Train `BOW` or `BOW_WR`."""
     texts = documents(_removed(folder, train.tokens, model), folder.tokenizer.vocabulary)
     return fit_linear(texts, train.labels, features, effort.negative_weight)
@@ -91,7 +58,7 @@ def _removed(folder: Folder, tokens: Tokens, model: str) -> Tokens:
     return tokens.without(list(folder.ids.values())) if model == BOW_WR else tokens
 
 
-def _scores(folder: Folder, linear: Linear, texts: Texts, model: str) -> np.ndarray:
+def _scores(folder: Folder, linear: Linear, texts: corpus.Texts, model: str) -> np.ndarray:
     """Return the scores of texts, (n,) float64."""
     return linear.scores(documents(_removed(folder, texts.tokens, model), folder.tokenizer.vocabulary))
 
@@ -107,17 +74,17 @@ def _predictions(folder: Folder, linear: Linear, model: str) -> pd.DataFrame:
 
 def _removal(folder: Folder, effort: LinearEffort) -> pd.DataFrame:
     """Return Figure 2's curve; without rows where there are no news."""
-    if NEWS not in folder.tested:
+    if corpus.NEWS not in folder.tested:
         columns = ("n_removed", "subset", "precision", "recall", "f1", "news_accuracy", "news_macro_accuracy")
         return pd.DataFrame(columns=list(columns))
     train, test, news = (
         Part(texts.tokens, texts.labels)
-        for texts in (folder.splits[TRAIN], folder.splits[TEST], folder.tested[NEWS])
+        for texts in (folder.splits[corpus.TRAIN], folder.splits[corpus.TEST], folder.tested[corpus.NEWS])
     )
     return removal_curve(
         train,
         test,
-        news._replace(identifiers=folder.column("identifier", NEWS)),
+        news._replace(identifiers=folder.column("identifier", corpus.NEWS)),
         folder.tokenizer.vocabulary,
         folder.ids,
         effort.negative_weight,
@@ -127,7 +94,7 @@ def _removal(folder: Folder, effort: LinearEffort) -> pd.DataFrame:
 
 
 def _variants(
-    folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]
+    folder: Folder, source: corpus.Source, effort: LinearEffort, say: Callable[[str], None]
 ) -> Iterator[Mapping[str, object]]:
     """Yield the rows of ``linear.tsv``: every label rule and kind of split, features, with and without WR."""
     given = with_rule(source)
@@ -140,47 +107,47 @@ def _variants(
         say(f"label rule {rule}, split {kind}")
 
 
-def _splits(folder: Folder, source: Source, effort: LinearEffort) -> Iterator[dict[str, Texts]]:
+def _splits(folder: Folder, source: corpus.Source, effort: LinearEffort) -> Iterator[dict[str, corpus.Texts]]:
     """Yield the splits of a corpus, which is read and tokenised once."""
     if source.is_released_split:
-        tables = read_splits(source, effort.seed)
-        yield {name: tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}
+        tables = corpus.read_splits(source, effort.seed)
+        yield {name: corpus.tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}
         return
-    table = read_whole(source)
-    texts = tokenize(table, folder.tokenizer, MAX_LENGTH)
+    table = corpus.read_whole(source)
+    texts = corpus.tokenize(table, folder.tokenizer, MAX_LENGTH)
     for number in range(effort.n_splits):
-        parts = split_rows(table, source, effort.seed, number)
+        parts = corpus.split_rows(table, source, effort.seed, number)
         yield {name: texts.take(rows) for name, rows in parts.items()}
 
 
-def with_rule(source: Source) -> Source:
+def with_rule(source: corpus.Source) -> corpus.Source:
     """Return a source that says what is positive in Stormfront."""
-    is_open = source.format == STORMFRONT and source.positive is None
-    return replace(source, positive=NOT_NOHATE) if is_open else source
+    is_open = source.format == corpus.STORMFRONT and source.positive is None
+    return replace(source, positive=corpus.NOT_NOHATE) if is_open else source
 
 
-def _sources(source: Source) -> Iterator[tuple[str, str, Source]]:
+def _sources(source: corpus.Source) -> Iterator[tuple[str, str, corpus.Source]]:
     """Yield label rule, kind of split and source of each variant of a corpus."""
     if source.is_released_split:
-        yield source.positive or "released", RELEASE, source
+        yield source.positive or "released", corpus.RELEASE, source
         return
-    rules = (NOT_NOHATE, HATE) if source.format == STORMFRONT else (source.positive,)
-    kinds = (RANDOM, GROUPED) if source.format == STORMFRONT else (source.split,)
+    rules = (corpus.NOT_NOHATE, corpus.HATE) if source.format == corpus.STORMFRONT else (source.positive,)
+    kinds = (corpus.RANDOM, corpus.GROUPED) if source.format == corpus.STORMFRONT else (source.split,)
     for rule in rules:
         for kind in kinds:
             yield rule or "given", kind, replace(source, positive=rule, split=kind)
 
 
 def _measured(
-    folder: Folder, splits: Mapping[str, Texts], names: Mapping[str, object], effort: LinearEffort
+    folder: Folder, splits: Mapping[str, corpus.Texts], names: Mapping[str, object], effort: LinearEffort
 ) -> Iterator[Mapping[str, object]]:
     """Yield the rows of one linear model on one split: the test set, and the news where there are some."""
     model = str(names["model"])
-    linear = _fit(folder, splits[TRAIN], model, str(names["features"]), effort)
-    sets = {TEST: (splits[TEST], None)}
-    if NEWS in folder.tested:
-        sets[NEWS] = (folder.tested[NEWS], folder.column("identifier", NEWS))
+    linear = _fit(folder, splits[corpus.TRAIN], model, str(names["features"]), effort)
+    sets = {corpus.TEST: (splits[corpus.TEST], None)}
+    if corpus.NEWS in folder.tested:
+        sets[corpus.NEWS] = (folder.tested[corpus.NEWS], folder.column("identifier", corpus.NEWS))
     for name, (texts, identifiers) in sets.items():
         found = measure(_scores(folder, linear, texts, model), texts.labels, identifiers)._asdict()
         shown = {key: value for key, value in found.items() if key not in ("n", "n_positive")}
-        yield {**names, "set": name, "n_train": len(splits[TRAIN]), **shown}
+        yield {**names, "set": name, "n_train": len(splits[corpus.TRAIN]), **shown}

@@ -30,17 +30,9 @@ def measure_corpus(
     batch_size: int,
     settings: Mapping[str, float],
 ) -> None:
-    """Measure all methods of a corpus on all sets.
+    """Write the tables of all methods of a corpus on all sets, methods in the order of the tables.
 
-    Writes ``metrics.tsv``, ``identity.tsv``, ``functionalities.tsv``, ``differences.tsv``,
-    ``attributions.tsv``, ``faithfulness.tsv``, ``held_out.tsv``, ``cost.tsv`` and ``settings.tsv``.
-
-    Parameters
-    ----------
-    methods : sequence of str
-        In the order in which tables show them.
-    settings : mapping of str to float
-        What trainings and explanations were made with, to be written beside their results.
+    `settings`, what trainings and explanations were made with, are written beside their results.
     """
     predictions = {name: read_parquet(folder.path / f"predictions/{name}.parquet") for name in methods}
     metrics = pd.DataFrame(_metrics(folder, predictions))

@@ -76,11 +76,7 @@ def mentions(texts: Sequence[str], terms: Sequence[str]) -> np.ndarray:
 def labelled_bias(
     scores: np.ndarray, labels: np.ndarray, holds: np.ndarray, terms: Sequence[str]
 ) -> pd.DataFrame:
-    """Return the measures of every identifier, then of all together and of the texts without any.
-
-    Parameters and columns are those of `biaslab.hate_speech.identity_metrics.identity_table`; the last two
-    rows are called `ANY` and `NONE`.
-    """
+    """Return `identity_table`, with a row `ANY` of all identifiers together, a row `NONE` of other texts."""
     some = holds.any(axis=1)
     return identity_table(scores, labels, np.column_stack([holds, some, ~some]), [*terms, ANY, NONE])
 

@@ -8,18 +8,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.io import write_tsv
-from biaslab.hate_speech.corpus import (
-    SPLITS,
-    TEST,
-    TRAIN,
-    VALIDATION,
-    Source,
-    Texts,
-    cut,
-    read_splits,
-    save_sets,
-    tokenize,
-)
+from biaslab.hate_speech import corpus
 from biaslab.hate_speech.folder import PROBE_TEXT, Folder
 from biaslab.hate_speech.identity_metrics import holding
 from biaslab.hate_speech.probes import read_probes
@@ -40,44 +29,39 @@ class Limits:
 
 def prepare(
     folder: Folder,
-    source: Source,
+    source: corpus.Source,
     probes: Mapping[str, Path],
-    others: Mapping[str, Source],
+    others: Mapping[str, corpus.Source],
     limits: Limits,
     seed: int,
 ) -> None:
-    """Write ``texts.npz``, ``probes.npz``, ``probes.tsv`` and ``corpus.tsv`` of a corpus.
+    """Write the texts of a corpus, its probes, and the test sets of other corpora as tokens.
 
-    Parameters
-    ----------
-    probes : mapping of str to path
-        Further test sets, as `read_probes` takes them.
-    others : mapping of str to Source
-        Corpora whose test sets are further test sets.
-    limits : Limits
-        Linear models are trained on all texts whatever the limit for training.
+    Linear models are trained on all texts whatever the limit for training.
     """
-    tables = read_splits(source, seed)
-    splits = {name: tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}
+    tables = corpus.read_splits(source, seed)
+    splits = {name: corpus.tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}
     sizes = {name: len(texts) for name, texts in splits.items()}
-    used = cut(splits[TRAIN], limits.train, seed, TRAIN)
-    for name, limit in ((VALIDATION, limits.validation), (TEST, limits.test)):
-        splits[name] = splits[name].take(cut(splits[name], limit, seed, name))
-    save_sets(folder.path / "texts.npz", splits, train_used=used)
-    trained = splits | {TRAIN: splits[TRAIN].take(used)}
+    used = corpus.cut(splits[corpus.TRAIN], limits.train, seed, corpus.TRAIN)
+    for name, limit in ((corpus.VALIDATION, limits.validation), (corpus.TEST, limits.test)):
+        splits[name] = splits[name].take(corpus.cut(splits[name], limit, seed, name))
+    corpus.save_sets(folder.path / "texts.npz", splits, train_used=used)
+    trained = splits | {corpus.TRAIN: splits[corpus.TRAIN].take(used)}
     write_tsv(folder.path / "corpus.tsv", _counts(trained, sizes, folder.ids))
 
     further = read_probes(probes, others, folder.ids, limits.probes, seed)
-    tested = {name: tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in further.items()}
-    save_sets(folder.path / "probes.npz", tested)
+    tested = {name: corpus.tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in further.items()}
+    corpus.save_sets(folder.path / "probes.npz", tested)
     known = [table.assign(set=name)[list(PROBE_TEXT)] for name, table in further.items()]
     write_tsv(folder.path / "probes.tsv", pd.concat(known) if known else pd.DataFrame(columns=PROBE_TEXT))
 
 
-def _counts(splits: Mapping[str, Texts], sizes: Mapping[str, int], ids: Mapping[str, int]) -> pd.DataFrame:
+def _counts(
+    splits: Mapping[str, corpus.Texts], sizes: Mapping[str, int], ids: Mapping[str, int]
+) -> pd.DataFrame:
     """Return the table of the corpus: what is used of each split."""
     rows = []
-    for name in SPLITS:
+    for name in corpus.SPLITS:
         texts = splits[name]
         rows.append(
             {

@@ -13,8 +13,7 @@ in the authors' code."""
 def warmup_linear(step: int, budget: int) -> float:
     """Return the factor of the learning rate: up to 1 over `WARM_UP` of the budget, then down to 0.
 
-    Steps count from 0, as published: the first has a rate of zero. The published code plans the steps of all
-    epochs and usually stops long before.
+    Steps count from 0, as published: the first has a rate of zero.
     """
     progress = step / budget
     if progress < WARM_UP:

@@ -39,16 +39,9 @@ class TrainingSettings:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which steps there are.
+    """Which steps there are."""
 
-    Attributes
-    ----------
-    n : int
-        Sentences.
-    settings : TrainingSettings
-    """
-
-    n: int
+    n: int  # sentences
     settings: TrainingSettings
 
     @property

@@ -11,14 +11,13 @@ from scipy.special import expit
 
 from biaslab.core.tables import Table, text_columns
 from biaslab.hate_speech.own_bias import ANY, NONE, macro_accuracy
-from biaslab.run.terminal import plain_console, plain_table
+from biaslab.run.terminal import plain_table
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from biaslab.hate_speech.own_training import Trained
 
-_WIDTH = 110  # characters a line where there is no terminal
 _NAMES = {
     "accuracy": "Accuracy",
     "precision": "Precision",
@@ -33,14 +32,6 @@ _AREAS = (
     " identifier; BPSN, positive texts without it against negative ones with it, low when it alone"
     " raises scores; BNSP, negative texts without it against positive ones with it, low when it lowers them."
 )
-
-
-def console() -> "Console":
-    """Return a console for pages, as wide as the terminal."""
-    made = plain_console()
-    if not made.is_terminal:
-        made.width = _WIDTH
-    return made
 
 
 def show(page: "Console", table: Table) -> None:

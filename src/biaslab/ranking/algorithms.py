@@ -33,12 +33,7 @@ class Reranking(NamedTuple):
 def rerank(
     scores: np.ndarray, attributes: np.ndarray, desired: np.ndarray, k: int, algorithm: str
 ) -> np.ndarray:
-    """Return the fairly ordered top k of a list: the order of `rerank_report`, which see.
-
-    Parameters
-    ----------
-    scores, attributes, desired, k, algorithm
-        As for `rerank_report`, and so are the errors.
+    """Return the order alone of a `rerank_report`. Arguments and errors as of `rerank_report`.
 
     Returns
     -------
@@ -82,10 +77,6 @@ def rerank_report(
         Places to fill, at least 1; a shorter list is ranked whole.
     algorithm : str
         One of `ALGORITHMS`.
-
-    Returns
-    -------
-    Reranking
 
     Raises
     ------

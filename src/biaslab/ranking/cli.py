@@ -43,6 +43,17 @@ class ColumnNames:
     ] = None
 
 
+Candidates = Annotated[
+    Path,
+    typer.Argument(
+        help="Table with a header and one candidate a line (.csv, .tsv, .parquet); lists side by side."
+    ),
+]
+Figure = Annotated[
+    Path | None,
+    typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .tsv)."),
+    To.STEM,
+]
 Desired = Annotated[
     str,
     typer.Option(
@@ -57,12 +68,7 @@ Desired = Annotated[
 @app.command("rerank")
 @grouped
 def rerank(
-    candidates: Annotated[
-        Path,
-        typer.Argument(
-            help="Table with a header and one candidate a line (.csv, .tsv, .parquet); lists side by side."
-        ),
-    ],
+    candidates: Candidates,
     columns: ColumnNames,
     score: Annotated[str, typer.Option(help="Column of the score; higher is better.")],
     desired: Desired,
@@ -89,11 +95,7 @@ def rerank(
     measures: Annotated[
         Path | None, typer.Option(help="Where the measures before and after go, means first (.tsv)."), To.FILE
     ] = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .tsv)."),
-        To.STEM,
-    ] = None,
+    figure: Figure = None,
 ) -> None:
     """Re-rank your own lists, and measure them before and after; the file is read as a stream."""
     from biaslab.core.io import write_tsv
@@ -119,12 +121,7 @@ def rerank(
 @app.command("measure")
 @grouped
 def measure(
-    candidates: Annotated[
-        Path,
-        typer.Argument(
-            help="Table with a header and one candidate a line (.csv, .tsv, .parquet); lists side by side."
-        ),
-    ],
+    candidates: Candidates,
     columns: ColumnNames,
     desired: Desired,
     top: Annotated[
@@ -161,11 +158,7 @@ def measure(
         typer.Option(help="Where the p-values of FA*IR's test go, by list and value (.tsv)."),
         To.FILE,
     ] = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .tsv)."),
-        To.STEM,
-    ] = None,
+    figure: Figure = None,
 ) -> None:
     """Measure ranked lists as they are, without re-ranking them; the file is read as a stream."""
     from biaslab.core.io import write_tsv

@@ -22,12 +22,7 @@ PROTECTED = "0"
 
 
 def compare(sizes: Sequence[int], n_lists: int, candidates: int, top: int, seed: int) -> pd.DataFrame:
-    """Re-rank random lists by every algorithm, and measure the rankings by every measure.
-
-    Columns n_values, algorithm, measure, n_lists, n_left_out (lists where it is infinite or undefined, which
-    are not in the mean), mean, ci_low, ci_high (see ``registry.mean_of``). The top is at most the candidates
-    of a value.
-    """
+    """Re-rank random lists by every algorithm, and measure the rankings by every measure: comparison.tsv."""
     check_top(top, candidates)
     rows = []
     for m in tqdm(sizes, desc="comparison", unit="size", disable=None):
@@ -51,10 +46,7 @@ def write_comparison(
 
 
 def pools_of(scores: np.ndarray, desired: np.ndarray, settings: Settings) -> Pools:
-    """Return lists with as many candidates of each value as pools.
-
-    scores (n_lists, m, c) of c candidates of each of the values 0 to m - 1; desired (n_lists, m).
-    """
+    """Return lists as pools: scores (n_lists, m, c) of c candidates a value; desired (n_lists, m)."""
     n_lists, m, c = scores.shape
     groups = Groups(
         list_groups=np.arange(n_lists + 1) * m,

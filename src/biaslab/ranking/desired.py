@@ -42,10 +42,7 @@ Shares = Mapping[str, float]
 
 
 def choose(desired: str, source: ListFile) -> str | Shares:
-    """Turn what the user names into the kind of a distribution that each list has for itself, or into shares.
-
-    The user names one of `KINDS`, or a file for `read_shares`. For demographic parity candidates are counted.
-    """
+    """Turn one of `KINDS` into the kind of each list's own distribution, or a file into `Shares`."""
     if desired == DEMOGRAPHIC_PARITY:
         counts = source.count_values()
         return {name: count / sum(counts.values()) for name, count in counts.items()}

@@ -8,7 +8,7 @@ the first k places.
 on the counts alone. Whatever value of the set is taken at each place, scores that fall in the order of the
 places lead to just that; so the rankings for all scores are the paths through these sets, and `search`
 follows all of them. At k = b all products k p_a are whole, so a feasible ranking has counts n_a there and
-starts anew: feasible up to k = b is feasible for every k.
+starts over: feasible up to k = b is feasible for every k.
 
 DetRelaxed is feasible for all shares. The (c + 1)-th candidate of value a may take place k when c < ceil(k
 p_a), from place floor(c / p_a) + 1 on, and must have taken one when c + 1 <= floor(k p_a), at place ceil((c
@@ -33,18 +33,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.ranking.algorithms import ALGORITHMS
+from biaslab.ranking.columns import COLUMNS
 
 FAIR = ALGORITHMS[1:]
 """The algorithms that follow a desired distribution."""
-
-SUMMARY = ["algorithm", "n_values", "max_denominator", "n_distributions", "n_states", "n_infeasible"]
-COLUMNS = ["algorithm", "n_values", "denominator", "k", "numerators", "ranking", "value", "count", "floor"]
 
 
 class Search(NamedTuple):
@@ -75,23 +72,8 @@ def search(numerators: tuple[int, ...], algorithm: str) -> Search:
     return _search_greedy(numerators, algorithm)
 
 
-def witness(ranking: tuple[int, ...], n_values: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores (n,) float64 and attributes (n,) int64 of candidates that lead to a greedy ranking.
-
-    The scores fall in the order of the places; every value has worse candidates for all places, too.
-    """
-    n = len(ranking)
-    attributes = np.concatenate([ranking, np.repeat(np.arange(n_values), n)])
-    return np.concatenate([np.linspace(1, 0.5, n), np.zeros(n * n_values)]), attributes
-
-
 def search_all(algorithm: str, max_values: int, max_denominator: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Search all distributions over 2 to `max_values` values with a small common denominator.
-
-    Return a table of what was searched (`SUMMARY`), and one of counterexamples (`COLUMNS`): the shortest
-    infeasible ranking, of k places, for every distribution that has one, the smallest first: fewest values,
-    then least denominator, then least k.
-    """
+    """Search all distributions over 2 to `max_values` values: tables `enumeration` and `counterexamples`."""
     if max_values < 2 or max_denominator < max_values:
         raise InputError(
             f"{algorithm}: no shares of {max_values} values have denominators up to {max_denominator}; "
@@ -110,8 +92,9 @@ def search_all(algorithm: str, max_values: int, max_denominator: int) -> tuple[p
                     found.append((algorithm, *_counterexample(numerators, result.violation)))
         counts = n_distributions, n_states, n_infeasible
         summary.append((algorithm, n_values, max_denominator, *counts))
-    table = pd.DataFrame(found, columns=COLUMNS)
-    return pd.DataFrame(summary, columns=SUMMARY), table.sort_values(COLUMNS[:5], ignore_index=True)
+    columns = list(COLUMNS["counterexamples"])
+    table = pd.DataFrame(found, columns=columns).sort_values(columns[:5], ignore_index=True)
+    return pd.DataFrame(summary, columns=COLUMNS["enumeration"]), table
 
 
 def write_search(
@@ -123,12 +106,7 @@ def write_search(
 ) -> None:
     """Search for counterexamples to every algorithm, write the two tables, and say the smallest.
 
-    Parameters
-    ----------
-    limit : tuple of int
-        Most values of the attribute, and the greatest denominator of their shares.
-    sort_limit : tuple of int
-        The same for DetConstSort, whose search takes longer.
+    Limits are the most values and the greatest denominator; DetConstSort, which takes longer, has its own.
     """
     limits = dict.fromkeys(FAIR, limit) | {"det_const_sort": sort_limit}
     searched = [search_all(name, *one) for name, one in limits.items()]

@@ -43,11 +43,7 @@ def generate(
 def generated_table(
     n_lists: int, size: int, n_protected: int, fairness: float, seed: int, names: tuple[str, str]
 ) -> pd.DataFrame:
-    """Draw rankings as `generate` does, with scores that fall in the order of the places.
-
-    The names are those of the protected value and of the other. Columns list, place, value, score (uniform on
-    [0, 1), sorted in each list).
-    """
+    """Draw rankings as `generate` does, uniform scores sorted in each list: list, place, value, score."""
     rng = stream(seed, "ranking generator")
     protected = generate(n_lists, size, n_protected, fairness, rng)
     scores = -np.sort(-rng.random((n_lists, size)), axis=1)

@@ -9,10 +9,9 @@ from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, starts_of, top_by_sc
 
 
 def rank_pools(algorithm: str, pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Re-rank lists as ``algorithms.rerank_report`` does; candidates whose value is unknown are left out.
+    """Re-rank lists as ``algorithms.rerank_report`` does, without candidates whose value is unknown.
 
-    A list has no more places than candidates with a known value. Return the candidates, list after list, and
-    the places of each list that went to another value, for want of candidates.
+    Return the candidates, list after list, and the places of each list that went to another value.
     """
     groups = pools.groups
     chosen = np.empty(n_places.sum(), np.int64)

@@ -44,29 +44,14 @@ _TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no"
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a file mean what.
+    """Which columns of a file mean what."""
 
-    Attributes
-    ----------
-    score : str, optional
-        Larger is better.
-    attributes : tuple of str
-        Several are crossed.
-    query : str, optional
-        Names the list of each row; without it the file is one list.
-    qualified : str, optional
-        Whether a candidate is qualified: 1, true, yes, 0, false or no.
-    rank : str, optional
-        Place in the list; lower is better.
-    unknown : str, optional
-        What an attribute says of a candidate whose value is unknown; "" for an empty field.
-    """
-
-    score: str | None
-    attributes: tuple[str, ...]
-    query: str | None = None
-    qualified: str | None = None
-    rank: str | None = None
+    score: str | None  # larger is better
+    attributes: tuple[str, ...]  # several are crossed
+    query: str | None = None  # names the list of each row; without it the file is one list
+    qualified: str | None = None  # whether a candidate is qualified: 1, true, yes, 0, false or no
+    rank: str | None = None  # place in the list; lower is better
+    # What an attribute says of a candidate whose value is unknown; "" for an empty field.
     unknown: str | None = None
 
     @property
@@ -128,10 +113,7 @@ class ListFile:
         return dict(sorted(counts.items()))
 
     def tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the file (all its columns, or those named) in chunks, with a progress bar.
-
-        The columns of a text file are text, so that they can be written as they were read.
-        """
+        """Yield the file (all its columns, or those named) in chunks; columns of a text file stay text."""
         chunks = self._parquet_chunks if self._delimiter is None else self._text_chunks
         empty = True
         with self._readable():
@@ -455,7 +437,7 @@ def check_suffix(path: str | os.PathLike) -> str:
 
 
 def _whole_lists(tables: Iterator[pa.Table], query: str | None) -> Iterator[pa.Table]:
-    """Cut a stream of tables anew, so that no list is cut."""
+    """Recut a stream of tables, so that no list is cut."""
     pending: list[pa.Table] = []
     for table in tables:
         # The list that the last chunk began may go on in this one, and this one's last list in the next.

@@ -96,79 +96,29 @@ def skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> np.ndarray:
 
 
 def min_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
-    """Return MinSkew@k, the least of `skew`.
-
-    Parameters
-    ----------
-    attributes, desired, k
-        As for `skew`, and so are the errors.
-
-    Returns
-    -------
-    float
-    """
+    """Return MinSkew@k, the least of `skew`. Arguments and errors as of `skew`."""
     return float(skew(attributes, desired, k).min())
 
 
 def max_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
-    """Return MaxSkew@k, the greatest of `skew`.
-
-    Parameters
-    ----------
-    attributes, desired, k
-        As for `skew`, and so are the errors.
-
-    Returns
-    -------
-    float
-    """
+    """Return MaxSkew@k, the greatest of `skew`. Arguments and errors as of `skew`."""
     return float(skew(attributes, desired, k).max())
 
 
 def ndkl(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
-    """Return NDKL of the top k: the weighted mean divergence of all its prefixes.
-
-    Parameters
-    ----------
-    attributes, desired, k
-        As for `skew`, and so are the errors.
-
-    Returns
-    -------
-    float
-    """
+    """Return NDKL, the weighted mean divergence of the prefixes. Arguments and errors as of `skew`."""
     values, desired = _check_ranking(attributes, desired, k)
     n = values.size
     return _kernels.divergence(values, _log(desired), log_table(n), discount_table(n))
 
 
 def infeasible_index(attributes: np.ndarray, desired: np.ndarray, k: int) -> int:
-    """Return in how many prefixes of the top k some value is short.
-
-    Parameters
-    ----------
-    attributes, desired, k
-        As for `skew`, and so are the errors.
-
-    Returns
-    -------
-    int
-    """
+    """Return in how many prefixes of the top k some value is short. Arguments and errors as of `skew`."""
     return _infeasibility(attributes, desired, k)[0]
 
 
 def infeasible_count(attributes: np.ndarray, desired: np.ndarray, k: int) -> int:
-    """Return how many pairs of prefix and value there are with the value short.
-
-    Parameters
-    ----------
-    attributes, desired, k
-        As for `skew`, and so are the errors.
-
-    Returns
-    -------
-    int
-    """
+    """Return the pairs of such a prefix and a value short in it. Arguments and errors as of `skew`."""
     return _infeasibility(attributes, desired, k)[1]
 
 
@@ -183,10 +133,6 @@ def ndcg(ranked: np.ndarray, scores: np.ndarray, k: int) -> float:
         Scores of all candidates, in any order.
     k : int
         Length of the prefix.
-
-    Returns
-    -------
-    float
 
     Raises
     ------
@@ -217,10 +163,6 @@ def measure(
         Positions in the input, best place first, as `rerank` returns them.
     k : int
         Length of the prefix.
-
-    Returns
-    -------
-    Measures
 
     Raises
     ------

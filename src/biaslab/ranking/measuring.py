@@ -29,16 +29,10 @@ its candidates)."""
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of the lists of a file.
-
-    The tests are FA*IR's, a row a list and value, where they were asked for: query, value, n_places (with a
-    known value), n_value (of those), desired, p_value, p_value_pool (drawn from the candidates of the list).
-    Each of `VALUES` has its mean over the lists where it is defined, with Student's interval: ``share``,
-    ``share_low``, ``share_high``, ….
-    """
+    """What was measured of the lists of a file; `tests` are FA*IR's, where they were asked for."""
 
     lists: pd.DataFrame  # query, n_candidates, n_places, n_unknown (of the places), and the measures
-    values: pd.DataFrame  # value, n_lists (that have or shall have it), and `VALUES`
+    values: pd.DataFrame  # value, n_lists (that have or should have it), and `VALUES`
     tests: pd.DataFrame | None
     n_unsorted: int = 0  # lists whose scores do not fall from place to place
     n_rising: int = 0  # those of them whose scores rise more often than they fall
@@ -73,11 +67,7 @@ def measure_file(source: ListFile, desired: str, k: int, settings: Settings, tes
 
 
 def summarize(lists: pd.DataFrame) -> pd.DataFrame:
-    """Return the means of the measures over lists, the table `lists` of `Measured`.
-
-    Columns measure, title, fair (what it is where nothing is unfair), n_lists, n_left_out (lists where it is
-    infinite or undefined, which are not in the mean), mean, ci_low, ci_high (see ``registry.mean_of``).
-    """
+    """Return the means (``registry.mean_of``) of the measures over lists; `fair`: where nothing is unfair."""
     return pd.DataFrame(
         {"measure": name, "title": measure.title, "fair": measure.fair}
         | registry.mean_of(name, lists[name].to_numpy())

@@ -14,15 +14,10 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class Attention:
-    """How much attention a place gets.
+    """How much attention a place gets."""
 
-    Attributes
-    ----------
-    stop : float, optional
-        The chance that a reader stops at a place, so that place j gets stop (1 - stop)^(j - 1); without it
-        place j gets 1 / log2(j + 1).
-    """
-
+    # The chance that a reader stops at a place, so that place j gets stop (1 - stop)^(j - 1); without it
+    # place j gets 1 / log2(j + 1).
     stop: float | None = None
 
     def __post_init__(self) -> None:
@@ -39,21 +34,11 @@ class Attention:
 
 @dataclass(frozen=True)
 class Settings:
-    """What some algorithms and measures want to know, besides the lists and the desired shares.
-
-    Attributes
-    ----------
-    attention : Attention
-        Of the places.
-    protected : str, optional
-        The protected value, of FA*IR.
-    alpha : float
-        Significance of FA*IR's minima, between 0 and 1.
-    """
+    """What some algorithms and measures want to know, besides the lists and the desired shares."""
 
     attention: Attention = field(default_factory=Attention)
-    protected: str | None = None
-    alpha: float = 0.1
+    protected: str | None = None  # the protected value, of FA*IR
+    alpha: float = 0.1  # significance of FA*IR's minima, between 0 and 1
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
@@ -62,7 +47,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Groups:
-    """The values that each list has or shall have: G groups, those of a list side by side, by name."""
+    """The values that each list has or should have: G groups, those of a list side by side, by name."""
 
     list_groups: np.ndarray  # (n_lists + 1,) int64: the first group of each list
     names: list[str]  # the values

@@ -34,13 +34,7 @@ _CHUNK = 2_000_000  # scores drawn at once; part of what decides the random numb
 
 
 class Simulation(NamedTuple):
-    """What the simulation measures.
-
-    A value of the attribute without a candidate in the top makes MinSkew minus infinity; such lists are
-    counted in n_infinite and left out of mean, sd (ddof 1) and interval. The shares of infeasible lists have
-    Clopper and Pearson's interval. Differences are algorithm - other over the same lists; those for which it
-    is infinite or undefined do not count.
-    """
+    """What the simulation measures; infinite and undefined values are counted and left out of means."""
 
     measures: pd.DataFrame
     feasibility: pd.DataFrame
@@ -50,11 +44,7 @@ class Simulation(NamedTuple):
 def simulate(
     sizes: Sequence[int], distributions: int, candidates: int, top: int, seed: int, threads: int
 ) -> Simulation:
-    """Simulate attributes with different numbers of values; the result does not depend on the threads.
-
-    There are as many lists as desired distributions for each size. The top is at most the candidates of a
-    value, so that none runs out of them.
-    """
+    """Simulate attributes with different numbers of values; the result does not depend on the threads."""
     check_top(top, candidates)
     parts = []
     total = len(sizes) * distributions

@@ -6,6 +6,7 @@ therefore light: neither it nor what it imports needs numpy, pandas or torch.
 
 import functools
 import importlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,40 +25,22 @@ ALL, UNIT, TEST = "all", "unit", "test"
 
 @dataclass(frozen=True)
 class Item:
-    """A table or figure of an area.
+    """A table or figure of an area."""
 
-    Attributes
-    ----------
-    stem : str
-        Name of its files without suffix; a test adds ``_TEST``.
-    kind : str
-        `TABLE` or `FIGURE`.
-    label : str
-        What a report calls it, for example ``"Figure 2"``.
-    make : str
-        The function that makes it, ``"biaslab.AREA.report.MODULE:FUNCTION"``. It gets the units (`ALL`), a
-        unit (`UNIT`), or a unit and the name of a test (`TEST`), each as the area's reader has opened it. Of
-        a table it returns a `biaslab.core.tables.Table`; of a figure it gets the path without suffix last,
-        and writes the files there.
-    files : tuple of str
-        The result files that it reads, relative to the folder of the unit; ``{test}`` stands for the test, or
-        for each test of the unit where the item has none.
-    per : str
-        `ALL`, `UNIT` or `TEST`.
-    caption : str
-        Stem of its caption in ``workflow/report``; by default its own stem.
-    of : str
-        The item is made of units with this mark alone (`Unit.marks`); by default of every one.
-    """
-
-    stem: str
+    stem: str  # name of its files without suffix; a test adds ``_TEST``
     kind: Literal["table", "figure"]
-    label: str
+    label: str  # what a report calls it, for example ``"Figure 2"``
+    # The function that makes it, ``"biaslab.AREA.report.MODULE:FUNCTION"``. It gets the units (`ALL`), a
+    # unit (`UNIT`), or a unit and the name of a test (`TEST`), each as the area's reader has opened it.
+    # Of a table it returns a `biaslab.core.tables.Table`; of a figure it gets the path without suffix
+    # last, and writes the files there.
     make: str
+    # The result files that it reads, relative to the folder of the unit; ``{test}`` stands for the test,
+    # or for each test of the unit where the item has none.
     files: tuple[str, ...]
     per: Literal["all", "unit", "test"] = ALL
-    caption: str = ""
-    of: str = ""
+    caption: str = ""  # stem of its caption in ``workflow/report``; by default its own stem
+    of: str = ""  # the item is made of units with this mark alone (`Unit.marks`); by default of every one
 
     @property
     def caption_file(self) -> str:
@@ -65,56 +48,47 @@ class Item:
         return f"{self.caption or self.stem}.rst"
 
 
-@dataclass(frozen=True)
-class Unit:
-    """One thing that an area measures in a run: a setup, an embedding, a classifier, its only experiment.
+def item_makers(area: str, prefix: str, **options: Any) -> tuple[Callable[..., Item], Callable[..., Item]]:
+    """Return what makes the tables of an area, and what makes its figures.
 
-    Attributes
-    ----------
-    name : str
-        Its key in the configuration; the name of the area for the only experiment of one.
-    tests : tuple of str
-        What it is tested by, where items are made for each test.
-    options : mapping
-        Those keys of the configuration which its tables and figures show.
-    files : mapping of str to str
-        Files which its tables and figures read besides its results, by what they are for.
-    marks : tuple of str
-        What `Item.of` may ask for.
-    embedding : str
-        The file with its first word embedding, where it has one that other areas may take.
-    is_made_up : bool
-        Whether its data are made up: the audit measures nothing of a paper on them.
+    Both take stem, label, ``MODULE:FUNCTION`` of the area's reports and files, ``.tsv`` where they have no
+    suffix. A caption is called after prefix and stem, without the number that the item has in the paper.
     """
 
-    name: str
-    tests: tuple[str, ...] = ()
+    def make(kind: Any, stem: str, label: str, function: str, *files: str, caption: str = "", **more: Any):
+        caption = f"{prefix}_{caption or re.sub('^(table|figure)[0-9_]+_', '', stem)}"
+        files = tuple(file if "." in file else f"{file}.tsv" for file in files)
+        given = {"caption": caption} | options | more
+        return Item(stem, kind, label, f"biaslab.{area}.report.{function}", files, **given)
+
+    return functools.partial(make, TABLE), functools.partial(make, FIGURE)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One thing that an area measures in a run: a setup, an embedding, a classifier, its only experiment."""
+
+    name: str  # its key in the configuration; the name of the area for the only experiment of one
+    tests: tuple[str, ...] = ()  # what it is tested by, where items are made for each test
+    # Those keys of the configuration which its tables and figures show.
     options: Mapping[str, Any] = field(default_factory=dict)
+    # Files which its tables and figures read besides its results, by what they are for.
     files: Mapping[str, str] = field(default_factory=dict)
-    marks: tuple[str, ...] = ()
-    embedding: str = ""
-    is_made_up: bool = False
+    marks: tuple[str, ...] = ()  # what `Item.of` may ask for
+    embedding: str = ""  # the file with its first word embedding, where it has one that other areas may take
+    is_made_up: bool = False  # whether its data are made up: the audit measures nothing of a paper on them
 
 
 @dataclass(frozen=True)
 class Units:
-    """What a run of an area works on.
+    """What a run of an area works on."""
 
-    Attributes
-    ----------
-    chosen : tuple of Unit
-        In the order in which tables show them.
-    left_out : mapping of str to str
-        What the configuration names and the run lacks, each with the reason.
-    files : mapping of str to str
-        The input files of the run, by name, for the manifest.
-    record : mapping
-        What of the configuration decides the area's results.
-    """
-
-    chosen: tuple[Unit, ...]
+    chosen: tuple[Unit, ...]  # in the order in which tables show them
+    # What the configuration names and the run lacks, each with the reason.
     left_out: Mapping[str, str] = field(default_factory=dict)
+    # The input files of the run, by name, for the manifest.
     files: Mapping[str, str] = field(default_factory=dict)
+    # What of the configuration decides the area's results.
     record: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -125,29 +99,15 @@ class Units:
 
 @dataclass(frozen=True)
 class Given:
-    """What an area checks its section of the configuration against, and chooses its units from.
+    """What an area checks its section of the configuration against, and chooses its units from."""
 
-    Attributes
-    ----------
-    config : mapping
-        The configuration, complete with defaults.
-    written : mapping
-        The same as the user wrote it.
-    registry : mapping of str to Dataset
-        The registered datasets.
-    root : pathlib.Path
-        The repository.
-    absent : mapping of str to str
-        Wanted datasets that cannot be had, each with the reason.
-    others : mapping of str to Unit
-        The units of the areas before this one, by name.
-    """
-
-    config: Mapping[str, Any]
-    written: Mapping[str, Any]
-    registry: Mapping[str, Any]
-    root: Path
+    config: Mapping[str, Any]  # the configuration, complete with defaults
+    written: Mapping[str, Any]  # the same as the user wrote it
+    registry: Mapping[str, Any]  # the registered datasets
+    root: Path  # the repository
+    # Wanted datasets that cannot be had, each with the reason.
     absent: Mapping[str, str] = field(default_factory=dict)
+    # The units of the areas before this one, by name.
     others: Mapping[str, Unit] = field(default_factory=dict)
 
 
@@ -158,52 +118,29 @@ def claims_of(area: str, root: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Area:
-    """A paper that plugs into the workflow.
+    """A paper that plugs into the workflow."""
 
-    Attributes
-    ----------
-    name : str
-        Its folder, its key in the configuration and its folder of results.
-    paper : str
-        Its heading in the report.
-    check : callable
-        Yields what is wrong in its section and no schema can say, each as ``"key: problem; remedy"``.
-    wanted : callable
-        Takes the configuration; returns the registered datasets that a run would use.
-    choose : callable
-        Says what a run works on.
-    summaries : callable
-        Takes the configuration; says, a line each, what the experiments will do.
-    items : sequence of Item
-        Its tables and figures.
-    labels : tuple of str
-        What a report calls a unit and a test.
-    reader : str
-        The class, ``"MODULE:CLASS"``, that opens a unit for `Item.make`; see `biaslab.run.reports.Results`.
-    workload : str
-        The module by which the resources of a full grid are projected, see `biaslab.run.resources`; without
-        it jobs count as they are.
-    extra : str
-        The optional dependencies that it needs, for example ``"neural"``.
-    inspection : str
-        The module whose function ``readings`` tells how its input files are read before a run, see
-        `biaslab.run.inspection`.
-    steps : mapping of str to str
-        The functions of its steps, ``"MODULE:FUNCTION"``, by the names that its rules call them.
-    """
-
-    name: str
-    paper: str
+    name: str  # its folder, its key in the configuration and its folder of results
+    paper: str  # its heading in the report
+    # Yields what is wrong in its section and no schema can say, each as ``"key: problem; remedy"``.
     check: Callable[[Given], Iterable[str]]
+    # Takes the configuration; returns the registered datasets that a run would use.
     wanted: Callable[[Mapping[str, Any]], set[str]]
-    choose: Callable[[Given], Units]
+    choose: Callable[[Given], Units]  # says what a run works on
+    # Takes the configuration; says, a line each, what the experiments will do.
     summaries: Callable[[Mapping[str, Any]], Sequence[str]]
-    items: Sequence[Item]
-    labels: tuple[str, str] = ("unit", "test")
+    items: Sequence[Item]  # its tables and figures
+    labels: tuple[str, str] = ("unit", "test")  # what a report calls a unit and a test
+    # The class, ``"MODULE:CLASS"``, that opens a unit for `Item.make`; see `biaslab.run.reports.Results`.
     reader: str = "biaslab.run.reports:Results"
+    # The module by which the resources of a full grid are projected, see `biaslab.run.resources`; without
+    # it jobs count as they are.
     workload: str = ""
-    extra: str = ""
+    extra: str = ""  # the optional dependencies that it needs, for example ``"neural"``
+    # The module whose function ``readings`` tells how its input files are read before a run, see
+    # `biaslab.run.inspection`.
     inspection: str = ""
+    # The functions of its steps, ``"MODULE:FUNCTION"``, by the names that its rules call them.
     steps: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -218,23 +155,12 @@ class Area:
 
 @dataclass(frozen=True)
 class Made:
-    """An item of a run: what it is made of, where it lies, and what a report says of it.
-
-    Attributes
-    ----------
-    item : Item
-    units : tuple of Unit
-        One, but of items for all units.
-    test : str
-        Empty but of items for a test.
-    stem : str
-        Path without suffix, relative to the results of the area.
-    """
+    """An item of a run: what it is made of, where it lies, and what a report says of it."""
 
     item: Item
-    units: tuple[Unit, ...]
-    test: str
-    stem: str
+    units: tuple[Unit, ...]  # one, but of items for all units
+    test: str  # empty but of items for a test
+    stem: str  # path without suffix, relative to the results of the area
 
     @property
     def files(self) -> list[str]:

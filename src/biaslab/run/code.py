@@ -19,22 +19,10 @@ _DIGITS = 16
 
 
 def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE) -> str:
-    """Return a digest of the code that some modules run.
+    """Return a digest of 16 digits of the code that some modules, by their full names, run.
 
     It covers the modules, every module of the package that they import (at the top or inside a function,
     directly or not), the packages around these, and the data files beside them which they name.
-
-    Parameters
-    ----------
-    *modules : str
-        Full names, e.g. ``"biaslab.embeddings.glove"``.
-    package : pathlib.Path
-        The package's folder; its name is the package's name.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
     """
     files = {name: _look(name, package) for name in closure(modules, package)}
     silent = not any(file.keeps_messages for file in files.values())

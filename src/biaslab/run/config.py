@@ -38,18 +38,7 @@ def read_schema(root: Path) -> dict[str, Any]:
 
 
 def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
-    """Lay configuration files over each other, the last on top, check the whole and complete it.
-
-    Parameters
-    ----------
-    files : sequence of path
-        YAML files, of which each holds some of the keys.
-
-    Returns
-    -------
-    dict
-        As `load` returns it.
-    """
+    """Lay YAML files over each other, the last on top, and `load` the whole."""
     schema = read_schema(root)
     config: dict[str, Any] = {}
     for file in files:
@@ -60,17 +49,9 @@ def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
 
 
 def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
-    """Check a configuration and complete it.
+    """Check a configuration, and return a deep copy with every key of the schema.
 
-    Parameters
-    ----------
-    root : path
-        The repository: holds the schema, and files the configuration names that the working directory lacks.
-
-    Returns
-    -------
-    dict
-        A deep copy with every key of the schema.
+    The root, the repository, has the schema, and files that are named and the working directory lacks.
     """
     schema = read_schema(root)
     check_schema(raw, schema, name)

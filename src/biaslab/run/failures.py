@@ -26,8 +26,8 @@ _LENGTH = 300  # characters of that line
 def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
     """Note what was lost with the steps that failed, and delete what is older than they are.
 
-    The results of an earlier run that depend on a failed step are out of date, and nobody shall take them for
-    this run's. Where no audit was asked for, the units are only named.
+    The results of an earlier run that depend on a failed step are out of date, and must not be taken for this
+    run's. Where no audit was asked for, the units are only named.
     """
     dag, said, asks_audit = workflow.dag, [], False
     lost = {unit: list(reasons) for unit, reasons in plan.config[FAILED].items()}

@@ -18,32 +18,16 @@ CLAIMS = Path("workflow/resources/claims")
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run will do.
+    """What a run will do."""
 
-    Attributes
-    ----------
-    config : mapping
-        The complete configuration.
-    root : pathlib.Path
-        The repository.
-    registry : mapping of str to Dataset
-        The registered datasets.
-    areas : tuple of Area
-        Those that run, in their order.
-    units : mapping of str to Units
-        What each of them works on.
-    absent : mapping of str to str
-        Registered datasets that a run would use and that cannot be had, each with the reason.
-    notices : tuple of str
-        What the user must know: what is left out and why, what is yet to be downloaded.
-    """
-
-    config: Mapping[str, Any]
-    root: Path
-    registry: Mapping[str, Dataset]
-    areas: tuple[Area, ...]
-    units: Mapping[str, Units]
+    config: Mapping[str, Any]  # the complete configuration
+    root: Path  # the repository
+    registry: Mapping[str, Dataset]  # the registered datasets
+    areas: tuple[Area, ...]  # those that run, in their order
+    units: Mapping[str, Units]  # what each of them works on
+    # Registered datasets that a run would use and that cannot be had, each with the reason.
     absent: Mapping[str, str]
+    # What the user must know: what is left out and why, what is yet to be downloaded.
     notices: tuple[str, ...]
 
     def has(self, area: Area) -> bool:
@@ -150,10 +134,7 @@ class Plan:
 def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
     """Check a configuration and decide what a run will do.
 
-    Parameters
-    ----------
-    deploys : bool
-        Whether steps run in environments of their own, which have the extras that areas need.
+    `deploys`: steps run in environments of their own, which have the extras that areas need.
     """
     config = configuration.load(raw, root)
     registry = load_registry(root / configuration.REGISTRY)
@@ -177,13 +158,7 @@ def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
 
 
 def wanted(config: Mapping, areas: Sequence[Area] | None = None) -> list[str]:
-    """Return the registered datasets that a run would use, sorted.
-
-    Parameters
-    ----------
-    areas : sequence of Area, optional
-        Those that run; by default all of the configuration.
-    """
+    """Return the registered datasets that a run of some areas, by default all, would use, sorted."""
     chosen = chosen_areas(config) if areas is None else areas
     return sorted(set().union(*(area.wanted(config) for area in chosen)))
 

@@ -13,6 +13,14 @@ def plain_console(**options: Any) -> Console:
     return Console(markup=False, emoji=False, highlight=False, **options)
 
 
+def page_console(width: int = 110) -> Console:
+    """Return a console for pages: as wide as the terminal, and `width` where there is none."""
+    console = plain_console()
+    if not console.is_terminal:
+        console.width = width
+    return console
+
+
 def plain_table(
     headers: Sequence[str],
     rows: Iterable[Sequence[str]],

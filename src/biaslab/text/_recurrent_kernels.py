@@ -241,10 +241,7 @@ def fill_table(parameters, shift, vectors, table):
 
 @reassociating_kernel
 def fill_first(table, ids, begins, lengths, n_steps, t, gates):
-    """Fill the gates, (4 H, BLOCK), of the first layer from the rows of each text's word at step `t`.
-
-    A text that has not begun has the word of row 0, which counts nowhere.
-    """
+    """Fill the gates, (4 H, BLOCK), of the first layer from the rows of each text's word at step `t`."""
     all_gates = gates.reshape(gates.size)
     for s in range(BLOCK):
         place = t - (n_steps - lengths[s])

@@ -27,7 +27,7 @@ from biaslab.text._recurrent_kernels import (
 
 @kernel
 def take_batch(ids, offsets, order, numbers):
-    """Return the texts of a batch by their lengths, their words numbered anew.
+    """Return the texts of a batch by their lengths, their words renumbered.
 
     order : (b,) int64, the texts of the batch
     numbers : (V,) int64, room for the new number of each word; -1 everywhere, and so again afterwards

@@ -13,10 +13,7 @@ from torch import nn
 
 
 class CompactEmbedding(nn.Module):
-    """Some rows of an embedding, looked up by the ids that they have in the whole table, `used`, ascending.
-
-    Other ids raise `IndexError` where they are looked up.
-    """
+    """Some rows of an embedding, looked up by the ids in the whole table, `used`, ascending; others raise."""
 
     def __init__(self, table: nn.Embedding, used: np.ndarray) -> None:
         super().__init__()

@@ -66,7 +66,7 @@ def read_stormfront(
     for row, (line, fields) in enumerate(records):
         where, sentence, label = f"{name}:{line}", fields["file_id"], fields["label"]
         if label not in STORMFRONT_LABELS:
-            raise InputError(f"{where}: the label '{label}' is not {', '.join(STORMFRONT_LABELS)}; mend it")
+            raise InputError(f"{where}: the label '{label}' is not {', '.join(STORMFRONT_LABELS)}; fix it")
         if sentence not in texts:
             raise InputError(f"{where}: the archive has no {_TEXTS}/{sentence}.txt; take the whole archive")
         if positive == "hate" and label not in ("hate", "noHate"):
@@ -113,10 +113,7 @@ def read_news(path: str | os.PathLike) -> pd.DataFrame:
 
 
 def read_hatecheck(path: str | os.PathLike) -> pd.DataFrame:
-    """Read HateCheck (Röttger et al. 2021): ``text``, ``label``, ``functionality``, ``target`` and ``row``.
-
-    The file is the published ``test_suite_cases.csv``. The target is empty where a case has none.
-    """
+    """Read HateCheck (Röttger et al. 2021), the published ``test_suite_cases.csv``; a target may be empty."""
     return _read(
         path,
         ("functionality", "test_case", "label_gold", "target_ident"),
@@ -130,10 +127,7 @@ def read_hatecheck(path: str | os.PathLike) -> pd.DataFrame:
 
 
 def read_toxicity(path: str | os.PathLike) -> pd.DataFrame:
-    """Read Wikipedia talk comments (Dixon et al. 2018), fuzzed or not: ``text``, ``label`` and ``row``.
-
-    CSV, perhaps ``.gz``, with ``comment`` and ``toxic`` (True or False).
-    """
+    """Read Wikipedia talk comments (Dixon et al. 2018): a CSV with ``comment`` and ``toxic``."""
     return _read(
         path,
         ("comment", "toxic"),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from biaslab.core.errors import InputError
-from biaslab.core.files import read_yaml
+from biaslab.core.files import read_text, read_yaml
 from biaslab.core.schema import check_schema
 
 SINGLE, LONGEST = "single", "longest"
@@ -59,7 +59,7 @@ def read_identifiers(path: str | os.PathLike) -> Identifiers:
         places = {i: f"{path}: terms[{i}]" for i in range(len(value.get("terms", [])))}
         return Identifiers(_checked(value.get("terms", []), places, path), value.get("pieces", SINGLE))
     if path.suffix == ".txt":
-        lines = {i: line.strip() for i, line in enumerate(_read_lines(path), 1)}
+        lines = {i: line.strip() for i, line in enumerate(read_text(path, "word list").splitlines(), 1)}
         kept = {i: line for i, line in lines.items() if line and not line.startswith("#")}
         places = {k: f"{path}:{i}" for k, i in enumerate(kept)}
         return Identifiers(_checked(list(kept.values()), places, path))
@@ -85,15 +85,6 @@ def _piece(term: str, rule: str, tokenizer: Pieces) -> str:
         )
     # The published code counts the '##' of a piece in, and takes the first of several equally long ones.
     return max(pieces, key=len)
-
-
-def _read_lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; name an existing word list") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text; save it as UTF-8") from error
 
 
 def _checked(terms: list[str], places: dict[int, str], path: Path) -> tuple[str, ...]:

@@ -136,7 +136,7 @@ def checked_text(value: Any, where: str) -> str:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:  # JSON may escape one half of a pair of surrogates
-        raise InputError(f"{where}: the text has half a character (a lone surrogate); mend it") from error
+        raise InputError(f"{where}: the text has half a character (a lone surrogate); fix it") from error
     return value
 
 

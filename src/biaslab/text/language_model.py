@@ -33,27 +33,14 @@ BLOCK = 64
 
 @dataclass(frozen=True)
 class LanguageModelSettings:
-    """How a language model is made; the defaults are the published ones, but for the vocabulary.
+    """How a language model is made; the defaults are the published ones, but for the vocabulary."""
 
-    Attributes
-    ----------
-    epochs : int
-        Passes over the texts; the best one on validation texts is kept.
-    learning_rate : float
-        Adam's.
-    batch_size : int
-        Texts a step.
-    width : int
-        Of the embedding and of a GRU's state.
-    vocabulary : {"texts", "encoder"}
-        Tokens that the model knows: those of its training texts and the special ones, or all of the encoder
-        (as published; the softmax then costs as much more as the vocabulary is larger).
-    """
-
-    epochs: int = 20
-    learning_rate: float = 2e-4
-    batch_size: int = 32
-    width: int = 300
+    epochs: int = 20  # passes over the texts; the best one on validation texts is kept
+    learning_rate: float = 2e-4  # Adam's
+    batch_size: int = 32  # texts a step
+    width: int = 300  # of the embedding and of a GRU's state
+    # Tokens that the model knows: those of its training texts and the special ones, or all of the encoder
+    # (as published; the softmax then costs as much more as the vocabulary is larger).
     vocabulary: str = "texts"
 
 

@@ -3,10 +3,11 @@
 import hashlib
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from biaslab.core.errors import InputError
+from biaslab.core.files import read_text
 
 SHORT = 3
 """Of a word with so many letters, or fewer, none is kept."""
@@ -25,18 +26,12 @@ class Masker:
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Masker":
         """Read a list of digests, one a line; empty lines and lines that begin with ``#`` are skipped."""
-        path = Path(path)
-        try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror}; name an existing list of digests") from error
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}: not UTF-8 text; write SHA-256 digests, one a line") from error
+        lines = read_text(path, "list of digests").splitlines()
         digests = {i: line for i, line in enumerate(lines, 1) if line and not line.startswith("#")}
         for number, line in digests.items():
             if not _DIGEST.fullmatch(line):  # the line itself may be a word that must not be shown
                 raise InputError(
-                    f"{path}:{number}: not a SHA-256 digest of 64 lower-case digits; mend the line"
+                    f"{path}:{number}: not a SHA-256 digest of 64 lower-case digits; fix the line"
                 )
         if not digests:
             raise InputError(f"{path}: has no digests; write one a line")
@@ -50,6 +45,11 @@ class Masker:
         if len(word) <= SHORT:
             return "*" * len(word)
         return word[0] + "*" * (len(word) - 2) + word[-1]
+
+
+def masker(digests: str | os.PathLike | None) -> Callable[[str], str]:
+    """Return what masks a word by a file of digests; without one all stay as they are."""
+    return str if digests is None else Masker.load(digests)
 
 
 def digest(word: str) -> str:

@@ -154,10 +154,7 @@ def _pass(
 
 
 def _rows(table: torch.Tensor, source: torch.Tensor | None) -> torch.Tensor:
-    """Return rows of a table; all of them where none are named.
-
-    As those of an embedding, whose gradient is added up in one order, and fast.
-    """
+    """Return rows of a table, or all; their gradients are added up in one order, fast."""
     return table if source is None else nn.functional.embedding(source, table)
 
 

@@ -133,7 +133,7 @@ def load_recurrent(path: str | os.PathLike, vectors: np.ndarray) -> Recurrent:
     if not n_layers or set(arrays) != expected:
         raise InputError(
             f"{path}: a recurrent network has the arrays W_ih_0, W_hh_0, b_ih_0, b_hh_0, …, W_out, b_out, "
-            f"not {', '.join(sorted(arrays))}; train the network anew"
+            f"not {', '.join(sorted(arrays))}; train the network again"
         )
     rows, hidden = arrays["W_hh_0"].shape if arrays["W_hh_0"].ndim == 2 else (0, 1)
     kind = next((kind for kind, n in GATES.items() if rows == n * hidden), "lstm")
@@ -187,14 +187,14 @@ def _check(network: Recurrent) -> None:
     if network.kind not in GATES:
         raise InputError(f"'{network.kind}' is no kind of recurrent network; choose lstm or gru")
     if network.vectors.ndim != 2 or not network.vectors.size or not np.isfinite(network.vectors).all():
-        raise InputError("a recurrent network needs vectors of words, all numbers finite; make them anew")
+        raise InputError("a recurrent network needs vectors of words, all numbers finite; regenerate them")
     if network.W_out.ndim != 2 or len(network.W_out) != 2 or network.b_out.shape != (2,):
         raise InputError(
             f"the last layer has weights {network.W_out.shape} and bias {network.b_out.shape}; "
-            "a network of texts has two logits, train it anew"
+            "a network of texts has two logits, train it again"
         )
     if not network.layers:
-        raise InputError("a recurrent network needs at least one layer; train it anew")
+        raise InputError("a recurrent network needs at least one layer; train it again")
     hidden, width = network.hidden, network.vectors.shape[1]
     for i, layer in enumerate(network.layers):
         rows = GATES[network.kind] * hidden
@@ -207,4 +207,4 @@ def _check(network: Recurrent) -> None:
         width = hidden
     arrays = [*(a for layer in network.layers for a in layer), network.W_out, network.b_out]
     if not all(np.isfinite(a).all() for a in arrays):
-        raise InputError("a weight of the recurrent network is not finite; train it anew")
+        raise InputError("a weight of the recurrent network is not finite; train it again")

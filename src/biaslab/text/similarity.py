@@ -18,10 +18,7 @@ def changed_words(original: Texts, changed: Texts) -> np.ndarray:
 
 
 def vector_distance(original: Texts, changed: Texts, vectors: np.ndarray) -> np.ndarray:
-    """Return the L2 distance of n pairs in the space of all their word vectors, (n,) float64.
-
-    It is the root of the sum over positions of the squared distance between the two words' `vectors`, (V, d).
-    """
+    """Return the L2 distance of n pairs over all their positions' word `vectors`, (V, d): (n,) float64."""
     _check(original, changed)
     where = np.flatnonzero(original.ids != changed.ids)
     text = np.searchsorted(original.offsets, where, side="right") - 1

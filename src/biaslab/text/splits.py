@@ -43,10 +43,7 @@ def split_shares(labels: ArrayLike, shares: Sequence[float], rng: np.random.Gene
 
 
 def split_grouped(groups: ArrayLike, shares: Sequence[float], rng: np.random.Generator) -> list[np.ndarray]:
-    """Divide all texts by shares of sum 1, about, so that no group has texts in two parts; rows rise.
-
-    The groups are put in random order, and each goes to the part in whose range of texts its middle lies.
-    """
+    """Divide texts by shares of sum 1, about, so that no group has texts in two parts; rows rise."""
     _, codes, sizes = np.unique(np.asarray(groups, dtype=str), return_inverse=True, return_counts=True)
     order = rng.permutation(len(sizes))
     middle = np.empty(len(sizes))

@@ -13,6 +13,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from biaslab.core.errors import InputError
+from biaslab.core.files import read_text
 from biaslab.text.ragged import Ragged
 
 # The library's own threads would survive neither a fork nor a limit on threads.
@@ -97,12 +98,7 @@ def _flat(rows: list[list[int]], total: int) -> np.ndarray:
 
 
 def _read_vocabulary(path: Path) -> list[str]:
-    try:
-        vocabulary = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; name a vocab.txt with one token a line") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text; name a vocab.txt with one token a line") from error
+    vocabulary = read_text(path, "vocab.txt with one token a line").removesuffix("\n").split("\n")
     seen: dict[str, int] = {}
     for line, token in enumerate(vocabulary, 1):
         if not token.strip():

@@ -17,10 +17,7 @@ _KEYS = ("words", "vectors", "is_known")
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a text in lower case: letters and digits, with hyphens and apostrophes inside.
-
-    Punctuation is dropped, since no word vector of ours knows it.
-    """
+    """Return the words of a text in lower case: letters and digits, with hyphens and apostrophes inside."""
     return _WORD.findall(text.lower().replace("’", "'"))
 
 
@@ -55,10 +52,7 @@ def concatenate(parts: Sequence[Texts]) -> Texts:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """All words of an experiment, each with its vector.
-
-    A word without one of its own has the mean of all others (as GloVe's authors advise).
-    """
+    """All words with their vectors; a word without one has the mean of all (as GloVe's authors advise)."""
 
     words: tuple[str, ...]  # the word of each id
     vectors: np.ndarray  # (V, d) float32
@@ -74,7 +68,7 @@ class Lexicon:
         try:
             return Texts.of([[self.ids[word] for word in words] for words in texts])
         except KeyError as error:
-            raise InputError(f"the word '{error.args[0]}' is not in the lexicon; build it anew") from error
+            raise InputError(f"the word '{error.args[0]}' is not in the lexicon; rebuild it") from error
 
     def decode(self, row: Sequence[int] | np.ndarray) -> list[str]:
         """Return the words of a text."""
@@ -98,10 +92,7 @@ class Lexicon:
 def build_lexicon(
     vector_words: Sequence[str], vectors: np.ndarray, further: Iterable[Iterable[str]] = ()
 ) -> Lexicon:
-    """Return the lexicon of an embedding and of all further words.
-
-    The words of the embedding keep their rows. Those without a vector follow in alphabetical order.
-    """
+    """Return the lexicon of an embedding, whose words keep their rows, and of further words, sorted."""
     known = set(vector_words)
     others = sorted({word for words in further for word in words} - known)
     vectors = np.asarray(vectors, np.float32)

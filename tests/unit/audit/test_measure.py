@@ -239,7 +239,7 @@ def test_a_table_that_spans_setups_keeps_its_setup_column(results):
     [
         (
             {"file": "origins/{setup}/none.tsv"},
-            r"small/none\.tsv: no such file; run .* or mend claims\.tsv, line 2",
+            r"small/none\.tsv: no such file; run .* or fix claims\.tsv, line 2",
         ),
         ({"file": "origins/{setup}/*.parquet"}, r"\*\.parquet: no such file"),
         ({"measure": "mean(z)"}, r"claims\.tsv, line 2, claim 't1-mean': there is no column 'z'"),

@@ -123,7 +123,7 @@ def test_long_texts_are_read(tmp_path):
 
 def test_objects_in_an_archive_give_no_advice_to_unpickle(tmp_path):
     np.savez(tmp_path / "a.npz", W=np.array([{}], object))
-    hint = r"a\.npz: not a readable \.npz file \(it holds objects, or is none\); make it anew"
+    hint = r"a\.npz: not a readable \.npz file \(it holds objects, or is none\); regenerate it"
     assert_refused(hint, read_npz, tmp_path / "a.npz", ("W",))
 
 

@@ -9,9 +9,10 @@ import pytest
 from biaslab.classifiers.networks import save_network
 from biaslab.classifiers.schema import load_schema
 from biaslab.core.io import write_npz
-from biaslab.fairness_testing import budgets, cases, names
+from biaslab.fairness_testing import budgets, cases
 from biaslab.fairness_testing.budgets import Effort
 from biaslab.fairness_testing.cases import Case
+from biaslab.fairness_testing.columns import COLUMNS
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.registry import TESTERS
 from fairness_data import SCHEMA, make_subject, random_network
@@ -34,8 +35,8 @@ def make_case(columns=(1,), name="group"):
 
 def test_budgets_are_kept_and_more_queries_find_more(schema):
     counts, found = budgets.compare(make_case(), schema, EFFORT)
-    assert list(counts) == list(names.COLUMNS["budgets"])
-    assert list(found) == list(names.COLUMNS["suites"])
+    assert list(counts) == list(COLUMNS["budgets"])
+    assert list(found) == list(COLUMNS["suites"])
     assert (counts["n_queries"] <= counts["budget"]).all()
     assert (counts["n_queries"] > 0.9 * counts["budget"]).all()
     wide = counts.pivot(index=["tester", "mode", "repetition"], columns="budget", values="n_discriminatory")

@@ -83,7 +83,7 @@ def test_probabilities_of_another_shape_are_refused(name):
 def test_probabilities_that_are_no_numbers_are_refused(bad):
     subject = small_subject(model=AnsweringModel(lambda texts: np.full((len(texts), 2), bad)))
     with pytest.raises(
-        InputError, match="probabilities hold NaN or infinite numbers; train it anew or repair it"
+        InputError, match="probabilities hold NaN or infinite numbers; train it again or repair it"
     ):
         check(subject, random_texts(8, 3))
 

@@ -11,10 +11,10 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz
 from biaslab.fairness_testing.text.agreement import agreement, agreement_of_encoder
+from biaslab.fairness_testing.text.columns import COLUMNS
 from biaslab.fairness_testing.text.corpus import LEXICON, TEXTS, Labelled, load_prepared
 from biaslab.fairness_testing.text.finds import Finds, key, sample, save_finds
 from biaslab.fairness_testing.text.inputs import TextInputs
-from biaslab.fairness_testing.text.names import COLUMNS
 from biaslab.text.words import Lexicon, Texts, build_lexicon
 
 ENCODER = Path(__file__).parents[3] / "workflow/resources/hate_speech/example-encoder"

@@ -18,6 +18,7 @@ from biaslab.fairness_testing.text import corpus, example, experiment, measureme
 from biaslab.fairness_testing.text import retraining as science
 from biaslab.fairness_testing.text import retraining_experiment as retraining
 from biaslab.fairness_testing.text import search_experiment as searched
+from biaslab.fairness_testing.text.columns import COLUMNS
 from biaslab.fairness_testing.text.corpus import PARTS, Source, load_prepared
 from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.finds import Finds, key, load_finds, save_finds
@@ -92,7 +93,7 @@ def test_parts_have_the_shares_and_hold_every_text_once(folder):
 
 def test_texts_are_counted_by_part_and_feature(folder):
     prepared, counts = load_prepared(folder), table(folder, "texts")
-    assert tuple(counts.columns) == names.COLUMNS["texts"]
+    assert tuple(counts.columns) == COLUMNS["texts"]
     assert counts["part"].unique().tolist() == list(PARTS)
     assert counts["feature"].tolist() == ["all", *made.FEATURES] * 3
     terms = {"all": (), "trade": made.TRADES, "relation": made.RELATIONS}
@@ -108,7 +109,7 @@ def test_texts_are_counted_by_part_and_feature(folder):
 
 def test_the_size_of_the_word_vectors_is_that_of_the_embedding(folder):
     sizes = table(folder, "vectors")
-    assert tuple(sizes.columns) == names.COLUMNS["vectors"]
+    assert tuple(sizes.columns) == COLUMNS["vectors"]
     given = [*made.TRADES, *made.RELATIONS, *made.BAD, *made.GOOD, *made.OBJECTS, *made.FRAME]
     assert sizes.to_numpy().tolist() == [[len(given), made.DIMENSIONS]]
     assert len(load_prepared(folder).lexicon.words) > len(given)  # "with" among others
@@ -208,7 +209,7 @@ def test_networks_are_trained_as_the_tables_say(folder):
     test = prepared.parts["test"]
     for kind in made.KINDS:
         models, training = table(folder, "models", kind), table(folder, "training", kind)
-        assert tuple(models.columns) == names.COLUMNS["models"]
+        assert tuple(models.columns) == COLUMNS["models"]
         assert models["repetition"].tolist() == [0, 1]
         assert training.columns.tolist()[:3] == ["epoch", "loss", "validation_loss"]
         assert training["repetition"].tolist() == [0] * 14 + [1] * 14
@@ -257,7 +258,7 @@ def test_added_texts_are_learnt_from(folder):
 def test_tables_of_a_search_have_their_columns_and_rows(folder):
     for kind in made.KINDS:
         for name in SEARCHED:
-            assert tuple(table(folder, name, kind).columns) == names.COLUMNS[name], name
+            assert tuple(table(folder, name, kind).columns) == COLUMNS[name], name
         cases = [(feature, number) for number in range(made.REPETITIONS) for feature in made.FEATURES]
         rows = table(folder, "global", kind)
         assert rows["model"].eq(kind).all()
@@ -415,7 +416,7 @@ def found_texts(folder, kind, part, feature, strategy, local):
 
 def test_retrainings_have_their_rows(folder):
     rows = table(folder, "retraining", "gru")
-    assert tuple(rows.columns) == names.COLUMNS["retraining"]
+    assert tuple(rows.columns) == COLUMNS["retraining"]
     proposed = [("adf_asc", rule) for rule in ("model", "majority", "data")]
     others = [(name, "majority") for name in ("asc", "hf", "adf_hf")]
     full = [("none", ""), *proposed, *others]
@@ -443,7 +444,7 @@ def test_as_many_texts_are_added_as_the_share_says(folder):
 
 def test_pools_count_what_was_found_on_the_training_texts(folder):
     rows = table(folder, "pools")
-    assert tuple(rows.columns) == names.COLUMNS["pools"]
+    assert tuple(rows.columns) == COLUMNS["pools"]
     assert len(rows) == len(made.KINDS) * len(made.FEATURES) * len(searched.RETRAINED)
     for row in rows.itertuples():
         assert row.n_found == len(
@@ -524,7 +525,7 @@ def test_nothing_found_leaves_nothing_but_the_control(copied):
 
 def test_unseen_texts_are_those_of_no_search(folder):
     rows = table(folder, "unseen", "gru")
-    assert tuple(rows.columns) == names.COLUMNS["unseen"]
+    assert tuple(rows.columns) == COLUMNS["unseen"]
     assert rows["texts"].unique().tolist() == ["validation"]
     methods = [("before", 0), *((m, n) for n in range(made.RETRAININGS) for m in ("none", "augmented"))]
     columns = rows[["feature", "method", "repetition"]]
@@ -593,7 +594,7 @@ def test_tables_are_joined_network_by_network(folder):
 def test_likeness_to_the_seed_is_measured(folder):
     """Of a search with few finds, all are measured: from the texts, by their definitions."""
     prepared, rows = load_prepared(folder), table(folder, "validity")
-    assert tuple(rows.columns) == names.COLUMNS["validity"]
+    assert tuple(rows.columns) == COLUMNS["validity"]
     assert set(rows["metric"]) == {"l0", "l2", "jaccard", "bleu"}
     assert rows["n_pairs"].between(1, made.PAIRS).all()
     number, strategy = 0, "rp"
@@ -625,7 +626,7 @@ def test_searches_without_finds_are_not_measured(folder):
 
 def test_pairs_are_tested_on_the_other_kind_and_the_next_training(folder):
     rows = table(folder, "agreement")
-    assert tuple(rows.columns) == names.COLUMNS["agreement"]
+    assert tuple(rows.columns) == COLUMNS["agreement"]
     prepared = load_prepared(folder)
     for row in rows.itertuples():
         finds = load_finds(folder / row.found_on / "found.npz")

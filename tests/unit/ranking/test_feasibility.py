@@ -11,7 +11,7 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.ranking import feasibility
 from biaslab.ranking.algorithms import rerank
-from biaslab.ranking.feasibility import FAIR, distributions, search, search_all, witness, write_search
+from biaslab.ranking.feasibility import FAIR, distributions, search, search_all, write_search
 from biaslab.ranking.measures import infeasible_index
 
 
@@ -65,6 +65,13 @@ def test_lists_of_det_const_sort_are_among_those_that_the_search_follows(monkeyp
         for _ in range(200):
             order = rerank(rng.random(3 * b), attributes, shares(numerators), k, "det_const_sort")
             assert tuple(attributes[order].tolist()) in known
+
+
+def witness(ranking, n_values):
+    """Return candidates whose scores fall in the order of the places; every value has worse ones, too."""
+    n = len(ranking)
+    attributes = np.concatenate([ranking, np.repeat(np.arange(n_values), n)])
+    return np.concatenate([np.linspace(1, 0.5, n), np.zeros(n * n_values)]), attributes
 
 
 def test_det_greedy_is_feasible_up_to_three_values_and_fails_from_four_on():

@@ -10,7 +10,7 @@ Word frequency twists the direction of the bias, so that one more direction is r
 
 u_iᵀ w is the product with the word itself, not with w~, as the algorithm and its authors' code have it; the
 two differ by the same vector for all words. HardDebias is that of this project, with its word lists, on unit
-vectors; its direction is found anew in the vectors given.
+vectors; its direction is found again in the vectors given.
 """
 
 import numpy as np
@@ -65,10 +65,7 @@ def principal_components(vectors: np.ndarray) -> np.ndarray:
 
 
 def _debias_without(experiment: Experiment, direction: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Centre, remove one direction (d,), and debias hard: the vectors of some words, (n,) int64 ascending.
-
-    All words of the defining and equality sets are among them.
-    """
+    """Centre, remove one direction (d,), and debias hard some words, those of all sets among them."""
     vectors, lists = experiment.embedding.vectors, experiment.lists
     chosen = vectors[rows].astype(np.float64)
     purified = chosen - vectors.mean(axis=0, dtype=np.float64) - np.outer(chosen @ direction, direction)

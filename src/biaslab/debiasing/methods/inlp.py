@@ -43,10 +43,7 @@ class Examples(NamedTuple):
 
 
 def inlp(experiment: Experiment) -> np.ndarray:
-    """Return the vectors after INLP: float64 (V, d), of unit length.
-
-    All words are treated alike, also those that are specific by definition.
-    """
+    """Return the vectors after INLP of all words alike: float64 (V, d), of unit length."""
     projection, _ = find_projection(experiment)
     vectors = experiment.embedding.vectors.astype(np.float64) @ projection
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -60,11 +57,7 @@ def inlp(experiment: Experiment) -> np.ndarray:
 
 
 def find_projection(experiment: Experiment, rounds: int = N_ROUNDS) -> tuple[np.ndarray, list[float]]:
-    """Find the orthogonal projection P (d, d) that removes all that linear classifiers can tell.
-
-    With it the accuracies of each round's classifier on words that it was not trained on; the last is at
-    chance, unless all rounds were needed.
-    """
+    """Find the projection P (d, d) that removes what linear classifiers tell, and each round's accuracy."""
     vectors = experiment.embedding.vectors.astype(np.float64)
     examples = choose_examples(experiment)
     most_frequent = np.unique(examples.test_labels, return_counts=True)[1].max() / len(examples.test)

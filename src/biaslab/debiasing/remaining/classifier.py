@@ -19,11 +19,9 @@ def measure(case: Case, vectors: np.ndarray) -> list[Found]:
 
 
 def classifier_accuracies(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> np.ndarray:
-    """Return the accuracy of a support vector machine (RBF kernel) on words it was not trained on.
+    """Return a support vector machine's accuracy on words held out, by random split; 0.5 is chance.
 
-    The labels (n,) are 1 or 0, as many of each: the end at which each of the points (n, d) was before
-    debiasing. One accuracy for each random split; 0.5 is chance. Both ends are trained on with equally many
-    words.
+    The labels (n,), 1 or 0, as many of each, are the end at which each point (n, d) was before debiasing.
     """
     return np.array([split_accuracy(points, labels, seed, split) for split in range(N_SPLITS)])
 

@@ -15,10 +15,7 @@ _BLOCK = 512
 
 
 def measure(case: Case, vectors: np.ndarray) -> list[Found]:
-    """Return ``neighbour_correlation``, Pearson's, of the bias of professions and that of their neighbours.
-
-    The bias of a profession is that before debiasing; the interval is Fisher's.
-    """
+    """Return Pearson's correlation of professions' bias before and their neighbours', Fisher's interval."""
     return [correlate(case.bias[case.professions], profession_shares(case, vectors))]
 
 

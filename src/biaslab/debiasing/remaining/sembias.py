@@ -50,10 +50,7 @@ def read_sembias(path: str | os.PathLike) -> list[Question]:
 def answer_sembias(
     vectors: np.ndarray, ids: Mapping[str, int], questions: Sequence[Question], direction: np.ndarray
 ) -> tuple[dict[str, int], int]:
-    """Count which kind of pair is nearest to a direction (he - she), and the questions of known words.
-
-    Answers are by kind (`ANSWERS`); of equally near pairs the first counts. Other questions are left out.
-    """
+    """Count which kind of pair (`ANSWERS`, the first of equals) is nearest to he - she, of known words."""
     counts, known = dict.fromkeys(ANSWERS, 0), 0
     for pairs in questions:
         if all(word in ids for pair in pairs for word in pair):

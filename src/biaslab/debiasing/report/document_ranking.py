@@ -1,7 +1,4 @@
-"""Table and figure of how much of the ranking of documents of a setup survives debiasing.
-
-Both raise InputError when the comparison of the rankings is missing or lacks a column.
-"""
+"""Table and figure of how much of the ranking of documents of a setup survives debiasing."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,18 +6,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from biaslab.bias.names import LOWERS, RAISES
-from biaslab.core.plotting import (
-    BLACK,
-    BLUE,
-    DOUBLE_COLUMN,
-    LIGHT_GREY,
-    VERMILLION,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
-from biaslab.debiasing.document_ranking import BEFORE, COLUMNS, OTHER_SEED
+from biaslab.debiasing.document_ranking import BEFORE, OTHER_SEED
+from biaslab.debiasing.report.results import read
 from biaslab.run.reports import Results
 
 if TYPE_CHECKING:
@@ -36,7 +25,7 @@ _NOTE = (
     " of the associations as its unit: it does not say how much association debiasing leaves."
 )
 _MEASURES = {"effect_size": "Effect size", "spearman": "Rank correlation", "influence": "Influence left"}
-_COLOURS = {"": BLACK, RAISES: VERMILLION, LOWERS: BLUE}
+_COLOURS = {"": plot.BLACK, RAISES: plot.VERMILLION, LOWERS: plot.BLUE}
 _MARKERS = {0: "o", 10: "^", 30: "s", 100: "D"}
 _APART = 0.09  # between the marks of two measures
 
@@ -60,20 +49,20 @@ def draw_rankings(unit: Results, stem: Path) -> None:
     data = _read(unit)
     data = data[data["measure"].isin(["spearman", "overlap"])]
     weats = list(data["weat"].unique())
-    with figure(DOUBLE_COLUMN, 2.9) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 2.9) as fig:
         panels = fig.subplots(1, len(weats), sharey=True, squeeze=False)[0]
         for ax, weat in zip(panels, weats, strict=True):
             _draw_panel(ax, data[data["weat"] == weat])
             ax.set_title(f"{unit.name}, {weat}", parse_math=False)
         panels[0].set_ylabel("Agreement with the ranking before")
         longest = max(panels, key=lambda ax: len(ax.get_legend_handles_labels()[0]))
-        legend_below(fig, longest, 4)
-        save_with_data(fig, stem, data)
+        plot.legend_below(fig, longest, 4)
+        plot.save_with_data(fig, stem, data)
 
 
 def _read(unit: Results) -> pd.DataFrame:
     """Return the comparison of the rankings; no tail is an empty text."""
-    data = unit.table("document_ranking", *COLUMNS)
+    data = read(unit, "document_ranking")
     return data.assign(tail=data["tail"].astype(object).fillna(""))
 
 
@@ -81,7 +70,7 @@ def _draw_panel(ax: "Axes", data: pd.DataFrame) -> None:
     """Draw rank correlation and overlaps of one test, with the intervals of the means over the seeds."""
     stages = list(data["stage"].unique())
     series = list(data.groupby(["measure", "top", "tail"], sort=False))
-    ax.axhline(0, color=LIGHT_GREY, linewidth=0.5, zorder=0)
+    ax.axhline(0, color=plot.LIGHT_GREY, linewidth=0.5, zorder=0)
     for place, ((measure, top, tail), part) in enumerate(series):
         x = part["stage"].map(stages.index) + (place - (len(series) - 1) / 2) * _APART
         label = _MEASURES.get(measure, f"overlap, {tail} {top}")

@@ -1,8 +1,4 @@
-"""The figures of debiasing, of one embedding each (Bolukbasi et al. 2016).
-
-Each function takes an embedding, whose files it reads, and the path of the figure without suffix. It raises
-InputError when a file is missing, lacks a column or cannot be written.
-"""
+"""The figures of debiasing, of one embedding each (Bolukbasi et al. 2016)."""
 
 from itertools import cycle
 from pathlib import Path
@@ -11,19 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import (
-    BLACK,
-    BLUE,
-    DOUBLE_COLUMN,
-    GREEN,
-    GREY,
-    LIGHT_GREY,
-    SINGLE_COLUMN,
-    VERMILLION,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.debiasing.report.results import BENCHMARKS, STAGES, extremes, read
 from biaslab.run.reports import Results
 
@@ -32,42 +16,45 @@ if TYPE_CHECKING:
 
 _N_EXTREME = 12
 _STYLES = {
-    "before": (BLACK, {"marker": "o", "markersize": 3.5}),
-    "soft": (BLUE, {"marker": "D", "markersize": 5, "fillstyle": "none"}),
-    "hard": (VERMILLION, {"marker": "|", "markersize": 5}),
+    "before": (plot.BLACK, {"marker": "o", "markersize": 3.5}),
+    "soft": (plot.BLUE, {"marker": "D", "markersize": 5, "fillstyle": "none"}),
+    "hard": (plot.VERMILLION, {"marker": "|", "markersize": 5}),
 }
-_SCORES = dict(zip(BENCHMARKS, ((BLUE, "o"), (VERMILLION, "s"), (GREEN, "^")), strict=True))
-_TESTS = ((BLUE, "o"), (VERMILLION, "s"), (GREEN, "^"), (BLACK, "D"), (GREY, "v"))
+_SCORES = dict(zip(BENCHMARKS, ((plot.BLUE, "o"), (plot.VERMILLION, "s"), (plot.GREEN, "^")), strict=True))
+_TESTS = ((plot.BLUE, "o"), (plot.VERMILLION, "s"), (plot.GREEN, "^"), (plot.BLACK, "D"), (plot.GREY, "v"))
 _LETTER, _LINE = 0.6, 1.3  # width of a letter and height of a line in font sizes
 
 
 def draw_occupations(unit: Results, stem: Path) -> None:
     """Draw the most extreme occupations on the she-he axis before and after (Figure 1, left)."""
     data = extremes(read(unit, "occupations"), _N_EXTREME)
-    with figure(DOUBLE_COLUMN, 2.6) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 2.6) as fig:
         for ax, (end, part) in zip(fig.subplots(1, 2), data.groupby("end", sort=False), strict=True):
             for stage, (colour, style) in _STYLES.items():
                 if stage in part:
                     ax.plot(
                         part[stage], part["place"], color=colour, label=STAGES[stage], linestyle="", **style
                     )
-            ax.axvline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+            ax.axvline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
             ax.set_yticks(part["place"], part["word"].str.replace("_", " "))
             ax.invert_yaxis()
             ax.set_title(f"Extreme {end}")
             ax.set_xlabel("Cosine with she − he")
-        legend_below(fig, ax, len(_STYLES))
-        save_with_data(fig, stem, data)
+        plot.legend_below(fig, ax, len(_STYLES))
+        plot.save_with_data(fig, stem, data)
 
 
 def draw_components(unit: Results, stem: Path) -> None:
     """Draw the variance that the components explain beside that of chance (Figure 2, middle)."""
     subspace = read(unit, "subspace")
     percent = subspace.assign(**{name: 100 * subspace[name] for name in subspace.columns.drop("component")})
-    chance = (("unit", -0.12, VERMILLION, "unit vectors"), ("random", 0.12, BLACK, "pairs of words"))
-    with figure(SINGLE_COLUMN, 2.3) as fig:
+    chance = (
+        ("unit", -0.12, plot.VERMILLION, "unit vectors"),
+        ("random", 0.12, plot.BLACK, "pairs of words"),
+    )
+    with plot.figure(plot.SINGLE_COLUMN, 2.3) as fig:
         ax = fig.subplots()
-        ax.bar(percent["component"], percent["share"], 0.7, color=BLUE, label="Defining sets")
+        ax.bar(percent["component"], percent["share"], 0.7, color=plot.BLUE, label="Defining sets")
         for name, shift, colour, label in chance:
             mean = percent[f"{name}_mean"]
             lengths = np.maximum([mean - percent[f"{name}_ci_low"], percent[f"{name}_ci_high"] - mean], 0)
@@ -78,53 +65,53 @@ def draw_components(unit: Results, stem: Path) -> None:
         ax.set_xticks(percent["component"])
         ax.set_xlabel("Principal component")
         ax.set_ylabel("Variance explained (%)")
-        legend_below(fig, ax, 2)
-        save_with_data(fig, stem, subspace)
+        plot.legend_below(fig, ax, 2)
+        plot.save_with_data(fig, stem, subspace)
 
 
 def draw_words(unit: Results, stem: Path) -> None:
     """Draw words on the she-he axis and the axis of neutrality, a panel a stage (Figure 3)."""
     axes = read(unit, "axes")
     stages = [stage for stage in STAGES if (axes["stage"] == stage).any()]
-    with figure(DOUBLE_COLUMN, 3.6) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 3.6) as fig:
         panels = fig.subplots(1, len(stages), sharex=True, sharey=True, squeeze=False)[0]
         for ax, stage in zip(panels, stages, strict=True):
             part = axes[axes["stage"] == stage]
             for is_specific, colour, label in (
-                (False, BLUE, "Occupations"),
-                (True, VERMILLION, "Gender-specific words"),
+                (False, plot.BLUE, "Occupations"),
+                (True, plot.VERMILLION, "Gender-specific words"),
             ):
                 chosen = part[part["gender_specific"] == is_specific]
                 ax.plot(
                     chosen["she_he"], chosen["neutrality"], ".", color=colour, markersize=2.5, label=label
                 )
-            ax.axhline(0, color=GREY, linewidth=0.6, zorder=0)
-            ax.axvline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+            ax.axhline(0, color=plot.GREY, linewidth=0.6, zorder=0)
+            ax.axvline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
             ax.set_title(STAGES[stage])
             ax.set_xlabel("he  ←  cosine with she − he  →  she")
         panels[0].set_ylabel("specific  ←  distance from the boundary  →  neutral")
-        legend_below(fig, panels[0], 2, marker_scale=2)
+        plot.legend_below(fig, panels[0], 2, marker_scale=2)
         fig.canvas.draw()  # places the panels, so that labels know their room
         for ax, stage in zip(panels, stages, strict=True):
             _label_words(ax, axes[axes["stage"] == stage])
-        save_with_data(fig, stem, axes)
+        plot.save_with_data(fig, stem, axes)
 
 
 def draw_path(unit: Results, stem: Path) -> None:
     """Draw bias against the weight of soft debiasing, and benchmark scores against bias."""
     path = read(unit, "lambda_path")
-    with figure(DOUBLE_COLUMN, 2.5) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 2.5) as fig:
         bias, tests, scores = fig.subplots(1, 3)
         _draw_lines(bias, path, {
-            "direct_bias": ("along the direction before", BLUE, "o"),
-            "direct_bias_refit": ("along the direction found anew", VERMILLION, "s"),
+            "direct_bias": ("along the direction before", plot.BLUE, "o"),
+            "direct_bias_refit": ("along the direction found anew", plot.VERMILLION, "s"),
         })  # fmt: skip
         bias.set_ylim(bottom=0)
         bias.set_ylabel("DirectBias")
         measured = [name for name in path if name.endswith("_effect_size") and path[name].notna().any()]
         labels = [name.removesuffix("_effect_size") for name in measured]
         _draw_lines(tests, path, {n: (m, *s) for n, m, s in zip(measured, labels, cycle(_TESTS))})
-        tests.axhline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+        tests.axhline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
         tests.set_ylabel("Effect size of association tests")
         for ax in (bias, tests):
             ax.set_xscale("symlog", linthresh=path["lambda"][path["lambda"] > 0].min())
@@ -134,7 +121,7 @@ def draw_path(unit: Results, stem: Path) -> None:
         for ax in (bias, tests, scores):
             if ax.get_legend_handles_labels()[1]:
                 ax.legend(loc="best")
-        save_with_data(fig, stem, path)
+        plot.save_with_data(fig, stem, path)
 
 
 def _draw_scores(ax: "Axes", path: pd.DataFrame) -> None:
@@ -147,7 +134,7 @@ def _draw_scores(ax: "Axes", path: pd.DataFrame) -> None:
             )
     if not ax.lines:
         ax.text(0.5, 0.5, "no benchmark can be scored", transform=ax.transAxes, ha="center")
-    ax.axhline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+    ax.axhline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
     ax.invert_xaxis()
     ax.set_xlabel("DirectBias (falls with λ)")
     ax.set_ylabel(f"Change of score (× 100) since λ = {path['lambda'].iloc[0]:g}")

@@ -8,22 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import (
-    BLACK,
-    BLUE,
-    DOUBLE_COLUMN,
-    GREEN,
-    GREY,
-    LIGHT_GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    YELLOW,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.debiasing.comparison import PAIRS, UNITS
 from biaslab.debiasing.methods import registry
@@ -47,10 +32,19 @@ REMAINING = {
 
 _ANSWERS = {f"sembias_{kind}": f"SemBias, {kind}" for kind in ("definition", "stereotype", "none")}
 _QUALITY = {**BENCHMARKS, "moved": "Mean distance moved"}
-_COLOURS = (BLACK, VERMILLION, BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW)
+_COLOURS = (
+    plot.BLACK,
+    plot.VERMILLION,
+    plot.BLUE,
+    plot.ORANGE,
+    plot.GREEN,
+    plot.PURPLE,
+    plot.SKY,
+    plot.YELLOW,
+)
 _STYLES = dict(zip(registry.METHODS, zip(cycle(_COLOURS), cycle("osD^v<>pP")), strict=False))
 """Colour and marker of each method."""
-_CHANCE = {PAIRS: (GREY, "--"), UNITS: (LIGHT_GREY, ":")}
+_CHANCE = {PAIRS: (plot.GREY, "--"), UNITS: (plot.LIGHT_GREY, ":")}
 
 
 def methods_table(units: Sequence[Results]) -> Table:
@@ -79,33 +73,35 @@ def draw_methods(unit: Results, stem: Path) -> None:
     kept = quality_kept(data)
     shown = data[data["measure"].isin(REMAINING)].rename(columns={"value": "remaining"})
     shown = shown.assign(kept=shown["method"].map(kept))
-    with figure(DOUBLE_COLUMN, 2.4) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 2.4) as fig:
         panels = fig.subplots(1, len(REMAINING), sharex=True)
         for ax, (measure, label) in zip(panels, REMAINING.items(), strict=True):
             _draw_panel(ax, shown[shown["measure"] == measure])
             ax.set_title(label)
             ax.set_xlabel("Quality kept (%)")
         panels[0].set_ylabel("Bias that remains")
-        legend_below(fig, panels[1], 4)
-        save_with_data(fig, stem, shown[["method", "measure", "remaining", "ci_low", "ci_high", "n", "kept"]])
+        plot.legend_below(fig, panels[1], 4)
+        plot.save_with_data(
+            fig, stem, shown[["method", "measure", "remaining", "ci_low", "ci_high", "n", "kept"]]
+        )
 
 
 def draw_professions(unit: Results, stem: Path) -> None:
     """Draw the neighbours of occupations against their bias before, a panel a method."""
     data = read(unit, "professions")
     methods = [name for name in METHODS if (data["method"] == name).any()]
-    with figure(DOUBLE_COLUMN, 2.2) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 2.2) as fig:
         panels = fig.subplots(1, len(methods), sharex=True, sharey=True, squeeze=False)[0]
         for ax, name in zip(panels, methods, strict=True):
             part = data[data["method"] == name]
             ax.plot(part["bias"], 100 * part["share"], ".", color=_STYLES[name][0], markersize=2.5)
-            ax.axhline(50, color=LIGHT_GREY, linewidth=0.6, zorder=0)
-            ax.axvline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+            ax.axhline(50, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
+            ax.axvline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
             ax.set_title(METHODS[name])
             ax.set_ylim(0, 100)
         panels[len(methods) // 2].set_xlabel("Cosine of an occupation with she − he before")
         panels[0].set_ylabel("Neighbours biased\nto she before (%)")
-        save_with_data(fig, stem, data)
+        plot.save_with_data(fig, stem, data)
 
 
 def quality_kept(data: pd.DataFrame) -> pd.Series:

@@ -1,8 +1,4 @@
-"""The tables of debiasing, of all embeddings together (Bolukbasi et al. 2016).
-
-Each function takes the embeddings, whose files it reads, and raises InputError when a file is missing or
-lacks a column.
-"""
+"""The tables of debiasing, of all embeddings together (Bolukbasi et al. 2016)."""
 
 from collections.abc import Sequence
 

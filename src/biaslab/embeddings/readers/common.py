@@ -97,7 +97,7 @@ class MeteredStream:
         self._stream, self._path, self._spent = stream, path, 0
 
     def start_document(self) -> None:
-        """Begin counting anew."""
+        """Begin to count again."""
         self._spent = 0
 
     def read(self, size: int) -> bytes:

@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import (
-    BLUE,
-    DOUBLE_COLUMN,
-    GREEN,
-    GREY,
-    LIGHT_GREY,
-    PURPLE,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.fairness_testing.names import PAPER, PUBLISHED, SETTING
 from biaslab.fairness_testing.report.results import TESTER_NAMES, mean_texts, ratio, read_all, summarize
@@ -31,7 +21,7 @@ _BASE = "adf"
 """The tester that others are compared with."""
 _RUN = [*SETTING, "tester", "mode"]
 _SEARCH = [*SETTING, "mode", "repetition", "budget"]
-_COLOURS, _MARKERS = (GREEN, PURPLE, BLUE, GREY), ("o", "s", "^", "D")
+_COLOURS, _MARKERS = (plot.GREEN, plot.PURPLE, plot.BLUE, plot.GREY), ("o", "s", "^", "D")
 _ROW, _LEGEND = 0.24, 0.9  # heights in inches
 _SHOWN = {
     "Classifier": "{classifier}",
@@ -116,7 +106,7 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
     data = data[(data["budget"] == data["budget"].max()) & (data["tester"] != _BASE)]
     settings = list(data[SETTING].drop_duplicates().itertuples(index=False, name=None))
     testers = [tester for tester in TESTER_NAMES if (data["tester"] == tester).any()]
-    with figure(DOUBLE_COLUMN, _ROW * len(settings) + _LEGEND) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, _ROW * len(settings) + _LEGEND) as fig:
         axes = fig.subplots(1, 2, sharey=True)
         for ax, mode in zip(axes, (PUBLISHED, PAPER), strict=True):
             _draw_mode(ax, data[data["mode"] == mode], settings, testers)
@@ -124,8 +114,8 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
             ax.set_xlabel("Discriminatory samples (% of ADF's)")
         axes[0].set_yticks(range(len(settings)), [": ".join(setting) for setting in settings])
         axes[0].set_ylim(len(settings) - 0.5, -0.5)
-        legend_below(fig, axes[0], len(testers))
-        save_with_data(fig, stem, data)
+        plot.legend_below(fig, axes[0], len(testers))
+        plot.save_with_data(fig, stem, data)
 
 
 def _draw_mode(ax: "Axes", data: pd.DataFrame, settings: list[tuple[str, str]], testers: list[str]) -> None:
@@ -145,7 +135,7 @@ def _draw_mode(ax: "Axes", data: pd.DataFrame, settings: list[tuple[str, str]], 
             elinewidth=0.7,
             label=TESTER_NAMES[tester],
         )
-    ax.axvline(100, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+    ax.axvline(100, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
     ax.tick_params(axis="y", length=0)
 
 

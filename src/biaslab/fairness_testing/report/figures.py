@@ -9,21 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import (
-    BLACK,
-    BLUE,
-    DOUBLE_COLUMN,
-    GREEN,
-    GREY,
-    LIGHT_GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.fairness_testing.names import OWN, PAPER, PUBLISHED, SETTING, SHARED
 from biaslab.fairness_testing.report.results import TESTER_NAMES, read_all, short_count
 from biaslab.fairness_testing.report.tables import switch_name, worths
@@ -34,13 +20,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _TESTERS = {
-    "random": (GREY, ":"),
-    "aequitas": (BLUE, "--"),
-    "symbolic": (ORANGE, "-."),
-    "adf": (VERMILLION, "-"),
+    "random": (plot.GREY, ":"),
+    "aequitas": (plot.BLUE, "--"),
+    "symbolic": (plot.ORANGE, "-."),
+    "adf": (plot.VERMILLION, "-"),
 }
-_LINES = {"n_samples": ("Samples", BLUE), "n_discriminatory": ("Discriminatory samples", VERMILLION)}
-_COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, BLACK)  # of classifiers
+_LINES = {
+    "n_samples": ("Samples", plot.BLUE),
+    "n_discriminatory": ("Discriminatory samples", plot.VERMILLION),
+}
+_COLOURS = (
+    plot.BLUE,
+    plot.VERMILLION,
+    plot.GREEN,
+    plot.ORANGE,
+    plot.PURPLE,
+    plot.SKY,
+    plot.BLACK,
+)  # of classifiers
 _MARKERS = ("o", "s", "^", "D", "v")  # of protected attributes, and of label rules
 _PANEL, _LEGEND = 1.35, 0.45  # heights in inches
 _ROW = 0.3  # height of a switch of the ablation
@@ -51,7 +48,7 @@ def draw_local(units: Sequence[Results], stem: Path) -> None:
     curves = _published_curves(units, SHARED)
     data = curves[curves["tester"].isin(["aequitas", "adf"])]
     settings = _settings(data)
-    with figure(DOUBLE_COLUMN, _PANEL * math.ceil(len(settings) / 2) + _LEGEND) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, _PANEL * math.ceil(len(settings) / 2) + _LEGEND) as fig:
         axes = _grid(fig, 2 * len(settings), 4)
         for place, setting in enumerate(settings):
             for ax, tester in zip(axes[2 * place : 2 * place + 2], ("aequitas", "adf"), strict=True):
@@ -63,8 +60,8 @@ def draw_local(units: Sequence[Results], stem: Path) -> None:
                 ax.set_xlim(left=0)
                 ax.yaxis.set_major_formatter(short_count)
         _label_outer(axes, 4, "Seeds explored", "Samples")
-        legend_below(fig, axes[0], 2)
-        save_with_data(fig, stem, data)
+        plot.legend_below(fig, axes[0], 2)
+        plot.save_with_data(fig, stem, data)
 
 
 def draw_coverage(units: Sequence[Results], stem: Path) -> None:
@@ -73,7 +70,9 @@ def draw_coverage(units: Sequence[Results], stem: Path) -> None:
     data = curves[(curves["n_discriminatory"] > 0) & (curves["n_queries"] > 0)]
     settings = _settings(curves)
     n_columns = min(len(settings), 3 if len(settings) <= 6 else 4)
-    with figure(DOUBLE_COLUMN, 1.2 * _PANEL * math.ceil(len(settings) / n_columns) + _LEGEND) as fig:
+    with plot.figure(
+        plot.DOUBLE_COLUMN, 1.2 * _PANEL * math.ceil(len(settings) / n_columns) + _LEGEND
+    ) as fig:
         axes = _grid(fig, len(settings), n_columns, sharex=True, sharey=True)
         for ax, setting in zip(axes, settings, strict=True):
             for tester, (colour, line) in _TESTERS.items():
@@ -90,8 +89,8 @@ def draw_coverage(units: Sequence[Results], stem: Path) -> None:
             ax.set_title(_name(setting))
             ax.grid(visible=True)
         _label_outer(axes, n_columns, "Model queries", "Discriminatory samples")
-        legend_below(fig, axes[0], len(_TESTERS))
-        save_with_data(fig, stem, data)
+        plot.legend_below(fig, axes[0], len(_TESTERS))
+        plot.save_with_data(fig, stem, data)
 
 
 def draw_ablation(units: Sequence[Results], stem: Path) -> None:
@@ -101,14 +100,14 @@ def draw_ablation(units: Sequence[Results], stem: Path) -> None:
     testers = [tester for tester in _TESTERS if (data["tester"] == tester).any()]
     rows = [data.loc[data["tester"] == tester, "switch"].nunique() for tester in testers]
     settings = _settings(data)
-    with figure(DOUBLE_COLUMN, _ROW * (sum(rows) + 2 * len(rows)) + 2 * _LEGEND) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, _ROW * (sum(rows) + 2 * len(rows)) + 2 * _LEGEND) as fig:
         panels = fig.subplots(len(rows), 1, squeeze=False, height_ratios=rows)[:, 0]
         for ax, tester in zip(panels, testers, strict=True):
             _draw_switches(ax, data[data["tester"] == tester], settings)
             ax.set_title(TESTER_NAMES[tester])
         panels[-1].set_xlabel("Change of the different discriminatory samples (%)")
-        legend_below(fig, panels[0], 4)
-        save_with_data(fig, stem, data)
+        plot.legend_below(fig, panels[0], 4)
+        plot.save_with_data(fig, stem, data)
 
 
 def draw_retraining(units: Sequence[Results], stem: Path) -> None:
@@ -122,7 +121,9 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
     settings, rules = _settings(data), list(data["label_rule"].dropna().unique())
     testers = [tester for tester in _TESTERS if (data["tester"] == tester).any()]
     n_columns = min(len(settings), 3)
-    with figure(DOUBLE_COLUMN, 1.2 * _PANEL * math.ceil(len(settings) / n_columns) + _LEGEND) as fig:
+    with plot.figure(
+        plot.DOUBLE_COLUMN, 1.2 * _PANEL * math.ceil(len(settings) / n_columns) + _LEGEND
+    ) as fig:
         axes = _grid(fig, len(settings), n_columns, sharex=True)
         for ax, setting in zip(axes, settings, strict=True):
             part = _of(data, setting)
@@ -135,8 +136,8 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
             ax.set_xlim(-0.6, max(len(testers), 1) - 0.4)
             ax.set_ylim(bottom=0)
         _label_outer(axes, n_columns, "", "Discriminatory (%)")
-        legend_below(fig, axes[0], len(rules) + 1)
-        save_with_data(fig, stem, data)
+        plot.legend_below(fig, axes[0], len(rules) + 1)
+        plot.save_with_data(fig, stem, data)
 
 
 def _published_curves(units: Sequence[Results], start: str) -> pd.DataFrame:
@@ -166,17 +167,19 @@ def _draw_switches(ax: "Axes", data: pd.DataFrame, settings: Sequence[tuple[str,
             elinewidth=0.7,
             label=_name(setting),
         )
-    ax.axvline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+    ax.axvline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
     for edge in np.arange(0.5, len(switches) - 1):
-        ax.axhline(edge, color=LIGHT_GREY, linewidth=0.3, zorder=0)
+        ax.axhline(edge, color=plot.LIGHT_GREY, linewidth=0.3, zorder=0)
     ax.set_yticks(range(len(switches)), [switch_name(switch) for switch in switches])
     ax.set_ylim(len(switches) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
 
 
 def _draw_before(ax: "Axes", row: pd.Series) -> None:
-    ax.axhline(100 * row["share"], color=BLACK, linewidth=0.8, linestyle="--", label="Before (95% interval)")
-    ax.axhspan(100 * row["ci_low"], 100 * row["ci_high"], color=LIGHT_GREY, alpha=0.6, linewidth=0)
+    ax.axhline(
+        100 * row["share"], color=plot.BLACK, linewidth=0.8, linestyle="--", label="Before (95% interval)"
+    )
+    ax.axhspan(100 * row["ci_low"], 100 * row["ci_high"], color=plot.LIGHT_GREY, alpha=0.6, linewidth=0)
 
 
 def _draw_after(

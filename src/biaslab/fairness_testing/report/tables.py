@@ -276,12 +276,7 @@ def ablation(units: Sequence[Results]) -> Table:
 
 
 def worths(data: pd.DataFrame) -> pd.DataFrame:
-    """Compare every switch with the code as published.
-
-    Searches of a repetition have the same random numbers, therefore they are compared with each other. Adds
-    the mean change of each VALUE in percent, ``VALUE_change``, with an interval; ``published`` itself has
-    none.
-    """
+    """Compare every switch with the code as published, in percent, within a repetition."""
     keys = [*SETTING, "tester", "repetition"]
     values = ["global_discriminatory", "n_samples", "n_discriminatory"]
     published = data.loc[data["switch"] == PUBLISHED, [*keys, *values]]

@@ -9,28 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import (
-    BLACK,
-    BLUE,
-    DOUBLE_COLUMN,
-    GREY,
-    LIGHT_GREY,
-    VERMILLION,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
+from biaslab.fairness_testing.report import text_results as results
 from biaslab.fairness_testing.report.results import short_count, summarize
-from biaslab.fairness_testing.report.text_results import (
-    BENCHMARK,
-    METRIC_NAMES,
-    TESTER_NAMES,
-    TRAINING_NAMES,
-    in_order,
-    read_all,
-    training_name,
-    with_masks,
-)
 from biaslab.fairness_testing.report.text_tables import top_terms
 from biaslab.fairness_testing.text.names import CONTROL, OWN, SAME
 from biaslab.run.reports import Results
@@ -42,38 +23,38 @@ if TYPE_CHECKING:
 N_TERMS = 12
 """Terms to draw of a network and feature."""
 
-_COLOURS = {"rp": GREY, "adf": VERMILLION}
+_COLOURS = {"rp": plot.GREY, "adf": plot.VERMILLION}
 _LINES = {
     ("rp", OWN): ("-", "RP"),
     ("rp", SAME): ("--", "RP from the texts that ADF starts from"),
     ("adf", OWN): ("-", "ADF"),
 }
-_NETWORKS = {"lstm": (BLUE, "o"), "gru": (VERMILLION, "s")}
+_NETWORKS = {"lstm": (plot.BLUE, "o"), "gru": (plot.VERMILLION, "s")}
 _ROW, _PANEL, _LEGEND = 0.15, 0.6, 0.4  # heights in inches: of a row, of the rest of a panel, of a legend
 _HEIGHT = 1.6  # height of a panel with curves
 
 
 def draw_nearness(units: Sequence[Results], stem: Path) -> None:
     """Draw how near the texts of the local phases are to their seeds, a panel a metric (Figure 8)."""
-    validity = read_all(units, "validity")
+    validity = results.read_all(units, "validity")
     chosen = validity[(validity["phase"] == "local") & (validity["n_pairs"] > 0)]
-    data = summarize(chosen, [*BENCHMARK, "tester", "metric"], ["mean"])
-    metrics = [metric for metric in METRIC_NAMES if (data["metric"] == metric).any()]
+    data = summarize(chosen, [*results.BENCHMARK, "tester", "metric"], ["mean"])
+    metrics = [metric for metric in results.METRIC_NAMES if (data["metric"] == metric).any()]
     metrics = [metric for metric in metrics if metric != "seed_perplexity"]
     settings = _settings(data)
     with _panels(len(metrics), len(settings), sharey=True) as (fig, axes):
         for ax, metric in zip(axes, metrics, strict=False):
             own = data[data["metric"] == metric]
-            for place, (tester, title) in enumerate(TESTER_NAMES.items()):
+            for place, (tester, title) in enumerate(results.TESTER_NAMES.items()):
                 part = own[own["tester"] == tester]
                 y = [settings.index(s) + 0.24 * place - 0.12 for s in _keys(part)]
                 _draw_means(ax, part, "mean", y, _COLOURS[tester], title)
             _name_rows(ax, [", ".join(_named(setting)) for setting in settings])
             if metric == "perplexity":
                 _draw_seeds(ax, data[data["metric"] == "seed_perplexity"], settings)
-            ax.set_title(METRIC_NAMES[metric])
+            ax.set_title(results.METRIC_NAMES[metric])
         _explain(fig, axes)
-        save_with_data(fig, stem, data)
+        plot.save_with_data(fig, stem, data)
 
 
 def draw_coverage(units: Sequence[Results], stem: Path) -> None:
@@ -81,11 +62,11 @@ def draw_coverage(units: Sequence[Results], stem: Path) -> None:
 
     Gradients count as queries; ADF starts from its own finds, which are the texts that others may start from.
     """
-    data = read_all(units, "curves")
+    data = results.read_all(units, "curves")
     settings = _settings(data)
     n_columns = _columns(len(settings))
     n_rows = max(1, math.ceil(len(settings) / n_columns))
-    with figure(DOUBLE_COLUMN, _HEIGHT * n_rows + _LEGEND) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, _HEIGHT * n_rows + _LEGEND) as fig:
         axes = fig.subplots(n_rows, n_columns, squeeze=False).ravel()
         for ax, setting in zip(axes, settings, strict=False):
             part = _of(data, setting)
@@ -107,15 +88,15 @@ def draw_coverage(units: Sequence[Results], stem: Path) -> None:
             ax.set_ylabel("Discriminatory texts")
         _hide(axes[len(settings) :])
         _explain(fig, axes[: len(settings)])
-        save_with_data(fig, stem, data)
+        plot.save_with_data(fig, stem, data)
 
 
 def draw_terms(units: Sequence[Results], stem: Path) -> None:
     """Draw how often the values of a feature change the label by being replaced, a panel a feature."""
-    words = read_all(units, "words")
+    words = results.read_all(units, "words")
     named = top_terms(words, N_TERMS)[["corpus", "feature", "term"]].drop_duplicates()
     data = words[words["n_texts"] > 0].merge(named, on=["corpus", "feature", "term"])
-    data = with_masks(units, _worst_first(data), "term")
+    data = results.with_masks(units, _worst_first(data), "term")
     groups = list(data.groupby(["corpus", "feature"], sort=False))
     rows = {key: list(dict.fromkeys(part["place"])) for key, part in groups}
     with _panels(len(groups), max(map(len, rows.values()), default=0)) as (fig, axes):
@@ -129,13 +110,15 @@ def draw_terms(units: Sequence[Results], stem: Path) -> None:
             ax.set_xlim(-3, 103)
             ax.set_xlabel("Texts whose label changes (%)")
         _explain(fig, axes)
-        save_with_data(fig, stem, data.drop(columns="place"))
+        plot.save_with_data(fig, stem, data.drop(columns="place"))
 
 
 def draw_retraining(units: Sequence[Results], stem: Path) -> None:
     """Draw which share of discriminatory texts each training removes, a panel a benchmark (Table XIII)."""
-    retraining = in_order(read_all(units, "retraining"), "tester", list(TRAINING_NAMES))
-    data = summarize(retraining, [*BENCHMARK, "tester", "label_rule"], ["improvement"])
+    retraining = results.in_order(
+        results.read_all(units, "retraining"), "tester", list(results.TRAINING_NAMES)
+    )
+    data = summarize(retraining, [*results.BENCHMARK, "tester", "label_rule"], ["improvement"])
     trainings = list(data[["tester", "label_rule"]].drop_duplicates().itertuples(index=False, name=None))
     settings = _settings(data)
     with _panels(len(settings), len(trainings), sharey=True) as (fig, axes):
@@ -143,27 +126,27 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
             part = _of(data, setting)
             is_control = part["tester"] == CONTROL
             for own, colour, label in (
-                (part[~is_control], VERMILLION, "Trained again"),
-                (part[is_control], GREY, "Trained again with nothing added"),
+                (part[~is_control], plot.VERMILLION, "Trained again"),
+                (part[is_control], plot.GREY, "Trained again with nothing added"),
             ):
                 keys = zip(own["tester"], own["label_rule"], strict=True)
                 y = [trainings.index(key) for key in keys]
                 _draw_means(ax, own, "improvement", y, colour, label)
             for control in part.loc[is_control, "improvement"]:
-                ax.axvline(control, color=LIGHT_GREY, linewidth=0.6, linestyle="--", zorder=0)
-            _name_rows(ax, [training_name(*training) for training in trainings])
+                ax.axvline(control, color=plot.LIGHT_GREY, linewidth=0.6, linestyle="--", zorder=0)
+            _name_rows(ax, [results.training_name(*training) for training in trainings])
             ax.set_title(", ".join(_named(setting)))
             ax.set_xlabel("Removed (%)")
             ax.set_xlim(-2, 102)  # an interval of two repetitions may be wider than a share can be
         _explain(fig, axes)
-        save_with_data(fig, stem, data)
+        plot.save_with_data(fig, stem, data)
 
 
 @contextlib.contextmanager
 def _panels(n: int, n_rows: int, sharey: bool = False) -> Iterator[tuple["Figure", "np.ndarray"]]:
     n_columns = _columns(n)
     n_lines = max(1, math.ceil(n / n_columns))
-    with figure(DOUBLE_COLUMN, (_ROW * max(n_rows, 3) + _PANEL) * n_lines + _LEGEND) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, (_ROW * max(n_rows, 3) + _PANEL) * n_lines + _LEGEND) as fig:
         axes = fig.subplots(n_lines, n_columns, squeeze=False, sharey=sharey).ravel()
         _hide(axes[n:])
         yield fig, axes[:n]
@@ -198,17 +181,17 @@ def _draw_marks(
 
 def _draw_seeds(ax: "Axes", data: pd.DataFrame, settings: Sequence[tuple[str, ...]]) -> None:
     """Draw the perplexity of the seeds, which no change keeps, as a line across the row of each benchmark."""
-    means = data.groupby(BENCHMARK, sort=False)["mean"].mean()
+    means = data.groupby(results.BENCHMARK, sort=False)["mean"].mean()
     for number, (setting, mean) in enumerate(means.items()):
         y = settings.index(setting)
         label = "Seeds" if number == 0 else None
-        ax.plot([mean, mean], [y - 0.35, y + 0.35], color=BLACK, linewidth=0.8, label=label)
+        ax.plot([mean, mean], [y - 0.35, y + 0.35], color=plot.BLACK, linewidth=0.8, label=label)
 
 
 def _name_rows(ax: "Axes", names: Sequence[str]) -> None:
     """Name the rows of a panel, the first one above, with lines between them."""
     edges = np.arange(0.5, len(names) - 1)
-    ax.hlines(edges, 0, 1, LIGHT_GREY, linewidth=0.25, zorder=0, transform=ax.get_yaxis_transform())
+    ax.hlines(edges, 0, 1, plot.LIGHT_GREY, linewidth=0.25, zorder=0, transform=ax.get_yaxis_transform())
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
@@ -220,16 +203,13 @@ def _explain(fig: "Figure", axes: Sequence["Axes"]) -> None:
     """Explain the marks below the panels, by the panel that has most of them; say where there is none."""
     if len(axes):
         fullest = max(axes, key=lambda ax: len(ax.get_legend_handles_labels()[1]))
-        legend_below(fig, fullest, 4)
+        plot.legend_below(fig, fullest, 4)
     else:
         fig.text(0.5, 0.5, "not measured", horizontalalignment="center")
 
 
 def _worst_first(data: pd.DataFrame) -> pd.DataFrame:
-    """Sort the terms of each corpus and feature as `top_terms` does, by the mean over the networks.
-
-    The column place tells apart terms that look alike when they are masked.
-    """
+    """Sort the terms of each corpus and feature as `top_terms` does, by the mean over the networks."""
     group = ["corpus", "feature"]
     mean = data.groupby([*group, "term"])["ci_low"].transform("mean")
     number = data.groupby(group, sort=False).ngroup()
@@ -260,7 +240,7 @@ def _settings(data: pd.DataFrame) -> list[tuple[str, ...]]:
 
 
 def _keys(data: pd.DataFrame) -> list[tuple[str, ...]]:
-    return list(data[BENCHMARK].itertuples(index=False, name=None))
+    return list(data[results.BENCHMARK].itertuples(index=False, name=None))
 
 
 def _named(setting: tuple[str, ...]) -> tuple[str, str, str]:
@@ -269,4 +249,4 @@ def _named(setting: tuple[str, ...]) -> tuple[str, str, str]:
 
 
 def _of(data: pd.DataFrame, setting: tuple[str, ...]) -> pd.DataFrame:
-    return data[(data[BENCHMARK] == list(setting)).all(axis=1)]
+    return data[(data[results.BENCHMARK] == list(setting)).all(axis=1)]

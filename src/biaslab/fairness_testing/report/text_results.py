@@ -8,9 +8,9 @@ import pandas as pd
 from biaslab.core.files import read_json_rows
 from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.report.results import ratio
+from biaslab.fairness_testing.text.columns import COLUMNS
 from biaslab.fairness_testing.text.names import (
     CERTIFIED,
-    COLUMNS,
     CONTROL,
     ENCODER_KIND,
     EXAMPLE,
@@ -20,7 +20,7 @@ from biaslab.fairness_testing.text.names import (
 )
 from biaslab.fairness_testing.text.strategies import STRATEGIES
 from biaslab.run.reports import Results
-from biaslab.text.masking import Masker
+from biaslab.text.masking import masker as text_masker
 
 BENCHMARK = ["corpus", *SETTING]
 """A row of the paper's tables on texts."""
@@ -81,7 +81,7 @@ def corpus_of(unit: Results) -> str:
 
 def masker(unit: Results) -> Callable[[str], str]:
     """Return what masks the words of a corpus that must not be shown; nothing where its option says so."""
-    return str if unit.option("unmask") else Masker.load(unit.file("masked_words"))
+    return text_masker(None if unit.option("unmask") else unit.file("masked_words"))
 
 
 def with_masks(units: Sequence[Results], data: pd.DataFrame, column: str) -> pd.DataFrame:

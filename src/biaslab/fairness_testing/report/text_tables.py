@@ -9,26 +9,9 @@ import pandas as pd
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import Table, text_columns
 from biaslab.fairness_testing.names import TEXT_PREFIX
+from biaslab.fairness_testing.report import text_results as results
 from biaslab.fairness_testing.report.results import mean_texts, printed_numbers, ratio, summarize
 from biaslab.fairness_testing.report.text_averages import MEASURES, text_averages
-from biaslab.fairness_testing.report.text_results import (
-    BENCHMARK,
-    METRIC_NAMES,
-    NETWORK_NAMES,
-    STRATEGY_NAMES,
-    TESTER_NAMES,
-    TRAINING_NAMES,
-    corpus_of,
-    in_order,
-    masker,
-    own_starts,
-    read_all,
-    read_examples,
-    read_seeds,
-    training_name,
-    with_calls,
-    with_masks,
-)
 from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, PROPOSED
 from biaslab.run.reports import Results
 
@@ -59,7 +42,7 @@ _MASKED = " Slurs are masked."
 
 def corpora(units: Sequence[Results]) -> Table:
     """Return what the texts are: how many, how long, how many words have a vector (Section 5.1)."""
-    data = read_all(units, "texts")
+    data = results.read_all(units, "texts")
     percent = data.assign(
         positive=100 * ratio(data["n_positive"], data["n_texts"]), known=100 * data["known_share"]
     )
@@ -82,7 +65,7 @@ def corpora(units: Sequence[Results]) -> Table:
 def models(units: Sequence[Results]) -> Table:
     """Return the networks and how well they label (Table III, texts)."""
     values = ["accuracy", "majority", "f1"]
-    data = summarize(read_all(units, "models"), ["corpus", "model", "n_train", "n_test"], values)
+    data = summarize(results.read_all(units, "models"), ["corpus", "model", "n_train", "n_test"], values)
     percent = _scaled(data, values)
     shown = {
         "Corpus": "{corpus}",
@@ -103,20 +86,23 @@ def models(units: Sequence[Results]) -> Table:
 
 def found(units: Sequence[Results]) -> Table:
     """Return what the global and the local phase find (Table VIII)."""
-    globally, local = read_all(units, "global"), own_starts(with_calls(read_all(units, "local")))
-    keys = [*BENCHMARK, "repetition"]
+    globally, local = (
+        results.read_all(units, "global"),
+        results.own_starts(results.with_calls(results.read_all(units, "local"))),
+    )
+    keys = [*results.BENCHMARK, "repetition"]
     wide = globally.drop_duplicates(keys)[[*keys, "n_seeds", "n_raw"]].set_index(keys)
-    strategies = [name for name in STRATEGY_NAMES if (globally["strategy"] == name).any()]
+    strategies = [name for name in results.STRATEGY_NAMES if (globally["strategy"] == name).any()]
     for name in strategies:
         wide[name] = globally[globally["strategy"] == name].set_index(keys)["n_found"]
-    for tester in TESTER_NAMES:
+    for tester in results.TESTER_NAMES:
         own = local[local["tester"] == tester].set_index(keys)
         wide[f"local_{tester}"], wide[f"success_{tester}"] = own["n_discriminatory"], own["success"]
     values = [str(name) for name in wide]
-    data = summarize(wide.reset_index(), BENCHMARK, values)
+    data = summarize(wide.reset_index(), results.BENCHMARK, values)
     shown = _BENCHMARK | {"Seeds": "{n_seeds:,.0f}", "Raw": "{n_raw_text}"}
-    shown |= {STRATEGY_NAMES[name]: f"{{{name}_text}}" for name in strategies if name in _PAPER}
-    for tester, title in TESTER_NAMES.items():
+    shown |= {results.STRATEGY_NAMES[name]: f"{{{name}_text}}" for name in strategies if name in _PAPER}
+    for tester, title in results.TESTER_NAMES.items():
         shown |= {
             f"Local {title}": f"{{local_{tester}_text}}",
             f"Success of {title} (%)": f"{{success_{tester}_text}}",
@@ -132,10 +118,10 @@ def found(units: Sequence[Results]) -> Table:
 
 def strategies(units: Sequence[Results]) -> Table:
     """Return how the global strategies compare with each other, over repetitions and over seeds."""
-    data = compare_strategies(read_all(units, "global"), read_seeds(units))
+    data = compare_strategies(results.read_all(units, "global"), results.read_seeds(units))
     texts = data.assign(
-        name=data["strategy"].map(STRATEGY_NAMES),
-        other=data["against"].map(STRATEGY_NAMES),
+        name=data["strategy"].map(results.STRATEGY_NAMES),
+        other=data["against"].map(results.STRATEGY_NAMES),
         difference_text=mean_texts(data, "difference", "+,.1f"),
         per_1000_text=mean_texts(data, "per_1000", "+.1f"),
     )
@@ -169,9 +155,9 @@ def compare_strategies(globally: pd.DataFrame, seeds: pd.DataFrame) -> pd.DataFr
     which one was not run are left out.
     """
     rows = []
-    for key, part in globally.groupby(BENCHMARK, sort=False):
+    for key, part in globally.groupby(results.BENCHMARK, sort=False):
         counts = part.pivot(index="repetition", columns="strategy", values="n_found")
-        own = seeds[(seeds[BENCHMARK] == list(key)).all(axis=1) & (seeds["found"] != 0)]
+        own = seeds[(seeds[results.BENCHMARK] == list(key)).all(axis=1) & (seeds["found"] != 0)]
         turned = (
             own.assign(turned=own["found"] > 0)
             .set_index(["repetition", "seed", "strategy"])["turned"]
@@ -187,18 +173,18 @@ def compare_strategies(globally: pd.DataFrame, seeds: pd.DataFrame) -> pd.DataFr
     columns = ["strategy", "against", "n_found", "n_found_against", "ratio"]
     columns += ["difference", "difference_ci_low", "difference_ci_high"]
     columns += ["n_seeds", "only_strategy", "only_against", "per_1000", "per_1000_ci_low", "per_1000_ci_high"]
-    return pd.DataFrame(rows, columns=[*BENCHMARK, *columns])
+    return pd.DataFrame(rows, columns=[*results.BENCHMARK, *columns])
 
 
 def nearness(units: Sequence[Results]) -> Table:
     """Return how near discriminatory texts of the global phase are to their seeds (Table IX)."""
-    validity = read_all(units, "validity")
+    validity = results.read_all(units, "validity")
     chosen = validity[(validity["phase"] == "global") & (validity["n_pairs"] > 0)]
     data, metrics = _by_metric(chosen)
-    data = in_order(data, "tester", list(STRATEGY_NAMES))
-    texts = data.assign(name=data["tester"].map(STRATEGY_NAMES))
+    data = results.in_order(data, "tester", list(results.STRATEGY_NAMES))
+    texts = data.assign(name=data["tester"].map(results.STRATEGY_NAMES))
     shown = _BENCHMARK | {"Strategy": "{name}", "Pairs": "{n_pairs:,.0f}"}
-    shown |= {METRIC_NAMES[metric]: f"{{{metric}_text}}" for metric in metrics}
+    shown |= {results.METRIC_NAMES[metric]: f"{{{metric}_text}}" for metric in metrics}
     forms = {metric: ".1f" if "perplexity" in metric else ".3f" for metric in metrics}
     note = (
         "Between a seed and the discriminatory text made of it: words changed, Euclid's distance of the word"
@@ -213,17 +199,19 @@ def nearness(units: Sequence[Results]) -> Table:
 
 def cost(units: Sequence[Results]) -> Table:
     """Return the model queries and gradients that discriminatory texts cost (Table XI without a clock)."""
-    local = own_starts(with_calls(read_all(units, "local")))
+    local = results.own_starts(results.with_calls(results.read_all(units, "local")))
     names = ("queries", "gradients", "calls")
     wanted = local.assign(**{name: N_WANTED * local[f"{name}_per_text"] for name in names})
-    data = in_order(summarize(wanted, [*BENCHMARK, "tester"], names), "tester", list(TESTER_NAMES))
+    data = results.in_order(
+        summarize(wanted, [*results.BENCHMARK, "tester"], names), "tester", list(results.TESTER_NAMES)
+    )
     shown = _BENCHMARK | {
         "Tester": "{name}",
         "Model queries": "{queries_text}",
         "Gradients": "{gradients_text}",
         "Together": "{calls_text}",
     }
-    texts = data.assign(name=data["tester"].map(TESTER_NAMES))
+    texts = data.assign(name=data["tester"].map(results.TESTER_NAMES))
     note = (
         f"For {N_WANTED:,} different discriminatory texts of the local phase, at the rate of the whole"
         " search. A model query is a text that the network is asked about, a gradient one that it is"
@@ -248,7 +236,7 @@ def retraining_by_strategy(units: Sequence[Results]) -> Table:
 
 def terms(units: Sequence[Results]) -> Table:
     """Return the values of each feature that change most labels by being replaced."""
-    data = with_masks(units, top_terms(read_all(units, "words"), N_TERMS), "term")
+    data = results.with_masks(units, top_terms(results.read_all(units, "words"), N_TERMS), "term")
     percent = data.assign(**{name: 100 * data[name] for name in ("share", "ci_low", "ci_high")})
     shown = _BENCHMARK | {
         "Value": "{term}",
@@ -273,16 +261,20 @@ def top_terms(words: pd.DataFrame, n: int) -> pd.DataFrame:
     sorted_ = words[words["n_texts"] > 0].sort_values(
         ["ci_low", "share", "term"], ascending=[False, False, True], kind="stable"
     )
-    top = sorted_.groupby(BENCHMARK, sort=False).head(n)
-    places = words.drop_duplicates(BENCHMARK)[BENCHMARK].reset_index(drop=True).reset_index(names="place")
-    placed = top.merge(places, on=BENCHMARK).sort_values("place", kind="stable")
+    top = sorted_.groupby(results.BENCHMARK, sort=False).head(n)
+    places = (
+        words.drop_duplicates(results.BENCHMARK)[results.BENCHMARK]
+        .reset_index(drop=True)
+        .reset_index(names="place")
+    )
+    placed = top.merge(places, on=results.BENCHMARK).sort_values("place", kind="stable")
     return placed.drop(columns="place").reset_index(drop=True)
 
 
 def agreement(units: Sequence[Results]) -> Table:
     """Return which share of the pairs found on one network are discriminatory on another."""
     keys = ["corpus", "feature", "found_on", "tested_on"]
-    data = summarize(read_all(units, "agreement"), keys, ["n_pairs", "n_hold", "share"])
+    data = summarize(results.read_all(units, "agreement"), keys, ["n_pairs", "n_hold", "share"])
     shown = {
         "Corpus": "{corpus}",
         "Feature": "{feature}",
@@ -292,7 +284,7 @@ def agreement(units: Sequence[Results]) -> Table:
         "Discriminatory there": "{n_hold:,.0f}",
         "Share (%)": "{share_text}",
     }
-    names = {f"{end}_name": data[f"{end}_on"].map(NETWORK_NAMES) for end in ("found", "tested")}
+    names = {f"{end}_name": data[f"{end}_on"].map(results.NETWORK_NAMES) for end in ("found", "tested")}
     percent = _scaled(data.assign(**names), ["share"])
     note = (
         "Pairs of ADF's local search that get two labels from the other network, too. Of the same kind it is"
@@ -310,10 +302,12 @@ def unseen(units: Sequence[Results]) -> Table:
         "augmented": "Retrained with ADF_ASC",
         CERTIFIED: "Certified training",
     }
-    all_ = read_all(units, "unseen")
-    data = in_order(in_order(all_, "method", list(names)), "texts", list(all_["texts"].unique()))
+    all_ = results.read_all(units, "unseen")
+    data = results.in_order(
+        results.in_order(all_, "method", list(names)), "texts", list(all_["texts"].unique())
+    )
     data = data.assign(share=ratio(data["n_discriminatory"], data["n_texts"]))
-    wide = summarize(data, [*BENCHMARK, "texts", "method"], ["n_texts", "n_discriminatory", "share"])
+    wide = summarize(data, [*results.BENCHMARK, "texts", "method"], ["n_texts", "n_discriminatory", "share"])
     percent = _scaled(wide, ["share"]).assign(name=wide["method"].map(names))
     shown = _BENCHMARK | {
         "Texts": "{texts}",
@@ -331,7 +325,7 @@ def unseen(units: Sequence[Results]) -> Table:
 def average_table(units: Sequence[Results]) -> Table:
     """Return the averages over networks and features that the text of the paper states."""
     files = ("global", "local", "validity", "retraining")
-    data = text_averages(*(read_all(units, name) for name in files))
+    data = text_averages(*(results.read_all(units, name) for name in files))
     data.insert(0, "unit", TEXT_PREFIX + data["corpus"])
     ids = "adf-text-average-" + data["measure"].str.replace("_", "-")
     data["printed"] = ids.map(printed_numbers(units))
@@ -360,9 +354,9 @@ def average_table(units: Sequence[Results]) -> Table:
 
 def examples(units: Sequence[Results]) -> Table:
     """Return what the search makes of a few sentences, changed words in brackets (Figure 4)."""
-    masks = {corpus_of(unit): masker(unit) for unit in units}
-    rows = [row for one in read_examples(units) for row in _steps(one, masks.get(one["corpus"], str))]
-    columns = [*BENCHMARK, "step", "text", "value", "instead", "label", "partner_label"]
+    masks = {results.corpus_of(unit): results.masker(unit) for unit in units}
+    rows = [row for one in results.read_examples(units) for row in _steps(one, masks.get(one["corpus"], str))]
+    columns = [*results.BENCHMARK, "step", "text", "value", "instead", "label", "partner_label"]
     data = pd.DataFrame(rows, columns=columns).astype({"label": "Int64", "partner_label": "Int64"})
     shown = _BENCHMARK | {
         "Step": "{step}",
@@ -394,7 +388,7 @@ def _steps(example: Mapping[str, Any], mask: Callable[[str], str]) -> list[list[
                 mask(new) if new == old else f"[{mask(new)}]" for new, old in zip(words, before, strict=True)
             ]
             told = check if key == checked else [None] * len(check)
-            rows.append([*(example[name] for name in BENCHMARK), step, " ".join(marked), *told])
+            rows.append([*(example[name] for name in results.BENCHMARK), step, " ".join(marked), *told])
             before = words
     return rows
 
@@ -403,10 +397,10 @@ def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> 
     """Return what trainings remove, and what they do to the labels of the test texts."""
     values = ["n_added", "n_independent", "n_removed", "improvement"]
     values += [f"{name}_{end}" for name in ("accuracy", "f1") for end in ("before", "after")]
-    all_ = read_all(units, "retraining")
-    chosen = in_order(all_[all_["tester"].isin(testers)], "tester", list(TRAINING_NAMES))
-    data = summarize(chosen, [*BENCHMARK, "tester", "label_rule"], values)
-    names = [training_name(t, r) for t, r in zip(data["tester"], data["label_rule"], strict=True)]
+    all_ = results.read_all(units, "retraining")
+    chosen = results.in_order(all_[all_["tester"].isin(testers)], "tester", list(results.TRAINING_NAMES))
+    data = summarize(chosen, [*results.BENCHMARK, "tester", "label_rule"], values)
+    names = [results.training_name(t, r) for t, r in zip(data["tester"], data["label_rule"], strict=True)]
     percent = _scaled(data, values[4:]).assign(name=names)
     shown = _BENCHMARK | {
         "Trained with": "{name}",
@@ -437,8 +431,8 @@ def _over_seeds(turned: pd.DataFrame) -> list[float]:
 
 def _by_metric(validity: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return a column for each metric of validity.tsv with its intervals, and the metrics that there are."""
-    keys = [*BENCHMARK, "tester"]
-    metrics = [metric for metric in METRIC_NAMES if (validity["metric"] == metric).any()]
+    keys = [*results.BENCHMARK, "tester"]
+    metrics = [metric for metric in results.METRIC_NAMES if (validity["metric"] == metric).any()]
     order = validity[keys].drop_duplicates()
     wide = validity.pivot(index=[*keys, "repetition", "n_pairs"], columns="metric", values="mean")
     wide = order.merge(wide.reset_index(), on=keys)
@@ -454,7 +448,7 @@ def _scaled(data: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
 def _show(data: pd.DataFrame, forms: Mapping[str, str], templates: Mapping[str, str]) -> pd.DataFrame:
     """Return the text of a table; VALUE_text in a template is a mean with its interval."""
     texts = {f"{value}_text": mean_texts(data, value, form) for value, form in forms.items()}
-    network = {"network": data["model"].map(NETWORK_NAMES)} if "model" in data else {}
+    network = {"network": data["model"].map(results.NETWORK_NAMES)} if "model" in data else {}
     return text_columns(data.assign(**texts, **network), templates)
 
 

@@ -181,7 +181,7 @@ def walk_network(walk, stand, rules, n_classes, sizes, weights, biases):
     """Walk to the end with a network.
 
     As the probabilities change slowly, the next visits can be guessed: as many as fill a block are labelled
-    at once, and those after the first wrong guess are guessed anew. The walk is the one that asks hop by hop.
+    at once, and those after the first wrong guess again. The walk is the one that asks hop by hop.
     """
     n_visits, d = walk.samples.shape
     n_variants = rules.values.shape[0] + 1

@@ -33,35 +33,27 @@ class Settings:
 
     The check of the code returns the first protected value that gets another label, or the sample's own where
     none does. Taken for a truth value, as two of the switches do, it says whether that value is other than 0.
-
-    Attributes
-    ----------
-    metropolis : bool
-        Whether a walk goes on from the new sample by the Metropolis rule of ``scipy.optimize.basinhopping``
-        at temperature 1: always to one of no higher energy, otherwise with probability 1/e. The paper's walk
-        goes on from every new sample.
-    falsy_energy : bool
-        Whether the energy in that rule is 1 where the check returns 0, and 0 elsewhere, as in the code. What
-        was meant: 0 for a discriminatory sample, otherwise 1.
-    falsy_success : bool
-        Whether a hop makes its attribute and direction likelier where the check does not return 0, instead of
-        where the sample is discriminatory. Neither the code nor the paper says so; see `INFERRED`.
-    perturb_protected : bool
-        Whether the protected attributes are perturbed like the others, as in the code. In the paper, the
-        distribution is one over the attributes that are not protected.
-    negative_neighbours : bool
-        Whether a visit to a sample with a negative value is one to the sample with the next greater value,
-        too, for each such value. The minimiser inside basinhopping takes finite differences: it checks the
-        sample again and again with one value raised by 1e-8, which truncates to the same sample, except from
-        a negative value. The checks of the same sample change nothing and are not repeated here. (Should the
-        energies of such neighbours differ, the minimiser would move along a slope that is not there; this is
-        left out.)
     """
 
+    # Whether a walk goes on from the new sample by the Metropolis rule of ``scipy.optimize.basinhopping``
+    # at temperature 1: always to one of no higher energy, otherwise with probability 1/e. The paper's
+    # walk goes on from every new sample.
     metropolis: bool
+    # Whether the energy in that rule is 1 where the check returns 0, and 0 elsewhere, as in the code.
+    # What was meant: 0 for a discriminatory sample, otherwise 1.
     falsy_energy: bool
+    # Whether a hop makes its attribute and direction likelier where the check does not return 0, instead
+    # of where the sample is discriminatory. Neither the code nor the paper says so; see `INFERRED`.
     falsy_success: bool
+    # Whether the protected attributes are perturbed like the others, as in the code. In the paper, the
+    # distribution is one over the attributes that are not protected.
     perturb_protected: bool
+    # Whether a visit to a sample with a negative value is one to the sample with the next greater value,
+    # too, for each such value. The minimiser inside basinhopping takes finite differences: it checks the
+    # sample again and again with one value raised by 1e-8, which truncates to the same sample, except
+    # from a negative value. The checks of the same sample change nothing and are not repeated here.
+    # (Should the energies of such neighbours differ, the minimiser would move along a slope that is not
+    # there; this is left out.)
     negative_neighbours: bool
 
 

@@ -37,10 +37,7 @@ class Check:
 
 
 def check(subject: Subject, X: np.ndarray) -> Check:
-    """Check samples, (n, d) int32, for discrimination (Definition 2.1, Algorithm 2).
-
-    Their own protected values need not be among the combinations.
-    """
+    """Check samples, (n, d) int32, whose own protected values need not be in the domain (Algorithm 2)."""
     protected = subject.protected
     n, m = len(X), len(protected.values)
     variants = protected.variants(X)

@@ -36,24 +36,15 @@ class Settings:
     which nothing has checked, is reported in place of each; here what was checked is counted. It draws seeds
     from clusters at random; here all testers start from the same ones. Its domain is the range of the data,
     so that no seed lies outside; here seeds are moved into the domain first.
-
-    Attributes
-    ----------
-    update_interval : int, optional
-        Steps after which the chances of the attributes are renewed; None: never.
-    decay : float
-        Share of the gradients before that is kept in each step of the global phase.
-    checks_last : bool
-        Whether the sample after the last step of the global phase is checked, too. The code does so where it
-        takes times (True), not where it counts (False).
-    own_partner : bool
-        A sample whose output is the same for all protected values has no farthest partner. The code (True)
-        takes the sample itself; False takes the first other one.
     """
 
-    update_interval: int | None
-    decay: float = 0.5
+    update_interval: int | None  # steps after which the chances of the attributes are renewed; None: never
+    decay: float = 0.5  # share of the gradients before that is kept in each step of the global phase
+    # Whether the sample after the last step of the global phase is checked, too. The code does so where
+    # it takes times (True), not where it counts (False).
     checks_last: bool = True
+    # A sample whose output is the same for all protected values has no farthest partner. The code (True)
+    # takes the sample itself; False takes the first other one.
     own_partner: bool = False
 
 

@@ -30,7 +30,7 @@ class Choice(StrEnum):
 
 
 class Problem(NamedTuple):
-    """Constraints that a new sample shall fulfil."""
+    """Constraints that a new sample must fulfil."""
 
     rank: float  # of the new sample in its queue; the lowest is taken first
     path: Path  # the path with one constraint negated, by which equal problems are known
@@ -38,10 +38,7 @@ class Problem(NamedTuple):
 
 
 def local_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]:
-    """Negate each constraint of a path, and keep only those on the same attribute.
-
-    The rank is 1 plus the average confidence of the whole path (the authors' published code).
-    """
+    """Negate each constraint of a path, keep only those on its attribute; rank by 1 + mean confidence."""
     for node, attribute in enumerate(path.attributes.tolist()):
         if attribute not in protected:
             negated = path.negated(node)
@@ -75,10 +72,7 @@ def intervals(constraints: Path, domain: Domain) -> tuple[np.ndarray, np.ndarray
 def solve(
     constraints: Path, x: np.ndarray, domain: Domain, choice: Choice, rng: np.random.Generator
 ) -> np.ndarray | None:
-    """Return a sample that fulfils all constraints and equals `x` where none mentions an attribute, or None.
-
-    The domain bounds the attributes that are mentioned; the others may lie outside, as in `x`.
-    """
+    """Return a sample that fulfils all constraints within the domain, otherwise equal to `x`; or None."""
     low, high = intervals(constraints, domain)
     mentioned = np.unique(constraints.attributes)
     low, high = low[mentioned], high[mentioned]

@@ -45,10 +45,7 @@ TESTER = Tester(
 
 
 def uniform_fairness(subject: Subject, *, n: int, seed: int) -> tuple[float, float, float]:
-    """Estimate which share of the domain is discriminatory (AEQUITAS' fairness; Table XII, "Before").
-
-    Returns the share with Clopper and Pearson's 95% interval. The samples are not those of `search`.
-    """
+    """Estimate which share of the domain is discriminatory, with its interval (Table XII, "Before")."""
     X = draw(subject, n, stream(seed, "uniform fairness"))
     k = int(are_discriminatory(subject, X).sum())
     return k / n, *share_interval(k, n)

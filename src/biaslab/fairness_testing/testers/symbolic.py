@@ -31,37 +31,23 @@ LOCAL, SEED, GLOBAL = range(3)
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the authors' published code and the paper differ, or where the paper leaves open what is done.
+    """Where the authors' published code and the paper differ, or where the paper leaves open what is done."""
 
-    Attributes
-    ----------
-    clip_seeds : bool
-        Seeds are moved into the domain first, so that everything reported is inside; published: they are
-        taken as they are in the data, and what is solved from them keeps their values outside.
-    lexicographic_ties : bool
-        Samples of equal rank, and so all seeds, are taken in lexicographic order of their values (published:
-        the queue compares them); otherwise in the order in which they came.
-    global_last : bool
-        Results of the global search wait until all seeds are taken (published, by their rank); otherwise they
-        and the seeds take turns, so that the search goes on from its own results.
-    counts_seeds : bool
-        Seeds count as samples that the global search generates (published); otherwise only what it makes of
-        them.
-    repeats : bool
-        A sample is explored as often as it is generated (published); otherwise once.
-    choice : Choice
-        Which of the samples that fulfil the constraints is taken.
-    n_neighbours : int
-        Samples that an explanation asks the model about.
-    """
-
+    # Seeds are moved into the domain first, so that everything reported is inside; published: they are
+    # taken as they are in the data, and what is solved from them keeps their values outside.
     clip_seeds: bool
+    # Samples of equal rank, and so all seeds, are taken in lexicographic order of their values
+    # (published: the queue compares them); otherwise in the order in which they came.
     lexicographic_ties: bool
+    # Results of the global search wait until all seeds are taken (published, by their rank); otherwise
+    # they and the seeds take turns, so that the search goes on from its own results.
     global_last: bool
+    # Seeds count as samples that the global search generates (published); otherwise only what it makes of
+    # them.
     counts_seeds: bool
-    repeats: bool
-    choice: Choice
-    n_neighbours: int = 5000
+    repeats: bool  # a sample is explored as often as it is generated (published); otherwise once
+    choice: Choice  # which of the samples that fulfil the constraints is taken
+    n_neighbours: int = 5000  # samples that an explanation asks the model about
 
 
 PUBLISHED = Settings(

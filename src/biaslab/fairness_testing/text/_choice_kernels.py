@@ -89,10 +89,7 @@ def nearest_directions(words, gradients, vectors, neighbours, direction):
 
 @kernel
 def replacement_effects(words, is_free, g, vectors, neighbours):
-    """Return g_a · (x_a - c) for all neighbours c of all free words a, (m, K) float64; NaN for the others.
-
-    `words` and `is_free` are (m,), g (m, d), vectors (V, d), neighbours (V, K) int32.
-    """
+    """Return g_a · (x_a - c) of all neighbours c of all free words a, (m, K) float64; NaN for other words."""
     effects = np.full((len(words), neighbours.shape[1]), np.nan)
     for a in range(len(words)):
         if is_free[a]:

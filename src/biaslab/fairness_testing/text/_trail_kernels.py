@@ -10,10 +10,7 @@ _SHIFT = np.uint64(29)
 
 @kernel
 def replay(ids, offsets, positions, words):
-    """Return ids and offsets of the text after each move of each walk; moves at position -1 were not made.
-
-    `ids` and `offsets` are those of the n starts; `positions` and `words` are (n, hops) int32.
-    """
+    """Return ids and offsets of the text after each move, (n, hops) int32; position -1 is no move."""
     ends = np.zeros(np.sum(positions >= 0) + 1, np.int64)
     made = 0
     for i in range(len(positions)):

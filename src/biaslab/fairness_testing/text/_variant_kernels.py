@@ -7,11 +7,7 @@ from biaslab.core.jit import kernel
 
 @kernel
 def write_variants(ids, offsets, rows, replaced, values):
-    """Return ids and offsets of texts with a word replaced wherever it occurs.
-
-    `rows`, (v,) int64, is the text of each variant; `replaced` and `values`, (v,) int32, are the words of the
-    exchange.
-    """
+    """Return ids and offsets of v texts, `rows` of those given, with a word replaced wherever it occurs."""
     ends = np.zeros(len(rows) + 1, np.int64)
     for v in range(len(rows)):
         ends[v + 1] = ends[v] + offsets[rows[v] + 1] - offsets[rows[v]]

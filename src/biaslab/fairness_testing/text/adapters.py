@@ -269,5 +269,5 @@ def _check_shape(shape: Sequence[int], wanted: tuple[int, int], name: str, what:
 
 def _finite(values: np.ndarray, name: str, what: str) -> np.ndarray:
     if not np.isfinite(values).all():
-        raise InputError(f"{name} returned {what} that are not finite; train it anew or check its inputs")
+        raise InputError(f"{name} returned {what} that are not finite; train it again or check its inputs")
     return values

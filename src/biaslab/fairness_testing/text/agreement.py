@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from biaslab.fairness_testing.text.columns import COLUMNS
 from biaslab.fairness_testing.text.corpus import TEST
 from biaslab.fairness_testing.text.finds import Finds, sample
-from biaslab.fairness_testing.text.names import COLUMNS, ENCODER_KIND
+from biaslab.fairness_testing.text.names import ENCODER_KIND
 from biaslab.fairness_testing.text.search_experiment import ADF, LOCAL
 from biaslab.text.models import TextModel
 

@@ -72,4 +72,4 @@ def gradients(model: TextModel, texts: Texts, labels: np.ndarray) -> np.ndarray:
 
 def _refuse_nonfinite(answer: np.ndarray, name: str) -> None:
     if not np.isfinite(answer).all():
-        raise InputError(f"the classifier's {name} hold NaN or infinite numbers; train it anew or repair it")
+        raise InputError(f"the classifier's {name} hold NaN or infinite numbers; train it again or repair it")

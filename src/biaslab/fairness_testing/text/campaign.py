@@ -37,30 +37,14 @@ CHUNK_SEEDS = 20
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is searched.
+    """How much is searched."""
 
-    Attributes
-    ----------
-    tester : str
-        A strategy of the global phase; the local phase is guided by gradients if the strategy is.
-    n_seeds : int
-        Texts with a sensitive word that are searched from, drawn from all such.
-    hops : int
-        Words that a walk around a find replaces.
-    seed : int
-        Of the random numbers.
-    time_limit : float, optional
-        Seconds after which no chunk of seeds begins.
-    sample_limit : int, optional
-        Different texts after which no chunk of seeds begins.
-    """
-
-    tester: str
-    n_seeds: int
-    hops: int
+    tester: str  # a strategy of the global phase; the local phase is guided by gradients if the strategy is
+    n_seeds: int  # texts with a sensitive word that are searched from, drawn from all such
+    hops: int  # words that a walk around a find replaces
     seed: int
-    time_limit: float | None = None
-    sample_limit: int | None = None
+    time_limit: float | None = None  # seconds after which no chunk of seeds begins
+    sample_limit: int | None = None  # different texts after which no chunk of seeds begins
 
     def __post_init__(self) -> None:
         find_strategy(self.tester)
@@ -120,11 +104,7 @@ def subject_of(model: TextModel, lexicon: Lexicon, values: Sequence[str]) -> Tex
 
 
 def search(subject: TextSubject, texts: Texts, plan: Plan, feature: str) -> Outcome:
-    """Search from texts with a sensitive word until all are through or a limit is met, with a progress bar.
-
-    The limits are looked at after every `CHUNK_SEEDS` seeds. Without a time limit, the outcome is the same in
-    every run.
-    """
+    """Search from texts with a sensitive word until all are through or a limit is met after a chunk."""
     mentioning = np.flatnonzero(have_marked(texts, subject.is_value[texts.ids]))
     seeds = stream(plan.seed, "seeds of texts", feature).permutation(mentioning)[: plan.n_seeds]
     parts: list[Part] = []
@@ -144,13 +124,7 @@ def search(subject: TextSubject, texts: Texts, plan: Plan, feature: str) -> Outc
 
 
 def summarize(outcome: Outcome, plan: Plan) -> dict[str, object]:
-    """Count what was found.
-
-    n_mentioning: texts with a sensitive word; n_raw: seeds that are discriminatory as they are, with Clopper
-    and Pearson's 95% interval of their share; n_found: different texts that other seeds became in the global
-    phase and that are; n_visited: different texts that the global phase ended with or a walk came by;
-    n_discriminatory and share: of these.
-    """
+    """Count what was found: different texts, but for n_raw, seeds that are discriminatory as they are."""
     parts = outcome.parts
     n_seeds = len(outcome.indexes)
     n_raw = sum(int((part.globally.found == 0).sum()) for part in parts)

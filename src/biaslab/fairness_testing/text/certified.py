@@ -48,31 +48,16 @@ Labelled = tuple[Texts, np.ndarray]
 
 @dataclass(frozen=True)
 class CertifiedSettings:
-    """How a network is trained.
-
-    Attributes
-    ----------
-    epochs : int
-    ramp : float
-        Part of the epochs, the first ones, in which κ and ε rise; an epoch is kept only when both are full.
-    kappa : float
-        Weight of the worst case in the end.
-    batch : int
-    learning_rate : float
-        Adam's.
-    clip : float
-        Largest norm of a gradient.
-    negative_weight : float
-        Weight of a negative text in the loss, where a positive one has 1.
-    """
+    """How a network is trained."""
 
     epochs: int = 12
+    # Part of the epochs, the first ones, in which κ and ε rise; an epoch is kept only when both are full.
     ramp: float = 0.6
-    kappa: float = 0.8
+    kappa: float = 0.8  # weight of the worst case in the end
     batch: int = 256
-    learning_rate: float = 0.01
-    clip: float = 1.0
-    negative_weight: float = 1.0
+    learning_rate: float = 0.01  # Adam's
+    clip: float = 1.0  # largest norm of a gradient
+    negative_weight: float = 1.0  # weight of a negative text in the loss, where a positive one has 1
 
     def __post_init__(self) -> None:
         if not 0 <= self.ramp < 1:
@@ -94,7 +79,7 @@ def train_certified(
     seed: int,
     validation: Labelled | None = None,
 ) -> tuple[Recurrent, pd.DataFrame]:
-    """Train a network whose label shall not depend on which value of a feature a sensitive word is.
+    """Train a network whose label must not depend on which value of a feature a sensitive word is.
 
     `start` may be trained or not, and is not changed; `is_value`, (V,) bool, marks the values, (k,) int32.
     The network of the epoch with the least loss on the validation texts, at full κ and ε, is kept; without

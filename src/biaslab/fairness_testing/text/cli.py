@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
-from biaslab.core.files import locate
 from biaslab.run.extras import missing_extra
+from biaslab.run.masking import Masking
 from biaslab.run.options import Seed, grouped
 from biaslab.run.outputs import To
-from biaslab.run.root import repository
 
 if TYPE_CHECKING:
     import numpy as np
 
     from biaslab.fairness_testing.text.campaign import Plan
-    from biaslab.fairness_testing.text.display import Mask
     from biaslab.fairness_testing.text.own_texts import OwnTexts
     from biaslab.fairness_testing.text.summary import FeatureResult
     from biaslab.text.models import TextModel
@@ -30,7 +28,6 @@ app = typer.Typer(
 _TRAINED = {"train-lstm": "lstm", "train-gru": "gru"}
 _VALIDATION_SHARE = 0.2
 _LABELLED = 1000  # texts, from the first, that are asked whether they have one label
-_MASKED_WORDS = "workflow/resources/masked_words.txt"
 
 
 @dataclass(frozen=True)
@@ -63,20 +60,6 @@ class Searching:
     ] = None
 
 
-@dataclass(frozen=True)
-class Masking:
-    """Whether words are masked."""
-
-    masked_words: Annotated[
-        Path | None,
-        typer.Option(
-            help="Digests of the words to mask (SHA-256, one a line); by default the project's."
-            " found.jsonl holds all words as they are."
-        ),
-    ] = None
-    unmask: Annotated[bool, typer.Option("--unmask", help="Show all words as they are.")] = False
-
-
 @app.command("run")
 @grouped
 def run(
@@ -99,7 +82,8 @@ def run(
     out: Annotated[
         Path,
         typer.Option(
-            help="The folder for found.html, found.jsonl, words.tsv, invariants.tsv and summary (.tsv, .md)."
+            help="The folder for found.html, words.tsv, invariants.tsv, summary (.tsv, .md) and found.jsonl,"
+            " which holds all words as they are."
         ),
         To.FOLDER,
     ],
@@ -134,6 +118,7 @@ def run(
     from biaslab.fairness_testing.text import own_texts, summary
     from biaslab.fairness_testing.text.campaign import Plan
     from biaslab.fairness_testing.text.terms import read_terms
+    from biaslab.text.masking import masker
 
     set_threads(threads)
     plan = Plan(
@@ -144,7 +129,7 @@ def run(
         searching.time_limit,
         searching.sample_limit,
     )
-    mask = _mask(masking)
+    mask = masker(masking.digests)
     texts, labels = _read(data, columns, model in _TRAINED)
     features = own_texts.choose_features(read_terms(terms), feature or [], texts, str(data))
     own = own_texts.prepare(texts, *read_embedding(vectors), features, candidates)
@@ -267,15 +252,6 @@ def _test(
         campaign.invariant_table(subject, outcome),
         campaign.term_table(subject, own, outcome),
     )
-
-
-def _mask(masking: Masking) -> "Mask":
-    """Return what masks a word."""
-    from biaslab.text.masking import Masker
-
-    if masking.unmask:
-        return str
-    return Masker.load(masking.masked_words or locate(_MASKED_WORDS, repository()))
 
 
 def _say(line: str) -> None:

@@ -32,24 +32,13 @@ LEXICON, TEXTS = "lexicon.npz", "texts.npz"
 
 @dataclass(frozen=True)
 class Source:
-    """Where a corpus is read from.
+    """Where a corpus is read from."""
 
-    Attributes
-    ----------
-    format : str
-        ``stormfront``, ``ghc``, ``wikipedia``, ``jigsaw`` or ``table``.
-    train : pathlib.Path
-        All texts, or those for training where the other two are named.
-    validation, test : pathlib.Path, optional
-    positive : str, optional
-        The positive label of a table.
-    """
-
-    format: str
-    train: Path
+    format: str  # ``stormfront``, ``ghc``, ``wikipedia``, ``jigsaw`` or ``table``
+    train: Path  # all texts, or those for training where the other two are named
     validation: Path | None = None
     test: Path | None = None
-    positive: str | None = None
+    positive: str | None = None  # the positive label of a table
 
 
 @dataclass(frozen=True)

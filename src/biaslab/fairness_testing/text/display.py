@@ -91,10 +91,7 @@ def legend() -> Text:
 
 
 def first_of_each_seed(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return pairs to look at, no text of the data twice: those as they are in the data come first.
-
-    Global finds come before local ones, which are found in great numbers around the others.
-    """
+    """Return pairs to look at, one a text of the data: as it is, else a global find, else a local one."""
     seen: set[tuple[str, int]] = set()
     first = []
     for pair in sorted(pairs, key=lambda pair: PHASES.index(pair.phase)):

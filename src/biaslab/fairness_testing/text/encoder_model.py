@@ -131,4 +131,4 @@ def _refuse_removal(path: Path) -> None:
 
 def _refuse_infinite(values: np.ndarray) -> None:
     if not np.isfinite(values).all():
-        raise InputError("the BERT's answers are not finite; train it anew or check model.safetensors")
+        raise InputError("the BERT's answers are not finite; train it again or check model.safetensors")

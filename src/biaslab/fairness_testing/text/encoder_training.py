@@ -30,24 +30,13 @@ CLIP = 1.0
 
 @dataclass(frozen=True)
 class EncoderSettings:
-    """How an encoder is fine-tuned.
+    """How an encoder is fine-tuned."""
 
-    Attributes
-    ----------
-    epochs : int
-        Passes over the training texts.
-    negative_weight : float
-        Weight of a negative text in the loss, where a positive one has 1.
-    batch : int
-        Texts of a step.
-    learning_rate : float
-        AdamW's step size at the first step; it falls to 0 linearly. 50 times the usual one of whole encoders,
-        as the default of the area hate_speech: for one layer and few steps.
-    """
-
-    epochs: int
-    negative_weight: float = 1.0
-    batch: int = 32
+    epochs: int  # passes over the training texts
+    negative_weight: float = 1.0  # weight of a negative text in the loss, where a positive one has 1
+    batch: int = 32  # texts of a step
+    # AdamW's step size at the first step; it falls to 0 linearly. 50 times the usual one of whole
+    # encoders, as the default of the area hate_speech: for one layer and few steps.
     learning_rate: float = 1e-3
 
 

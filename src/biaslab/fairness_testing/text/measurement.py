@@ -10,6 +10,7 @@ from biaslab.core.files import write_text
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.text.agreement import agreement
+from biaslab.fairness_testing.text.columns import COLUMNS
 from biaslab.fairness_testing.text.corpus import TEST, TRAIN, Prepared, load_prepared
 from biaslab.fairness_testing.text.example import examples
 from biaslab.fairness_testing.text.experiment import load_network
@@ -68,10 +69,7 @@ def validity(
     pairs: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Return validity.tsv: the mean of every measure over the finds of every search on the test texts.
-
-    What an encoder is needed for is measured on the first training of each network alone.
-    """
+    """Return validity.tsv: means over the finds on the test texts, by an encoder for the first training."""
     groups = []
     for kind, finds_of in found.items():
         for name, finds in finds_of.items():
@@ -89,8 +87,7 @@ def validity(
     for (columns, texts), is_read in zip(groups, read, strict=True):
         means = yardsticks.measure_words(*texts) | (next(sentences) if is_read else {})
         rows += [columns | {"metric": m, "n_pairs": len(texts[0]), "mean": mean} for m, mean in means.items()]
-    columns = ["model", "feature", "repetition", "phase", "tester", "metric", "n_pairs", "mean"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=COLUMNS["validity"])
 
 
 def pools(found: Mapping[str, Mapping[str, Finds]], features: Sequence[str]) -> pd.DataFrame:
@@ -101,7 +98,7 @@ def pools(found: Mapping[str, Mapping[str, Finds]], features: Sequence[str]) -> 
         for feature in features
         for tester in RETRAINED
     ]
-    return pd.DataFrame(rows, columns=["model", "feature", "tester", "n_found"])
+    return pd.DataFrame(rows, columns=COLUMNS["pools"])
 
 
 def _join(folder: Path, models: Sequence[str], further: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ A random 5% of the texts that were found from the training texts are added to th
 trained again. How much this helps is measured on texts that were found independently, from the test texts:
 the share of them that is no longer discriminatory. The paper does not say which label an added text gets,
 whether its partner is added as well, nor where training starts. Here the first two are choices, and training
-starts anew, as the tested network's did but from a seed of its own.
+starts over, as the tested network's did but from a seed of its own.
 
 Training again moves the boundary between labels even when nothing is added, and texts that were found lie
 close to it. So a retraining without added texts, from the same seed, is the control that an improvement has
@@ -63,11 +63,7 @@ def label_found(
 
 
 def with_partners(subject: TextSubject, texts: Texts, labels: np.ndarray) -> tuple[Texts, np.ndarray]:
-    """Return texts and labels, followed by the texts' partners with the same labels.
-
-    What is added then says that the words in which both differ do not matter. The partners x' are those of
-    Algorithm 2, see `discrimination.Check`.
-    """
+    """Return texts and labels, followed by the texts' partners (`discrimination.Check`), labelled alike."""
     return concatenate([texts, check(subject, texts).partners]), np.concatenate([labels, labels])
 
 
@@ -80,7 +76,7 @@ def retrain(
     settings: TrainingSettings,
     seed: int,
 ) -> Recurrent:
-    """Train a network anew, with texts added to the data (Section 5.2, RQ4), of its kind, size and vectors.
+    """Train a network again, with texts added to the data (Section 5.2, RQ4), of its kind, size and vectors.
 
     Without any text added (``Texts.of([])``) it is the control. The seed is that of the initial weights and
     the batches. With the same one, what was added is all that networks differ by; with the one of the tested

@@ -90,7 +90,7 @@ def search_globally(
 ) -> GlobalSearch:
     """Perturb texts until they are discriminatory, or `MAX_ITER` times (Algorithm 1).
 
-    J is the loss of the label y that x has, and x' is found anew for each x. A text without sensitive words,
+    J is the loss of the label y that x has, and x' is found again for each x. A text without sensitive words,
     or without free ones, is left as it is.
     """
     n = len(seeds)
@@ -155,7 +155,7 @@ def search_locally(
 ) -> LocalSearch:
     """Walk around discriminatory texts, one word a hop (Algorithm 7).
 
-    A walk goes on from x whether or not x is discriminatory, and x' is found anew for each x. The word is
+    A walk goes on from x whether or not x is discriminatory, and x' is found again for each x. The word is
     drawn by Algorithm 8, its substitute by Algorithm 10: in proportion to 1 / (||abs(g_a)||_inf +
     ||abs(g'_a)||_inf) if the walk is guided (ADF), among all free ones alike otherwise (RP).
     """

@@ -38,20 +38,10 @@ RETRAINED = (PROPOSED, "asc", "hf", "adf_hf")
 
 @dataclass(frozen=True)
 class Effort:
-    """How far is searched.
+    """How far is searched."""
 
-    Attributes
-    ----------
-    seeds : int
-        Texts that a search starts from, at most.
-    hops : int
-        Steps of the local phase.
-    seed : int
-        Of the random numbers.
-    """
-
-    seeds: int
-    hops: int
+    seeds: int  # texts that a search starts from, at most
+    hops: int  # steps of the local phase
     seed: int
 
 

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from biaslab.core.errors import InputError
-from biaslab.core.files import read_yaml
+from biaslab.core.files import read_text, read_yaml
 from biaslab.core.schema import check_schema
 from biaslab.text.words import split_words
 
@@ -84,12 +84,7 @@ def _read_txt(path: Path) -> Rows:
 
 
 def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; name an existing term list") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text; save it as UTF-8") from error
+    return read_text(path, "term list").splitlines()
 
 
 def _check_name(feature: str, where: str) -> None:

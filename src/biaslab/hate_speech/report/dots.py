@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import (
-    DOUBLE_COLUMN,
-    GREY,
-    LIGHT_GREY,
-    VERMILLION,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.hate_speech.report.names import (
     EVERY,
     NEWS,
@@ -72,16 +64,13 @@ def _by_rate(data: pd.DataFrame) -> list[str]:
 def _draw(
     data: pd.DataFrame, column: str, names: dict[str, str], label: str, stem: Path, divide: int = 0
 ) -> None:
-    """Draw a panel for each method that changes another, with a row for each of `names`, by `column`.
-
-    The first `divide` rows are of hateful texts and set off from the others; 0 sets off none.
-    """
+    """Draw a panel for each method that changes another, a row for each of `names`, `divide` apart."""
     methods = in_order(data["method"])
     changed = {baseline(method) for method in methods}
     shown = [method for method in methods if baseline(method) or method not in changed]
     n_columns = max(1, min(len(shown), _N_COLUMNS))
     n_rows = max(1, math.ceil(len(shown) / n_columns))
-    with figure(DOUBLE_COLUMN, (_ROW * max(len(names), 6) + _PANEL) * n_rows + _LEGEND) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, (_ROW * max(len(names), 6) + _PANEL) * n_rows + _LEGEND) as fig:
         axes = fig.subplots(n_rows, n_columns, squeeze=False, sharex=True, sharey=True).ravel()
         for place, (ax, method) in enumerate(zip(axes, shown, strict=False)):
             for one in filter(None, (baseline(method), method)):
@@ -100,7 +89,7 @@ def _draw(
         _explain(fig, axes[: len(shown)], data)
         if not shown:
             say_nothing(axes[0])
-        save_with_data(fig, stem, data)
+        plot.save_with_data(fig, stem, data)
 
 
 def _draw_rows(ax: "Axes", data: pd.DataFrame, column: str, rows: Sequence[str]) -> None:
@@ -118,22 +107,22 @@ def _draw_rows(ax: "Axes", data: pd.DataFrame, column: str, rows: Sequence[str])
         linestyle="",
         marker="o",
         markersize=2.8,
-        color=VERMILLION if is_changed else GREY,
-        markerfacecolor=VERMILLION if is_changed else "white",
+        color=plot.VERMILLION if is_changed else plot.GREY,
+        markerfacecolor=plot.VERMILLION if is_changed else "white",
         markeredgewidth=0.7,
         elinewidth=0.6,
         label="With (WR, OC, SOC or EAR)" if is_changed else "Without (the encoder or BoW alone)",
     )
-    ax.axvline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
+    ax.axvline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
     ax.grid(visible=True, axis="x")
     edges = np.arange(0.5, len(rows) - 1)
-    ax.hlines(edges, 0, 1, LIGHT_GREY, linewidth=0.25, zorder=0, transform=ax.get_yaxis_transform())
+    ax.hlines(edges, 0, 1, plot.LIGHT_GREY, linewidth=0.25, zorder=0, transform=ax.get_yaxis_transform())
     ax.tick_params(axis="y", length=0)
 
 
 def _set_off(ax: "Axes", n_hateful: int, n_rows: int, is_named: bool) -> None:
     """Divide the rows of hateful texts from the others; name both on the right."""
-    ax.axhline(n_hateful - 0.5, color=GREY, linewidth=0.6)
+    ax.axhline(n_hateful - 0.5, color=plot.GREY, linewidth=0.6)
     ax.set_xlim(-3, 103)
     for first, last, name in ((0, n_hateful, "hateful"), (n_hateful, n_rows, "not hateful")):
         if is_named and last > first:
@@ -146,7 +135,7 @@ def _set_off(ax: "Axes", n_hateful: int, n_rows: int, is_named: bool) -> None:
 def _explain(fig: "Figure", axes: Sequence["Axes"], data: pd.DataFrame) -> None:
     """Explain the marks below the panels; one may lack a baseline that others have."""
     if len(axes):
-        legend_below(fig, max(axes, key=lambda ax: len(ax.get_legend_handles_labels()[1])), 2)
+        plot.legend_below(fig, max(axes, key=lambda ax: len(ax.get_legend_handles_labels()[1])), 2)
         fig.legends[0].set_title(_uncertainty(data))
 
 

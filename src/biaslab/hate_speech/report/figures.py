@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import (
-    BLACK,
-    BLUE,
-    DOUBLE_COLUMN,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.report.names import in_order, title
 from biaslab.hate_speech.report.panels import say_nothing
@@ -32,15 +19,15 @@ from biaslab.run.reports import Results
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_CORPORA = (VERMILLION, BLUE, GREEN, PURPLE, ORANGE, BLACK)
+_CORPORA = (plot.VERMILLION, plot.BLUE, plot.GREEN, plot.PURPLE, plot.ORANGE, plot.BLACK)
 _KINDS = {
-    "bow": GREY,
-    "vanilla": BLACK,
-    "bow-wr": SKY,
-    "wr": BLUE,
-    "oc": ORANGE,
-    "soc": VERMILLION,
-    "ear": GREEN,
+    "bow": plot.GREY,
+    "vanilla": plot.BLACK,
+    "bow-wr": plot.SKY,
+    "wr": plot.BLUE,
+    "oc": plot.ORANGE,
+    "soc": plot.VERMILLION,
+    "ear": plot.GREEN,
 }
 _STRENGTHS = ("o", "s", "^", "D", "v")  # marks of one kind of method with several strengths
 _REMOVAL = {"f1": "F1 on the test set (%)", "news_accuracy": "Accuracy on news (%)"}
@@ -50,7 +37,7 @@ def draw_removal(units: Sequence[Results], stem: Path) -> None:
     """Draw F1 and news accuracy of the bag of words against the identifiers removed (Figure 2)."""
     data = removal(read_all(units, "removal"))
     colours = dict(zip(data["corpus"].unique(), cycle(_CORPORA), strict=False))
-    with figure(DOUBLE_COLUMN, 2.5) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 2.5) as fig:
         panels = fig.subplots(1, 2)
         for ax, (value, label) in zip(panels, _REMOVAL.items(), strict=True):
             for corpus, part in data.groupby("corpus", sort=False):
@@ -64,9 +51,9 @@ def draw_removal(units: Sequence[Results], stem: Path) -> None:
             ax.xaxis.get_major_locator().set_params(integer=True)
             ax.set_ylabel(label)
             ax.grid(visible=True)
-        legend_below(fig, panels[0], max(len(colours), 1))
+        plot.legend_below(fig, panels[0], max(len(colours), 1))
         fig.legends[0].set_title("Mean and range over random subsets of equally many identifiers")
-        save_with_data(fig, stem, data)
+        plot.save_with_data(fig, stem, data)
 
 
 def removal(rows: pd.DataFrame) -> pd.DataFrame:
@@ -90,7 +77,7 @@ def draw_performance(units: Sequence[Results], stem: Path) -> None:
     corpora, methods = list(data["corpus"].unique()), in_order(data["method"])
     n_columns = max(1, min(len(corpora), 3))
     n_rows = max(1, math.ceil(len(corpora) / n_columns))
-    with figure(DOUBLE_COLUMN, 2.6 * n_rows + 0.5) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 2.6 * n_rows + 0.5) as fig:
         panels = fig.subplots(n_rows, n_columns, squeeze=False).ravel()
         for ax, corpus in zip(panels, corpora, strict=False):
             _draw_methods(ax, data[data["corpus"] == corpus], methods)
@@ -99,9 +86,9 @@ def draw_performance(units: Sequence[Results], stem: Path) -> None:
             ax.set_ylabel("F1 on the test set (%)")
         for ax in panels[len(corpora) :]:
             ax.set_axis_off()
-        legend_below(fig, panels[0], 4)
+        plot.legend_below(fig, panels[0], 4)
         fig.legends[0].set_title("Small marks: single seeds; large marks: their means")
-        save_with_data(fig, stem, data)
+        plot.save_with_data(fig, stem, data)
 
 
 def _draw_methods(ax: "Axes", data: pd.DataFrame, methods: Sequence[str]) -> None:

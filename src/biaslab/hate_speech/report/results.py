@@ -5,78 +5,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from biaslab.hate_speech.metrics import MEASURES
+from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.report.names import in_order
 from biaslab.hate_speech.report.summaries import stacked
 from biaslab.run.reports import Results
-
-COLUMNS = {
-    "corpus": ("split", "n", "n_positive", "n_with_identifier", "n_occurrences", "n_before_cut"),
-    "linear": ("model", "features", "label_rule", "split_kind", "split", "set", "n_train", *MEASURES),
-    "linear_weights": ("term", "is_identifier", "weight", "rank", "n_features"),
-    "removal": ("n_removed", "subset", "f1", "news_accuracy"),
-    "metrics": ("method", "seed", "set", "n_train", *MEASURES),
-    "identity": (
-        "method",
-        "seed",
-        "set",
-        "identifier",
-        "n",
-        "n_negative",
-        "false_positive_rate",
-        "ci_low",
-        "ci_high",
-        "subgroup_auc",
-        "bpsn_auc",
-        "bnsp_auc",
-    ),
-    "functionalities": (
-        "method",
-        "seed",
-        "functionality",
-        "is_hateful",
-        "n",
-        "passed",
-        "rate",
-        "ci_low",
-        "ci_high",
-    ),
-    "differences": (
-        "method",
-        "baseline",
-        "set",
-        "measure",
-        "n_seeds",
-        "mean_difference",
-        "ci_low",
-        "ci_high",
-        "p_value",
-        "n_higher",
-    ),
-    "attributions": ("method", "seed", "explanation", "identifier", "n", "mean_phi", "mean_abs_phi"),
-    "faithfulness": (
-        "method",
-        "seed",
-        "explanation",
-        "n",
-        "comprehensiveness",
-        "comprehensiveness_random",
-        "sufficiency",
-        "sufficiency_random",
-    ),
-    "importance": ("method", "word", "is_identifier", "n", "mean_phi", "rank"),
-    "held_out": (
-        "identifier",
-        "seed",
-        "method",
-        "is_regularized",
-        "n",
-        "news_accuracy",
-        "mean_abs_phi",
-    ),
-    "cost": ("method", "n_steps", "tokens_per_step", "ratio"),
-}
-"""The files of a corpus, and what tables and figures read of them."""
 
 _TEXT = (
     "word",
@@ -122,10 +54,7 @@ def of_methods(table: pd.DataFrame, is_wanted: Callable[[str], bool]) -> pd.Data
 
 
 def printed_numbers(units: Sequence[Results], ids: pd.Series) -> pd.Series:
-    """Return what the paper prints by claims, "mean ± sd" where it has both; missing where it prints nothing.
-
-    Claims of standard deviations end on ``-sd``. A dot of `ids` is written as a hyphen.
-    """
+    """Return what the paper prints by claims, "mean ± sd" where it has both (``ID-sd``)."""
     # What stands in parentheses is what a claim compares its number with.
     printed = {name: text.partition(" (")[0] for name, text in units[0].printed().items()}
     ids = ids.astype(object).str.replace(".", "-")

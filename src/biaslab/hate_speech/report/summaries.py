@@ -15,10 +15,7 @@ OVER_SEEDS, OVER_TEXTS = "seeds", "texts"
 def over_seeds(
     data: pd.DataFrame, keys: Sequence[str], values: Sequence[str], seed: str = "seed"
 ) -> pd.DataFrame:
-    """Return ``n_seeds`` (called after `seed`), ``VALUE_mean`` and ``VALUE_sd`` (ddof 1) of each value.
-
-    Missing values do not count.
-    """
+    """Return ``n_seeds`` (called after `seed`), ``VALUE_mean`` and ``VALUE_sd`` (ddof 1) of what is there."""
     columns = [*keys, f"n_{seed}s", *(f"{value}_{end}" for value in values for end in ("mean", "sd"))]
     rows = []
     for key, part in data.groupby(list(keys), sort=False):

@@ -6,27 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import (
-    BLACK,
-    BLUE,
-    DOUBLE_COLUMN,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    YELLOW,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.ranking.registry import ALGORITHMS, MEASURES
-from biaslab.ranking.report.results import only
+from biaslab.ranking.report.results import read
 from biaslab.run.reports import Results
-
-COLUMNS = ("n_values", "algorithm", "measure", "n_lists", "n_left_out", "mean", "ci_low", "ci_high")
 
 SHOWN = (
     "ndkl",
@@ -40,7 +24,17 @@ SHOWN = (
 )
 """Measures that table and figure show; the .tsv of the table has all."""
 
-_COLOURS = (BLACK, VERMILLION, BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, GREY)
+_COLOURS = (
+    plot.BLACK,
+    plot.VERMILLION,
+    plot.BLUE,
+    plot.ORANGE,
+    plot.GREEN,
+    plot.PURPLE,
+    plot.SKY,
+    plot.YELLOW,
+    plot.GREY,
+)
 _MARKERS = "xosD^vPX*"
 _SHARE_CELL = "{mean:.3f} [{ci_low:.3f}, {ci_high:.3f}]"
 _APART = 0.08  # between the marks of two algorithms, so that equal ones can be seen
@@ -48,7 +42,7 @@ _APART = 0.08  # between the marks of two algorithms, so that equal ones can be 
 
 def comparison(units: Sequence[Results]) -> Table:
     """Return the mean of every measure by number of values and algorithm."""
-    data = _read(units)
+    data = read(units, "comparison")
     halved = data.assign(half=(data["ci_high"] - data["ci_low"]) / 2)
     rows = []
     for (m, algorithm), group in halved.groupby(["n_values", "algorithm"], sort=False):
@@ -73,9 +67,9 @@ def comparison(units: Sequence[Results]) -> Table:
 
 def draw_comparison(units: Sequence[Results], stem: Path) -> None:
     """Draw the means against the number of values, a panel for each measure."""
-    data = _read(units)
+    data = read(units, "comparison")
     data = data[data["measure"].isin(SHOWN)]
-    with figure(DOUBLE_COLUMN, 4.4) as page:
+    with plot.figure(plot.DOUBLE_COLUMN, 4.4) as page:
         panels = page.subplots(2, 4, sharex=True)
         for axes, name in zip(panels.ravel(), SHOWN, strict=True):
             for place, algorithm in enumerate(data["algorithm"].unique()):
@@ -85,12 +79,8 @@ def draw_comparison(units: Sequence[Results], stem: Path) -> None:
         for axes in panels[1]:
             axes.set_xlabel("|A|")
             axes.set_xticks(sorted(data["n_values"].unique()))
-        legend_below(page, panels[0, 0], 4)
-        save_with_data(page, stem, data)
-
-
-def _read(units: Sequence[Results]) -> pd.DataFrame:
-    return only(units).table("comparison", *COLUMNS)
+        plot.legend_below(page, panels[0, 0], 4)
+        plot.save_with_data(page, stem, data)
 
 
 def _draw(axes, part: pd.DataFrame, place: int, label: str) -> None:

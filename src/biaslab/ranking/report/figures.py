@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import (
-    BLACK,
-    BLUE,
-    DOUBLE_COLUMN,
-    GREEN,
-    ORANGE,
-    VERMILLION,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.ranking.report.results import ALGORITHM_NAMES, read
 from biaslab.run.reports import Results
 
@@ -25,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _STYLES = {
-    "score_only": (BLACK, "x"),
-    "det_greedy": (VERMILLION, "o"),
-    "det_cons": (BLUE, "s"),
-    "det_relaxed": (ORANGE, "D"),
-    "det_const_sort": (GREEN, "^"),
+    "score_only": (plot.BLACK, "x"),
+    "det_greedy": (plot.VERMILLION, "o"),
+    "det_cons": (plot.BLUE, "s"),
+    "det_relaxed": (plot.ORANGE, "D"),
+    "det_const_sort": (plot.GREEN, "^"),
 }
 _PANELS = {
     "infeasible_index": "InfeasibleIndex",
@@ -48,7 +38,7 @@ def draw_simulation(units: Sequence[Results], stem: Path) -> None:
     shares = read(units, "feasibility").rename(columns={"share": "mean"}).assign(measure="infeasible")
     data = pd.concat([read(units, "simulation")[columns], shares[columns]], ignore_index=True)
     data = data[data["measure"].isin(_PANELS)]
-    with figure(DOUBLE_COLUMN, 4.4) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 4.4) as fig:
         axes = fig.subplots(2, 3, sharex=True).ravel()
         for ax, (measure, name) in zip(axes, _PANELS.items(), strict=True):
             _draw_panel(ax, data[data["measure"] == measure])
@@ -56,8 +46,8 @@ def draw_simulation(units: Sequence[Results], stem: Path) -> None:
         for ax in axes[3:]:
             ax.set_xlabel("Values of the attribute, |A|")
             ax.set_xticks(sorted(data["n_values"].unique()))
-        legend_below(fig, axes[0], len(_STYLES))
-        save_with_data(fig, stem, data)
+        plot.legend_below(fig, axes[0], len(_STYLES))
+        plot.save_with_data(fig, stem, data)
 
 
 def _draw_panel(ax: "Axes", data: pd.DataFrame) -> None:

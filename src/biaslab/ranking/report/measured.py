@@ -59,10 +59,7 @@ def order_lines(measured: "Measured", columns: "Columns") -> list[str]:
 
 
 def test_lines(tests: pd.DataFrame) -> list[str]:
-    """Return, a value a line, in how many lists it has too few places by FA*IR's test.
-
-    Of one list, the p-values.
-    """
+    """Return, a value a line, in how many lists FA*IR's test finds too few places; of one list, p-values."""
     lines = []
     for value, rows in tests.groupby("value", sort=True):
         found = rows["p_value"].dropna()

@@ -5,29 +5,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.ranking import feasibility, registry
+from biaslab.ranking import registry
 from biaslab.ranking.algorithms import ALGORITHMS
+from biaslab.ranking.columns import COLUMNS
 from biaslab.run.reports import Results
-
-COLUMNS = {
-    "simulation": (
-        "n_values",
-        "candidates",
-        "top",
-        "algorithm",
-        "measure",
-        "n_lists",
-        "n_infinite",
-        "mean",
-        "ci_low",
-        "ci_high",
-    ),
-    "feasibility": ("n_values", "algorithm", "n_lists", "n_infeasible", "share", "ci_low", "ci_high"),
-    "differences": ("n_values", "measure", "algorithm", "other", "n_lists", "mean", "ci_low", "ci_high"),
-    "enumeration": feasibility.SUMMARY,
-    "counterexamples": feasibility.COLUMNS,
-}
-"""What tables and figures read of each file of the simulation and of the search."""
 
 ALGORITHM_NAMES = {name: registry.ALGORITHMS[name].title for name in ALGORITHMS}
 

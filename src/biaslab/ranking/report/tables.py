@@ -1,8 +1,4 @@
-"""The tables of fairness-aware ranking (Geyik et al. 2019).
-
-Each function takes the only unit of the area, whose files it reads, and raises InputError when a file is
-missing or lacks a column.
-"""
+"""The tables of fairness-aware ranking (Geyik et al. 2019), of the area's only unit."""
 
 from collections.abc import Sequence
 

@@ -65,7 +65,7 @@ def _unpack(archive: Path, folder: Path, max_bytes: int) -> None:
                 with crate.open(member) as packed, target.open("wb") as file:
                     shutil.copyfileobj(packed, file)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
-        raise InputError(f"{archive}: not a whole zip archive ({error}); get it anew") from error
+        raise InputError(f"{archive}: not a whole zip archive ({error}); get it again") from error
     except OSError as error:
         raise InputError(
             f"{archive}: cannot be unpacked ({error.strerror or error}); free space, or set TMPDIR"
@@ -102,7 +102,7 @@ def _checked(crate: Path, folder: Path) -> Run:
     there = set(result_files(results)) - {MANIFEST}
     for name in sorted(there):
         if name not in outputs:
-            raise InputError(f"{crate}: {RESULTS}/{name} is not in the manifest; get the crate anew")
+            raise InputError(f"{crate}: {RESULTS}/{name} is not in the manifest; get the crate again")
         if sha256_file(results / name) != outputs[name]:
-            raise InputError(f"{crate}: {RESULTS}/{name} is not what the manifest names; get the crate anew")
+            raise InputError(f"{crate}: {RESULTS}/{name} is not what the manifest names; get the crate again")
     return Run(results, {name: digest for name, digest in outputs.items() if name not in there})

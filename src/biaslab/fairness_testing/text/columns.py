@@ -1,0 +1,5 @@
+"""The columns of the tables of a corpus."""
+
+from biaslab.core.columns import columns_of
+
+COLUMNS = columns_of("fairness_testing.text")

@@ -1,0 +1,25 @@
+"""The options of commands that show words which may be slurs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from biaslab.run.root import resource
+
+
+@dataclass(frozen=True)
+class Masking:
+    """Whether words are masked."""
+
+    masked_words: Annotated[
+        Path | None,
+        typer.Option(help="Digests of the words to mask (SHA-256, one a line); by default the project's."),
+    ] = None
+    unmask: Annotated[bool, typer.Option("--unmask", help="Show all words as they are.")] = False
+
+    @property
+    def digests(self) -> Path | None:
+        """The file of the digests; None where nothing is masked."""
+        return None if self.unmask else self.masked_words or resource("masked_words.txt")
