@@ -13,9 +13,9 @@ from biaslab.hate_speech.hierarchy import collapse
 from biaslab.hate_speech.hierarchy_text import Explained, scale_of, to_html, to_terminal
 from biaslab.hate_speech.own_explanation import OwnExplanation
 from biaslab.hate_speech.report.hierarchies import FILE, draw_hierarchies
-from biaslab.hate_speech.summary import console
 from biaslab.run.area import Unit
 from biaslab.run.reports import Results
+from biaslab.run.terminal import page_console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +27,7 @@ def show(
     found: Sequence[OwnExplanation], contexts: ContextSettings, identifiers: Collection[str], mask: Mask
 ) -> None:
     """Print the hierarchies of sentences on one scale of colours, and the importance of each phrase."""
-    page = console()
+    page = page_console()
     drawn = [_masked(one, mask) for one in found]
     scale = scale_of(drawn)
     page.print(
