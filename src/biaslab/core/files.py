@@ -26,6 +26,8 @@ MAX_YAML_VALUES = 10**6
 """The most values in it, each counted as often as it is referred to."""
 MAX_LINE_CHARACTERS = 2**24
 """The longest line of a table that is read."""
+CUT = "the last line has no end, so that it may be cut; get the whole file, or end that line"
+"""What is said of a table whose last field may lack characters."""
 
 csv.field_size_limit(MAX_LINE_CHARACTERS)
 
@@ -107,6 +109,19 @@ def write_json(path: str | os.PathLike, value: object) -> None:
     write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
 
 
+def parse_json(text: str) -> Any:
+    """Return what a text in JSON says; no key may be there twice, of which JSON would take the last one."""
+    return json.loads(text, object_pairs_hook=_mapping)
+
+
+def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key '{next(key for key in keys if keys.count(key) > 1)}' is there twice")
+    return found
+
+
 def read_json_rows(path: Path, keys: Collection[str], what: str) -> list[dict[str, Any]]:
     """Read a JSON file that a step wrote: a list of objects."""
     try:
@@ -151,9 +166,7 @@ def check_whole(path: str | os.PathLike) -> None:
     if b"\0" in first or first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError(f"{path}: binary, or text in UTF-16; save it as text in UTF-8")
     if last not in b"\r\n":
-        raise InputError(
-            f"{path}: the last line has no end, so that it may be cut; get the whole file, or end that line"
-        )
+        raise InputError(f"{path}: {CUT}")
 
 
 def separator_hint(names: Sequence[str], separator: str) -> str:

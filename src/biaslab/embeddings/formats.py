@@ -12,7 +12,7 @@ from gensim import utils
 from gensim.models import KeyedVectors
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import atomic_path
+from biaslab.core.files import CUT, atomic_path
 
 __all__ = ["FORMATS", "keyed_vectors", "read_embedding", "write_embedding"]
 
@@ -207,6 +207,8 @@ def _read_rows(
             raise InputError(
                 f"{where}: {len(numbers)} numbers after the word instead of {expected}; get the whole file"
             )
+        if not line.endswith(b"\n"):
+            raise InputError(f"{where}: {CUT}")
         _add(word, number, line_of, where)
         values += _parse_numbers(where, numbers).tobytes()
     if not line_of:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError, one_line, suggest
-from biaslab.core.files import separator_hint
+from biaslab.core.files import CUT, parse_json, separator_hint
 
 MAX_LINE_BYTES = 2**24
 """The longest line that is read."""
@@ -156,10 +156,7 @@ def _lines(path: Path, needs_end: bool = False) -> Iterator[tuple[int, str]]:
                         f"{path}:{number}: the line is longer than {MAX_LINE_BYTES} bytes; break it"
                     )
                 if needs_end and not line.endswith((b"\n", b"\r")):
-                    raise InputError(
-                        f"{path}:{number}: the last line has no end, so that it may be cut; get the whole"
-                        " file, or end that line"
-                    )
+                    raise InputError(f"{path}:{number}: {CUT}")
                 yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}:{number}: not UTF-8 text; save the file as UTF-8") from error
@@ -178,7 +175,7 @@ def _objects(
             continue
         where = f"{path}:{number}"
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except (ValueError, RecursionError) as error:
             raise InputError(f"{where}: not JSON ({error}); write one object a line") from error
         if not isinstance(record, dict):

@@ -123,6 +123,7 @@ GOOD_JSON = b'{"text": "a", "label": 0}\n'
     [
         (b"{'text': 1}", "not JSON"),
         (b"[" * 100_000, "not JSON"),
+        (b'{"text": "a", "label": 1, "text": "b"}', "not JSON .the key 'text' is there twice"),
         (b"[1]", "not a JSON object"),
         (b'{"label": 1}', "column 'text' is missing"),
         (b'{"text": 5, "label": 1}', "the text is 5, not a text"),

@@ -1,10 +1,10 @@
 """JSON lines: one object a document."""
 
-import json
 import os
 from collections.abc import Iterator
 
 from biaslab.core.errors import InputError, suggest
+from biaslab.core.files import parse_json
 from biaslab.embeddings.readers.common import Document, read_lines
 
 
@@ -21,7 +21,7 @@ def read_json_lines(path: str | os.PathLike) -> Iterator[Document]:
 
 def _document(line: str, where: str) -> Document:
     try:
-        record = json.loads(line)
+        record = parse_json(line)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not JSON ({error}); write one object a line") from error
     if not isinstance(record, dict):
