@@ -33,7 +33,7 @@ def sizes(settings: dict) -> dict:
 
 smoke = yaml.safe_load(Path("workflow/presets/smoke.yaml").read_text(encoding="utf-8"))
 short = sizes(smoke)
-short["setups"] = {"sample": short["setups"]["smoke"]}
+short["origins"]["setups"] = {"sample": short["origins"]["setups"]["smoke"]}
 short["debiasing"]["comparison"]["methods"] = [
     "hard",
     "soft",

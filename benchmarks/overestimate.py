@@ -80,12 +80,12 @@ def read_run(results: Path, setup: str) -> Run:
     folder, config = results / "origins" / setup, results / "config.json"
     try:
         settings = json.loads(config.read_text(encoding="utf-8"))
-        chosen = settings["setups"][setup]
+        chosen = settings["origins"]["setups"][setup]
     except (OSError, ValueError, KeyError) as error:
         message = f"{config}: no finished run of the setup '{setup}'; run the workflow first"
         raise InputError(message) from error
     words = read_vocabulary(folder / "vocabulary.tsv")
-    files = {name: locate(settings["weats"][name], REPOSITORY) for name in chosen["bias"]["weats"]}
+    files = {name: locate(settings["origins"]["weats"][name], REPOSITORY) for name in chosen["bias"]["weats"]}
     corpus = read_npz(folder / "corpus.npz", ("tokens", "offsets"))
     model = {key: value for key, value in chosen["glove"].items() if key in GloveParameters.__annotations__}
     return Run(

@@ -1,4 +1,4 @@
-"""Write what of the documentation follows from schemas and areas: ``python docs/generated.py``."""
+"""Write what of the documentation follows from settings and areas: ``python docs/generated.py``."""
 
 import csv
 import json
@@ -22,11 +22,10 @@ from biaslab.audit.verdicts import (
     VERDICTS,
 )
 from biaslab.core.columns import said
-from biaslab.core.files import read_yaml
 from biaslab.core.schema import fill_defaults
 from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
 from biaslab.run.areas import AREAS
-from biaslab.run.config import SCHEMAS_OF_AREAS, read_schema
+from biaslab.run.config import make_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = "results/README.md"
@@ -39,7 +38,7 @@ RECORDS = {
 
 WIDTH = 125
 CONFIG_HEAD = """# Configuration of biaslab: the embedded default, with every key there is.
-# Made of the schemas in workflow/schemas by `python docs/generated.py`; edit those.
+# Made of the fields in src/biaslab/*/settings.py by `python docs/generated.py`; edit those.
 # To change something, write only the keys that differ into a file of your own and lay it over this one:
 #   make reproduce CONFIG=mine.yaml        or        snakemake --cores all --configfile mine.yaml
 """
@@ -51,30 +50,27 @@ _LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusi
 
 def configuration() -> str:
     """Return the tables of all keys, those that no area owns first."""
-    schema = read_schema(ROOT)
-    owned = {area: read_yaml(ROOT / SCHEMAS_OF_AREAS / f"{area}.yaml")["properties"] for area in AREAS}
-    common = [key for key in schema["properties"] if not any(key in keys for keys in owned.values())]
-    sections = {"All areas": common} | {load_area(area).paper: list(keys) for area, keys in owned.items()}
-    return "\n".join(_keys_table(title, keys, schema) for title, keys in sections.items())
+    keys = make_schema()["properties"]
+    sections = {"All areas": {key: node for key, node in keys.items() if key not in AREAS}}
+    sections |= {load_area(area).paper: {area: keys[area]} for area in AREAS}
+    return "\n".join(_keys_table(title, nodes) for title, nodes in sections.items())
 
 
-def _keys_table(title: str, keys: list[str], schema: Mapping) -> str:
-    rows = [row for key in keys for row in _rows(key, schema["properties"][key], schema["$defs"])]
+def _keys_table(title: str, nodes: Mapping[str, Mapping]) -> str:
+    rows = [row for key, node in nodes.items() for row in _rows(key, node)]
     return f"## {title}\n\n{_table(('key', 'type', 'default', 'allowed', 'meaning'), rows)}"
 
 
-def _rows(path: str, node: Mapping, definitions: Mapping) -> Iterator[tuple[str, ...]]:
+def _rows(path: str, node: Mapping) -> Iterator[tuple[str, ...]]:
     """Yield the row of a key, or those of the keys below it."""
-    if "$ref" in node:
-        node = definitions[node["$ref"].rsplit("/", 1)[-1]] | {k: v for k, v in node.items() if k != "$ref"}
     if "properties" in node:
         for key, child in node["properties"].items():
-            yield from _rows(f"{path}.{key}", child, definitions)
+            yield from _rows(f"{path}.{key}", child)
         return
     yield (f"`{path}`", _type(node), _default(node), _allowed(node), node["description"])
     further = node.get("additionalProperties")
-    if isinstance(further, Mapping) and "$ref" in further:
-        yield from _rows(f"{path}.NAME", further, definitions)
+    if isinstance(further, Mapping) and "properties" in further:
+        yield from _rows(f"{path}.NAME", further)
 
 
 def _type(node: Mapping) -> str:
@@ -106,23 +102,24 @@ def _allowed(node: Mapping) -> str:
 
 def shipped_configuration() -> str:
     """Return config.yaml: every key at its default, with its meaning."""
-    schema = read_schema(ROOT)
-    lines = [line for key, node in schema["properties"].items() for line in ["", *_key(key, node, schema, 0)]]
+    keys = make_schema()["properties"]
+    lines = [line for key, node in keys.items() for line in ["", *_key(key, node, 0)]]
     return CONFIG_HEAD + "\n".join(lines) + "\n"
 
 
-def _key(name: str, node: Mapping, schema: Mapping, depth: int, value: Any = None, said: bool = True):
-    """Return the lines of a key; the value is its default, but in an entry of a mapping of names."""
-    if "$ref" in node:
-        node = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
-    value = fill_defaults(node["default"], node, schema) if value is None and "default" in node else value
-    text = node.get("comment", node["description"]) if said else ""
+def _key(name: str, node: Mapping, depth: int, value: Any = None, said: bool = True) -> list[str]:
+    """Return the lines of a key; the value is its default, but in an entry of a mapping of names.
+
+    Of such entries the first alone has comments inside.
+    """
+    value = fill_defaults(node["default"], node) if value is None and "default" in node else value
+    text = node["description"] if said or node.get("is_named") else ""
     further = node.get("additionalProperties")
     if "properties" in node:
         below = [(key, child, value[key], said) for key, child in node["properties"].items()]
     elif isinstance(further, Mapping) and value:
         said_of = node.get("comments", {})
-        entries = [({**_resolved(further, schema), "description": said_of.get(k, "")}, k) for k in value]
+        entries = [({**further, "description": said_of.get(k, ""), "is_named": True}, k) for k in value]
         below = [(key, child, value[key], i == 0) for i, (child, key) in enumerate(entries)]
     else:
         line = f"{name}: {_yaml(value)}"
@@ -131,12 +128,8 @@ def _key(name: str, node: Mapping, schema: Mapping, depth: int, value: Any = Non
         return _commented(line, text, depth)
     lines = _commented(f"{name}:", text, depth)
     for key, child, inner, is_said in below:
-        lines += _key(key, child, schema, depth + 1, inner, is_said)
+        lines += _key(key, child, depth + 1, inner, is_said)
     return lines
-
-
-def _resolved(node: Mapping, schema: Mapping) -> Mapping:
-    return schema["$defs"][node["$ref"].rsplit("/", 1)[-1]] if "$ref" in node else node
 
 
 def _commented(line: str, text: str, depth: int) -> list[str]:

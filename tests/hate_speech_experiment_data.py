@@ -8,7 +8,7 @@ import yaml
 
 from biaslab.run import plan as planning
 from biaslab.run.fetching import ABSENT, THERE, Status
-from text_data import tiny_classifier, tiny_vocabulary
+from text_data import texts_of, tiny_classifier, tiny_vocabulary
 
 ROOT = Path(__file__).parents[1]
 RESOURCES = ROOT / "workflow/resources/hate_speech"
@@ -28,8 +28,9 @@ def plan_of(monkeypatch: pytest.MonkeyPatch, section: str = "", absent: dict[str
 
     monkeypatch.setattr(planning, "status", status)
     monkeypatch.setattr(planning, "missing_extra", lambda _: "")
-    raw = {"areas": ["hate_speech"], "hate_speech": yaml.safe_load(section) or {}}
-    return planning.make_plan(raw, ROOT)
+    own = yaml.safe_load(section) or {}
+    corpora = texts_of(own)
+    return planning.make_plan({"areas": ["hate_speech"], "corpora": corpora, "hate_speech": own}, ROOT)
 
 
 def write_hatecheck(path: Path, n: int = 4) -> Path:
@@ -73,7 +74,8 @@ def example_folder(path: Path, encoder: Path | None = None, probes=(), others=No
     files["fuzzed"] = files["nonfuzzed"] = write_comments(path / "comments.csv")
     folder = Folder(path / "example", encoder, IDENTIFIERS)
     chosen = {name: files[name] for name in probes}
-    prepare(folder, Source(TABLE, EXAMPLE), chosen, others or {}, Limits(*limits), seed=3)
+    sizes = Limits(*limits, *[None] * (4 - len(limits)))
+    prepare(folder, Source(TABLE, EXAMPLE), chosen, others or {}, sizes, seed=3)
     return folder
 
 

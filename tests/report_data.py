@@ -14,6 +14,7 @@ def report_area(name: str) -> Area:
     return Area(
         name,
         paper=name,
+        settings=object,
         check=lambda given: None,
         wanted=lambda config: set(),
         choose=lambda given: Units(()),

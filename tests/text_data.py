@@ -9,6 +9,13 @@ import numpy as np
 SPECIAL = ("[PAD]", "[unused0]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PUNCTUATION = (".", ",", "!", "?", "'")
 POSITIONS = 128
+TEXTS = ("format", "source", "validation", "test", "positive")
+
+
+def texts_of(section: dict) -> dict:
+    """Take the texts of corpora out of a section that describes them whole; return the key ``corpora``."""
+    corpora = section.get("corpora", {})
+    return {name: {key: own.pop(key) for key in TEXTS if key in own} for name, own in corpora.items()}
 
 
 def tiny_vocabulary(folder: Path, words: Iterable[str]) -> Path:

@@ -7,7 +7,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from biaslab.core.schema import check_schema
-from biaslab.run.config import read_schema
+from biaslab.run.config import make_schema
 from consoles import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -21,7 +21,7 @@ SHOWN = [
 
 @pytest.mark.parametrize(("page", "text"), SHOWN)
 def test_configuration_is_valid(page: Path, text: str) -> None:
-    check_schema(yaml.safe_load(text), read_schema(ROOT), str(page))
+    check_schema(yaml.safe_load(text), make_schema(), str(page))
 
 
 def test_configurations_are_found() -> None:

@@ -26,8 +26,9 @@ from biaslab.text.encoder import EncoderFiles, load_classifier, predict, prepare
 from biaslab.text.language_model import LanguageModelSettings
 
 ROOT = Path(__file__).parents[2]
-SECTION = configuration.load({}, ROOT)["hate_speech"]
-EXAMPLE = SECTION["corpora"]["example"]
+CONFIG = configuration.load({}, ROOT)
+SECTION = CONFIG["hate_speech"]
+EXAMPLE = area.corpora_in(CONFIG)["example"]
 METHODS = ("vanilla", "oc-0.1", "soc-0.1")
 SEED = 1
 

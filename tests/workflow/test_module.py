@@ -29,8 +29,10 @@ rule all:
 """
 CORPUS = {
     "areas": ["origins", "debiasing"],
-    "run": ["mine"],
-    "setups": {"mine": {"corpus": {"source": "mine.jsonl", "format": "jsonl", "unit": "article"}}},
+    "origins": {
+        "run": ["mine"],
+        "setups": {"mine": {"corpus": {"source": "mine.jsonl", "format": "jsonl", "unit": "article"}}},
+    },
     "debiasing": {"embeddings": ["mine"], "benchmarks": ["rg65", "wordsim353"]},
 }
 RANKING = {

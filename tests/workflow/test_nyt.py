@@ -18,15 +18,16 @@ ROOT = Path(__file__).parents[2]
 NYT = ROOT / "workflow/presets/nyt.yaml"
 SCALED_DOWN = """
 datasets: {paths: {nyt-annotated-corpus: nyt}}
-setups:
-  nyt:
-    vocabulary: {min_count: 11}
-    glove: {dimension: 8, epochs: 3}
-    bias: {weats: [weat1], permutations: 1000}
-    baselines: 2
-    word2vec: {epochs: 2, trainings: 2}
-    perturbations: {sizes: [10], random_sizes: [10], random_sets: 1, retrainings: 2}
-    trainings_per_job: 2
+origins:
+  setups:
+    nyt:
+      vocabulary: {min_count: 11}
+      glove: {dimension: 8, epochs: 3}
+      bias: {weats: [weat1], permutations: 1000}
+      baselines: 2
+      word2vec: {epochs: 2, trainings: 2}
+      perturbations: {sizes: [10], random_sizes: [10], random_sets: 1, retrainings: 2}
+      trainings_per_job: 2
 """
 ARTICLE = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE nitf SYSTEM "http://www.nitf.org/IPTC/NITF/3.3/specification/dtd/nitf-3-3.dtd">

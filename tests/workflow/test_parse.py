@@ -73,7 +73,7 @@ def test_presets_expand_to_their_trainings(
 
 
 def test_both_papers_setups_in_one_run_leave_out_the_one_without_a_corpus(snakemake, tmp_path):
-    (tmp_path / "both.yaml").write_text("run: [sample, nyt]\n")
+    (tmp_path / "both.yaml").write_text("origins: {run: [sample, nyt]}\n")
     files = [ROOT / "config.yaml", PRESETS / "nyt.yaml", tmp_path / "both.yaml"]
     finished = dry_run(snakemake, tmp_path, *files)
     counts = jobs(finished)
@@ -84,8 +84,8 @@ def test_both_papers_setups_in_one_run_leave_out_the_one_without_a_corpus(snakem
 def test_own_corpus_needs_no_dataset(snakemake, tmp_path):
     (tmp_path / "texts").mkdir()
     (tmp_path / "mine.yaml").write_text(
-        "areas: [origins]\nrun: [mine]\n"
-        "setups: {mine: {corpus: {source: texts, format: folder, unit: article}}}\n"
+        "areas: [origins]\n"
+        "origins: {run: [mine], setups: {mine: {corpus: {source: texts, format: folder, unit: article}}}}\n"
     )
     counts = jobs(dry_run(snakemake, tmp_path, tmp_path / "mine.yaml"))
     assert "fetch_dataset" not in counts
@@ -137,7 +137,7 @@ def test_documents_are_ranked_after_debiasing_when_both_areas_run(snakemake, tmp
 
 def test_an_area_without_setups_needs_no_corpus(snakemake, tmp_path):
     (tmp_path / "ranking.yaml").write_text(
-        "areas: [ranking]\nrun: [mine]\nsetups: {mine: {corpus: {source: nowhere}}}\n"
+        "areas: [ranking]\norigins: {run: [mine], setups: {mine: {corpus: {source: nowhere}}}}\n"
     )
     counts = jobs(dry_run(snakemake, tmp_path, tmp_path / "ranking.yaml"))
     assert "fetch_dataset" not in counts
@@ -216,7 +216,10 @@ def test_without_any_embedding_only_the_audit_is_left(snakemake, tmp_path):
     ("text", "message"),
     [
         ("sed: 3", "config: sed: unknown key; did you mean 'seed'?"),
-        ("run: [smple]", "config: run: there is no setup 'smple' (defined: sample); did you mean 'sample'?"),
+        (
+            "origins: {run: [smple]}",
+            "config: origins.run: there is no setup 'smple' (defined: sample); did you mean 'sample'?",
+        ),
     ],
 )
 def test_bad_configuration_ends_with_one_line(snakemake, tmp_path, text, message):

@@ -365,4 +365,4 @@ def test_manifest_names_the_corpus_and_every_result(finished_run):
     assert list(manifest["inputs"]) == ["example", "example-source", "smoke", *of_texts]
     assert "origins/smoke/correlation.tsv" in manifest["outputs"]
     assert "ranking/simulation.tsv" in manifest["outputs"]
-    assert manifest["config"]["run"] == ["smoke"]
+    assert manifest["config"]["origins"]["run"] == ["smoke"]

@@ -7,7 +7,7 @@ ORIGINS = OriginsInputs(PLAN)
 
 wildcard_constraints:
     setup="|".join(ORIGINS.setups),
-    weat="|".join(config["weats"]),
+    weat="|".join(config["origins"]["weats"]),
     set=sets.PATTERN,
     batch=r"\d+",
 

@@ -75,7 +75,7 @@ def resources(
     from biaslab.core.schema import fill_defaults
     from biaslab.core.tables import write_table
     from biaslab.run.area import load_area
-    from biaslab.run.config import load_files, overlays, own_or_shipped, read_schema
+    from biaslab.run.config import load_files, make_schema, overlays, own_or_shipped
     from biaslab.run.options import numbers
     from biaslab.run.resources import (
         measured_resources,
@@ -88,7 +88,7 @@ def resources(
 
     root = repository()
     cores = numbers(slots, "--slots", int, "8,64")
-    run = fill_defaults(read_yaml(results / "config.json"), read_schema(root))
+    run = fill_defaults(read_yaml(results / "config.json"), make_schema())
     areas = [load_area(name) for name in run["areas"]]
     jobs = read_jobs(results, areas, run)
     write_table(out, measured_resources(jobs, results, areas))

@@ -49,32 +49,34 @@ def merge(base: Mapping, overlay: Mapping) -> dict[str, Any]:
     return merged
 
 
-def fill_defaults(value: Any, schema: Mapping, root_schema: Mapping | None = None) -> Any:
-    """Return a deep copy of a valid value laid over the defaults of the schema (references: ``$defs``)."""
-    root_schema = root_schema or schema
-    if "$ref" in schema:
-        return fill_defaults(value, root_schema["$defs"][schema["$ref"].rsplit("/", 1)[-1]], root_schema)
+def fill_defaults(value: Any, schema: Mapping) -> Any:
+    """Return a deep copy of a valid value laid over the defaults of the schema."""
     if not isinstance(value, Mapping):
         return copy.deepcopy(value)
     properties = schema.get("properties", {})
     further = schema.get("additionalProperties") or {}
     defaults = {key: child["default"] for key, child in properties.items()}
     return {
-        key: fill_defaults(child, properties.get(key, further), root_schema)
+        key: fill_defaults(child, properties.get(key, further))
         for key, child in merge(defaults, value).items()
     }
 
 
 def check_schema(value: Any, schema: Mapping, name: str) -> None:
-    """Raise for the first key or value of `name`, from the top, that the schema (draft 2020-12) refuses."""
+    """Raise for the first problem, if there is one; messages call `value` by the name, e.g. its file."""
+    if problem := find_problem(value, schema):
+        raise InputError(f"{name}: {problem}")
+
+
+def find_problem(value: Any, schema: Mapping) -> str:
+    """Say the first key or value, from the top, that the schema (draft 2020-12) refuses; "" for none."""
     errors = _Validator(schema).iter_errors(value)
     first = min(
         errors,
         key=lambda error: (len(error.absolute_path), list(map(str, error.absolute_path))),
         default=None,
     )
-    if first is not None:
-        raise InputError(f"{name}: {_explain(first)}")
+    return _explain(first) if first is not None else ""
 
 
 def _explain(error: jsonschema.ValidationError) -> str:

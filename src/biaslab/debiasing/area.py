@@ -5,9 +5,12 @@ from typing import Any
 
 from biaslab.core.errors import suggest
 from biaslab.core.files import not_found
+from biaslab.core.settings import fields_of
 from biaslab.debiasing.items import ITEMS, SETUP
+from biaslab.debiasing.settings import Section, WordLists
 from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.datasets import verified_copy
+from biaslab.run.sources import setups_of
 
 BENCHMARKS = {"rg65": None, "wordsim353": "wordsim353", "msr": "msr-syntax"}
 """The registered dataset of each benchmark; None for a file of the repository."""
@@ -18,21 +21,21 @@ AUTHORS = {
     "seeds": "debiaswe-specific-seed",
 }
 """The registered datasets of the authors' word lists, each of which may be missing."""
-LISTS = ("defining", "equalize", "occupations", "gender_specific")
+LISTS = tuple(fields_of(WordLists))
 """The keys of the word lists."""
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:
     """Return the registered embeddings, benchmarks and lists that a run would use."""
     section = config["debiasing"]
-    embeddings = {name for name in section["embeddings"] if name not in config["setups"]}
+    embeddings = {name for name in section["embeddings"] if name not in setups_of(config)}
     benchmarks = {BENCHMARKS[name] for name in section["benchmarks"]} - {None}
     return embeddings | benchmarks | (set(AUTHORS.values()) if embeddings else set())
 
 
 def choose(given: Given) -> Units:
     """Return the embeddings that are there: registered ones, and first baselines of setups that are run."""
-    section, setups = given.config["debiasing"], given.config["setups"]
+    section, setups = given.config["debiasing"], setups_of(given.config)
     units, files, left_out = [], {}, {}
     for name in section["embeddings"]:
         if name in setups and name in given.others and given.others[name].embedding:
@@ -58,7 +61,7 @@ def summaries(config: Mapping[str, Any]) -> list[str]:
 
 def check(given: Given) -> Iterator[str]:
     """Yield embeddings that are nowhere, files that are not there, and a path of weights that goes wrong."""
-    section, setups = given.config["debiasing"], given.config["setups"]
+    section, setups = given.config["debiasing"], setups_of(given.config)
     for embedding in section["embeddings"]:
         if embedding not in given.registry and embedding not in setups:
             near = suggest(embedding, [*given.registry, *setups])
@@ -94,6 +97,7 @@ STEPS = {
 AREA = Area(
     "debiasing",
     PAPER,
+    Section,
     check,
     wanted,
     choose,

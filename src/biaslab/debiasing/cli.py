@@ -7,18 +7,26 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from biaslab.core.settings import SEED
 from biaslab.debiasing.cli_options import (
-    OUR_WEATS,
-    Compared,
     Embedding,
-    Looking,
-    OurWordLists,
+    Methods,
     Quality,
     Weats,
+    Weight,
+    located,
     named_files,
 )
-from biaslab.debiasing.settings import Settings, Sizes
-from biaslab.run.options import Out, grouped
+from biaslab.debiasing.settings import (
+    Comparison,
+    Penalty,
+    Section,
+    Settings,
+    Sizes,
+    Subspace,
+    WordLists,
+)
+from biaslab.run.options import Out, Seed, grouped, option
 from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
@@ -71,9 +79,9 @@ def measure_embedding(
     *,
     report: Report = None,
     source: Source,
-    lists: OurWordLists,
+    lists: WordLists,
     how: Settings,
-    weat: Weats = OUR_WEATS,
+    weat: Weats = Section.weats,
     axis: Annotated[
         str | None,
         typer.Option(
@@ -100,7 +108,7 @@ def measure_embedding(
 @app.command("hard")
 @grouped
 def debias_hard(
-    to: Output, source: Source, lists: OurWordLists, how: Settings, weat: Weats = OUR_WEATS
+    to: Output, source: Source, lists: WordLists, how: Settings, weat: Weats = Section.weats
 ) -> None:
     """Debias an embedding by neutralizing words and equalizing pairs, and say what that changed."""
     from biaslab.debiasing.hard import hard_debias
@@ -117,14 +125,11 @@ def debias_hard(
 def debias_soft(
     *,
     to: Output,
-    penalty: Annotated[
-        float,
-        typer.Option("--lambda", help="Weight of the bias against similarities; the paper's is 0.2.", min=0),
-    ] = 0.2,
+    penalty: Weight = Penalty.lambda_,
     source: Source,
-    lists: OurWordLists,
+    lists: WordLists,
     how: Settings,
-    weat: Weats = OUR_WEATS,
+    weat: Weats = Section.weats,
 ) -> None:
     """Debias an embedding by the linear map that best keeps all similarities, and say what that changed."""
     from biaslab.debiasing.soft import gram_matrices, soft_debias, solve_path
@@ -142,7 +147,7 @@ def write_analogies(
     *,
     out: Out,
     pair: Annotated[str, typer.Option(help="The two words, with a colon between.")] = "she:he",
-    count: Annotated[int, typer.Option(help="Analogies to generate; the paper judges 150.", min=1)] = 150,
+    count: option(Section, "analogies", "--count") = Section.analogies,
     max_distance: Annotated[float, typer.Option(help="Largest distance between x and y.", min=0)] = 1.0,
     once: Annotated[
         Literal["first", "side"],
@@ -169,10 +174,14 @@ def write_analogies(
 @grouped
 def compare_methods(
     embedding: Embedding,
-    compared: Compared,
-    lists: OurWordLists,
+    *,
+    method: Methods = Comparison.methods,
+    penalty: Weight = Penalty.lambda_,
+    lists: WordLists,
     sizes: Sizes,
-    looking: Looking,
+    how: Subspace,
+    weat: Weats = Section.weats,
+    seed: Seed = SEED,
     quality: Quality,
     results: Annotated[
         Path | None, typer.Option(help="A folder for the tables methods.tsv and professions.tsv."), To.FOLDER
@@ -184,16 +193,16 @@ def compare_methods(
 
     experiment, methods = write_comparison(
         embedding,
-        lists.files,
-        Settings(compared.components, looking.strictness, seed=looking.seed),
-        compared.penalty,
-        compared.method,
+        located(*vars(lists).values()),
+        Settings(**vars(how), seed=seed),
+        penalty,
+        method,
         sizes,
         named_files(quality.pairs, "--pairs"),
         named_files(quality.questions, "--questions"),
         [results / "methods.tsv", results / "professions.tsv"] if results else [],
-        looking.weat,
-        [quality.sembias] if quality.sembias else [],
+        located(*weat),
+        located(quality.sembias) if quality.sembias else [],
     )
     both(show_methods, str(embedding), len(experiment.words), experiment.lists, methods)
 
@@ -209,27 +218,27 @@ def _read_embedding(source: Source) -> "UnitEmbedding":
     return read_unit_embedding(source.embedding, source.format, source.vocabulary, source.replicate)
 
 
-def _read(source: Source, lists: OurWordLists) -> "tuple[UnitEmbedding, Lists]":
+def _read(source: Source, lists: WordLists) -> "tuple[UnitEmbedding, Lists]":
     """Read an embedding, and find the words of the lists in it."""
     from biaslab.debiasing.measurement import read_lists
 
     embedding = _read_embedding(source)
-    return embedding, read_lists(*lists.files, embedding.ids())
+    return embedding, read_lists(*located(*vars(lists).values()), embedding.ids())
 
 
-def _read_tests(files: list[Path]) -> "list[WordSets]":
+def _read_tests(files: list[str]) -> "list[WordSets]":
     from biaslab.bias.word_sets import read_word_sets
 
-    return [read_word_sets(file) for file in files]
+    return [read_word_sets(file) for file in located(*files)]
 
 
 def _debias(
     debias: "Callable[[UnitEmbedding, Lists, np.ndarray], np.ndarray]",
     to: Output,
     source: Source,
-    lists: OurWordLists,
+    lists: WordLists,
     how: Settings,
-    weat: list[Path],
+    weat: list[str],
 ) -> None:
     """Measure, debias by a function of embedding, lists and subspace, measure along it, and write both."""
     from biaslab.debiasing.measurement import compare, lost_table, measure

@@ -11,7 +11,7 @@ import pandas as pd
 from biaslab.core.io import write_tsv
 from biaslab.debiasing.hard import hard_debias
 from biaslab.debiasing.measurement import Lists, read_lists
-from biaslab.debiasing.settings import Settings
+from biaslab.debiasing.settings import Penalty, Settings
 from biaslab.debiasing.soft import Grams, SoftSolution, gram_matrices, soft_debias, solve_path
 from biaslab.debiasing.subspace import BiasSubspace, find_subspace
 from biaslab.embeddings.unit import UnitEmbedding, read_unit_embedding
@@ -30,7 +30,7 @@ class Experiment:
     embedding: UnitEmbedding  # before debiasing
     lists: Lists
     settings: Settings
-    penalty: float = 0.2  # λ of the soft debiasing
+    penalty: float = Penalty.lambda_  # λ of the soft debiasing
 
     @property
     def words(self) -> list[str]:
@@ -84,7 +84,7 @@ class Experiment:
 
 
 def read_experiment(
-    embedding: Path, lists: Sequence[Path], settings: Settings, penalty: float = 0.2
+    embedding: Path, lists: Sequence[Path], settings: Settings, penalty: float = Penalty.lambda_
 ) -> Experiment:
     """Read an embedding and its word lists: defining, equalize, occupations, specific."""
     words = read_unit_embedding(embedding)

@@ -1,28 +1,132 @@
-"""How an embedding is measured, and how methods are compared."""
+"""Settings of the area: its section of the configuration, and what its functions take of it."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
-from biaslab.core.settings import Field
+from biaslab.core.settings import SEED, Count, Field, Natural, NotNegative, Seed
+
+_LISTS, _WORD_SETS = "workflow/resources/word_lists", "workflow/resources/word_sets"
+_Several = Annotated[int, Field(ge=2)]
+_Once = Field(is_unique=True)
+_OneOrMore = Field(is_filled=True, is_unique=True)
+_Benchmark = Annotated[Literal["rg65", "wordsim353", "msr"], "a benchmark"]
 
 
-@dataclass(frozen=True)
-class Settings:
+@dataclass(frozen=True, kw_only=True)
+class Subspace:
+    """How the bias of an embedding is measured."""
+
+    components: Annotated[Count, "dimensions of the bias subspace"] = 1
+    strictness: Annotated[NotNegative, "the exponent c of DirectBias"] = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring(Subspace):
+    """How an embedding is measured."""
+
+    permutations: Annotated[
+        Count, "partitions behind a p-value; where there are no more than these, all are taken"
+    ] = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Measuring):
     """How to measure; of more partitions than `permutations`, as many are drawn from `seed`."""
 
-    components: Annotated[int, Field("dimensions of the bias subspace", ge=1)] = 1
-    strictness: Annotated[float, Field("the exponent c of DirectBias", ge=0)] = 1.0
-    permutations: Annotated[int, Field("up to so many partitions a p-value is exact", ge=1)] = 100_000
-    seed: Annotated[int, Field("seed of the whole run; every random stream derives from it", ge=0)] = 1
+    seed: Seed = SEED
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordLists:
+    """Files with word lists."""
+
+    defining: Annotated[str, "file with the sets of words that define the bias (.yaml, .json)"] = (
+        f"{_LISTS}/defining.yaml"
+    )
+    equalize: Annotated[str, "file with the sets of words that shall differ in the bias alone"] = (
+        f"{_LISTS}/equalize.yaml"
+    )
+    occupations: Annotated[str, "file with the words whose bias is measured"] = f"{_LISTS}/occupations.yaml"
+    gender_specific: Annotated[
+        str, "file with the words that are specific by definition, and never neutral"
+    ] = f"{_LISTS}/gender_specific.yaml"
 
 
 @dataclass(frozen=True)
 class Sizes:
     """How many words are looked at, at most a quarter of the neutral words; as Gonen and Goldberg 2019."""
 
-    clustered: Annotated[int, Field("most biased words of each end to cluster", ge=2)] = 500
-    classified: Annotated[int, Field("most biased words of each end to classify", ge=2)] = 2500
-    neighbours: Annotated[int, Field("neighbours of an occupation to count", ge=1)] = 100
+    clustered: Annotated[
+        _Several, "most biased words of each end that are clustered, at most a quarter of the neutral words"
+    ] = 500
+    classified: Annotated[
+        _Several, "most biased words of each end that are classified, at most a quarter of the neutral words"
+    ] = 2500
+    neighbours: Annotated[Count, "neighbours of an occupation that are counted"] = 100
     random_directions: Annotated[
-        int, Field("random directions to remove for comparison; 0 for none", ge=0)
+        Natural, "random directions of either kind that are removed, to tell what any direction leaves behind"
     ] = 10
+
+
+@dataclass(frozen=True)
+class Comparison(Sizes):
+    """Methods of debiasing side by side, and what they leave of the bias (Gonen and Goldberg 2019)."""
+
+    methods: Annotated[
+        tuple[Annotated[Literal["hard", "soft", "double_hard", "inlp"], "a method"], ...],
+        "list of the methods to compare with the embedding as it is",
+        _Once,
+    ] = ("hard", "soft", "double_hard", "inlp")
+    sembias: Annotated[
+        str | None, "file with the questions of SemBias, lines of four pairs male:female separated by tabs"
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Penalty:
+    """How soft debiasing weighs."""
+
+    lambda_: Annotated[
+        NotNegative, "weight of the bias against similarities in soft debiasing, one of lambdas"
+    ] = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section(Penalty, Measuring, WordLists):
+    """What is debiased, and how it is measured (Bolukbasi et al. 2016)."""
+
+    embeddings: Annotated[
+        tuple[Annotated[str, "the name of a registered dataset or of a setup"], ...],
+        "list of embeddings, as names of registered datasets, and of setups for their first baseline; what is"
+        " not there, and a setup that is not run, is left out",
+        _OneOrMore,
+    ] = ("w2vnews", "sample")
+    weats: Annotated[
+        tuple[Annotated[str, "a word set file"], ...],
+        "list of files with association tests to measure before and after",
+        _Once,
+    ] = tuple(f"{_WORD_SETS}/caliskan{number}.yaml" for number in (6, 7, 8))
+    lambdas: Annotated[
+        tuple[Annotated[NotNegative, "a weight"], ...],
+        "list of the weights at which soft debiasing is measured, rising",
+        Field(is_filled=True),
+    ] = (0, 0.2, 2, 20, 200, 2000, 20_000)
+    document_lambdas: Annotated[
+        tuple[Annotated[NotNegative, "a weight"], ...],
+        "list of the weights of soft debiasing after which the documents of a setup are ranked anew by their"
+        " influence on its bias, as they are after hard debiasing; of setups that the area origins runs, too",
+        _Once,
+    ] = (0.2, 2000)
+    benchmarks: Annotated[
+        tuple[_Benchmark, ...],
+        "list of the benchmarks to score, rg65 and wordsim353 (rated word pairs) and msr (analogies); one"
+        " that cannot be fetched is left out",
+        _Once,
+    ] = ("rg65", "wordsim353", "msr")
+    comparison: Comparison = Comparison()
+    random_draws: Annotated[
+        Count,
+        "draws of random unit vectors and of random word pairs, whose principal components are compared with"
+        " those of the bias",
+    ] = 1000
+    analogies: Annotated[Count, "analogies to generate before and after"] = 150

@@ -1,37 +1,34 @@
-"""Hyperparameters of the embeddings, each said once; light, so that commands can make options of them."""
+"""Hyperparameters of embeddings; light, as whatever a run is planned with."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from biaslab.core.settings import Field
+from biaslab.core.settings import Count, Positive, Share
 
-XMax = Annotated[float, Field("co-occurrence from which on the weight of a pair is 1", gt=0)]
-Alpha = Annotated[float, Field("exponent of the weight below x_max", gt=0)]
-Dimension = Annotated[int, Field("length of a word vector", ge=1)]
-X_MAX, ALPHA = 100.0, 0.75
-"""Of the weighting f(x) = min((x / x_max)^alpha, 1) of GloVe's loss (Brunet et al. 2019, below Eq. 1)."""
+XMax = Annotated[Positive, "co-occurrence from which on the weight of a pair is 1"]
+Alpha = Annotated[Share, "exponent of the weight below x_max"]
+Passes = Annotated[Count, "passes over the corpus"]
+FallingRate = Annotated[Positive, "step size at the beginning, which falls linearly to 0.0001"]
 
 
 @dataclass(frozen=True)
 class GloveParameters:
-    """Hyperparameters of a training (Brunet et al. 2019, Table 3)."""
+    """Hyperparameters of a training (Brunet et al. 2019, Table 3); f(x) = min((x / x_max)^alpha, 1)."""
 
-    dimension: Dimension
-    epochs: Annotated[int, Field("passes over the co-occurrences", ge=1)]
-    x_max: XMax = X_MAX
-    alpha: Alpha = ALPHA
-    learning_rate: Annotated[float, Field("step size of AdaGrad", gt=0)] = 0.05
+    dimension: Annotated[Count, "length of a word vector"]
+    epochs: Annotated[Count, "passes over the co-occurrences"]
+    x_max: XMax = 100.0
+    alpha: Alpha = 0.75
+    learning_rate: Annotated[Positive, "step size of AdaGrad"] = 0.05
 
 
 @dataclass(frozen=True)
 class Word2VecParameters:
     """Hyperparameters of CBOW; others are gensim's defaults (5 negative samples, subsampling above 0.001)."""
 
-    dimension: Dimension
+    dimension: Annotated[Count, "length of a word vector"]
     window: Annotated[
-        int, Field("largest distance of a context word; gensim draws each from 1 to this", ge=1)
+        Count, "largest distance of a context word; gensim draws the window of each position from 1 to this"
     ]
-    epochs: Annotated[int, Field("passes over the corpus", ge=1)]
-    learning_rate: Annotated[
-        float, Field("step size at the beginning; it falls linearly to 0.0001", gt=0)
-    ] = 0.025
+    epochs: Passes
+    learning_rate: FallingRate = 0.025

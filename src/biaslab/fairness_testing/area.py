@@ -6,10 +6,13 @@ from typing import Any
 from biaslab.core.errors import suggest
 from biaslab.fairness_testing.items import ITEMS
 from biaslab.fairness_testing.names import TABULAR
+from biaslab.fairness_testing.settings import Section
 from biaslab.fairness_testing.text import area as texts
 from biaslab.run.area import Area, Given, Unit, Units, claims_of
 from biaslab.run.areas import AREAS
+from biaslab.run.corpora import moved_corpora
 from biaslab.run.sources import available, comes_along, datasets_of, file_of, source_problem
+from biaslab.text.settings import Corpora
 
 TRAIN = "train"
 """Instead of a file with a network: train one on the data."""
@@ -45,7 +48,7 @@ def choose(given: Given) -> Units:
         for name in chosen
     ]
     corpora, further, of_texts, record = texts.choose(given)
-    record = {AREA.name: {**section, "run": chosen, "text": record}}
+    record = {AREA.name: {**section, "run": chosen, "text": record}, **texts.recorded(given.config)}
     return Units((*units, *corpora), left_out | further, data | of_texts, record)
 
 
@@ -105,11 +108,14 @@ PAPER = "Adversarial fairness testing (Zhang et al. 2021)"
 AREA = Area(
     "fairness_testing",
     PAPER,
+    Section,
     check,
     wanted,
     choose,
     summaries,
     ITEMS,
     inspection="biaslab.fairness_testing.inspection",
+    shared=Corpora,
+    moved=moved_corpora("fairness_testing.text"),
     steps=STEPS | texts.STEPS,
 )

@@ -11,6 +11,7 @@ from biaslab.classifiers.encoding import decode
 from biaslab.classifiers.schema import Schema
 from biaslab.core.errors import InputError, suggest
 from biaslab.fairness_testing import seeds as seeding
+from biaslab.fairness_testing.effort import Campaign
 from biaslab.fairness_testing.names import MODES
 from biaslab.fairness_testing.testers import random_search, trails
 from biaslab.fairness_testing.testers.contract import Part, Task, Tester, collect
@@ -25,20 +26,16 @@ N_UNIFORM = 10_000
 """Uniform samples that the fairness is estimated with."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How much is searched."""
+@dataclass(frozen=True, kw_only=True)
+class Plan(Campaign):
+    """How much is searched, by which of `registry.TESTERS` in which of `MODES`.
 
-    tester: str  # of `registry.TESTERS` and `MODES`
+    A tester starts from so many rows of the data, or from so many uniform samples; one that explores samples
+    explores so many, and one that does nothing but draw draws as many as walks from all seeds would visit.
+    """
+
+    tester: str
     mode: str
-    # A tester starts from so many rows of the data, or from so many uniform samples; one that explores
-    # samples explores so many, and one that does nothing but draw draws as many as walks from all seeds
-    # would visit.
-    n_seeds: int
-    hops: int  # steps of a walk
-    seed: int
-    time_limit: float | None = None  # seconds after which no chunk of seeds begins
-    sample_limit: int | None = None  # different samples after which no chunk of seeds begins
 
     def __post_init__(self) -> None:
         find_tester(self.tester)
@@ -62,16 +59,18 @@ def search(subject: Subject, X: np.ndarray, plan: Plan) -> Outcome:
     """Let a tester search until it is through or meets a limit, looked at every `CHUNK_SEEDS` seeds."""
     tester = find_tester(plan.tester)
     task = _task(subject, X, plan, tester)
-    parts, n_seeds, n_samples, stopped = [], 0, 0, ""
+    parts, n_seeds, stopped = [], 0, ""
+
+    def n_samples() -> int:
+        return trails.count(collect(parts).joined(), subject.protected).n_samples
+
     began = time.monotonic()
     with tqdm(total=task.n_seeds, desc=plan.tester, unit=" seeds", disable=None) as progress:
         for part in tester.search(task, tester.settings(plan.mode)):
             parts.append(part)
             progress.update(part.n_seeds)
             n_seeds += part.n_seeds
-            if plan.sample_limit is not None:
-                n_samples = trails.count(collect(parts).joined(), subject.protected).n_samples
-            stopped = _limit_met(plan, time.monotonic() - began, n_samples) if n_seeds < task.n_seeds else ""
+            stopped = "" if n_seeds == task.n_seeds else plan.limit_met(began, n_samples, "samples")
             if stopped:
                 break
     return Outcome(collect(parts).joined(), n_seeds, _starts(parts), stopped)
@@ -127,11 +126,11 @@ def changed_attributes(subject: Subject, outcome: Outcome) -> pd.DataFrame:
 
 def _task(subject: Subject, X: np.ndarray, plan: Plan, tester: Tester) -> Task:
     """Return what the tester is to search; rows of the data are taken in turn from their clusters."""
-    seeds, n_seeds = X[:0], plan.n_seeds
+    seeds, n_seeds = X[:0], plan.seeds
     if not tester.draws_seeds:
         n_different = len(np.unique(X, axis=0))
         clusters = seeding.cluster(X, min(seeding.N_CLUSTERS, n_different))
-        seeds = X[seeding.take_turns(clusters, plan.n_seeds)]
+        seeds = X[seeding.take_turns(clusters, plan.seeds)]
         n_seeds = len(seeds)
     return Task(
         subject=subject,
@@ -139,8 +138,8 @@ def _task(subject: Subject, X: np.ndarray, plan: Plan, tester: Tester) -> Task:
         seeds=seeds,
         n_seeds=n_seeds,
         hops=plan.hops,
-        n_explored=plan.n_seeds,
-        n_drawn=plan.n_seeds * (plan.hops + 1),
+        n_explored=plan.seeds,
+        n_drawn=plan.seeds * (plan.hops + 1),
         seed=plan.seed,
         part_seeds=CHUNK_SEEDS,
     )
@@ -149,11 +148,3 @@ def _task(subject: Subject, X: np.ndarray, plan: Plan, tester: Tester) -> Task:
 def _starts(parts: list[Part]) -> np.ndarray | None:
     starts = [part.starts for part in parts if part.starts is not None]
     return np.concatenate(starts) if starts else None
-
-
-def _limit_met(plan: Plan, seconds: float, n_samples: int) -> str:
-    if plan.time_limit is not None and seconds >= plan.time_limit:
-        return f"the time limit of {plan.time_limit:g} s"
-    if plan.sample_limit is not None and n_samples >= plan.sample_limit:
-        return f"the limit of {plan.sample_limit} samples"
-    return ""

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
+from biaslab.core.settings import SEED
+from biaslab.fairness_testing.effort import Campaign
+from biaslab.fairness_testing.settings import Section
 from biaslab.fairness_testing.text import cli as text_cli
-from biaslab.run.options import Out, Seed, Threads
+from biaslab.run.options import Out, Seed, Threads, grouped, option
 from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
@@ -26,6 +29,8 @@ app.add_typer(text_cli.app, name="text")
 
 _TRAIN = "train"
 
+CAMPAIGN = Campaign(seeds=1000, hops=100)
+Epochs = option(Section, "training_epochs", "--epochs")
 ProtectedSets = Annotated[
     list[str] | None,
     typer.Option(
@@ -36,6 +41,7 @@ ProtectedSets = Annotated[
 
 
 @app.command("run")
+@grouped
 def run_tester(
     data: Annotated[Path, typer.Argument(help="The table of samples (text).")],
     schema: Annotated[Path, typer.Option(help="What its columns mean (.yaml).")],
@@ -56,25 +62,9 @@ def run_tester(
     mode: Annotated[
         str, typer.Option(help="paper, as printed, or published, with the quirks of the authors' code.")
     ] = "paper",
-    seeds: Annotated[
-        int,
-        typer.Option(help="Samples that searches start from; those that symbolic explores.", min=1),
-    ] = 1000,
-    hops: Annotated[int, typer.Option(help="Steps of the walk around each find.", min=1)] = 100,
-    seed: Seed = 1,
+    campaign: Campaign = CAMPAIGN,
     threads: Threads = 1,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            help="Seconds for each protected attribute, looked at after every 100 seeds; not by aequitas and"
-            " symbolic, which search in one go.",
-            min=0,
-        ),
-    ] = None,
-    sample_limit: Annotated[
-        int | None, typer.Option(help="Different samples; looked at as the time is.", min=1)
-    ] = None,
-    epochs: Annotated[int, typer.Option(help="Passes over the data, to train a network.", min=1)] = 100,
+    epochs: Epochs = Section.training_epochs,
 ) -> None:
     """Search a classifier for discriminatory samples, and say how fair it is."""
     from biaslab.classifiers.encoding import read_table
@@ -83,11 +73,11 @@ def run_tester(
     from biaslab.fairness_testing.campaign import Plan
 
     set_threads(threads)
-    plan = Plan(tester, mode, seeds, hops, seed, time_limit, sample_limit)
+    plan = Plan(**vars(campaign), tester=tester, mode=mode)
     described = load_schema(schema)
     groups = _groups(protected, described)
     table = read_table(data, described)
-    classifier = _classifier(model, table, described, epochs, seed, out)
+    classifier = _classifier(model, table, described, epochs, plan.seed, out)
     _search(plan, classifier, table, described, groups, data, out)
 
 
@@ -104,9 +94,9 @@ def judge_samples(
         typer.Option(help="The table of the data; with it, how natural and different the finds are."),
     ] = None,
     protected: ProtectedSets = None,
-    seed: Seed = 1,
+    seed: Seed = SEED,
     threads: Threads = 1,
-    epochs: Annotated[int, typer.Option(help="Passes over the data, to train a network.", min=1)] = 100,
+    epochs: Epochs = Section.training_epochs,
 ) -> None:
     """Judge samples that you bring: which are discriminatory, and by which attribute."""
     import pandas as pd

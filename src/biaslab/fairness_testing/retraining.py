@@ -30,6 +30,7 @@ from biaslab.classifiers.training import (
 )
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
+from biaslab.fairness_testing.settings import Section
 from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
 from biaslab.fairness_testing.testers.subject import Subject
 
@@ -44,7 +45,7 @@ ENSEMBLE_STEPS = 2000
 class Settings:
     """How a network is retrained."""
 
-    share: float = 0.05  # part of the found samples that are drawn and added; at least one is
+    share: float = Section.retraining_share  # of the found samples, drawn and added; at least one is
     pairs: bool = True  # whether a sample's partner is added with it
     steps: int = 8000
     learning_rate: float = 0.005  # Adam's, at the first step

@@ -4,45 +4,47 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from biaslab.core.errors import InputError, suggest
+from biaslab.core.errors import InputError
 from biaslab.core.files import locate, not_found
 from biaslab.hate_speech.items import ITEMS
 from biaslab.hate_speech.methods import VANILLA, parse_method
+from biaslab.hate_speech.settings import Corpus, Section
 from biaslab.run.area import Area, Given, Unit, Units, claims_of
 from biaslab.run.areas import AREAS
+from biaslab.run.corpora import TEXTS, check_corpora, corpora_of, moved_corpora, named_in, part_of
 from biaslab.run.sources import MISSING, available, comes_along, datasets_of, file_of, source_problem
+from biaslab.text.settings import Corpora
 
 RANDOM = "random"
 """Instead of a file with the weights of the encoder: draw them."""
 PROBES = ("hatecheck", "fuzzed", "nonfuzzed")
 """Test sets that are the same for every corpus."""
-_TEXTS = ("source", "validation", "test")
+_NAMED = ("run", "otherwise", "transfer")
 _ENCODER = ("config", "vocabulary", "weights")
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:
     """Return the registered datasets that a run would use."""
-    section = config["hate_speech"]
-    corpora = [section["corpora"][name] for name in _named(section)]
-    sources = [corpus[key] for corpus in corpora for key in (*_TEXTS, "news")]
+    section, corpora = config["hate_speech"], corpora_in(config)
+    sources = [corpora[name][key] for name in named_in(section, _NAMED) for key in (*TEXTS, "news")]
     return set(datasets_of([*sources, *(section[probe] for probe in PROBES), *_encoder_sources(section)]))
 
 
 def choose(given: Given) -> Units:
     """Return what is there of the corpora in ``run``, or else of those in ``otherwise``."""
-    section = given.config["hate_speech"]
+    section, corpora = given.config["hate_speech"], corpora_in(given.config)
     if lost := sorted(given.absent.keys() & datasets_of(_encoder_sources(section))):
         left_out = dict.fromkeys(section["run"], f"its encoder: {given.absent[lost[0]]}")
         return Units((), left_out, record={AREA.name: {**section, "run": []}})
-    chosen, left_out = _available(section, section["run"], given.absent)
+    chosen, left_out = _available(corpora, section["run"], given.absent)
     if not chosen:
-        chosen, further = _available(section, section["otherwise"], given.absent)
+        chosen, further = _available(corpora, section["otherwise"], given.absent)
         left_out |= further
     data = {
-        f"{name}-{key}": file_of(section["corpora"][name][key], given.registry, given.root)
+        f"{name}-{key}": file_of(corpora[name][key], given.registry, given.root)
         for name in chosen
-        for key in _TEXTS
-        if section["corpora"][name][key]
+        for key in TEXTS
+        if corpora[name][key]
     }
     options = {"unmask": section["unmask"], "explained": section["explained"]}
     masked_words = str(locate(section["masked_words"], given.root))
@@ -52,11 +54,17 @@ def choose(given: Given) -> Units:
             name,
             options=options,
             files=files,
-            is_made_up=comes_along(section["corpora"][name]["source"], given.root),
+            is_made_up=comes_along(corpora[name]["source"], given.root),
         )
         for name in chosen
     )
-    return Units(units, left_out, data, {AREA.name: {**section, "run": chosen}})
+    record = {AREA.name: {**section, "run": chosen}, **part_of(given.config, named_in(section, _NAMED))}
+    return Units(units, left_out, data, record)
+
+
+def corpora_in(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the corpora of a configuration, with what the area needs of them."""
+    return corpora_of(config, config["hate_speech"], Corpus)
 
 
 def encoder_files(section: Mapping[str, Any]) -> dict[str, str | None]:
@@ -83,16 +91,12 @@ def summaries(config: Mapping[str, Any]) -> list[str]:
 
 def check(given: Given) -> Iterator[str]:
     """Yield corpora that are nowhere defined, files that are not there, methods that do not fit together."""
-    section = given.config["hate_speech"]
-    known = section["corpora"]
-    for key, name in [(of, each) for of in ("run", "otherwise", "transfer") for each in section[of]]:
-        if name not in known:
-            listed = f"(defined: {', '.join(known)}){suggest(name, known)}"
-            yield f"hate_speech.{key}: there is no corpus '{name}' {listed}"
-        elif name in AREAS:
-            yield f"hate_speech.{key}: '{name}' is the name of an area; rename the corpus"
-    for name in _named(section):
-        for part, problem in _check_corpus(known[name], given):
+    section, corpora = given.config["hate_speech"], corpora_in(given.config)
+    for key, name in [(of, each) for of in _NAMED for each in section[of] if each in AREAS]:
+        yield f"hate_speech.{key}: '{name}' is the name of an area; rename the corpus"
+    yield from check_corpora(section, _NAMED, "hate_speech", given)
+    for name in named_in(section, _NAMED):
+        for part, problem in _check_corpus(corpora[name], given):
             yield f"hate_speech.corpora.{name}.{part}: {problem}"
     for key, problem in _check_files(section, PROBES, ("masked_words",), given):
         yield f"hate_speech.{key}: {problem}"
@@ -104,11 +108,8 @@ def check(given: Given) -> Iterator[str]:
 
 def _check_corpus(corpus: Mapping[str, Any], given: Given) -> Iterator[tuple[str, str]]:
     """Yield the keys of a corpus that are wrong, each with what is wrong."""
-    yield from _check_files(corpus, (*_TEXTS, "news"), ("identifiers", "sentences"), given)
-    named = [part for part in ("validation", "test") if corpus[part]]
-    if len(named) == 1:
-        yield named[0], "names one of validation and test alone; name both, or null for both"
-    if corpus["format"] == "ghc" and corpus["split"] == "grouped" and not named:
+    yield from _check_files(corpus, ("news",), ("identifiers", "sentences"), given)
+    if corpus["format"] == "ghc" and corpus["split"] == "grouped" and not corpus["test"]:
         yield "split", "a ghc file does not tell which texts belong together; write random"
 
 
@@ -146,22 +147,15 @@ def _check_names(key: str, methods: Iterable[str]) -> Iterator[str]:
             yield f"hate_speech.{key}: {error}"
 
 
-def _named(section: Mapping[str, Any]) -> list[str]:
-    """Return the corpora that a run may read."""
-    names = dict.fromkeys([*section["run"], *section["otherwise"], *section["transfer"]])
-    return [name for name in names if name in section["corpora"]]
-
-
 def _encoder_sources(section: Mapping[str, Any]) -> list[str | None]:
     return list(encoder_files(section).values())
 
 
 def _available(
-    section: Mapping[str, Any], names: Iterable[str], absent: Mapping[str, str]
+    corpora: Mapping[str, Any], names: Iterable[str], absent: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
     """Return those of some corpora that can be had, and why the others cannot."""
-    corpora = {name: section["corpora"][name] for name in names}
-    needed = {name: sorted(datasets_of(corpus[key] for key in _TEXTS)) for name, corpus in corpora.items()}
+    needed = {name: sorted(datasets_of(corpora[name][key] for key in TEXTS)) for name in names}
     return available(needed, absent)
 
 
@@ -179,6 +173,7 @@ PAPER = "Hate speech classifiers regularized by explanations (Kennedy et al. 202
 AREA = Area(
     "hate_speech",
     PAPER,
+    Section,
     check,
     wanted,
     choose,
@@ -187,6 +182,8 @@ AREA = Area(
     labels=("corpus", "test"),
     extra="neural",
     inspection="biaslab.hate_speech.inspection",
+    shared=Corpora,
+    moved=moved_corpora("hate_speech"),
     steps=STEPS,
 )
 """The area."""

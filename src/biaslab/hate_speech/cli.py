@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
-from biaslab.core.settings import Field
-from biaslab.hate_speech.settings import TrainingSettings
+from biaslab.core.settings import SEED
+from biaslab.hate_speech.settings import AnalysisContexts, Training, TrainingSettings
 from biaslab.run.extras import missing_extra
 from biaslab.run.masking import Masking
-from biaslab.run.options import Seed, grouped
+from biaslab.run.options import Seed, grouped, option
 from biaslab.run.outputs import To
+from biaslab.text.settings import LanguageModel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,30 +63,18 @@ class Columns:
     ] = None
 
 
-@dataclass(frozen=True)
-class Training(TrainingSettings):
-    """The same for a user's texts and a whole encoder, which takes small steps."""
-
-    negative_weight: Annotated[
-        float | None,
-        Field(
-            "weight of a negative text in the loss, where a positive one has 1; by default as many as"
-            " there are positive texts for each negative one, 1 at most"
-        ),
-    ] = None
-    epochs: Annotated[int, Field("passes over the texts, at most", ge=1)] = 3
-    learning_rate: Annotated[float, Field("largest step size", gt=0)] = 2e-5
-    validate_every: Annotated[int, Field("steps between two validations", ge=1)] = 200
+LanguageModelEpochs = option(LanguageModel, "epochs", "--language-model-epochs")
+OWN_LANGUAGE_MODEL = LanguageModel(epochs=10)
+OWN_TRAINING = Training(epochs=3, learning_rate=2e-5, validate_every=200)
+"""How a whole encoder is trained on a user's texts: in small steps."""
 
 
 @dataclass(frozen=True)
 class Explaining:
     """How sentences are explained."""
 
-    radius: Annotated[
-        int, typer.Option(help="Word pieces on each side that are sampled; 0 for OC.", min=0)
-    ] = 20
-    samples: Annotated[int, typer.Option(help="Contexts of each phrase.", min=1)] = 20
+    radius: option(AnalysisContexts, "radius") = AnalysisContexts.radius
+    samples: option(AnalysisContexts, "samples") = 20
     language_model: Annotated[
         Path | None,
         typer.Option(
@@ -95,7 +84,7 @@ class Explaining:
     language_model_texts: Annotated[
         Path | None, typer.Option(help="Or texts to train one on (.csv, .tsv, .jsonl, or .txt, one a line).")
     ] = None
-    language_model_epochs: Annotated[int, typer.Option(help="Passes over these texts.", min=1)] = 10
+    language_model_epochs: LanguageModelEpochs = OWN_LANGUAGE_MODEL.epochs
 
 
 @app.command("train")
@@ -111,7 +100,14 @@ def train(
         To.FOLDER,
     ],
     columns: Columns,
-    training: Training,
+    training: Training = OWN_TRAINING,
+    negative_weight: Annotated[
+        float | None,
+        typer.Option(
+            help="Weight of a negative text in the loss, where a positive one has 1; by default as many as"
+            " there are positive texts for each negative one, 1 at most."
+        ),
+    ] = None,
     identifiers: Annotated[
         Path | None,
         typer.Option(
@@ -131,10 +127,8 @@ def train(
     layers: Annotated[
         int | None, typer.Option(help="Layers of the encoder to keep, from the first.", min=1)
     ] = None,
-    language_model_epochs: Annotated[
-        int, typer.Option(help="Passes over the texts for the language model of soc.", min=1)
-    ] = 10,
-    seed: Seed = 1,
+    language_model_epochs: LanguageModelEpochs = OWN_LANGUAGE_MODEL.epochs,
+    seed: Seed = SEED,
     threads: Threads = 1,
     device: Device = "auto",
 ) -> None:
@@ -155,9 +149,8 @@ def train(
         raise InputError(f"--method {method}: needs identity terms; name their file with --identifiers")
     table = read_labelled(data, columns.text, columns.label, group, columns.positive)
     share = float(table["label"].mean())
-    weights = {"negative_weight": training.negative_weight or min(1.0, share / (1 - share))}
     settings = OwnSettings(
-        TrainingSettings(**vars(training) | weights),
+        TrainingSettings(**vars(training), negative_weight=negative_weight or min(1.0, share / (1 - share))),
         LanguageModelSettings(epochs=language_model_epochs),
         layers,
         validation_share,
@@ -185,7 +178,7 @@ def evaluate(
         To.FOLDER,
     ] = None,
     limit: Limit = None,
-    seed: Seed = 1,
+    seed: Seed = SEED,
     threads: Threads = 1,
     device: Device = "auto",
 ) -> None:
@@ -232,7 +225,7 @@ def explain(
         str | None,
         typer.Option(help="The positive label, where the classifier has names for its labels; else 1."),
     ] = None,
-    seed: Seed = 1,
+    seed: Seed = SEED,
     threads: Threads = 1,
     device: Device = "auto",
 ) -> None:
@@ -292,7 +285,7 @@ def bias(
         Path | None, typer.Option(help="A folder for bias and templates (.tsv, .md, .tex)."), To.FOLDER
     ] = None,
     limit: Limit = None,
-    seed: Seed = 1,
+    seed: Seed = SEED,
     threads: Threads = 1,
     device: Device = "auto",
 ) -> None:

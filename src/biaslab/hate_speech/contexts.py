@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from biaslab.core.errors import InputError
+from biaslab.hate_speech.settings import TrainingContexts
 from biaslab.text.language_model import BiGRU, sample_left, sample_right
 from biaslab.text.tokens import Tokenizer
 
@@ -59,10 +60,8 @@ class ContextSettings:
 
 OC = ContextSettings(radius=0, samples=1)
 """Occlusion alone."""
-SOC_REGULARIZATION = ContextSettings(radius=5, samples=5, add_itself=True)
+SOC_REGULARIZATION = ContextSettings(**vars(TrainingContexts()))
 """SOC as the regularizer has it (A.3; the added original is the authors' script's)."""
-SOC_ANALYSIS = ContextSettings(radius=20, samples=20)
-"""SOC as the analysis has it (A.3)."""
 
 
 def fill_contexts(

@@ -11,7 +11,6 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.rng import stream
 from biaslab.text import corpora, splits
-from biaslab.text.labelled import read_labelled
 from biaslab.text.tokens import Tokenizer, Tokens
 
 TRAIN, VALIDATION, TEST = "train", "validation", "test"
@@ -29,22 +28,11 @@ SHARES = (0.726, 0.09, 0.184)
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(corpora.Source):
     """Where a corpus is read from, and how it is split."""
 
-    format: str  # `STORMFRONT`, `GHC` or `TABLE`
-    train: Path  # all texts, or those for training where the other two are named
-    validation: Path | None = None
-    test: Path | None = None
-    # The positive label of a table; of Stormfront `NOT_NOHATE` (the default) or `HATE`.
-    positive: str | None = None
     # `RANDOM` (the paper) or `GROUPED` (no post in two parts); of no account where all files are named.
     split: str = RANDOM
-
-    @property
-    def is_released_split(self) -> bool:
-        """Whether the split is that of the files."""
-        return self.validation is not None and self.test is not None
 
 
 @dataclass(frozen=True)
@@ -68,18 +56,15 @@ def read_splits(source: Source, seed: int, number: int = 0) -> dict[str, pd.Data
 
     Number 0 of the random splits is the one that all classifiers of a run share.
     """
-    if (source.validation is None) != (source.test is None):
-        raise InputError(f"{source.train}: name both validation and test, or neither")
     if source.is_released_split:
-        files = (source.train, source.validation, source.test)
-        return {name: _read(source, file) for name, file in zip(SPLITS, files, strict=True)}
+        return dict(zip(SPLITS, source.read_split(), strict=True))
     table = read_whole(source)
     return {name: table.iloc[rows] for name, rows in split_rows(table, source, seed, number).items()}
 
 
 def read_whole(source: Source) -> pd.DataFrame:
     """Return all texts of a corpus that is not split by its release: columns as in `read_splits`."""
-    return _read(source, source.train)
+    return source.read(group="group" if source.split == GROUPED else None)
 
 
 def split_rows(table: pd.DataFrame, source: Source, seed: int, number: int) -> dict[str, np.ndarray]:
@@ -122,16 +107,6 @@ def load_sets(path: Path) -> dict[str, Texts]:
         name: Texts(Tokens.of_arrays(arrays, name), arrays[f"{name}_labels"], arrays[f"{name}_rows"])
         for name in names
     }
-
-
-def _read(source: Source, file: Path) -> pd.DataFrame:
-    """Return the texts of one file of a corpus."""
-    if source.format == STORMFRONT:
-        return corpora.read_stormfront(file, source.positive or NOT_NOHATE)
-    if source.format == GHC:
-        return corpora.read_ghc(file)
-    needs_groups = source.split == GROUPED and not source.is_released_split
-    return read_labelled(file, group="group" if needs_groups else None, positive=source.positive)
 
 
 def _split(table: pd.DataFrame, source: Source, rng: np.random.Generator) -> list[np.ndarray]:

@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from biaslab.hate_speech.area import PROBES, RANDOM, encoder_files
+from biaslab.hate_speech.area import PROBES, RANDOM, corpora_in, encoder_files
 from biaslab.hate_speech.methods import VANILLA
 from biaslab.hate_speech.schedules import PAPER
 from biaslab.hate_speech.settings import PUBLISHED
+from biaslab.run.corpora import TEXTS
 from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
 from biaslab.run.sources import file_of
@@ -23,6 +24,7 @@ class Inputs:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.section = plan.config["hate_speech"]
+        self.known = corpora_in(plan.config)
         self.corpora = plan.units["hate_speech"].names
 
     @property
@@ -98,7 +100,7 @@ class Inputs:
         """Return a function that gives a file of a corpus; none where the configuration names none."""
 
         def named(wildcards: Any) -> str | list[str]:
-            source = self.section["corpora"][wildcards.corpus][part]
+            source = self.known[wildcards.corpus][part]
             return [] if source is None or self._is_lost(source) else self._file(source)
 
         return named
@@ -160,7 +162,7 @@ class Inputs:
         numbers = {
             "encoder_pretrained": int(encoder_files(section)["weights"] is not None),
             "seeds": section["seeds"],
-            "positive_weight": 1 / section["corpora"][corpus]["negative_weight"],
+            "positive_weight": 1 / self.known[corpus]["negative_weight"],
             "published_schedule": int(training["schedule"] == PUBLISHED),
             "published_stop": int(training["stop"] == PAPER),
         }
@@ -174,7 +176,7 @@ class Inputs:
         return {key: self.section["analysis"][key] for key in ("radius", "samples")}
 
     def _weight(self, wildcards: Any) -> dict[str, float]:
-        return {"negative_weight": self.section["corpora"][wildcards.corpus]["negative_weight"]}
+        return {"negative_weight": self.known[wildcards.corpus]["negative_weight"]}
 
     def _others(self, corpus: str) -> list[str]:
         """Return the corpora whose test sets a corpus is tested on, too."""
@@ -185,21 +187,21 @@ class Inputs:
         ]
 
     def _sources_of(self, corpus: str) -> dict[str, str]:
-        settings = self.section["corpora"][corpus]
-        return {key: settings[key] for key in ("source", "validation", "test") if settings[key]}
+        settings = self.known[corpus]
+        return {key: settings[key] for key in TEXTS if settings[key]}
 
     def _files_of(self, corpus: str) -> dict[str, str]:
         return {key: self._file(source) for key, source in self._sources_of(corpus).items()}
 
     def _source(self, corpus: str) -> dict[str, str]:
-        settings = self.section["corpora"][corpus]
+        settings = self.known[corpus]
         how = {key: settings[key] for key in ("format", "positive", "split")}
         train, *others = self._files_of(corpus).items()
         return how | {"train": train[1]} | dict(others)
 
     def _probes(self, corpus: str) -> dict[str, str]:
         sources = {name: self.section[name] for name in PROBES}
-        sources["news"] = self.section["corpora"][corpus]["news"]
+        sources["news"] = self.known[corpus]["news"]
         return {name: self._file(s) for name, s in sources.items() if s and not self._is_lost(s)}
 
     def _is_lost(self, source: str) -> bool:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from biaslab.hate_speech.area import encoder_files
+from biaslab.hate_speech.area import corpora_in, encoder_files
 from biaslab.hate_speech.corpus import NEWS, Source, read_splits
 from biaslab.hate_speech.probes import read_probes
 from biaslab.run.inspection import AtHand, Reading
@@ -16,17 +16,17 @@ from biaslab.text.tokens import Tokenizer
 
 def readings(config: Mapping[str, Any], at_hand: AtHand) -> Iterator[Reading]:
     """Yield how the identifiers, texts, news and sentences of each corpus are read."""
-    section, seed = config["hate_speech"], config["seed"]
+    section, corpora, seed = config["hate_speech"], corpora_in(config), config["seed"]
     vocabulary = at_hand.file(encoder_files(section)["vocabulary"])
     for name in dict.fromkeys([*section["run"], *section["otherwise"]]):
-        corpus, key = section["corpora"][name], f"hate_speech.corpora.{name}"
+        corpus, key = corpora[name], f"hate_speech.corpora.{name}"
         for identifiers in at_hand.own(corpus["identifiers"]):
             yield f"{key}.identifiers", partial(_read_identifiers, identifiers, vocabulary)
             for news in at_hand.own(corpus["news"]):
                 yield f"{key}.news", partial(_read_news, news, identifiers, seed)
         if files := at_hand.own(corpus["source"], corpus["validation"], corpus["test"]):
             source = Source(corpus["format"], *files, positive=corpus["positive"], split=corpus["split"])
-            yield f"{key}.source", partial(read_splits, source, seed)
+            yield f"corpora.{name}.source", partial(read_splits, source, seed)
         for file in at_hand.own(corpus["sentences"]):
             yield f"{key}.sentences", partial(read_texts, file)
 

@@ -1,7 +1,6 @@
 """The first step of the experiment: the texts of a corpus and of its further test sets, as tokens."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,19 +11,10 @@ from biaslab.hate_speech import corpus
 from biaslab.hate_speech.folder import PROBE_TEXT, Folder
 from biaslab.hate_speech.identity_metrics import holding
 from biaslab.hate_speech.probes import read_probes
+from biaslab.hate_speech.settings import Limits
 
 MAX_LENGTH = 128
 """Word pieces of a text, [CLS] and [SEP] among them (published code)."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How many texts of each set are used; None for all."""
-
-    train: int | None = None
-    validation: int | None = None
-    test: int | None = None
-    probes: int | None = None
 
 
 def prepare(

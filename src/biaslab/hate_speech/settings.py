@@ -1,40 +1,215 @@
-"""Settings of a training, and the steps that follow from them."""
+"""Settings of the area: its section of the configuration, and the steps of a training that follow from it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from biaslab.core.settings import Field, check
+from biaslab.core.settings import Count, Field, Natural, Positive, check
 from biaslab.hate_speech.schedules import PAPER
+from biaslab.text.settings import (
+    EncoderSource,
+    LanguageModel,
+    Masking,
+    NegativeWeight,
+    ToxicComments,
+)
 
 PUBLISHED, MODERN = "published", "modern"
 
 
-@dataclass(frozen=True)
-class TrainingSettings:
-    """How encoders are fine-tuned; the defaults suit one layer and few steps."""
+_Names = tuple[Annotated[str, "the name of a corpus"], ...]
+_OneOrMore = Field(is_filled=True, is_unique=True)
+_Once = Field(is_unique=True)
+_Limit, _LimitOfTraining = Annotated[int, Field(ge=10)], Annotated[int, Field(ge=20)]
+_RESOURCES = "workflow/resources/hate_speech"
 
-    negative_weight: Annotated[
-        float, Field("weight of a negative text in the loss, where a positive one has 1", gt=0)
-    ] = 0.125
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How encoders are fine-tuned."""
+
     schedule: Annotated[
         Literal["published", "modern"],
-        Field("published: as the paper and its code; modern: AdamW with linear warm-up and decay"),
+        "published: as the paper and its code; modern: AdamW with linear warm-up and decay",
     ] = MODERN
-    epochs: Annotated[int, Field("passes over the training sentences, at most", ge=1)] = 2
-    batch_size: Annotated[int, Field("sentences of a step", ge=1)] = 32
-    learning_rate: Annotated[float, Field("largest step size", gt=0)] = 0.001
-    validate_every: Annotated[int, Field("steps between two validations", ge=1)] = 25
-    halvings: Annotated[
-        int, Field("how often the step size is halved before training stops (published only)", ge=1)
-    ] = 5
+    epochs: Annotated[Count, "passes over the training sentences, at most"] = 2
+    batch_size: Annotated[Count, "sentences of a step"] = 32
+    learning_rate: Annotated[Positive, "largest step size"] = 0.001
+    validate_every: Annotated[Count, "steps between two validations"] = 25
+    halvings: Annotated[Count, "how often the step size is halved before training stops (published only)"] = 5
     stop: Annotated[
-        Literal["paper", "code"],
-        Field("paper: stop at that halving; code: at the next one (published only)"),
+        Literal["paper", "code"], "paper: stop at that halving; code: at the next one (published only)"
     ] = PAPER
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings(Training):
+    """The same, with the weight that belongs to a corpus."""
+
+    negative_weight: NegativeWeight
 
     def __post_init__(self) -> None:
         check(self)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many sentences of each set are used, drawn with the share of positive ones kept; null for all."""
+
+    train: Annotated[
+        _LimitOfTraining | None, "sentences to train encoders on, 20 or more; linear models take all"
+    ] = 1600
+    validation: Annotated[_Limit | None, "sentences to choose the best weights on, 10 or more"] = 250
+    test: Annotated[_Limit | None, "sentences to test on, 10 or more"] = None
+    probes: Annotated[_Limit | None, "texts of each further test set (news, HateCheck, ...), 10 or more"] = (
+        500
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoder(EncoderSource):
+    """The encoder that is fine-tuned."""
+
+    folder: Annotated[
+        str | None,
+        "a folder in the Hugging Face layout (config.json, vocab.txt, model.safetensors), in place of these"
+        " files; null for them",
+    ] = None
+    layers: Annotated[Count | None, "layers to keep, from the first; null for all"] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingContexts:
+    """The contexts of SOC in training."""
+
+    radius: Annotated[Natural, "word pieces on each side that are sampled"] = 5
+    samples: Annotated[Count, "contexts for each occurrence of an identifier"] = 5
+    add_itself: Annotated[bool, "true: the sentence as it is counts as one more"] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalysisContexts:
+    """The contexts of SOC when classifiers are explained, and how much is explained."""
+
+    radius: Annotated[Natural, "word pieces on each side that are sampled"] = 20
+    samples: Annotated[Count, "contexts for each phrase"] = 5
+    sentences: Annotated[Count, "test sentences whose every word is explained (Table 2)"] = 40
+    faithful_sentences: Annotated[
+        Count,
+        "test sentences on which it is measured, for each training, whether explanations tell what a"
+        " classifier uses",
+    ] = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """What is needed of a corpus besides its texts."""
+
+    identifiers: Annotated[str, "the identity terms (.yaml or .txt)"] = ""
+    split: Annotated[
+        Literal["random", "grouped"],
+        "random: sentences are split (the paper); grouped: posts, so that no post is in two parts",
+    ] = "random"
+    news: Annotated[str | None, "texts without hate that hold an identity term (.jsonl); null for none"] = (
+        "dataset:news-identity"
+    )
+    sentences: Annotated[str, "sentences to explain in figures, one a line"] = f"{_RESOURCES}/sentences.txt"
+    negative_weight: Annotated[NegativeWeight, Field(gt=0, le=1)] = 0.125
+
+
+CORPORA = {
+    "stormfront": Corpus(identifiers=f"{_RESOURCES}/identifiers_stormfront.yaml"),
+    "ghc": Corpus(identifiers=f"{_RESOURCES}/identifiers_ghc.yaml", negative_weight=0.1),
+    "example": Corpus(
+        identifiers=f"{_RESOURCES}/identifiers_example.yaml",
+        news=f"{_RESOURCES}/example_news.jsonl",
+        sentences=f"{_RESOURCES}/sentences_example.txt",
+        negative_weight=0.5,
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section(Masking, ToxicComments):
+    """Which corpora classifiers are trained on, which methods, and how long (Kennedy et al. 2020)."""
+
+    run: Annotated[
+        _Names,
+        "list of the corpora to train on, by their names under corpora; what is not there is left out",
+        _OneOrMore,
+    ] = ("stormfront",)
+    otherwise: Annotated[_Names, "list of the corpora to train on when none of run is there", _Once] = (
+        "example",
+    )
+    transfer: Annotated[
+        _Names,
+        "list of the corpora whose test sets all classifiers are tested on, too (Table 5); what is not there"
+        " is left out",
+        _Once,
+    ] = ("stormfront", "ghc")
+    corpora: Annotated[
+        dict[
+            Annotated[
+                str,
+                "lower-case letters, digits, _ and - (not tables, figures, encoder, nor the name of a set of"
+                " texts)",
+                Field(
+                    pattern="^(?!(tables|figures|encoder|train|validation|test|news|hatecheck|fuzzed|nonfuzzed)$)"
+                    "[a-z][a-z0-9_-]*$"
+                ),
+            ],
+            Corpus,
+        ],
+        "what is needed of corpora besides their texts, by their names under the key corpora",
+    ] = field(default_factory=lambda: CORPORA)
+    hatecheck: Annotated[str | None, "HateCheck's test cases (.csv); null for none"] = "dataset:hatecheck"
+    encoder: Encoder = Encoder()
+    limits: Limits = Limits()
+    seeds: Annotated[Count, "trainings of each method, which differ in their seed"] = 3
+    methods: Annotated[
+        tuple[
+            Annotated[
+                str,
+                "bow, bow-wr, vanilla, wr, or oc-, soc- or ear- with the strength of the regularization,"
+                " soc-0.1 for instance",
+                Field(pattern="^(bow|bow-wr|vanilla|wr|(oc|soc|ear)-[0-9]+([.][0-9]+)?)$"),
+            ],
+            ...,
+        ],
+        "list of the methods to compare; bow and vanilla are what the others are compared with",
+        _OneOrMore,
+    ] = ("bow", "bow-wr", "vanilla", "wr", "oc-0.1", "soc-0.1", "soc-1", "ear-0.01")
+    explained: Annotated[
+        str,
+        "the one of methods whose explanations are shown beside those of vanilla, whose quirks are switched"
+        " in ablation, and which is trained without some identifiers",
+    ] = "soc-0.1"
+    ablation: Annotated[
+        tuple[
+            Annotated[
+                Literal["dropout", "independent", "pad", "sum", "published"],
+                "a quirk of the published code: dropout, independent, pad, sum, or published for all",
+            ],
+            ...,
+        ],
+        "list of the quirks of the published code to switch on, one classifier for each",
+        _Once,
+    ] = ("dropout", "independent", "pad", "sum", "published")
+    ablation_seeds: Annotated[Natural, "trainings for each of them; 0 for none"] = 1
+    held_out_folds: Annotated[
+        Natural,
+        "parts that the identifiers are divided into; for each part a classifier is trained that does not"
+        " regularize it; 0 for none",
+    ] = 2
+    held_out_seeds: Annotated[Natural, "trainings for each part"] = 1
+    training: Training = Training()
+    language_model: LanguageModel = LanguageModel(epochs=2, learning_rate=0.002, width=100)
+    regularization: TrainingContexts = TrainingContexts()
+    analysis: AnalysisContexts = AnalysisContexts()
+    linear_splits: Annotated[Count, "random splits on which linear models are measured"] = 10
+    removal_subsets: Annotated[
+        Count, "random subsets of identifiers of each size that are removed (Figure 2)"
+    ] = 5
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 from biaslab.core.errors import suggest
 from biaslab.core.files import locate, not_found, read_yaml
 from biaslab.origins import analyses, grid, sets
+from biaslab.origins.settings import Section
 from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.areas import AREAS
 from biaslab.run.datasets import PREFIX, dataset_name, unregistered
@@ -22,14 +23,15 @@ _SHOWN = {
 
 def wanted(config: Mapping[str, Any]) -> set[str]:
     """Return the registered corpora of the setups to run."""
-    names = (dataset_name(config["setups"][name]["corpus"]["source"]) for name in config["run"])
+    section = config["origins"]
+    names = (dataset_name(section["setups"][name]["corpus"]["source"]) for name in section["run"])
     return {name for name in names if name}
 
 
 def choose(given: Given) -> Units:
     """Return the setups whose corpus is there; all where none is, so that fetching says what is missing."""
-    config, setups = given.config, given.config["setups"]
-    corpora = {name: setups[name]["corpus"]["source"] for name in config["run"]}
+    section, setups = given.config["origins"], given.config["origins"]["setups"]
+    corpora = {name: setups[name]["corpus"]["source"] for name in section["run"]}
     missing = {
         name: given.absent[dataset_name(source)]
         for name, source in corpora.items()
@@ -40,47 +42,51 @@ def choose(given: Given) -> Units:
     return Units(
         tuple(_unit(name, given) for name in chosen),
         {name: reason for name, reason in missing.items() if name not in chosen},
-        {name: source_file(corpora[name], given.registry, config["datasets"]) for name in chosen},
+        {name: source_file(corpora[name], given.registry, given.config["datasets"]) for name in chosen},
         {
-            "run": chosen,
-            "weats": {name: file for name, file in config["weats"].items() if name in weats},
-            "setups": {name: setups[name] for name in chosen},
+            AREA.name: {
+                "run": chosen,
+                "weats": {name: file for name, file in section["weats"].items() if name in weats},
+                "setups": {name: setups[name] for name in chosen},
+            }
         },
     )
 
 
 def summaries(config: Mapping[str, Any]) -> list[str]:
     """Say, a line each, what the setups to run will train."""
-    return [f"setup {analyses.summary(name, config['setups'][name])}" for name in config["run"]]
+    section = config["origins"]
+    return [f"setup {analyses.summary(name, section['setups'][name])}" for name in section["run"]]
 
 
 def check(given: Given) -> Iterator[str]:
     """Yield references to nothing, files that are not there, and values that contradict each other."""
-    config = given.config
-    for name in config["run"]:
-        if name not in config["setups"]:
-            known = ", ".join(config["setups"])
-            yield f"run: there is no setup '{name}' (defined: {known}){suggest(name, config['setups'])}"
-    for name, setup in config["setups"].items():
+    section, written = given.config["origins"], given.written.get("origins", {}).get("setups", {})
+    setups, weats = section["setups"], section["weats"]
+    for name in section["run"]:
+        if name not in setups:
+            known = ", ".join(setups)
+            yield f"origins.run: there is no setup '{name}' (defined: {known}){suggest(name, setups)}"
+    for name, setup in setups.items():
         if name in AREAS:
-            yield f"setups.{name}: a setup cannot bear the name of an area; rename it"
-        written = given.written.get("setups", {}).get(name, {})
-        problems = _contradictions(setup, written, config["weats"])
-        yield from (f"setups.{name}.{problem}" for problem in problems)
-    for name in config["run"]:
-        setup = config["setups"][name]
+            yield f"origins.setups.{name}: a setup cannot bear the name of an area; rename it"
+        problems = _contradictions(setup, written.get(name, {}), weats)
+        yield from (f"origins.setups.{name}.{problem}" for problem in problems)
+    for name in section["run"]:
+        setup = setups[name]
         for weat in setup["bias"]["weats"]:
-            yield from _check_word_sets(weat, config["weats"][weat], given.root)
-        yield from _check_source(setup["corpus"]["source"], f"setups.{name}.corpus.source", given)
+            yield from _check_word_sets(weat, weats[weat], given.root)
+        yield from _check_source(setup["corpus"]["source"], f"origins.setups.{name}.corpus.source", given)
 
 
 def _unit(name: str, given: Given) -> Unit:
-    setup = given.config["setups"][name]
+    section = given.config["origins"]
+    setup = section["setups"][name]
     return Unit(
         name,
         tests=tuple(setup["bias"]["weats"]),
         options={section: {key: setup[section][key] for key in keys} for section, keys in _SHOWN.items()},
-        files={weat: str(locate(given.config["weats"][weat], given.root)) for weat in setup["bias"]["weats"]},
+        files={weat: str(locate(section["weats"][weat], given.root)) for weat in setup["bias"]["weats"]},
         marks=analyses.marks(setup),
         embedding=grid.embedding_files(f"results/{AREA.name}/{name}", [sets.BASELINE], setup)[0],
     )
@@ -91,7 +97,7 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
     corpus, perturbations = setup["corpus"], setup["perturbations"]
     for weat in setup["bias"]["weats"]:
         if weat not in weats:
-            near = suggest(weat, weats) or "; name its file under weats"
+            near = suggest(weat, weats) or "; name its file under origins.weats"
             yield f"bias.weats: there is no test '{weat}' (defined: {', '.join(weats)}){near}"
     if corpus["unit"] == "article" and "part_length" in written.get("corpus", {}):
         yield "corpus.part_length: belongs to unit: part only; remove it or write unit: part"
@@ -129,15 +135,15 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
 def _check_word_sets(weat: str, file: str, root: Path) -> Iterator[str]:
     """Refuse a test without a file, and one whose file bears another name."""
     if problem := not_found(file, root):
-        yield f"weats.{weat}: {problem}"
+        yield f"origins.weats.{weat}: {problem}"
         return
     written = read_yaml(locate(file, root))
     if (name := written.get("name")) != weat:
-        yield f"weats.{weat}: {file} holds the test '{name}'; use one name, there and here"
+        yield f"origins.weats.{weat}: {file} holds the test '{name}'; use one name, there and here"
     if (measure := written.get("measure", "weat")) != "weat":
         yield (
-            f"weats.{weat}: {file} names the measure '{measure}', and the workflow measures weat; delete the"
-            " key, or give the file to biaslab origins differential-bias by hand"
+            f"origins.weats.{weat}: {file} names the measure '{measure}', and the workflow measures weat;"
+            " delete the key, or give the file to biaslab origins differential-bias by hand"
         )
 
 
@@ -165,6 +171,7 @@ STEPS = {
 AREA = Area(
     "origins",
     PAPER,
+    Section,
     check,
     wanted,
     choose,
@@ -174,5 +181,6 @@ AREA = Area(
     READER,
     WORKLOAD,
     inspection="biaslab.origins.inspection",
+    moved={key: f"origins.{key}" for key in ("run", "weats", "setups")},
     steps=STEPS | analyses.steps(),
 )

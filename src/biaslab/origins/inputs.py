@@ -17,8 +17,9 @@ class Inputs:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.section = plan.config["origins"]
         names = plan.units["origins"].names
-        self.setups: dict[str, Mapping[str, Any]] = {name: plan.config["setups"][name] for name in names}
+        self.setups: dict[str, Mapping[str, Any]] = {name: self.section["setups"][name] for name in names}
 
     # --- the corpus
 
@@ -240,7 +241,7 @@ class Inputs:
         return [f"{area}/{wildcards.setup}/{folder}/{weat}.parquet" for weat in self._tests(wildcards)]
 
     def _word_set(self, weat: str) -> str:
-        return str(locate(self.plan.config["weats"][weat], self.plan.root))
+        return str(locate(self.section["weats"][weat], self.plan.root))
 
 
 def _share(batch: grid.Batch) -> dict[str, int]:

@@ -10,7 +10,8 @@ from biaslab.run.inspection import AtHand, Reading
 
 def readings(config: Mapping[str, Any], at_hand: AtHand) -> Iterator[Reading]:
     """Yield how the association tests of the setups are read."""
-    tests = [test for name in config["run"] for test in config["setups"][name]["bias"]["weats"]]
+    section = config["origins"]
+    tests = [test for name in section["run"] for test in section["setups"][name]["bias"]["weats"]]
     for test in dict.fromkeys(tests):
-        for file in at_hand.own(config["weats"][test]):
-            yield f"weats.{test}", partial(read_word_sets, file)
+        for file in at_hand.own(section["weats"][test]):
+            yield f"origins.weats.{test}", partial(read_word_sets, file)

@@ -21,7 +21,8 @@ _BASELINES, _RETRAININGS = _GLOVE_RULES = ("train_baseline", "train_without_set"
 
 def settings(config: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the settings of every unit that a configuration runs, by name."""
-    return {name: config["setups"][name] for name in config["run"]}
+    section = config["origins"]
+    return {name: section["setups"][name] for name in section["run"]}
 
 
 def work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:

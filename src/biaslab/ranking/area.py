@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from biaslab.ranking.items import ITEMS
+from biaslab.ranking.settings import Section
 from biaslab.run.area import Area, Given, Unit, Units, claims_of
 
 
@@ -43,4 +44,4 @@ STEPS = {
     "compare-rankings": "biaslab.ranking.comparison:write_comparison",
     "find-counterexamples": "biaslab.ranking.feasibility:write_search",
 }
-AREA = Area("ranking", PAPER, check, wanted, choose, summaries, ITEMS, steps=STEPS)
+AREA = Area("ranking", PAPER, Section, check, wanted, choose, summaries, ITEMS, steps=STEPS)

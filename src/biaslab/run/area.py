@@ -122,6 +122,7 @@ class Area:
 
     name: str  # its folder, its key in the configuration and its folder of results
     paper: str  # its heading in the report
+    settings: type  # its section of the configuration, a dataclass; see `biaslab.core.settings`
     # Yields what is wrong in its section and no schema can say, each as ``"key: problem; remedy"``.
     check: Callable[[Given], Iterable[str]]
     # Takes the configuration; returns the registered datasets that a run would use.
@@ -140,6 +141,9 @@ class Area:
     # The module whose function ``readings`` tells how its input files are read before a run, see
     # `biaslab.run.inspection`.
     inspection: str = ""
+    shared: type | None = None  # keys beside the sections, a dataclass, which areas may share
+    # Keys of earlier versions, with where they are now; NAME stands for any.
+    moved: Mapping[str, str] = field(default_factory=dict)
     # The functions of its steps, ``"MODULE:FUNCTION"``, by the names that its rules call them.
     steps: Mapping[str, str] = field(default_factory=dict)
 

@@ -155,10 +155,15 @@ class _Silencer(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         node.keywords = [k for k in node.keywords if k.arg != "desc"]  # of a bar of progress
-        if isinstance(node.func, ast.Name) and node.func.id == "Field":  # of a setting
-            node.args = []
         if self.silent and isinstance(node.func, ast.Name) and node.func.id.endswith("Error"):
             return _Emptied().visit(node)
+        return self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """Leave out what is said of a setting: the texts in ``Annotated``."""
+        if isinstance(node.value, ast.Name) and node.value.id == "Annotated":
+            is_text = [isinstance(part, ast.Constant) for part in node.slice.elts]
+            node.slice.elts = [part for part, skip in zip(node.slice.elts, is_text, strict=True) if not skip]
         return self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:

@@ -1,49 +1,61 @@
 """The configuration: overlays merged, checked against the schema, completed with its defaults.
 
-The schema states keys, types, limits and defaults: ``workflow/schemas/config.schema.yaml`` those that no area
-owns, ``workflow/schemas/areas/AREA.yaml`` the others. What no schema can say, each area checks itself.
+The schema is made of dataclasses: `biaslab.run.settings` for the keys that no area owns, `Area.settings` for
+the others. What no schema can say, each area checks itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import locate, read_yaml
 from biaslab.core.schema import check_schema, fill_defaults, merge
+from biaslab.core.settings import schema_of
 from biaslab.run import REGISTRY
 from biaslab.run.area import Given, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.datasets import Dataset, load_registry, unregistered
+from biaslab.run.settings import Settings
 
-SCHEMA = Path("workflow/schemas/config.schema.yaml")
-SCHEMAS_OF_AREAS = Path("workflow/schemas/areas")
 PRESETS = Path("workflow/presets")
+ANY = "NAME"
 CONFIG = "config.yaml"
 """The complete configuration in the repository, and in a folder the user's own."""
 
 
-def read_schema(root: Path) -> dict[str, Any]:
+def make_schema() -> dict[str, Any]:
     """Return the schema of the whole configuration: the common keys, and those of every area."""
-    schema = read_yaml(root / SCHEMA)
+    schema = schema_of(Settings)
     common = schema["properties"]
     common["areas"]["items"]["enum"] = list(AREAS)
-    common["areas"]["default"] = list(AREAS)
-    properties = {key: common[key] for key in ("seed", "areas")}
+    areas = [load_area(area) for area in AREAS]
+    shared = {key: one for a in areas if a.shared for key, one in schema_of(a.shared)["properties"].items()}
+    own = shared | {area.name: schema_of(area.settings) | {"default": {}} for area in areas}
+    first = {key: common.pop(key) for key in ("seed", "areas")}
+    return schema | {"properties": first | own | common}
+
+
+def check_keys(raw: Mapping, schema: Mapping, name: str) -> None:
+    """Refuse keys that moved, with their new place, and then what else the schema refuses."""
     for area in AREAS:
-        part = read_yaml(root / SCHEMAS_OF_AREAS / f"{area}.yaml")
-        properties |= part["properties"]
-        schema.setdefault("$defs", {}).update(part.get("$defs", {}))
-    return schema | {"properties": properties | common}
+        for old, new in load_area(area).moved.items():
+            keys = old.split(".")
+            for path in _paths(raw, keys):
+                named = next((part for part, key in zip(path, keys, strict=True) if key == ANY), "")
+                raise InputError(
+                    f"{name}: {'.'.join(path)}: has moved; write it as {new.replace(ANY, named)}"
+                )
+    check_schema(raw, schema, name)
 
 
 def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
     """Lay YAML files over each other, the last on top, and `load` the whole."""
-    schema = read_schema(root)
+    schema = make_schema()
     config: dict[str, Any] = {}
     for file in files:
         overlay = read_yaml(file)
-        check_schema(overlay, schema, str(file))
+        check_keys(overlay, schema, str(file))
         config = merge(config, overlay)
     return load(config, root)
 
@@ -53,8 +65,8 @@ def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
 
     The root, the repository, has the schema, and files that are named and the working directory lacks.
     """
-    schema = read_schema(root)
-    check_schema(raw, schema, name)
+    schema = make_schema()
+    check_keys(raw, schema, name)
     complete = fill_defaults(raw, schema)
     given = Given(complete, raw, load_registry(root / REGISTRY), root)
     for area in complete["areas"]:
@@ -83,6 +95,15 @@ def own_or_shipped(root: Path) -> Path:
 def overlays(preset: str | None, files: Sequence[Path] | None, root: Path) -> list[Path]:
     """Return what is laid over config.yaml: the file of a preset, then the user's own files."""
     return [*([preset_path(preset, root)] if preset else []), *(files or [])]
+
+
+def _paths(value: Any, keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield where keys lie inside each other; `ANY` stands for every one."""
+    if not keys:
+        yield ()
+    elif isinstance(value, Mapping):
+        for key in value if keys[0] == ANY else [key for key in keys[:1] if key in value]:
+            yield from ((str(key), *rest) for rest in _paths(value[key], keys[1:]))
 
 
 def _check_datasets(datasets: Mapping, registry: Mapping[str, Dataset], schema: Mapping, name: str) -> None:

@@ -5,15 +5,15 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
 from biaslab.core.errors import InputError
-from biaslab.core.settings import choices_of, fields_of, said_of
+from biaslab.core.settings import Seed as SeedSetting
+from biaslab.core.settings import default_of, fields_of, key_of, said_of, schema_of
 from biaslab.run.outputs import To
 
-Seed = Annotated[int, typer.Option(help="Seed of the whole run; every random stream derives from it.", min=0)]
 Threads = Annotated[int, typer.Option(help="Threads to use; the result does not depend on it.", min=1)]
 Out = Annotated[Path, typer.Option(help="The file to write."), To.FILE]
 
@@ -28,7 +28,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command take groups of options: the parameters whose annotation is a dataclass.
 
     Typer makes options from a signature. In the one it sees, such a parameter gives way to the fields of the
-    dataclass, each annotated as a parameter would be; the command itself gets an instance.
+    dataclass, each annotated as a parameter would be; the command itself gets an instance. Where the
+    parameter has a default, the options have what it holds.
 
     Returns
     -------
@@ -41,9 +42,14 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         When two options have one name.
     """
     hints = get_type_hints(command, include_extras=True)
-    groups = {name: _fields(hint) for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
+    parameters = inspect.signature(command).parameters
+    groups = {
+        name: _fields(hint, parameters[name].default)
+        for name, hint in hints.items()
+        if dataclasses.is_dataclass(hint)
+    }
     options: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(command).parameters.items():
+    for name, parameter in parameters.items():
         options += groups.get(name, [parameter.replace(kind=_KEYWORD)])
 
     @functools.wraps(command)
@@ -74,26 +80,62 @@ def numbers(text: str, option: str, kind: type, example: str) -> list:
         raise InputError(f"{option} {text}: not {what}; write for instance {example}") from error
 
 
-def _option(kind: object) -> object:
-    """Return the annotation of a field for Typer: what is said of a setting becomes an option."""
-    said = said_of(kind)
-    if said is None:
+def option(group: type, name: str, flag: str = "") -> Any:
+    """Return the annotation for Typer of a field of a dataclass: what is said of a setting becomes an option.
+
+    Parameters
+    ----------
+    flag : str
+        What the option is called; by default as the field.
+    """
+    kind = fields_of(group)[name]
+    if said_of(kind) is None:
         return kind
-    choices = choices_of(kind)
-    text = said.description if choices else said.description[:1].upper() + said.description[1:]
-    plain = str if choices else get_args(kind)[0]
-    return Annotated[plain, typer.Option(help=f"{text}.", min=said.ge, max=said.le)]
+    return _option(kind, flag or f"--{key_of(name).replace('_', '-')}")
 
 
-def _fields(group: type) -> list[inspect.Parameter]:
-    """Return the fields of a dataclass as parameters."""
-    hints = {name: _option(kind) for name, kind in fields_of(group).items()}
+def _option(kind: Any, flag: str) -> Any:
+    schema = schema_of(kind)
+    text = schema["description"].removeprefix("list of ")
+    if "enum" not in schema:
+        text = text[:1].upper() + text[1:]
+    if schema["type"] == "array":
+        choices = schema["items"].get("enum", ())
+        text += f"; {', '.join(choices)}" * bool(choices) + "; may be repeated"
+    limits = {"min": schema.get("minimum"), "max": schema.get("maximum")}
+    return Annotated[_plain(kind), typer.Option(flag, help=f"{text}.", **limits)]
+
+
+def _plain(kind: Any) -> Any:
+    """Return the type that Typer knows: texts for choices, a list for any sequence."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _plain(inner[0])
+    if origin is Literal:
+        return str
+    if origin in (list, tuple):
+        return list[_plain(inner[0])]
+    if type(None) in inner:
+        return _plain(inner[0]) | None
+    return kind
+
+
+def _fields(group: type, default: Any) -> list[inspect.Parameter]:
+    """Return the fields of a dataclass as parameters; what an instance holds goes before their defaults."""
     return [
         inspect.Parameter(
             field.name,
             _KEYWORD,
-            default=inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
-            annotation=hints[field.name],
+            default=_default(field) if default is inspect.Parameter.empty else getattr(default, field.name),
+            annotation=option(group, field.name),
         )
         for field in dataclasses.fields(group)
     ]
+
+
+def _default(field: dataclasses.Field) -> Any:
+    default = default_of(field)
+    return inspect.Parameter.empty if default is dataclasses.MISSING else default
+
+
+Seed = _option(SeedSetting, "--seed")

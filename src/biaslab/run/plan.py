@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from biaslab.core.schema import merge
 from biaslab.run import FAILED
 from biaslab.run import config as configuration
 from biaslab.run.area import Area, Given, Made, Unit, Units, expand, load_area
@@ -109,7 +110,7 @@ class Plan:
         """Return what decides the results: the configuration without where data lie and what is not run."""
         record = {"seed": self.config["seed"], "areas": self.config["areas"]}
         for units in self.units.values():
-            record |= units.record
+            record = merge(record, units.record)
         return record | ({FAILED: self.config[FAILED]} if self.failed else {})
 
     def audited(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ PACKAGE = Path(__file__).parents[1]
 CARRIED = "repository"
 """The folder of the package into which its build copies them."""
 
-_MARKS = ("Snakefile", "workflow/schemas/config.schema.yaml")
+_MARKS = ("Snakefile", "workflow/schemas/claims.schema.yaml")
 
 
 def repository(folder: Path = Path(), package: Path = PACKAGE) -> Path:

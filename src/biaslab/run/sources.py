@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from biaslab.core.files import locate, not_found
 from biaslab.run.area import Given
+from biaslab.run.areas import SETUPS
 from biaslab.run.datasets import Dataset, dataset_name, unregistered, verified_copy
 
 MISSING = "is missing; name the file"
@@ -35,6 +37,12 @@ def source_problem(source: str | None, given: Given) -> str:
 def datasets_of(sources: Iterable[str | None]) -> list[str]:
     """Return the registered datasets among some sources, in their order."""
     return [name for name in map(dataset_name, sources) if name]
+
+
+def setups_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the corpora with their embeddings that a configuration names, by name."""
+    area, key = SETUPS
+    return config[area][key]
 
 
 def available(

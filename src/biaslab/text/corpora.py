@@ -8,6 +8,7 @@ the corpus has them, ``group`` (str: the post, article or template that a text i
 import os
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ import pandas as pd
 from biaslab.core.archives import tar_files
 from biaslab.core.errors import InputError, one_line, suggest
 from biaslab.core.files import DAMAGED_ZIP
-from biaslab.text.labelled import checked_text, delimited, read_records
+from biaslab.text.labelled import checked_text, delimited, read_labelled, read_records
 
 MAX_ARCHIVE_BYTES = 2**26
 """The most that the archive of forum sentences may unpack to; the published one has 12 MB."""
@@ -42,6 +43,48 @@ _JIGSAW_LABELS = ("toxic", "severe_toxic", "obscene", "threat", "insult", "ident
 _NOT_SCORED = "-1"
 
 Fields = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a labelled corpus is read from.
+
+    Attributes
+    ----------
+    format : str
+        One of `READERS`.
+    train : pathlib.Path
+        All texts, or those for training where the other two are named.
+    validation, test : pathlib.Path, optional
+    positive : str, optional
+        The positive label of a table; of Stormfront as `read_stormfront` takes it.
+    """
+
+    format: str
+    train: Path
+    validation: Path | None = None
+    test: Path | None = None
+    positive: str | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.validation) != bool(self.test):
+            given, lacking = ("validation", "test") if self.validation else ("test", "validation")
+            raise InputError(
+                f"{self.train}: texts for {given} are named, but none for {lacking}; name both, or none"
+            )
+
+    @property
+    def is_released_split(self) -> bool:
+        """Whether the split is that of the files."""
+        return self.test is not None
+
+    def read(self, file: Path | None = None, group: str | None = None) -> pd.DataFrame:
+        """Return the texts of a file, by default `train`; `group` names a column of a table."""
+        return READERS[self.format](file or self.train, self.positive, group)
+
+    def read_split(self) -> list[pd.DataFrame]:
+        """Return the texts for training, validation and testing where all are named."""
+        return [self.read(file) for file in (self.train, self.validation, self.test)]
 
 
 def read_stormfront(
@@ -315,3 +358,19 @@ def _decoded(data: bytes, where: str) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: not UTF-8 text; take the published archive") from error
+
+
+def _read_challenge(file: Path) -> pd.DataFrame:
+    """Return comments of the challenge, whose test set comes without labels: they lie beside it."""
+    labels = file.with_name("test_labels.csv")
+    return read_jigsaw(file, labels if file.name == "test.csv" and labels.exists() else None)
+
+
+READERS: dict[str, Callable[[Path, str | None, str | None], pd.DataFrame]] = {
+    "stormfront": lambda file, positive, _: read_stormfront(file, positive or "not-nohate"),
+    "ghc": lambda file, *_: read_ghc(file),
+    "wikipedia": lambda file, *_: read_wikipedia_talk(file),
+    "jigsaw": lambda file, *_: _read_challenge(file),
+    "table": lambda file, positive, group: read_labelled(file, group=group, positive=positive),
+}
+"""How a file of each format is read, given the positive label and the column of groups: `Source.read`."""

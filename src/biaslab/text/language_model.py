@@ -22,6 +22,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path
 from biaslab.core.rng import stream
 from biaslab.text.blank import without_values
+from biaslab.text.settings import LanguageModel
 from biaslab.text.tokens import Tokenizer, Tokens
 
 VOCABULARIES = ("texts", "encoder")
@@ -31,17 +32,14 @@ BLOCK = 64
 """Tokens of a block, see `_draw_token`."""
 
 
-@dataclass(frozen=True)
-class LanguageModelSettings:
-    """How a language model is made; the defaults are the published ones, but for the vocabulary."""
+@dataclass(frozen=True, kw_only=True)
+class LanguageModelSettings(LanguageModel):
+    """How a language model is made: the best epoch on validation texts is kept.
 
-    epochs: int = 20  # passes over the texts; the best one on validation texts is kept
-    learning_rate: float = 2e-4  # Adam's
-    batch_size: int = 32  # texts a step
-    width: int = 300  # of the embedding and of a GRU's state
-    # Tokens that the model knows: those of its training texts and the special ones, or all of the encoder
-    # (as published; the softmax then costs as much more as the vocabulary is larger).
-    vocabulary: str = "texts"
+    With the published vocabulary, the encoder's, the softmax costs as much more as it is larger.
+    """
+
+    batch_size: int = 32
 
 
 class Direction(nn.Module):

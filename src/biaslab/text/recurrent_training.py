@@ -11,9 +11,11 @@ import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
+from biaslab.core.settings import check
 from biaslab.text import _recurrent_training_kernels as kernels
 from biaslab.text.recurrent import Recurrent, check_words, checked_labels
 from biaslab.text.recurrent_packing import gate_shift, pack, unpack
+from biaslab.text.settings import NegativeWeight, RecurrentTraining
 from biaslab.text.words import Texts
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
@@ -24,19 +26,13 @@ Labelled = tuple[Texts, np.ndarray]
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
+class TrainingSettings(RecurrentTraining):
     """How a recurrent network is trained."""
 
-    epochs: int  # passes over the texts, each in an order of its own
-    batch_size: int = 64  # texts a step
-    learning_rate: float = 0.01
-    negative_weight: float = 1.0  # of a text of label 0 in the loss, where one of label 1 has 1
+    negative_weight: NegativeWeight = 1.0
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            least = 1 if name in ("epochs", "batch_size") else 0
-            if not (np.isfinite(value) and value > 0 and value >= least):
-                raise InputError(f"{name}: {value}: write a number above 0")
+        check(self)
 
 
 def train_recurrent(

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from biaslab.cli import app
 from biaslab.core.errors import InputError
-from biaslab.core.files import read_yaml
 from biaslab.core.io import read_tsv
 from biaslab.core.rng import stream
+from biaslab.core.settings import schema_of
 from biaslab.debiasing import comparison
 from biaslab.debiasing.cli_options import named_files
 from biaslab.debiasing.experiment import Experiment
@@ -24,6 +24,7 @@ from biaslab.debiasing.remaining import classifier, clusters, neighbours, sembia
 from biaslab.debiasing.remaining.clusters import cluster_accuracy
 from biaslab.debiasing.remaining.extremes import extreme_words
 from biaslab.debiasing.report import methods as report
+from biaslab.debiasing.settings import Comparison
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from debiasing_data import JOBS
@@ -93,10 +94,8 @@ def test_all_methods_return_unit_vectors_and_leave_the_embedding_as_it_is(linked
 
 
 def test_the_schema_names_the_methods_of_the_registry():
-    keys = read_yaml(REPOSITORY / "workflow/schemas/areas/debiasing.yaml")["properties"]["debiasing"][
-        "properties"
-    ]
-    assert keys["comparison"]["properties"]["methods"]["items"]["enum"] == [m for m in METHODS if m != "none"]
+    methods = schema_of(Comparison)["properties"]["methods"]
+    assert methods["items"]["enum"] == [m for m in METHODS if m != "none"]
 
 
 def test_an_unknown_method_is_refused():

@@ -126,7 +126,7 @@ def test_a_row_is_all_that_a_campaign_needs(monkeypatch):
     whole, cut = [], []
     for size, kept in ((100, whole), (7, cut)):
         monkeypatch.setattr(campaign, "CHUNK_SEEDS", size)
-        plan = campaign.Plan("toy", "paper", n_seeds=30, hops=4, seed=1)
+        plan = campaign.Plan(tester="toy", mode="paper", seeds=30, hops=4, seed=1)
         outcome = campaign.search(case.subject, case.X, plan)
         row = campaign.summarize(case.subject, case.X, plan, outcome)
         kept += [row, outcome.trail.samples.tolist(), campaign.changed_attributes(case.subject, outcome)]
@@ -141,9 +141,9 @@ def test_a_row_is_all_that_a_campaign_needs(monkeypatch):
 def test_names_that_are_not_known():
     message = r"there is no tester 'toi' \(known: adf, aequitas, symbolic, random, eidig-5, eidig-inf, toy\)"
     with pytest.raises(InputError, match=message):
-        campaign.Plan("toi", "paper", n_seeds=30, hops=4, seed=1)
+        campaign.Plan(tester="toi", mode="paper", seeds=30, hops=4, seed=1)
     with pytest.raises(InputError, match="there is no mode 'papr'"):
-        campaign.Plan("toy", "papr", n_seeds=30, hops=4, seed=1)
+        campaign.Plan(tester="toy", mode="papr", seeds=30, hops=4, seed=1)
 
 
 def test_every_tester_keeps_the_contract():

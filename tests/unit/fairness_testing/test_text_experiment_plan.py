@@ -18,11 +18,13 @@ from biaslab.run import plan as planning
 from biaslab.run.fetching import ABSENT, THERE, Status
 from biaslab.run.plan import make_plan
 from biaslab.text.recurrent_training import TrainingSettings
+from text_data import texts_of
 
 ROOT = Path(__file__).parents[3]
 TEXTS = "workflow/resources/hate_speech/example.csv"
 TERMS = "workflow/resources/fairness_testing/terms_example.yaml"
 ENCODER = {"minilm-l6-config", "minilm-l6-vocabulary", "minilm-l6-weights"}
+OF_TEXTS = tuple(f"corpora.mine.{key}" for key in ("source", "test", "validation"))
 GHC = {"ghc-train", "ghc-dev", "ghc-test"}
 
 
@@ -42,13 +44,18 @@ def plan(monkeypatch):
 
         monkeypatch.setattr(planning, "status", status)
         monkeypatch.setattr("biaslab.fairness_testing.text.area.missing_extra", lambda _: extra)
-        return make_plan({"fairness_testing": {"text": yaml.safe_load(text)}}, ROOT)
+        return make_plan(config_of(text), ROOT)
 
     return make
 
 
+def config_of(text):
+    section = yaml.safe_load(text)
+    return {"corpora": texts_of(section), "fairness_testing": {"text": section}}
+
+
 def loaded(text):
-    return configuration.load({"fairness_testing": {"text": yaml.safe_load(text)}}, ROOT)
+    return configuration.load(config_of(text), ROOT)
 
 
 def own(**keys):
@@ -132,7 +139,8 @@ def test_one_line_says_what_is_tested():
     [
         (
             "run: [stormfrnt]",
-            "run: there is no corpus 'stormfrnt' (defined: stormfront, ghc, example); did you mean",
+            "run: there is no corpus 'stormfrnt' (defined under corpora: stormfront, ghc, example); did you"
+            " mean",
         ),
         ("otherwise: [mine]", "otherwise: there is no corpus 'mine'"),
         (own(source=""), "corpora.mine.source: is missing; name the file"),
@@ -156,7 +164,8 @@ def test_wrong_keys_are_refused_in_one_line(section, message):
     with pytest.raises(InputError) as caught:
         loaded(section)
     assert "\n" not in str(caught.value)
-    assert f"fairness_testing.text.{message}" in str(caught.value)
+    place = "" if message.startswith(OF_TEXTS) else "fairness_testing.text."
+    assert f"config: {place}{message}" in str(caught.value)
 
 
 # --- files of the steps, and what they are given

@@ -11,6 +11,7 @@ ENCODER = {"minilm-l6-config", "minilm-l6-vocabulary", "minilm-l6-weights"}
 PROBES = {"hatecheck", "toxicity-fuzzed", "toxicity-nonfuzzed"}
 GHC = {"ghc-train", "ghc-dev", "ghc-test"}
 OC = "{methods: [vanilla, oc-0.1], explained: oc-0.1, "
+OF_TEXTS = {f"corpora.mine.{key}" for key in ("source", "test")}
 ALONE = """
 run: [example]
 otherwise: []
@@ -178,7 +179,8 @@ def test_a_summary_says_how_much_is_trained(plan):
 def test_bad_configurations_are_refused_in_one_line(plan, section, key, problem):
     with pytest.raises(InputError, match=problem) as error:
         plan(section)
-    assert f"hate_speech.{key}: " in str(error.value)
+    place = "config: " if key in OF_TEXTS else "config: hate_speech."
+    assert f"{place}{key}: " in str(error.value)
     assert "\n" not in str(error.value)
 
 

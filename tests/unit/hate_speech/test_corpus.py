@@ -138,8 +138,14 @@ def _ghc(path):
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (lambda f: Source("table", table_file(f, 40), test=f), "name both validation and test, or neither"),
-        (lambda f: Source("table", table_file(f, 40), validation=f), "name both validation and test"),
+        (
+            lambda f: Source("table", table_file(f, 40), test=f),
+            "texts for test are named, but none for validation; name both",
+        ),
+        (
+            lambda f: Source("table", table_file(f, 40), validation=f),
+            "texts for validation are named, but none for test",
+        ),
         (lambda f: Source("ghc", _ghc(f), split="grouped"), "is not known; write split: random"),
         (lambda f: Source("table", table_file(f, 40, "text,label"), split="grouped"), "column 'group'"),
         (

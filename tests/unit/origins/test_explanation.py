@@ -70,8 +70,9 @@ def folder(tmp_path_factory):
         (home / f"{name}.yaml").write_text(yaml.safe_dump(sets, sort_keys=False))
     baseline = pd.DataFrame({"weat": ["weat1", "weat2"], "seed": 0, "effect_size": [0.5, -0.25]})
     write_tsv(folder / "baseline.tsv", baseline)
-    config = {"weats": {name: f"{name}.yaml" for name in TESTS}}
-    config["setups"] = {"tiny": {"bias": {"weats": list(TESTS)}}}
+    section = {"weats": {name: f"{name}.yaml" for name in TESTS}}
+    section["setups"] = {"tiny": {"bias": {"weats": list(TESTS)}}}
+    config = {"origins": section}
     (home / "results/config.json").write_text(json.dumps(config))
     return home
 
@@ -123,13 +124,14 @@ def test_unknown_document_names_near_ones(corpus, identifier, hint):
 @pytest.mark.parametrize(
     ("key", "value", "missing"),
     [
-        ("setups", {"tiny": {"glove": {}}}, "setups.tiny.bias"),
-        ("setups", None, "setups.tiny"),
-        ("weats", {"weat1": "weat1.yaml"}, "weats.weat2"),
+        ("setups", {"tiny": {"glove": {}}}, "origins.setups.tiny.bias"),
+        ("setups", None, "origins.setups.tiny"),
+        ("weats", {"weat1": "weat1.yaml"}, "origins.weats.weat2"),
     ],
 )
 def test_a_configuration_without_tests_or_their_words_is_refused(folder, tmp_path, key, value, missing):
-    config = json.loads((folder / "results/config.json").read_text()) | {key: value}
+    config = json.loads((folder / "results/config.json").read_text())
+    config["origins"][key] = value
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(InputError, match=rf"config\.json: {re.escape(missing)} is missing"):
         open_setup("tiny", folder / "results", tmp_path / "config.json")

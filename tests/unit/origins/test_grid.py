@@ -21,7 +21,7 @@ PAPER = [("simplewiki", 20, 30, 8, 9, 0, 250 + 40 + 80 + 27), ("nyt", 20, 6, 0, 
 
 def setup_of(name: str) -> dict:
     files = [ROOT / PRESETS / f"{name}.yaml"] if name != "sample" else [ROOT / "config.yaml"]
-    return load_files(files, ROOT)["setups"][name]
+    return load_files(files, ROOT)["origins"]["setups"][name]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ REPORT = Path(__file__).parents[3] / "workflow/report"
 
 def area(items):
     nothing = [lambda *_: None] * 4
-    return Area("origins", "a paper", *nothing, items, reader="biaslab.origins.report.results:Setup")
+    return Area("origins", "a paper", object, *nothing, items, reader="biaslab.origins.report.results:Setup")
 
 
 @pytest.fixture(scope="module")

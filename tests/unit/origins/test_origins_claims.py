@@ -56,7 +56,7 @@ def write_grid(results, **options):
     """Results of both paper presets, whose corpora have the published number of documents and words."""
     for setup in SETUPS:
         preset = yaml.safe_load((ROOT / f"workflow/presets/{setup}.yaml").read_text())
-        perturbations = preset["setups"][setup]["perturbations"]
+        perturbations = preset["origins"]["setups"][setup]["perturbations"]
         sizes = (perturbations[key] for key in ("sizes", "random_sizes", "random_sets"))
         write_setup(results, setup, *sizes, **options)
     write_tables(results, parameters_of_the_paper(), words_of_the_paper())

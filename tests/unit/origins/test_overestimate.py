@@ -255,7 +255,8 @@ def results(script, run, tmp_path_factory):
     test |= {"targets": {k: of[k] for k in "ST"}, "attributes": {k: of[k] for k in "AB"}}
     (results / "test.yaml").write_text(json.dumps(test))  # JSON is YAML
     settings = {"glove": vars(PARAMETERS) | {"window": 8}, "bias": {"weats": ["test"]}}
-    config = {"seed": 1, "setups": {"tiny": settings}, "weats": {"test": str(results / "test.yaml")}}
+    section = {"setups": {"tiny": settings}, "weats": {"test": str(results / "test.yaml")}}
+    config = {"seed": 1, "origins": section}
     (results / "config.json").write_text(json.dumps(config))
     write_tsv(
         folder / "vocabulary.tsv", pd.DataFrame({"word": [f"w{i}" for i in range(N_WORDS)], "count": 9})
@@ -353,5 +354,5 @@ def test_without_a_run_one_line_says_so(script, tmp_path, capsys):
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "config.json: no finished run of the setup 'sample'; run the workflow first" in error
-    (tmp_path / "config.json").write_text(json.dumps({"setups": {}}))
+    (tmp_path / "config.json").write_text(json.dumps({"origins": {"setups": {}}}))
     assert script.main(arguments) == 2

@@ -83,10 +83,10 @@ def test_configuration_and_word_sets_reserve_the_same_names(tmp_path, name):
         with pytest.raises(InputError, match="name: this name is taken"):
             read_word_sets(path)
         with pytest.raises(InputError, match=f"weats.{name}: not a usable name"):
-            configuration.load({"weats": {name: str(path)}}, ROOT)
+            configuration.load({"origins": {"weats": {name: str(path)}}}, ROOT)
     else:
         assert read_word_sets(path).name == name
-        assert name in configuration.load({"weats": {name: str(path)}}, ROOT)["weats"]
+        assert name in configuration.load({"origins": {"weats": {name: str(path)}}}, ROOT)["origins"]["weats"]
 
 
 def test_readers_are_told_what_documents_do_and_the_name_what_their_removal_does():

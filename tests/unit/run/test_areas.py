@@ -46,12 +46,13 @@ def plan(monkeypatch):
 
 
 def test_a_setup_without_its_corpus_is_left_out(plan):
-    nyt = "run: [sample, nyt]\nsetups: {sample: {}, nyt: {corpus: {source: 'dataset:nyt-annotated-corpus'}}}"
+    setups = "{sample: {}, nyt: {corpus: {source: 'dataset:nyt-annotated-corpus'}}}"
+    nyt = f"origins: {{run: [sample, nyt], setups: {setups}}}"
     found = plan(nyt, {"nyt-annotated-corpus": "licensed"})
     assert found.units["origins"].names == ["sample"]
     assert "origins goes without nyt: licensed" in found.notices
-    assert found.record()["run"] == ["sample"]
-    assert list(found.record()["setups"]) == ["sample"]
+    assert found.record()["origins"]["run"] == ["sample"]
+    assert list(found.record()["origins"]["setups"]) == ["sample"]
 
 
 def test_where_no_corpus_is_there_the_setups_stay_so_that_fetching_says_what_is_missing(plan):
@@ -59,10 +60,11 @@ def test_where_no_corpus_is_there_the_setups_stay_so_that_fetching_says_what_is_
 
 
 def test_what_decides_no_result_is_not_recorded(plan):
-    record = plan("setups: {sample: {bias: {weats: [weat2]}}, other: {}}\ndatasets: {mirror: null}").record()
-    assert set(record) == {"seed", "areas", "run", "weats", "setups", *AREAS} - {"origins"}
-    assert list(record["weats"]) == ["weat2"]
-    assert list(record["setups"]) == ["sample"]
+    setups = "{sample: {bias: {weats: [weat2]}}, other: {}}"
+    record = plan(f"origins: {{setups: {setups}}}\ndatasets: {{mirror: null}}").record()
+    assert set(record) == {"seed", "areas", "corpora", *AREAS}
+    assert list(record["origins"]["weats"]) == ["weat2"]
+    assert list(record["origins"]["setups"]) == ["sample"]
 
 
 def test_what_a_failed_step_cost_is_said_and_not_counted_and_the_rest_stays(plan):
@@ -194,7 +196,7 @@ def test_optional_dependencies_that_are_missing_leave_an_area_out(plan, monkeypa
 def test_a_corpus_may_be_a_folder(plan, tmp_path):
     folder = tmp_path / "talk"
     corpora = f"corpora: {{mine: {{format: wikipedia, source: {folder}}}}}"
-    text = f"fairness_testing: {{text: {{run: [mine], {corpora}}}}}"
+    text = f"{corpora}\nfairness_testing: {{text: {{run: [mine]}}}}"
     with pytest.raises(InputError, match="no such file"):
         plan(text)
     folder.mkdir()

@@ -12,8 +12,7 @@ from biaslab.run import config as configuration
 
 ROOT = Path(__file__).parents[3]
 PRESETS = sorted((ROOT / configuration.PRESETS).glob("*.yaml"))
-SCHEMA = configuration.read_schema(ROOT)
-PARTS = {"": SCHEMA, **SCHEMA["$defs"]}
+SCHEMA = configuration.make_schema()
 
 
 @pytest.fixture(autouse=True)
@@ -38,26 +37,23 @@ def leaves(schema: dict, path: str = ""):
     for key, child in schema.get("properties", {}).items():
         yield f"{path}.{key}", child
         yield from leaves(child, f"{path}.{key}")
+    if isinstance(further := schema.get("additionalProperties"), dict):
+        yield from leaves(further, f"{path}.NAME")
 
 
 # --- schema and defaults
 
 
 def test_every_key_has_a_description_and_a_default():
-    keys = [(f"{name}{path}", key) for name, part in PARTS.items() for path, key in leaves(part)]
+    keys = list(leaves(SCHEMA))
     assert len(keys) > 150
     assert [path for path, schema in keys if "description" not in schema or "default" not in schema] == []
 
 
 def test_every_mapping_with_fixed_keys_refuses_others():
-    def fixed(schema: dict):
-        if "properties" in schema:
-            yield schema
-            for child in schema["properties"].values():
-                yield from fixed(child)
-
-    mappings = [mapping for part in PARTS.values() for mapping in fixed(part)]
-    assert all(mapping["additionalProperties"] is False for mapping in mappings)
+    mappings = [schema for _, schema in leaves(SCHEMA) if "properties" in schema]
+    assert len(mappings) > 20
+    assert all(mapping["additionalProperties"] is False for mapping in [SCHEMA, *mappings])
 
 
 def test_shipped_configuration_is_exactly_the_defaults():
@@ -73,19 +69,19 @@ def test_every_default_is_valid():
 def test_presets_are_valid_alone_and_over_the_shipped_configuration(preset):
     alone = configuration.load_files([preset], ROOT)
     overlaid = configuration.load_files([ROOT / "config.yaml", preset], ROOT)
-    assert alone["run"] == [preset.stem] or "origins" not in alone["areas"]
+    assert alone["origins"]["run"] == [preset.stem] or "origins" not in alone["areas"]
     assert alone == overlaid
 
 
 def test_defaults_fill_what_is_missing_and_leave_the_input_alone():
-    raw = {"setups": {"mine": {"glove": {"dimension": 50}}}, "run": ["mine"]}
-    loaded = configuration.load(raw, ROOT)
-    assert raw == {"setups": {"mine": {"glove": {"dimension": 50}}}, "run": ["mine"]}
-    assert loaded["setups"]["mine"]["glove"]["dimension"] == 50
-    assert loaded["setups"]["mine"]["glove"]["window"] == 8
-    assert loaded["setups"]["mine"]["corpus"]["source"] == "dataset:enwiki-sample"
-    loaded["setups"]["mine"]["perturbations"]["sizes"].append(1)
-    assert load()["setups"]["sample"]["perturbations"]["sizes"] == [10, 30, 100, 200]
+    raw = {"origins": {"setups": {"mine": {"glove": {"dimension": 50}}}, "run": ["mine"]}}
+    setups = configuration.load(raw, ROOT)["origins"]["setups"]
+    assert raw == {"origins": {"setups": {"mine": {"glove": {"dimension": 50}}}, "run": ["mine"]}}
+    assert setups["mine"]["glove"]["dimension"] == 50
+    assert setups["mine"]["glove"]["window"] == 8
+    assert setups["mine"]["corpus"]["source"] == "dataset:enwiki-sample"
+    setups["mine"]["perturbations"]["sizes"].append(1)
+    assert load()["origins"]["setups"]["sample"]["perturbations"]["sizes"] == [10, 30, 100, 200]
 
 
 def test_overlays_merge_mappings_and_replace_everything_else():
@@ -103,36 +99,69 @@ def test_overlays_merge_mappings_and_replace_everything_else():
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("sed: 3", ["config: sed: unknown key", "did you mean 'seed'?"]),
-        ("zzz: 3", ["config: zzz: unknown key", "known here: seed, areas, run, weats, setups"]),
+        ("setups: {sample: {}}", ["config: setups: has moved; write it as origins.setups"]),
         (
-            "setups: {sample: {glove: {dimenson: 8}}}",
-            ["setups.sample.glove.dimenson", "did you mean 'dimension'?"],
+            "fairness_testing: {text: {corpora: {own: {format: table}}}}",
+            ["fairness_testing.text.corpora.own.format: has moved; write it as corpora.own.format"],
+        ),
+        ("hate_speech: {corpora: {own: {}}}", ["hate_speech.corpora: there is no corpus 'own'"]),
+        ("sed: 3", ["config: sed: unknown key", "did you mean 'seed'?"]),
+        ("zzz: 3", ["config: zzz: unknown key", "known here: seed, areas, corpora, origins"]),
+        (
+            "origins: {setups: {sample: {glove: {dimenson: 8}}}}",
+            ["origins.setups.sample.glove.dimenson", "did you mean 'dimension'?"],
         ),
         ("seed: one", ["config: seed: ", '"one"', "not a whole number", "write a whole number"]),
         ("seed: -1", ["seed: -1 is less than 0"]),
         ("seed: null", ["seed: null is not a whole number"]),
-        ("setups: {sample: {glove: {window: 30}}}", ["setups.sample.glove.window: 30 is more than 20"]),
-        ("seed: 2020-01-01", ['seed: "2020-01-01" is not a whole number']),
-        ("setups: {sample: {glove: {x_max: .nan}}}", ["setups.sample.glove.x_max: NaN is not a number"]),
-        ("setups: {sample: {glove: {alpha: 1e-1}}}", ['setups.sample.glove.alpha: "1e-1" is not a number']),
-        ("setups: {sample: {glove: {x_max: 0}}}", ["setups.sample.glove.x_max: 0 is not more than 0"]),
         (
-            "setups: {sample: {corpus: {format: medawiki}}}",
+            "origins: {setups: {sample: {glove: {window: 30}}}}",
+            ["origins.setups.sample.glove.window: 30 is more than 20"],
+        ),
+        ("seed: 2020-01-01", ['seed: "2020-01-01" is not a whole number']),
+        (
+            "origins: {setups: {sample: {glove: {x_max: .nan}}}}",
+            ["origins.setups.sample.glove.x_max: NaN is not a number"],
+        ),
+        (
+            "origins: {setups: {sample: {glove: {alpha: 1e-1}}}}",
+            ['setups.sample.glove.alpha: "1e-1" is not a number'],
+        ),
+        (
+            "origins: {setups: {sample: {glove: {x_max: 0}}}}",
+            ["origins.setups.sample.glove.x_max: 0 is not more than 0"],
+        ),
+        (
+            "origins: {setups: {sample: {corpus: {format: medawiki}}}}",
             ['"medawiki" is not known', "did you mean 'mediawiki'?"],
         ),
-        ("setups: {sample: {baselines: 1}}", ["setups.sample.baselines: 1 is less than 2"]),
         (
-            "setups: {sample: {perturbations: {retrainings: 0}}}",
+            "origins: {setups: {sample: {baselines: 1}}}",
+            ["origins.setups.sample.baselines: 1 is less than 2"],
+        ),
+        (
+            "origins: {setups: {sample: {perturbations: {retrainings: 0}}}}",
             ["perturbations.retrainings: 0 is less than 1"],
         ),
-        ("setups: {sample: {perturbations: {sizes: []}}}", ["perturbations.sizes: is empty", "write a list"]),
-        ("setups: {sample: {perturbations: {sizes: [0]}}}", ["perturbations.sizes[0]: 0 is less than 1"]),
-        ("setups: {sample: {perturbations: {sizes: 10}}}", ["perturbations.sizes: 10 is not a list"]),
-        ("setups: {sample: {glove: 3}}", ["setups.sample.glove: 3 is not a mapping"]),
+        (
+            "origins: {setups: {sample: {perturbations: {sizes: []}}}}",
+            ["perturbations.sizes: is empty", "write a list"],
+        ),
+        (
+            "origins: {setups: {sample: {perturbations: {sizes: [0]}}}}",
+            ["perturbations.sizes[0]: 0 is less than 1"],
+        ),
+        (
+            "origins: {setups: {sample: {perturbations: {sizes: 10}}}}",
+            ["perturbations.sizes: 10 is not a list"],
+        ),
+        ("origins: {setups: {sample: {glove: 3}}}", ["origins.setups.sample.glove: 3 is not a mapping"]),
         ("areas: []", ["config: areas: is empty"]),
         ("areas: [rankin]", ['config: areas[0]: "rankin" is not known', "did you mean 'ranking'?"]),
-        ("setups: {ranking: {}}", ["setups.ranking: a setup cannot bear the name of an area; rename it"]),
+        (
+            "origins: {setups: {ranking: {}}}",
+            ["origins.setups.ranking: a setup cannot bear the name of an area; rename it"],
+        ),
         ("ranking: {attribute_values: [1]}", ["ranking.attribute_values[0]: 1 is less than 2"]),
         ("ranking: {top: 101}", ["ranking.top: 101 is more than candidates, 100", "lower it"]),
         (
@@ -181,56 +210,74 @@ def test_overlays_merge_mappings_and_replace_everything_else():
         ),
         ("fairness_testing: {text: {repetitions: 1}}", ["text.repetitions: 1 is less than 2"]),
         (
-            "fairness_testing: {text: {run: [own], corpora: {own: {source: README.md, test: README.md}}}}",
-            ["text.corpora.own.test: names one of validation and test alone", "name both, or null for both"],
+            "corpora: {own: {source: README.md, test: README.md}}\nfairness_testing: {text: {run: [own]}}",
+            ["corpora.own.test: names one of validation and test alone", "name both, or null for both"],
         ),
         (
             "fairness_testing: {text: {vectors: {setup: smple}}}",
             ["fairness_testing.text.vectors.setup: there is no setup 'smple'", "did you mean 'sample'?"],
         ),
         ("debiasing: {benchmarks: [rg]}", ['"rg" is not known', "'rg65'?"]),
-        ("run: []", ["config: run: is empty"]),
-        ("run: [sample, sample]", ["run: the list names something twice"]),
-        ("setups: {tables: {}}", ["setups.tables: not a usable name"]),
-        ("setups: {5: {}}", ["setups[5]: not a usable name"]),
+        ("origins: {run: []}", ["config: origins.run: is empty"]),
+        ("origins: {run: [sample, sample]}", ["origins.run: the list names something twice"]),
+        ("origins: {setups: {tables: {}}}", ["origins.setups.tables: not a usable name"]),
+        ("origins: {setups: {5: {}}}", ["origins.setups[5]: not a usable name"]),
         (
-            "setups: {sample: {ppmi_sets: {sizes: [20]}}}",
+            "origins: {setups: {sample: {ppmi_sets: {sizes: [20]}}}}",
             ["ppmi_sets.sizes: 20 is not one of perturbations.sizes", "or write [] for none"],
         ),
         (
-            "setups: {sample: {lds: {subsets: 1}}}",
-            ["setups.sample.lds.subsets: one subset has no rank; write 0 for none"],
+            "origins: {setups: {sample: {lds: {subsets: 1}}}}",
+            ["origins.setups.sample.lds.subsets: one subset has no rank; write 0 for none"],
         ),
         (
-            "setups: {sample: {brittleness: {retrainings: 1}}}",
-            ["setups.sample.brittleness.retrainings: one embedding has no interval; write 0 for none"],
+            "origins: {setups: {sample: {brittleness: {retrainings: 1}}}}",
+            [
+                "origins.setups.sample.brittleness.retrainings: one embedding has no interval; write 0 for"
+                " none"
+            ],
         ),
         (
-            "setups: {sample: {single_documents: {trainings: 11}}}",
+            "origins: {setups: {sample: {single_documents: {trainings: 11}}}}",
             ["single_documents.trainings: 11 is more than baselines, 10", "lower it"],
         ),
-        ("setups: {sample: {ppmi_sets: {sizes: [100, 30]}}}", ["ppmi_sets.sizes: [100, 30] does not rise"]),
-        ("weats: {ppmi: x.yaml}", ["weats.ppmi: not a usable name"]),
-        ("weats: {random: x.yaml}", ["weats.random: not a usable name"]),
-        ("run: [smple]", ["run: there is no setup 'smple'", "did you mean 'sample'?"]),
         (
-            "setups: {sample: {bias: {weats: [weat3]}}}",
+            "origins: {setups: {sample: {ppmi_sets: {sizes: [100, 30]}}}}",
+            ["ppmi_sets.sizes: [100, 30] does not rise"],
+        ),
+        ("origins: {weats: {ppmi: x.yaml}}", ["origins.weats.ppmi: not a usable name"]),
+        ("origins: {weats: {random: x.yaml}}", ["origins.weats.random: not a usable name"]),
+        ("origins: {run: [smple]}", ["origins.run: there is no setup 'smple'", "did you mean 'sample'?"]),
+        (
+            "origins: {setups: {sample: {bias: {weats: [weat3]}}}}",
             ["sample.bias.weats: there is no test 'weat3'", "weat"],
         ),
-        ("weats: {weat1: nowhere.yaml}", ["weats.weat1: no such file: nowhere.yaml", "correct the path"]),
-        ("setups: {sample: {corpus: {unit: article, part_length: 5}}}", ["corpus.part_length", "unit: part"]),
-        ("setups: {sample: {corpus: {min_length: 9, max_length: 8}}}", ["corpus.min_length: 9 is more than"]),
         (
-            "setups: {sample: {perturbations: {sizes: [30, 10]}}}",
+            "origins: {weats: {weat1: nowhere.yaml}}",
+            ["origins.weats.weat1: no such file: nowhere.yaml", "correct the path"],
+        ),
+        (
+            "origins: {setups: {sample: {corpus: {unit: article, part_length: 5}}}}",
+            ["corpus.part_length", "unit: part"],
+        ),
+        (
+            "origins: {setups: {sample: {corpus: {min_length: 9, max_length: 8}}}}",
+            ["corpus.min_length: 9 is more than"],
+        ),
+        (
+            "origins: {setups: {sample: {perturbations: {sizes: [30, 10]}}}}",
             ["sizes: [30, 10] does not rise; write [10, 30]"],
         ),
-        ("setups: {sample: {perturbations: {random_sizes: [5, 5]}}}", ["random_sizes: [5, 5]", "write [5]"]),
         (
-            "setups: {sample: {corpus: {source: dump.xml}}}",
+            "origins: {setups: {sample: {perturbations: {random_sizes: [5, 5]}}}}",
+            ["random_sizes: [5, 5]", "write [5]"],
+        ),
+        (
+            "origins: {setups: {sample: {corpus: {source: dump.xml}}}}",
             ["corpus.source: no such file or folder: dump.xml"],
         ),
         (
-            "setups: {sample: {corpus: {source: 'dataset:enwiki'}}}",
+            "origins: {setups: {sample: {corpus: {source: 'dataset:enwiki'}}}}",
             ["no dataset 'enwiki'", "'enwiki-sample'?"],
         ),
         ("datasets: {mirror: nowhere}", ["datasets.mirror: no such folder: nowhere"]),
@@ -249,18 +296,18 @@ def test_bad_values_are_refused_in_one_line(text, parts):
 
 def test_word_sets_must_bear_the_name_of_their_test(tmp_path):
     Path("mine.yaml").write_text("name: other\n")
-    message = refused("weats: {mine: mine.yaml}\nsetups: {sample: {bias: {weats: [mine]}}}")
-    assert "weats.mine: mine.yaml holds the test 'other'" in message
+    message = refused("origins: {weats: {mine: mine.yaml}, setups: {sample: {bias: {weats: [mine]}}}}")
+    assert "origins.weats.mine: mine.yaml holds the test 'other'" in message
 
 
 def test_the_workflow_measures_weat_alone(tmp_path):
     Path("mine.yaml").write_text("name: mine\nmeasure: ripa\n")
-    message = refused("weats: {mine: mine.yaml}\nsetups: {sample: {bias: {weats: [mine]}}}")
-    assert "weats.mine: mine.yaml names the measure 'ripa', and the workflow measures weat" in message
+    message = refused("origins: {weats: {mine: mine.yaml}, setups: {sample: {bias: {weats: [mine]}}}}")
+    assert "origins.weats.mine: mine.yaml names the measure 'ripa', and the workflow measures weat" in message
 
 
 def test_setups_that_are_not_run_need_no_files():
-    load("setups: {sample: {}, later: {corpus: {source: not-there-yet.xml}}}")
+    load("origins: {setups: {sample: {}, later: {corpus: {source: not-there-yet.xml}}}}")
 
 
 @pytest.mark.parametrize(
@@ -285,8 +332,8 @@ def test_missing_file_is_refused():
 
 
 def test_a_file_with_an_unknown_key_is_named():
-    Path("mine.yaml").write_text("runs: [sample]\n")
-    with pytest.raises(InputError, match=r"^mine\.yaml: runs: unknown key; did you mean 'run'\?$"):
+    Path("mine.yaml").write_text("sed: 1\n")
+    with pytest.raises(InputError, match=r"^mine\.yaml: sed: unknown key; did you mean 'seed'\?$"):
         configuration.load_files([ROOT / "config.yaml", Path("mine.yaml")], ROOT)
 
 

@@ -326,7 +326,7 @@ def test_the_real_repository_is_packed_with_what_it_needs():
     places = {file.place for file in workflow_files(ROOT)}
     assert {
         *("Snakefile", "config.yaml", "requirements.lock", "requirements-crate.lock", "LICENSE"),
-        *("workflow/rules/common.smk", "workflow/schemas/areas/origins.yaml", "envs/biaslab.yaml"),
+        *("workflow/rules/common.smk", "src/biaslab/origins/settings.py", "envs/biaslab.yaml"),
         *("src/biaslab/core/paper.mplstyle", "src/biaslab/run/crate/graph.py"),
     } <= places
     assert not [place for place in places if "__pycache__" in place]

@@ -9,6 +9,7 @@ from biaslab.run.area import load_area
 from biaslab.run.config import REGISTRY, load
 from biaslab.run.datasets import load_registry
 from biaslab.run.inspection import AtHand, inspect
+from text_data import texts_of
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = "workflow/resources/hate_speech/example"
@@ -16,7 +17,8 @@ TERMS = "workflow/resources/fairness_testing/terms_example.yaml"
 
 
 def check(area, **section):
-    config = load({"areas": [area], area: section}, ROOT)
+    texts = {"corpora": texts_of(section.get("text", section))}
+    config = load({"areas": [area], area: section} | texts, ROOT)
     inspect(config, [load_area(area)], AtHand(load_registry(ROOT / REGISTRY), ROOT))
 
 
@@ -55,7 +57,7 @@ def test_an_identifier_of_several_pieces_is_told_before_a_run():
 def test_a_table_without_a_column_with_a_third_label_or_too_few_texts(text, problem):
     Path("terms.txt").write_text("actors\n")
     Path("mine.csv").write_text(text)
-    with pytest.raises(InputError, match=rf"^hate_speech.corpora.mine.source: .*mine.csv.*{problem}"):
+    with pytest.raises(InputError, match=rf"^corpora.mine.source: .*mine.csv.*{problem}"):
         hate_speech(source="mine.csv")
 
 

@@ -34,7 +34,7 @@ def setup(baselines, sizes, retrainings, weats, per_job, epochs, by_ppmi, word2v
 
 
 def config(name, settings):
-    return {"areas": ["origins"], "run": [name], "setups": {name: settings}}
+    return {"areas": ["origins"], "origins": {"run": [name], "setups": {name: settings}}}
 
 
 ORIGINS = [load_area("origins")]
@@ -133,7 +133,9 @@ def test_a_cluster_holds_more_core_hours_than_the_grid_uses(results):
 def test_setup_that_was_not_run_is_refused(results):
     jobs = read_jobs(results, ORIGINS, MEASURED)
     with pytest.raises(InputError, match="setup wikis was not run; did you mean 'wiki'"):
-        projected_resources(jobs, results, ORIGINS, MEASURED, config("wikis", FULL["setups"]["wiki"]))
+        projected_resources(
+            jobs, results, ORIGINS, MEASURED, config("wikis", FULL["origins"]["setups"]["wiki"])
+        )
 
 
 def test_folder_without_benchmarks_is_refused(tmp_path):
@@ -149,11 +151,9 @@ def test_file_that_is_no_benchmark_is_refused(results):
 
 def test_command_writes_both_tables(results, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(ROOT)
-    write_json(
-        results / "config.json", {"areas": ["origins"], "run": ["wiki"], "setups": {"wiki": {"baselines": 3}}}
-    )
+    write_json(results / "config.json", config("wiki", {"baselines": 3}))
     (tmp_path / "full.yaml").write_text(
-        "run: [wiki]\nsetups: {wiki: {baselines: 20, trainings_per_job: 1}}\n"
+        "origins: {run: [wiki], setups: {wiki: {baselines: 20, trainings_per_job: 1}}}\n"
     )
     options = ["--out", tmp_path / "taken", "--configfile", tmp_path / "full.yaml", "--slots", "1,2"]
     monkeypatch.setattr("biaslab.run.schedule.job_graph", lambda files: '0[label = "train_baseline"]')

@@ -15,7 +15,7 @@ def workflow():
 
     def make(folder: Path) -> Path:
         (folder / "workflow/schemas").mkdir(parents=True)
-        (folder / "workflow/schemas/config.schema.yaml").touch()
+        (folder / "workflow/schemas/claims.schema.yaml").touch()
         (folder / "Snakefile").touch()
         return folder
 
@@ -44,7 +44,7 @@ def test_the_folder_comes_before_the_package_and_this_before_its_checkout(tmp_pa
 
 def test_a_folder_with_another_workflow_is_no_repository(tmp_path, workflow):
     other = workflow(tmp_path / "other")
-    (other / "workflow/schemas/config.schema.yaml").unlink()
+    (other / "workflow/schemas/claims.schema.yaml").unlink()
     assert (
         repository(other, tmp_path / "x/y") == other
     )  # nothing is anywhere: what is missing is named plainly

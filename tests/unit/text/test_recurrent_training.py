@@ -217,9 +217,9 @@ def test_data_and_settings_that_do_not_fit_are_refused():
     start, texts = random_recurrent("lstm", 28), random_texts(29, 4)
     labels, settings = np.array([0, 1, 0, 1]), TrainingSettings(1)
     for wrong in ({"epochs": 0}, {"epochs": 1, "batch_size": 0}, {"epochs": 1, "learning_rate": -0.1}):
-        with pytest.raises(InputError, match=rf"{[*wrong][-1]}: .*: write a number above 0"):
+        with pytest.raises(InputError, match=rf"^{[*wrong][-1]}: .* is not more than 0|is less than 1"):
             TrainingSettings(**wrong)
-    with pytest.raises(InputError, match="negative_weight: nan"):
+    with pytest.raises(InputError, match="negative_weight: NaN"):
         TrainingSettings(1, negative_weight=float("nan"))
     with pytest.raises(InputError, match="give one label a text"):
         train_recurrent(start, texts, labels[:3], settings, 1)

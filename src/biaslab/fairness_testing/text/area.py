@@ -6,27 +6,37 @@ from typing import Any
 from biaslab.core.errors import suggest
 from biaslab.core.files import locate, not_found
 from biaslab.fairness_testing.names import NEURAL, TEXT, TEXT_PREFIX
+from biaslab.fairness_testing.text.settings import Corpus
 from biaslab.run.area import Given, Unit, claims_of
+from biaslab.run.corpora import TEXTS, check_corpora, corpora_of, named_in, part_of
 from biaslab.run.datasets import dataset_name
 from biaslab.run.extras import missing_extra
-from biaslab.run.sources import MISSING, available, comes_along, datasets_of, file_of, source_problem
+from biaslab.run.sources import (
+    MISSING,
+    available,
+    comes_along,
+    datasets_of,
+    file_of,
+    setups_of,
+    source_problem,
+)
 
 PROBES = ("nonfuzzed", "fuzzed")
 """Test sets that are the same for every corpus."""
 ENCODER = ("config", "vocabulary", "weights")
 RANDOM = "random"
 """Instead of a file with the weights of the encoder: draw them."""
-_TEXTS = ("source", "validation", "test")
+_NAMED = ("run", "otherwise")
 _NEURAL_PARTS = "likeness of sentences, perplexity, certified training and the encoder as a network"
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:
     """Return the registered datasets that a run would use."""
     section = config["fairness_testing"]["text"]
-    names = _named(section)
+    names, corpora = named_in(section, _NAMED), corpora_in(config)
     if not names:
         return set()
-    sources = [section["corpora"][name][key] for name in names for key in (*_TEXTS, "terms")]
+    sources = [corpora[name][key] for name in names for key in (*TEXTS, "terms")]
     encoder = [section["encoder"][part] for part in ENCODER]
     further = [*(section[probe] for probe in PROBES), *encoder, vectors_source(config)]
     return set(datasets_of([*sources, *further]))
@@ -34,7 +44,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
 
 def choose(given: Given) -> tuple[list[Unit], dict[str, str], dict[str, str], dict[str, Any]]:
     """Return what is there of the corpora in ``run``, or else of those in ``otherwise``."""
-    section = given.config["fairness_testing"]["text"]
+    section, corpora = given.config["fairness_testing"]["text"], corpora_in(given.config)
     chosen, left_out = _available(given, section["run"])
     if not chosen:
         chosen, further = _available(given, section["otherwise"])
@@ -52,15 +62,15 @@ def choose(given: Given) -> tuple[list[Unit], dict[str, str], dict[str, str], di
             options={**options, "corpus": name},
             files=files,
             marks=marks,
-            is_made_up=comes_along(section["corpora"][name]["source"], given.root),
+            is_made_up=comes_along(corpora[name]["source"], given.root),
         )
         for name in chosen
     ]
     data = {
-        f"{TEXT_PREFIX}{name}-{key}": file_of(section["corpora"][name][key], given.registry, given.root)
+        f"{TEXT_PREFIX}{name}-{key}": file_of(corpora[name][key], given.registry, given.root)
         for name in chosen
-        for key in (*_TEXTS, "terms")
-        if section["corpora"][name][key]
+        for key in (*TEXTS, "terms")
+        if corpora[name][key]
     }
     return units, left_out, data, {**section, "run": chosen}
 
@@ -82,13 +92,10 @@ def summaries(config: Mapping[str, Any]) -> list[str]:
 def check(given: Given) -> Iterator[str]:
     """Yield corpora that are nowhere defined, and files that are not there."""
     section, prefix = given.config["fairness_testing"]["text"], "fairness_testing.text"
-    known = section["corpora"]
-    for key, name in [(of, each) for of in ("run", "otherwise") for each in section[of]]:
-        if name not in known:
-            listed = f"(defined: {', '.join(known)}){suggest(name, known)}"
-            yield f"{prefix}.{key}: there is no corpus '{name}' {listed}"
-    for name in _named(section):
-        for part, problem in _check_corpus(known[name], given):
+    yield from check_corpora(section, _NAMED, prefix, given)
+    corpora = corpora_in(given.config)
+    for name in named_in(section, _NAMED):
+        for part, problem in _check_corpus(corpora[name], given):
             yield f"{prefix}.corpora.{name}.{part}: {problem}"
     for key in PROBES:
         if problem := source_problem(section[key], given):
@@ -103,26 +110,32 @@ def check(given: Given) -> Iterator[str]:
     yield from _check_vectors(given, section["vectors"], f"{prefix}.vectors")
 
 
+def recorded(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the corpora that decide results."""
+    return part_of(config, named_in(config["fairness_testing"]["text"], _NAMED))
+
+
+def corpora_in(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the corpora of a configuration, with what the area needs of them."""
+    return corpora_of(config, config["fairness_testing"]["text"], Corpus)
+
+
 def vectors_source(config: Mapping[str, Any]) -> str:
     """Return the corpus that word vectors are trained on, or the file that holds them."""
     vectors = config["fairness_testing"]["text"]["vectors"]
-    return vectors["file"] or config["setups"][vectors["setup"]]["corpus"]["source"]
+    return vectors["file"] or setups_of(config)[vectors["setup"]]["corpus"]["source"]
 
 
 def _check_corpus(corpus: Mapping[str, Any], given: Given) -> Iterator[tuple[str, str]]:
     """Yield the keys of a corpus that are wrong, each with what is wrong."""
-    for key in (*_TEXTS, "terms"):
-        if problem := source_problem(corpus[key], given):
-            yield key, problem
+    if problem := source_problem(corpus["terms"], given):
+        yield "terms", problem
     if problem := not_found(corpus["sentences"], given.root) if corpus["sentences"] else MISSING:
         yield "sentences", problem
-    named = [part for part in ("validation", "test") if corpus[part]]
-    if len(named) == 1:
-        yield named[0], "names one of validation and test alone; name both, or null for both"
 
 
 def _check_vectors(given: Given, vectors: Mapping[str, Any], prefix: str) -> Iterator[str]:
-    setups = given.config["setups"]
+    setups = setups_of(given.config)
     if vectors["file"]:
         if problem := not_found(vectors["file"], given.root):
             yield f"{prefix}.file: {problem}"
@@ -133,19 +146,12 @@ def _check_vectors(given: Given, vectors: Mapping[str, Any], prefix: str) -> Ite
         yield f"{prefix}.setup: the corpus of the setup {vectors['setup']}: {problem}"
 
 
-def _named(section: Mapping[str, Any]) -> list[str]:
-    """Return the corpora that a run may read."""
-    return [
-        name for name in dict.fromkeys([*section["run"], *section["otherwise"]]) if name in section["corpora"]
-    ]
-
-
 def _available(given: Given, names: list[str]) -> tuple[list[str], dict[str, str]]:
     """Return the corpora that can be had, and why the others cannot, by the names of their units."""
-    corpora = given.config["fairness_testing"]["text"]["corpora"]
+    corpora = corpora_in(given.config)
     vectors = datasets_of([vectors_source(given.config)])
     needed = {
-        TEXT_PREFIX + name: [*datasets_of(corpora[name][key] for key in (*_TEXTS, "terms")), *vectors]
+        TEXT_PREFIX + name: [*datasets_of(corpora[name][key] for key in (*TEXTS, "terms")), *vectors]
         for name in names
     }
     chosen, left_out = available(needed, given.absent)

@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from biaslab.core.rng import stream
 from biaslab.core.stats import share_interval
+from biaslab.fairness_testing.effort import Campaign
 from biaslab.fairness_testing.text import answers, trails
 from biaslab.fairness_testing.text.corpus import K
 from biaslab.fairness_testing.text.discrimination import exchange
@@ -35,16 +36,14 @@ CHUNK_SEEDS = 20
 """Seeds between two looks at the limits; without limits, another number finds the same."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How much is searched."""
+@dataclass(frozen=True, kw_only=True)
+class Plan(Campaign):
+    """How much is searched, by which strategy of the global phase; its seeds are drawn from all such texts.
 
-    tester: str  # a strategy of the global phase; the local phase is guided by gradients if the strategy is
-    n_seeds: int  # texts with a sensitive word that are searched from, drawn from all such
-    hops: int  # words that a walk around a find replaces
-    seed: int
-    time_limit: float | None = None  # seconds after which no chunk of seeds begins
-    sample_limit: int | None = None  # different texts after which no chunk of seeds begins
+    The local phase is guided by gradients if the strategy is.
+    """
+
+    tester: str
 
     def __post_init__(self) -> None:
         find_strategy(self.tester)
@@ -106,7 +105,7 @@ def subject_of(model: TextModel, lexicon: Lexicon, values: Sequence[str]) -> Tex
 def search(subject: TextSubject, texts: Texts, plan: Plan, feature: str) -> Outcome:
     """Search from texts with a sensitive word until all are through or a limit is met after a chunk."""
     mentioning = np.flatnonzero(have_marked(texts, subject.is_value[texts.ids]))
-    seeds = stream(plan.seed, "seeds of texts", feature).permutation(mentioning)[: plan.n_seeds]
+    seeds = stream(plan.seed, "seeds of texts", feature).permutation(mentioning)[: plan.seeds]
     parts: list[Part] = []
     started: set[bytes] = set()
     stopped = ""
@@ -117,7 +116,7 @@ def search(subject: TextSubject, texts: Texts, plan: Plan, feature: str) -> Outc
             parts.append(_search_from(subject, texts, indexes, plan, feature, started))
             progress.update(len(indexes))
             is_last = begin + CHUNK_SEEDS >= len(seeds)
-            stopped = "" if is_last else _limit_met(plan, time.monotonic() - began, parts)
+            stopped = "" if is_last else plan.limit_met(began, lambda: _n_visited(parts), "texts")
             if stopped:
                 break
     return Outcome(len(mentioning), parts, stopped)
@@ -260,11 +259,3 @@ def _finds_of(part: Part) -> Finds:
 def _n_visited(parts: Sequence[Part]) -> int:
     visited = [texts for part in parts for texts in (part.globally.texts, part.locally.texts())]
     return len(trails.distinct(concatenate(visited)))
-
-
-def _limit_met(plan: Plan, seconds: float, parts: Sequence[Part]) -> str:
-    if plan.time_limit is not None and seconds >= plan.time_limit:
-        return f"the time limit of {plan.time_limit:g} s"
-    if plan.sample_limit is not None and _n_visited(parts) >= plan.sample_limit:
-        return f"the limit of {plan.sample_limit} texts"
-    return ""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
+from biaslab.fairness_testing.effort import Campaign
 from biaslab.run.extras import missing_extra
 from biaslab.run.masking import Masking
-from biaslab.run.options import Seed, grouped
+from biaslab.run.options import grouped
 from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 
 _TRAINED = {"train-lstm": "lstm", "train-gru": "gru"}
+CAMPAIGN = Campaign(seeds=200, hops=20)
 _VALIDATION_SHARE = 0.2
 _LABELLED = 1000  # texts, from the first, that are asked whether they have one label
 
@@ -39,24 +41,6 @@ class Columns:
     positive: Annotated[
         str | None,
         typer.Option(help="The positive label, of the texts or of the classifier; without it 1."),
-    ] = None
-
-
-@dataclass(frozen=True)
-class Searching:
-    """How much is searched, and how."""
-
-    tester: Annotated[
-        str, typer.Option(help="adf_asc, adf_hf, asc, hf, or rp, which needs no gradients.")
-    ] = "adf_asc"
-    seeds: Annotated[int, typer.Option(help="Texts with a sensitive word to search from.", min=1)] = 200
-    hops: Annotated[int, typer.Option(help="Steps of the walk around each find.", min=0)] = 20
-    time_limit: Annotated[
-        float | None,
-        typer.Option(help="Seconds for each feature, looked at after every 20 seeds.", min=0),
-    ] = None
-    sample_limit: Annotated[
-        int | None, typer.Option(help="Different texts for each feature; looked at as the time is.", min=1)
     ] = None
 
 
@@ -88,8 +72,11 @@ def run(
         To.FOLDER,
     ],
     columns: Columns,
-    searching: Searching,
     masking: Masking,
+    tester: Annotated[
+        str, typer.Option(help="adf_asc, adf_hf, asc, hf, or rp, which needs no gradients.")
+    ] = "adf_asc",
+    campaign: Campaign = CAMPAIGN,
     feature: Annotated[
         list[str] | None,
         typer.Option(
@@ -105,7 +92,6 @@ def run(
         ),
     ] = 30_000,
     epochs: Annotated[int, typer.Option(help="Passes over the texts, to train a network.", min=1)] = 20,
-    seed: Seed = 1,
     threads: Annotated[
         int,
         typer.Option(help="Threads to use; with torch another number changes results by rounding.", min=1),
@@ -121,21 +107,14 @@ def run(
     from biaslab.text.masking import masker
 
     set_threads(threads)
-    plan = Plan(
-        searching.tester,
-        searching.seeds,
-        searching.hops,
-        seed,
-        searching.time_limit,
-        searching.sample_limit,
-    )
+    plan = Plan(**vars(campaign), tester=tester)
     mask = masker(masking.digests)
     texts, labels = _read(data, columns, model in _TRAINED)
     features = own_texts.choose_features(read_terms(terms), feature or [], texts, str(data))
     own = own_texts.prepare(texts, *read_embedding(vectors), features, candidates)
     facts = [_words_read(own), *_alike(own, features)]
     if model in _TRAINED:
-        classifier, trained = _train(_TRAINED[model], own, labels, epochs, seed, out)
+        classifier, trained = _train(_TRAINED[model], own, labels, epochs, plan.seed, out)
         facts.append(trained)
     else:
         classifier = _load(model, own, device, threads, columns.positive)

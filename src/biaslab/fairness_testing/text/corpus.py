@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,8 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing.text.subject import have_marked
 from biaslab.fairness_testing.text.terms import EVERY_TEXT, read_terms
 from biaslab.text import corpora
-from biaslab.text.labelled import read_labelled, read_texts
+from biaslab.text.corpora import Source
+from biaslab.text.labelled import read_texts
 from biaslab.text.neighbours import nearest_words
 from biaslab.text.splits import split_shares
 from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
@@ -28,17 +28,6 @@ MAX_WORDS = 200
 """Words of a text; what is longer is cut, as the paper does not say what it does."""
 SENTENCES = "sentences"
 LEXICON, TEXTS = "lexicon.npz", "texts.npz"
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a corpus is read from."""
-
-    format: str  # ``stormfront``, ``ghc``, ``wikipedia``, ``jigsaw`` or ``table``
-    train: Path  # all texts, or those for training where the other two are named
-    validation: Path | None = None
-    test: Path | None = None
-    positive: str | None = None  # the positive label of a table
 
 
 @dataclass(frozen=True)
@@ -113,15 +102,9 @@ def holding(texts: Texts, ids: np.ndarray) -> np.ndarray:
 
 def read_parts(source: Source, seed: int) -> dict[str, pd.DataFrame]:
     """Read a corpus in its `PARTS`, columns text and label; drawn with the share of positive ones kept."""
-    if bool(source.validation) != bool(source.test):
-        given, lacking = ("validation", "test") if source.validation else ("test", "validation")
-        raise InputError(
-            f"{source.train}: texts for {given} are named, but none for {lacking}; name both, or none"
-        )
-    if source.validation and source.test:
-        files = (source.train, source.validation, source.test)
-        return {part: _read(source, file) for part, file in zip(PARTS, files, strict=True)}
-    table = _read(source, source.train)
+    if source.is_released_split:
+        return dict(zip(PARTS, source.read_split(), strict=True))
+    table = source.read()
     if "part" in table:  # the split of the release
         return {part: table[table["part"] == part] for part in PARTS}
     try:
@@ -129,23 +112,6 @@ def read_parts(source: Source, seed: int) -> dict[str, pd.DataFrame]:
     except InputError as error:
         raise InputError(f"{source.train}: {error}") from error
     return {part: table.iloc[row] for part, row in zip(PARTS, rows, strict=True)}
-
-
-def _read(source: Source, file: Path) -> pd.DataFrame:
-    readers = {
-        "stormfront": corpora.read_stormfront,
-        "ghc": corpora.read_ghc,
-        "wikipedia": corpora.read_wikipedia_talk,
-        "jigsaw": _read_jigsaw,
-        "table": partial(read_labelled, positive=source.positive),
-    }
-    return readers[source.format](file)
-
-
-def _read_jigsaw(file: Path) -> pd.DataFrame:
-    """Return comments of the challenge, whose test set comes without labels: they lie beside it."""
-    labels = file.with_name("test_labels.csv")
-    return corpora.read_jigsaw(file, labels if file.name == "test.csv" and labels.exists() else None)
 
 
 def _words(texts: Iterable[str]) -> list[list[str]]:

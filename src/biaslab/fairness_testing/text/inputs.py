@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 from biaslab.fairness_testing.names import NEURAL, TEXT, TEXT_PREFIX
-from biaslab.fairness_testing.text.area import ENCODER, PROBES, RANDOM, vectors_source
+from biaslab.fairness_testing.text.area import ENCODER, PROBES, RANDOM, corpora_in, vectors_source
 from biaslab.fairness_testing.text.names import CERTIFIED, ENCODER_KIND
+from biaslab.run.corpora import TEXTS
 from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
-from biaslab.run.sources import file_of
+from biaslab.run.sources import file_of, setups_of
 from biaslab.run.steps import part
 
-_TEXTS = ("source", "validation", "test")
 _SEARCHED = ("global", "local", "curves", "words", "flips", "invariants")
 _RETRAINED, _CERTIFIED = ("retraining", "unseen"), ("certified", "unseen_certified")
 _OF_ENCODER = ("models", "agreement")
@@ -24,6 +24,7 @@ class TextInputs:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.section = plan.config["fairness_testing"]["text"]
+        self.known = corpora_in(plan.config)
         units = [unit for unit in plan.units["fairness_testing"].chosen if TEXT in unit.marks]
         self.corpora = [unit.name.removeprefix(TEXT_PREFIX) for unit in units]
         self.models = self.section["models"]
@@ -89,7 +90,7 @@ class TextInputs:
         own = self.section["vectors"]
         if own["file"]:
             return {"training": None}
-        setup = self.plan.config["setups"][own["setup"]]
+        setup = setups_of(self.plan.config)[own["setup"]]
         corpus, glove = setup["corpus"], setup["glove"]
         choice = part(corpus, "min_length", "max_length", "max_tokens") | part(own, "min_count")
         return {
@@ -107,7 +108,7 @@ class TextInputs:
         """Return a function that gives a file of a corpus; none where the configuration names none."""
 
         def named(wildcards: Any) -> str | list[str]:
-            source = self.section["corpora"][wildcards.texts][kind]
+            source = self.known[wildcards.texts][kind]
             return self._file(source) if source else []
 
         return named
@@ -118,7 +119,7 @@ class TextInputs:
 
     def preparation(self, wildcards: Any) -> dict[str, Any]:
         """Return how a corpus is read, and the further test sets."""
-        corpus = self.section["corpora"][wildcards.texts]
+        corpus = self.known[wildcards.texts]
         train, *others = self._texts(wildcards.texts).items()
         source = part(corpus, "format", "positive") | {"train": train[1]} | dict(others)
         return {"source": source, "features": corpus["features"], "probes": self._probes()}
@@ -129,7 +130,7 @@ class TextInputs:
 
     def weight(self, wildcards: Any) -> dict[str, float]:
         """Return the weight of a negative text of a corpus."""
-        return part(self.section["corpora"][wildcards.texts], "negative_weight")
+        return part(self.known[wildcards.texts], "negative_weight")
 
     # --- the sentence encoder
 
@@ -147,8 +148,8 @@ class TextInputs:
         return [f"{_FOLDER}{wildcards.texts}/{model}/found.npz" for model in self.models]
 
     def _texts(self, corpus: str) -> dict[str, str]:
-        sources = self.section["corpora"][corpus]
-        return {key: self._file(sources[key]) for key in _TEXTS if sources[key]}
+        sources = self.known[corpus]
+        return {key: self._file(sources[key]) for key in TEXTS if sources[key]}
 
     def _probes(self) -> dict[str, str]:
         sources = {name: self.section[name] for name in PROBES}

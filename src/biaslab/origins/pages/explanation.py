@@ -124,9 +124,9 @@ def open_setup(name: str, results: Path, config: Path) -> Setup:
 
     Files that the working directory lacks are looked for beside the folder of all `results`.
     """
-    weats = _look_up(config, "setups", name, "bias", "weats")
+    weats = _look_up(config, "origins", "setups", name, "bias", "weats")
     home = results.absolute().parent
-    files = {weat: str(locate(_look_up(config, "weats", weat), home)) for weat in weats}
+    files = {weat: str(locate(_look_up(config, "origins", "weats", weat), home)) for weat in weats}
     return Setup(Unit(name, tuple(weats), files=files), results / "origins" / name)
 
 

@@ -1,0 +1,57 @@
+"""Labelled corpora that several areas read, by name under the key ``corpora``; each has needs of its own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from biaslab.core.errors import suggest
+from biaslab.core.settings import plain
+from biaslab.run.area import Given
+from biaslab.run.sources import source_problem
+
+TEXTS = ("source", "validation", "test")
+"""The keys of a corpus that name files with its texts."""
+
+
+def corpora_of(config: Mapping[str, Any], section: Mapping[str, Any], own: type) -> dict[str, dict[str, Any]]:
+    """Return all corpora, each with what a section says of it; `own` has the defaults of the latter."""
+    needs = section["corpora"]
+    return {name: corpus | needs.get(name, plain(own())) for name, corpus in config["corpora"].items()}
+
+
+def named_in(section: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
+    """Return the corpora that a section names under some keys, each once."""
+    return list(dict.fromkeys(name for key in keys for name in section[key]))
+
+
+def check_corpora(section: Mapping[str, Any], keys: Sequence[str], place: str, given: Given) -> Iterator[str]:
+    """Yield corpora that are nowhere defined, and texts of theirs that are not there."""
+    known = given.config["corpora"]
+    for key in (*keys, "corpora"):
+        for name in section[key]:
+            if name not in known:
+                listed = f"(defined under corpora: {', '.join(known)}){suggest(name, known)}"
+                yield f"{place}.{key}: there is no corpus '{name}' {listed}"
+    for name in named_in(section, keys):
+        if name in known:
+            yield from _check_texts(name, known[name], given)
+
+
+def _check_texts(name: str, corpus: Mapping[str, Any], given: Given) -> Iterator[str]:
+    for key in TEXTS:
+        if problem := source_problem(corpus[key], given):
+            yield f"corpora.{name}.{key}: {problem}"
+    named = [key for key in TEXTS[1:] if corpus[key]]
+    if len(named) == 1:
+        problem = "names one of validation and test alone; name both, or null for both"
+        yield f"corpora.{name}.{named[0]}: {problem}"
+
+
+def part_of(config: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return those of the corpora that decide an area's results, for its record."""
+    return {"corpora": {name: config["corpora"][name] for name in names}}
+
+
+def moved_corpora(place: str) -> dict[str, str]:
+    """Return where the keys of a corpus are that stood in a section."""
+    keys = ("format", *TEXTS, "positive")
+    return {f"{place}.corpora.NAME.{key}": f"corpora.NAME.{key}" for key in keys}

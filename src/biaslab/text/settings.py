@@ -1,0 +1,120 @@
+"""Settings that everything shares which reads texts; light, as whatever a run is planned with."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from biaslab.core.settings import Count, Field, Positive
+
+NegativeWeight = Annotated[Positive, "weight of a negative text in the loss, where a positive one has 1"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderSource:
+    """The files of an encoder."""
+
+    config: Annotated[str, "its config.json"] = "dataset:minilm-l6-config"
+    vocabulary: Annotated[str, "its vocab.txt"] = "dataset:minilm-l6-vocabulary"
+    weights: Annotated[str, "its model.safetensors, or random for weights drawn at random"] = (
+        "dataset:minilm-l6-weights"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModel:
+    """The language model that samples contexts for SOC."""
+
+    epochs: Annotated[Count, "passes over the training sentences"] = 20
+    learning_rate: Annotated[Positive, "step size"] = 2e-4
+    width: Annotated[int, "length of embeddings and hidden states", Field(ge=2)] = 300
+    vocabulary: Annotated[
+        Literal["texts", "encoder"],
+        "texts: the word pieces of the training sentences; encoder: all of them",
+    ] = "texts"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Masking:
+    """Which words tables and figures mask."""
+
+    masked_words: Annotated[str, "file with the SHA-256 digests of words that tables and figures mask"] = (
+        "workflow/resources/masked_words.txt"
+    )
+    unmask: Annotated[bool, "whether tables and figures show these words as they are"] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToxicComments:
+    """Comments of one talk page, as they were written and with other identity terms."""
+
+    nonfuzzed: Annotated[str | None, "comments as they were written (.csv); null for none"] = (
+        "dataset:toxicity-nonfuzzed"
+    )
+    fuzzed: Annotated[
+        str | None, "the same comments with identity terms swapped at random (.csv); null for none"
+    ] = "dataset:toxicity-fuzzed"
+
+
+@dataclass(frozen=True)
+class RecurrentTraining:
+    """How networks are trained."""
+
+    epochs: Annotated[
+        Count,
+        "passes over the training texts; the weights with the least loss on the validation texts are kept",
+    ]
+    batch_size: Annotated[Count, "texts of a step"] = 64
+    learning_rate: Annotated[Positive, "Adam's step size"] = 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """A labelled corpus."""
+
+    format: Annotated[
+        Literal["stormfront", "ghc", "wikipedia", "jigsaw", "table"],
+        "stormfront (archive), ghc (JSON lines), wikipedia (folder with the talk page labels), jigsaw"
+        " (train.csv"
+        " or its folder, or test.csv beside test_labels.csv), or table (.csv, .tsv or .jsonl with columns"
+        " text, label and perhaps group)",
+    ] = "table"
+    source: Annotated[
+        str, "its texts, or those to train on where the next two are named; dataset:NAME for registered ones"
+    ] = ""
+    validation: Annotated[
+        str | None, "texts to choose the best weights on; null to draw them from source"
+    ] = None
+    test: Annotated[str | None, "texts to test on; null to draw them from source"] = None
+    positive: Annotated[
+        str | None,
+        "the positive label of a table, null where labels are 0 and 1; of stormfront not-nohate (the"
+        " default) or hate",
+    ] = None
+
+
+CORPORA = {
+    "stormfront": Corpus(format="stormfront", source="dataset:stormfront"),
+    "ghc": Corpus(
+        format="ghc", source="dataset:ghc-train", validation="dataset:ghc-dev", test="dataset:ghc-test"
+    ),
+    "example": Corpus(source="workflow/resources/hate_speech/example.csv"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpora:
+    """Keys that all areas share which read labelled texts."""
+
+    corpora: Annotated[
+        dict[
+            Annotated[str, "lower-case letters, digits, _ and -", Field(pattern="^[a-z][a-z0-9_-]*$")], Corpus
+        ],
+        "labelled corpora, as name and what it takes; an area runs those that it names",
+        Field(
+            comments={
+                "stormfront": "sentences from a forum, with their posts: downloaded or made where the mirror"
+                " has none",
+                "ghc": "posts, in the split of their release: downloaded or made where the mirror has none",
+                "example": "made up: complaints, most of them about four groups",
+            }
+        ),
+    ] = field(default_factory=lambda: CORPORA)

@@ -1,0 +1,133 @@
+"""A setting is said once: schema, texts, options and the object of a function follow from its field."""
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from biaslab.core.errors import InputError
+from biaslab.core.schema import fill_defaults, find_problem
+from biaslab.core.settings import Count, Field, NotNegative, build, check, plain, schema_of
+from biaslab.run.options import grouped, option
+
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wheel:
+    """A wheel."""
+
+    spokes: Annotated[Count | None, "spokes of it; null for none"] = None
+    lambda_: Annotated[NotNegative, "its friction"] = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toy(Wheel):
+    """A toy, and what it rolls on."""
+
+    colours: Annotated[
+        tuple[Literal["red", "blue"], ...], "colours", Field(is_filled=True, is_unique=True)
+    ] = ("red",)
+    wheel: Wheel = Wheel(spokes=8)
+    others: Annotated[dict[Annotated[str, "small letters", Field(pattern="^[a-z]+$")], Wheel], "by name"] = (
+        None
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Longer(Toy):
+    """The same with a field more."""
+
+    metres: Annotated[float, "metres that it rolls", Field(gt=0, le=9.5)] = 2.5
+
+
+def generated():
+    spec = importlib.util.spec_from_file_location("generated", ROOT / "docs/generated.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_one_more_field_is_found_in_schema_text_table_option_and_object():
+    schema = schema_of(Longer)
+    assert schema["properties"]["metres"] == {
+        "description": "metres that it rolls",
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "maximum": 9.5,
+        "default": 2.5,
+    }
+    assert schema | {"properties": None} == schema_of(Toy) | {
+        "properties": None,
+        "description": "the same with a field more",
+    }
+    pages = generated()
+    shown = schema["properties"]["metres"]
+    assert pages._key("metres", shown, 1) == ["  metres: 2.5 # metres that it rolls"]
+    row = ("`toy.metres`", "number", "`2.5`", "> 0; ≤ 9.5", "metres that it rolls")
+    assert row in list(pages._rows("toy", schema))
+
+    app, got = typer.Typer(), []
+
+    @app.command()
+    @grouped
+    def roll(distance: option(Longer, "metres", "--far") = Longer.metres):
+        got.append(build(Longer, {"metres": distance}))
+
+    assert "Metres that it rolls." in CliRunner().invoke(app, ["--help"]).output
+    CliRunner().invoke(app, [], catch_exceptions=False)
+    CliRunner().invoke(app, ["--far", "3"], catch_exceptions=False)
+    assert [one.metres for one in got] == [2.5, 3.0]
+    assert CliRunner().invoke(app, ["--far", "10"]).exit_code == 2
+
+
+def test_what_a_command_gives_as_default_goes_before_that_of_the_fields():
+    app, got = typer.Typer(), []
+
+    @app.command()
+    @grouped
+    def spin(wheel: Wheel = Wheel(spokes=6)):
+        got.append(wheel)
+
+    CliRunner().invoke(app, ["--lambda", "1"], catch_exceptions=False)
+    assert got == [Wheel(spokes=6, lambda_=1.0)]
+
+
+def test_the_schema_of_each_kind():
+    schema = schema_of(Toy)
+    assert list(schema["properties"]) == ["colours", "wheel", "others", "spokes", "lambda"], "own keys first"
+    assert schema["properties"]["colours"] == {
+        "description": "colours",
+        "type": "array",
+        "items": {"type": "string", "enum": ["red", "blue"]},
+        "minItems": 1,
+        "uniqueItems": True,
+        "default": ["red"],
+    }
+    wheel = schema["properties"]["wheel"]
+    assert (wheel["description"], wheel["default"]) == ("a wheel", {})
+    assert wheel["properties"]["spokes"] == {
+        "description": "spokes of it; null for none",
+        "type": ["integer", "null"],
+        "minimum": 1,
+        "default": 8,
+    }
+    assert schema["properties"]["others"]["propertyNames"]["pattern"] == "^[a-z]+$"
+    assert schema["properties"]["others"]["additionalProperties"]["properties"]["spokes"]["default"] is None
+    assert fill_defaults({"wheel": {"lambda": 2}}, schema)["wheel"] == {"spokes": 8, "lambda": 2}
+
+
+def test_an_object_is_made_of_its_keys_and_checked():
+    wheel = build(Wheel, {"lambda": 2, "spokes": 3})
+    assert wheel == Wheel(lambda_=2.0, spokes=3)
+    assert plain(wheel) == {"spokes": 3, "lambda": 2}
+    check(wheel)
+    with pytest.raises(InputError, match=r"^lambda: -1 is less than 0; write a number: its friction$"):
+        check(Wheel(lambda_=-1.0))
+    assert "colours: the list names something twice" in find_problem(
+        plain(Toy(colours=("red", "red"), others={})), schema_of(Toy)
+    )
