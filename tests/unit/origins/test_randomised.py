@@ -62,7 +62,7 @@ def test_shuffled_deals_each_words_parameters_out_together(trained):
 
 
 def test_an_unknown_kind_is_refused(trained):
-    with pytest.raises(InputError, match="--kind zero: choose untrained or shuffled"):
+    with pytest.raises(InputError, match="kind: zero; choose untrained or shuffled"):
         list(randomise(trained, "zero", 1, 1))
 
 
