@@ -20,7 +20,8 @@ class InputError(Exception):
 def suggest(name: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for a known name that is near or begins with `name`, or nothing."""
     known = list(known)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+    near = [one for one in known if one.lower() == name.lower()]
+    near = near or difflib.get_close_matches(name, known, n=1, cutoff=0.7)
     near = near or [one for one in known if name and one.startswith(name)]
     return f"; did you mean '{near[0]}'?" if near else ""
 

@@ -23,6 +23,7 @@ _LONGEST_LINE = 2**22
 _LONGEST_WORD = 2**12
 _MOST_DIMENSIONS = 2**17
 _CHUNK_BYTES = 2**18
+_PICKLE = b"\x80"  # what files begin with that gensim saves as its own, which are never opened
 
 
 def read_embedding(path: str | os.PathLike, format: str | None = None) -> tuple[list[str], np.ndarray]:
@@ -232,7 +233,8 @@ def _decode(where: str, text: bytes) -> str:
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{where}: not UTF-8 text; convert the file, or name its format") from error
+        own = "; if gensim saved it, save it there with save_word2vec_format" if text[:1] == _PICKLE else ""
+        raise InputError(f"{where}: not UTF-8 text; convert the file, or name its format{own}") from error
 
 
 def _parse_numbers(where: str, fields: list[str]) -> np.ndarray:

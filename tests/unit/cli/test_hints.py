@@ -180,7 +180,13 @@ def test_wrong_arguments_are_one_line(monkeypatch, capsys, arguments, hint):
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("aeras", "; did you mean 'areas'?"), ("are", "; did you mean 'areas'?"), ("threads", ""), ("", "")],
+    [
+        ("aeras", "; did you mean 'areas'?"),
+        ("are", "; did you mean 'areas'?"),
+        ("She", "; did you mean 'she'?"),  # nearer to he, letter by letter
+        ("threads", ""),
+        ("", ""),
+    ],
 )
 def test_a_name_is_proposed_that_is_near_or_begins_so(name, hint):
-    assert suggest(name, iter(["seed", "areas", "x_max"])) == hint
+    assert suggest(name, iter(["seed", "areas", "x_max", "he", "she"])) == hint
