@@ -244,10 +244,6 @@ def test_a_sentence_is_explained_in_sampled_contexts(files):
     assert said == ""
     model = ("--language-model", "mine/language_model.safetensors")
     assert run("explain", "mine", "we met the cyclists today", *soc, *model)[0] == own
-    texts = ("--language-model-texts", "news.txt", "--language-model-epochs", "1")
-    other, _ = run("explain", "mine", "we met the cyclists today", *soc, *texts)
-    assert "SOC, 4 contexts" in other
-    assert other != own
 
 
 def test_explanations_are_written(files):
@@ -484,10 +480,6 @@ def test_functions_that_return_nonsense(files, monkeypatch, capsys, command, nam
         (
             ("explain", "encoder", "a cake", "--unmask", "--language-model", "encoder/model.safetensors"),
             "encoder/model.safetensors: no language model",
-        ),
-        (
-            *[("explain", "encoder", "a cake", "--language-model", "a", "--language-model-texts", "b")],
-            "--language-model and --language-model-texts: give one of them",
         ),
     ],
 )

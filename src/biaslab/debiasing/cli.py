@@ -66,10 +66,6 @@ class Output:
     """Where a debiased embedding goes, and what debiasing changed."""
 
     out: Out
-    out_format: Annotated[
-        str | None,
-        typer.Option(help=f"{_FORMATS}; by default word2vec, and its binary format for a .bin."),
-    ] = None
     report: Report = None
 
 
@@ -252,18 +248,18 @@ def _debias(
     basis = before.subspace.basis
     vectors = debias(words, known, basis)
     after = measure(vectors, words.words, known, tests, how, basis)
-    _write(words._replace(vectors=vectors), to.out, to.out_format)
+    _write(words._replace(vectors=vectors), to.out)
     table, lost = compare(before, after), lost_table(known, after.weats)
     page = both(show_comparison, str(source.embedding), len(words.words), known, table, after.weats)
     _report(to.report, page, {"comparison": table, "lost_words": lost})
 
 
-def _write(embedding: "UnitEmbedding", out: Path, format: str | None) -> None:
+def _write(embedding: "UnitEmbedding", out: Path) -> None:
     from biaslab.embeddings.formats import write_embedding
 
     _say(f"writing {out}")
-    default = "word2vec-binary" if out.suffix == ".bin" else "word2vec"
-    write_embedding(out, embedding.words, embedding.vectors.astype("float32"), format or default)
+    format = "word2vec-binary" if out.suffix == ".bin" else "word2vec"
+    write_embedding(out, embedding.words, embedding.vectors.astype("float32"), format)
 
 
 def _report(folder: Path | None, page: str, tables: "dict[str, pd.DataFrame]") -> None:

@@ -81,10 +81,6 @@ class Explaining:
             help="What samples contexts (.safetensors, from train); by default the one in the folder MODEL."
         ),
     ] = None
-    language_model_texts: Annotated[
-        Path | None, typer.Option(help="Or texts to train one on (.csv, .tsv, .jsonl, or .txt, one a line).")
-    ] = None
-    language_model_epochs: LanguageModelEpochs = OWN_LANGUAGE_MODEL.epochs
 
 
 @app.command("train")
@@ -245,7 +241,7 @@ def explain(
     terms = read_identifiers(identifiers).terms if identifiers else ()
     classifier = load_folder(model, device, positive)
     positive_label(model, positive)  # asks for it where the labels have names
-    language_model = _language_model(model, classifier, explaining, seed)
+    language_model = _language_model(model, classifier, explaining)
     contexts = _contexts(explaining, language_model)
     with _bars() as progress:
         found = explain_sentences(
@@ -411,29 +407,14 @@ def _sentences(sentence: str | None, file: Path | None, limit: int | None) -> li
     return list(read_texts(file)["text"])[:limit]
 
 
-def _language_model(
-    model: Path, classifier: "FolderClassifier", explaining: Explaining, seed: int
-) -> "BiGRU | None":
+def _language_model(model: Path, classifier: "FolderClassifier", explaining: Explaining) -> "BiGRU | None":
     """Return what samples contexts, if there is something and it is asked for."""
-    from biaslab.hate_speech.own_explanation import language_model_of
     from biaslab.hate_speech.own_training import LANGUAGE_MODEL
-    from biaslab.text.labelled import read_texts
     from biaslab.text.language_model import BiGRU
 
-    file, texts = explaining.language_model, explaining.language_model_texts
-    if file is not None and texts is not None:
-        raise InputError("--language-model and --language-model-texts: give one of them")
+    file = explaining.language_model
     if explaining.radius == 0:
         return None
-    if texts is not None:
-        with _bars() as progress:
-            return language_model_of(
-                classifier,
-                list(read_texts(texts)["text"]),
-                explaining.language_model_epochs,
-                seed,
-                lambda done, n: progress("language model", done, n),
-            )
     if file is None and (model / LANGUAGE_MODEL).is_file():
         file = model / LANGUAGE_MODEL
     return BiGRU.load(file).to(classifier.model.device) if file else None

@@ -3,19 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from biaslab.core.errors import InputError
-from biaslab.core.rng import stream
 from biaslab.hate_speech.adapters import FolderClassifier
 from biaslab.hate_speech.contexts import ContextSettings
 from biaslab.hate_speech.explanations import phrase_importance, word_spans
 from biaslab.hate_speech.hierarchy import Hierarchy, agglomerate
 from biaslab.text.encoder import predict
-from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
-
-VALIDATION_SHARE = 0.1
-"""Of the texts that a language model is trained on, those by which its best epoch is chosen."""
+from biaslab.text.language_model import BiGRU
 
 
 @dataclass(frozen=True)
@@ -65,28 +59,3 @@ def explain_sentences(
         found.append(OwnExplanation([words[i] for i in kept], hierarchy, float(scores[row]), is_cut))
         progress(row + 1, len(sentences))
     return found
-
-
-def language_model_of(
-    classifier: FolderClassifier,
-    texts: Sequence[str],
-    epochs: int,
-    seed: int,
-    progress: Callable[[int, int], None] = lambda done, n: None,
-) -> BiGRU:
-    """Train the language model that samples contexts, on texts (two at least) like those to be explained."""
-    n_validation = max(1, round(VALIDATION_SHARE * len(texts)))
-    if n_validation >= len(texts):
-        raise InputError("a language model needs two texts at least; give more of them")
-    tokens = classifier.tokens(texts)
-    order = stream(seed, "language_model", "split").permutation(len(texts))
-    model, _ = train_language_model(
-        tokens.take(np.sort(order[n_validation:])),
-        tokens.take(np.sort(order[:n_validation])),
-        classifier.tokenizer,
-        LanguageModelSettings(epochs=epochs),
-        seed,
-        progress,
-        classifier.model.device,
-    )
-    return model

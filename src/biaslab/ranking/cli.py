@@ -203,8 +203,6 @@ def generate(
         To.FILE,
     ],
     lists: Annotated[int, typer.Option(help="Lists.", min=1)] = 1,
-    name: Annotated[str, typer.Option(help="What the protected value is called.")] = "protected",
-    other: Annotated[str, typer.Option(help="What the other value is called.")] = "other",
 ) -> None:
     """Draw ranked lists of a chosen unfairness (Yang and Stoyanovich 2017)."""
     import pyarrow as pa
@@ -212,7 +210,7 @@ def generate(
     from biaslab.ranking.generator import generated_table
     from biaslab.ranking.lists import write_lists
 
-    table = generated_table(lists, size, protected, fairness, seed, (name, other))
+    table = generated_table(lists, size, protected, fairness, seed)
     write_lists(out, pa.Table.from_pandas(table, preserve_index=False))
 
 

@@ -40,9 +40,7 @@ def generate(
     return np.where(n_wanted > n_protected, False, wanted | (n_others > size - n_protected))
 
 
-def generated_table(
-    n_lists: int, size: int, n_protected: int, fairness: float, seed: int, names: tuple[str, str]
-) -> pd.DataFrame:
+def generated_table(n_lists: int, size: int, n_protected: int, fairness: float, seed: int) -> pd.DataFrame:
     """Draw rankings as `generate` does, uniform scores sorted in each list: list, place, value, score."""
     rng = stream(seed, "ranking generator")
     protected = generate(n_lists, size, n_protected, fairness, rng)
@@ -51,7 +49,7 @@ def generated_table(
         {
             "list": np.repeat(np.arange(1, n_lists + 1), size),
             "place": np.tile(np.arange(1, size + 1), n_lists),
-            "value": np.where(protected, *names).ravel(),
+            "value": np.where(protected, "protected", "other").ravel(),
             "score": scores.ravel(),
         }
     )

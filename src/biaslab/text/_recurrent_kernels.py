@@ -245,7 +245,7 @@ def fill_first(table, ids, begins, lengths, n_steps, t, gates):
     all_gates = gates.reshape(gates.size)
     for s in range(BLOCK):
         place = t - (n_steps - lengths[s])
-        row = table[ids[begins[s] + place] if place >= 0 else 0]
+        row = table[ids[begins[s] + place] if place >= 0 else 0]  # not begun: row 0, which counts nowhere
         for j in range(row.size):
             all_gates[j * BLOCK + s] = row[j]
 

@@ -143,7 +143,6 @@ def test_more_candidates_than_memory():
         1,
         0.5,
         1,
-        ("a", "b"),
     )
 
 

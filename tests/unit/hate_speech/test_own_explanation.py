@@ -14,9 +14,10 @@ from safetensors.torch import load_file, save_file
 from biaslab.core.errors import InputError
 from biaslab.hate_speech.adapters import load_folder
 from biaslab.hate_speech.contexts import OC, ContextSettings
-from biaslab.hate_speech.own_explanation import explain_sentences, language_model_of
+from biaslab.hate_speech.own_explanation import explain_sentences
 from biaslab.text.encoder import score
 from biaslab.text.label_names import positive_label
+from biaslab.text.language_model import LanguageModelSettings, train_language_model
 from own_texts_data import WORDS, remarks
 from text_data import tiny_classifier
 
@@ -92,10 +93,14 @@ def test_a_sentence_that_is_too_long_is_said_to_be_cut(classifier):
     assert [(len(one.words), one.is_cut) for one in found] == [(126, False), (126, True)]
 
 
+def language_model_of(classifier):
+    """Return a language model of a classifier's vocabulary, trained on the texts."""
+    tokens, settings = classifier.tokens(TEXTS), LanguageModelSettings(epochs=2)
+    return train_language_model(tokens, tokens, classifier.tokenizer, settings, 1)[0]
+
+
 def test_contexts_are_sampled_from_texts_alike_for_equal_seeds(classifier):
-    told = []
-    model = language_model_of(classifier, TEXTS, 2, 1, lambda done, n: told.append((done, n)))
-    assert told == [(1, 2), (2, 2)]
+    model = language_model_of(classifier)
     settings = ContextSettings(radius=3, samples=4)
     first, again = (explain_sentences(classifier, SENTENCES, settings, model, seed=1) for _ in range(2))
     other = explain_sentences(classifier, SENTENCES, settings, model, seed=2)
@@ -106,15 +111,9 @@ def test_contexts_are_sampled_from_texts_alike_for_equal_seeds(classifier):
     assert first[0].score == plain[0].score
 
 
-def test_a_language_model_needs_two_texts(classifier):
-    with pytest.raises(InputError, match="needs two texts at least"):
-        language_model_of(classifier, TEXTS[:1], 1, 1)
-    language_model_of(classifier, TEXTS[:2], 1, 1)
-
-
 def test_a_language_model_of_another_encoder(classifier, tmp_path):
     other = load_folder(tiny_classifier(tmp_path / "other", [*WORDS, "quince"]), "cpu")
-    model = language_model_of(other, TEXTS, 1, 1)
+    model = language_model_of(other)
     with pytest.raises(
         InputError, match=r"the language model knows a vocabulary of \d+ tokens, the classifier"
     ):

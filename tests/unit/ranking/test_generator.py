@@ -28,12 +28,12 @@ def test_a_fair_coin_gives_any_order_the_same_chance_at_the_top():
 
 
 def test_tables_repeat_and_have_falling_scores():
-    table = generated_table(3, 5, 2, 0.5, 7, ("w", "m"))
-    pd.testing.assert_frame_equal(table, generated_table(3, 5, 2, 0.5, 7, ("w", "m")))
+    table = generated_table(3, 5, 2, 0.5, 7)
+    pd.testing.assert_frame_equal(table, generated_table(3, 5, 2, 0.5, 7))
     assert table.columns.tolist() == ["list", "place", "value", "score"]
-    assert (table["value"] == "w").sum() == 6
+    assert (table["value"] == "protected").sum() == 6
     assert (table.groupby("list")["score"].diff().dropna() < 0).all()
-    assert not table["score"].equals(generated_table(3, 5, 2, 0.5, 8, ("w", "m"))["score"])
+    assert not table["score"].equals(generated_table(3, 5, 2, 0.5, 8)["score"])
 
 
 @pytest.mark.parametrize("numbers", [(0, 5, 2, 0.5), (1, 0, 0, 0.5), (1, 5, 6, 0.5), (1, 5, -1, 0.5)])

@@ -144,5 +144,5 @@ def test_a_vocabulary_that_is_none_is_refused(tmp_path, content, problem):
 
 
 def test_a_missing_vocabulary_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"absent\.txt: No such file.*; name a vocab\.txt"):
+    with pytest.raises(InputError, match=r"absent\.txt: No such file.*; name an existing vocab\.txt"):
         Tokenizer.load(Path(tmp_path / "absent.txt"))
