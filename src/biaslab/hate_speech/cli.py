@@ -63,8 +63,6 @@ class Columns:
     ] = None
 
 
-LanguageModelEpochs = option(LanguageModel, "epochs", "--language-model-epochs")
-OWN_LANGUAGE_MODEL = LanguageModel(epochs=10)
 OWN_TRAINING = Training(epochs=3, learning_rate=2e-5, validate_every=200)
 """How a whole encoder is trained on a user's texts: in small steps."""
 
@@ -123,7 +121,7 @@ def train(
     layers: Annotated[
         int | None, typer.Option(help="Layers of the encoder to keep, from the first.", min=1)
     ] = None,
-    language_model_epochs: LanguageModelEpochs = OWN_LANGUAGE_MODEL.epochs,
+    language_model_epochs: option(LanguageModel, "epochs", "--language-model-epochs") = 10,
     seed: Seed = SEED,
     threads: Threads = 1,
     device: Device = "auto",
