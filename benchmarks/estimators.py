@@ -9,6 +9,7 @@ from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.origins.attribution import _kernels, influence
 from biaslab.origins.attribution import ppmi as ppmi_scan
+from biaslab.origins.attribution.removals import places_in_test
 from differential_bias import DIMENSION, EPOCHS, tests_for
 from ppmi_scan import compile_kernels
 
@@ -18,60 +19,42 @@ THREADS = 1  # processor time is measured: other work on the machine does not co
 
 
 @parallel_reassociating_kernel
-def gradient_alone(unit_starts, entry_starts, places, removed, unit, bias_gradient, out):
+def gradient_alone(removals, loss, out):
     """Compute the estimator ``gradient`` as `_kernels.differential_bias` does, and nothing else."""
     for p in prange(out.shape[0]):
+        first, last = removals.unit_starts[p], removals.unit_starts[p + 1]
         score = 0.0
-        for e in range(entry_starts[unit_starts[p]], entry_starts[unit_starts[p + 1]]):
-            score += bias_gradient[places[e]] * removed[e]
-        out[p] = score / unit
+        for e in range(removals.entry_starts[first], removals.entry_starts[last]):
+            score += loss.bias_gradient[removals.places[e]] * removals.counts[e]
+        out[p] = score / loss.unit
 
 
 @parallel_reassociating_kernel
-def step_alone(
-    newton, unit_starts, slots, entry_starts, places, removed, columns, counts, unit, x_max, alpha, f, log_x,
-    fit, U, W, H, inverse, Z, unit_vectors, direction, targets, n_first, attribute_weights, out,
-):  # fmt: skip
+def step_alone(newton, removals, loss, test, out):
     """Compute ``newton``, or ``influence`` when it is false, as `_kernels.differential_bias` does."""
-    dimension = W.shape[1]
-    before = _kernels.perturbed_effect_size(
-        np.empty(0, np.int32), np.empty((0, dimension)), W, unit_vectors, direction, targets, n_first,
-        attribute_weights,
-    )  # fmt: skip
+    dimension = test.W.shape[1]
+    before = _kernels.perturbed_effect_size(np.empty(0, np.int32), np.empty((0, dimension)), test)
     for p in prange(out.shape[0]):
-        first, last = unit_starts[p], unit_starts[p + 1]
+        first, last = removals.unit_starts[p], removals.unit_starts[p + 1]
         steps = np.empty((last - first, dimension))
         for k in range(last - first):
-            row, low, high = slots[first + k], entry_starts[first + k], entry_starts[first + k + 1]
-            entries, drops, change = places[low:high], np.empty(high - low), np.empty(dimension)
-            _kernels.gradient_change(
-                entries,
-                counts,
-                removed[low:high],
-                unit,
-                x_max,
-                alpha,
-                f,
-                fit,
-                log_x,
-                columns,
-                U,
-                drops,
-                change,
-            )
-            _kernels.influence_step(inverse[row], change, steps[k])
+            row = removals.slots[first + k]
+            low, high = removals.entry_starts[first + k], removals.entry_starts[first + k + 1]
+            entries, drops, change = removals.places[low:high], np.empty(high - low), np.empty(dimension)
+            _kernels.gradient_change(loss, entries, removals.counts[low:high], drops, change)
+            _kernels.influence_step(loss.inverse[row], change, steps[k])
             if newton:
                 changed = drops > 0.0
                 entries, drops = entries[changed], drops[changed]
                 if entries.shape[0] < dimension:
-                    _kernels.newton_step_narrow(entries, drops, columns, U, Z, steps[k])
+                    _kernels.newton_step_narrow(entries, drops, loss.columns, loss.U, loss.Z, steps[k])
                 else:
-                    _kernels.newton_step_wide(entries, drops, columns, U, H[row], change, steps[k])
+                    _kernels.newton_step_wide(
+                        entries, drops, loss.columns, loss.U, loss.H[row], change, steps[k]
+                    )
         out[p] = 0.0
         if last > first:
-            out[p] = before - _kernels.perturbed_effect_size(
-                slots[first:last], steps, W, unit_vectors, direction, targets, n_first, attribute_weights
-            )
+            out[p] = before - _kernels.perturbed_effect_size(removals.slots[first:last], steps, test)
 
 
 class Scan:
@@ -100,24 +83,17 @@ class Scan:
 
     def gradient(self):
         """Return the estimator ``gradient``, (n_documents,)."""
-        r, out = self.removals, np.empty(len(self.removals))
-        slope = influence._bias_gradient(self.rows, self.model)
-        gradient_alone(r.unit_starts, r.entry_starts, r.places, r.counts, self.rows.unit, slope, out)
+        out = np.empty(self.removals.n_units)
+        gradient_alone(self.removals, influence._loss(self.rows, self.model), out)
         return out
 
     def step(self, newton):
         """Return the estimator ``newton``, or ``influence``, (n_documents,)."""
-        rows, r, m, weat = self.rows, self.removals, self.model, self.weat
-        out, weights = np.empty(len(r)), np.zeros(len(rows.words))
-        for ids, sign in ((weat.A, 1), (weat.B, -1)):
-            weights[np.searchsorted(rows.words, ids)] += sign / len(ids)
-        vectors = m.W / np.linalg.norm(m.W, axis=1, keepdims=True)
-        targets = np.searchsorted(rows.words, np.concatenate([weat.S, weat.T]))
-        step_alone(
-            newton, r.unit_starts, r.slots, r.entry_starts, r.places, r.counts, rows.columns, rows.counts,
-            rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x), m.fit, m.U, m.W, m.H, m.inverse, m.Z,
-            vectors, weights @ vectors, targets, len(weat.S), weights, out,
-        )  # fmt: skip
+        loss, W, out = influence._loss(self.rows, self.model), self.model.W, np.empty(self.removals.n_units)
+        vectors = W / np.linalg.norm(W, axis=1, keepdims=True)
+        targets, weights = places_in_test(self.rows.words, self.weat)
+        test = _kernels.TestVectors(W, vectors, weights @ vectors, targets, len(self.weat.S), weights)
+        step_alone(newton, self.removals, loss, test, out)
         return out
 
     def check(self):

@@ -12,16 +12,19 @@ from biaslab.bias.word_sets import WordSets
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins import analyses
+from biaslab.origins.attribution.estimates import SET, SUM, seed_values
+from biaslab.origins.attribution.registry import ESTIMATORS
+from biaslab.origins.attribution.relative import relative_table
 from biaslab.origins.checks.brittleness.analysis import Ranking, predict_flips
 from biaslab.origins.checks.brittleness.flips import brackets, outcomes
-from biaslab.origins.checks.cross_fitting.analysis import SET, SUM, cross_fit_sets, seed_values
+from biaslab.origins.checks.cross_fitting.analysis import cross_fit_sets
 from biaslab.origins.checks.lds.analysis import score_subsets
 from biaslab.origins.checks.lds.subsets import draw_subsets
 from biaslab.origins.checks.planted.planting import KINDS
 from biaslab.origins.checks.planted.recall import TEST_WORDS, pair_table, recall_table
 from biaslab.origins.checks.ppmi_sets.analysis import select_ppmi_sets
 from biaslab.origins.checks.randomised.analysis import TRAINED, compare_fits, compare_rankings
-from biaslab.origins.checks.relative_influence.analysis import compare_orders, relative_table
+from biaslab.origins.checks.relative_influence.analysis import compare_orders
 from biaslab.origins.checks.seed_stability.analysis import stability
 from biaslab.origins.checks.single_documents.analysis import (
     compare_documents,
@@ -29,7 +32,7 @@ from biaslab.origins.checks.single_documents.analysis import (
     select_documents,
 )
 from biaslab.origins.checks.single_documents.auc import score_documents
-from biaslab.origins.grid import ESTIMATORS, SETS
+from biaslab.origins.grid import SETS
 from biaslab.origins.perturbation import select_targeted
 from biaslab.origins.report.results import Setup
 from biaslab.origins.representations.axis.analysis import fit_frequency

@@ -17,6 +17,7 @@ ANALYSES = (
     "checks.ppmi_sets",
     "checks.single_documents",
     "attribution",
+    "checks.bias_gradient",
     "checks.cross_fitting",
     "checks.lds",
     "checks.planted",

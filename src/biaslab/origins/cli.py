@@ -75,7 +75,7 @@ def differential_bias(
     threads: Threads = 1,
 ) -> None:
     """Estimate how much every document contributes to a bias, without retraining."""
-    from biaslab.origins.attribution.scanner import write_differential_bias
+    from biaslab.origins.attribution.tables import write_differential_bias
 
     write_differential_bias(
         batches,
@@ -120,7 +120,7 @@ def predict_sets(
     threads: Threads = 1,
 ) -> None:
     """Predict the bias after the removal of every perturbation set, as a set."""
-    from biaslab.origins.attribution.scanner import write_predictions
+    from biaslab.origins.attribution.tables import write_predictions
 
     write_predictions(
         batches,

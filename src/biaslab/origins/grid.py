@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from biaslab.bias.names import PERTURBATION_SETS
 from biaslab.core.errors import InputError
+from biaslab.origins.attribution.registry import RANKINGS
 from biaslab.origins.sets import (
     BASELINE,
     PPMI,
@@ -22,12 +23,6 @@ from biaslab.origins.sets import (
     targeted_sets,
 )
 
-ESTIMATORS = ("influence", "newton", "gradient")
-"""The three approximations of a retrained embedding, the paper's own (its Equation 8) first."""
-
-RANKINGS = (*ESTIMATORS, PPMI, RANDOM)
-"""What ranks the documents whose removal shall flip the sign of a test, the null last."""
-
 TEST_WORD_COUNTS = ["n_S", "n_T", "n_A", "n_B"]
 """The columns of a document's differential bias that count the words of each set of the test in it."""
 
@@ -36,9 +31,6 @@ RANDOMISED_KINDS = ("untrained", "shuffled")
 
 SETS = f"{PERTURBATION_SETS}.parquet"
 """Which documents are in which set."""
-
-PLANTED_TABLES = ("differential_bias", "ppmi", "relative_influence")
-"""The folders of the tables of each test, in that of a corpus with planted documents."""
 
 
 class Batch(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Any
 from biaslab.bias.names import EFFECTS
 from biaslab.core.files import locate
 from biaslab.origins import analyses, grid, sets
+from biaslab.origins.attribution.registry import TABLES
 from biaslab.run.plan import Plan
 from biaslab.run.steps import part
 
@@ -172,7 +173,7 @@ class Inputs:
         return [
             f"{FOLDER}/{wildcards.setup}/planted/{dose}/{kind}/{weat}.parquet"
             for dose in grid.doses(self.setups[wildcards.setup])
-            for kind in grid.PLANTED_TABLES
+            for kind in TABLES
             for weat in self._tests(wildcards)
         ]
 

@@ -82,8 +82,8 @@ def test_steps_equal_the_dense_formulas(name, parameters, oracle, x, corpus, emb
     measure = by_oracle(oracle, parameters)
     result = differential_bias(rows, removals, weat, embedding)
     assert result.baseline == pytest.approx(measure(embedding["W"]), rel=1e-9)
-    assert len(removals) > moved_words._UNITS_AT_A_TIME  # so that more than one part is seen
-    for document in (*range(0, len(removals), 23), len(removals) - 1):
+    assert removals.n_units > moved_words._UNITS_AT_A_TIME  # so that more than one part is seen
+    for document in (*range(0, removals.n_units, 23), removals.n_units - 1):
         perturbed = dense(without_documents(x, *corpus, np.array([document])))
         for k, vector in ((0, naive_origins.influence_vector), (1, naive_origins.newton_vector)):
             after = naive_origins.moved_bias(
@@ -100,7 +100,7 @@ def test_gradient_equals_finite_differences_of_newton(
     weat = replace(WEAT, measure=name, parameters=parameters)
     measure, before, step = by_oracle(oracle, parameters), dense(x), 1e-6
     result = differential_bias(rows, removals, weat, embedding)
-    for document in range(0, len(removals), 30):
+    for document in range(0, removals.n_units, 30):
         removed = before - dense(without_documents(x, *corpus, np.array([document])))
         removed[before == 0] = 0
         less, more = (

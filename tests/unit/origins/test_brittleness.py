@@ -10,7 +10,8 @@ from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.origins.attribution import ppmi as ppmi_scan
-from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner, document_table
+from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
+from biaslab.origins.attribution.tables import document_table
 from biaslab.origins.checks.brittleness.analysis import (
     Ranking,
     candidates,
@@ -319,12 +320,16 @@ def tables(scanner):
     names = pd.DataFrame({"document": range(40), "id": "i", "title": "t"})
     by_ppmi = ppmi_scan.differential_bias(scanner.x, scanner.tokens, scanner.offsets, WEAT)
     estimates = scanner.documents(WEAT)
-    return document_table(estimates, names), names.assign(ppmi=by_ppmi), [e.baseline for e in estimates]
+    return document_table(scanner, WEAT, names), names.assign(ppmi=by_ppmi), [e.baseline for e in estimates]
+
+
+def named(differential_bias, ppmi):
+    return {"differential_bias": differential_bias, "ppmi": ppmi}
 
 
 def test_attributions_predict_as_their_own_estimates_of_sets_do(scanner, tables):
     of_documents, by_ppmi, baselines = tables
-    made = {r.name: r for r in rankings(scanner, WEAT, of_documents, by_ppmi, np.mean(baselines))}
+    made = {r.name: r for r in rankings(scanner, WEAT, named(of_documents, by_ppmi), np.mean(baselines))}
     sets = [np.array([4, 17]), np.arange(3)]
     for column, name in enumerate(["influence", "newton", "gradient"]):
         expected = np.mean([e.baseline - e.values[:, column] for e in scanner.sets(WEAT, sets)], axis=0)
@@ -342,7 +347,7 @@ def test_attributions_predict_as_their_own_estimates_of_sets_do(scanner, tables)
 def test_a_document_without_an_estimate_is_refused(scanner, tables):
     of_documents = tables[0].assign(newton_seed1=np.nan)
     with pytest.raises(InputError, match=r"w: a document has no estimate by newton; raise bias\.damping"):
-        rankings(scanner, WEAT, of_documents, tables[1], 0.5)
+        rankings(scanner, WEAT, named(of_documents, tables[1]), 0.5)
 
 
 def test_step_predicts_and_chooses_sets(scanner, tables, tmp_path):
@@ -364,7 +369,7 @@ def test_step_predicts_and_chooses_sets(scanner, tables, tmp_path):
     files |= {key: [tmp_path / file] for key, file in of_tests.items()}
     write_predictions(scanner.batches, **files, influence=InfluenceParameters(), multiples=[1, 2], seed=1)
     bias = np.mean(tables[2])
-    expected = predict_flips(rankings(scanner, WEAT, *tables[:2], bias), bias, [1, 2], "w", 1)
+    expected = predict_flips(rankings(scanner, WEAT, named(*tables[:2]), bias), bias, [1, 2], "w", 1)
     pd.testing.assert_frame_equal(read_parquet(tmp_path / "sets.parquet"), expected[2])
     found = read_tsv(tmp_path / "numbers.tsv")
     assert found["estimator"].tolist() == ["influence"] * 2 + ["newton"] * 2 + ["gradient"] * 2 + ["ppmi"] * 2

@@ -3,14 +3,13 @@ import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
+from biaslab.origins.attribution.estimates import SUM, seed_values
 from biaslab.origins.checks.cross_fitting.analysis import (
-    SUM,
     choose,
     choosing_numbers,
     cross_fit_sets,
     own_and_others,
     pooled,
-    seed_values,
 )
 from biaslab.origins.checks.cross_fitting.report import draw_sets, overestimates, set_table
 from naive.origins import cross_fitted

@@ -4,6 +4,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_parquet, write_tsv
+from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.single_documents.auc import (
     ALL,
     RANDOM,
@@ -13,7 +14,6 @@ from biaslab.origins.checks.single_documents.auc import (
     write_scores,
 )
 from biaslab.origins.checks.single_documents.report.auc import auc_table, draw_auc
-from biaslab.origins.grid import ESTIMATORS
 from naive.origins import area_under_curve as oracle
 from origins_data import copy_setup, make_setups
 

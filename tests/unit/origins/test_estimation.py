@@ -15,9 +15,8 @@ from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.embeddings.word_maps import WordMaps, write_word_maps
-from biaslab.origins.attribution.scanner import (
-    InfluenceParameters,
-    Scanner,
+from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
+from biaslab.origins.attribution.tables import (
     count_test_words,
     document_table,
     mapped_document_table,
@@ -77,7 +76,7 @@ def written(folder, scan, corpus, **of_measure):
 
 
 def test_document_table(scanner):
-    table = document_table(scanner[0].documents(WEAT), documents())
+    table = document_table(scanner[0], WEAT, documents())
     seeds = table[[f"newton_seed{s}" for s in range(3)]].to_numpy()
     np.testing.assert_allclose(table["newton_mean"], seeds.mean(axis=1))
     np.testing.assert_allclose(table["newton_sd"], seeds.std(axis=1, ddof=1))
@@ -99,7 +98,7 @@ def test_the_words_of_a_test_are_counted_in_every_document(corpus):
 
 def test_set_table_predicts_the_bias_after_removal(scanner):
     scan, trained = scanner
-    means = document_table(scan.documents(WEAT), documents())["influence_mean"].to_numpy()
+    means = document_table(scan, WEAT, documents())["influence_mean"].to_numpy()
     sets = select_sets({"w": means, "other": means}, [1, 4], [3], 2, 1)
     table = set_table(scan, [WEAT], sets)
     assert len(table) == (4 + 2) * 3 * 3  # the other test's sets are not predicted for this one
@@ -122,7 +121,7 @@ def test_another_vocabulary(scanner, corpus):
 
 def test_documents_of_another_corpus(scanner):
     with pytest.raises(InputError, match="39 documents listed, 40 in the corpus"):
-        document_table(scanner[0].documents(WEAT), documents()[1:])
+        document_table(scanner[0], WEAT, documents()[1:])
 
 
 def test_mapped_document_table_has_a_stage_for_each_map(scanner):
@@ -132,7 +131,7 @@ def test_mapped_document_table_has_a_stage_for_each_map(scanner):
         WordMaps(np.arange(3), k, np.zeros(N_WORDS, np.int64), NO_IDS, np.empty((3, 0, D))) for k in linear
     )
     table = mapped_document_table(scan, WEAT, {"same": same, "other": other}, documents())
-    plain = document_table(scan.documents(WEAT), documents())
+    plain = document_table(scan, WEAT, documents())
     pd.testing.assert_frame_equal(table[table["stage"] == "same"].drop(columns="stage"), plain)
     rest = table[table["stage"] == "other"].drop(columns="stage")
     assert rest["document"].tolist() == plain["document"].tolist()
@@ -161,10 +160,10 @@ def test_command_estimates_by_the_measure_that_the_file_names(scanner, corpus, t
     result = CliRunner().invoke(app, ["origins", "differential-bias", str(scan.batches[0]), *options])
     assert result.exit_code == 0, result.output
     weat = replace(WEAT, measure="direct_bias", parameters={"c": 2.0})
-    expected = document_table(scan.documents(weat), documents())
+    expected = document_table(scan, weat, documents())
     found = read_parquet(files["out"])
     pd.testing.assert_frame_equal(found[list(expected)], expected)
-    plain = document_table(scan.documents(WEAT), documents())
+    plain = document_table(scan, WEAT, documents())
     assert not np.allclose(found["influence_mean"], plain["influence_mean"])
 
 

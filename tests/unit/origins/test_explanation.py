@@ -14,8 +14,9 @@ from biaslab.core.io import read_parquet, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
-from biaslab.origins.attribution.gradient import pair_table, write_gradient
-from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner, document_table
+from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
+from biaslab.origins.attribution.tables import document_table
+from biaslab.origins.checks.bias_gradient.analysis import pair_table, write_gradient
 from biaslab.origins.pages.explanation import Corpus, explain, open_setup, words_of_test
 from biaslab.origins.pages.highlight import shown_tokens, typeset, write_extremes, write_page
 from biaslab.origins.report.results import Setup
@@ -64,7 +65,7 @@ def folder(tmp_path_factory):
     for name, test in TESTS.items():
         found = in_vocabulary(test, ids)
         write_parquet(folder / f"bias_gradient/{name}.parquet", pair_table(scanner, found))
-        table = document_table(scanner.documents(found), documents)
+        table = document_table(scanner, found, documents)
         write_parquet(folder / f"differential_bias/{name}.parquet", table)
         sets = {key: getattr(test, key) for key in ("name", "title", "source", "targets", "attributes")}
         (home / f"{name}.yaml").write_text(yaml.safe_dump(sets, sort_keys=False))

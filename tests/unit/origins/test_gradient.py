@@ -7,8 +7,9 @@ from biaslab.core.errors import InputError
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
-from biaslab.origins.attribution.gradient import contributions, pair_table, token_contributions
-from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner, document_table
+from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
+from biaslab.origins.attribution.tables import document_table
+from biaslab.origins.checks.bias_gradient.analysis import contributions, pair_table, token_contributions
 from naive import embeddings as naive_embeddings
 from naive import origins as naive_origins
 
@@ -47,7 +48,7 @@ def scores(scanner):
 
     numbers = np.arange(N_DOCUMENTS)
     documents = pd.DataFrame({"document": numbers, "id": numbers.astype(str), "title": ""})
-    return document_table(scanner.documents(WEAT), documents)
+    return document_table(scanner, WEAT, documents)
 
 
 def tokens_of(scanner, document):

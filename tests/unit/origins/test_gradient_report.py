@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from biaslab.core.io import read_parquet, read_tsv, write_parquet
-from biaslab.origins.attribution.report import N_DRAWN, N_LISTED, draw_gradient, gradient_table
+from biaslab.origins.checks.bias_gradient.report import N_DRAWN, N_LISTED, draw_gradient, gradient_table
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
 from origins_data import WORD_SETS, make_setups, write_word_sets

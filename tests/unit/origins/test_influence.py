@@ -79,7 +79,7 @@ def perturbed_bias(vector, x, perturbed, embedding, maps=None):
 
 def test_removals_are_what_the_documents_contribute(rows, removals, corpus):
     tokens, offsets = corpus
-    for document in range(0, len(removals), 7):
+    for document in range(0, removals.n_units, 7):
         counts = naive_embeddings.cooccurrence(
             [tokens[offsets[document] : offsets[document + 1]].tolist()], 8
         )
@@ -103,7 +103,7 @@ def test_estimators_equal_the_dense_formulas(x, corpus, embedding, rows, removal
     touched = np.diff(removals.entry_starts)
     assert (touched < D).any()
     assert (touched >= D).any()
-    for document in range(0, len(removals), 5):
+    for document in range(0, removals.n_units, 5):
         perturbed = without_documents(x, *corpus, ids(document))
         for k, vector in ((0, naive_origins.influence_vector), (1, naive_origins.newton_vector)):
             expected = before - perturbed_bias(vector, x, perturbed, embedding)
@@ -140,7 +140,7 @@ def test_newton_is_the_weighted_least_squares_solution(x, corpus, embedding, row
     for i in rows.words:
         at_minimum["W"][i] = solve(before[i], i)
     result = differential_bias(rows, removals, WEAT, at_minimum)
-    for document in range(0, len(removals), 10):
+    for document in range(0, removals.n_units, 10):
         after = dense(without_documents(x, *corpus, ids(document)))
         W = at_minimum["W"].copy()
         for i in rows.words:
@@ -153,7 +153,7 @@ def test_gradient_equals_finite_differences_of_newton(x, corpus, embedding, rows
     result = differential_bias(rows, removals, WEAT, embedding)
     before = dense(x)
     step = 1e-6
-    for document in range(0, len(removals), 10):
+    for document in range(0, removals.n_units, 10):
         removed = before - dense(without_documents(x, *corpus, ids(document)))
         removed[before == 0] = 0
         less, more = (
@@ -229,7 +229,7 @@ def test_singular_hessian_names_the_word():
 
 def test_newton_falls_back_where_nothing_is_left(embedding, rows, removals):
     """Without any document no context is left, so no Hessian at X~ can be inverted."""
-    everything = influence.removals_of_sets(rows, removals, [np.arange(len(removals))])
+    everything = influence.removals_of_sets(rows, removals, [np.arange(removals.n_units)])
     result = differential_bias(rows, everything, WEAT, embedding)
     assert result.fallbacks.tolist() == [len(rows.words)]
     assert result.values[0, 1] == result.values[0, 0]
@@ -259,7 +259,7 @@ def test_mapped_estimators_equal_the_dense_formulas(x, corpus, embedding, rows, 
     before = naive_origins.mapped_effect_size(embedding["W"], maps, WEAT.S, WEAT.T, WEAT.A, WEAT.B)
     assert result.baseline == pytest.approx(before, rel=1e-12)
     assert not np.allclose(result.values, differential_bias(rows, removals, WEAT, embedding).values)
-    for document in range(0, len(removals), 5):
+    for document in range(0, removals.n_units, 5):
         perturbed = without_documents(x, *corpus, ids(document))
         for k, vector in ((0, naive_origins.influence_vector), (1, naive_origins.newton_vector)):
             expected = before - perturbed_bias(vector, x, perturbed, embedding, maps)
@@ -270,7 +270,7 @@ def test_mapped_gradient_equals_finite_differences_of_newton(x, corpus, embeddin
     maps = word_maps(embedding, lambda k: np.random.default_rng(k).normal(size=(D, D)))
     result = differential_bias(rows, removals, WEAT, embedding, maps=maps)
     before, step = dense(x), 1e-6
-    for document in range(0, len(removals), 20):
+    for document in range(0, removals.n_units, 20):
         removed = before - dense(without_documents(x, *corpus, ids(document)))
         removed[before == 0] = 0
         less, more = (

@@ -4,6 +4,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet, write_tsv
+from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
 from biaslab.origins.checks.lds.analysis import (
     N_RANDOM,
@@ -18,7 +19,6 @@ from biaslab.origins.checks.lds.analysis import (
 )
 from biaslab.origins.checks.lds.report import draw_scores, score_table
 from biaslab.origins.checks.lds.subsets import draw_subsets, retrain, write_subsets
-from biaslab.origins.grid import ESTIMATORS
 from naive.origins import intraclass_correlation, linear_datamodeling_score
 from origins_data import make_setups
 

@@ -11,6 +11,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
+from biaslab.origins.attribution.registry import ESTIMATORS
+from biaslab.origins.attribution.relative import RELATIVE
 from biaslab.origins.checks.planted.planting import (
     CONTROL,
     KINDS,
@@ -25,8 +27,6 @@ from biaslab.origins.checks.planted.recall import EITHER, TEST_WORDS, pair_table
 from biaslab.origins.checks.planted.report import _STYLES, draw_recall
 from biaslab.origins.checks.planted.report import pair_table as shown_pairs
 from biaslab.origins.checks.planted.report import recall_table as shown_recall
-from biaslab.origins.checks.relative_influence.analysis import RELATIVE
-from biaslab.origins.grid import ESTIMATORS
 from naive.origins import planted_pair, recall_at
 from origins_data import make_setups
 

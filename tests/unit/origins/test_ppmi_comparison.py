@@ -10,9 +10,9 @@ from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, wr
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
-from biaslab.origins.attribution.gradient import write_gradient
 from biaslab.origins.attribution.ppmi import differential_bias, write_scan
 from biaslab.origins.attribution.scanner import InfluenceParameters
+from biaslab.origins.checks.bias_gradient.analysis import write_gradient
 from biaslab.origins.representations.ppmi_comparison.analysis import (
     compare_word_sets,
     correlate_word_sets,

@@ -10,6 +10,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
+from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.randomised.analysis import (
     SHUFFLED,
     UNTRAINED,
@@ -20,7 +21,6 @@ from biaslab.origins.checks.randomised.analysis import (
     write_embeddings,
 )
 from biaslab.origins.checks.randomised.report import draw_randomised, randomised_table
-from biaslab.origins.grid import ESTIMATORS
 from naive.origins import spearman
 from origins_data import make_setups
 

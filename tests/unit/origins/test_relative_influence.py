@@ -12,13 +12,8 @@ from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.embeddings.retraining import without_documents
 from biaslab.origins.attribution import influence
-from biaslab.origins.checks.relative_influence.analysis import (
-    THETA,
-    L,
-    compare_orders,
-    relative_table,
-    write_orders,
-)
+from biaslab.origins.attribution.relative import RELATIVE, relative_table
+from biaslab.origins.checks.relative_influence.analysis import compare_orders, write_orders
 from biaslab.origins.checks.relative_influence.report import draw_orders, orders_table
 from naive import origins as naive
 from origins_data import make_setups
@@ -26,6 +21,7 @@ from origins_data import make_setups
 N_WORDS, D, X_MAX, ALPHA = 40, 5, 20.0, 0.75
 RTOL_DENSE = 1e-8
 WEAT = WeatIndices("w", *np.array([[3, 25], [7, 31], [0, 22], [1, 35]]), set_names=(), lost={})
+THETA, L = RELATIVE
 WORDS = [0, 1, 3, 7, 22, 25, 31, 35]
 
 

@@ -5,6 +5,7 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.stats import mean_interval
+from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.single_documents.analysis import (
     compare_documents,
     correlate_documents,
@@ -17,7 +18,6 @@ from biaslab.origins.checks.single_documents.report.documents import (
     documents_table,
     draw_documents,
 )
-from biaslab.origins.grid import ESTIMATORS
 from origins_data import make_setups
 
 BIAS = np.array([0.1, -0.5, 0.0, 0.4, -0.2, 0.02, -0.01, 0.03])

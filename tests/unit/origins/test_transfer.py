@@ -11,11 +11,12 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.origins.attribution.ppmi import measure_sets
+from biaslab.origins.perturbation import members
 from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets
 from biaslab.origins.representations.transfer.analysis import (
     compare_responses,
     compare_word2vec,
-    measure_ppmi_sets,
     set_changes,
     write_ppmi_sets,
     write_transfer,
@@ -54,7 +55,7 @@ def sets():
 
 def test_ppmi_without_a_set_is_ppmi_of_the_pruned_corpus(x, corpus, sets):
     tokens, offsets = corpus
-    table = measure_ppmi_sets(x, *corpus, sets, [WEAT]).set_index("set")["effect_size"]
+    table = measure_sets(x, *corpus, members(sets), [WEAT]).set_index("set")["effect_size"]
     assert list(table.index) == ["baseline", "w-increase-2", "w-decrease-1", "random-3-0"]
     for name, value in table.items():
         removed = set(sets.loc[sets["set"] == name, "document"])
@@ -66,7 +67,7 @@ def test_ppmi_without_a_set_is_ppmi_of_the_pruned_corpus(x, corpus, sets):
 
 def test_a_word_that_vanishes_with_a_set_leaves_no_effect_size(x, corpus, sets):
     weat = WeatIndices("w", np.array([0, 19]), *np.split(np.arange(1, 7), 3), ("S", "T", "A", "B"), {})
-    table = measure_ppmi_sets(x, *corpus, sets, [weat]).set_index("set")["effect_size"]
+    table = measure_sets(x, *corpus, members(sets), [weat]).set_index("set")["effect_size"]
     assert np.isnan(table["w-decrease-1"])
     assert table.drop("w-decrease-1").notna().all()
 
@@ -196,7 +197,7 @@ def test_the_steps_write_what_the_functions_return(word2vec, x, corpus, sets, tm
     removed, vocabulary = tmp_path / "sets.parquet", tmp_path / "vocabulary.tsv"
     counts = (tmp_path / "x.npz", tmp_path / "corpus.npz", vocabulary)
     write_ppmi_sets(*counts, removed, [tmp_path / "w.yaml"], tmp_path / "ppmi.tsv")
-    expected = measure_ppmi_sets(x, *corpus, sets, [WEAT])
+    expected = measure_sets(x, *corpus, members(sets), [WEAT])
     assert read_tsv(tmp_path / "ppmi.tsv")["effect_size"].to_numpy() == pytest.approx(expected["effect_size"])
     made = (tmp_path / "s.tsv", tmp_path / "c.tsv")
     write_word2vec([path], vocabulary, tmp_path / "glove.tsv", *made, seed=1)

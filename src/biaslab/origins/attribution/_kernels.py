@@ -5,15 +5,63 @@ of a bias test, numbered row after row; a *unit* is what is removed, a document 
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from biaslab.core.jit import kernel, parallel_reassociating_kernel, prange, reassociating_kernel
 
-INFLUENCE, NEWTON, GRADIENT = range(3)
+INFLUENCE, NEWTON, GRADIENT = ESTIMATORS = range(3)
 # Below its least pivot, relative to its largest diagonal entry, a Hessian counts as singular.
 _LEAST_PIVOT = 1e-10
 _LEAST_PIVOT_PERTURBED = 1e-9
+
+
+class Removals(NamedTuple):
+    """What the removal of each unit takes from the rows of a bias test."""
+
+    unit_starts: np.ndarray  # (n_units + 1,) int64, where each unit's touched rows begin in `slots`
+    slots: np.ndarray  # (n_pairs,) int32, the numbers of the touched rows
+    entry_starts: np.ndarray  # (n_pairs + 1,) int64, where each touched row's entries begin
+    places: np.ndarray  # (n_entries,) int64, the touched entries
+    counts: np.ndarray  # (n_entries,) int64, what is taken from them, in units of 1 / `Loss.unit`
+
+    @property
+    def n_units(self) -> int:
+        """The number of units."""
+        return len(self.unit_starts) - 1
+
+
+class Loss(NamedTuple):
+    """The loss around the trained vectors of the m words of a test."""
+
+    columns: np.ndarray  # (nnz,) int32, the context word of each place
+    counts: np.ndarray  # (nnz,) int64, X_ij in units of 1 / unit
+    unit: int
+    x_max: float  # of the weighting f (below Eq. 1), as is alpha
+    alpha: float
+    f: np.ndarray  # (nnz,) float64, f(X_ij)
+    log_x: np.ndarray  # (nnz,) float64, log X_ij
+    fit: np.ndarray  # (nnz,) float64, w_i.u_j + b_i + c_j
+    U: np.ndarray  # (V, D) float64, the context vectors
+    H: np.ndarray  # (m, D, D) float64, the Hessians
+    inverse: np.ndarray  # (m, D, D) float64, their inverses
+    Z: np.ndarray  # (nnz, D) float64, H_w_i^-1 u_j
+    bias_gradient: np.ndarray  # (nnz,) float64, dB/dX_ij
+    maps: (
+        np.ndarray
+    )  # (m, D, D) float64, what the bias is measured after is linear in each word; or (0, D, D)
+
+
+class TestVectors(NamedTuple):
+    """What the bias of a test is measured in; symbols as in biaslab.bias.weat."""
+
+    W: np.ndarray  # (m, D) float64, of the mapped words where there are maps, as are the next two
+    unit_vectors: np.ndarray  # (m, D) float64
+    direction: np.ndarray  # (D,) float64
+    targets: np.ndarray  # (n,) int64, the row numbers of the targets, S first
+    n_first: int  # |S|
+    attribute_weights: np.ndarray  # (m,) float64, 1/|A| in A, -1/|B| in B
 
 
 @kernel
@@ -189,25 +237,25 @@ def prepare_places(rows, columns, U, W, b, c, inverse, by_word, fit, Z, projecte
 
 
 @reassociating_kernel
-def gradient_change(entries, counts, removed, unit, x_max, alpha, f, fit, log_x, columns, U, drops, change):
+def gradient_change(loss, entries, removed, drops, change):
     """Compute [grad L(X~_i) - grad L(X_i)] / V (Eq. 8) from the entries that change, and what H_w_i loses.
 
-    entries (k,) places; counts (nnz,) and removed (k,) int64; out: drops (k,) = 2 (f(X) - f(X~)), what the
-    Hessian loses at u_j u_j^T; change (D,).
+    entries (k,) places; removed (k,) int64; out: drops (k,) = 2 (f(X) - f(X~)), what the Hessian loses at
+    u_j u_j^T; change (D,).
     """
     change[:] = 0.0
     for e in range(entries.shape[0]):
         place = entries[e]
-        left = counts[place] - removed[e]
+        left = loss.counts[place] - removed[e]
         after = 0.0
         f_after = 0.0
         if left > 0:
-            x = left / unit
-            f_after = (x / x_max) ** alpha if x < x_max else 1.0
-            after = f_after * (fit[place] - math.log(x))
-        drops[e] = 2.0 * (f[place] - f_after)
-        coefficient = 2.0 * (after - f[place] * (fit[place] - log_x[place]))
-        u = U[columns[place]]
+            x = left / loss.unit
+            f_after = (x / loss.x_max) ** loss.alpha if x < loss.x_max else 1.0
+            after = f_after * (loss.fit[place] - math.log(x))
+        drops[e] = 2.0 * (loss.f[place] - f_after)
+        coefficient = 2.0 * (after - loss.f[place] * (loss.fit[place] - loss.log_x[place]))
+        u = loss.U[loss.columns[place]]
         for d in range(change.shape[0]):
             change[d] += coefficient * u[d]
 
@@ -295,36 +343,36 @@ def map_step(matrix, step):
 
 
 @reassociating_kernel
-def perturbed_effect_size(slots, steps, W, unit_vectors, direction, targets, n_first, attribute_weights):
-    """Eq. 4 after the words `slots` (k,) moved by `steps` (k, D); symbols as in biaslab.bias.weat."""
-    dimension = W.shape[1]
-    h = direction.copy()
+def perturbed_effect_size(slots, steps, test):
+    """Eq. 4 after the words `slots` (k,) moved by `steps` (k, D)."""
+    dimension = test.W.shape[1]
+    h = test.direction.copy()
     moved = np.empty_like(steps)
-    where = np.full(W.shape[0], -1, np.int64)
+    where = np.full(test.W.shape[0], -1, np.int64)
     for k in range(slots.shape[0]):
         i = slots[k]
         where[i] = k
         square = 0.0
         for d in range(dimension):
-            moved[k, d] = W[i, d] + steps[k, d]
+            moved[k, d] = test.W[i, d] + steps[k, d]
             square += moved[k, d] * moved[k, d]
         scale = 1.0 / math.sqrt(square)
         for d in range(dimension):
             moved[k, d] *= scale
-            h[d] += attribute_weights[i] * (moved[k, d] - unit_vectors[i, d])
-    n = targets.shape[0]
+            h[d] += test.attribute_weights[i] * (moved[k, d] - test.unit_vectors[i, d])
+    n = test.targets.shape[0]
     g = np.empty(n)
     difference = 0.0
     mean = 0.0
     for t in range(n):
-        i = targets[t]
-        vector = moved[where[i]] if where[i] >= 0 else unit_vectors[i]
+        i = test.targets[t]
+        vector = moved[where[i]] if where[i] >= 0 else test.unit_vectors[i]
         total = 0.0
         for d in range(dimension):
             total += vector[d] * h[d]
         g[t] = total
         mean += total / n
-        difference += total / n_first if t < n_first else -total / (n - n_first)
+        difference += total / test.n_first if t < test.n_first else -total / (n - test.n_first)
     square = 0.0
     for t in range(n):
         square += (g[t] - mean) * (g[t] - mean)
@@ -332,95 +380,69 @@ def perturbed_effect_size(slots, steps, W, unit_vectors, direction, targets, n_f
 
 
 @reassociating_kernel
-def unit_steps(
-    first, last, slots, entry_starts, places, removed, columns, counts, unit, x_max, alpha, f, log_x, fit, U,
-    H, inverse, Z, bias_gradient, maps, influence, newton,
-):  # fmt: skip
+def unit_steps(first, last, removals, loss, influence, newton):
     """Compute how far the words that a unit touches move; return its score by `gradient` and its fallbacks.
 
     first, last : where its touched rows begin and end in `slots`; influence, newton : (last - first, D)
-    float64, out, the steps by either estimator, mapped where there are maps. The score is in units of X. The
-    other arguments are those of `differential_bias`.
+    float64, out, the steps by either estimator, mapped where there are maps. The score is in units of X.
     """
-    dimension = U.shape[1]
+    dimension = loss.U.shape[1]
     score = 0.0
     fallbacks = 0
     for k in range(last - first):
-        low, high = entry_starts[first + k], entry_starts[first + k + 1]
-        entries, taken = places[low:high], removed[low:high]
+        slot = removals.slots[first + k]
+        low, high = removals.entry_starts[first + k], removals.entry_starts[first + k + 1]
+        entries, taken = removals.places[low:high], removals.counts[low:high]
         drops, change = np.empty(high - low), np.empty(dimension)
-        gradient_change(entries, counts, taken, unit, x_max, alpha, f, fit, log_x, columns, U, drops, change)
-        influence_step(inverse[slots[first + k]], change, influence[k])
+        gradient_change(loss, entries, taken, drops, change)
+        influence_step(loss.inverse[slot], change, influence[k])
         newton[k] = influence[k]
         changed = drops > 0.0  # beyond x_max the weight, and so the Hessian, stays
-        entries_changed, drops_changed = entries[changed], drops[changed]
-        if entries_changed.shape[0] < dimension:
-            regular = newton_step_narrow(entries_changed, drops_changed, columns, U, Z, newton[k])
+        places, lost = entries[changed], drops[changed]
+        if places.shape[0] < dimension:
+            regular = newton_step_narrow(places, lost, loss.columns, loss.U, loss.Z, newton[k])
         else:
-            hessian = H[slots[first + k]]
-            regular = newton_step_wide(entries_changed, drops_changed, columns, U, hessian, change, newton[k])
+            regular = newton_step_wide(places, lost, loss.columns, loss.U, loss.H[slot], change, newton[k])
         fallbacks += not regular
-        if maps.shape[0] > 0:
-            map_step(maps[slots[first + k]], influence[k])
-            map_step(maps[slots[first + k]], newton[k])
+        if loss.maps.shape[0] > 0:
+            map_step(loss.maps[slot], influence[k])
+            map_step(loss.maps[slot], newton[k])
         for e in range(high - low):
-            score += bias_gradient[entries[e]] * taken[e]
+            score += loss.bias_gradient[entries[e]] * taken[e]
     return score, fallbacks
 
 
 @parallel_reassociating_kernel
-def steps(
-    unit_starts, slots, entry_starts, places, removed, columns, counts, unit, x_max, alpha, f, log_x, fit, U,
-    H, inverse, Z, bias_gradient, maps, influence, newton, scores, fallbacks,
-):  # fmt: skip
+def steps(removals, loss, influence, newton, scores, fallbacks):
     """Compute `unit_steps` of consecutive units, for a measure of bias that is evaluated elsewhere.
 
-    unit_starts : (n_units + 1,) int64; influence, newton : (touched rows of these units, D) float64, out;
-    scores : (n_units,) float64, out; fallbacks : (n_units,) int64, out. Otherwise as `differential_bias`.
+    influence, newton : (touched rows of these units, D) float64, out; scores : (n_units,) float64, out;
+    fallbacks : (n_units,) int64, out.
     """
+    begin = removals.unit_starts[0]
     for p in prange(scores.shape[0]):
-        first, last = unit_starts[p], unit_starts[p + 1]
-        mine = slice(first - unit_starts[0], last - unit_starts[0])
-        score, fallbacks[p] = unit_steps(
-            first, last, slots, entry_starts, places, removed, columns, counts, unit, x_max, alpha, f, log_x,
-            fit, U, H, inverse, Z, bias_gradient, maps, influence[mine], newton[mine],
-        )  # fmt: skip
-        scores[p] = score / unit
+        first, last = removals.unit_starts[p], removals.unit_starts[p + 1]
+        mine = slice(first - begin, last - begin)
+        score, fallbacks[p] = unit_steps(first, last, removals, loss, influence[mine], newton[mine])
+        scores[p] = score / loss.unit
 
 
 @parallel_reassociating_kernel
-def differential_bias(
-    unit_starts, slots, entry_starts, places, removed, columns, counts, unit, x_max, alpha, f, log_x, fit, U,
-    H, inverse, Z, bias_gradient, maps, W, unit_vectors, direction, targets, n_first, attribute_weights, out,
-    fallbacks,
-):  # fmt: skip
+def differential_bias(removals, loss, test, out, fallbacks):
     """B(w) - B(w~) (Eq. 5) for the removal of every unit, by the three estimators; B is Eq. 4.
 
-    maps : (m, D, D) float64, what the bias is measured after is linear in each word, and W, unit_vectors and
-    direction are of the mapped words; or (0, D, D), when it is measured in the words as they are.
     out : (n_units, 3) float64; fallbacks : (n_units,) int64, words whose Hessian at X~ is not positive
-    definite, for which `newton` took Eq. 8's step. The other arguments are those of the kernels above.
+    definite, for which `newton` took Eq. 8's step.
     """
-    dimension = W.shape[1]
-    nothing = np.empty(0, np.int32)
-    no_steps = np.empty((0, dimension))
-    before = perturbed_effect_size(
-        nothing, no_steps, W, unit_vectors, direction, targets, n_first, attribute_weights
-    )
+    dimension = test.W.shape[1]
+    before = perturbed_effect_size(np.empty(0, np.int32), np.empty((0, dimension)), test)
     for p in prange(out.shape[0]):
-        first, last = unit_starts[p], unit_starts[p + 1]
+        first, last = removals.unit_starts[p], removals.unit_starts[p + 1]
         influence, newton = np.empty((2, last - first, dimension))
-        score, fallbacks[p] = unit_steps(
-            first, last, slots, entry_starts, places, removed, columns, counts, unit, x_max, alpha, f, log_x,
-            fit, U, H, inverse, Z, bias_gradient, maps, influence, newton,
-        )  # fmt: skip
-        words = slots[first:last]
+        score, fallbacks[p] = unit_steps(first, last, removals, loss, influence, newton)
+        words = removals.slots[first:last]
         out[p, INFLUENCE] = out[p, NEWTON] = 0.0
         if last > first:
-            out[p, INFLUENCE] = before - perturbed_effect_size(
-                words, influence, W, unit_vectors, direction, targets, n_first, attribute_weights
-            )
-            out[p, NEWTON] = before - perturbed_effect_size(
-                words, newton, W, unit_vectors, direction, targets, n_first, attribute_weights
-            )
-        out[p, GRADIENT] = score / unit
+            out[p, INFLUENCE] = before - perturbed_effect_size(words, influence, test)
+            out[p, NEWTON] = before - perturbed_effect_size(words, newton, test)
+        out[p, GRADIENT] = score / loss.unit

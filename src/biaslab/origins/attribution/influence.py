@@ -16,7 +16,7 @@ The bias B is the measure that the test names, by default the effect size of the
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,8 @@ from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import weighting
 from biaslab.embeddings.word_maps import TrainingMaps
 from biaslab.origins.attribution import _kernels, moved_words
-from biaslab.origins.attribution.removals import Removals, distance_weights, rows_of, slots_of
+from biaslab.origins.attribution._kernels import Loss, Removals
+from biaslab.origins.attribution.removals import distance_weights, rows_of, slots_of
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class WeatRows:
 class DifferentialBias:
     """Estimates of B(w) - B(w~) (Eq. 5)."""
 
-    values: np.ndarray  # (n_units, 3) float64, a column for each of `ESTIMATORS`
+    values: np.ndarray  # (n_units, 3) float64, columns `INFLUENCE`, `NEWTON`, `GRADIENT` of the kernels
     fallbacks: np.ndarray  # (n_units,) int64, words without a positive definite Hessian at X~, whose `newton`
     # is the step of Eq. 8
     baseline: float  # B(w)
@@ -251,9 +252,9 @@ def _hessians(rows, U, damping, test, words):
     return H, inverse
 
 
-def _loss(rows, model, maps=None) -> tuple:
+def _loss(rows, model, maps=None) -> Loss:
     """Return what the kernels of `moved_words` know of the loss."""
-    return (
+    return Loss(
         rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x), model.fit,
         model.U, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
         np.empty((0, *model.H.shape[1:])) if maps is None else maps.matrices(rows.words),
@@ -265,9 +266,3 @@ def _bias_gradient(rows, model):
     x, f = rows.x, rows.f
     slope = np.where(x < rows.x_max, rows.alpha * f / x, 0.0)
     return -2 * model.projected * (slope * (model.fit - np.log(x)) - f / x)
-
-
-def summarise(estimates: Iterable[DifferentialBias]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Stack the values of several embeddings; return them, their mean and their sd (divisor n - 1)."""
-    values = np.stack([e.values for e in estimates])
-    return values, values.mean(axis=0), values.std(axis=0, ddof=1)

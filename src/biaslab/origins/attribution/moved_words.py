@@ -12,32 +12,31 @@ import numpy as np
 from biaslab.bias.measures.registry import measure_bias
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.origins.attribution import _kernels
-from biaslab.origins.attribution.removals import Removals, places_in_test
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.attribution._kernels import Loss, Removals, TestVectors
+from biaslab.origins.attribution.removals import places_in_test
 
 _UNITS_AT_A_TIME = 256  # bounds the memory that their steps take
 
 
 def by_effect_size(
-    removals: Removals, loss: tuple, words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
+    removals: Removals, loss: Loss, words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return differential bias (n_units, 3) and fallbacks (n_units,) of every unit, compiled.
 
-    `loss` is what `_kernels.unit_steps` takes after the removals, `words` (m,) the ids of the words of
-    the test, `vectors` (V, D) what the bias is measured in.
+    `words` (m,) are the ids of the words of the test, `vectors` (V, D) what the bias is measured in.
     """
     values, fallbacks = _room(removals)
     W = vectors[words].astype(np.float64)
     unit_vectors = W / np.linalg.norm(W, axis=1, keepdims=True)
     targets, attribute_weights = places_in_test(words, weat)
     direction = attribute_weights @ unit_vectors
-    words_of_test = (W, unit_vectors, direction, targets, len(weat.S), attribute_weights)
-    _kernels.differential_bias(*removals.parts, *loss, *words_of_test, values, fallbacks)
+    test = TestVectors(W, unit_vectors, direction, targets, len(weat.S), attribute_weights)
+    _kernels.differential_bias(removals, loss, test, values, fallbacks)
     return values, fallbacks
 
 
 def by_measure(
-    removals: Removals, loss: tuple, words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
+    removals: Removals, loss: Loss, words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the differential bias of every unit by the measure of the test; as `by_effect_size`."""
     values, fallbacks = _room(removals)
@@ -55,14 +54,14 @@ def by_measure(
     return values, fallbacks
 
 
-def step_lengths(removals: Removals, loss: tuple, hessians: np.ndarray) -> np.ndarray:
+def step_lengths(removals: Removals, loss: Loss, hessians: np.ndarray) -> np.ndarray:
     """Return how long the step of Equation 8 is that the removal of every unit makes, (n_units, 2) float64.
 
     The Euclidean length over all words that move, and the root of step^T H step, with the `hessians` (m,
     D, D) of the words of the test.
     """
-    squares = np.zeros((len(removals), 2))
-    units = np.repeat(np.arange(len(removals)), np.diff(removals.unit_starts))
+    squares = np.zeros((removals.n_units, 2))
+    units = np.repeat(np.arange(removals.n_units), np.diff(removals.unit_starts))
     for made in steps_of_units(removals, loss, hessians.shape[1]):
         rows = slice(made.first_row, made.first_row + len(made.influence))
         slots = removals.slots[rows]
@@ -85,13 +84,14 @@ class Steps(NamedTuple):
     fallbacks: np.ndarray  # (n_units,) int64
 
 
-def steps_of_units(removals: Removals, loss: tuple, dimension: int) -> Iterator[Steps]:
+def steps_of_units(removals: Removals, loss: Loss, dimension: int) -> Iterator[Steps]:
     """Yield the steps of all units, some at a time; arguments as for `by_effect_size`, and D."""
-    for begin in range(0, len(removals), _UNITS_AT_A_TIME):
+    for begin in range(0, removals.n_units, _UNITS_AT_A_TIME):
         starts = removals.unit_starts[begin : begin + _UNITS_AT_A_TIME + 1]
         influence, newton = np.empty((2, starts[-1] - starts[0], dimension))
         scores, fallbacks = np.empty(len(starts) - 1), np.empty(len(starts) - 1, np.int64)
-        _kernels.steps(starts, *removals.parts[1:], *loss, influence, newton, scores, fallbacks)
+        some = removals._replace(unit_starts=starts)
+        _kernels.steps(some, loss, influence, newton, scores, fallbacks)
         yield Steps(begin, int(starts[0]), influence, newton, scores, fallbacks)
 
 
@@ -106,4 +106,4 @@ def _after(vectors: np.ndarray, moved: np.ndarray, steps: np.ndarray, weat: Weat
 
 
 def _room(removals: Removals) -> tuple[np.ndarray, np.ndarray]:
-    return np.empty((len(removals), len(ESTIMATORS))), np.empty(len(removals), np.int64)
+    return np.empty((removals.n_units, len(_kernels.ESTIMATORS))), np.empty(removals.n_units, np.int64)

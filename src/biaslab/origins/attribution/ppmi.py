@@ -6,10 +6,12 @@ are computed anew; entries that the document does not touch shift by a constant 
 maximum with 0 cuts them off, so one pass over the rows of the test gives the effect size.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from tqdm import tqdm
 
 from biaslab.bias.weat import effect_size, weat_words
 from biaslab.bias.word_sets import WeatIndices
@@ -18,9 +20,13 @@ from biaslab.core.io import read_parquet, write_parquet
 from biaslab.core.jit import set_threads
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import ppmi_rows, row_sums
+from biaslab.embeddings.retraining import without_documents
 from biaslab.origins.attribution._ppmi_kernels import effect_sizes_without
+from biaslab.origins.attribution.counted import read_for_ppmi
+from biaslab.origins.attribution.estimates import Estimates
 from biaslab.origins.attribution.removals import distance_weights, places_in_test, rows_of, slots_of
-from biaslab.origins.counted import read_for_ppmi
+from biaslab.origins.attribution.scanner import Scanner
+from biaslab.origins.sets import BASELINE
 
 
 def write_scan(
@@ -80,6 +86,36 @@ def differential_bias(
     return nothing[0] - without
 
 
+def measure_sets(
+    x: Cooccurrence,
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    sets: Mapping[str, np.ndarray],
+    weats: Sequence[WeatIndices],
+    threads: int = 1,
+) -> pd.DataFrame:
+    """Measure bias tests in PPMI of the corpus without each set of documents, exactly: ``ppmi/sets.tsv``.
+
+    `BASELINE` is the first set. NaN where a word of the test loses its whole row with the set. The result
+    does not depend on `threads`.
+    """
+    rows = [(BASELINE, weat.name, ppmi_effect_size(x, row_sums(x), weat)) for weat in weats]
+    for name, documents in tqdm(sets.items(), desc="PPMI", unit="set", disable=None):
+        left = without_documents(x, tokens, offsets, documents, threads)
+        sums = row_sums(left)
+        rows += [(name, weat.name, _effect_size_or_nan(left, sums, weat)) for weat in weats]
+    return pd.DataFrame(rows, columns=["set", "weat", "effect_size"])
+
+
+def of_sets(name: str, scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
+    """Return the bias in PPMI of the corpus of a scanner, and without each of some sets."""
+    numbered = {str(number): documents for number, documents in enumerate(sets)}
+    table = measure_sets(scanner.x, scanner.tokens, scanner.offsets, numbered, [weat], scanner.threads)
+    bias, without = np.split(table["effect_size"].to_numpy(np.float64), [1])
+    values = (bias - without)[None]
+    return Estimates(bias, values, without[None], np.zeros(values.shape, np.int64))
+
+
 def document_table(values: np.ndarray, documents: pd.DataFrame) -> pd.DataFrame:
     """Lay out the differential bias of every document by PPMI: ``ppmi/TEST.parquet``."""
     if len(documents) != len(values):
@@ -109,3 +145,11 @@ def _check_corpus(x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, sums
         np.add.at(in_corpus, tokens, taken)
     if not np.array_equal(in_corpus, sums):
         raise InputError("X was not counted from this corpus: rows have other sums; count the corpus again")
+
+
+def _effect_size_or_nan(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:
+    """Return the effect size in the PPMI representation, NaN when a word of the test has a zero row."""
+    try:
+        return ppmi_effect_size(x, sums, weat)
+    except InputError:
+        return np.nan

@@ -17,8 +17,8 @@ from biaslab.core.files import locate, read_yaml
 from biaslab.core.io import read_npz, read_parquet
 from biaslab.embeddings.corpus import read_tokens
 from biaslab.embeddings.vocabulary import read_vocabulary
-from biaslab.origins.attribution.gradient import contributions, token_contributions
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.attribution.registry import ESTIMATORS
+from biaslab.origins.checks.bias_gradient.analysis import contributions, token_contributions
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import BLUE, GREEN, GREY, SINGLE_COLUMN, VERMILLION, figure
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.core import plotting
+from biaslab.core.plotting import BLUE, GREY, SINGLE_COLUMN, VERMILLION, figure
+from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.report.results import Setup, pairs
 from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM
 
@@ -25,8 +26,8 @@ KIND_COLOURS = {DECREASE: VERMILLION, RANDOM: GREY, INCREASE: BLUE}
 EFFECT_COLOURS = {effect: KIND_COLOURS[kind] for kind, effect in EFFECT_OF.items()}
 """Of the documents at either end of a ranking: the same colours."""
 
-ESTIMATOR_COLOURS = dict(zip(ESTIMATORS, (VERMILLION, BLUE, GREEN), strict=True))
-"""Of the three estimators."""
+STYLES = {a.name: (getattr(plotting, a.colour), a.line) for a in ATTRIBUTIONS}
+"""Colour and line of each attribution."""
 
 TITLE_WIDTH = 45
 """Characters above a panel."""

@@ -8,7 +8,7 @@ tells (`biaslab.origins.checks.brittleness.flips`).
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,12 +19,12 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
-from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.origins.attribution.contract import Attribution
+from biaslab.origins.attribution.estimates import SET, SUM, Estimates, of_sets, read
+from biaslab.origins.attribution.registry import PREDICTING
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
-from biaslab.origins.checks.cross_fitting.analysis import SET, SUM, predictors, seed_values
-from biaslab.origins.grid import ESTIMATORS, of_test
-from biaslab.origins.representations.transfer.analysis import measure_ppmi_sets
-from biaslab.origins.sets import BASELINE, PPMI, RANDOM, flip_set
+from biaslab.origins.grid import of_test
+from biaslab.origins.sets import RANDOM, flip_set
 from biaslab.origins.settings import InfluenceParameters
 
 MOST = 0.5
@@ -50,9 +50,9 @@ _SETS = ["set", "weat", "estimator", "multiple", "size", "document"]
 
 
 class Ranking(NamedTuple):
-    """An attribution, and what it predicts."""
+    """An attribution of a test, averaged over all baselines."""
 
-    name: str  # of `ESTIMATORS`, or `PPMI`
+    name: str
     bias: float  # the effect size with all documents, in what the attribution is of
     values: np.ndarray  # (n_documents,) float64, B(w) - B(w~) of each document
     without: Callable[[list[np.ndarray]], np.ndarray]  # the effect sizes without the documents of each set
@@ -78,48 +78,46 @@ def write_predictions(
     """Predict the fewest documents whose removal flips the sign of a bias, and choose sets to retrain."""
     scanner, tests = read_scanner(embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads)
     before = read_tsv(baseline, ("weat", "effect_size")).groupby("weat")["effect_size"].mean()
-    parts = []
+    tables, parts = {"differential_bias": differential_bias, "ppmi": ppmi}, []
     for test in tests:
-        documents = (read_parquet(of_test(files, test.name)) for files in (differential_bias, ppmi))
+        documents = {name: read_parquet(of_test(files, test.name)) for name, files in tables.items()}
         bias = float(before.get(test.name, math.nan))
-        made = rankings(scanner, test, *documents, bias)
+        made = rankings(scanner, test, documents, bias)
         parts.append(predict_flips(made, bias, multiples, test.name, seed))
-    tables = [pd.concat(found, ignore_index=True) for found in zip(*parts, strict=True)]
-    write_tsv(numbers, tables[0])
-    write_tsv(paths, tables[1])
-    write_parquet(sets, tables[2])
+    found = [pd.concat(of_tests, ignore_index=True) for of_tests in zip(*parts, strict=True)]
+    write_tsv(numbers, found[0])
+    write_tsv(paths, found[1])
+    write_parquet(sets, found[2])
 
 
 def rankings(
-    scanner: Scanner, weat: WeatIndices, differential_bias: pd.DataFrame, ppmi: pd.DataFrame, bias: float
+    scanner: Scanner, weat: WeatIndices, tables: Mapping[str, pd.DataFrame], bias: float
 ) -> list[Ranking]:
-    """Return the attributions of a test, each averaged over all baselines."""
-    made = []
-    for estimator in ESTIMATORS:
-        values = seed_values(differential_bias, estimator)
-        if np.isnan(values).any():
-            raise InputError(f"{weat.name}: a document has no estimate by {estimator}; raise bias.damping")
-        changes = predictors(scanner, weat, values, estimator)[SET]
-        made.append(
-            Ranking(estimator, bias, values.mean(axis=0), lambda sets, c=changes: bias + c(sets).mean(axis=0))
+    """Return the attributions of a test, from its `tables` of every document by their folders."""
+    return [
+        _ranking(attribution, scanner, weat, tables[attribution.table], bias) for attribution in PREDICTING
+    ]
+
+
+def _ranking(
+    attribution: Attribution, scanner: Scanner, weat: WeatIndices, table: pd.DataFrame, bias: float
+) -> Ranking:
+    values = read(attribution, table)
+    if np.isnan(values).any():
+        raise InputError(f"{weat.name}: a document has no estimate by {attribution.name}; raise bias.damping")
+
+    def estimates(sets: list[np.ndarray]) -> Estimates:
+        return of_sets(attribution, scanner, weat, sets)
+
+    if attribution.per_baseline:
+        return Ranking(
+            attribution.name,
+            bias,
+            values.mean(axis=0),
+            lambda sets: bias - estimates(sets).values.mean(axis=0),
         )
-    by_ppmi = _ppmi_without(scanner.x, scanner.tokens, scanner.offsets, weat, scanner.threads)
-    values = np.nan_to_num(ppmi["ppmi"].to_numpy(np.float64))
-    return [*made, Ranking(PPMI, float(by_ppmi([])[0]), values, lambda sets: by_ppmi(sets)[1:])]
-
-
-def _ppmi_without(
-    x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, weat: WeatIndices, threads: int
-) -> Callable[[list[np.ndarray]], np.ndarray]:
-    """Return what measures PPMI's effect size of the whole corpus, and without each of some sets."""
-
-    def measure(sets: list[np.ndarray]) -> np.ndarray:
-        rows = [(str(number), document) for number, documents in enumerate(sets) for document in documents]
-        removed = pd.DataFrame(rows, columns=["set", "document"]).astype({"document": np.int64})
-        table = measure_ppmi_sets(x, tokens, offsets, removed, [weat], threads).set_index("set")
-        return table["effect_size"][[BASELINE, *map(str, range(len(sets)))]].to_numpy(np.float64)
-
-    return measure
+    own = float(estimates([]).bias[0])
+    return Ranking(attribution.name, own, values[0], lambda sets: estimates(sets).without[0])
 
 
 def candidates(values: np.ndarray, bias: float) -> np.ndarray:

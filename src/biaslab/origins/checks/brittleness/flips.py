@@ -8,8 +8,8 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.stats import mean_interval, share_interval
-from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
-from biaslab.origins.grid import RANKINGS
+from biaslab.origins.attribution.estimates import SET, SUM
+from biaslab.origins.attribution.registry import RANKINGS
 
 FLIPPED, NOT_FLIPPED, UNDECIDED = VERDICTS = ("flipped", "not flipped", "undecided")
 """The interval of the mean is on the other side of 0; is on the side of the whole corpus; holds 0."""

@@ -11,18 +11,17 @@ from biaslab.core.plotting import (
     DOUBLE_COLUMN,
     GREY,
     LIGHT_GREY,
-    PURPLE,
     figure,
     legend_below,
     save_with_data,
 )
 from biaslab.core.tables import MISSING, Table, text_columns
+from biaslab.origins.attribution.estimates import SET, SUM
+from biaslab.origins.attribution.registry import PREDICTING
 from biaslab.origins.checks.brittleness.flips import BRACKETS, OUTCOMES
-from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
-from biaslab.origins.grid import RANKINGS
-from biaslab.origins.report.panels import ESTIMATOR_COLOURS
+from biaslab.origins.report.panels import STYLES
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import PPMI, RANDOM
+from biaslab.origins.sets import RANDOM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +30,6 @@ OBSERVED = "observed"
 """What the figure draws besides the two forms of prediction."""
 
 _PATHS = ("estimator", "form", "size", "predicted")
-_ATTRIBUTIONS = tuple(name for name in RANKINGS if name != RANDOM)
-_COLOURS = ESTIMATOR_COLOURS | {PPMI: PURPLE}
 _WHOLE_NUMBERS = dict.fromkeys(
     ("n_candidates", "predicted_sum", "predicted_set", "turns_back", "up_to"), "Int64"
 )
@@ -102,9 +99,9 @@ def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
     data = pd.concat([paths.rename(columns={"predicted": "effect_size"}), observed], ignore_index=True)
     data = data.reindex(columns=["estimator", "form", "size", "effect_size", "ci_low", "ci_high", "verdict"])
     with figure(DOUBLE_COLUMN, 2.6) as fig:
-        panels = fig.subplots(1, len(_ATTRIBUTIONS), sharey=True)
-        for ax, ranking in zip(panels, _ATTRIBUTIONS, strict=True):
-            _draw(ax, data, ranking, setup.baseline_mean(weat))
+        panels = fig.subplots(1, len(PREDICTING), sharey=True)
+        for ax, attribution in zip(panels, PREDICTING, strict=True):
+            _draw(ax, data, attribution.name, setup.baseline_mean(weat))
         panels[0].set_ylabel("Effect size")
         legend_below(fig, panels[0], 5)
         fig.suptitle(setup.heading(weat), parse_math=False)
@@ -122,7 +119,7 @@ def _draw(ax: "Axes", data: pd.DataFrame, ranking: str, baseline: float) -> None
             part["size"],
             part["effect_size"],
             line,
-            color=_COLOURS[ranking],
+            color=STYLES[ranking][0],
             linewidth=0.9,
             label=f"predicted ({form})",
         )

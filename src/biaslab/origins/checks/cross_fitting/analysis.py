@@ -18,14 +18,13 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_difference, mean_interval
+from biaslab.origins.attribution.estimates import SET, SUM, added_up, of_sets, seed_values
+from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.checks.seed_stability.analysis import draw_seeds
-from biaslab.origins.grid import ESTIMATORS, of_test
+from biaslab.origins.grid import of_test
 from biaslab.origins.sets import INCREASE, TARGETED_KINDS
 from biaslab.origins.settings import InfluenceParameters
-
-SUM, SET = "sum", "set"
-"""Predictions for a set: the estimates of its documents added up, or that of its removal as a whole."""
 
 Predict = Callable[[list[np.ndarray]], np.ndarray]
 """What makes of the documents of each set the changes of the bias, (n_baselines, n_sets) float64."""
@@ -64,20 +63,12 @@ def write_cross_fitting(
     write_tsv(out, pd.concat(parts, ignore_index=True))
 
 
-def seed_values(differential_bias: pd.DataFrame, estimator: str) -> np.ndarray:
-    """Return the differential bias of every document in each baseline, (n_baselines, n_documents) float64."""
-    columns = [c for c in differential_bias.columns if c.startswith(f"{estimator}_seed")]
-    if len(columns) < 2:
-        raise InputError(f"{estimator}: {len(columns)} baselines in the table; it takes two, raise baselines")
-    return differential_bias[columns].to_numpy(np.float64).T
-
-
 def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimator: str) -> dict[str, Predict]:
     """Return both predictions of an estimator for sets of documents, by their names `SUM` and `SET`."""
-    column = ESTIMATORS.index(estimator)
+    asked = attribution(estimator)
     return {
-        SUM: lambda sets: -np.stack([values[:, documents].sum(axis=1) for documents in sets], axis=1),
-        SET: lambda sets: -np.stack([made.values[:, column] for made in scanner.sets(weat, sets)]),
+        SUM: lambda sets: -added_up(values, sets),
+        SET: lambda sets: -of_sets(asked, scanner, weat, sets).values,
     }
 
 

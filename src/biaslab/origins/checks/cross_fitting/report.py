@@ -16,7 +16,8 @@ from biaslab.core.plotting import (
     save_with_data,
 )
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.checks.cross_fitting.analysis import COLUMNS, SET, SUM, pooled
+from biaslab.origins.attribution.estimates import SET, SUM
+from biaslab.origins.checks.cross_fitting.analysis import COLUMNS, pooled
 from biaslab.origins.report.panels import error_bars, set_label, set_order
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import EFFECT_OF

@@ -19,9 +19,10 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, central_interval
-from biaslab.origins.checks.cross_fitting.analysis import SET, SUM, seed_values
+from biaslab.origins.attribution.estimates import SET, SUM, read
+from biaslab.origins.attribution.registry import ESTIMATORS, PREDICTING
 from biaslab.origins.checks.seed_stability.analysis import draw_seeds
-from biaslab.origins.grid import ESTIMATORS, of_test
+from biaslab.origins.grid import of_test
 from biaslab.origins.perturbation import members
 from biaslab.origins.sets import BASELINE, PPMI, RANDOM
 
@@ -86,10 +87,9 @@ def predictions(
     every subset as a whole ``lds/predictions.tsv`` and ``lds/ppmi.tsv``. Where PPMI is undefined without
     a document or a subset, no change is predicted.
     """
-    removed = lacks.astype(np.float64).T
-    for estimator in ESTIMATORS:
-        yield Prediction(estimator, SUM, -seed_values(differential_bias, estimator) @ removed)
-    yield Prediction(PPMI, SUM, -np.nan_to_num(ppmi["ppmi"].to_numpy(np.float64))[None] @ removed)
+    removed, tables = lacks.astype(np.float64).T, {"differential_bias": differential_bias, PPMI: ppmi}
+    for attribution in PREDICTING:
+        yield Prediction(attribution.name, SUM, -read(attribution, tables[attribution.table]) @ removed)
     for estimator in ESTIMATORS:
         rows = of_sets[of_sets["estimator"] == estimator]
         wide = rows.pivot(index="seed", columns="set", values="predicted")

@@ -7,7 +7,6 @@ import pandas as pd
 
 from biaslab.core.plotting import (
     DOUBLE_COLUMN,
-    GREY,
     LIGHT_GREY,
     PALE_GREY,
     figure,
@@ -15,16 +14,15 @@ from biaslab.core.plotting import (
     save_with_data,
 )
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
+from biaslab.origins.attribution.estimates import SET, SUM
 from biaslab.origins.checks.lds.analysis import SCORES
-from biaslab.origins.report.panels import ESTIMATOR_COLOURS, error_bars
+from biaslab.origins.report.panels import STYLES, error_bars
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import PPMI, RANDOM
+from biaslab.origins.sets import RANDOM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLOURS = ESTIMATOR_COLOURS | {PPMI: GREY}
 _LINES = {SUM: "-", SET: "--"}
 _NOTE = (
     "Linear datamodeling score: Spearman's rank correlation, over random subsets of the corpus, of the bias"
@@ -78,7 +76,7 @@ def _draw(ax: "Axes", data: pd.DataFrame) -> None:
     for shift, ((estimator, form), part) in enumerate(rows.groupby(["estimator", "form"], sort=False)):
         x = part["n_baselines"].replace(0, most) * (1 + 0.03 * (shift - 3))
         ax.errorbar(
-            x, part["lds"], yerr=error_bars(part, "lds"), color=_COLOURS[estimator], linestyle=_LINES[form],
+            x, part["lds"], yerr=error_bars(part, "lds"), color=STYLES[estimator][0], linestyle=_LINES[form],
             marker="o", markersize=2.5, elinewidth=0.5, linewidth=0.8, label=f"{estimator}, {form}",
         )  # fmt: skip
     numbers = sorted(n for n in rows["n_baselines"].unique() if n)

@@ -20,7 +20,7 @@ from biaslab.core.rng import stream
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.retraining import discard_checkpoints, train_replicates, without_documents
-from biaslab.origins.counted import read_counted, read_tests
+from biaslab.origins.attribution.counted import read_counted, read_tests
 from biaslab.origins.perturbation import frame, members
 from biaslab.origins.sets import RANDOM, subset
 

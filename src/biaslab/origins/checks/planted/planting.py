@@ -28,7 +28,7 @@ from biaslab.core.io import read_npz, read_parquet, write_npz, write_parquet, wr
 from biaslab.core.rng import stream
 from biaslab.embeddings.corpus import read_tokens
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
-from biaslab.origins.counted import read_tests
+from biaslab.origins.attribution.counted import read_tests
 
 KINDS = RAISE, LOWER, CONTROL = ("raise", "lower", "control")
 """What a planted document does to the bias."""

@@ -16,10 +16,10 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import LEVEL, share_interval
+from biaslab.origins.attribution.estimates import read_mean
+from biaslab.origins.attribution.registry import ATTRIBUTIONS, TABLES
 from biaslab.origins.checks.planted.planting import CONTROL, LOWER, RAISE
-from biaslab.origins.checks.relative_influence.analysis import RELATIVE
-from biaslab.origins.grid import ESTIMATORS, PLANTED_TABLES, TEST_WORD_COUNTS
-from biaslab.origins.sets import PPMI
+from biaslab.origins.grid import TEST_WORD_COUNTS
 
 EITHER = "either"
 ORDERS = {RAISE: [RAISE], LOWER: [LOWER], EITHER: [RAISE, LOWER]}
@@ -42,34 +42,31 @@ PAIRS += ["right", "right_ci_low", "right_ci_high"]
 def write_recall(documents: list[Path], recall: Path, pairs: Path, seed: int) -> None:
     """Measure how many of the planted documents every attribution ranks first.
 
-    `documents` are tables of the documents of corpora with planted ones, each beside the folders
-    `PLANTED_TABLES`, which hold a table of each test.
+    `documents` are tables of the documents of corpora with planted ones, each beside the folders `TABLES`,
+    which hold a table of each test.
     """
     recalls, compared = [], []
     for path in documents:
         listed = read_parquet(path, ["document", "kind", "weat", "source", "dose"])
         for weat in planted_tests(listed, str(path)):
-            paths = [path.parent / kind / f"{weat}.parquet" for kind in PLANTED_TABLES]
-            tables = [read_parquet(table) for table in paths]
-            check(listed, dict(zip(map(str, paths), tables, strict=True)))
-            values = attributions(*tables)
+            paths = {kind: path.parent / kind / f"{weat}.parquet" for kind in TABLES}
+            tables = {kind: read_parquet(table) for kind, table in paths.items()}
+            check(listed, {str(paths[kind]): table for kind, table in tables.items()})
+            values = attributions(tables)
             recalls.append(recall_table(listed, weat, values, seed))
             compared.append(pair_table(listed, weat, values))
     write_tsv(recall, pd.concat(recalls, ignore_index=True))
     write_tsv(pairs, pd.concat(compared, ignore_index=True))
 
 
-def attributions(
-    differential_bias: pd.DataFrame, ppmi: pd.DataFrame, relative: pd.DataFrame
-) -> dict[str, np.ndarray]:
+def attributions(tables: Mapping[str, pd.DataFrame]) -> dict[str, np.ndarray]:
     """Return what every attribution says of every document, (n_documents,) float64.
 
-    The tables are those of one test. Where PPMI is not defined it counts as no change.
+    `tables` are those of one test, by their folders. Where PPMI is not defined it counts as no change.
     """
-    values = {name: differential_bias[f"{name}_mean"].to_numpy(np.float64) for name in ESTIMATORS}
-    values |= {f"relative ({name})": relative[f"{name}_mean"].to_numpy(np.float64) for name in RELATIVE}
-    values[PPMI] = np.nan_to_num(ppmi[PPMI].to_numpy(np.float64))
-    return values | {TEST_WORDS: differential_bias[TEST_WORD_COUNTS].sum(axis=1).to_numpy(np.float64)}
+    values = {a.name: read_mean(a, tables[a.table]) for a in ATTRIBUTIONS}
+    counts = tables["differential_bias"][TEST_WORD_COUNTS].sum(axis=1)
+    return values | {TEST_WORDS: counts.to_numpy(np.float64)}
 
 
 def recall_table(

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from biaslab.core.plotting import (
-    BLUE,
+    BLACK,
     DOUBLE_COLUMN,
-    GREY,
     LIGHT_GREY,
     PALE_GREY,
-    VERMILLION,
     figure,
     legend_below,
     save_with_data,
@@ -19,20 +17,13 @@ from biaslab.core.plotting import (
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.checks.planted.planting import LOWER, RAISE
 from biaslab.origins.checks.planted.recall import EITHER, PAIRS, RECALL, TEST_WORDS
-from biaslab.origins.report.panels import ESTIMATOR_COLOURS, error_bars
+from biaslab.origins.report.panels import STYLES, error_bars
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import PPMI
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_STYLES = {
-    **{name: (colour, "-") for name, colour in ESTIMATOR_COLOURS.items()},
-    "relative (theta)": (VERMILLION, "--"),
-    "relative (l)": (BLUE, "--"),
-    PPMI: (GREY, "-"),
-    TEST_WORDS: ("black", ":"),
-}
+_STYLES = STYLES | {TEST_WORDS: (BLACK, ":")}
 _TITLES = {
     RAISE: "Those that raise the bias",
     LOWER: "Those that lower the bias",

@@ -25,9 +25,10 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval, rank_correlation
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.glove import GloveEmbedding, initial_embedding, write_trainings
-from biaslab.origins.checks.cross_fitting.analysis import seed_values
+from biaslab.origins.attribution.estimates import seed_values
+from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.retraining.analysis import compare_sets, correlate
-from biaslab.origins.grid import ESTIMATORS, RANDOMISED_KINDS, TEST_WORD_COUNTS, of_test
+from biaslab.origins.grid import RANDOMISED_KINDS, TEST_WORD_COUNTS, of_test
 from biaslab.origins.sets import RANDOM
 
 KINDS = UNTRAINED, SHUFFLED = RANDOMISED_KINDS

@@ -14,7 +14,7 @@ from biaslab.core.plotting import (
 )
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.checks.randomised.analysis import COLUMNS
-from biaslab.origins.report.panels import ESTIMATOR_COLOURS
+from biaslab.origins.report.panels import STYLES
 from biaslab.origins.report.results import FIT_COLUMNS, Setup
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _draw(ax: "Axes", data: pd.DataFrame, column: str) -> None:
     for shift, (estimator, part) in enumerate(data.groupby("estimator", sort=False)):
         x = [kinds.index(kind) + 0.15 * (shift - 1) for kind in part["embeddings"]]
         # not as error bars: the bootstrap interval of an r² near 0 need not hold it
-        colour = ESTIMATOR_COLOURS[estimator]
+        colour = STYLES[estimator][0]
         ax.vlines(x, part[f"{column}_ci_low"], part[f"{column}_ci_high"], color=colour, linewidth=0.8)
         ax.plot(x, part[column], "o", color=colour, markersize=3, label=estimator)
     ax.set_xticks(range(len(kinds)), kinds, fontsize=7)

@@ -12,9 +12,6 @@ ANALYSIS = Analysis(
         Item("relative_influence", TABLE, "RelatIF", "report:orders_table", _RESULTS, TEST),
         Item("relative_influence", FIGURE, "RelatIF", "report:draw_orders", _RESULTS, TEST),
     ),
-    steps={
-        "measure-relative-influence": "analysis:write_relative",
-        "compare-relative-influence": "analysis:write_orders",
-    },
+    steps={"compare-relative-influence": "analysis:write_orders"},
     is_wanted=lambda setup: setup["bias"]["relative"],
 )

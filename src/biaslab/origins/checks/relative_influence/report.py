@@ -7,24 +7,22 @@ import pandas as pd
 
 from biaslab.bias.names import EFFECTS
 from biaslab.core.plotting import (
-    BLUE,
     DOUBLE_COLUMN,
-    GREEN,
     LIGHT_GREY,
-    VERMILLION,
     figure,
     legend_below,
     save_with_data,
 )
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.checks.relative_influence.analysis import COLUMNS, RELATIVE
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.attribution.registry import ATTRIBUTIONS
+from biaslab.origins.checks.relative_influence.analysis import COLUMNS
+from biaslab.origins.report.panels import STYLES
 from biaslab.origins.report.results import Setup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLOURS = dict(zip((ESTIMATORS[0], *RELATIVE), (VERMILLION, BLUE, GREEN), strict=True))
+_COLOURS = {a.prefix: STYLES[a.name][0] for a in ATTRIBUTIONS}
 _PANELS = {"test_words": "Words of the test in a document", "tokens": "Tokens in a document"}
 _NOTE = (
     "Relative influence (RelatIF): influence divided by the length of the step that the removal of the"

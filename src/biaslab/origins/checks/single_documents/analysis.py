@@ -16,8 +16,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
+from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.retraining.analysis import fit_columns
-from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.sets import DECREASE, INCREASE, RANDOM, TARGETED_KINDS, single_set
 
 _COLUMNS = ["weat", "set", "kind", "rank", "document", "id", "title", "n_trainings"]

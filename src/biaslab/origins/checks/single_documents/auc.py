@@ -16,7 +16,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, central_interval
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.attribution.registry import ESTIMATORS, PREDICTING
 from biaslab.origins.sets import PPMI, RANDOM
 
 ALL, WITH_WORDS = "all", "random with words"
@@ -77,7 +77,7 @@ def score_documents(documents: pd.DataFrame, ppmi: pd.DataFrame, seed: int) -> p
             rng = stream(seed, "document auc", weat, among)
             drawn = rng.integers(max(len(part), 1), size=(N_RESAMPLES, len(part)))
             about = [weat, among, len(part), int(lowers.sum()), int((~lowers).sum())]
-            for name in (*ESTIMATORS, PPMI):
+            for name in (a.name for a in PREDICTING):
                 scores = part[name].to_numpy(np.float64)
                 found = area_under_curve(scores[drawn], lowers[drawn])
                 rows.append([*about[:2], name, *about[2:], float(area_under_curve(scores, lowers))])

@@ -17,9 +17,9 @@ from biaslab.embeddings.batches import read_trainings
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import row_sums
 from biaslab.embeddings.vocabulary import read_vocabulary
+from biaslab.origins.attribution.counted import read_counts
 from biaslab.origins.attribution.ppmi import check_vocabulary, ppmi_effect_size
 from biaslab.origins.checks.retraining.analysis import fit_columns
-from biaslab.origins.counted import read_counts
 
 
 def write_comparison(

@@ -7,19 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, rank_correlation
-from biaslab.embeddings.cooccurrence import Cooccurrence
-from biaslab.embeddings.ppmi import row_sums
-from biaslab.embeddings.retraining import without_documents
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
-from biaslab.origins.attribution.ppmi import ppmi_effect_size
-from biaslab.origins.counted import read_for_ppmi
+from biaslab.origins.attribution.counted import read_for_ppmi
+from biaslab.origins.attribution.ppmi import measure_sets
 from biaslab.origins.perturbation import members
 from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets, effect_sizes
 from biaslab.origins.sets import BASELINE, RANDOM
@@ -42,7 +38,7 @@ def write_ppmi_sets(
     """Measure the bias in the PPMI representation without each perturbation set, exactly."""
     x, tokens, offsets, tests = read_for_ppmi(cooccurrence, corpus, vocabulary, word_sets)
     removed = read_parquet(sets, ["set", "document"])
-    write_tsv(bias, measure_ppmi_sets(x, tokens, offsets, removed, tests, threads))
+    write_tsv(bias, measure_sets(x, tokens, offsets, members(removed), tests, threads))
 
 
 def write_word2vec(
@@ -74,28 +70,6 @@ def write_transfer(
     table = set_changes(samples, read_parquet(sets))
     write_tsv(changes, table)
     write_tsv(responses, compare_responses(table, seed))
-
-
-def measure_ppmi_sets(
-    x: Cooccurrence,
-    tokens: np.ndarray,
-    offsets: np.ndarray,
-    sets: pd.DataFrame,
-    weats: Sequence[WeatIndices],
-    threads: int = 1,
-) -> pd.DataFrame:
-    """Measure bias tests in PPMI of the corpus without each set of documents, exactly: ``ppmi/sets.tsv``.
-
-    `BASELINE` is the first set. NaN where a word of the test loses its whole row with the set. The result
-    does not depend on `threads`.
-    """
-    rows = [(BASELINE, weat.name, ppmi_effect_size(x, row_sums(x), weat)) for weat in weats]
-    groups = tqdm(members(sets).items(), desc="PPMI", unit="set", disable=None)
-    for name, documents in groups:
-        left = without_documents(x, tokens, offsets, documents, threads)
-        sums = row_sums(left)
-        rows += [(name, weat.name, _effect_size_or_nan(left, sums, weat)) for weat in weats]
-    return pd.DataFrame(rows, columns=["set", "weat", "effect_size"])
 
 
 def compare_word2vec(
@@ -169,14 +143,6 @@ def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
-
-
-def _effect_size_or_nan(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:
-    """Return the effect size in the PPMI representation, NaN when a word of the test has a zero row."""
-    try:
-        return ppmi_effect_size(x, sums, weat)
-    except InputError:
-        return np.nan
 
 
 def _random_test(row: Mapping, ids: Mapping[str, int]) -> WeatIndices:

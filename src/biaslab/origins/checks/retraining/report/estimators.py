@@ -7,14 +7,15 @@ import pandas as pd
 
 from biaslab.core.stats import linear_fit, rank_correlation
 from biaslab.core.tables import Table, text_columns
+from biaslab.origins.attribution.registry import ESTIMATED
 from biaslab.origins.report.results import FIT_COLUMNS, FIT_SHOWN, Setup, rows_of_tests
-from biaslab.origins.sets import RANDOM
+from biaslab.origins.sets import PPMI, RANDOM
 
 _CORRELATION_NOTE = (
     "Least squares of the observed on the predicted mean effect size, a point a targeted set; intervals "
-    "by bootstrap. A slope of 1 says that predictions have the right size. Estimators: influence is the "
-    "paper's (Equation 8), newton takes the Hessian of the perturbed corpus, gradient is first order in "
-    "the co-occurrences."
+    "by bootstrap. A slope of 1 says that predictions have the right size. Estimators: "
+    + ", ".join(f"{a.name} {a.about}" for a in ESTIMATED)
+    + "."
 )
 _NOTE = (
     "Over the targeted sets, a point a set: the mean effect size that an estimator predicts over the "
@@ -25,7 +26,6 @@ _NOTE = (
     "size. The rows ppmi are additive: the mean of the baselines minus the sum of the differential biases of "
     "the set's documents, each exact but in the PPMI representation, whose effect sizes have another scale."
 )
-_PPMI = "ppmi"
 
 
 def correlation(setups: Sequence[Setup]) -> Table:
@@ -73,7 +73,7 @@ def predict_by_ppmi(perturbations: pd.DataFrame, sets: pd.DataFrame, ppmi: pd.Da
     sums = (
         bias_of.loc[sets["document"]].groupby(sets["set"].to_numpy()).agg(lambda part: part.sum(skipna=False))
     )
-    rows = perturbations.drop_duplicates("set").assign(estimator=_PPMI)
+    rows = perturbations.drop_duplicates("set").assign(estimator=PPMI)
     return rows.assign(predicted_mean=rows["baseline_mean"] - rows["set"].map(sums))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, GREY, LIGHT_GREY, PALE_GREY, figure, save_with_data
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.report.panels import KIND_COLOURS, draw_legend, grid, set_label, set_order
 from biaslab.origins.report.results import Setup, pairs
 from biaslab.origins.sets import DOCUMENTS, RANDOM

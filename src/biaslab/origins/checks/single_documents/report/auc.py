@@ -4,11 +4,11 @@ from pathlib import Path
 
 from biaslab.core.plotting import BLACK, BLUE, GREY, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
+from biaslab.origins.attribution.registry import PREDICTING
 from biaslab.origins.checks.single_documents.auc import ALL, COLUMNS, WITH_WORDS
-from biaslab.origins.grid import ESTIMATORS
 from biaslab.origins.report.panels import error_bars
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import PPMI, RANDOM
+from biaslab.origins.sets import RANDOM
 
 _MARKS = {ALL: ("o", GREY), RANDOM: ("s", BLACK), WITH_WORDS: ("D", BLUE)}
 _NOTE = (
@@ -38,7 +38,7 @@ def auc_table(setup: Setup) -> Table:
 def draw_auc(setup: Setup, stem: Path) -> None:
     """Draw the area under the ROC curve of each attribution, with 95% intervals."""
     data = setup.table("single_documents/auc", *COLUMNS)
-    places = {name: place for place, name in enumerate((*ESTIMATORS, PPMI))}
+    places = {name: place for place, name in enumerate(a.name for a in PREDICTING)}
     with figure(SINGLE_COLUMN, 2.4) as fig:
         ax = fig.subplots()
         ax.axvline(0.5, color=LIGHT_GREY, linewidth=0.8)

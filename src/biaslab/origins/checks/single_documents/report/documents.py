@@ -7,7 +7,7 @@ import pandas as pd
 
 from biaslab.core.plotting import BLACK, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.grid import ESTIMATORS
+from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.report.panels import KIND_COLOURS, error_bars
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM

@@ -1,0 +1,52 @@
+"""What an attribution is: it says how much each document, or each set of them, contributes to a bias.
+
+A new one costs a module with its functions, a row in `biaslab.origins.attribution.registry`, and an oracle.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """One way to estimate B(w) - B(w~) (Equation 5 of Brunet et al. 2019).
+
+    Attributes
+    ----------
+    name : str
+        What tables and figures call it.
+    about : str
+        What it does, as a predicate: ``f"{name} {about}"`` is a sentence.
+    colour, line : str
+        How figures draw it: a colour of `biaslab.core.plotting`, and a line style.
+    documents : str
+        ``"MODULE:FUNCTION"`` in this folder; it takes the name, a `Scanner`, a test and maps of words, and
+        returns the `Estimates` of every document, which go to ``differential_bias/TEST.parquet``. Empty of
+        one whose table a step of its own writes.
+    sets : str
+        The same of whole sets of documents, which take the place of the maps; by default the estimates of
+        their documents are added up.
+    table, column : str
+        The folder of the tables of each test that hold it, and how its columns there begin; by default its
+        name.
+    per_baseline : bool
+        Whether each baseline has its own estimates, in columns ``COLUMN_seedK`` beside ``COLUMN_mean``. One
+        that needs no baseline has one column; where it is undefined, the removal changes nothing.
+    predicts : bool
+        Whether it is measured in the bias, so that it predicts what is left without some documents.
+    """
+
+    name: str
+    about: str
+    colour: str
+    line: str = "-"
+    documents: str = ""
+    sets: str = ""
+    table: str = "differential_bias"
+    column: str = ""
+    per_baseline: bool = True
+    predicts: bool = True
+
+    @property
+    def prefix(self) -> str:
+        """How its columns begin."""
+        return self.column or self.name

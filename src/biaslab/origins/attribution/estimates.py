@@ -1,0 +1,97 @@
+"""What attributions say of documents and of sets of them: asked for, or read from stored tables."""
+
+import importlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.errors import InputError
+from biaslab.embeddings.word_maps import WordMaps
+from biaslab.origins.attribution.contract import Attribution
+
+if TYPE_CHECKING:
+    from biaslab.origins.attribution.scanner import Scanner
+
+SUM, SET = "sum", "set"
+"""Predictions for a set: the estimates of its documents added up, or that of its removal as a whole."""
+
+
+class Estimates(NamedTuple):
+    """What an attribution says of the removal of some units, documents or sets of them.
+
+    There is a row for each of n baselines, or one where the attribution needs none.
+    """
+
+    bias: np.ndarray  # (n,) float64, B(w), in what the attribution is of
+    values: np.ndarray  # (n, n_units) float64, B(w) - B(w~) (Eq. 5)
+    without: np.ndarray  # (n, n_units) float64, B(w~)
+    fallbacks: np.ndarray  # (n, n_units) int64, words for which it took the estimate of another
+
+
+def from_values(bias: np.ndarray, values: np.ndarray, fallbacks: np.ndarray | int = 0) -> Estimates:
+    """Return estimates of what differences of the bias say."""
+    return Estimates(
+        bias, values, bias[:, None] - values, np.broadcast_to(np.asarray(fallbacks, np.int64), values.shape)
+    )
+
+
+def of_documents(
+    attribution: Attribution, scanner: "Scanner", weat: WeatIndices, maps: WordMaps | None = None
+) -> Estimates:
+    """Return what an attribution says of every document; with `maps`, in mapped word vectors."""
+    return _function(attribution.documents)(attribution.name, scanner, weat, maps)
+
+
+def of_sets(
+    attribution: Attribution, scanner: "Scanner", weat: WeatIndices, sets: Sequence[np.ndarray]
+) -> Estimates:
+    """Return what an attribution says of the removal of whole sets of documents."""
+    if attribution.sets:
+        return _function(attribution.sets)(attribution.name, scanner, weat, sets)
+    single = of_documents(attribution, scanner, weat)
+    return from_values(single.bias, added_up(single.values, sets))
+
+
+def added_up(values: np.ndarray, sets: Sequence[np.ndarray]) -> np.ndarray:
+    """Add up values (n, n_documents) over the documents of each set: (n, n_sets)."""
+    return np.stack([values[:, documents].sum(axis=1) for documents in sets], axis=1)
+
+
+def by_baseline(column: str, values: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the columns of a table that hold values (n_baselines, n_documents): mean, sd, each baseline."""
+    columns = {f"{column}_mean": values.mean(axis=0), f"{column}_sd": values.std(axis=0, ddof=1)}
+    return columns | {f"{column}_seed{k}": of for k, of in enumerate(values)}
+
+
+def read(attribution: Attribution, table: pd.DataFrame) -> np.ndarray:
+    """Return what a table of a test holds of an attribution, (n, n_documents) float64."""
+    if attribution.per_baseline:
+        return seed_values(table, attribution.prefix)
+    return _defined(attribution, table)[None]
+
+
+def read_mean(attribution: Attribution, table: pd.DataFrame) -> np.ndarray:
+    """Return the mean over the baselines that a table of a test holds, (n_documents,) float64."""
+    if attribution.per_baseline:
+        return table[f"{attribution.prefix}_mean"].to_numpy(np.float64)
+    return _defined(attribution, table)
+
+
+def seed_values(table: pd.DataFrame, column: str) -> np.ndarray:
+    """Return the estimates of every document by each baseline, (n_baselines, n_documents) float64."""
+    columns = [c for c in table.columns if c.startswith(f"{column}_seed")]
+    if len(columns) < 2:
+        raise InputError(f"{column}: {len(columns)} baselines in the table; it takes two, raise baselines")
+    return table[columns].to_numpy(np.float64).T
+
+
+def _defined(attribution: Attribution, table: pd.DataFrame) -> np.ndarray:
+    return np.nan_to_num(table[attribution.prefix].to_numpy(np.float64))
+
+
+def _function(reference: str):
+    module, _, name = reference.partition(":")
+    return getattr(importlib.import_module(f"{__package__}.{module}"), name)

@@ -1,0 +1,52 @@
+"""The list of attributions: one row adds one."""
+
+from biaslab.origins.attribution.contract import Attribution
+from biaslab.origins.sets import PPMI, RANDOM
+
+_ONE_PASS = {"documents": "estimators:of_documents", "sets": "estimators:of_sets"}
+_RELATIVE = {"line": "--", "table": "relative_influence", "predicts": False}
+
+ATTRIBUTIONS = (
+    Attribution("influence", "is the paper's (Equation 8)", "VERMILLION", **_ONE_PASS),
+    Attribution("newton", "takes the Hessian of the perturbed corpus", "BLUE", **_ONE_PASS),
+    Attribution("gradient", "is first order in the co-occurrences", "GREEN", **_ONE_PASS),
+    Attribution(
+        "relative (theta)",
+        "is influence divided by the length of the step",
+        "ORANGE",
+        column="theta",
+        **_RELATIVE,
+    ),
+    Attribution(
+        "relative (l)", "is influence divided by the change of the loss", "SKY", column="l", **_RELATIVE
+    ),
+    Attribution(
+        PPMI,
+        "is exact in the PPMI representation",
+        "PURPLE",
+        sets="ppmi:of_sets",
+        table="ppmi",
+        per_baseline=False,
+    ),
+)
+"""In the order of tables; the paper's first."""
+
+ESTIMATED = tuple(a for a in ATTRIBUTIONS if a.documents)
+"""Those of the trained embeddings, which ``differential_bias/TEST.parquet`` and ``predictions.tsv`` hold."""
+
+ESTIMATORS = tuple(a.name for a in ESTIMATED)
+"""Their names."""
+
+PREDICTING = tuple(a for a in ATTRIBUTIONS if a.predicts)
+"""Those that predict the bias without some documents."""
+
+RANKINGS = (*(a.name for a in PREDICTING), RANDOM)
+"""What ranks the documents whose removal flips the sign of a test, the null last."""
+
+TABLES = tuple(dict.fromkeys(a.table for a in ATTRIBUTIONS))
+"""The folders of the tables of each test that hold what attributions say of every document."""
+
+
+def attribution(name: str) -> Attribution:
+    """Return the attribution of a name."""
+    return next(a for a in ATTRIBUTIONS if a.name == name)

@@ -1,0 +1,68 @@
+"""Relative influence of documents (RelatIF: Barshan et al. 2020).
+
+Influence functions favour documents that change a model much in any respect. Relative influence asks which
+document has the most influence for the change that it makes, and divides its influence by the length of the
+step delta that its removal makes in the parameters (Equation 8 of Brunet et al. 2019):
+
+``theta``
+    |delta|, the Euclidean length (theta-relative influence).
+``l``
+    The root of delta^T H delta (l-relative influence). The loss is quadratic in the vectors of the words that
+    move, with Hessian H, so that half of the square is by how much the step raises the training loss from its
+    minimum.
+
+The parameters are the vectors of the test's words, all that moves in Brunet et al.'s approximation.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_parquet
+from biaslab.origins.attribution.estimates import by_baseline, seed_values
+from biaslab.origins.attribution.scanner import read_scanner
+from biaslab.origins.settings import InfluenceParameters
+
+RELATIVE = ("theta", "l")
+"""By what length influence is divided."""
+
+
+def write_relative(
+    embeddings: list[Path],
+    cooccurrence: Path,
+    corpus: Path,
+    differential_bias: Path,
+    vocabulary: Path,
+    word_sets: list[Path],
+    influence: InfluenceParameters,
+    out: Path,
+    threads: int = 1,
+) -> None:
+    """Divide the influence of every document by how far its removal moves the words of the test."""
+    scanner, (test,) = read_scanner(
+        embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads
+    )
+    write_parquet(out, relative_table(read_parquet(differential_bias), scanner.step_lengths(test)))
+
+
+def relative_table(differential_bias: pd.DataFrame, lengths: Sequence[np.ndarray]) -> pd.DataFrame:
+    """Divide influence by the lengths of the documents' steps: ``relative_influence/TEST.parquet``.
+
+    `lengths` (n_documents, 2) are `theta` and `l` of each of the baselines of `differential_bias`; 0
+    where nothing moves.
+    """
+    influence = seed_values(differential_bias, "influence")
+    if influence.shape != (len(lengths), len(lengths[0])):
+        raise InputError(
+            f"the differential bias is of {influence.shape[0]} baselines and {influence.shape[1]} documents,"
+            f" the embeddings are {len(lengths)} and the corpus has {len(lengths[0])}; estimate it again"
+        )
+    columns = {name: differential_bias[name] for name in ("document", "id", "title")}
+    for k, name in enumerate(RELATIVE):
+        by = np.stack([of[:, k] for of in lengths])
+        values = np.divide(influence, by, out=np.zeros_like(influence), where=by > 0)
+        columns |= by_baseline(name, values)
+    return pd.DataFrame(columns | {"step_mean": np.mean([of[:, 0] for of in lengths], axis=0)})

@@ -1,0 +1,1 @@
+"""Which co-occurrences matter (Brunet et al. 2019, Appendix A)."""
