@@ -6,6 +6,9 @@ import sys
 import numpy as np
 import pytest
 from scipy.special import softmax
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.adapters import adapt, load_model
@@ -168,6 +171,18 @@ def assert_twins(one, other):
 def test_an_object_with_its_classes_in_either_order_answers_alike(modules, name):
     twin = load_model(f"my_texts:{name}", LEXICON, positive="complaint")
     assert_twins(twin, load_model("my_texts:careful", LEXICON))
+
+
+@pytest.mark.parametrize("other", ["fine", "a praise"])  # complaint is the first class, and the second
+def test_a_pipeline_of_scikit_learn_is_asked_about_texts(other):
+    said = [" ".join(split_words(sentence)) for sentence in sentences()]
+    labels = ["complaint" if "cyclists" in text else other for text in said]
+    pipeline = make_pipeline(CountVectorizer(), LogisticRegression()).fit(said, labels)
+    model = adapt(pipeline, LEXICON, "pipeline", "complaint")
+    column = list(pipeline.classes_).index("complaint")
+    np.testing.assert_array_equal(model.probabilities(TEXTS)[:, 1], pipeline.predict_proba(said)[:, column])
+    with pytest.raises(InputError, match="has no gradients"):
+        model.gradients(TEXTS, np.zeros(len(TEXTS), int))
 
 
 def test_a_torch_module_with_its_classes_in_the_other_order_answers_alike(modules):

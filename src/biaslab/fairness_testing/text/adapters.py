@@ -4,6 +4,7 @@ torch is imported only for a folder; who names a torch module has imported it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,22 +59,29 @@ def load_model(
 def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None = None) -> TextModel:
     """Return an object of the user's as a `TextModel`, by what it is.
 
-    See `TorchTextModel` and `CallableTextModel`; a function has no gradients. `positive` is the class that
-    becomes label 1, by the classifier's ``classes_``; without it, 1 or True.
+    See `TorchTextModel` and `CallableTextModel`; a function has no gradients, nor has a classifier of
+    scikit-learn's kind, whose ``predict_proba`` is given texts with a space between words. `positive` is the
+    class that becomes label 1, by the classifier's ``classes_``; without it, 1 or True.
     """
     if any(kind.__module__.startswith("torch.nn") for kind in type(classifier).__mro__):
         classes = classes_of(classifier)
         logit = 1 if classes is None else positive_column(name, classes, positive)
         return TorchTextModel(classifier, lexicon.vectors, name, logit)
     function = getattr(classifier, "probabilities", classifier)
+    if hasattr(classifier, "predict_proba"):
+        function = partial(_ask_of_texts, classifier.predict_proba)
     if not callable(function):
         raise InputError(
             f"{name}: of type {type(classifier).__name__}, no classifier of texts; name a torch module, or an"
-            " object with probabilities(texts) and gradients(texts, labels)"
+            " object with predict_proba, or with probabilities(texts) and gradients(texts, labels)"
         )
     gradients = getattr(classifier, "gradients", None)
     classes = classes_of(function) or classes_of(classifier)
     return CallableTextModel(function, gradients, lexicon, name, classes, positive)
+
+
+def _ask_of_texts(predict_proba: Callable[[list[str]], Any], texts: list[list[str]]) -> object:
+    return predict_proba([" ".join(words) for words in texts])
 
 
 class TorchTextModel:

@@ -52,9 +52,9 @@ def run(
         str,
         typer.Option(
             help="The classifier: a network (.npz); the folder of a BERT with its classifier; MODULE:NAME of"
-            " a torch module of words' vectors or of an object with probabilities(texts) and"
-            " gradients(texts, labels), here or installed; or train-lstm or train-gru, on the labels of the"
-            " texts."
+            " a torch module of words' vectors, of an object with probabilities(texts) and"
+            " gradients(texts, labels), or of a scikit-learn pipeline, here or installed; or train-lstm or"
+            " train-gru, on the labels of the texts."
         ),
     ],
     terms: Annotated[
