@@ -1,74 +1,52 @@
-rule select_ppmi_sets:
+rule select_sets:
     input:
-        scan=ORIGINS.of_first_test("ppmi"),
+        differential_bias=ORIGINS.of_tests("differential_bias"),
     output:
-        sets="results/origins/{setup}/ppmi/perturbation_sets.parquet",
+        out="results/origins/{setup}/perturbation_sets.parquet",
     priority: 3  # most trainings wait for it
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        given=given(ORIGINS.ppmi_selection),
+        given=given(ORIGINS.selection, seed=config["seed"]),
     message:
-        "{wildcards.setup}: select the documents that the PPMI baseline finds"
+        "{wildcards.setup}: select the documents of every perturbation set"
     shell:
-        step("origins.select-ppmi-sets")
+        step("origins.select-sets")
 
 
-use rule measure_sets as measure_sets_by_ppmi with:
+rule measure_sets:
     input:
-        embeddings=ORIGINS.embeddings(grid.ppmi_sets),
+        embeddings=ORIGINS.embeddings(grid.perturbation_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
     output:
-        out="results/origins/{setup}/ppmi/observed.tsv",
-    message:
-        "{wildcards.setup}: measure the bias without the documents that the PPMI baseline finds"
-
-
-rule select_documents:
-    input:
-        differential_bias=ORIGINS.of_first_test("differential_bias"),
-    output:
-        sets="results/origins/{setup}/single_documents/sets.parquet",
-    priority: 3  # most trainings wait for it
+        out="results/origins/{setup}/observed.tsv",
     resources:
         mem_mb=LIMITS.memory(1000),
-        runtime=LIMITS.minutes(30),
+        runtime=LIMITS.minutes(120),
     params:
-        given=given(ORIGINS.single_selection, seed=config["seed"]),
+        given=given(),
     message:
-        "{wildcards.setup}: select single documents"
+        "{wildcards.setup}: measure the bias after every removal"
     shell:
-        step("origins.select-documents")
+        step("origins.measure-sets")
 
 
-use rule measure_sets as measure_documents with:
+rule evaluate_predictions:
     input:
-        embeddings=ORIGINS.embeddings(grid.single_sets),
-        vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=ORIGINS.word_sets,
-    output:
-        out="results/origins/{setup}/single_documents/observed.tsv",
-    message:
-        "{wildcards.setup}: measure the bias without single documents"
-
-
-rule compare_documents:
-    input:
-        sets="results/origins/{setup}/single_documents/sets.parquet",
         baseline="results/origins/{setup}/baseline.tsv",
-        observed="results/origins/{setup}/single_documents/observed.tsv",
-        differential_bias=ORIGINS.of_first_test("differential_bias"),
+        predictions="results/origins/{setup}/predictions.tsv",
+        observed="results/origins/{setup}/observed.tsv",
     output:
-        documents="results/origins/{setup}/single_documents/documents.tsv",
-        correlation="results/origins/{setup}/single_documents/correlation.tsv",
+        perturbations="results/origins/{setup}/perturbations.tsv",
+        correlation="results/origins/{setup}/correlation.tsv",
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
         given=given(seed=config["seed"]),
     message:
-        "{wildcards.setup}: compare the estimates for single documents with paired retraining"
+        "{wildcards.setup}: compare predicted with observed bias"
     shell:
-        step("origins.compare-documents")
+        step("origins.evaluate-predictions")

@@ -87,6 +87,11 @@ def steps() -> dict[str, str]:
     return {name: function for analysis in analyses() for name, function in analysis.steps.items()}
 
 
+def rule_files() -> list[str]:
+    """Return the files with the rules of all analyses that have steps."""
+    return [f"origins_{analysis.name}.smk" for analysis in analyses() if analysis.steps]
+
+
 def marks(setup: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the optional analyses that a setup asks for."""
     return tuple(a.name for a in analyses() if a.is_wanted and a.is_wanted(setup))

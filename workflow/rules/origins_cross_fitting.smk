@@ -1,0 +1,26 @@
+# Predictions by baselines that did not choose the documents.
+
+
+rule cross_fit:
+    input:
+        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        corpus="results/origins/{setup}/corpus.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        differential_bias=ORIGINS.of_tests("differential_bias"),
+        perturbations="results/origins/{setup}/perturbations.tsv",
+        baseline="results/origins/{setup}/baseline.tsv",
+        observed="results/origins/{setup}/observed.tsv",
+        word_sets=ORIGINS.word_sets,
+    output:
+        out="results/origins/{setup}/cross_fitting.tsv",
+    threads: LIMITS.threads(8)
+    resources:
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(480),
+    params:
+        given=given(ORIGINS.influence, ORIGINS.estimator, seed=config["seed"]),
+    message:
+        "{wildcards.setup}: predict sets by baselines that did not choose them"
+    shell:
+        step("origins.cross-fit")
