@@ -200,11 +200,6 @@ def negative_log_likelihood(model: BiGRU, tokens: Tokens) -> np.ndarray:
     return nll
 
 
-def perplexity(model: BiGRU, tokens: Tokens) -> float:
-    """Return the exponential of the mean negative log-likelihood of all tokens, both directions."""
-    return float(np.exp(_mean_nll(model, tokens)))
-
-
 def sample_right(
     model: BiGRU,
     prefixes: Sequence[np.ndarray] | torch.Tensor,
