@@ -1,6 +1,7 @@
 """A step by hand: what its rule tells it, and how its function gets it."""
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,8 +41,8 @@ def bake(
 @pytest.fixture
 def told(monkeypatch):
     """Call the toy step with what it is given; return what it got and said."""
-    monkeypatch.setattr(steps, "function_of", lambda name: f"{__name__}:bake")
-    monkeypatch.setattr(steps.importlib, "import_module", lambda name: SimpleNamespace(bake=bake))
+    monkeypatch.setattr(steps, "function_of", lambda name: "toy_bakery:bake")
+    monkeypatch.setitem(sys.modules, "toy_bakery", SimpleNamespace(bake=bake))
 
     def call(values, threads=None):
         said = []
