@@ -42,7 +42,7 @@ use rule retrain_subsets as retrain_flips with:
     params:
         given=given(ORIGINS.glove, ORIGINS.flip_batch, seed=config["seed"]),
     message:
-        "{wildcards.setup}: retrain without what shall flip the sign, batch {wildcards.batch}"
+        "{wildcards.setup}: retrain without the sets that are to flip the sign, batch {wildcards.batch}"
 
 
 rule compare_flips:

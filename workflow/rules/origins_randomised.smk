@@ -16,7 +16,7 @@ rule randomise_embeddings:
     params:
         given=given("kind", ORIGINS.randomised, seed=config["seed"]),
     message:
-        "{wildcards.setup}: make embeddings that know nothing, {wildcards.kind}"
+        "{wildcards.setup}: make control embeddings, {wildcards.kind}"
     shell:
         step("origins.randomise-embeddings")
 
@@ -32,7 +32,7 @@ use rule estimate_differential_bias as estimate_randomised with:
     output:
         out="results/origins/{setup}/randomised/{kind}/differential_bias/{weat}.parquet",
     message:
-        "{wildcards.setup}: estimate {wildcards.weat} by embeddings that know nothing, {wildcards.kind}"
+        "{wildcards.setup}: estimate {wildcards.weat} by control embeddings, {wildcards.kind}"
 
 
 use rule predict_sets as predict_randomised with:
@@ -46,7 +46,7 @@ use rule predict_sets as predict_randomised with:
     output:
         out="results/origins/{setup}/randomised/{kind}/predictions.tsv",
     message:
-        "{wildcards.setup}: predict every set by embeddings that know nothing, {wildcards.kind}"
+        "{wildcards.setup}: predict every set by control embeddings, {wildcards.kind}"
 
 
 rule compare_randomised:
@@ -67,6 +67,6 @@ rule compare_randomised:
     params:
         given=given(seed=config["seed"]),
     message:
-        "{wildcards.setup}: compare estimates by embeddings that know nothing with those by the baselines"
+        "{wildcards.setup}: compare estimates by control embeddings with those by the baselines"
     shell:
         step("origins.compare-randomised")

@@ -283,7 +283,7 @@ def _measure(claim: Claim, setups: tuple[str, ...], results: Path) -> _Measured:
         null = estimate(claim.null, rows).value if claim.null else math.nan
     except FormulaError as error:
         raise InputError(
-            f"{claim.where}, claim '{claim.claim_id}': {error}; mend its select, measure, null or file"
+            f"{claim.where}, claim '{claim.claim_id}': {error}; fix its select, measure, null or file"
         ) from error
     except MissingError as error:
         names = " and ".join(sorted({path.name for paths in files.values() for path in paths}))
@@ -304,9 +304,7 @@ def _files(patterns: str, setup: str, results: Path, where: str) -> list[Path]:
         pattern = pattern.replace("{setup}", setup)
         paths = sorted(results.glob(pattern))
         if not paths:
-            raise InputError(
-                f"{results / pattern}: no such file; run the step that makes it, or mend {where}"
-            )
+            raise InputError(f"{results / pattern}: no such file; run the step that makes it, or fix {where}")
         found += paths
     return found
 

@@ -52,7 +52,7 @@ def read_measured(path: str | os.PathLike) -> pd.DataFrame:
     for line, row in rows:
         where = f"{path}, line {line}"
         if row["verdict"] not in VERDICTS:
-            raise InputError(f"{where}: '{row['verdict']}' is no verdict; make the table anew")
+            raise InputError(f"{where}: '{row['verdict']}' is no verdict; regenerate the table")
         for name in _NUMBERS:
             row[name] = _number(row[name], where)
     return pd.DataFrame([row for _, row in rows], columns=list(COLUMNS))
@@ -267,7 +267,7 @@ def _number(text: str, where: str) -> float:
     try:
         return float(text) if text else math.nan
     except ValueError as error:
-        raise InputError(f"{where}: '{text}' is no number; make the table anew") from error
+        raise InputError(f"{where}: '{text}' is no number; regenerate the table") from error
 
 
 def _whole(text: str, where: str) -> int:

@@ -115,7 +115,7 @@ def read_word_sets(path: str | os.PathLike, measures: Mapping[str, Iterable[str]
     ----------
     path : path-like
         A mapping with the keys ``name``, ``title``, ``source``, ``targets`` (S then T) and ``attributes``
-        (A then B), each of the latter two a mapping from the name of a set to its words. It may name its
+        (A then B), both mappings from the name of a set to its words. It may name its
         ``measure`` of bias, and ``parameters`` of it.
     measures : mapping of str to iterable of str, optional
         The measures that the caller can do, with the names of their parameters; WEAT alone by default.

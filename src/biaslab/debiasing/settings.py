@@ -43,7 +43,7 @@ class WordLists:
     defining: Annotated[str, "file with the sets of words that define the bias (.yaml, .json)"] = (
         f"{_LISTS}/defining.yaml"
     )
-    equalize: Annotated[str, "file with the sets of words that shall differ in the bias alone"] = (
+    equalize: Annotated[str, "file with the sets of words that are to differ in the bias alone"] = (
         f"{_LISTS}/equalize.yaml"
     )
     occupations: Annotated[str, "file with the words whose bias is measured"] = f"{_LISTS}/occupations.yaml"
@@ -113,7 +113,7 @@ class Section(Penalty, Measuring, WordLists):
     ] = (0, 0.2, 2, 20, 200, 2000, 20_000)
     document_lambdas: Annotated[
         tuple[Annotated[NotNegative, "a weight"], ...],
-        "list of the weights of soft debiasing after which the documents of a setup are ranked anew by their"
+        "list of the weights of soft debiasing after which the documents of a setup are ranked again by their"
         " influence on its bias, as they are after hard debiasing; of setups that the area origins runs, too",
         _Once,
     ] = (0.2, 2000)

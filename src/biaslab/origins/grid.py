@@ -27,7 +27,7 @@ TEST_WORD_COUNTS = ["n_S", "n_T", "n_A", "n_B"]
 """The columns of a document's differential bias that count the words of each set of the test in it."""
 
 RANDOMISED_KINDS = ("untrained", "shuffled")
-"""Embeddings that know nothing (`biaslab.origins.checks.randomised.analysis`)."""
+"""Control embeddings (`biaslab.origins.checks.randomised.analysis`)."""
 
 SETS = f"{PERTURBATION_SETS}.parquet"
 """Which documents are in which set."""
@@ -140,14 +140,14 @@ def planted_trainings(setup: Mapping) -> int:
 
 
 def flip_batches(setup: Mapping) -> list[Batch]:
-    """Return the batches of sets that shall flip a sign, of as many as there can be."""
+    """Return the batches of sets that are to flip a sign, of as many as there can be."""
     wanted = setup["brittleness"]
     n_sets = len(setup["bias"]["weats"]) * len(RANKINGS) * len(wanted["multiples"])
     return batches(n_sets if wanted["retrainings"] else 0, setup["trainings_per_job"])
 
 
 def flip_trainings(setup: Mapping) -> int:
-    """Return how many embeddings a setup trains, at most, without sets that shall flip a sign."""
+    """Return how many embeddings a setup trains, at most, without sets that are to flip a sign."""
     return sum(batch.count for batch in flip_batches(setup)) * setup["brittleness"]["retrainings"]
 
 

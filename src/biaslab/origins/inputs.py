@@ -139,7 +139,7 @@ class Inputs:
         batches = grid.subset_batches(self.setups[wildcards.setup])
         return [f"{folder}/batch-{batch.index}.tsv" for batch in batches]
 
-    # --- embeddings that know nothing
+    # --- control embeddings
 
     def randomised(self, wildcards: Any) -> dict[str, Any]:
         """Return how many of each kind there are."""
@@ -177,7 +177,7 @@ class Inputs:
             for weat in self._tests(wildcards)
         ]
 
-    # --- sets that shall flip a sign
+    # --- sets that are to flip a sign
 
     def flips(self, wildcards: Any) -> dict[str, Any]:
         """Return which multiples of the predicted number of documents are removed."""

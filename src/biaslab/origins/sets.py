@@ -74,7 +74,7 @@ def subset(size: int, replicate: int) -> str:
 
 
 def flip_set(weat: str, ranking: str, size: int) -> str:
-    """Return the name of the first documents of a ranking, which shall flip the sign of a test."""
+    """Return the name of the first documents of a ranking, which are to flip the sign of a test."""
     return f"flip-{weat}-{ranking}-{size}"
 
 

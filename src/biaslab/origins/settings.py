@@ -182,7 +182,7 @@ class Planted:
 
 @dataclass(frozen=True, kw_only=True)
 class Randomised:
-    """Estimates by embeddings that know nothing, which should not agree with those of the baselines."""
+    """Estimates by control embeddings, which should not agree with those of the baselines."""
 
     embeddings: Annotated[Natural, "untrained embeddings, and as many with shuffled words; 0 for none"] = 0
 

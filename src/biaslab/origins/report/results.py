@@ -59,7 +59,7 @@ class Setup(Results):
         rows = table[table["weat"] == weat]
         if rows.empty:
             near = suggest(weat, table["weat"].dropna().unique())
-            raise InputError(f"{self.folder / name}.tsv: no row for '{weat}'{near}; make the file anew")
+            raise InputError(f"{self.folder / name}.tsv: no row for '{weat}'{near}; regenerate the file")
         return rows.reset_index(drop=True)
 
     def effect_sizes(self, weat: str) -> pd.Series:

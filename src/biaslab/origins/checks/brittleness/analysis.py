@@ -180,7 +180,7 @@ def _joined(*paths: pd.DataFrame) -> pd.DataFrame:
 def predict_flips(
     made: Sequence[Ranking], bias: float, multiples: Sequence[float], weat: str, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Predict how many documents flip the sign of a bias, and choose the sets that retraining shall try.
+    """Predict how many documents flip the sign of a bias, and choose the sets that retraining is to try.
 
     Return ``brittleness/numbers.tsv``, ``paths.tsv`` and ``sets.parquet`` of one test. The sizes of the
     sets are `multiples` of the number predicted for the removal as a whole (`SET`), or added up (`SUM`)

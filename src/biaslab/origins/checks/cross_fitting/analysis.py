@@ -77,7 +77,7 @@ def choose(
 ) -> list[tuple[list[int], np.ndarray]]:
     """Choose a set of documents by some baselines, in several ways: these baselines, and (size,) int64.
 
-    From `values` (n_baselines, n_documents), estimates of B(w) - B(w~) (Eq. 5). The removal shall raise
+    From `values` (n_baselines, n_documents), estimates of B(w) - B(w~) (Eq. 5). The removal is to raise
     or lower the bias, as `kind` says. `rng` draws the ways where there are very many (`draw_seeds`).
     """
     n, sign = len(values), 1 if kind == INCREASE else -1

@@ -6,7 +6,7 @@ that know nothing, and asks whether documents are ranked, and removals predicted
 ``untrained``
     The parameters from which a baseline starts, before its first epoch.
 ``shuffled``
-    The parameters of a baseline, dealt out to the words anew at random: word i gets the vectors and biases of
+    The parameters of a baseline, dealt out to the words at random: word i gets the vectors and biases of
     word p(i).
 
 What remains of the ranking does not come from the embedding but from the counts: which documents hold words
@@ -40,7 +40,7 @@ COLUMNS += ["absolute", "absolute_ci_low", "absolute_ci_high", "spearman_of_mean
 
 
 def write_embeddings(embeddings: list[Path], kind: str, count: int, seed: int, out: Path) -> None:
-    """Make embeddings that know nothing: untrained ones, or trained ones whose words are shuffled."""
+    """Make control embeddings: untrained ones, or trained ones whose words are shuffled."""
     names = ("W", "U", "b", "c", "loss")
     trained = [
         GloveEmbedding(**{name: arrays[name][k] for name in names})
@@ -55,7 +55,7 @@ def write_embeddings(embeddings: list[Path], kind: str, count: int, seed: int, o
 def randomise(
     trained: Sequence[GloveEmbedding], kind: str, count: int, seed: int
 ) -> Iterator[GloveEmbedding]:
-    """Yield embeddings that know nothing.
+    """Yield control embeddings.
 
     `untrained` number i starts baseline i, which need not have been trained; `shuffled` takes the
     baselines in turn.
@@ -143,7 +143,7 @@ def write_comparison(
     comparison: Path,
     seed: int,
 ) -> None:
-    """Compare the estimates by embeddings that know nothing with those by the baselines."""
+    """Compare the estimates by control embeddings with those by the baselines."""
     tables = {UNTRAINED: untrained, SHUFFLED: shuffled}
     rankings = []
     for path in differential_bias:

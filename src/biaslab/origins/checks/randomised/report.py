@@ -1,4 +1,4 @@
-"""Table and figure of the estimates by embeddings that know nothing."""
+"""Table and figure of the estimates by control embeddings."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
