@@ -13,7 +13,7 @@ from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins import analyses
 from biaslab.origins.attribution.estimates import SET, SUM, seed_values
-from biaslab.origins.attribution.registry import ESTIMATORS
+from biaslab.origins.attribution.registry import ATTRIBUTIONS, ESTIMATORS
 from biaslab.origins.attribution.relative import relative_table
 from biaslab.origins.checks.brittleness.analysis import Ranking, predict_flips
 from biaslab.origins.checks.brittleness.flips import brackets, outcomes
@@ -315,9 +315,7 @@ def _write_planted(folder: Path, weats: tuple[str, ...]) -> None:
             )
             values = {
                 name: 10 * dose * aim + rng.normal(0, 1 + k, 230)
-                for k, name in enumerate(
-                    (*ESTIMATORS, "relative (theta)", "relative (l)", "ppmi", TEST_WORDS)
-                )
+                for k, name in enumerate((*(a.name for a in ATTRIBUTIONS), TEST_WORDS))
             }
             recalls.append(recall_table(documents, weat, values, 1))
             pairs.append(pair_table(documents, weat, values))
@@ -480,7 +478,7 @@ def _perturbations(
         observed = mean + change * 0.7 + rng.normal(0, 0.03)
         name = f"random-{size}-{replicate}" if kind == "random" else f"{weat}-{kind}-{size}"
         for estimator in ESTIMATORS:
-            predicted = mean + (observed - mean) * SHRINK[estimator] + rng.normal(0, 0.02)
+            predicted = mean + (observed - mean) * SHRINK.get(estimator, 0.7) + rng.normal(0, 0.02)
             p = 0.4 if kind == "random" else 0.001 if size > sizes[0] else 0.2
             means = (predicted, sd * 0.9, observed, sd * 0.8, 5, mean, sd)
             rows.append((weat, name, kind, size, replicate, estimator, *means, (observed - mean) / sd, p))

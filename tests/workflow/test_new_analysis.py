@@ -1,0 +1,95 @@
+"""A new check and a new attribution: the worked examples of CONTRIBUTING.md, applied to a copy and run."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = dict(
+    re.findall(
+        r"<!-- (check|attribution) -->\n```diff\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.S
+    )
+)
+CENTRAL = {
+    "check": "src/biaslab/origins/analyses.py",
+    "attribution": "src/biaslab/origins/attribution/registry.py",
+}
+MADE = """
+from pathlib import Path
+from biaslab.origins.area import AREA
+from biaslab.run.reports import find, write_report
+from origins_data import make_setups
+
+made = {"wiki": {"n_documents": 60, "sizes": (5, 10), "n_random": 1}}
+(setup,) = make_setups(Path("results/origins"), made)
+bias = [setup.folder / f"differential_bias/{weat}.parquet" for weat in setup.weats]
+outputs = setup.folder / "documents.parquet", setup.folder / "lengths/correlation.tsv"
+find(AREA.steps["correlate-lengths"])(bias, *outputs)
+write_report(AREA, [setup.unit], Path("results"), ["lengths"])
+"""
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory) -> Path:
+    """A copy of the repository with both."""
+    folder = tmp_path_factory.mktemp("new") / "biaslab"
+    folder.mkdir()
+    for name in ("src", "tests", "workflow", "envs"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Snakefile", "config.yaml", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    for diff in EXAMPLES.values():
+        subprocess.run(["git", "apply", "-"], cwd=folder, input=diff, text=True, check=True)
+    return folder
+
+
+def python(copy: Path, *arguments: object, folder: Path | None = None) -> str:
+    """Run Python in the copy, or in a folder with the code of the copy; return what it printed."""
+    environment = os.environ | {"PYTHONPATH": f"{copy / 'src'}:{copy / 'tests'}", "PIP_NO_INDEX": "1"}
+    finished = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=folder or copy,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    printed = finished.stdout + finished.stderr
+    assert finished.returncode == 0, printed
+    return printed
+
+
+@pytest.mark.parametrize("example", CENTRAL)
+def test_one_line_is_added_and_all_else_is_new(example):
+    diff = EXAMPLES[example]
+    changed = re.findall(r"^diff --git a/(\S+) b/\S+\n(new file)?", diff, flags=re.M)
+    assert [name for name, new in changed if not new] == [CENTRAL[example]]
+    central = diff.partition(f"--- a/{CENTRAL[example]}")[2].partition("diff --git")[0]
+    assert len(re.findall(r"^\+(?!\+\+)", central, flags=re.M)) == 1
+    assert not re.findall(r"^-(?!--)", central, flags=re.M)
+
+
+def test_a_run_plans_the_check(copy, tmp_path):
+    preset = copy / "workflow/presets/smoke.yaml"
+    arguments = ("--snakefile", copy / "Snakefile", "--dry-run", "--configfile", preset)
+    printed = python(copy, "-m", "snakemake", *arguments, folder=tmp_path)
+    assert re.search(r"^correlate_lengths +1$", printed, flags=re.M)
+
+
+def test_the_check_makes_its_table_with_the_new_attribution(copy, tmp_path):
+    python(copy, "-c", MADE, folder=tmp_path)
+    assert "| wiki | weat1 | density |" in (tmp_path / "results/origins/tables/lengths.md").read_text()
+
+
+def test_the_attribution_equals_its_oracle_and_is_in_every_check(copy):
+    tests, some = copy / "tests/unit/origins", "lds or brittleness or planted or single_auc or randomised"
+    python(copy, "-m", "pytest", "-q", tests / "attribution/test_density.py")
+    python(copy, "-m", "pytest", "-q", tests / "test_items.py", "-k", f"({some}) and files_that")
