@@ -5,7 +5,6 @@ equality sets). Our own are YAML mappings with a name, a title and a source. The
 al. 2016 published with their code are read, too.
 """
 
-import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import read_text, read_yaml
+from biaslab.core.files import parse_json, read_text, read_yaml
 from biaslab.core.schema import check_schema
 
 __all__ = [
@@ -284,9 +283,10 @@ def _read(path: Path, key: str, schema: Mapping) -> tuple[str, list]:
 
 
 def _read_json(path: Path) -> object:
+    text = read_text(path, "word list")
     try:
-        return json.loads(read_text(path, "word list"))
-    except (json.JSONDecodeError, RecursionError) as error:
+        return parse_json(text)
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({error}); fix it") from error
 
 

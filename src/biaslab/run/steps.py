@@ -19,7 +19,7 @@ from typing import Any, get_type_hints
 from biaslab.core import processor
 from biaslab.core.cache import cache_folder, is_only_ours, make_private
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import write_text
+from biaslab.core.files import parse_json, write_text
 from biaslab.core.settings import build_all
 from biaslab.run import code
 from biaslab.run.area import load_area
@@ -105,7 +105,7 @@ def part(section: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 def _read_given(text: str) -> dict[str, Any]:
     try:
-        values = json.loads(text)
+        values = parse_json(text)
     except ValueError as error:
         raise InputError(f"--given: not valid JSON ({error}); take the rule's own line") from error
     if not isinstance(values, dict):

@@ -15,7 +15,7 @@ from biaslab.ranking import registry
 from biaslab.ranking.lists import Columns, ListFile
 from biaslab.ranking.measuring import measure_file, summarize
 from biaslab.ranking.pools import Attention, Settings
-from biaslab.ranking.report.measured import order_lines
+from biaslab.ranking.report.measured import order_lines, summary
 from biaslab.ranking.report.measured import test_lines as lines_of_tests
 from biaslab.run.area import FIGURE, SUFFIXES
 from naive import ranking_exposure, ranking_fa_ir
@@ -152,6 +152,12 @@ def test_means_leave_out_what_is_not_finite_and_one_list_has_no_interval(tmp_pat
     one = summarize(measured(tmp_path, table, Columns("score", ("sex",))).lists)
     assert one["mean"].notna().all()
     assert one["ci_low"].isna().all()
+
+
+def test_the_rounding_error_of_a_logarithm_is_shown_as_nothing():
+    shown = summary(summarize(pd.DataFrame({"query": list("ab"), "min_skew": [1e-16, 1.2e-16]})))
+    assert "e-16" not in shown
+    assert "1e-05" in summary(summarize(pd.DataFrame({"query": list("ab"), "min_skew": [1e-5, 1e-5]})))
 
 
 def test_without_scores_what_needs_them_is_left_out(tmp_path):

@@ -100,7 +100,7 @@ def test_what_the_function_cannot_take_is_refused_in_one_line(told, change, prob
 def test_what_is_missing_or_no_json_is_refused(told):
     with pytest.raises(InputError, match=r"--given: the step toy.bake needs glaze, others, n as well"):
         told({"cakes": [], "out": "c"})
-    for text in ("{", "[]", "3"):
+    for text in ("{", "[]", "3", '{"n": 1, "n": 2}'):
         with pytest.raises(InputError, match=r"--given: not (a mapping in|valid) JSON"):
             told(text)
 

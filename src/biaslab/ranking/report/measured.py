@@ -22,6 +22,8 @@ LEVELS = 0.05, 0.01
 N_VALUES = 20
 """Values of an attribute that the figure shows, those with the largest desired shares."""
 
+_NOTHING = 1e-12  # what is smaller is the rounding error of a logarithm
+
 _ROW = 0.3  # inches, height of a value
 _SHARES = {
     "desired": ("desired", "D", GREY, -0.2),
@@ -35,7 +37,11 @@ def summary(means: pd.DataFrame) -> str:
     shown = means.assign(measure=means["title"]).drop(columns="title").set_index("measure")
     counts = ["n_lists", "n_left_out"]
     shown[counts] = shown[counts].astype(str)
-    return shown.rename_axis(index=None).to_string(float_format=four_digits, na_rep="")
+    return shown.rename_axis(index=None).to_string(float_format=_shown, na_rep="")
+
+
+def _shown(value: float) -> str:
+    return four_digits(0.0 if abs(value) < _NOTHING else value)
 
 
 def order_lines(measured: "Measured", columns: "Columns") -> list[str]:
