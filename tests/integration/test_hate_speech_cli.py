@@ -413,7 +413,7 @@ def write_bad_files():
         ({"--device": "gpu"}, "device 'gpu' is unknown"),
         ({"--method": "bow"}, "method 'bow' is a linear model"),
         ({"--method": "soc"}, "method 'soc': soc needs its strength"),
-        ({"--schedule": "modem"}, "schedule: 'modem' is unknown; did you mean 'modern'"),
+        ({"--schedule": "modem"}, "schedule: \"modem\" is not known; did you mean 'modern'"),
         ({"--validation-share": "1.5"}, "the share 1.5 for validation is not between 0 and 1"),
         ({"--limit": "2"}, "the part with the share 0.1 would be empty; give more texts"),
         ({"--limit": "12"}, "none of the 1 texts for validation is positive; give more texts"),

@@ -6,7 +6,10 @@ from typing import Annotated
 
 import typer
 
-from biaslab.run.root import resource
+from biaslab.core.files import locate
+from biaslab.run.root import repository
+
+MASKED_WORDS = "workflow/resources/masked_words.txt"
 
 
 @dataclass(frozen=True)
@@ -22,4 +25,4 @@ class Masking:
     @property
     def digests(self) -> Path | None:
         """The file of the digests; None where nothing is masked."""
-        return None if self.unmask else self.masked_words or resource("masked_words.txt")
+        return None if self.unmask else self.masked_words or locate(MASKED_WORDS, repository())
