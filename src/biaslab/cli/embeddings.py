@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from biaslab.embeddings import BASELINE
-from biaslab.embeddings.settings import GloveParameters
+from biaslab.embeddings.settings import Checkpoints, Choice, GloveParameters
 from biaslab.run.options import CorpusVocabulary, EmbeddingsVocabulary, Out, Seed, Threads, grouped
 from biaslab.run.outputs import To
 
@@ -21,20 +21,8 @@ class CorpusFiles:
     vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes (.tsv)."), To.FILE]
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What of a corpus is kept, and cut into which units."""
-
-    unit: Annotated[str, typer.Option(help="What can be removed: article or part.")] = "article"
-    part_length: Annotated[int | None, typer.Option(help="Tokens a part, for the unit 'part'.")] = None
-    min_length: Annotated[int, typer.Option(help="Leave out articles with fewer tokens.")] = 1
-    max_length: Annotated[int | None, typer.Option(help="Leave out articles with more tokens.")] = None
-    max_tokens: Annotated[int | None, typer.Option(help="Stop when the articles have this many.")] = None
-    min_count: Annotated[int, typer.Option(help="Leave out words that occur less often.")] = 1
-
-
-@dataclass(frozen=True)
-class Training:
+@dataclass(frozen=True, kw_only=True)
+class Training(Checkpoints):
     """Which trainings of which set of documents to do."""
 
     set: Annotated[str, typer.Option(help=f"The set of documents to remove; '{BASELINE}' removes nothing.")]
@@ -45,7 +33,6 @@ class Training:
     ] = False
     first: Annotated[int, typer.Option(help="First replicate to train.", min=0)] = 0
     count: Annotated[int, typer.Option(help="Number of replicates to train.", min=1)] = 1
-    checkpoint_minutes: Annotated[float, typer.Option(help="Minutes between checkpoints.", min=0)] = 30
 
 
 app = typer.Typer(help="Corpora, co-occurrences and word embeddings.", no_args_is_help=True)
@@ -62,7 +49,7 @@ def read_corpus(
     """Read a corpus: tokenise, choose articles and vocabulary, cut the units that can be removed."""
     from biaslab.embeddings import corpus
 
-    corpus.read_corpus(source, format, vars(choice), **vars(to), say=lambda line: typer.echo(line, err=True))
+    corpus.read_corpus(source, format, choice, **vars(to), say=lambda line: typer.echo(line, err=True))
 
 
 @app.command("count-cooccurrences")

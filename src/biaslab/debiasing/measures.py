@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.debiasing.settings import Subspace
 from biaslab.debiasing.subspace import project
 
 __all__ = ["direct_bias", "indirect_bias", "mean_similarity", "overlap", "pair_bias", "project_words"]
@@ -37,7 +38,7 @@ def overlap(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
     return np.linalg.norm(vectors @ basis.T, axis=1) / np.linalg.norm(vectors, axis=1)
 
 
-def direct_bias(vectors: np.ndarray, basis: np.ndarray, strictness: float = 1.0) -> float:
+def direct_bias(vectors: np.ndarray, basis: np.ndarray, strictness: float = Subspace.strictness) -> float:
     """Return DirectBias_c, the mean of |cos(w, g)|^c over words that should be neutral (Section 3).
 
     Parameters

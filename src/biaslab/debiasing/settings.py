@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from biaslab.bias.settings import ExactTest
 from biaslab.core.settings import SEED, Count, Field, Natural, NotNegative, Seed
 
 _LISTS, _WORD_SETS = "workflow/resources/word_lists", "workflow/resources/word_sets"
@@ -21,16 +22,7 @@ class Subspace:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measuring(Subspace):
-    """How an embedding is measured."""
-
-    permutations: Annotated[
-        Count, "partitions behind a p-value; where there are no more than these, all are taken"
-    ] = 100_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings(Measuring):
+class Settings(Subspace, ExactTest):
     """How to measure; of more partitions than `permutations`, as many are drawn from `seed`."""
 
     seed: Seed = SEED
@@ -92,7 +84,7 @@ class Penalty:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section(Penalty, Measuring, WordLists):
+class Section(Penalty, Subspace, ExactTest, WordLists):
     """What is debiased, and how it is measured (Bolukbasi et al. 2016)."""
 
     embeddings: Annotated[

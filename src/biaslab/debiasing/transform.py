@@ -23,6 +23,7 @@ import numpy as np
 
 from biaslab.debiasing.hard import hard_debias
 from biaslab.debiasing.measurement import Lists, read_lists
+from biaslab.debiasing.settings import Subspace
 from biaslab.debiasing.soft import gram_matrices, solve_path
 from biaslab.debiasing.subspace import find_subspace
 from biaslab.embeddings.unit import read_unit_trainings
@@ -52,7 +53,10 @@ def write_transform(
 
 
 def hard_maps(
-    trainings: Sequence[tuple[int, np.ndarray]], words: Sequence[str], lists: Lists, components: int = 1
+    trainings: Sequence[tuple[int, np.ndarray]],
+    words: Sequence[str],
+    lists: Lists,
+    components: int = Subspace.components,
 ) -> WordMaps:
     """Return what hard debiasing, by its own subspace, does to every word of every training, (V, D) unit."""
     neutral = lists.neutral(len(words))
@@ -75,7 +79,7 @@ def soft_maps(
     words: Sequence[str],
     lists: Lists,
     penalty: float,
-    components: int = 1,
+    components: int = Subspace.components,
 ) -> WordMaps:
     """Return what soft debiasing does, one linear map T for all words of a training; see `hard_maps`."""
     neutral = lists.neutral(len(words))

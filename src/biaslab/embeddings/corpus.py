@@ -4,10 +4,9 @@ import os
 import re
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ from tqdm import tqdm
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_npz, write_npz, write_parquet, write_tsv
 from biaslab.embeddings.readers import Document, read_documents
+from biaslab.embeddings.settings import Choice
 from biaslab.embeddings.vocabulary import Vocabulary
 
 __all__ = ["Corpus", "build_corpus", "read_tokens", "tokenize", "write_corpus"]
@@ -80,12 +80,12 @@ def tokenize(text: str) -> list[str]:
 def build_corpus(
     documents: Iterable[Document],
     *,
-    unit: str = "article",
-    part_length: int | None = None,
-    min_length: int = 1,
-    max_length: int | None = None,
-    max_tokens: int | None = None,
-    min_count: int = 1,
+    unit: str = Choice.unit,
+    part_length: int | None = Choice.part_length,
+    min_length: int = Choice.min_length,
+    max_length: int | None = Choice.max_length,
+    max_tokens: int | None = Choice.max_tokens,
+    min_count: int = Choice.min_count,
 ) -> Corpus:
     """Tokenise documents, choose those of proper length, choose the vocabulary, and cut units.
 
@@ -141,17 +141,14 @@ def build_corpus(
 def read_corpus(
     source: Path,
     format: str,
-    choice: Mapping[str, Any],
+    choice: Choice,
     corpus: Path,
     documents: Path,
     vocabulary: Path,
     say: Callable[[str], None],
 ) -> None:
-    """Read a corpus: tokenise, choose articles and vocabulary, cut the units that can be removed.
-
-    `choice` are keywords of `build_corpus`.
-    """
-    built = build_corpus(read_documents(source, format), **choice)
+    """Read a corpus: tokenise, choose articles and vocabulary, cut the units that can be removed."""
+    built = build_corpus(read_documents(source, format), **vars(choice))
     for key, column in built.renamed.items():
         say(f"{source}: the key '{key}' is kept as '{column}': documents have a {key} of ours")
     write_corpus(built, corpus, documents, vocabulary)

@@ -16,6 +16,7 @@ from biaslab.embeddings import cooccurrence as counting
 from biaslab.embeddings.batches import documents_of
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, train, write_trainings
+from biaslab.embeddings.settings import Checkpoints
 
 
 def train_glove(
@@ -29,7 +30,7 @@ def train_glove(
     corpus: Path | None = None,
     sets: Path | None = None,
     paired: bool = False,
-    checkpoint_minutes: float = 30,
+    checkpoint_minutes: float = Checkpoints.checkpoint_minutes,
     threads: int = 1,
 ) -> None:
     """Train GloVe on the corpus, or on what is left of it without a set of documents of `sets`.

@@ -1,14 +1,57 @@
 """Hyperparameters of embeddings; light, as whatever a run is planned with."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from biaslab.core.settings import Count, Positive, Share
+
+Format = Annotated[
+    Literal["mediawiki", "jsonl", "text", "folder", "nitf"],
+    "mediawiki (XML dump, .bz2), jsonl (one object a line with id, title, text), text (one document a line),"
+    " folder (text files) or nitf (XML in .tgz)",
+]
 
 XMax = Annotated[Positive, "co-occurrence from which on the weight of a pair is 1"]
 Alpha = Annotated[Share, "exponent of the weight below x_max"]
 Passes = Annotated[Count, "passes over the corpus"]
 FallingRate = Annotated[Positive, "step size at the beginning, which falls linearly to 0.0001"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Units:
+    """Which articles of a corpus are kept, and cut into which documents."""
+
+    unit: Annotated[
+        Literal["article", "part"],
+        "what counts as one document, article (whole) or part (of part_length tokens)",
+    ] = "article"
+    part_length: Annotated[Count | None, "tokens in a part, for unit part only"] = None
+    min_length: Annotated[Count, "tokens an article must have, or it is left out"] = 1
+    max_length: Annotated[
+        Count | None, "tokens an article may have, or it is left out; null for any number"
+    ] = None
+    max_tokens: Annotated[Count | None, "tokens after which reading stops; null for the whole source"] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """The words."""
+
+    min_count: Annotated[Count, "occurrences a word must have to enter the vocabulary"] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Units, Words):
+    """What of a corpus is kept; by default all of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoints:
+    """What a killed job goes on from."""
+
+    checkpoint_minutes: Annotated[
+        Positive, "minutes of training between two checkpoints, from which a killed job goes on"
+    ] = 30.0
 
 
 @dataclass(frozen=True)

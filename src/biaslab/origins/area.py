@@ -101,7 +101,9 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
             yield f"bias.weats: there is no test '{weat}' (defined: {', '.join(weats)}){near}"
     if corpus["unit"] == "article" and "part_length" in written.get("corpus", {}):
         yield "corpus.part_length: belongs to unit: part only; remove it or write unit: part"
-    if corpus["min_length"] > corpus["max_length"]:
+    if corpus["unit"] == "part" and corpus["part_length"] is None:
+        yield "corpus.part_length: is null; write how many tokens a part has, or unit: article"
+    if corpus["max_length"] is not None and corpus["min_length"] > corpus["max_length"]:
         limits = f"{corpus['min_length']} is more than max_length, {corpus['max_length']}"
         yield f"corpus.min_length: {limits}; lower it"
     sizes, by_ppmi = perturbations["sizes"], setup["ppmi_sets"]["sizes"]

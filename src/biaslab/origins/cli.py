@@ -6,8 +6,18 @@ from typing import Annotated
 
 import typer
 
+from biaslab.bias.settings import ExactTest
 from biaslab.origins.settings import InfluenceParameters
-from biaslab.run.options import CorpusVocabulary, EmbeddingsVocabulary, Out, Seed, Threads, grouped, numbers
+from biaslab.run.options import (
+    CorpusVocabulary,
+    EmbeddingsVocabulary,
+    Out,
+    Seed,
+    Threads,
+    grouped,
+    numbers,
+    option,
+)
 from biaslab.run.outputs import To
 
 Baselines = Annotated[list[Path], typer.Argument(help="Batch files of the baseline embeddings (.npz).")]
@@ -37,12 +47,7 @@ def measure_baseline(
     weat: WordSetFiles,
     seed: Seed,
     out: Out,
-    permutations: Annotated[
-        int,
-        typer.Option(
-            help="Up to this many partitions p is exact, beyond it is estimated from as many.", min=1
-        ),
-    ] = 100_000,
+    permutations: option(ExactTest, "permutations") = ExactTest.permutations,
 ) -> None:
     """Measure the bias of every baseline embedding, with p-values and the words the vocabulary lacks."""
     from biaslab.origins.baseline import write_baseline

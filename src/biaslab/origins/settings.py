@@ -3,8 +3,19 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from biaslab.bias.settings import ExactTest
 from biaslab.core.settings import Count, Field, Natural, NotNegative, Positive
-from biaslab.embeddings.settings import Alpha, FallingRate, GloveParameters, Passes, XMax
+from biaslab.embeddings.settings import (
+    Alpha,
+    Checkpoints,
+    FallingRate,
+    Format,
+    GloveParameters,
+    Passes,
+    Units,
+    Words,
+    XMax,
+)
 
 _OneOrMore = Field(is_filled=True, is_unique=True)
 _Several = Annotated[int, Field(ge=2)]
@@ -13,42 +24,20 @@ _WORD_SETS = "workflow/resources/word_sets"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Corpus:
+class Corpus(Units):
     """The text."""
 
     source: Annotated[
         str, "a file or a folder, or dataset:NAME for a registered one", Field(is_filled=True)
     ] = "dataset:enwiki-sample"
-    format: Annotated[
-        Literal["mediawiki", "jsonl", "text", "folder", "nitf"],
-        "mediawiki (XML dump, .bz2), jsonl (one object a line with id, title, text), text (one document a"
-        " line), folder (text files) or nitf (XML in .tgz)",
-    ] = "mediawiki"
-    unit: Annotated[
-        Literal["article", "part"],
-        "what counts as one document, article (whole) or part (of part_length tokens)",
-    ] = "part"
-    part_length: Annotated[Count, "tokens in a part, for unit part only"] = 200
-    min_length: Annotated[Count, "tokens an article must have, or it is left out"] = 50
-    max_length: Annotated[Count, "tokens an article may have, or it is left out"] = 50_000
-    max_tokens: Annotated[Count | None, "tokens after which reading stops; null for the whole source"] = None
+    format: Format = "mediawiki"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Vocabulary:
-    """The words."""
-
-    min_count: Annotated[Count, "occurrences a word must have to enter the vocabulary"] = 11
-
-
-@dataclass(frozen=True, kw_only=True)
-class Glove(GloveParameters):
+class Glove(GloveParameters, Checkpoints):
     """The embedding."""
 
     window: Annotated[int, "words on each side that count as context", Field(ge=1, le=20)] = 8
-    checkpoint_minutes: Annotated[
-        Positive, "minutes of training between two checkpoints, from which a killed job goes on"
-    ] = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +60,7 @@ class InfluenceParameters(Damping):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bias(Damping):
+class Bias(Damping, ExactTest):
     """The measure of bias and of a document's part in it."""
 
     weats: Annotated[
@@ -79,9 +68,6 @@ class Bias(Damping):
         "list of tests to measure, by their names under weats",
         _OneOrMore,
     ] = ("weat1", "weat2")
-    permutations: Annotated[
-        Count, "permutations behind a p-value; where there are no more than these, all are taken"
-    ] = 100_000
     relative: Annotated[bool, "whether relative influence is measured as well (Barshan et al. 2020)"] = False
 
 
@@ -202,8 +188,8 @@ class Word2Vec:
 class Setup:
     """A corpus and its hyperparameters."""
 
-    corpus: Corpus = Corpus()
-    vocabulary: Vocabulary = Vocabulary()
+    corpus: Corpus = Corpus(unit="part", part_length=200, min_length=50, max_length=50_000)
+    vocabulary: Words = Words(min_count=11)
     glove: Glove = Glove(dimension=24, epochs=75)
     bias: Bias = Bias()
     baselines: Annotated[_Several, "embeddings of the whole corpus, each with its own seed"] = 10

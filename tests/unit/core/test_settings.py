@@ -1,7 +1,8 @@
 """A setting is said once: schema, texts, options and the object of a function follow from its field."""
 
+import ast
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,10 +12,13 @@ from typer.testing import CliRunner
 
 from biaslab.core.errors import InputError
 from biaslab.core.schema import fill_defaults, find_problem
-from biaslab.core.settings import Count, Field, NotNegative, build, check, plain, schema_of
+from biaslab.core.settings import Count, Field, NotNegative, build, check, default_of, plain, schema_of
+from biaslab.run.area import load_area
+from biaslab.run.areas import AREAS
 from biaslab.run.options import grouped, option
 
 ROOT = Path(__file__).parents[3]
+SRC = ROOT / "src/biaslab"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,3 +135,60 @@ def test_an_object_is_made_of_its_keys_and_checked():
     assert "colours: the list names something twice" in find_problem(
         plain(Toy(colours=("red", "red"), others={})), schema_of(Toy)
     )
+
+
+# --- no default stands twice
+
+OTHERS = {
+    ("biaslab/fairness_testing/text/certified.py", "learning_rate"): "of certified training",
+    ("biaslab/hate_speech/hierarchy_text.py", "width"): "characters of a line",
+    ("biaslab/text/language_model.py", "batch_size"): "of the language model, which no key changes",
+}
+"""Defaults that are no setting of the configuration, though one has their name and value."""
+
+
+def settings_in(kind, default=None):
+    """Yield the name and default of every setting of a section, those in groups and entries too."""
+    for field in fields(kind):
+        value = default_of(field) if default is None else getattr(default, field.name)
+        for one in value.values() if isinstance(value, dict) else [value]:
+            if is_dataclass(one):
+                yield from settings_in(type(one), one)
+            elif isinstance(one, int | float | str | tuple) and not isinstance(one, bool):
+                yield field.name, one
+
+
+def defaults_in(path: Path):
+    """Yield the name and default of each parameter and each field in a file, where it is written out."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        pairs = []
+        if isinstance(node, ast.FunctionDef):
+            names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+            pairs = zip(names[::-1], node.args.defaults[::-1], strict=False)
+            pairs = [*pairs, *zip((a.arg for a in node.args.kwonlyargs), node.args.kw_defaults, strict=True)]
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            pairs = [(node.target.id, node.value)]
+        for name, value in pairs:
+            if isinstance(value, ast.Constant) and isinstance(value.value, int | float | str):
+                yield name, value.value
+
+
+def test_no_default_of_a_setting_stands_a_second_time():
+    known = {(area, *one) for area in AREAS for one in settings_in(load_area(area).settings)}
+    assert {("hate_speech", "validate_every", 25), ("origins", "epochs", 75)} <= known
+    twice = set()
+    for path in sorted(SRC.rglob("*.py")):
+        place, part = path.relative_to(ROOT / "src").as_posix(), path.relative_to(SRC).parts[0]
+        if path.name != "settings.py" and part != "run":
+            areas = [part] if part in AREAS else AREAS
+            twice |= {
+                (place, name)
+                for name, value in defaults_in(path)
+                if not isinstance(value, bool) and any((area, name, value) in known for area in areas)
+            }
+    assert twice == set(OTHERS), "name the field of the dataclass instead: SETTINGS.field"
+
+
+def test_a_second_default_would_be_found(tmp_path):
+    (tmp_path / "a.py").write_text("def f(x, epochs=75, *, n=2): ...\nclass A:\n    width: int = 3\n")
+    assert list(defaults_in(tmp_path / "a.py")) == [("epochs", 75), ("n", 2), ("width", 3)]

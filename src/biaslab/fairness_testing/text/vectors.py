@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.embeddings.corpus import build_corpus
 from biaslab.embeddings.formats import read_embedding
 from biaslab.embeddings.readers import read_documents
+from biaslab.embeddings.settings import Choice
 from biaslab.text.words import Lexicon, build_lexicon
 
 
@@ -17,7 +17,7 @@ class Training:
     """How word vectors are trained."""
 
     format: str  # of the corpus, see `read_documents`
-    choice: dict[str, Any]  # what is kept of it, see `build_corpus`
+    choice: Choice  # what is kept of it
     window: int  # words on each side that count as context
     glove: glove.GloveParameters
 
@@ -36,7 +36,7 @@ def make_vectors(
 
 def train_vectors(source: Path, training: Training, seed: int, threads: int) -> Lexicon:
     """Train GloVe on a corpus, the same with any threads."""
-    corpus = build_corpus(read_documents(source, training.format), **training.choice)
+    corpus = build_corpus(read_documents(source, training.format), **vars(training.choice))
     words = list(corpus.vocabulary["word"])
     counts = cooccurrence.count(corpus.tokens, corpus.offsets, len(words), training.window, threads)
     trained = glove.train(counts, training.glove, stream(seed, "text vectors"), threads)

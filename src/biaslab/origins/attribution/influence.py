@@ -32,6 +32,7 @@ from biaslab.embeddings.word_maps import TrainingMaps
 from biaslab.origins.attribution import _kernels, moved_words
 from biaslab.origins.attribution._kernels import Loss, Removals
 from biaslab.origins.attribution.removals import distance_weights, rows_of, slots_of
+from biaslab.origins.settings import Damping
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def differential_bias(
     removals: Removals,
     weat: WeatIndices,
     embedding: dict[str, np.ndarray],
-    damping: float = 0.0,
+    damping: float = Damping.damping,
     words: Sequence[str] | None = None,
     threads: int = 1,
     maps: TrainingMaps | None = None,
@@ -176,7 +177,7 @@ def step_lengths(
     removals: Removals,
     weat: WeatIndices,
     embedding: dict[str, np.ndarray],
-    damping: float = 0.0,
+    damping: float = Damping.damping,
     words: Sequence[str] | None = None,
     threads: int = 1,
 ) -> np.ndarray:
@@ -190,7 +191,7 @@ def bias_gradient(
     rows: WeatRows,
     weat: WeatIndices,
     embedding: dict[str, np.ndarray],
-    damping: float = 0.0,
+    damping: float = Damping.damping,
     words: Sequence[str] | None = None,
     threads: int = 1,
 ) -> np.ndarray:
