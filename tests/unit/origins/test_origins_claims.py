@@ -237,7 +237,7 @@ def test_claims_and_pages_say_what_documents_do_to_the_bias():
     claims = (RESOURCES / "claims/origins.tsv").read_text(encoding="utf-8")
     assert set(re.findall(r"effect == '(\w+)'", claims)) == set(EFFECTS)
     described = (ROOT / "results/README.md").read_text(encoding="utf-8")
-    rules = (ROOT / "workflow/rules/origins.smk").read_text(encoding="utf-8")
+    rules = (ROOT / "workflow/rules/origins_pages.smk").read_text(encoding="utf-8")
     assert "context_{{weat}}_{effect}.html" in rules
     for effect in EFFECTS:
         assert f"context_TEST_{effect}.html" in described
