@@ -233,7 +233,7 @@ def test_random_weights_are_no_file(plan):
 def test_word_vectors_are_trained_as_a_setup_says_or_read(plan):
     inputs = TextInputs(plan("vectors: {dimension: 9}"))
     training = taken_by("train-text-vectors", **inputs.vectors(None)).training
-    assert (training.glove.dimension, training.choice["min_count"], training.glove.epochs) == (9, 3, 30)
+    assert (training.glove.dimension, training.choice.min_count, training.glove.epochs) == (9, 3, 30)
     assert (training.window, training.format) == (8, "mediawiki")
     assert inputs.vectors_checksum()
     assert "enwiki-sample" in inputs.vectors_source()
