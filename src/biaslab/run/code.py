@@ -8,6 +8,7 @@ error into a value, messages count.
 import ast
 import functools
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -17,12 +18,15 @@ PACKAGE = Path(__file__).parents[1]
 
 _DIGITS = 16
 
+_REFERENCE = re.compile(r"\w+:\w+")
+"""``"MODULE:FUNCTION"``, a function of a module in the same folder, as registries name them."""
+
 
 def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE) -> str:
     """Return a digest of 16 digits of the code that some modules, by their full names, run.
 
     It covers the modules, every module of the package that they import (at the top or inside a function,
-    directly or not), the packages around these, and the data files beside them which they name.
+    directly or not) or name as ``"MODULE:FUNCTION"`` of their folder, the packages around these, and the data files beside them which they name.
     """
     files = {name: _look(name, package) for name in closure(modules, package)}
     silent = not any(file.keeps_messages for file in files.values())
@@ -52,7 +56,7 @@ def closure(modules: Iterable[str], package: Path = PACKAGE) -> set[str]:
 
 
 def imported(name: str, package: Path = PACKAGE) -> set[str]:
-    """Return the modules of the package that a module imports when it or one of its functions runs."""
+    """Return the modules of the package that a module imports or names when it or one of its functions runs."""
     return {module for module in _look(name, package).names if source_of(module, package) is not None}
 
 
@@ -88,8 +92,10 @@ class _File:
     def __init__(self, name: str, source: Path, package: Path) -> None:
         self.source, nodes = source, list(ast.walk(_tree(source)))
         self.names = {m for node in nodes for m in imports_of(node, name, source, package)}
-        self.keeps_messages = any(_keeps_message(n) for n in nodes if isinstance(n, ast.ExceptHandler))
         texts = {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        inside = name if source.name == "__init__.py" else name.rpartition(".")[0]
+        self.names |= {f"{inside}.{t.partition(':')[0]}" for t in texts if _REFERENCE.fullmatch(t)}
+        self.keeps_messages = any(_keeps_message(n) for n in nodes if isinstance(n, ast.ExceptHandler))
         self._named = sorted(t for t in texts if 0 < len(t) < 80 and "." in t.strip(".") and "/" not in t)
 
     def data(self) -> list[Path]:

@@ -250,7 +250,7 @@ def test_a_run_has_the_encoder_where_its_library_is_there_and_epochs_are_asked_f
 ):
     section = {"models": ["gru"], "repetitions": 1, "certified_epochs": 0, "encoder": {"epochs": epochs}}
     units = SimpleNamespace(chosen=[SimpleNamespace(name="text-forum", marks=marks)])
-    config = {"fairness_testing": {"text": section}}
+    config = {"corpora": {}, "fairness_testing": {"text": section}}
     plan = SimpleNamespace(config=config, units={"fairness_testing": units})
     files = TextInputs(plan).measured(SimpleNamespace(texts="forum"))
     folder = "results/fairness_testing/text-forum"

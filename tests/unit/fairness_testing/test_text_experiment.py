@@ -187,7 +187,7 @@ def test_what_cannot_be_prepared_is_refused(files, tmp_path):
     few = made.write_table(tmp_path / "few.csv", [("the bakers sang", 1), ("the pilots sang", 0)])
     assert "few.csv: " in prepare(Source("table", few))
     assert "none.csv" in prepare(Source("table", tmp_path / "none.csv"))
-    assert "name both" in prepare(Source("table", few, test=few))
+    assert "name both" in refused(Source, "table", few, test=few)
     assert not (tmp_path / "texts.tsv").exists()
 
 

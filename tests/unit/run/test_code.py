@@ -61,6 +61,13 @@ def test_an_edit_to_another_module_does_not(package):
     assert digest_after(package, "unused.py", "B = 2\n") == before
 
 
+def test_a_module_that_a_registry_names_counts(package):
+    (package / "registry.py").write_text('ROWS = ["unused:f", "none:g", "a: b"]\n')
+    assert closure(["toy.registry"], package) == {"toy", "toy.registry", "toy.unused"}
+    before = code_digest("toy.registry", package=package)
+    assert digest_after(package, "unused.py", "B = 2\n", "toy.registry") != before
+
+
 def test_comments_docstrings_and_layout_do_not_count(package):
     before = code_digest("toy.top", package=package)
     text = '"""Doc."""\n# note\ndef f( x ):\n    "says\\n  what"\n\n    return (x)  # back\n'
