@@ -26,7 +26,8 @@ def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE
     """Return a digest of 16 digits of the code that some modules, by their full names, run.
 
     It covers the modules, every module of the package that they import (at the top or inside a function,
-    directly or not) or name as ``"MODULE:FUNCTION"`` of their folder, the packages around these, and the data files beside them which they name.
+    directly or not) or name as ``"MODULE:FUNCTION"`` of their folder, the packages around these, and the data
+    files beside them which they name.
     """
     files = {name: _look(name, package) for name in closure(modules, package)}
     silent = not any(file.keeps_messages for file in files.values())
@@ -56,7 +57,7 @@ def closure(modules: Iterable[str], package: Path = PACKAGE) -> set[str]:
 
 
 def imported(name: str, package: Path = PACKAGE) -> set[str]:
-    """Return the modules of the package that a module imports or names when it or one of its functions runs."""
+    """Return the modules of the package that a module names, or imports when one of its functions runs."""
     return {module for module in _look(name, package).names if source_of(module, package) is not None}
 
 

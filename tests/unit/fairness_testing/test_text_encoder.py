@@ -249,6 +249,7 @@ def test_a_run_has_the_encoder_where_its_library_is_there_and_epochs_are_asked_f
     marks, epochs, has_encoder
 ):
     section = {"models": ["gru"], "repetitions": 1, "certified_epochs": 0, "encoder": {"epochs": epochs}}
+    section["corpora"] = {}
     units = SimpleNamespace(chosen=[SimpleNamespace(name="text-forum", marks=marks)])
     config = {"corpora": {}, "fairness_testing": {"text": section}}
     plan = SimpleNamespace(config=config, units={"fairness_testing": units})
