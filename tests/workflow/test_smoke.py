@@ -16,6 +16,9 @@ import pandas as pd
 import pytest
 import yaml
 
+import processors
+import smoke_tables
+from biaslab.core import processor
 from biaslab.run.areas import AREAS
 from biaslab.run.code import closure
 from biaslab.run.plan import Plan, make_plan
@@ -145,6 +148,19 @@ def assert_equal(first: Path, second: Path) -> None:
     assert compared.returncode == 0, compared.stdout
     files, equal = map(int, re.search(r"(\d+) files: (\d+) byte equal", compared.stdout).groups())
     assert files == equal > 200, compared.stdout
+
+
+def test_its_tables_have_the_bytes_of_the_reference(finished_run):
+    state = processor.state()
+    if state["target"] != processor.TARGET or state["set_by_user"]:
+        pytest.skip(f"not pinned to {processor.TARGET}: {state['target']}, {state['set_by_user']}")
+    made_with, *expected = smoke_tables.REFERENCE.read_text(encoding="utf-8").splitlines()
+    if made_with != f"# {processors.versions()}":
+        pytest.skip(f"the reference is of other libraries: {made_with[2:]}")
+    found = smoke_tables.digests(finished_run / "results")
+    differing = sorted({line.partition("\t")[0] for line in set(expected) ^ set(found)})
+    assert len(found) > 200
+    assert not differing, f"{', '.join(differing)}: where this is meant, python tests/smoke_tables.py RESULTS"
 
 
 @pytest.fixture
