@@ -18,16 +18,17 @@ PACKAGE = Path(__file__).parents[1]
 
 _DIGITS = 16
 
+_REGISTRY = "registry.py"
 _REFERENCE = re.compile(r"\w+:\w+")
-"""``"MODULE:FUNCTION"``, a function of a module in the same folder, as registries name them."""
+"""``"MODULE:FUNCTION"``, a function of a module in the same folder, as a registry names it."""
 
 
 def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE) -> str:
     """Return a digest of 16 digits of the code that some modules, by their full names, run.
 
     It covers the modules, every module of the package that they import (at the top or inside a function,
-    directly or not) or name as ``"MODULE:FUNCTION"`` of their folder, the packages around these, and the data
-    files beside them which they name.
+    directly or not), the packages around these, and the data files beside them which they name; of a module
+    that imports by name also those that the registry beside it names.
     """
     files = {name: _look(name, package) for name in closure(modules, package)}
     silent = not any(file.keeps_messages for file in files.values())
@@ -57,7 +58,7 @@ def closure(modules: Iterable[str], package: Path = PACKAGE) -> set[str]:
 
 
 def imported(name: str, package: Path = PACKAGE) -> set[str]:
-    """Return the modules of the package that a module names, or imports when one of its functions runs."""
+    """Return the modules of the package that a module imports when it or one of its functions runs."""
     return {module for module in _look(name, package).names if source_of(module, package) is not None}
 
 
@@ -93,9 +94,9 @@ class _File:
     def __init__(self, name: str, source: Path, package: Path) -> None:
         self.source, nodes = source, list(ast.walk(_tree(source)))
         self.names = {m for node in nodes for m in imports_of(node, name, source, package)}
-        texts = {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
-        inside = name if source.name == "__init__.py" else name.rpartition(".")[0]
-        self.names |= {f"{inside}.{t.partition(':')[0]}" for t in texts if _REFERENCE.fullmatch(t)}
+        if any(isinstance(node, ast.Attribute) and node.attr == "import_module" for node in nodes):
+            self.names |= _registered(name.rpartition(".")[0], source.with_name(_REGISTRY))
+        texts = _texts(nodes)
         self.keeps_messages = any(_keeps_message(n) for n in nodes if isinstance(n, ast.ExceptHandler))
         self._named = sorted(t for t in texts if 0 < len(t) < 80 and "." in t.strip(".") and "/" not in t)
 
@@ -103,6 +104,16 @@ class _File:
         """Return the files beside the module that its texts name, such as templates and styles."""
         files = (self.source.parent / name for name in self._named if name.isprintable())
         return [file for file in files if file.suffix != ".py" and file.is_file()]
+
+
+def _registered(folder: str, registry: Path) -> set[str]:
+    """Return the modules of a folder that its registry names, if it has one."""
+    texts = _texts(ast.walk(_tree(registry))) if registry.is_file() else ()
+    return {f"{folder}.{text.partition(':')[0]}" for text in texts if _REFERENCE.fullmatch(text)}
+
+
+def _texts(nodes: Iterable[ast.AST]) -> set[str]:
+    return {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
 
 
 def _look(name: str, package: Path) -> _File:

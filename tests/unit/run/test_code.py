@@ -61,11 +61,13 @@ def test_an_edit_to_another_module_does_not(package):
     assert digest_after(package, "unused.py", "B = 2\n") == before
 
 
-def test_a_module_that_a_registry_names_counts(package):
+def test_what_a_registry_names_counts_where_it_is_imported_by_name(package):
     (package / "registry.py").write_text('ROWS = ["unused:f", "none:g", "a: b"]\n')
-    assert closure(["toy.registry"], package) == {"toy", "toy.registry", "toy.unused"}
-    before = code_digest("toy.registry", package=package)
-    assert digest_after(package, "unused.py", "B = 2\n", "toy.registry") != before
+    (package / "asking.py").write_text("import importlib\ndef f(x):\n    importlib.import_module(x)\n")
+    assert closure(["toy.registry"], package) == {"toy", "toy.registry"}
+    assert closure(["toy.asking"], package) == {"toy", "toy.asking", "toy.unused"}
+    before = code_digest("toy.asking", package=package)
+    assert digest_after(package, "unused.py", "B = 2\n", "toy.asking") != before
 
 
 def test_comments_docstrings_and_layout_do_not_count(package):

@@ -8,7 +8,10 @@ import yaml
 from biaslab.core import schema as schemas
 from biaslab.core.errors import InputError
 from biaslab.core.files import locate, read_yaml
+from biaslab.embeddings.readers import FORMATS
+from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.run import config as configuration
+from biaslab.text.corpora import READERS
 
 ROOT = Path(__file__).parents[3]
 PRESETS = sorted((ROOT / configuration.PRESETS).glob("*.yaml"))
@@ -54,6 +57,18 @@ def test_every_mapping_with_fixed_keys_refuses_others():
     mappings = [schema for _, schema in leaves(SCHEMA) if "properties" in schema]
     assert len(mappings) > 20
     assert all(mapping["additionalProperties"] is False for mapping in [SCHEMA, *mappings])
+
+
+def test_what_settings_let_choose_is_what_there_is():
+    keys = configuration.make_schema()["properties"]
+    setup = keys["origins"]["properties"]["setups"]["additionalProperties"]["properties"]
+    offered = {
+        "labelled": keys["corpora"]["additionalProperties"]["properties"]["format"]["enum"],
+        "corpora": setup["corpus"]["properties"]["format"]["enum"],
+        "estimators": setup["perturbations"]["properties"]["estimator"]["enum"],
+    }
+    there = {"labelled": READERS, "corpora": FORMATS, "estimators": ESTIMATORS}
+    assert {name: set(values) for name, values in offered.items()} == {k: set(v) for k, v in there.items()}
 
 
 def test_shipped_configuration_is_exactly_the_defaults():

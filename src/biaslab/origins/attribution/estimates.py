@@ -1,19 +1,13 @@
-"""What attributions say of documents and of sets of them: asked for, or read from stored tables."""
+"""What attributions say of documents and of sets of them, as arrays and as columns of stored tables."""
 
-import importlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.embeddings.word_maps import WordMaps
 from biaslab.origins.attribution.contract import Attribution
-
-if TYPE_CHECKING:
-    from biaslab.origins.attribution.scanner import Scanner
 
 SUM, SET = "sum", "set"
 """Predictions for a set: the estimates of its documents added up, or that of its removal as a whole."""
@@ -36,23 +30,6 @@ def from_values(bias: np.ndarray, values: np.ndarray, fallbacks: np.ndarray | in
     return Estimates(
         bias, values, bias[:, None] - values, np.broadcast_to(np.asarray(fallbacks, np.int64), values.shape)
     )
-
-
-def of_documents(
-    attribution: Attribution, scanner: "Scanner", weat: WeatIndices, maps: WordMaps | None = None
-) -> Estimates:
-    """Return what an attribution says of every document; with `maps`, in mapped word vectors."""
-    return _function(attribution.documents)(attribution.name, scanner, weat, maps)
-
-
-def of_sets(
-    attribution: Attribution, scanner: "Scanner", weat: WeatIndices, sets: Sequence[np.ndarray]
-) -> Estimates:
-    """Return what an attribution says of the removal of whole sets of documents."""
-    if attribution.sets:
-        return _function(attribution.sets)(attribution.name, scanner, weat, sets)
-    single = of_documents(attribution, scanner, weat)
-    return from_values(single.bias, added_up(single.values, sets))
 
 
 def added_up(values: np.ndarray, sets: Sequence[np.ndarray]) -> np.ndarray:
@@ -90,8 +67,3 @@ def seed_values(table: pd.DataFrame, column: str) -> np.ndarray:
 
 def _defined(attribution: Attribution, table: pd.DataFrame) -> np.ndarray:
     return np.nan_to_num(table[attribution.prefix].to_numpy(np.float64))
-
-
-def _function(reference: str):
-    module, _, name = reference.partition(":")
-    return getattr(importlib.import_module(f"{__package__}.{module}"), name)

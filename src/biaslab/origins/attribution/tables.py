@@ -10,7 +10,8 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.embeddings.word_maps import WordMaps, read_word_maps
-from biaslab.origins.attribution.estimates import by_baseline, of_documents, of_sets
+from biaslab.origins.attribution.asking import of_documents, of_sets
+from biaslab.origins.attribution.estimates import by_baseline
 from biaslab.origins.attribution.registry import ESTIMATED
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.perturbation import members

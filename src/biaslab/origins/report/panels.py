@@ -3,13 +3,23 @@
 import contextlib
 import itertools
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from biaslab.core import plotting
-from biaslab.core.plotting import BLUE, GREY, SINGLE_COLUMN, VERMILLION, figure
+from biaslab.core.plotting import (
+    BLUE,
+    DOUBLE_COLUMN,
+    GREY,
+    SINGLE_COLUMN,
+    VERMILLION,
+    figure,
+    legend_below,
+    save_with_data,
+)
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.report.results import Setup, pairs
 from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM
@@ -53,6 +63,30 @@ def grid(
                 else:
                     ax.set_axis_off()
         yield fig, panels
+
+
+def draw_columns(
+    setup: Setup,
+    weat: str,
+    stem: Path,
+    data: pd.DataFrame,
+    titles: Mapping[str, str],
+    draw: "Callable[[Axes, pd.DataFrame, str], None]",
+    height: float,
+    n_legend: int,
+) -> None:
+    """Draw the figure of a test with a panel for each of some columns, under its title, by `draw`.
+
+    `height` is in inches; the legend, which all panels share, has `n_legend` columns.
+    """
+    with figure(DOUBLE_COLUMN, height) as fig:
+        axes = fig.subplots(1, len(titles))
+        for ax, (column, title) in zip(axes, titles.items(), strict=True):
+            draw(ax, data, column)
+            ax.set_title(title, fontsize=8)
+        legend_below(fig, axes[0], n_legend)
+        fig.suptitle(setup.heading(weat), parse_math=False)
+        save_with_data(fig, stem, data)
 
 
 def draw_legend(fig: "Figure", rows: Sequence[Sequence["Artist"]]) -> None:

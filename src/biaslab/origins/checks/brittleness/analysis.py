@@ -19,8 +19,9 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
+from biaslab.origins.attribution.asking import of_sets
 from biaslab.origins.attribution.contract import Attribution
-from biaslab.origins.attribution.estimates import SET, SUM, Estimates, of_sets, read
+from biaslab.origins.attribution.estimates import SET, SUM, Estimates, read
 from biaslab.origins.attribution.registry import PREDICTING
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.grid import of_test

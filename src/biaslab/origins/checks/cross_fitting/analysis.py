@@ -18,7 +18,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_difference, mean_interval
-from biaslab.origins.attribution.estimates import SET, SUM, added_up, of_sets, seed_values
+from biaslab.origins.attribution.asking import of_sets
+from biaslab.origins.attribution.estimates import SET, SUM, added_up, seed_values
 from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.checks.seed_stability.analysis import draw_seeds

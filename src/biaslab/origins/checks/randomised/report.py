@@ -5,16 +5,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import (
-    DOUBLE_COLUMN,
-    LIGHT_GREY,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core.plotting import LIGHT_GREY
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.checks.randomised.analysis import COLUMNS
-from biaslab.origins.report.panels import STYLES
+from biaslab.origins.report.panels import STYLES, draw_columns
 from biaslab.origins.report.results import FIT_COLUMNS, Setup
 
 if TYPE_CHECKING:
@@ -63,14 +57,7 @@ def randomised_table(setup: Setup, weat: str) -> Table:
 def draw_randomised(setup: Setup, weat: str, stem: Path) -> None:
     """Draw agreement and fits by the kind of embeddings."""
     data = setup.of_weat("randomised/comparison", weat, *_COLUMNS)
-    with figure(DOUBLE_COLUMN, 2.4) as fig:
-        axes = fig.subplots(1, len(_PANELS))
-        for ax, (column, title) in zip(axes, _PANELS.items(), strict=True):
-            _draw(ax, data, column)
-            ax.set_title(title, fontsize=8)
-        legend_below(fig, axes[0], 3)
-        fig.suptitle(setup.heading(weat), parse_math=False)
-        save_with_data(fig, stem, data)
+    draw_columns(setup, weat, stem, data, _PANELS, _draw, 2.4, 3)
 
 
 def _draw(ax: "Axes", data: pd.DataFrame, column: str) -> None:

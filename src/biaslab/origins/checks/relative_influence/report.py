@@ -6,17 +6,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from biaslab.bias.names import EFFECTS
-from biaslab.core.plotting import (
-    DOUBLE_COLUMN,
-    LIGHT_GREY,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core.plotting import LIGHT_GREY
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.checks.relative_influence.analysis import COLUMNS
-from biaslab.origins.report.panels import STYLES
+from biaslab.origins.report.panels import STYLES, draw_columns
 from biaslab.origins.report.results import Setup
 
 if TYPE_CHECKING:
@@ -52,14 +46,7 @@ def orders_table(setup: Setup, weat: str) -> Table:
 def draw_orders(setup: Setup, weat: str, stem: Path) -> None:
     """Draw how long documents at either end of every order are, and their words of the test."""
     data = setup.of_weat("relative_influence/comparison", weat, *COLUMNS)
-    with figure(DOUBLE_COLUMN, 2.6) as fig:
-        axes = fig.subplots(1, len(_PANELS))
-        for ax, (column, title) in zip(axes, _PANELS.items(), strict=True):
-            _draw(ax, data, column)
-            ax.set_title(title, fontsize=8)
-        legend_below(fig, axes[0], 4)
-        fig.suptitle(setup.heading(weat), parse_math=False)
-        save_with_data(fig, stem, data)
+    draw_columns(setup, weat, stem, data, _PANELS, _draw, 2.6, 4)
 
 
 def _draw(ax: "Axes", data: pd.DataFrame, column: str) -> None:
