@@ -3,23 +3,32 @@
 import csv
 import json
 import re
+import tempfile
 import textwrap
+import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 
-from biaslab.audit.claims import CELL, STATEMENT
-from biaslab.audit.summary import NO_ROW
+from biaslab.audit.claims import COUNTED, EVIDENCE, Claim, read_claims
+from biaslab.audit.html import FAILURES_FIRST
+from biaslab.audit.measure import measure_claims
+from biaslab.audit.summary import NO_ROW, headline, multiplicity, read_printed
 from biaslab.audit.verdicts import (
     DIRECTION_ONLY,
+    FAILED_ELSEWHERE,
+    HELD_ELSEWHERE,
     INCONCLUSIVE,
     NOT_ATTEMPTED,
     NOT_REPRODUCED,
     REPRODUCED,
     VERDICTS,
+    format_number,
 )
 from biaslab.core.columns import said
 from biaslab.core.schema import fill_defaults
@@ -30,9 +39,14 @@ from biaslab.run.config import make_schema
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = "results/README.md"
 BEGIN, END = "<!-- generated: python docs/generated.py -->", "<!-- end -->"
+RECORDED = ROOT / "docs/records"
 RECORDS = {
-    "public": "With the public data that the run fetches or makes",
-    "packages": "With the package index alone, where no host with data can be reached",
+    name: title
+    for name, title in {
+        "public": "With the public data that the run fetches or makes",
+        "packages": "With the package index alone, where no host with data can be reached",
+    }.items()
+    if (RECORDED / f"{name}.zip").exists()
 }
 """Recorded runs of the default (`docs/record.py`), with what they are called."""
 
@@ -43,8 +57,13 @@ CONFIG_HEAD = """# Configuration of biaslab: the embedded default, with every ke
 #   make reproduce CONFIG=mine.yaml        or        snakemake --cores all --configfile mine.yaml
 """
 
-_MEASURED = (REPRODUCED, DIRECTION_ONLY, INCONCLUSIVE, NOT_REPRODUCED)
-_SHOWN = "reproduced · in direction · inconclusive · not"
+_SHOWN = {
+    "independent result · convention · quirk · given": tuple(EVIDENCE),
+    "in direction · inconclusive": (DIRECTION_ONLY, INCONCLUSIVE),
+    "**not reproduced**": (NOT_REPRODUCED,),
+    "elsewhere: held · failed": (HELD_ELSEWHERE, FAILED_ELSEWHERE),
+}
+"""Columns of a headline after the number of those reproduced: the counts that stand in each."""
 _LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
 
 
@@ -188,58 +207,93 @@ def _limits_of(area: str) -> str:
     )
 
 
+def registered() -> list[Claim]:
+    """Return the rows of all registries."""
+    paths = [ROOT / f"workflow/resources/claims/{area}.tsv" for area in AREAS]
+    return read_claims(paths, ROOT / "workflow/schemas/claims.schema.yaml")
+
+
+@cache
+def measured(name: str) -> pd.DataFrame:
+    """Return what the registries measure on a recorded run."""
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(RECORDED / f"{name}.zip") as archive:
+        archive.extractall(folder)
+        return measure_claims(registered(), Path(folder), _made(name)["setups"])
+
+
 def headlines() -> str:
     """Return the headline of every recorded run."""
-    return "\n".join(f"**{title}** ({_made(name)}):\n\n{_headline(name)}" for name, title in RECORDS.items())
+    return "\n".join(f"**{title}** ({_when(name)}):\n\n{_headline(name)}" for name, title in RECORDS.items())
 
 
 def counted() -> str:
     """Return the headlines, and the counts over all papers in words."""
-    return "\n".join([headlines(), *(f"{title}: {_totals(name)}" for name, title in RECORDS.items())])
+    totals = [
+        f"{title}: {_totals(_counts(name))}. {multiplicity(measured(name)).sentence}\n"
+        for name, title in RECORDS.items()
+    ]
+    return "\n".join([headlines(), *totals])
 
 
-def _made(name: str) -> str:
-    made = json.loads((ROOT / f"docs/records/{name}.json").read_text(encoding="utf-8"))
+def audited(area: str) -> str:
+    """Return the counted rows of a paper that the recorded run measured, and their verdicts in words."""
+    table = measured("public")
+    table = table[
+        (table["area"] == area) & table["counts_as"].isin(COUNTED) & table["verdict"].isin(FAILURES_FIRST)
+    ]
+    rows = [
+        _row(one) for verdict in FAILURES_FIRST for one in table[table["verdict"] == verdict].itertuples()
+    ]
+    counts = _counts("public")
+    said = _totals(counts[counts["paper"] == table["paper"].iloc[0]])
+    table = _table(("item", "claim", "published", "measured", "verdict"), rows)
+    return f"{table}\n{said[0].upper()}{said[1:]}.\n"
+
+
+def _row(one: Any) -> tuple[str, ...]:
+    statement = one.statement.partition(" (measured")[0]
+    interval = "" if pd.isna(one.ci_low) else f" [{format_number(one.ci_low)}, {format_number(one.ci_high)}]"
+    return (one.item, statement, one.published, f"{format_number(one.measured)}{interval}", one.verdict)
+
+
+def _made(name: str) -> dict[str, Any]:
+    return json.loads((RECORDED / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def _when(name: str) -> str:
+    made = _made(name)
     return f"{made['time']} on {made['cpus']} cores of an {made['cpu']}"
 
 
+def _counts(name: str) -> pd.DataFrame:
+    """Return the headline of a recorded run as counts: two rows a paper."""
+    return headline(
+        measured(name), read_printed(ROOT / f"workflow/resources/printed/{area}.tsv" for area in AREAS)
+    )
+
+
 def _headline(name: str) -> str:
-    """Return a row a paper: what was measured of what it prints, and with which verdicts."""
-    heads = ("paper", *(f"{kind}s: {what}" for kind in (STATEMENT, CELL) for what in ("measured", _SHOWN)))
-    counts = _summary(name)
-    rows = [
-        (paper, *(text for kind in (STATEMENT, CELL) for text in _counts(counts[paper, kind])))
-        for paper in dict.fromkeys(paper for paper, _ in counts)
-    ]
-    return _table(heads, rows)
+    """Return two rows a paper: what was measured of what it prints, and with which verdicts."""
+    rows = []
+    for row in _counts(name).to_dict("records"):
+        n = row["printed"] - row[NOT_ATTEMPTED] - row[NO_ROW]
+        shown = [" · ".join(str(row[column]) for column in columns) for columns in _SHOWN.values()]
+        rows.append(
+            (row["paper"], f"{n} of {row['printed']} {row['counts_as']}s", f"**{row[REPRODUCED]}**", *shown)
+        )
+    return _table(("paper", "measured", "**reproduced**", *_SHOWN), rows)
 
 
-def _counts(row: Mapping[str, int]) -> tuple[str, str]:
-    measured = row["printed"] - row[NOT_ATTEMPTED] - row[NO_ROW]
-    return f"{measured} of {row['printed']}", " · ".join(str(row[verdict]) for verdict in _MEASURED)
-
-
-def _totals(name: str) -> str:
-    """Return how many statements and cells of all papers have each verdict, in words."""
-    table, said = _summary(name), []
-    for kind in (STATEMENT, CELL):
-        total = Counter()
-        for (_, counts_as), row in table.items():
-            total.update(row if counts_as == kind else {})
+def _totals(counts: pd.DataFrame) -> str:
+    """Return how many statements and cells have each verdict, in words."""
+    said = []
+    for kind, total in counts.drop(columns="paper").groupby("counts_as", sort=False).sum().iterrows():
         verdicts = ", ".join(f"{total[one]} {one.replace('_', ' ')}" for one in (*VERDICTS, NO_ROW))
-        said.append(f"of {total['printed']:,} {kind}s {verdicts}")
-    made = json.loads((ROOT / f"docs/records/{name}.json").read_text(encoding="utf-8"))
-    return f"{'; '.join(said)}. {made['signs']}\n"
-
-
-def _summary(name: str) -> dict[tuple[str, str], dict[str, int]]:
-    """Return the recorded summary: the counts of each paper's statements and cells."""
-    with (ROOT / f"docs/records/{name}.tsv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    return {
-        (row.pop("paper"), row.pop("counts_as")): {key: int(value) for key, value in row.items()}
-        for row in rows
-    }
+        kinds = ", ".join(f"{total[one]} {text}" for one, text in EVIDENCE.items())
+        said.append(
+            f"of {total['printed']:,} {kind}s {verdicts.replace(REPRODUCED, f'{REPRODUCED} ({kinds})', 1)}"
+        )
+    return "; ".join(said)
 
 
 def _rows_of(kind: str, area: str) -> list[dict[str, str]]:
@@ -288,6 +342,7 @@ PAGES = {
     "docs/limits.md": limits,
     "README.md": headlines,
     "docs/audit.md": counted,
+    "docs/papers/origins.md": lambda: audited("origins"),
 }
 
 WHOLE = {"config.yaml": shipped_configuration, RESULTS: columns_said}

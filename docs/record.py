@@ -1,30 +1,95 @@
-"""Record what a run's audit came to, for the headlines in README.md and docs/audit.md.
+"""Record a finished run of the default, so that the documentation can say what the audit finds in it.
 
     python docs/record.py NAME RESULTS TIME     # e.g. public results '19 min 1 s'
 
-writes docs/records/NAME.tsv (results/audit/summary.tsv of the run) and NAME.json: where it was made, in what
-time. Then `python docs/generated.py` writes the pages.
+writes docs/records/NAME.zip (of each result file that a row of the registries reads, the columns that rows
+name, and in these a dash for every text that no row names) and NAME.json: where the run was made, in what
+time, of which setups. Whatever the registries say later is measured on that. Then `python docs/generated.py`
+writes the pages.
 """
 
+import itertools
 import json
-import shutil
+import re
 import sys
+import zipfile
+from collections import defaultdict
 from pathlib import Path
 
-from biaslab.audit.summary import multiplicity, read_measured
+import pandas as pd
+from generated import RECORDED, registered
 
-RECORDS = Path(__file__).parent / "records"
+from biaslab.audit.claims import Claim
+from biaslab.audit.expressions import columns_of
+from biaslab.audit.measure import read_parquet_columns
+from biaslab.core.files import read_text_table
+from biaslab.core.io import read_parquet, write_parquet
+
+_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def record(name: str, results: Path, time: str) -> None:
-    """Copy the summary of a run, and note the processor, the commit and the time of the run."""
-    RECORDS.mkdir(exist_ok=True)
+    """Pack what the audit reads of a run, and note its setups, the processor, the commit and the time."""
+    RECORDED.mkdir(exist_ok=True)
+    setups = measured_setups(results)
     environment = json.loads((results / "audit/manifest.json").read_text(encoding="utf-8"))["environment"]
-    shutil.copyfile(results / "audit/summary.tsv", RECORDS / f"{name}.tsv")
-    signs = multiplicity(read_measured(results / "audit/claims.tsv"))
-    made = {"cpu": environment["cpu"], "cpus": environment["cpus"], "time": time, "signs": signs.sentence}
-    text = json.dumps(made | {"commit": environment["git"]["commit"]}, indent=2) + "\n"
-    (RECORDS / f"{name}.json").write_text(text, encoding="utf-8")
+    made = {"cpu": environment["cpu"], "cpus": environment["cpus"], "time": time}
+    made |= {"commit": environment["git"]["commit"], "setups": setups}
+    (RECORDED / f"{name}.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+    claims = registered()
+    formulas = [part for one in claims for part in (one.select, one.measure, one.interval, one.null)]
+    counted = set(re.findall(r"distinct\((\w+)", " ".join(formulas)))
+    texts = {"setup", *re.findall("'([^']*)'", " ".join(formulas)), *itertools.chain(*setups.values())}
+    with zipfile.ZipFile(RECORDED / f"{name}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for path, columns in sorted(columns_by_file(claims, results, setups).items()):
+            entry = zipfile.ZipInfo(path.relative_to(results).as_posix(), _ZIP_DATE)
+            archive.writestr(entry, _part(path, columns, counted, texts), zipfile.ZIP_DEFLATED)
+
+
+def measured_setups(results: Path) -> dict[str, list[str]]:
+    """Return the setups on which something was measured, by area; those of made-up data had no verdict."""
+    rows = read_text_table(results / "audit/claims.tsv", ("area", "setup", "data", "reason"))
+    table = pd.DataFrame([row for _, row in rows])
+    table = table[(table["data"] != "") & ~table["reason"].str.contains("made-up data")]
+    setups = table["setup"].str.split("+").explode()
+    return setups.groupby(table["area"]).agg(lambda names: sorted(set(names))).to_dict()
+
+
+def columns_by_file(claims: list[Claim], results: Path, setups: dict[str, list[str]]) -> dict[Path, set[str]]:
+    """Return the columns that claims read of each file."""
+    found = defaultdict(set)
+    for claim in claims:
+        names = columns_of(*filter(None, (claim.select, claim.measure, claim.interval, claim.null)))
+        for setup in setups.get(claim.area, ()):
+            for pattern in claim.file.split():
+                for path in results.glob(pattern.replace("{setup}", setup)):
+                    found[path] |= {*names, "setup"}
+    return found
+
+
+def _part(path: Path, columns: set[str], counted: set[str], texts: set[str]) -> bytes:
+    """Return a table with some of its columns alone, or its first where it has none of them."""
+    if path.suffix == ".parquet":
+        known = read_parquet_columns(path)
+        part = RECORDED / path.name
+        write_parquet(part, read_parquet(path, [one for one in known if one in columns] or known[:1]))
+        content = part.read_bytes()
+        part.unlink()
+        return content
+    header, *lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    kept = [place for place, name in enumerate(header) if name in columns] or [0]
+    whole = {place for place in kept if header[place] in counted}
+    rows = [[line[at] if at in whole else _named(line[at], texts) for at in kept] for line in lines]
+    return "".join("\t".join(row) + "\n" for row in [[header[at] for at in kept], *rows]).encode()
+
+
+def _named(text: str, texts: set[str]) -> str:
+    """Return a number, a truth value or a text that a row names; a dash for another text."""
+    try:
+        float(text or 0)
+    except ValueError:
+        return text if text in texts or text in ("True", "False") else "-"
+    return text
 
 
 if __name__ == "__main__":

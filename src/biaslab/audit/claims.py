@@ -23,6 +23,26 @@ WEAKER = "weaker than printed"
 EXEMPT_KINDS = ("setting", "identity")
 """Kinds that say what was run, not what came out; they may gate other claims and are never counted."""
 
+CONDITION_KINDS = (*EXEMPT_KINDS, "count")
+"""Kinds of gates that tell whether data and settings are the paper's; the others are effects."""
+
+RESULT, CONVENTION, QUIRK, GIVEN = "result", "convention", "quirk", "given"
+EVIDENCE = {
+    RESULT: "independent result",
+    CONVENTION: "convention chosen afterwards",
+    QUIRK: "published code's quirk",
+    GIVEN: "by construction, or a property of a shipped file",
+}
+"""What it is worth that a claim is met, the best first."""
+
+_CAVEATS = {
+    "tuned on this": CONVENTION,
+    "convention chosen after seeing it": CONVENTION,
+    "published code, not the printed algorithm": QUIRK,
+    "by construction": GIVEN,
+    "property of a shipped file": GIVEN,
+}
+
 _NUMBERS = ("value", "tolerance", "min_rows")
 _FLAGS = ("direction", "other_data")
 
@@ -68,6 +88,11 @@ class Claim:
     def group(self) -> str:
         """The printed statement that the claim is a part of: its own unless `part_of` names one."""
         return self.part_of or self.claim_id
+
+    @property
+    def evidence(self) -> str:
+        """What it is worth that the claim is met (of `EVIDENCE`): how its caveat begins tells."""
+        return next((kind for words, kind in _CAVEATS.items() if self.caveat.startswith(words)), RESULT)
 
     @property
     def is_counted(self) -> bool:

@@ -1,4 +1,4 @@
-"""The audit as one page that needs nothing else: no script, no font, no picture from elsewhere."""
+"""The audit as one page that needs nothing else: no font, no picture and no script from elsewhere."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from biaslab.audit.claims import COUNTED, HYPOTHESIS
+from biaslab.audit.claims import COUNTED, EVIDENCE, EXEMPT_KINDS, HYPOTHESIS, RESULT
+from biaslab.audit.measure import NOT_MET
 from biaslab.audit.summary import (
     NO_ROW,
     accounting,
@@ -23,6 +24,8 @@ from biaslab.audit.summary import (
 )
 from biaslab.audit.verdicts import (
     DIRECTION_ONLY,
+    FAILED_ELSEWHERE,
+    HELD_ELSEWHERE,
     INCONCLUSIVE,
     NOT_ATTEMPTED,
     NOT_REPRODUCED,
@@ -37,12 +40,21 @@ from biaslab.core.pages import render
 
 TEMPLATE = Path(__file__).parent / "audit.html.j2"
 
-FAILURES_FIRST = (NOT_REPRODUCED, INCONCLUSIVE, DIRECTION_ONLY, REPRODUCED)
+FAILURES_FIRST = (
+    NOT_REPRODUCED,
+    INCONCLUSIVE,
+    DIRECTION_ONLY,
+    REPRODUCED,
+    FAILED_ELSEWHERE,
+    HELD_ELSEWHERE,
+)
 MARKS = {
     REPRODUCED: "✓",
     DIRECTION_ONLY: "≈",
     INCONCLUSIVE: "?",
     NOT_REPRODUCED: "✗",
+    HELD_ELSEWHERE: "△",
+    FAILED_ELSEWHERE: "▽",
     NOT_ATTEMPTED: "–",
     NO_ROW: "○",
 }
@@ -57,7 +69,7 @@ _ORIGINS = {
     HYPOTHESIS: "not the paper's: a hypothesis of this project",
 }
 _DATA = {
-    "own": "the data that the paper names",
+    "own": "the paper's data",
     "other": "other data than the paper's",
     "any": "any data",
 }
@@ -75,12 +87,17 @@ class Plot:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the audit, ready to be shown; `details` are names and texts that an opened row shows."""
+    """One row of the audit, ready to be shown.
+
+    `terms` say on what data and under which gates it stands, of what kind it is and with which caveat;
+    `details` are names and texts that an opened row shows.
+    """
 
     fields: dict[str, Any]
     anchor: str
     measured: str
     interval: str
+    terms: tuple[str, ...]
     details: tuple[tuple[str, str], ...]
     links: tuple[tuple[str, str], ...]
     plot: Plot | None
@@ -116,13 +133,20 @@ def write_html(claims: Path, out: Path, printed: Sequence[Path] = (), papers: Se
     Table and page lie in the folder ``audit`` of the results: links to results are relative to it.
     """
     table = read_measured(claims)
+    about = _papers(table, read_printed(printed), read_papers(papers))
     page = render(
         TEMPLATE,
-        papers=_papers(table, read_printed(printed), read_papers(papers)),
+        papers=about,
+        filters={
+            "Paper": {paper.anchor: paper.name for paper in about},
+            "Verdict": {verdict: words(verdict) for verdict in VERDICTS},
+            "Kind of evidence": EVIDENCE,
+        },
         multiplicity=multiplicity(table),
         marks=MARKS,
         states=(*VERDICTS, NO_ROW),
         failures_first=FAILURES_FIRST,
+        evidence=EVIDENCE,
         words=words,
         n_rows=len(table),
         width=PLOT_WIDTH,
@@ -225,10 +249,21 @@ def _row(record: Any) -> Row:
         anchor=f"{fields['claim_id']}--{fields['setup'].replace('+', '--')}",
         measured=_typeset(fields["measured"]) if attempted else "",
         interval=f"{_typeset(low)} to {_typeset(high)}" if interval else "",
+        terms=tuple(filter(None, _terms(record))) if attempted else (),
         details=tuple((name, text) for name, text in _details(record) if text),
         links=tuple((quote(f"../{path}"), path) for path in fields["source"].split()),
         plot=place_marks(*numbers, interval) if attempted else None,
     )
+
+
+def _terms(record: Any) -> Iterable[str]:
+    """Yield the terms of a measured row, each in a few words; "" for one that it does not have."""
+    yield f"{record.setup}: {_DATA[record.data]}"
+    met = "not all met" if any(text in record.reason for text in NOT_MET) else "met"
+    yield f"gates: {len(record.gates.split())}, {met}" if record.gates else ""
+    yield EVIDENCE[record.evidence] if record.verdict == REPRODUCED or record.evidence != RESULT else ""
+    yield record.caveat.partition(":")[0]
+    yield "no interval" if math.isnan(record.ci_low) and record.kind not in EXEMPT_KINDS else ""
 
 
 def _details(record: Any) -> Iterable[tuple[str, str]]:

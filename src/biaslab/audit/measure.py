@@ -6,8 +6,9 @@ which the claim reads. What the number says: `biaslab.audit.verdicts`.
 
 Data are the paper's when the setup is the claim's and meets every ``identity`` claim of that setup, which are
 counts of the data; settings, identities and claims about any data need none of this. Settings are the paper's
-when the claims that a row names as its gates hold on the same setup. Where a gate is a condition and does not
-hold, or the data are made up, nothing is measured.
+when the settings and counts that a row names as its gates hold on the same setup. Without either, a claim can
+only hold or fail elsewhere. A gate of another kind is an effect without which a row is inconclusive at best.
+Where a gate counts as a condition and does not hold, or the data are made up, nothing is measured.
 """
 
 import math
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from biaslab.audit.claims import CONDITION, EXEMPT_KINDS, WEAKER, Claim, read_claims
+from biaslab.audit.claims import CONDITION, CONDITION_KINDS, EXEMPT_KINDS, WEAKER, Claim, read_claims
 from biaslab.audit.expressions import (
     Estimate,
     FormulaError,
@@ -51,6 +52,7 @@ COLUMNS = (
     "p_value",
     "null",
     "weak",
+    "evidence",
     "setup",
     "data",
     "verdict",
@@ -61,9 +63,12 @@ COLUMNS = (
     "source",
 )
 OWN, OTHER, ANY = "own", "other", "any"
-"""Column ``data``: the setup is the claim's, another one, or the claim is about any data."""
+"""Column ``data``: the paper's, other data, or the claim is about any data."""
 
 _PATH = "path of the file"
+NOT_MET = ("not under the paper's conditions", "without the effect that it needs")
+"""How a reason says that a gate does not hold: a setting or a count, or an effect."""
+
 _OTHER_DATA = "measured on other data than the paper's"
 
 
@@ -164,21 +169,22 @@ class _Audit:
             return _row(claim, name, NOT_ATTEMPTED, measured.missing, data=data, source=source)
         if claim.kind not in EXEMPT_KINDS and (why := self._void(claim, setups)):
             return _row(claim, name, NOT_ATTEMPTED, why, data=data, source=source)
-        doubts = self._doubts(claim, setups, data)
-        verdict, reason = judge(claim, measured.estimate, measured.null, doubts)
+        data, doubts, lacks = self._doubts(claim, setups, data)
+        verdict, reason = judge(claim, measured.estimate, measured.null, doubts, lacks)
         return _row(claim, name, verdict, reason, measured, data, source)
 
-    def _doubts(self, claim: Claim, setups: tuple[str, ...], data: str) -> list[str]:
-        """Return why a row is direction_only at most."""
-        if data == OTHER:
-            return [_OTHER_DATA]
-        doubts = []
-        if data == OWN and claim.kind not in EXEMPT_KINDS:
-            doubts += [self._strangers[s] for s in setups if s in self._strangers][:1]
+    def _doubts(self, claim: Claim, setups: tuple[str, ...], data: str) -> tuple[str, list[str], list[str]]:
+        """Return what data these are, why they or the settings are not the paper's, and what effect lacks."""
+        strange = [self._strangers[s] for s in setups if data == OWN and s in self._strangers]
+        doubts = [_OTHER_DATA] if data == OTHER else [] if claim.kind in EXEMPT_KINDS else strange[:1]
         failed = [name for name in claim.gates.split() if not self._holds(self._claims[name], setups)]
-        if failed:
-            doubts.append(f"not under the paper's conditions (see {', '.join(failed)})")
-        return doubts
+        effects = [name for name in failed if self._claims[name].kind not in CONDITION_KINDS]
+        settings = [name for name in failed if name not in effects]
+        met, lacks = (
+            [f"{text} (see {', '.join(names)})"] if names else []
+            for text, names in zip(NOT_MET, (settings, effects), strict=True)
+        )
+        return OTHER if strange else data, doubts + met, lacks
 
     def _void(self, claim: Claim, setups: tuple[str, ...]) -> str:
         """Return why a number that a claim measures on some setups says nothing; "" where it does."""

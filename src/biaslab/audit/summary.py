@@ -3,9 +3,11 @@
 The headline counts each statement and each cell that a paper prints once, however many rows measure it:
 
 - Of a claim that was measured on several setups, those count whose data are the paper's, or which are about
-  any data; other data only where none of these could be measured. Of several verdicts the worst counts.
-- Of a statement that several rows stand for together (one ``group``) the worst verdict counts. While a part
-  of it is not attempted, it is inconclusive at best; where no part is attempted, it is not attempted.
+  any data, with the paper's settings; others only where none of these could be measured. Of several verdicts
+  the worst counts.
+- Of a statement that several rows stand for together (one ``group``) the worst verdict counts, and of one
+  that is reproduced the weakest evidence. While a part of it is not attempted, it is inconclusive at best;
+  where no part is attempted, it is not attempted.
 
 Orderings that follow from cells, settings, identities and hypotheses are not counted.
 """
@@ -18,10 +20,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from biaslab.audit.claims import CELL, COUNTED, STATEMENT, WEAKER
+from biaslab.audit.claims import CELL, COUNTED, EVIDENCE, STATEMENT, WEAKER
 from biaslab.audit.measure import COLUMNS, OTHER
 from biaslab.audit.verdicts import (
     DIRECTION_ONLY,
+    ELSEWHERE,
+    FAILED_ELSEWHERE,
+    HELD_ELSEWHERE,
     INCONCLUSIVE,
     NOT_ATTEMPTED,
     NOT_REPRODUCED,
@@ -41,7 +46,15 @@ NO_ROW = "no_row"
 Q_LEVEL = 0.05
 """The false discovery rate at which `Multiplicity` counts."""
 
-_WORST_FIRST = (NOT_REPRODUCED, INCONCLUSIVE, DIRECTION_ONLY, REPRODUCED, NOT_ATTEMPTED)
+_WORST_FIRST = (
+    NOT_REPRODUCED,
+    FAILED_ELSEWHERE,
+    INCONCLUSIVE,
+    HELD_ELSEWHERE,
+    DIRECTION_ONLY,
+    REPRODUCED,
+    NOT_ATTEMPTED,
+)
 _NUMBERS = ("value", "tolerance", "measured", "ci_low", "ci_high", "p_value", "null")
 _TESTED = (STATEMENT, CELL, "derived")
 
@@ -97,29 +110,26 @@ def worst(verdicts: Iterable[str]) -> str:
 
 
 def count_once(claims: pd.DataFrame) -> pd.DataFrame:
-    """Return the verdict on each printed statement and cell: columns paper, counts_as, name and verdict.
+    """Return the verdict on each printed statement and cell: paper, counts_as, name, verdict and evidence.
 
-    The name is that of the statement, or the claim_id of a cell.
+    The name is that of the statement, or the claim_id of a cell; evidence is empty where not reproduced.
     """
     counted = claims[claims["counts_as"].isin(COUNTED)]
     is_cell = counted["counts_as"] == CELL
     counted = counted.assign(name=counted["claim_id"].where(is_cell, counted["group"]))
-    parts = [
-        (*key, _verdict_of_claim(rows))
-        for key, rows in counted.groupby(["paper", "counts_as", "name", "claim_id"], sort=False)
-    ]
-    table = pd.DataFrame(parts, columns=["paper", "counts_as", "name", "claim_id", "verdict"])
-    once = [
-        (*key, _verdict_of_parts(list(verdicts)))
-        for key, verdicts in table.groupby(["paper", "counts_as", "name"], sort=False)["verdict"]
-    ]
-    return pd.DataFrame(once, columns=["paper", "counts_as", "name", "verdict"])
+    once = []
+    for key, rows in counted.groupby(["paper", "counts_as", "name"], sort=False):
+        verdicts = [_verdict_of_claim(part) for _, part in rows.groupby("claim_id", sort=False)]
+        verdict = _verdict_of_parts(verdicts)
+        evidence = max(rows["evidence"], key=list(EVIDENCE).index) if verdict == REPRODUCED else ""
+        once.append((*key, verdict, evidence))
+    return pd.DataFrame(once, columns=["paper", "counts_as", "name", "verdict", "evidence"])
 
 
 def headline(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     """Count what was found of what the papers print: two rows a paper, for statements and cells.
 
-    The columns of the verdicts and `NO_ROW` add up to the column printed.
+    The columns of the verdicts and `NO_ROW` add up to the column printed, those of `EVIDENCE` to reproduced.
     """
     once, rows = count_once(claims), []
     for paper in dict.fromkeys(claims["paper"]):
@@ -128,8 +138,10 @@ def headline(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
             lacking = printed[(printed["paper"] == paper) & (printed["counts_as"] == counts_as)]["absent"]
             counts = {verdict: int((about["verdict"] == verdict).sum()) for verdict in VERDICTS}
             counts[NO_ROW] = int(lacking.sum())
-            rows.append({"paper": paper, "counts_as": counts_as, "printed": sum(counts.values())} | counts)
-    return pd.DataFrame(rows, columns=["paper", "counts_as", "printed", *VERDICTS, NO_ROW])
+            kinds = {kind: int((about["evidence"] == kind).sum()) for kind in EVIDENCE}
+            row = {"paper": paper, "counts_as": counts_as, "printed": sum(counts.values())}
+            rows.append(row | kinds | counts)
+    return pd.DataFrame(rows, columns=["paper", "counts_as", "printed", *EVIDENCE, *VERDICTS, NO_ROW])
 
 
 def accounting(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
@@ -224,6 +236,7 @@ def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFr
     data = headline(claims, printed)
     shown = data.assign(counts_as=data["counts_as"] + "s")
     heads = {"paper": "Paper", "counts_as": "What it prints", "printed": "Printed"}
+    heads |= {REPRODUCED: words(REPRODUCED)} | {name: f"of these {text}" for name, text in EVIDENCE.items()}
     heads |= {name: words(name) for name in (*VERDICTS, NO_ROW)}
     missing = [
         f"{paper}: not at hand were {text}."
@@ -245,8 +258,8 @@ def words(name: str) -> str:
 
 def _verdict_of_claim(rows: pd.DataFrame) -> str:
     attempted = rows[rows["verdict"] != NOT_ATTEMPTED]
-    direct = attempted[attempted["data"] != OTHER]
-    return worst((direct if len(direct) else attempted if len(attempted) else rows)["verdict"])
+    fair = attempted[(attempted["data"] != OTHER) & ~attempted["verdict"].isin(ELSEWHERE)]
+    return worst((fair if len(fair) else attempted if len(attempted) else rows)["verdict"])
 
 
 def _verdict_of_parts(verdicts: Sequence[str]) -> str:

@@ -4,17 +4,20 @@
     The number meets the claim: it is within the tolerance of the published one (kinds value, count, setting,
     identity), not below or not above the bound by more than the tolerance (at_least, at_most), or has the
     published sign and is further from zero than the tolerance (sign). Nothing speaks against it: the data and
-    the settings are the paper's, a null result would not meet it, and the interval does not cover both.
+    the settings are the paper's, a null result would not meet it, and its interval, if it has one, does not
+    cover both.
 ``direction_only``
-    It meets the claim, but on other data or with other settings than the paper's; or it does not, but the
-    number and its whole interval lie on the published side of a null result (without an interval: by more
-    than the tolerance), where the row says that this is worth something.
+    It does not, but the number and its whole interval lie on the published side of a null result (without an
+    interval: by more than the tolerance), where the row says that this is worth something.
 ``inconclusive``
     The interval covers both sides of the claim (of zero, of the bound, or both the claimed number and a null
     result), or the number is off while the interval covers the published one; or a null result would meet the
-    claim as well.
+    claim as well; or it is met, or in its direction, without an effect that it names as its gate.
 ``not_reproduced``
     None of these.
+``held_elsewhere``, ``failed_elsewhere``
+    The first two, or the last, on other data or with other settings than the paper's: this neither confirms
+    the paper nor refutes it.
 ``not_attempted``
     The claim cannot be measured, its area or setup was not run, the results lack what it needs, a condition
     of it does not hold (a classifier that beats chance), or the data are made up.
@@ -33,8 +36,18 @@ REPRODUCED = "reproduced"
 DIRECTION_ONLY = "direction_only"
 INCONCLUSIVE = "inconclusive"
 NOT_REPRODUCED = "not_reproduced"
+HELD_ELSEWHERE = "held_elsewhere"
+FAILED_ELSEWHERE = "failed_elsewhere"
 NOT_ATTEMPTED = "not_attempted"
-VERDICTS = (REPRODUCED, DIRECTION_ONLY, INCONCLUSIVE, NOT_REPRODUCED, NOT_ATTEMPTED)
+ELSEWHERE = (HELD_ELSEWHERE, FAILED_ELSEWHERE)
+VERDICTS = (REPRODUCED, DIRECTION_ONLY, INCONCLUSIVE, NOT_REPRODUCED, *ELSEWHERE, NOT_ATTEMPTED)
+
+_WITH_DOUBTS = {
+    REPRODUCED: HELD_ELSEWHERE,
+    DIRECTION_ONLY: HELD_ELSEWHERE,
+    INCONCLUSIVE: INCONCLUSIVE,
+    NOT_REPRODUCED: FAILED_ELSEWHERE,
+}
 
 ROUNDING = 1e-9
 """How far from zero a sign must lie at least, where its row names no tolerance: float sums are not exact."""
@@ -43,25 +56,22 @@ _SIGNS = {-1: "negative", 0: "zero", 1: "positive"}
 
 
 def judge(
-    claim: Claim, found: Estimate, null: float = math.nan, doubts: Sequence[str] = ()
+    claim: Claim,
+    found: Estimate,
+    null: float = math.nan,
+    doubts: Sequence[str] = (),
+    lacks: Sequence[str] = (),
 ) -> tuple[str, str]:
     """Return the verdict on a measured claim, and the reason in one clause.
 
-    `null` is NaN for settings and identities, which have none. `doubts` say why it is direction_only at most.
+    `null` is NaN for settings and identities, which have none. `doubts` say why data or settings are not the
+    paper's, `lacks` which effect is not there without which a number says nothing for the claim.
     """
     holds, clause = meets(claim, found.value)
-    if holds:
-        return _judge_met(claim, found, null, doubts, clause)
-    tail = "".join(f"; {doubt}" for doubt in doubts)
-    if claim.direction and _is_beyond(claim, found, null):
-        where = f"on the published side of a null result ({format_number(null)})"
-        if _covers(found, null):
-            return INCONCLUSIVE, f"{clause}; {where}, but the interval covers that too{tail}"
-        return DIRECTION_ONLY, f"{clause}, but {where}{tail}"
-    if _covers(found, _edge(claim)):
-        goal = "the published number" if _has_published_number(claim) else "both sides of the claim"
-        return INCONCLUSIVE, f"{clause}, though the interval covers {goal}{tail}"
-    return NOT_REPRODUCED, clause + tail
+    verdict, clause = (_judge_met if holds else _judge_missed)(claim, found, null, clause)
+    if lacks and verdict in (REPRODUCED, DIRECTION_ONLY):
+        verdict = INCONCLUSIVE
+    return _WITH_DOUBTS[verdict] if doubts else verdict, "; ".join([clause, *lacks, *doubts])
 
 
 def meets(claim: Claim, number: float) -> tuple[bool, str]:
@@ -97,9 +107,7 @@ def format_number(number: float) -> str:
     return f"{number:,.0f}" if is_whole else f"{number:.4g}"
 
 
-def _judge_met(
-    claim: Claim, found: Estimate, null: float, doubts: Sequence[str], clause: str
-) -> tuple[str, str]:
+def _judge_met(claim: Claim, found: Estimate, null: float, clause: str) -> tuple[str, str]:
     """Return the verdict on a claim that the measured number meets."""
     if claim.kind not in EXEMPT_KINDS:
         if math.isfinite(null) and meets(claim, null)[0]:
@@ -108,9 +116,20 @@ def _judge_met(
             return INCONCLUSIVE, f"{clause}, but the interval covers both sides of the claim"
     if _has_published_number(claim) and found.low < found.high and not _covers(found, claim.value):
         clause += ", though the published number lies outside the interval"
-    if doubts:
-        return DIRECTION_ONLY, f"{clause}, but {'; '.join(doubts)}"
     return REPRODUCED, clause
+
+
+def _judge_missed(claim: Claim, found: Estimate, null: float, clause: str) -> tuple[str, str]:
+    """Return the verdict on a claim that the measured number does not meet."""
+    if claim.direction and _is_beyond(claim, found, null):
+        where = f"on the published side of a null result ({format_number(null)})"
+        if _covers(found, null):
+            return INCONCLUSIVE, f"{clause}; {where}, but the interval covers that too"
+        return DIRECTION_ONLY, f"{clause}, but {where}"
+    if _covers(found, _edge(claim)):
+        goal = "the published number" if _has_published_number(claim) else "both sides of the claim"
+        return INCONCLUSIVE, f"{clause}, though the interval covers {goal}"
+    return NOT_REPRODUCED, clause
 
 
 def _has_published_number(claim: Claim) -> bool:

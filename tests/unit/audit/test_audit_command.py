@@ -80,7 +80,7 @@ def test_claims_then_summary_then_page_then_manifest(results):
     said = []
     write_summary(audit / "claims.tsv", *sources, audit / "summary", said.append)
     line = next(line.split() for line in said[0].splitlines() if " cells " in line)
-    assert line == ["Doe", "2020", "cells", "3", "1", "0", "0", "0", "1", "1"]
+    assert line == ["Doe", "2020", "cells", "3", "1", "1", *["0"] * 8, "1", "1"]
     assert "0 of 0 measured signs" in said[0]
     assert read_tsv(audit / "summary.tsv")["no_row"].tolist() == [0, 1]
     assert "| Doe 2020 | cells | 3 | 1 |" in (audit / "summary.md").read_text()

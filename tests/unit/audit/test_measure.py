@@ -92,9 +92,9 @@ def test_other_data_are_measured_when_the_claim_allows_it(results):
     assert measure(results, claim(), setups=("small", "big"))["setup"].tolist() == ["small"]
     table = measure(results, claim(other_data=True, tolerance=9.0, null="-20"), setups=("big", "small"))
     assert table["setup"].tolist() == ["small", "big"]
-    assert table["verdict"].tolist() == ["reproduced", "direction_only"]
+    assert table["verdict"].tolist() == ["reproduced", "held_elsewhere"]
     assert table["data"].tolist() == ["own", "other"]
-    assert table["reason"].iloc[1].endswith("but measured on other data than the paper's")
+    assert table["reason"].iloc[1].endswith("; measured on other data than the paper's")
 
 
 def test_setups_can_be_measured_together(results):
@@ -142,7 +142,7 @@ def test_a_setup_without_rows_for_a_claim_is_not_attempted(results):
     )
 
 
-@pytest.mark.parametrize(("count", "verdict"), [(3.0, "reproduced"), (4.0, "direction_only")])
+@pytest.mark.parametrize(("count", "verdict"), [(3.0, "reproduced"), (4.0, "held_elsewhere")])
 def test_identity_claims_tell_whether_the_data_are_the_papers(results, count, verdict):
     identity = claim(claim_id="t3-rows", kind="identity", value=count, tolerance=0.0, measure="count()")
     setting = claim(claim_id="t3-minimum", kind="setting", value=1.0, measure="min(x)")
@@ -155,24 +155,25 @@ def test_identity_claims_tell_whether_the_data_are_the_papers(results, count, ve
     assert table.loc["a", "verdict"] == "reproduced"
     if count == 4:
         assert "(see t3-rows)" in table.loc["t1-mean", "reason"]
+        assert table.loc[["t1-mean", "t3-rows", "a"], "data"].tolist() == ["other", "other", "any"]
 
 
 @pytest.mark.parametrize(
     ("fields", "verdict"),
     [
         ({"kind": "setting", "value": 3.0, "measure": "count()"}, "reproduced"),
-        ({"kind": "setting", "value": 4.0, "measure": "count()"}, "direction_only"),
-        ({"kind": "setting", "value": 3.0, "file": "origins/{setup}/none.tsv"}, "direction_only"),
-        ({"kind": "setting", "value": 3.0, "measure": "mean(x, x > 9)"}, "direction_only"),
+        ({"kind": "setting", "value": 4.0, "measure": "count()"}, "held_elsewhere"),
+        ({"kind": "setting", "value": 3.0, "file": "origins/{setup}/none.tsv"}, "held_elsewhere"),
+        ({"kind": "setting", "value": 3.0, "measure": "mean(x, x > 9)"}, "held_elsewhere"),
         ({"kind": "at_least", "value": 1.0, "measure": "min(x)", "null": "0"}, "reproduced"),
-        ({"kind": "at_least", "value": 1.0, "measure": "min(x)", "null": "1"}, "direction_only"),
+        ({"kind": "at_least", "value": 1.0, "measure": "min(x)", "null": "1"}, "inconclusive"),
     ],
 )
-def test_a_gate_that_does_not_hold_leaves_the_direction_at_most(results, fields, verdict):
+def test_a_gate_that_does_not_hold_is_another_condition_or_leaves_all_open(results, fields, verdict):
     gate = claim(**{"claim_id": "gate", "tolerance": 0.0, "setup": "other"} | fields)
     row = measure(results, claim(gates="gate"), gate).set_index("claim_id").loc["t1-mean"]
     assert row["verdict"] == verdict
-    assert ("(see gate)" in row["reason"]) == (verdict == "direction_only")
+    assert ("(see gate)" in row["reason"]) == (verdict != "reproduced")
 
 
 def test_gates_are_measured_on_the_setup_of_the_row(results):
@@ -180,7 +181,7 @@ def test_gates_are_measured_on_the_setup_of_the_row(results):
     gate = claim(claim_id="gate", kind="setting", value=4.0, tolerance=0.0, measure="count()", setup="any")
     table = measure(results, claim(setup="any", gates="gate"), gate, setups=("small", "big"))
     rows = table[table["claim_id"] == "t1-mean"]
-    assert rows["verdict"].tolist() == ["direction_only", "reproduced"]
+    assert rows["verdict"].tolist() == ["held_elsewhere", "reproduced"]
 
 
 def test_fewer_rows_than_a_claim_needs_are_no_evidence(results):
@@ -270,7 +271,7 @@ def test_a_claim_whose_condition_does_not_hold_has_no_verdict(results, most, ver
     setting = claim(claim_id="t3-rows", kind="setting", value=3.0, measure="count()", gates="learns")
     table = measure(results, claim(gates="learns"), gate, setting).set_index("claim_id")
     assert table.loc["t1-mean", "verdict"] == verdict
-    assert table.loc["t3-rows", "verdict"] == ("reproduced" if most == 9 else "direction_only")
+    assert table.loc["t3-rows", "verdict"] == ("reproduced" if most == 9 else "inconclusive")
     if verdict == "not_attempted":
         assert table.loc["t1-mean", "reason"].endswith("(see learns)")
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import false_discovery_control, norm
 
 from audit_data import claim
+from biaslab.audit.claims import EVIDENCE
 from biaslab.audit.measure import COLUMNS, measure_claims
 from biaslab.audit.summary import (
     NO_ROW,
@@ -31,7 +32,14 @@ from biaslab.core.io import write_tsv
 def row(claim_id="c", **fields):
     """A measured row, with some fields changed."""
     texts = dict.fromkeys(COLUMNS, "") | {"claim_id": claim_id, "group": claim_id, "paper": "Doe 2020"}
-    texts |= {"item": "Table 1", "counts_as": "cell", "kind": "value", "data": "own", "setup": "small"}
+    texts |= {
+        "item": "Table 1",
+        "counts_as": "cell",
+        "kind": "value",
+        "data": "own",
+        "setup": "small",
+        "evidence": "result",
+    }
     numbers = dict.fromkeys(
         ("value", "tolerance", "measured", "ci_low", "ci_high", "p_value", "null"), math.nan
     )
@@ -65,6 +73,8 @@ def verdict(*rows):
     [
         (["reproduced", "direction_only"], "direction_only"),
         (["direction_only", "inconclusive"], "inconclusive"),
+        (["inconclusive", "failed_elsewhere"], "failed_elsewhere"),
+        (["held_elsewhere", "reproduced"], "held_elsewhere"),
         (["inconclusive", "not_reproduced", "reproduced"], "not_reproduced"),
         (["not_attempted", "reproduced"], "reproduced"),
         (["not_attempted"], "not_attempted"),
@@ -82,13 +92,29 @@ def test_a_cell_counts_once_however_many_setups_measure_it_and_by_the_worst():
 
 
 def test_other_data_count_only_where_the_papers_own_were_not_measured():
-    other = row(setup="b", data="other", verdict="direction_only")
+    other = row(setup="b", data="other", verdict="held_elsewhere")
     assert verdict(row(), other) == "reproduced"
     assert verdict(row(verdict="not_reproduced"), other) == "not_reproduced"
-    assert verdict(row(verdict="not_attempted", data=""), other) == "direction_only"
-    assert verdict(row(verdict="not_attempted"), other) == "direction_only"
-    failing = row(setup="c", data="other", verdict="not_reproduced")
-    assert verdict(row(verdict="not_attempted", data=""), other, failing) == "not_reproduced"
+    assert verdict(row(verdict="not_attempted", data=""), other) == "held_elsewhere"
+    assert verdict(row(verdict="not_attempted"), other) == "held_elsewhere"
+    failing = row(setup="c", data="other", verdict="failed_elsewhere")
+    assert verdict(row(verdict="not_attempted", data=""), other, failing) == "failed_elsewhere"
+    unfair = row(setup="d", data="any", verdict="failed_elsewhere")
+    assert verdict(row(setup="e", data="any"), unfair) == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [(["result", "result"], "result"), (["result", "quirk"], "quirk"), (["given", "convention"], "given")],
+)
+def test_what_is_reproduced_is_worth_its_weakest_row(kinds, expected):
+    parts = [row(f"c{n}", counts_as="statement", group="s", evidence=kind) for n, kind in enumerate(kinds)]
+    (line, _) = headline(table(*parts), NOTHING).to_dict("records")
+    assert {kind: line[kind] for kind in EVIDENCE} == dict.fromkeys(EVIDENCE, 0) | {expected: 1}
+    (line, _) = headline(
+        table(*parts, row("x", counts_as="statement", group="s", verdict="inconclusive")), NOTHING
+    ).to_dict("records")
+    assert {line[kind] for kind in EVIDENCE} == {0}
 
 
 @pytest.mark.parametrize(
@@ -121,8 +147,8 @@ def test_the_headline_has_two_lines_a_paper_and_adds_up():
     ]
     found = headline(table(*rows), printed(*items)).set_index(["paper", "counts_as"])
     assert list(found.index) == [(p, c) for p in ("Doe 2020", "Roe 2021") for c in ("statement", "cell")]
-    assert found.loc[("Doe 2020", "statement")].tolist() == [5, 1, 1, 1, 1, 1, 0]
-    assert found.loc[("Doe 2020", "cell")].tolist() == [4, 0, 0, 0, 0, 0, 4]
+    assert found.loc[("Doe 2020", "statement")].tolist() == [7, 1, 0, 0, 0, *[1] * 7, 0]
+    assert found.loc[("Doe 2020", "cell")].tolist() == [4, *[0] * 11, 4]
     assert (found[[*VERDICTS, NO_ROW]].sum(axis=1) == found["printed"]).all()
 
 
@@ -211,8 +237,8 @@ def test_a_measured_registry_can_be_read_back_and_counted(tmp_path):
     read = read_measured(tmp_path / "claims.tsv")
     for found in (measured, read):
         assert headline(found, NOTHING)[list(VERDICTS)].to_numpy().tolist() == [
-            [0, 0, 0, 0, 1],
-            [0, 0, 1, 0, 0],
+            [0, 0, 0, 0, 0, 0, 1],
+            [0, 0, 1, 0, 0, 0, 0],
         ]
         assert weak_rows(found)["claim_id"].tolist() == ["t1-mean"]
 

@@ -91,11 +91,23 @@ def test_a_published_number_outside_the_interval_is_said_even_within_the_toleran
     assert "outside" not in verdict({}, 2.4, 1.9, 2.9)[1]
 
 
-def test_doubts_leave_the_direction_at_most():
+def test_with_doubts_a_claim_is_neither_confirmed_nor_refuted():
     doubts = ["elsewhere", "other hops"]
-    assert verdict({}, 2.0, doubts=doubts) == ("direction_only", "equal, but elsewhere; other hops")
-    assert verdict({}, 9.0, doubts=doubts)[0] == "not_reproduced"
-    assert verdict({"direction": True}, 9.0, null=0.0, doubts=doubts)[1].endswith("; elsewhere; other hops")
+    assert verdict({}, 2.0, doubts=doubts) == ("held_elsewhere", "equal; elsewhere; other hops")
+    assert verdict({}, 9.0, doubts=doubts)[0] == "failed_elsewhere"
+    assert verdict({}, 2.0, null=2.0, doubts=doubts)[0] == "inconclusive"
+    found = verdict({"direction": True}, 9.0, null=0.0, doubts=doubts)
+    assert found[0] == "held_elsewhere"
+    assert found[1].endswith("; elsewhere; other hops")
+
+
+def test_without_an_effect_that_it_needs_a_claim_is_open_at_best():
+    one = claim(direction=True)
+    lacks = ["no effect"]
+    assert judge(one, Estimate(2.0), 0.0, (), lacks) == ("inconclusive", "equal; no effect")
+    assert judge(one, Estimate(9.0), 0.0, (), lacks)[0] == "inconclusive"
+    assert judge(one, Estimate(-9.0), 0.0, (), lacks)[0] == "not_reproduced"
+    assert judge(one, Estimate(2.0), 0.0, ["elsewhere"], lacks)[0] == "inconclusive"
 
 
 def test_settings_have_no_null_result():

@@ -22,7 +22,7 @@ PRESERVED = {
     *("abstract-queen", "analogy-male-female-hard", "grandmother-hard", "babysit-nearer-hard"),
     *("ovarian-cancer-hard", "ovarian-cancer-puzzle-hard"),
 }
-"""What debiasing keeps: doing nothing keeps it, but the gate on the bias that goes stays shut."""
+"""What debiasing keeps: doing nothing keeps it, too."""
 
 
 @pytest.fixture
@@ -53,8 +53,9 @@ def test_every_counted_claim_holds_on_results_as_published(folder):
     table = measured(folder)
     counted = table.loc[sorted(COUNTED)]
     missed = counted.index[counted["verdict"] != "reproduced"]
-    assert set(missed) == {"fig2-msr-hard-authors"}  # printed as before: doing nothing meets that
-    assert table.loc["fig2-msr-hard-authors", "verdict"] == "inconclusive"
+    nothing = PRESERVED & COUNTED | {"fig2-msr-hard-authors"}  # as before: doing nothing meets that
+    assert set(missed) == nothing
+    assert set(table.loc[sorted(nothing), "verdict"]) == {"inconclusive"}
 
 
 def test_no_claim_about_debiasing_holds_where_debiasing_does_nothing(folder):
@@ -65,8 +66,8 @@ def test_no_claim_about_debiasing_holds_where_debiasing_does_nothing(folder):
     assert len(later) > 60
     assert (held[later] == "reproduced").sum() > 55
     assert not (table.loc[later, "verdict"] == "reproduced").any()
-    assert (table.loc[sorted(PRESERVED), "verdict"] == "direction_only").all()
-    assert table.loc["fig2-wordsim353-hard-kept", "verdict"] == "direction_only"
+    assert (table.loc[sorted(PRESERVED), "verdict"] == "inconclusive").all()
+    assert table.loc["fig2-wordsim353-hard-kept", "verdict"] == "inconclusive"
 
 
 def test_no_counted_claim_about_the_embedding_holds_by_chance(folder):
@@ -122,9 +123,9 @@ def test_another_vocabulary_or_list_is_other_data(folder):
     table = measured(folder)
     assert table.loc["embedding-words", "verdict"] == "not_reproduced"
     own = table.loc[sorted(COUNTED)]
-    own = own[own["data"] == "own"]
+    own = own[own["data"] == "other"]
     assert len(own) > 60
-    assert not (own["verdict"] == "reproduced").any()
+    assert not own["verdict"].isin(["reproduced", "direction_only", "not_reproduced"]).any()
 
 
 @pytest.mark.slow
@@ -139,10 +140,10 @@ def test_another_vocabulary_or_list_is_other_data(folder):
         ("analogies", lambda t: t[(t["stage"] == "hard") | (t["rank"] < 150)], "fig1-nurse-surgeon"),
     ],
 )
-def test_settings_that_are_not_the_paper_s_hold_in_direction_at_most(folder, name, change, claim):
+def test_with_settings_that_are_not_the_paper_s_a_claim_holds_elsewhere(folder, name, change, claim):
     assert measured(folder).loc[claim, "verdict"] == "reproduced"
     edit(folder, name, change)
-    assert measured(folder).loc[claim, "verdict"] in ("direction_only", "not_attempted")
+    assert measured(folder).loc[claim, "verdict"] in ("held_elsewhere", "not_attempted")
 
 
 def test_a_place_of_figure_1_is_that_among_the_neutral_occupations(folder):
@@ -164,7 +165,7 @@ def test_soft_debiasing_that_hardly_does_anything_keeps_nothing(folder):
 
     assert measured(folder).loc["fig2-rg65-soft-kept", "verdict"] == "reproduced"
     edit(folder, "bias", hardly)
-    assert measured(folder).loc["fig2-rg65-soft-kept", "verdict"] == "direction_only"
+    assert measured(folder).loc["fig2-rg65-soft-kept", "verdict"] == "inconclusive"
 
 
 def test_a_loss_that_matters_is_a_degradation(folder):

@@ -27,7 +27,7 @@ AREA = report_area("fairness_testing")
 TABLES = replace(AREA, items=[item for item in AREA.items if item.kind == TABLE])
 TESTERS = ("adf", "aequitas", "symbolic")
 PUBLISHED_NAMES = {"sex": "gender"}
-VERDICTS = ("reproduced", "direction_only")
+VERDICTS = ("reproduced", "direction_only", "held_elsewhere")
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def test_on_other_data_nothing_is_reproduced(claims, original):
     table = measure_claims(list(claims.values()), original, {"fairness_testing": [*AUTHORS, *OWN]})
     other = table[table["setup"].isin([*OWN])]
     assert set(other["setup"]) == set(OWN)
-    assert "reproduced" not in set(other["verdict"])
+    assert not set(other["verdict"]) & {"reproduced", "direction_only", "not_reproduced"}
 
 
 def test_claims_without_the_authors_data_are_not_attempted(claims, tmp_path):
@@ -164,7 +164,7 @@ def test_claims_without_the_authors_data_are_not_attempted(claims, tmp_path):
 def test_what_the_paper_prints_is_reproduced(claims, folder):
     as_printed(claims, folder, lambda tester: tester)
     change(folder, "fairness", lambda table, _: table.assign(seed_share=0.01))
-    own = measured(claims, folder, "^adf-table[467]-")
+    own = measured(claims, folder, "^adf-table[467]-.*(?<!-paper)$")
     names = [n for n in own.index if "table7" not in n or not n.endswith("symbolic")]
     assert len(names) == 24 + 18 + 12
     assert set(own.loc[names, "verdict"]) == {"reproduced"}
@@ -291,7 +291,7 @@ def test_another_network_or_other_data_reproduce_nothing(claims, folder, what):
     own = measured(claims, folder)
     results = own[~own["kind"].isin(EXEMPT_KINDS)]
     assert "reproduced" not in set(results["verdict"])
-    assert len(results.query("verdict == 'direction_only'")) > 50
+    assert len(results.query("verdict == 'held_elsewhere'")) > 50
 
 
 @pytest.mark.parametrize(
@@ -357,4 +357,4 @@ def test_all_that_the_paper_prints_on_tables_is_accounted_for(claims):
     for key, row in table.items():
         if key in present:
             assert len(present[key]) + int(row["absent"]) == int(row["printed"]), key
-        assert bool(int(row["absent"])) == bool(row["reason"]), key
+        assert bool(row["reason"]) == (row["absent"] != "0" or row["printed"] == "0"), key

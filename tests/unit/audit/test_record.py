@@ -1,0 +1,173 @@
+"""The recorded run: every number again by a literal reading, and what mutants of its results still get."""
+
+import importlib.util
+import math
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from biaslab.audit.claims import COUNTED, GIVEN
+from biaslab.audit.measure import measure_claims
+from biaslab.audit.verdicts import DIRECTION_ONLY, NOT_ATTEMPTED, REPRODUCED
+from biaslab.core.io import read_tsv, write_tsv
+from consoles import ROOT
+from naive import audit as naive
+
+_SPEC = importlib.util.spec_from_file_location("generated", ROOT / "docs/generated.py")
+generated = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(generated)
+CLAIMS = {claim.claim_id: claim for claim in generated.registered()}
+RUN = "public"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """The recorded tables."""
+    folder = tmp_path_factory.mktemp("recorded")
+    with zipfile.ZipFile(ROOT / f"docs/records/{RUN}.zip") as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def attempted():
+    table = generated.measured(RUN)
+    return table[table["verdict"] != NOT_ATTEMPTED]
+
+
+def test_a_literal_reading_gives_every_recorded_number(results):
+    wrong, intervals = [], 0
+    for row in attempted().itertuples():
+        claim = CLAIMS[row.claim_id]
+        rows = naive.chosen(claim.select, naive.rows_of(results, claim.file, row.setup.split("+")))
+        pairs = [(row.measured, naive.number(claim.measure, rows))]
+        if claim.null:
+            pairs.append((row.null, naive.number(claim.null, rows)))
+        ends = naive.interval(claim.measure, rows) if not claim.interval else None
+        if claim.interval:
+            low, high = claim.interval.split(", ", 1) if claim.interval.count(", ") == 1 else ("", "")
+            ends = sorted((naive.number(low, rows), naive.number(high, rows))) if low else None
+        if ends is not None:
+            intervals += 1
+            pairs += zip((row.ci_low, row.ci_high), ends, strict=True)
+        if not all(math.isclose(a, b, rel_tol=1e-8, abs_tol=1e-9) for a, b in pairs):
+            wrong.append((row.claim_id, row.setup, pairs))
+    assert wrong == []
+    assert len(attempted()) > 700
+    assert intervals > 100
+
+
+def test_what_is_missing_is_missing_to_a_literal_reading_too(results):
+    table = generated.measured(RUN)
+    missing = table[table["reason"].str.contains(" of this setup: ")]
+    assert len(missing) > 3
+    for row in missing.itertuples():
+        claim = CLAIMS[row.claim_id]
+        rows = naive.rows_of(results, claim.file, row.setup.split("+"))
+        try:
+            rows = naive.chosen(claim.select, rows)
+            assert len(rows) < claim.min_rows or math.isnan(naive.number(claim.measure, rows))
+        except naive.MissingError:
+            pass
+
+
+# --- mutants: what is found when there is no effect, when methods change places, when numbers do
+
+METHODS = {"stage": "before", "algorithm": "score_only", "tester": "aequitas"}
+"""Columns that name a method, and the method that does nothing, or the paper's baseline."""
+
+
+def mutated(results, folder, change):
+    """What the audit finds on the recorded tables after a change: the rows that were worth something."""
+    for path in results.rglob("*.tsv"):
+        write_tsv(folder / path.relative_to(results), change(path, read_tsv(path)))
+    for path in results.rglob("*.parquet"):
+        (folder / path.relative_to(results)).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path.relative_to(results)).write_bytes(path.read_bytes())
+    setups = generated._made(RUN)["setups"]
+    keys = ["claim_id", "setup"]
+    found = measure_claims(list(CLAIMS.values()), folder, setups).set_index(keys)
+    before = attempted().set_index(keys).loc[lambda table: table["counts_as"].isin(COUNTED)]
+    before = before[before["verdict"].isin([REPRODUCED, DIRECTION_ONLY])]
+    found = found.loc[before.index]
+    touched = (found["measured"] != before["measured"]) | (found["null"] != before["null"])
+    return found.assign(touched=touched, was=before["verdict"])
+
+
+def column_of(table):
+    return next(
+        (name for name, idle in METHODS.items() if name in table and (table[name] == idle).any()), None
+    )
+
+
+def no_effect(path, table):
+    """Every method has the rows of the one that does nothing; what compares methods finds none different."""
+    if path.name == "averages.tsv":
+        is_ratio = table["measure"].str.contains("_ratio_")
+        return table.assign(**{name: is_ratio.astype(float) for name in ("mean", "ci_low", "ci_high")})
+    if path.name == "differences.tsv":
+        return table.assign(mean=0.0, ci_low=-1e-9, ci_high=1e-9)
+    if path.name == "lambda_path.tsv":
+        return table.assign(direct_bias=table["direct_bias"].max())
+    if path.name == "retraining.tsv" and "share_before" in table:
+        return table.assign(share_after=table["share_before"])
+    name = column_of(table)
+    if name is None:
+        return table
+    idle = table[table[name] == METHODS[name]]
+    return pd.concat([idle.assign(**{name: method}) for method in table[name].unique()], ignore_index=True)
+
+
+def swapped(path, table):
+    """The method that does nothing and the others change places."""
+    if path.name == "averages.tsv" and "measure" in table:
+        sign = np.where(table["measure"].str.contains("_increase_"), -1.0, 1.0)
+        ratio = table["measure"].str.contains("_ratio_")
+        turned = {
+            name: (sign * table[name]).where(~ratio, 1 / table[name])
+            for name in ("mean", "ci_low", "ci_high")
+        }
+        names = {"success_adf": "success_aequitas", "success_aequitas": "success_adf"}
+        return table.assign(**turned, measure=table["measure"].replace(names))
+    if path.name == "differences.tsv":
+        return table.assign(mean=-table["mean"], ci_low=-table["ci_high"], ci_high=-table["ci_low"])
+    if path.name == "retraining.tsv" and "share_before" in table:
+        return table.rename(columns={"share_before": "share_after", "share_after": "share_before"})
+    if path.name == "lambda_path.tsv":
+        return table.assign(direct_bias=table["direct_bias"].max() - table["direct_bias"])
+    name = column_of(table)
+    if name is None:
+        return table
+    idle = METHODS[name]
+    other = {"before": "hard", "score_only": "det_greedy", "aequitas": "adf"}[idle]
+    return table.assign(**{name: table[name].replace({idle: other, other: idle})})
+
+
+def shuffled(seed):
+    def change(path, table):
+        numbers = table.select_dtypes("number").columns
+        order = np.random.default_rng(seed).permutation(len(table))
+        return table.assign(**{name: table[name].to_numpy()[order] for name in numbers})
+
+    return change
+
+
+def survivors(found):
+    """The rows that a mutant touches and that are still worth something."""
+    return found[found["touched"] & found["verdict"].isin([REPRODUCED, DIRECTION_ONLY])]
+
+
+@pytest.mark.parametrize("change", [no_effect, swapped])
+def test_what_survives_a_mutant_says_that_nothing_could_have_failed_it(results, tmp_path, change):
+    found = mutated(results, tmp_path, change)
+    assert found["touched"].sum() > 60
+    left = survivors(found)
+    assert left[left["evidence"] != GIVEN].index.tolist() == []
+
+
+@pytest.mark.slow
+def test_what_holds_whatever_the_numbers_are_says_so(results, tmp_path):
+    runs = [mutated(results, tmp_path / str(seed), shuffled(seed)) for seed in range(5)]
+    always = set.intersection(*(set(survivors(found).index) for found in runs))
+    assert {key for key in always if runs[0].loc[key, "evidence"] != GIVEN} == set()
