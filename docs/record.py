@@ -1,6 +1,6 @@
 """Record a finished run of the default, so that the documentation can say what the audit finds in it.
 
-    python docs/record.py NAME RESULTS TIME     # e.g. public results '19 min 1 s'
+    python docs/record.py NAME RESULTS TIME     # e.g. public results '22 min 10 s'
 
 writes docs/records/NAME.zip (of each result file that a row of the registries reads, the columns that rows
 name, and in these a dash for every text that no row names) and NAME.json: where the run was made, in what
