@@ -289,7 +289,7 @@ def _totals(counts: pd.DataFrame) -> str:
     said = []
     for kind, total in counts.drop(columns="paper").groupby("counts_as", sort=False).sum().iterrows():
         verdicts = ", ".join(f"{total[one]} {one.replace('_', ' ')}" for one in (*VERDICTS, NO_ROW))
-        kinds = ", ".join(f"{total[one]} {text}" for one, text in EVIDENCE.items())
+        kinds = "; ".join(f"{text}: {total[one]}" for one, text in EVIDENCE.items())
         said.append(
             f"of {total['printed']:,} {kind}s {verdicts.replace(REPRODUCED, f'{REPRODUCED} ({kinds})', 1)}"
         )
