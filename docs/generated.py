@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from biaslab.audit.claims import COUNTED, EVIDENCE, Claim, read_claims
+from biaslab.audit.claims import COUNTED, EVIDENCE, STATEMENT, Claim, read_claims
 from biaslab.audit.html import FAILURES_FIRST
 from biaslab.audit.measure import measure_claims
 from biaslab.audit.summary import NO_ROW, headline, multiplicity, read_printed
@@ -349,15 +349,47 @@ WHOLE = {"config.yaml": shipped_configuration, RESULTS: columns_said}
 """Files that are made as a whole."""
 
 
+INSERTED = re.compile(r"<!--= (\S+) (\S+) -->.*?<!--/-->", re.DOTALL)
+"""In a page: a row of the audit and the format of its number and interval, or a setup and a verdict."""
+
+
+def inserted(mark: re.Match) -> str:
+    """Return a mark with what the recorded run measured, such as ``<!--= CLAIM .0f% -->8% [6, 11]<!--/-->``.
+
+    ``<!--= SETUP VERDICT -->`` gets how many statements' rows of a setup have a verdict.
+    """
+    name, form = mark.groups()
+    table = measured("public")
+    if form in VERDICTS:
+        rows = table[(table["setup"] == name) & (table["counts_as"] == STATEMENT)]
+        text = str((rows["verdict"] == form).sum())
+    else:
+        row = table[(table["claim_id"] == name) & (table["verdict"] != NOT_ATTEMPTED)].iloc[0]
+        spec, unit = form.removesuffix("%"), "%" if form.endswith("%") else ""
+        ends = f"{row['ci_low']:{spec}}, {row['ci_high']:{spec}}"
+        text = f"{row['measured']:{spec}}{unit} [{ends}]"
+    return f"<!--= {name} {form} -->{text}<!--/-->"
+
+
 def renewed(page: str) -> str:
-    """Return a page with its generated part as it should be."""
+    """Return a page with what is generated of it as it should be."""
     if page in WHOLE:
         return WHOLE[page]()
-    before, rest = (ROOT / page).read_text(encoding="utf-8").split(BEGIN)
+    text = INSERTED.sub(inserted, (ROOT / page).read_text(encoding="utf-8"))
+    if page not in PAGES:
+        return text
+    before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
     return f"{before}{BEGIN}\n\n{PAGES[page]()}\n{END}{after}"
 
 
+def generated_pages() -> list[str]:
+    """Return the pages of which something is generated."""
+    pages = {path.relative_to(ROOT).as_posix(): path for path in sorted((ROOT / "docs").rglob("*.md"))}
+    marked = [name for name, path in pages.items() if INSERTED.search(path.read_text(encoding="utf-8"))]
+    return list(dict.fromkeys([*PAGES, *WHOLE, *marked]))
+
+
 if __name__ == "__main__":
-    for name in (*PAGES, *WHOLE):
+    for name in generated_pages():
         (ROOT / name).write_text(renewed(name), encoding="utf-8")
