@@ -50,13 +50,14 @@ def run(
     from biaslab.run.area import load_area
     from biaslab.run.config import REGISTRY, load_files, overlays, own_or_shipped
     from biaslab.run.datasets import load_registry
-    from biaslab.run.extras import missing_extra
+    from biaslab.run.extras import WORKFLOW, missing_extra, need
     from biaslab.run.fetching import download_wanted
     from biaslab.run.inspection import AtHand, inspect
     from biaslab.run.lock import hold
     from biaslab.run.plan import wanted
     from biaslab.run.root import repository
 
+    need(WORKFLOW)
     root = repository()
     files = overlays(preset, configfile, root)
     checked = load_files([own_or_shipped(root), *files], root)

@@ -11,7 +11,7 @@ import typer
 from biaslab.core.errors import InputError
 from biaslab.core.settings import SEED
 from biaslab.hate_speech.settings import AnalysisContexts, Training, TrainingSettings
-from biaslab.run.extras import missing_extra
+from biaslab.run.extras import need
 from biaslab.run.masking import Masking
 from biaslab.run.options import Seed, grouped, option
 from biaslab.run.outputs import To
@@ -127,7 +127,7 @@ def train(
     device: Device = "auto",
 ) -> None:
     """Fine-tune an encoder on your own texts: a folder that transformers reads, and history.tsv."""
-    _need(_EXTRA)
+    need(_EXTRA)
     from biaslab.hate_speech import summary
     from biaslab.hate_speech.methods import parse_method
     from biaslab.hate_speech.own_training import OwnSettings, train_own
@@ -224,7 +224,7 @@ def explain(
     device: Device = "auto",
 ) -> None:
     """Draw which words and phrases of a sentence a classifier finds hateful (red), and which not (blue)."""
-    _need(_EXTRA)
+    need(_EXTRA)
     from biaslab.hate_speech import explanation_page
     from biaslab.hate_speech.adapters import load_folder
     from biaslab.hate_speech.own_explanation import explain_sentences
@@ -311,16 +311,10 @@ def bias(
             write_table(out / name, table)
 
 
-def _need(extra: str) -> None:
-    """Refuse to go on where an extra of the package is missing."""
-    if reason := missing_extra(extra):
-        raise InputError(reason)
-
-
 def _classifier(model: str, device: str, threads: int, positive: str | None) -> "TextClassifier":
     """Return the classifier that an argument names; torch is needed for a folder alone."""
     if Path(model).is_dir():
-        _need(_EXTRA)
+        need(_EXTRA)
         from biaslab.text.devices import make_deterministic
 
         make_deterministic(threads)

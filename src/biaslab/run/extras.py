@@ -4,7 +4,16 @@ import importlib.metadata
 import re
 from collections.abc import Collection
 
+from biaslab.core.errors import InputError
+
 PACKAGE = "biaslab"
+WORKFLOW = "workflow"  # what runs a grid
+
+
+def need(extra: str) -> None:
+    """Refuse to go on where an extra of the package is missing."""
+    if reason := missing_extra(extra):
+        raise InputError(reason)
 
 
 def missing_extra(extra: str) -> str:

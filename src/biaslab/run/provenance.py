@@ -10,7 +10,7 @@ from pathlib import Path
 
 from biaslab.core import processor
 from biaslab.core.errors import InputError
-from biaslab.run.extras import PACKAGE, requirements
+from biaslab.run.extras import PACKAGE, WORKFLOW, requirements
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -21,7 +21,7 @@ THREAD_VARIABLES = (
 )
 
 _PACKAGE = Path(__file__).parents[1]
-_EXTRAS = ("keras", "neural")
+_EXTRAS = ("keras", "neural", WORKFLOW)
 """The extras that steps import."""
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from biaslab.core.errors import InputError
+from biaslab.run.extras import WORKFLOW, need
 from biaslab.run.root import repository
 
 _EDGE = re.compile(r"^\s*(\d+) -> (\d+)\s*$", flags=re.M)
@@ -65,6 +66,7 @@ def tasks_of(graph: str) -> dict[str, Task]:
 
 def job_graph(configs: Sequence[Path]) -> str:
     """Return the graph of the jobs of a configuration, as Snakemake prints it."""
+    need(WORKFLOW)
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(repository() / "Snakefile")]
     command += ["--dag", "--forceall", "--configfile"]
     done = subprocess.run([*command, *map(str, configs)], capture_output=True, text=True, check=False)

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from biaslab.cli import app
+from biaslab.core.errors import InputError
 from biaslab.run import extras
 from biaslab.run.extras import missing_extra
 
@@ -19,8 +20,9 @@ REQUIRES = [
     'safetensors>=0.5; extra == "neural"',
     'torch>=2.6; extra == "neural"',
     "trans_for.mers[x]>=4 ; extra == 'neural'",
+    'snakemake>=9.12; extra == "workflow"',
 ]
-ALL = {"numpy", "clarabel", "safetensors", "torch", "trans_for.mers"}
+ALL = {"numpy", "clarabel", "safetensors", "torch", "trans_for.mers", "snakemake"}
 
 
 def _version_of(names):
@@ -61,6 +63,14 @@ def test_nothing_is_missing_where_all_is_installed(installed):
     assert missing_extra("neural") == missing_extra("dev") == ""
     installed(set())
     assert missing_extra("") == ""
+
+
+def test_a_run_without_snakemake_says_how_to_get_it(installed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    installed(ALL - {"snakemake"})
+    with pytest.raises(InputError, match=r"^snakemake is not installed; pip install 'biaslab\[workflow\]'$"):
+        CliRunner().invoke(app, ["run", "-n"], catch_exceptions=False)
+    assert not any(tmp_path.iterdir())
 
 
 def test_what_is_missing_is_named_with_what_to_do(installed):
