@@ -1,11 +1,20 @@
 """Commands of ``biaslab audit``."""
 
+import enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from biaslab.run.outputs import To
+
+
+class More(enum.StrEnum):
+    """What a crate may hold besides tables and figures."""
+
+    RESULTS = "results"
+    EMBEDDINGS = "embeddings"
+
 
 _WIDTH = 160  # characters a line where there is no terminal
 
@@ -40,12 +49,18 @@ def compare(
 def crate(
     results: Annotated[Path, typer.Argument(help="The results folder of a finished run.")],
     out: Annotated[Path, typer.Option(help="The archive (.zip) to write, or a new folder.")],
+    more: Annotated[
+        list[More] | None,
+        typer.Option(
+            "--with", help="Also pack what tables and figures are made of, or word embeddings."
+        ),
+    ] = None,
 ) -> None:
     """Pack a run for others: a Workflow Run Crate of workflow, settings, results, audit and provenance."""
     from biaslab.run.crate.writing import write_crate
     from biaslab.run.root import repository
 
-    for notice in write_crate(results, out, repository()):
+    for notice in write_crate(results, out, repository(), [kind.value for kind in more or ()]):
         typer.echo(f"biaslab: {notice}", err=True)
 
 

@@ -117,5 +117,6 @@ AREA = Area(
     inspection="biaslab.fairness_testing.inspection",
     shared=Corpora,
     moved=moved_corpora("fairness_testing.text"),
+    texts=("*/example.json",),
     steps=STEPS | texts.STEPS,
 )

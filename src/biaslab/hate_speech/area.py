@@ -184,6 +184,7 @@ AREA = Area(
     inspection="biaslab.hate_speech.inspection",
     shared=Corpora,
     moved=moved_corpora("hate_speech"),
+    texts=("*/hierarchies.json",),
     steps=STEPS,
 )
 """The area."""

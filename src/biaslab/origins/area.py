@@ -184,5 +184,6 @@ AREA = Area(
     WORKLOAD,
     inspection="biaslab.origins.inspection",
     moved={key: f"origins.{key}" for key in ("run", "weats", "setups")},
+    texts=("*/documents.parquet",),
     steps=STEPS | analyses.steps(),
 )

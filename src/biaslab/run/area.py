@@ -144,6 +144,8 @@ class Area:
     shared: type | None = None  # keys beside the sections, a dataclass, which areas may share
     # Keys of earlier versions, with where they are now; NAME stands for any.
     moved: Mapping[str, str] = field(default_factory=dict)
+    # Its tables that hold sentences of a corpus, as patterns below its folder: no crate gets them.
+    texts: tuple[str, ...] = ()
     # The functions of its steps, ``"MODULE:FUNCTION"``, by the names that its rules call them.
     steps: Mapping[str, str] = field(default_factory=dict)
 

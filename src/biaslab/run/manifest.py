@@ -30,17 +30,24 @@ def write_manifest(
     `config` is its complete configuration (.json), `code` the digest of each rule's code, `inputs` are the
     files or folders that it read.
     """
-    settings = read_yaml(config)
     outputs = [name for name in result_files(results) if (results / name).resolve() != out.resolve()]
-    manifest = {
+    digests = {name: sha256_file(results / name) for name in outputs}
+    write_json(out, make_manifest(config, code, inputs, digests))
+
+
+def make_manifest(
+    config: Path, code: Mapping[str, str], inputs: Mapping[str, Path], outputs: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return what is recorded of a run, as `write_manifest` has it; `outputs` are the digests of results."""
+    settings = read_yaml(config)
+    return {
         VARIABLE_KEY: environment(),
         "config": settings,
         "config_sha256": _sha256_json(settings),
         "code": dict(code),
         "inputs": {name: _sha256_input(path) for name, path in inputs.items()},
-        "outputs": {name: sha256_file(results / name) for name in outputs},
+        "outputs": dict(outputs),
     }
-    write_json(out, manifest)
 
 
 def result_files(results: Path) -> list[str]:

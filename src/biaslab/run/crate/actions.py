@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rocrate.model import Entity
     from rocrate.rocrate import ROCrate
 
-_COMPLETED = "http://schema.org/CompletedActionStatus"
+_COMPLETED, _ACTIVE = (f"http://schema.org/{which}ActionStatus" for which in ("Completed", "Active"))
 
 
 def add_actions(
@@ -52,7 +52,7 @@ def _add_run(
         object=[*([settings] if settings else []), *inputs],
         result=results,
         endTime=iso(record.ended),
-        actionStatus=_COMPLETED,
+        actionStatus=_COMPLETED if record.is_whole else _ACTIVE,
     )
     if starts := [job.started for job in record.jobs if job.started]:
         action["startTime"] = iso(min(starts))

@@ -2,27 +2,36 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.run import FAILED
-from biaslab.run.crate import RESULTS
-from biaslab.run.manifest import MANIFEST, read_manifest
+from biaslab.run.area import load_area
+from biaslab.run.areas import AREAS
+from biaslab.run.crate import EMBEDDINGS, RESULTS
+from biaslab.run.datasets import FOLDER
+from biaslab.run.manifest import MANIFEST, make_manifest, read_manifest
 from biaslab.run.provenance import sha256_file
+from biaslab.run.records import StepRecord, read_records
 from biaslab.run.root import CARRIED, PACKAGE
 
 WORKFLOW = "Snakefile"
 """The crate's main entity."""
 
+CONFIG = "config.json"
+"""The configuration of a run in its results folder."""
+
 _NEEDED = (WORKFLOW, "config.yaml")
 _BESIDE = ("CITATION.cff", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "pyproject.toml", "setup.py")
 _FOLDERS = ("config", "envs", "workflow")
 _SHOWN = {"tables", "figures"}
+_TABLES = (".tsv", ".parquet", ".json")
 _MEASURED = {"s": "s", "cpu_time": "s of processor time", "max_rss": "MB"}
 
 
@@ -55,28 +64,69 @@ class Record:
     elsewhere: Mapping[str, str]  # the other results, which are only named: their digests by path
     jobs: tuple[Job, ...]
     ended: datetime  # when the last file was made
+    steps: tuple[StepRecord, ...] = ()  # what the results that are copied were made by
+    is_whole: bool = True  # whether the run has ended, so that its manifest is there
 
 
-def read_record(results: Path) -> Record:
-    """Read what a results folder says about its run."""
-    manifest = read_manifest(results)
+def read_record(results: Path, more: Collection[str] = ()) -> Record:
+    """Read what a results folder says about its run.
+
+    `more` are further kinds of results to copy; with them, a run that has not ended can be read as well.
+    """
+    is_whole = not more or (results / MANIFEST).is_file()
+    manifest = read_manifest(results) if is_whole else {"outputs": {}}
+    steps = read_records(results, manifest["outputs"]) if more else []
+    if not is_whole:
+        manifest = _unfinished(results, steps)
     if lost := manifest["config"].get(FAILED):
         raise InputError(f"{results}: steps of the run failed ({', '.join(lost)}); run it again to its end")
-    shown = {name: digest for name, digest in manifest["outputs"].items() if is_shown(name)}
+    there = {n: digest for n, digest in manifest["outputs"].items() if is_whole or (results / n).is_file()}
+    shown = {name: digest for name, digest in there.items() if is_packed(name, more)}
     outputs = [_vouched(results, name, digest) for name, digest in sorted(shown.items())]
-    outputs.append(_vouched(results, MANIFEST))
+    outputs += [_vouched(results, MANIFEST)] if is_whole else []
     benchmarks = [path.relative_to(results).as_posix() for path in (results / "benchmarks").rglob("*.tsv")]
     outputs += [_vouched(results, name) for name in sorted(benchmarks)]
     jobs = tuple(_job(results, name, manifest["code"]) for name in sorted(benchmarks))
-    ends = [_modified(results / MANIFEST), *(job.ended for job in jobs)]
+    last = MANIFEST if is_whole else CONFIG
+    ends = [_modified(results / last), *(job.ended for job in jobs)]
     elsewhere = {name: digest for name, digest in manifest["outputs"].items() if name not in shown}
-    return Record(manifest, tuple(outputs), elsewhere, jobs, max(ends))
+    return Record(manifest, tuple(outputs), elsewhere, jobs, max(ends), tuple(steps), is_whole)
+
+
+def _unfinished(results: Path, steps: Collection[StepRecord]) -> dict[str, Any]:
+    """Return the manifest of a run that has not ended: of the results that are known to be whole."""
+    if not (results / CONFIG).is_file():
+        raise InputError(f"{results / CONFIG}: no such file; run the workflow, whose first step writes it")
+    outputs = {
+        PurePosixPath(name).relative_to(RESULTS).as_posix(): digest
+        for step in steps
+        for name, digest in step.outputs.items()
+    }
+    return make_manifest(results / CONFIG, {step.rule: step.code for step in steps}, {}, outputs)
 
 
 def is_shown(name: str) -> bool:
     """Tell whether a result is copied: configuration, audit, a table or a figure. Others are only named."""
     parts = PurePosixPath(name).parts
     return len(parts) == 1 or parts[0] == "audit" or bool(_SHOWN & set(parts[:-1]))
+
+
+def is_packed(name: str, more: Collection[str]) -> bool:
+    """Tell whether a result is copied: what is shown, and of `more` kinds tables or embeddings.
+
+    Texts never are, nor data.
+    """
+    if is_shown(name):
+        return True
+    path = PurePosixPath(name)
+    if path.is_relative_to(FOLDER.name) or any(fnmatchcase(name, pattern) for pattern in _texts()):
+        return False
+    is_embedding = EMBEDDINGS in path.parts[:-1]
+    return (RESULTS in more and path.suffix in _TABLES) or (EMBEDDINGS in more and is_embedding)
+
+
+def _texts() -> list[str]:
+    return [f"{area}/{pattern}" for area in AREAS for pattern in load_area(area).texts]
 
 
 def workflow_files(root: Path) -> list[Packed]:

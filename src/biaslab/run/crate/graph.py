@@ -49,6 +49,8 @@ def describe(record: Record, files: Sequence[Packed], root: Path) -> tuple[dict[
     """
     crate = _new_crate()
     notices = _differences(record, root)
+    if not record.is_whole:
+        notices.append("The run has not ended: these are the results that it had")
     for packed in [*files, *record.outputs]:
         if packed.place != WORKFLOW:
             crate.add_file(packed.source, packed.place, properties=file_properties(packed))
@@ -75,8 +77,8 @@ def _fill_root(crate: "ROCrate", record: Record, actions: list["Entity"], audit:
     crate.name = "A run of biaslab"
     crate.description = (
         f"Fairness papers re-run and audited ({areas}): the workflow, its configuration and environment, the"
-        " tables and figures it made, and the audit of what the papers print. Input data and intermediate"
-        " results are named by their sha256 and not included; data have licences of their own."
+        " tables and figures it made, and the audit of what the papers print. Input data and results that are"
+        " not included are named by their sha256; data have licences of their own."
     )
     crate.datePublished = record.ended
     crate.license = add(crate, _LICENCE, "CreativeWork", name="MIT License", identifier=_LICENCE)

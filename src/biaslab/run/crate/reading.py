@@ -4,6 +4,7 @@ Of a crate, only the results are read, and they must be what its manifest names.
 """
 
 import contextlib
+import json
 import shutil
 import stat
 import tempfile
@@ -17,6 +18,7 @@ from biaslab.core.errors import InputError
 from biaslab.run.crate import METADATA, RESULTS
 from biaslab.run.manifest import MANIFEST, is_inside, read_manifest, result_files
 from biaslab.run.provenance import sha256_file
+from biaslab.run.records import RECORDS, StepRecord, parse_records
 
 MAX_FILES = 100_000
 MAX_BYTES = 2**32
@@ -29,6 +31,7 @@ class Run:
 
     folder: Path
     elsewhere: Mapping[str, str] = field(default_factory=dict)
+    steps: tuple[StepRecord, ...] = ()  # what they were made by, as far as a crate has noted it
 
     def files(self) -> list[str]:
         """Return the paths of all results, sorted."""
@@ -85,7 +88,8 @@ def _members(crate: zipfile.ZipFile, archive: Path, max_bytes: int) -> list[zipf
     for member in members:
         if not is_inside(member.filename) or stat.S_ISLNK(member.external_attr >> 16):
             raise InputError(f"{archive}: {member.filename!r} is a link or leaves the crate; refused")
-    results = [member for member in members if member.filename.startswith(f"{RESULTS}/")]
+    wanted = (f"{RESULTS}/", METADATA, RECORDS)
+    results = [member for member in members if member.filename.startswith(wanted)]
     size = sum(member.file_size for member in results)
     if size > max_bytes:
         raise InputError(f"{archive}: unpacks to {size} bytes, more than the allowed {max_bytes}; refused")
@@ -105,4 +109,32 @@ def _checked(crate: Path, folder: Path) -> Run:
             raise InputError(f"{crate}: {RESULTS}/{name} is not in the manifest; get the crate again")
         if sha256_file(results / name) != outputs[name]:
             raise InputError(f"{crate}: {RESULTS}/{name} is not what the manifest names; get the crate again")
-    return Run(results, {name: digest for name, digest in outputs.items() if name not in there})
+    elsewhere = {name: digest for name, digest in outputs.items() if name not in there}
+    return Run(results, elsewhere, tuple(_steps(crate, folder, outputs)))
+
+
+def _steps(crate: Path, folder: Path, outputs: Mapping[str, str]) -> list[StepRecord]:
+    """Return what the steps of a crate are said to have made, if that agrees with the rest of it."""
+    file = folder / RECORDS
+    if not file.is_file() or file.is_symlink():
+        return []
+    if sha256_file(file) != _described(folder / METADATA, RECORDS):
+        raise InputError(f"{crate}: {RECORDS} is not what {METADATA} names; get the crate again")
+    try:
+        steps = parse_records(file.read_text(encoding="utf-8"), f"{crate}: {RECORDS}")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{crate}: {RECORDS} is no text; get the crate again") from error
+    for step in steps:
+        for name, digest in step.outputs.items():
+            if outputs.get(name.removeprefix(f"{RESULTS}/"), digest) != digest:
+                raise InputError(f"{crate}: {name} is another in {RECORDS} than in the manifest; refused")
+    return steps
+
+
+def _described(metadata: Path, name: str) -> str:
+    """Return the sha256 that a crate's graph gives for a file; "" for none."""
+    try:
+        graph = json.loads(metadata.read_text(encoding="utf-8"))["@graph"]
+        return next((one.get("sha256", "") for one in graph if one.get("@id") == name), "")
+    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        raise InputError(f"{metadata.name}: no readable graph ({error}); get the crate again") from error

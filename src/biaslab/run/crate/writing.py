@@ -4,38 +4,54 @@ import json
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from biaslab.core.errors import InputError
-from biaslab.core.files import atomic_path
-from biaslab.run.crate import ARCHIVE, METADATA
-from biaslab.run.crate.contents import Packed, read_record, workflow_files
+from biaslab.core.files import atomic_path, json_text
+from biaslab.run.crate import ARCHIVE, METADATA, RESULTS
+from biaslab.run.crate.contents import Packed, Record, read_record, workflow_files
 from biaslab.run.crate.graph import describe
+from biaslab.run.manifest import MANIFEST
+from biaslab.run.provenance import sha256_file
+from biaslab.run.records import RECORDS, records_text
 
 _LEVEL = 6
 
 
-def write_crate(results: Path, out: Path, root: Path) -> list[str]:
+def write_crate(results: Path, out: Path, root: Path, more: Collection[str] = ()) -> list[str]:
     """Write the crate of a run, the same bytes for the same run; return what a reader of it must know.
 
     It is an archive (``.zip``), which is replaced when it is there, or else a folder that is not there yet.
+    With `more` kinds of results, see `biaslab.run.crate.contents.is_packed`, a run can go on from it.
     """
     if out.resolve().is_relative_to(results.resolve()):
         raise InputError(f"{out}: is in the results folder, whose files are results; name another place")
     if out.suffix != ARCHIVE and out.exists():
         raise InputError(f"{out}: is there already; name a new folder or an archive ({ARCHIVE})")
-    record = read_record(results)
-    files = workflow_files(root)
-    metadata, notices = describe(record, files, root)
-    text = json.dumps(metadata, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    packed = sorted([*files, *record.outputs], key=lambda file: file.place)
-    if out.suffix == ARCHIVE:
-        _write_archive(out, packed, text, record.ended)
-    else:
-        _write_folder(out, packed, text)
+    record = read_record(results, more)
+    with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as folder:
+        files = [*workflow_files(root), *_written(record, Path(folder))]
+        metadata, notices = describe(record, files, root)
+        text = json.dumps(metadata, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        packed = sorted([*files, *record.outputs], key=lambda file: file.place)
+        if out.suffix == ARCHIVE:
+            _write_archive(out, packed, text, record.ended)
+        else:
+            _write_folder(out, packed, text)
     return notices
+
+
+def _written(record: Record, folder: Path) -> list[Packed]:
+    """Write what no file of the run says into a folder: what made its results, and what there is of them."""
+    texts = {RECORDS: records_text(record.steps)} if record.steps else {}
+    if not record.is_whole:
+        texts[f"{RESULTS}/{MANIFEST}"] = json_text(record.manifest)
+    files = {place: folder / str(number) for number, place in enumerate(texts)}
+    for place, file in files.items():
+        file.write_text(texts[place], encoding="utf-8", newline="\n")
+    return [Packed(place, file, sha256_file(file)) for place, file in files.items()]
 
 
 def _write_archive(out: Path, packed: Sequence[Packed], metadata: str, ended: datetime) -> None:

@@ -1,0 +1,105 @@
+import json
+import os
+import zipfile
+
+import pytest
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import write_json, write_text
+from biaslab.run.crate.reading import opened_run
+from biaslab.run.crate.writing import write_crate
+from biaslab.run.provenance import sha256_file
+from biaslab.run.records import parse_records, portable, read_records, records_text
+from biaslab.run.root import repository
+from travel_data import CODE, MADE, make_run
+
+TABLE, TEXTS, EMBEDDING = "origins/unit/bias.tsv", "origins/unit/documents.parquet", next(iter(MADE))
+
+
+def packed(archive):
+    with zipfile.ZipFile(archive) as crate:
+        return {name.removeprefix("results/") for name in crate.namelist() if name.startswith("results/")}
+
+
+def test_a_record_names_code_settings_and_the_digest_of_each_input_and_output(tmp_path):
+    results = make_run(tmp_path)
+    records = {record.rule: record for record in read_records(results, {}) if len(record.outputs) == 1}
+    table = records["report_one"]
+    assert (table.code, table.settings) == (CODE["report_one"], ("'x86-64-v3'", "'{\"seed\": 1}'"))
+    assert table.inputs == {f"results/{TABLE}": sha256_file(results / TABLE)}
+    assert table.outputs == {f"results/{(t := 'origins/tables/table1.tsv')}": sha256_file(results / t)}
+    assert parse_records(records_text([table]), "x") == [table]
+    assert portable("../lib/biaslab/repository/workflow/resources/a.tsv") == "workflow/resources/a.tsv"
+    assert portable("own/workflow/a.tsv") == "own/workflow/a.tsv"
+
+
+def test_what_was_made_of_something_else_has_no_record(tmp_path):
+    results = make_run(tmp_path)
+    write_text(tmp_path / "own.txt", "other")  # a digest was noted
+    os.utime(tmp_path / "own.txt", (0, 0))
+    assert [record.rule for record in read_records(results, {})] == ["report_one", "measure"]
+    write_text(results / EMBEDDING, "newer than what was made of it")
+    assert [record.rule for record in read_records(results, {})] == ["report_one"]
+
+
+def test_results_are_packed_on_request_but_neither_texts_nor_data(tmp_path):
+    results, out = make_run(tmp_path / "run"), tmp_path / "c.zip"
+    write_crate(results, out, repository())
+    assert not {TABLE, EMBEDDING} & packed(out)
+    write_crate(results, out, repository(), ["results"])
+    assert {TABLE, "audit/manifest.json"} <= packed(out)
+    assert not {TEXTS, EMBEDDING, "datasets/hatecheck/test_suite_cases.csv"} & packed(out)
+    with opened_run(out) as run:
+        assert {record.rule for record in run.steps} == set(CODE)
+        assert run.elsewhere[TEXTS] == sha256_file(results / TEXTS)
+    write_crate(results, out, repository(), ["results", "embeddings"])
+    assert {TABLE, EMBEDDING} <= packed(out)
+
+
+def test_a_run_that_has_not_ended_is_packed_with_what_it_has(tmp_path):
+    results, out = make_run(tmp_path / "run", is_whole=False), tmp_path / "c.zip"
+    with pytest.raises(InputError, match=r"manifest\.json: .*run the workflow to its end"):
+        write_crate(results, out, repository())
+    notices = write_crate(results, out, repository(), ["results"])
+    assert any("has not ended" in notice for notice in notices)
+    with opened_run(out) as run:
+        assert TABLE in run.files()
+        assert EMBEDDING in run.elsewhere
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda records: records[0].update(outputs={"results/../x": "0" * 64}), "no list of records"),
+        (lambda records: records[0].update(code=1), "no list of records"),
+        (lambda records: records.append(records[0]), "two steps made"),
+        (lambda records: records[0]["inputs"].update({f"results/{TABLE}": "0" * 64}), "made of another"),
+        (lambda records: records[0]["outputs"].update({f"results/{TABLE}": "0" * 64}), "two steps made"),
+    ],
+)
+def test_records_that_do_not_fit_together_are_refused(tmp_path, change, message):
+    records = json.loads(records_text(read_records(make_run(tmp_path), {})))
+    change(records)
+    with pytest.raises(InputError, match=message):
+        parse_records(json.dumps(records), "x")
+
+
+@pytest.mark.parametrize("change", ["digest", "another", "no text"])
+def test_a_crate_whose_records_were_changed_is_refused(tmp_path, change):
+    crate = tmp_path / "crate"
+    write_crate(make_run(tmp_path / "run"), crate, repository(), ["results"])
+    records = json.loads((crate / "records.json").read_text())
+    for record in records:
+        record["outputs"] = dict.fromkeys(record["outputs"], "0" * 64)
+        record["inputs"] = {}
+    write_json(crate / "records.json", records)
+    if change == "no text":
+        (crate / "records.json").write_bytes(b"\xff")
+    if change != "digest":
+        metadata = json.loads((crate / "ro-crate-metadata.json").read_text())
+        entity = next(one for one in metadata["@graph"] if one["@id"] == "records.json")
+        entity["sha256"] = sha256_file(crate / "records.json")
+        write_json(crate / "ro-crate-metadata.json", metadata)
+    message = {"digest": "is not what", "another": "than in the manifest", "no text": "is no text"}[change]
+    with pytest.raises(InputError, match=message), opened_run(crate):
+        pass
