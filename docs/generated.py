@@ -244,10 +244,15 @@ def audited(area: str) -> str:
     rows = [
         _row(one) for verdict in FAILURES_FIRST for one in table[table["verdict"] == verdict].itertuples()
     ]
-    counts = _counts("public")
-    said = _totals(counts[counts["paper"] == table["paper"].iloc[0]])
     table = _table(("item", "claim", "published", "measured", "verdict"), rows)
-    return f"{table}\n{said[0].upper()}{said[1:]}.\n"
+    return f"{table}\n{_said_of(area)}\n"
+
+
+def _said_of(area: str) -> str:
+    """Return the counts over a paper in words."""
+    counts, (paper,) = _counts("public"), _rows_of("papers", area)
+    said = _totals(counts[counts["paper"] == paper["paper"]])
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def _row(one: Any) -> tuple[str, ...]:
@@ -349,26 +354,71 @@ WHOLE = {"config.yaml": shipped_configuration, RESULTS: columns_said}
 """Files that are made as a whole."""
 
 
-INSERTED = re.compile(r"<!--= (\S+) (\S+) -->.*?<!--/-->", re.DOTALL)
-"""In a page: a row of the audit and the format of its number and interval, or a setup and a verdict."""
+INSERTED = re.compile(r"<!--([=|]) (.+?) -->(\n?).*?<!--/-->", re.DOTALL)
+"""A mark in a page: ``=`` for a row of the audit, ``|`` for a part of a table of a recorded run."""
 
 
 def inserted(mark: re.Match) -> str:
-    """Return a mark with what the recorded run measured, such as ``<!--= CLAIM .0f% -->8% [6, 11]<!--/-->``.
+    """Return a mark with what a recorded run gave.
 
-    ``<!--= SETUP VERDICT -->`` gets how many statements' rows of a setup have a verdict.
+    ``<!--= CLAIM .0f% -->8% [6, 11]<!--/-->`` has the number of a row of the audit, with its interval,
+    ``<!--= SETUP VERDICT -->`` how many statements' rows of a setup have a verdict, ``<!--= AREA totals -->``
+    the counts over a paper, and ``<!--| FILE | COLUMN; COLUMN | COLUMN=VALUE or VALUE; COLUMN=VALUE -->``
+    these columns (none: all) and rows of a table: before the end of a line the table, else the one cell.
     """
-    name, form = mark.groups()
+    sign, said, line_end = mark.groups()
+    text = _of_audit(*said.split()) if sign == "=" else _of_table(said, bool(line_end))
+    return f"<!--{sign} {said} -->{text}<!--/-->"
+
+
+def _of_audit(name: str, form: str) -> str:
     table = measured("public")
+    if form == "totals":
+        return _said_of(name)
     if form in VERDICTS:
         rows = table[(table["setup"] == name) & (table["counts_as"] == STATEMENT)]
-        text = str((rows["verdict"] == form).sum())
+        return str((rows["verdict"] == form).sum())
+    row = table[(table["claim_id"] == name) & (table["verdict"] != NOT_ATTEMPTED)].iloc[0]
+    spec, unit = form.removesuffix("%"), "%" if form.endswith("%") else ""
+    interval = "" if pd.isna(row["ci_low"]) else f" [{row['ci_low']:{spec}}, {row['ci_high']:{spec}}]"
+    return f"{row['measured']:{spec}}{unit}{interval}"
+
+
+def _of_table(said: str, is_whole: bool) -> str:
+    """Return what a mark asks of a table of the run `public`, or of docs/records/other."""
+    name, columns, conditions = [part.strip() for part in f"{said} |  | ".split(" | ")[:3]]
+    table = recorded_table(name)
+    for column, _, value in (one.strip().partition("=") for one in conditions.split(";") if one.strip()):
+        table = table[table[column].isin(value.split(" or "))]
+    table = table[[one.strip() for one in columns.split(";")]] if columns else table
+    if is_whole and len(table):
+        return f"\n\n{_table(tuple(table), table.itertuples(index=False))}\n"
+    if table.shape != (1, 1):
+        raise ValueError(f"{said}: {table.shape[0]} rows and {table.shape[1]} columns; name one of each")
+    return table.iloc[0, 0]
+
+
+@cache
+def recorded_table(name: str) -> pd.DataFrame:
+    """Return a table as text: one that the recorded run made (.md), or of another run (other/NAME.tsv)."""
+    if name.startswith("other/"):
+        rows = list(csv.reader((RECORDED / name).open(encoding="utf-8"), delimiter="\t"))
     else:
-        row = table[(table["claim_id"] == name) & (table["verdict"] != NOT_ATTEMPTED)].iloc[0]
-        spec, unit = form.removesuffix("%"), "%" if form.endswith("%") else ""
-        ends = f"{row['ci_low']:{spec}}, {row['ci_high']:{spec}}"
-        text = f"{row['measured']:{spec}}{unit} [{ends}]"
-    return f"<!--= {name} {form} -->{text}<!--/-->"
+        with zipfile.ZipFile(RECORDED / "public.zip") as archive:
+            lines = archive.read(name).decode().splitlines()
+        rows = [
+            [cell.strip().replace("\\", "") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            for line in lines
+            if line.startswith("|") and not set(line) <= set("|:-")
+        ]
+    return pd.DataFrame(rows[1:], columns=rows[0])
+
+
+def named_tables() -> list[str]:
+    """Return the tables of a run of which a page shows a part."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    marks = [mark for page in pages for mark in INSERTED.findall(page.read_text(encoding="utf-8"))]
+    return sorted({said.partition(" |")[0] for sign, said, _ in marks if sign == "|"})
 
 
 def renewed(page: str) -> str:

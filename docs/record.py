@@ -3,9 +3,9 @@
     python docs/record.py NAME RESULTS TIME     # e.g. public results '22 min 10 s'
 
 writes docs/records/NAME.zip (of each result file that a row of the registries reads, the columns that rows
-name, and in these a dash for every text that no row names) and NAME.json: where the run was made, in what
-time, of which setups. Whatever the registries say later is measured on that. Then `python docs/generated.py`
-writes the pages.
+name, and in these a dash for every text that no row names; and the tables of which a page shows a part) and
+NAME.json: where the run was made, in what time, of which setups. Whatever the registries say later is
+measured on that. Then `python docs/generated.py` writes the pages.
 """
 
 import itertools
@@ -17,7 +17,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pandas as pd
-from generated import RECORDED, registered
+from generated import RECORDED, named_tables, registered
 
 from biaslab.audit.claims import Claim
 from biaslab.audit.expressions import columns_of
@@ -44,6 +44,10 @@ def record(name: str, results: Path, time: str) -> None:
         for path, columns in sorted(columns_by_file(claims, results, setups).items()):
             entry = zipfile.ZipInfo(path.relative_to(results).as_posix(), _ZIP_DATE)
             archive.writestr(entry, _part(path, columns, counted, texts), zipfile.ZIP_DEFLATED)
+        for table in named_tables():
+            if (results / table).exists():
+                entry = zipfile.ZipInfo(table, _ZIP_DATE)
+                archive.writestr(entry, (results / table).read_bytes(), zipfile.ZIP_DEFLATED)
 
 
 def measured_setups(results: Path) -> dict[str, list[str]]:

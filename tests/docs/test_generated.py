@@ -1,10 +1,15 @@
 """The pages that follow from the schemas and the areas are up to date."""
 
 import importlib.util
+import re
+from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from consoles import ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 _SPEC = importlib.util.spec_from_file_location("generated", ROOT / "docs/generated.py")
 generated = importlib.util.module_from_spec(_SPEC)
@@ -35,3 +40,59 @@ def test_every_kind_of_key_is_described() -> None:
         ("`area.own`", "mapping", "must be given", "", "own ones"),
         ("`area.own.NAME.format`", "text", "must be given", "`a|b`, `c`", "how it is written"),
     ]
+
+
+_NUMBER = r"[-+−]?\d[\d.,]*%?"
+INTERVAL = re.compile(rf"\[{_NUMBER}(?:,| to)\s{_NUMBER}\]|{_NUMBER}\s±\s{_NUMBER}")
+NOT_TYPED = [
+    generated.INSERTED,
+    re.compile(rf"{generated.BEGIN}.*?{generated.END}", re.DOTALL),
+    re.compile(r"^\s*```.*?^\s*```|`[^`\n]*`", re.DOTALL | re.MULTILINE),
+]
+
+
+def typed_intervals(text: str) -> list[str]:
+    """Return the intervals of a page that no command inserts and no console shows."""
+    for part in NOT_TYPED:
+        text = part.sub("", text)
+    return INTERVAL.findall(text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_no_interval_of_a_page_is_typed_by_hand(page: Path) -> None:
+    assert typed_intervals(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_typed_interval_is_found() -> None:
+    typed = "r is 0.97 [0.91, 0.99], 8% [6%, 11%], [74 to 92], 0.3\n± 0.1"
+    assert typed_intervals(f"{typed}; `[1, 2]` <!--= x .1f -->1 [0, 2]<!--/-->") == [
+        "[0.91, 0.99]",
+        "[6%, 11%]",
+        "[74 to 92]",
+        "0.3\n± 0.1",
+    ]
+
+
+def test_every_table_of_another_run_says_which_and_is_shown() -> None:
+    runs = generated.recorded_table("other/runs.tsv")
+    assert runs["run"].str.len().gt(10).all()
+    named = {f"other/{name}.tsv" for name in runs["table"]}
+    files = {f"other/{path.name}" for path in (generated.RECORDED / "other").iterdir()}
+    assert files == {*named, "other/runs.tsv"}
+    assert named == {name for name in generated.named_tables() if name.startswith("other/")}
+
+
+def test_a_mark_shows_a_part_of_a_table_or_one_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pd.DataFrame({"|A|": ["2", "2", "3"], "to": ["a", "b", "a"], "x": ["1 ± 0", "2", "3"]})
+    monkeypatch.setattr(generated, "recorded_table", lambda name: table)
+
+    def shown(mark: str) -> str:
+        return generated.INSERTED.sub(generated.inserted, mark)
+
+    assert shown("<!--| t | x | |A|=2; to=a --><!--/-->") == "<!--| t | x | |A|=2; to=a -->1 ± 0<!--/-->"
+    begin = "<!--| t | x; |A| | to=b or c -->"
+    assert shown(f"{begin}\n<!--/-->") == f"{begin}\n\n| x | \\|A\\| |\n| --- | --- |\n| 2 | 2 |\n\n<!--/-->"
+    with pytest.raises(ValueError, match="to=a: 2 rows"):
+        shown("<!--| t | x | to=a --><!--/-->")
+    with pytest.raises(ValueError, match="0 rows"):
+        shown("<!--| t | x | to=lost -->\n<!--/-->")
