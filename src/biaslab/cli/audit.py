@@ -51,9 +51,7 @@ def crate(
     out: Annotated[Path, typer.Option(help="The archive (.zip) to write, or a new folder.")],
     more: Annotated[
         list[More] | None,
-        typer.Option(
-            "--with", help="Also pack what tables and figures are made of, or word embeddings."
-        ),
+        typer.Option("--with", help="Also pack what tables and figures are made of, or word embeddings."),
     ] = None,
 ) -> None:
     """Pack a run for others: a Workflow Run Crate of workflow, settings, results, audit and provenance."""
