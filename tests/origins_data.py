@@ -12,6 +12,7 @@ from biaslab.bias.word_sets import WordSets
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins import analyses
+from biaslab.origins import baseline as measured
 from biaslab.origins.attribution.estimates import SET, SUM, seed_values
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, ESTIMATORS
 from biaslab.origins.attribution.relative import relative_table
@@ -25,6 +26,7 @@ from biaslab.origins.checks.planted.recall import TEST_WORDS, pair_table, recall
 from biaslab.origins.checks.ppmi_sets.analysis import select_ppmi_sets
 from biaslab.origins.checks.randomised.analysis import TRAINED, compare_fits, compare_rankings
 from biaslab.origins.checks.relative_influence.analysis import compare_orders
+from biaslab.origins.checks.retraining import analysis as retraining
 from biaslab.origins.checks.seed_stability.analysis import stability
 from biaslab.origins.checks.single_documents.analysis import (
     compare_documents,
@@ -35,7 +37,7 @@ from biaslab.origins.checks.single_documents.auc import score_documents
 from biaslab.origins.grid import SETS
 from biaslab.origins.perturbation import select_targeted
 from biaslab.origins.report.results import Setup
-from biaslab.origins.representations.axis.analysis import fit_frequency
+from biaslab.origins.representations.axis import analysis as axis
 from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets
 from biaslab.origins.representations.transfer.analysis import REPRESENTATIONS, compare_responses, set_changes
 from biaslab.run.area import Unit
@@ -103,8 +105,7 @@ def write_results(
             fit = linear_fit(part["predicted_mean"], part["observed_mean"])
             r2, slope = (fit.r2, fit.r2 - 0.02, 1.0), (fit.slope, fit.slope - 0.1, fit.slope + 0.1)
             fits.append((weat, estimator, len(part), *r2, *slope, fit.intercept))
-    columns = ["weat", "seed", "effect_size", "p_value", "n_missing_words", "missing_words"]
-    write_tsv(folder / "baseline.tsv", pd.DataFrame(baselines, columns=columns))
+    write_tsv(folder / "baseline.tsv", pd.DataFrame(baselines, columns=measured.COLUMNS["baseline"]))
     _write_ppmi(folder, rng, weats)
     _write_ppmi_sets(folder, np.random.default_rng(5), weats[0], sizes[0])
     _write_gradients_and_stability(folder, weats)
@@ -119,12 +120,10 @@ def write_results(
     _write_sets(folder, rng, pd.concat(sets))
     analogies += [_analogies(rng, name, 3) for name in pd.concat(sets)["set"].unique()]
     write_tsv(folder / "analogies.tsv", pd.concat(analogies, ignore_index=True))
-    columns = ["weat", "estimator", "n_sets", "r2", "r2_ci_low", "r2_ci_high"]
-    columns += ["slope", "slope_ci_low", "slope_ci_high", "intercept"]
-    write_tsv(folder / "correlation.tsv", pd.DataFrame(fits, columns=columns))
+    write_tsv(folder / "correlation.tsv", pd.DataFrame(fits, columns=retraining.COLUMNS["correlation"]))
     projections = pd.concat([_projections(rng, weat, sizes[-1], n_seeds) for weat in weats])
     write_tsv(folder / "projections.tsv", projections)
-    write_tsv(folder / "axis_frequency.tsv", fit_frequency(projections, seed))
+    write_tsv(folder / "axis_frequency.tsv", axis.fit_frequency(projections, seed))
 
 
 def make_setups(folder: Path, setups: dict[str, dict]) -> list[Setup]:
@@ -233,7 +232,7 @@ def _write_ppmi_sets(folder: Path, rng: np.random.Generator, weat: str, size: in
             for kind, sign in (("increase", 1), ("decrease", -1))
             for seed, noise in enumerate(rng.normal(0, 0.1, 10))
         ]
-        write_tsv(folder / path, pd.DataFrame(rows, columns=["set", "weat", "seed", "effect_size"]))
+        write_tsv(folder / path, pd.DataFrame(rows, columns=measured.COLUMNS["observed"]))
 
 
 def _write_single_documents(folder: Path, weat: str) -> None:
@@ -247,7 +246,7 @@ def _write_single_documents(folder: Path, weat: str) -> None:
         for before in baseline[baseline["weat"] == weat].head(3).itertuples():
             change = bias[f"influence_seed{before.seed}"][document] * rng.normal(1, 0.2)
             rows.append((name, weat, before.seed, before.effect_size - change))
-    observed = pd.DataFrame(rows, columns=["set", "weat", "seed", "effect_size"])
+    observed = pd.DataFrame(rows, columns=measured.COLUMNS["observed"])
     documents = compare_documents(sets, baseline, observed, bias)
     write_tsv(folder / "single_documents" / "documents.tsv", documents)
     write_tsv(folder / "single_documents" / "correlation.tsv", correlate_documents(documents, 1))
@@ -432,8 +431,7 @@ def _projections(rng: np.random.Generator, weat: str, size: int, n_seeds: int) -
         for word, symbol, count in zip([*s, *t], "SSSTTT", counts, strict=True)
         for value in [rng.normal((0.1 + 0.5 * sign / count**0.2) * (1 if symbol == "S" else -1), 0.03)]
     ]
-    columns = ["weat", "kind", "set", "seed", "symbol", "word", "count", "projection"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=axis.COLUMNS["projections"])
 
 
 def _write_gradients_and_stability(folder: Path, weats: tuple[str, ...]) -> None:
@@ -482,6 +480,4 @@ def _perturbations(
             p = 0.4 if kind == "random" else 0.001 if size > sizes[0] else 0.2
             means = (predicted, sd * 0.9, observed, sd * 0.8, 5, mean, sd)
             rows.append((weat, name, kind, size, replicate, estimator, *means, (observed - mean) / sd, p))
-    columns = ["weat", "set", "kind", "size", "replicate", "estimator", "predicted_mean", "predicted_sd"]
-    columns += ["observed_mean", "observed_sd", "n_retrains", "baseline_mean", "baseline_sd"]
-    return pd.DataFrame(rows, columns=[*columns, "welch_t", "welch_p"])
+    return pd.DataFrame(rows, columns=retraining.COLUMNS["perturbations"])

@@ -28,40 +28,12 @@ from biaslab.audit.expressions import (
     select_rows,
 )
 from biaslab.audit.verdicts import NOT_ATTEMPTED, REPRODUCED, is_weak, judge, meets
+from biaslab.core import columns
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.stats import p_value
 
-COLUMNS = (
-    "claim_id",
-    "area",
-    "paper",
-    "item",
-    "statement",
-    "published",
-    "origin",
-    "counts_as",
-    "group",
-    "kind",
-    "value",
-    "tolerance",
-    "rationale",
-    "measured",
-    "ci_low",
-    "ci_high",
-    "p_value",
-    "null",
-    "weak",
-    "evidence",
-    "setup",
-    "data",
-    "verdict",
-    "reason",
-    "caveat",
-    "gates",
-    "rule",
-    "source",
-)
+COLUMNS = columns.columns_of(Path(__file__).with_name("columns.tsv"))["claims"]
 OWN, OTHER, ANY = "own", "other", "any"
 """Column ``data``: the paper's, other data, or the claim is about any data."""
 

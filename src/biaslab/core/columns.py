@@ -1,7 +1,8 @@
-"""The columns of an area's tables, each said once with its meaning: in ``columns.tsv`` of its package.
+"""The columns of tables, said once with their meanings: in a ``columns.tsv`` beside the code that has them.
 
-Writers and readers take the names from there, results/README.md the meanings. No digest of code covers the
-file: to reword a meaning reruns nothing, and a table with other columns is refused where it is read.
+Writers and readers take the names from there, results/README.md the meanings. The names count as code
+(`biaslab.run.code`): a step that writes or reads a column runs again when one is renamed, added or moved, but
+not when a meaning is reworded.
 """
 
 import re
@@ -9,27 +10,31 @@ from pathlib import Path
 
 from biaslab.core.files import read_text_table
 
+FILE = "columns.tsv"
 _NAMES = re.compile(r"\w+(, \w+)*")
+_TABLE = re.compile(r"([\w/-]+)\.(tsv|parquet)")
 
 
 def said(package: str) -> dict[str, dict[str, str]]:
     """Return the meanings of columns, by the files that have them and by the columns, as they are written."""
-    folder = Path(__file__).parents[1].joinpath(*package.split("."))
-    meanings: dict[str, dict[str, str]] = {}
-    for _, row in read_text_table(folder / "columns.tsv", ("file", "columns", "meaning")):
-        meanings.setdefault(row["file"], {})[row["columns"]] = row["meaning"]
-    return meanings
+    return _meanings(Path(__file__).parents[1].joinpath(*package.split("."), FILE))
 
 
-def columns_of(package: str) -> dict[str, tuple[str, ...]]:
-    """Return the columns of each table of an area, in their order, by the table's name without suffix.
+def columns_of(path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each table of a ``columns.tsv``, in order, by the table's name without suffix.
 
     Left out is what not every such table has: names in backticks, and those that stand for several (TEST).
     """
     found = {}
-    for files, groups in said(package).items():
+    for files, groups in _meanings(path).items():
         names = [name for group in groups if _NAMES.fullmatch(group) for name in group.split(", ")]
-        for file in files.split(", "):
-            if re.fullmatch(r"\w+\.(tsv|parquet)", file):
-                found[file.partition(".")[0]] = tuple(name for name in names if "TEST" not in name)
+        tables = (_TABLE.fullmatch(file) for file in files.split(", "))
+        found |= {t[1]: tuple(name for name in names if "TEST" not in name) for t in tables if t and names}
     return found
+
+
+def _meanings(path: Path) -> dict[str, dict[str, str]]:
+    meanings: dict[str, dict[str, str]] = {}
+    for _, row in read_text_table(path, ("file", "columns", "meaning")):
+        meanings.setdefault(row["file"], {})[row["columns"]] = row["meaning"]
+    return meanings

@@ -156,6 +156,20 @@ def bootstrap_fit(
     return FitIntervals(*np.quantile(r2s[whole], tails).tolist(), *np.quantile(slopes[whole], tails).tolist())
 
 
+def fit_columns(x: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> dict[str, float]:
+    """Fit y to x, with 95% bootstrap intervals over the points, named as tables do."""
+    fit, interval = linear_fit(x, y), bootstrap_fit(x, y, rng)
+    return {
+        "r2": fit.r2,
+        "r2_ci_low": interval.r2_low,
+        "r2_ci_high": interval.r2_high,
+        "slope": fit.slope,
+        "slope_ci_low": interval.slope_low,
+        "slope_ci_high": interval.slope_high,
+        "intercept": fit.intercept,
+    }
+
+
 def rank_correlation(x: ArrayLike, y: ArrayLike) -> float:
     """Return Spearman's correlation, ties at mean ranks; NaN for fewer than two points or a constant."""
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:

@@ -1,5 +1,7 @@
 """The columns of the tables of the area."""
 
+from pathlib import Path
+
 from biaslab.core.columns import columns_of
 
-COLUMNS = columns_of("debiasing")
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))

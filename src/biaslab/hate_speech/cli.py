@@ -15,6 +15,7 @@ from biaslab.run.extras import need
 from biaslab.run.masking import Masking
 from biaslab.run.options import Seed, grouped, option
 from biaslab.run.outputs import To
+from biaslab.text import settings
 from biaslab.text.settings import LanguageModel
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ def explain(
 
     make_deterministic(threads)
     sentences = _sentences(sentence, file, limit)
-    mask = masker(masking.digests)
+    mask = masker(masking.digests(settings.Masking.masked_words))
     terms = read_identifiers(identifiers).terms if identifiers else ()
     classifier = load_folder(model, device, positive)
     positive_label(model, positive)  # asks for it where the labels have names

@@ -13,8 +13,6 @@ from biaslab.core.rng import stream
 from biaslab.text import corpora, splits
 from biaslab.text.tokens import Tokenizer, Tokens
 
-TRAIN, VALIDATION, TEST = "train", "validation", "test"
-SPLITS = (TRAIN, VALIDATION, TEST)
 NEWS = "news"
 RANDOM, GROUPED, RELEASE = "random", "grouped", "release"
 NOT_NOHATE, HATE = "not-nohate", "hate"
@@ -56,24 +54,17 @@ def read_splits(source: Source, seed: int, number: int = 0) -> dict[str, pd.Data
 
     Number 0 of the random splits is the one that all classifiers of a run share.
     """
-    if source.is_released_split:
-        return dict(zip(SPLITS, source.read_split(), strict=True))
-    table = read_whole(source)
-    return {name: table.iloc[rows] for name, rows in split_rows(table, source, seed, number).items()}
+    return source.parts(_drawing(source, seed, number), _group(source))
 
 
 def read_whole(source: Source) -> pd.DataFrame:
     """Return all texts of a corpus that is not split by its release: columns as in `read_splits`."""
-    return source.read(group="group" if source.split == GROUPED else None)
+    return source.read(group=_group(source))
 
 
 def split_rows(table: pd.DataFrame, source: Source, seed: int, number: int) -> dict[str, np.ndarray]:
     """Return the rows of `read_whole` that make train, validation and test; see `read_splits`."""
-    try:
-        parts = _split(table, source, stream(seed, "split", source.split, number))
-    except InputError as error:
-        raise InputError(f"{source.train}: {error}") from error
-    return dict(zip(SPLITS, parts, strict=True))
+    return source.drawn(table, _drawing(source, seed, number))
 
 
 def tokenize(table: pd.DataFrame, tokenizer: Tokenizer, max_length: int) -> Texts:
@@ -107,6 +98,14 @@ def load_sets(path: Path) -> dict[str, Texts]:
         name: Texts(Tokens.of_arrays(arrays, name), arrays[f"{name}_labels"], arrays[f"{name}_rows"])
         for name in names
     }
+
+
+def _group(source: Source) -> str | None:
+    return "group" if source.split == GROUPED else None
+
+
+def _drawing(source: Source, seed: int, number: int) -> corpora.Draw:
+    return lambda table: _split(table, source, stream(seed, "split", source.split, number))
 
 
 def _split(table: pd.DataFrame, source: Source, rng: np.random.Generator) -> list[np.ndarray]:

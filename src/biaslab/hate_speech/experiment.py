@@ -12,13 +12,13 @@ from biaslab.core.rng import stream
 from biaslab.hate_speech.attributions import identifier_importance, summarize
 from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.contexts import OC, ContextSettings
-from biaslab.hate_speech.corpus import TEST, VALIDATION
 from biaslab.hate_speech.explanations import explain_words
 from biaslab.hate_speech.faithfulness import faithfulness
 from biaslab.hate_speech.folder import ENCODER_VOCABULARY, Folder
 from biaslab.hate_speech.methods import SOC, Method
 from biaslab.hate_speech.predictions import prediction_table
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
+from biaslab.text.corpora import TEST, VALIDATION
 from biaslab.text.devices import choose_device, make_deterministic
 from biaslab.text.encoder import load_classifier, predict, save_classifier
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model

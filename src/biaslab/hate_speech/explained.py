@@ -11,11 +11,11 @@ from biaslab.core.files import write_json
 from biaslab.core.io import write_tsv
 from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.contexts import ContextSettings
-from biaslab.hate_speech.corpus import TEST
 from biaslab.hate_speech.experiment import LANGUAGE_MODEL, drawn_rows, model_folder
 from biaslab.hate_speech.explanations import explain_words, phrase_importance
 from biaslab.hate_speech.folder import Folder
 from biaslab.hate_speech.hierarchy import agglomerate
+from biaslab.text.corpora import TEST
 from biaslab.text.devices import choose_device, make_deterministic
 from biaslab.text.encoder import load_classifier, predict
 from biaslab.text.labelled import read_texts

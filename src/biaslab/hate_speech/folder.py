@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.io import read_npz, read_tsv
-from biaslab.hate_speech.corpus import TEST, TRAIN, Texts, load_sets
+from biaslab.hate_speech.corpus import Texts, load_sets
+from biaslab.text.corpora import TEST, TRAIN
 from biaslab.text.identifiers import Identifiers, identifier_ids, read_identifiers
 from biaslab.text.tokens import Tokenizer
 

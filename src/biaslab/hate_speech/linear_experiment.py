@@ -14,6 +14,7 @@ from biaslab.hate_speech.metrics import measure
 from biaslab.hate_speech.predictions import prediction_table
 from biaslab.hate_speech.preparation import MAX_LENGTH
 from biaslab.hate_speech.removal import Part, removal_curve
+from biaslab.text import corpora
 from biaslab.text.tokens import Tokens
 
 BOW, BOW_WR = "bow", "bow-wr"
@@ -36,7 +37,7 @@ def run_linear(
 ) -> None:
     """Write the predictions, weights, removals and splits of the linear models of a corpus."""
     for model in (BOW, BOW_WR):
-        linear = _fit(folder, folder.splits[corpus.TRAIN], model, BINARY, effort)
+        linear = _fit(folder, folder.splits[corpora.TRAIN], model, BINARY, effort)
         write_parquet(folder.path / f"predictions/{model}.parquet", _predictions(folder, linear, model))
         if model == BOW:
             weights = weights_table(linear, list(folder.ids), N_WEIGHTS)
@@ -79,7 +80,7 @@ def _removal(folder: Folder, effort: LinearEffort) -> pd.DataFrame:
         return pd.DataFrame(columns=list(columns))
     train, test, news = (
         Part(texts.tokens, texts.labels)
-        for texts in (folder.splits[corpus.TRAIN], folder.splits[corpus.TEST], folder.tested[corpus.NEWS])
+        for texts in (folder.splits[corpora.TRAIN], folder.splits[corpora.TEST], folder.tested[corpus.NEWS])
     )
     return removal_curve(
         train,
@@ -143,11 +144,11 @@ def _measured(
 ) -> Iterator[Mapping[str, object]]:
     """Yield the rows of one linear model on one split: the test set, and the news where there are some."""
     model = str(names["model"])
-    linear = _fit(folder, splits[corpus.TRAIN], model, str(names["features"]), effort)
-    sets = {corpus.TEST: (splits[corpus.TEST], None)}
+    linear = _fit(folder, splits[corpora.TRAIN], model, str(names["features"]), effort)
+    sets = {corpora.TEST: (splits[corpora.TEST], None)}
     if corpus.NEWS in folder.tested:
         sets[corpus.NEWS] = (folder.tested[corpus.NEWS], folder.column("identifier", corpus.NEWS))
     for name, (texts, identifiers) in sets.items():
         found = measure(_scores(folder, linear, texts, model), texts.labels, identifiers)._asdict()
         shown = {key: value for key, value in found.items() if key not in ("n", "n_positive")}
-        yield {**names, "set": name, "n_train": len(splits[corpus.TRAIN]), **shown}
+        yield {**names, "set": name, "n_train": len(splits[corpora.TRAIN]), **shown}

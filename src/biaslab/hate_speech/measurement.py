@@ -10,7 +10,7 @@ import pandas as pd
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.hate_speech.comparisons import paired_differences
 from biaslab.hate_speech.contexts import ContextSettings
-from biaslab.hate_speech.corpus import NEWS, TRAIN
+from biaslab.hate_speech.corpus import NEWS
 from biaslab.hate_speech.cost import count_work
 from biaslab.hate_speech.folder import Folder
 from biaslab.hate_speech.identity_metrics import functionality_table, holding, identity_table
@@ -18,6 +18,7 @@ from biaslab.hate_speech.linear_experiment import BOW, BOW_WR
 from biaslab.hate_speech.methods import VANILLA, parse_method
 from biaslab.hate_speech.metrics import measure
 from biaslab.hate_speech.probes import HATECHECK
+from biaslab.text.corpora import TRAIN
 from biaslab.text.scores import chance_probability
 
 _HELD_OUT = ("identifier", "seed", "method", "is_regularized", "n", "news_accuracy", "mean_abs_phi")

@@ -12,6 +12,7 @@ from biaslab.hate_speech.folder import PROBE_TEXT, Folder
 from biaslab.hate_speech.identity_metrics import holding
 from biaslab.hate_speech.probes import read_probes
 from biaslab.hate_speech.settings import Limits
+from biaslab.text import corpora
 
 MAX_LENGTH = 128
 """Word pieces of a text, [CLS] and [SEP] among them (published code)."""
@@ -32,11 +33,11 @@ def prepare(
     tables = corpus.read_splits(source, seed)
     splits = {name: corpus.tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}
     sizes = {name: len(texts) for name, texts in splits.items()}
-    used = corpus.cut(splits[corpus.TRAIN], limits.train, seed, corpus.TRAIN)
-    for name, limit in ((corpus.VALIDATION, limits.validation), (corpus.TEST, limits.test)):
+    used = corpus.cut(splits[corpora.TRAIN], limits.train, seed, corpora.TRAIN)
+    for name, limit in ((corpora.VALIDATION, limits.validation), (corpora.TEST, limits.test)):
         splits[name] = splits[name].take(corpus.cut(splits[name], limit, seed, name))
     corpus.save_sets(folder.path / "texts.npz", splits, train_used=used)
-    trained = splits | {corpus.TRAIN: splits[corpus.TRAIN].take(used)}
+    trained = splits | {corpora.TRAIN: splits[corpora.TRAIN].take(used)}
     write_tsv(folder.path / "corpus.tsv", _counts(trained, sizes, folder.ids))
 
     further = read_probes(probes, others, folder.ids, limits.probes, seed)
@@ -51,7 +52,7 @@ def _counts(
 ) -> pd.DataFrame:
     """Return the table of the corpus: what is used of each split."""
     rows = []
-    for name in corpus.SPLITS:
+    for name in corpora.PARTS:
         texts = splits[name]
         rows.append(
             {

@@ -8,8 +8,9 @@ import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.hate_speech.corpus import NEWS, TEST, Source, read_splits
+from biaslab.hate_speech.corpus import NEWS, Source, read_splits
 from biaslab.text import corpora
+from biaslab.text.corpora import TEST
 
 HATECHECK, FUZZED, NONFUZZED = "hatecheck", "fuzzed", "nonfuzzed"
 _READERS = {

@@ -11,11 +11,14 @@ from tqdm import tqdm
 from biaslab.bias.measures.registry import PARAMETERS, measure_bias
 from biaslab.bias.weat import permutation_p_value
 from biaslab.bias.word_sets import WEAT, WeatIndices, WordSets, in_vocabulary, read_word_sets
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.batches import Training, read_trainings, set_name
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
+
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
 
 def write_baseline(
@@ -52,16 +55,10 @@ def measure(
     rows = []
     for training in _progress(read_trainings(batches, len(vocabulary))):
         for weat in weats:
-            row = {
-                "weat": weat.name,
-                "seed": training.replicate,
-                "effect_size": measure_bias(training.W, weat),
-                "p_value": _p_value(training, weat, permutations, seed),
-                "n_missing_words": len(weat.lost_words),
-                "missing_words": ",".join(weat.lost_words),
-            }
-            rows.append(row)
-    return pd.DataFrame(rows).sort_values(["weat", "seed"], ignore_index=True)
+            effect, p_value = measure_bias(training.W, weat), _p_value(training, weat, permutations, seed)
+            lost = len(weat.lost_words), ",".join(weat.lost_words)
+            rows.append([weat.name, training.replicate, effect, p_value, *lost])
+    return pd.DataFrame(rows, columns=COLUMNS["baseline"]).sort_values(["weat", "seed"], ignore_index=True)
 
 
 def measure_sets(
@@ -73,16 +70,11 @@ def measure_sets(
     """
     weats = _locate(word_sets, vocabulary)
     rows = [
-        {
-            "set": training.set,
-            "weat": weat.name,
-            "seed": training.replicate,
-            "effect_size": measure_bias(training.W, weat),
-        }
+        [training.set, weat.name, training.replicate, measure_bias(training.W, weat)]
         for training in _progress(read_trainings(batches, len(vocabulary)))
         for weat in weats
     ]
-    columns = ["set", "weat", "seed", "effect_size"]
+    columns = list(COLUMNS["observed"])
     return pd.DataFrame(rows, columns=columns).sort_values(columns[:3], ignore_index=True)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from biaslab.bias.settings import ExactTest
-from biaslab.origins.settings import InfluenceParameters
+from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.run.options import (
     CorpusVocabulary,
     EmbeddingsVocabulary,

@@ -5,8 +5,11 @@ from typing import Any
 
 from biaslab.bias.names import EFFECTS
 from biaslab.core.files import locate
+from biaslab.core.settings import fields_of
+from biaslab.embeddings.settings import GloveParameters
 from biaslab.origins import analyses, grid, sets
 from biaslab.origins.attribution.registry import TABLES
+from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.run.plan import Plan
 from biaslab.run.steps import part
 
@@ -53,7 +56,7 @@ class Inputs:
     def glove(self, wildcards: Any) -> dict[str, Any]:
         """Return how GloVe is trained."""
         glove = self.setups[wildcards.setup]["glove"]
-        model = part(glove, "dimension", "epochs", "x_max", "alpha", "learning_rate")
+        model = part(glove, *fields_of(GloveParameters))
         return {"model": model} | part(glove, "checkpoint_minutes")
 
     def word2vec(self, wildcards: Any) -> dict[str, Any]:
@@ -200,7 +203,7 @@ class Inputs:
     def influence(self, wildcards: Any) -> dict[str, Any]:
         """Return how the influence of documents is estimated."""
         setup = self.setups[wildcards.setup]
-        return {"influence": part(setup["glove"], "x_max", "alpha") | part(setup["bias"], "damping")}
+        return {"influence": part(setup["glove"] | setup["bias"], *fields_of(InfluenceParameters))}
 
     def permutations(self, wildcards: Any) -> dict[str, Any]:
         """Return how p-values are estimated."""

@@ -6,10 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet
 from biaslab.core.rng import stream
 from biaslab.origins.sets import DECREASE, INCREASE, RANDOM, random_set, targeted_set
+
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["perturbation_sets"]
 
 
 def write_sets(
@@ -83,16 +86,8 @@ def frame(
     name: str, weat: str, kind: str, size: int, replicate: int, documents: Sequence[int]
 ) -> pd.DataFrame:
     """Return the rows of one set, as of ``perturbation_sets.parquet``; no document gives none."""
-    return pd.DataFrame(
-        {
-            "set": name,
-            "weat": weat,
-            "kind": kind,
-            "size": size,
-            "replicate": replicate,
-            "document": np.sort(np.asarray(documents, dtype=np.int64)),
-        }
-    )
+    values = [name, weat, kind, size, replicate, np.sort(np.asarray(documents, dtype=np.int64))]
+    return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
 
 
 def members(sets: pd.DataFrame, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:

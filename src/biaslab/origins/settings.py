@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from biaslab.bias.settings import ExactTest
-from biaslab.core.settings import Count, Field, Natural, NotNegative, Positive
+from biaslab.core.settings import Count, Field, Natural, Positive
 from biaslab.embeddings.settings import (
-    Alpha,
     Checkpoints,
     FallingRate,
     Format,
@@ -14,8 +13,9 @@ from biaslab.embeddings.settings import (
     Passes,
     Units,
     Words,
-    XMax,
 )
+from biaslab.origins.attribution.registry import ESTIMATORS
+from biaslab.origins.attribution.settings import Damping
 
 _OneOrMore = Field(is_filled=True, is_unique=True)
 _Several = Annotated[int, Field(ge=2)]
@@ -41,25 +41,6 @@ class Glove(GloveParameters, Checkpoints):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Damping:
-    """Of the Hessians of the loss that the baselines were trained on."""
-
-    damping: Annotated[
-        NotNegative,
-        "added to the Hessian's diagonal, for words with too few contexts, or, as 2 / (learning_rate x"
-        " epochs), for trainings that stop before the minimum; 0 as in the paper",
-    ] = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class InfluenceParameters(Damping):
-    """Of the loss that the baselines were trained on, and of its Hessians."""
-
-    x_max: XMax = GloveParameters.x_max
-    alpha: Alpha = GloveParameters.alpha
-
-
-@dataclass(frozen=True, kw_only=True)
 class Bias(Damping, ExactTest):
     """The measure of bias and of a document's part in it."""
 
@@ -76,9 +57,9 @@ class Perturbations:
     """The sets of documents that are removed."""
 
     estimator: Annotated[
-        Literal["influence", "newton", "gradient"],
+        Literal[ESTIMATORS],
         "estimate of a document's differential bias by which the targeted sets are chosen",
-    ] = "influence"
+    ] = ESTIMATORS[0]
     sizes: Annotated[
         _Sizes,
         "sizes of the targeted sets, rising; each gives a set of documents that raise the bias and one of"

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from biaslab.core import columns
 from biaslab.core.errors import InputError
 
 PACKAGE = Path(__file__).parents[1]
@@ -27,8 +28,8 @@ def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE
     """Return a digest of 16 digits of the code that some modules, by their full names, run.
 
     It covers the modules, every module of the package that they import (at the top or inside a function,
-    directly or not), the packages around these, and the data files beside them which they name; of a module
-    that imports by name also those that the registry beside it names.
+    directly or not), the packages around these, and the data files beside them which they name, but of
+    columns their names alone; of a module that imports by name also those that the registry beside it names.
     """
     files = {name: _look(name, package) for name in closure(modules, package)}
     silent = not any(file.keeps_messages for file in files.values())
@@ -36,7 +37,9 @@ def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE
     for name, file in sorted(files.items()):
         digest.update(f"{name}\0{_code(file, silent)}\0".encode())
         for beside in file.data():
-            digest.update(f"{beside.name}\0".encode() + beside.read_bytes() + b"\0")
+            is_said = beside.name == columns.FILE
+            content = repr(columns.columns_of(beside)).encode() if is_said else beside.read_bytes()
+            digest.update(f"{beside.name}\0".encode() + content + b"\0")
     for text in more:
         digest.update(f"{text}\0".encode())
     return digest.hexdigest()[:_DIGITS]

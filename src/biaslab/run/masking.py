@@ -9,8 +9,6 @@ import typer
 from biaslab.core.files import locate
 from biaslab.run.root import repository
 
-MASKED_WORDS = "workflow/resources/masked_words.txt"
-
 
 @dataclass(frozen=True)
 class Masking:
@@ -22,7 +20,6 @@ class Masking:
     ] = None
     unmask: Annotated[bool, typer.Option("--unmask", help="Show all words as they are.")] = False
 
-    @property
-    def digests(self) -> Path | None:
-        """The file of the digests; None where nothing is masked."""
-        return None if self.unmask else self.masked_words or locate(MASKED_WORDS, repository())
+    def digests(self, project: str) -> Path | None:
+        """Return the file of the digests, by default the `project`'s; None where nothing is masked."""
+        return None if self.unmask else self.masked_words or locate(project, repository())

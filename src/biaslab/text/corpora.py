@@ -7,7 +7,7 @@ the corpus has them, ``group`` (str: the post, article or template that a text i
 
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -42,7 +42,11 @@ _VOTES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1}
 _JIGSAW_LABELS = ("toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate")
 _NOT_SCORED = "-1"
 
+TRAIN, VALIDATION, TEST = PARTS = ("train", "validation", "test")
+
 Fields = Mapping[str, Any]
+Draw = Callable[[pd.DataFrame], Sequence[np.ndarray]]
+"""What draws of a table the rows of each of `PARTS`."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +86,20 @@ class Source:
         """Return the texts of a file, by default `train`; `group` names a column of a table."""
         return READERS[self.format](file or self.train, self.positive, group)
 
-    def read_split(self) -> list[pd.DataFrame]:
-        """Return the texts for training, validation and testing where all are named."""
-        return [self.read(file) for file in (self.train, self.validation, self.test)]
+    def parts(self, draw: Draw, group: str | None = None) -> dict[str, pd.DataFrame]:
+        """Return the texts of each of `PARTS`: those of the files where all are named, or what is drawn."""
+        if self.is_released_split:
+            files = (self.train, self.validation, self.test)
+            return {part: self.read(file) for part, file in zip(PARTS, files, strict=True)}
+        table = self.read(group=group)
+        return {part: table.iloc[rows] for part, rows in self.drawn(table, draw).items()}
+
+    def drawn(self, table: pd.DataFrame, draw: Draw) -> dict[str, np.ndarray]:
+        """Return the rows of each of `PARTS` that are drawn; an error names the file."""
+        try:
+            return dict(zip(PARTS, draw(table), strict=True))
+        except InputError as error:
+            raise InputError(f"{self.train}: {error}") from error
 
 
 def read_stormfront(

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from biaslab.core import columns
+from biaslab.run.areas import AREAS
 
 PACKAGE = Path(columns.__file__).parents[1]
 PACKAGES = sorted(".".join(file.parent.relative_to(PACKAGE).parts) for file in PACKAGE.rglob("columns.tsv"))
@@ -15,29 +16,30 @@ SAID = [
     ["KIND/one.tsv", "as `one.tsv`", "in a folder"],
     ["arrays.npz", "x, y", "no table"],
     ["rows.parquet", "row", "a table, too"],
+    ["part/two-B.tsv", "f", "in a folder of its own"],
 ]
 
 
-def test_columns_are_those_that_every_table_has(tmp_path, monkeypatch):
-    folder = tmp_path / "area/part"
-    folder.mkdir(parents=True)
+def test_columns_are_those_that_every_table_has(tmp_path):
+    path = tmp_path / "columns.tsv"
     lines = ["\t".join(row) for row in (["file", "columns", "meaning"], *SAID)]
-    (folder / "columns.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    monkeypatch.setattr(columns, "__file__", str(tmp_path / "core/columns.py"))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     both = ("a", "b", "d")
-    assert columns.columns_of("area.part") == {"one": both, "other": both, "rows": ("row",)}
-    assert columns.said("area.part")["KIND/one.tsv"] == {"as `one.tsv`": "in a folder"}
+    assert columns.columns_of(path) == {"one": both, "other": both, "rows": ("row",), "part/two-B": ("f",)}
+
+
+def test_what_is_said_of_files_is_kept_as_written():
+    assert columns.said("hate_speech")["probes.npz"] == {"as `texts.npz`": "the texts of the other sets"}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_column_of_an_area_has_a_meaning_and_stands_once_in_its_table(package):
     assert all(meaning for groups in columns.said(package).values() for meaning in groups.values())
-    for table, names in columns.columns_of(package).items():
+    for table, names in columns.columns_of(PACKAGE.joinpath(*package.split("."), columns.FILE)).items():
         assert names, table
         assert len(set(names)) == len(names), table
 
 
-def test_the_areas_that_say_their_columns_are_these():
-    assert {"debiasing", "fairness_testing", "fairness_testing.text", "hate_speech", "ranking"} <= set(
-        PACKAGES
-    )
+@pytest.mark.parametrize("area", [*AREAS, "audit"])
+def test_every_area_says_its_columns(area):
+    assert area in PACKAGES

@@ -19,7 +19,7 @@ from biaslab.fairness_testing.text import retraining as science
 from biaslab.fairness_testing.text import retraining_experiment as retraining
 from biaslab.fairness_testing.text import search_experiment as searched
 from biaslab.fairness_testing.text.columns import COLUMNS
-from biaslab.fairness_testing.text.corpus import PARTS, Source, load_prepared
+from biaslab.fairness_testing.text.corpus import Source, load_prepared
 from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.finds import Finds, key, load_finds, save_finds
 from biaslab.fairness_testing.text.invariants import CHECKS, Invariants
@@ -27,6 +27,7 @@ from biaslab.fairness_testing.text.likeness import Yardsticks
 from biaslab.fairness_testing.text.strategies import STRATEGIES
 from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.fairness_testing.text.trails import distinct
+from biaslab.text.corpora import PARTS
 from biaslab.text.words import Texts, concatenate
 
 SEARCHED = ("global", "local", "curves", "words", "flips", "invariants")

@@ -76,6 +76,17 @@ def test_comments_docstrings_and_layout_do_not_count(package):
     assert digest_after(package, "lazy.py", text) == before
 
 
+@pytest.mark.parametrize(
+    ("said", "changes"), [("a, b\tother words", False), ("a, c\tnumbers", True), ("b, a\tnumbers", True)]
+)
+def test_names_of_columns_count_and_what_is_said_of_them_does_not(package, said, changes):
+    (package / "lazy.py").write_text('COLUMNS = "columns.tsv"\n')
+    (package / "columns.tsv").write_text("file\tcolumns\tmeaning\nt.tsv\ta, b\tnumbers\n")
+    before = code_digest("toy.top", package=package)
+    text = f"file\tcolumns\tmeaning\nt.tsv\t{said}\n"
+    assert (digest_after(package, "columns.tsv", text) != before) == changes
+
+
 def test_a_list_of_public_names_does_not_count(package):
     before = code_digest("toy.top", package=package)
     assert digest_after(package, "lazy.py", '__all__ = ["f"]\n' + SOURCES["lazy.py"]) == before

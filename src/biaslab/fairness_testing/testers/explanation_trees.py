@@ -61,7 +61,7 @@ class Explainer:
         """Draw the neighbourhood of a sample, (n_neighbours, d) int32, which comes first itself."""
         d, n_rows = self._columns.shape
         rows = rng.integers(0, n_rows, size=(self.n_neighbours, d), dtype=np.uint32)
-        X = self._columns[np.arange(d), rows]
+        X = self._columns.take(rows + n_rows * np.arange(d))
         X[0] = x
         return X
 

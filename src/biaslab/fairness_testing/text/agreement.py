@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from biaslab.fairness_testing.text.columns import COLUMNS
-from biaslab.fairness_testing.text.corpus import TEST
 from biaslab.fairness_testing.text.finds import Finds, sample
 from biaslab.fairness_testing.text.names import ENCODER_KIND
 from biaslab.fairness_testing.text.search_experiment import ADF, LOCAL
+from biaslab.text.corpora import TEST
 from biaslab.text.models import TextModel
 
 Found = Mapping[str, Mapping[str, Finds]]

@@ -13,6 +13,7 @@ from biaslab.run.extras import missing_extra
 from biaslab.run.masking import Masking
 from biaslab.run.options import grouped
 from biaslab.run.outputs import To
+from biaslab.text import settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,7 +109,7 @@ def run(
 
     set_threads(threads)
     plan = Plan(**vars(campaign), tester=tester)
-    mask = masker(masking.digests)
+    mask = masker(masking.digests(settings.Masking.masked_words))
     texts, labels = _read(data, columns, model in _TRAINED)
     features = own_texts.choose_features(read_terms(terms), feature or [], texts, str(data))
     own = own_texts.prepare(texts, *read_embedding(vectors), features, candidates)

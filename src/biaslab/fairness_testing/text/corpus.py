@@ -13,13 +13,12 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing.text.subject import have_marked
 from biaslab.fairness_testing.text.terms import EVERY_TEXT, read_terms
 from biaslab.text import corpora
-from biaslab.text.corpora import Source
+from biaslab.text.corpora import PARTS, TEST, TRAIN, Source
 from biaslab.text.labelled import read_texts
 from biaslab.text.neighbours import nearest_words
 from biaslab.text.splits import split_shares
 from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
 
-TRAIN, VALIDATION, TEST = PARTS = ("train", "validation", "test")
 SHARES = (0.6, 0.1, 0.3)
 """Of these parts, where the corpus has none of its own; many for testing, as searches start from those."""
 K = 10
@@ -102,16 +101,13 @@ def holding(texts: Texts, ids: np.ndarray) -> np.ndarray:
 
 def read_parts(source: Source, seed: int) -> dict[str, pd.DataFrame]:
     """Read a corpus in its `PARTS`, columns text and label; drawn with the share of positive ones kept."""
-    if source.is_released_split:
-        return dict(zip(PARTS, source.read_split(), strict=True))
-    table = source.read()
-    if "part" in table:  # the split of the release
-        return {part: table[table["part"] == part] for part in PARTS}
-    try:
-        rows = split_shares(table["label"], SHARES, stream(seed, "text parts"))
-    except InputError as error:
-        raise InputError(f"{source.train}: {error}") from error
-    return {part: table.iloc[row] for part, row in zip(PARTS, rows, strict=True)}
+
+    def draw(table: pd.DataFrame) -> Sequence[np.ndarray]:
+        if "part" in table:  # the split of the release
+            return [np.flatnonzero(table["part"] == part) for part in PARTS]
+        return split_shares(table["label"], SHARES, stream(seed, "text parts"))
+
+    return source.parts(draw)
 
 
 def _words(texts: Iterable[str]) -> list[list[str]]:

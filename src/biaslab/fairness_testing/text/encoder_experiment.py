@@ -7,10 +7,11 @@ import pandas as pd
 
 from biaslab.core.io import write_tsv
 from biaslab.fairness_testing.text.agreement import agreement_of_encoder
-from biaslab.fairness_testing.text.corpus import TEST, TRAIN, load_prepared
+from biaslab.fairness_testing.text.corpus import load_prepared
 from biaslab.fairness_testing.text.experiment import quality_of, seed_of
 from biaslab.fairness_testing.text.finds import load_finds
 from biaslab.fairness_testing.text.names import ENCODER_KIND
+from biaslab.text.corpora import TEST, TRAIN
 
 
 def train_encoder_network(

@@ -8,7 +8,8 @@ import pandas as pd
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.text.answers import labels_of, probabilities
-from biaslab.fairness_testing.text.corpus import TEST, TRAIN, VALIDATION, Labelled, Prepared, load_prepared
+from biaslab.fairness_testing.text.corpus import Labelled, Prepared, load_prepared
+from biaslab.text.corpora import TEST, TRAIN, VALIDATION
 from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent, load_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent

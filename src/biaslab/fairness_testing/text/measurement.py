@@ -11,7 +11,7 @@ from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.text.agreement import agreement
 from biaslab.fairness_testing.text.columns import COLUMNS
-from biaslab.fairness_testing.text.corpus import TEST, TRAIN, Prepared, load_prepared
+from biaslab.fairness_testing.text.corpus import Prepared, load_prepared
 from biaslab.fairness_testing.text.example import examples
 from biaslab.fairness_testing.text.experiment import load_network
 from biaslab.fairness_testing.text.finds import Finds, load_finds, sample
@@ -19,6 +19,7 @@ from biaslab.fairness_testing.text.likeness import Yardsticks
 from biaslab.fairness_testing.text.names import CERTIFIED, ENCODER_KIND
 from biaslab.fairness_testing.text.retraining_experiment import found_texts
 from biaslab.fairness_testing.text.search_experiment import RETRAINED
+from biaslab.text.corpora import TEST, TRAIN
 
 TABLES = ("models", "global", "local", "curves", "words", "flips", "invariants")
 """The tables of each network that are joined as they are."""

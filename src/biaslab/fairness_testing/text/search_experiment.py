@@ -12,7 +12,7 @@ from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.text import flips, trails
-from biaslab.fairness_testing.text.corpus import TEST, TRAIN, Prepared, holding, load_prepared
+from biaslab.fairness_testing.text.corpus import Prepared, holding, load_prepared
 from biaslab.fairness_testing.text.experiment import load_network
 from biaslab.fairness_testing.text.finds import Finds, key, save_finds
 from biaslab.fairness_testing.text.invariants import CHECKS, Invariants, verify_global, verify_local
@@ -27,6 +27,7 @@ from biaslab.fairness_testing.text.search import (
 )
 from biaslab.fairness_testing.text.strategies import STRATEGIES
 from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.text.corpora import TEST, TRAIN
 from biaslab.text.words import Texts
 
 RP, ADF = "rp", "adf"

@@ -32,7 +32,7 @@ from biaslab.embeddings.word_maps import TrainingMaps
 from biaslab.origins.attribution import _kernels, moved_words
 from biaslab.origins.attribution._kernels import Loss, Removals
 from biaslab.origins.attribution.removals import distance_weights, rows_of, slots_of
-from biaslab.origins.settings import Damping
+from biaslab.origins.attribution.settings import Damping
 
 
 @dataclass(frozen=True)

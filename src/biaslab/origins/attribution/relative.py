@@ -24,7 +24,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet
 from biaslab.origins.attribution.estimates import by_baseline, seed_values
 from biaslab.origins.attribution.scanner import read_scanner
-from biaslab.origins.settings import InfluenceParameters
+from biaslab.origins.attribution.settings import InfluenceParameters
 
 RELATIVE = ("theta", "l")
 """By what length influence is divided."""

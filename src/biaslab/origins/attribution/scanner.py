@@ -25,7 +25,7 @@ from biaslab.origins.attribution.influence import (
     step_lengths,
     weat_rows,
 )
-from biaslab.origins.settings import InfluenceParameters
+from biaslab.origins.attribution.settings import InfluenceParameters
 
 
 class Scanner:

@@ -14,8 +14,8 @@ from biaslab.origins.attribution.asking import of_documents, of_sets
 from biaslab.origins.attribution.estimates import by_baseline
 from biaslab.origins.attribution.registry import ESTIMATED
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
-from biaslab.origins.perturbation import members
-from biaslab.origins.settings import InfluenceParameters
+from biaslab.origins.attribution.settings import InfluenceParameters
+from biaslab.origins.perturbation import COLUMNS, members
 
 
 def document_table(
@@ -74,7 +74,7 @@ def set_table(scanner: Scanner, weats: Sequence[WeatIndices], sets: pd.DataFrame
 
     A targeted set is predicted for its own test.
     """
-    described = sets.drop_duplicates("set")[["set", "weat", "kind", "size", "replicate"]]
+    described = sets.drop_duplicates("set")[list(COLUMNS[:-1])]
     frames = []
     for weat in weats:
         chosen = described[described["weat"].isin(["", weat.name])].assign(weat=weat.name)

@@ -15,16 +15,13 @@ METADATA_COLUMNS = ("year", "section", "date")
 SMALL_BASELINE = 0.05
 """Below this absolute effect size, percent of the baseline means nothing."""
 
-FIT_COLUMNS = ("r2", "r2_ci_low", "r2_ci_high", "slope", "slope_ci_low", "slope_ci_high", "intercept")
-"""A straight line with bootstrap intervals."""
-
 FIT_SHOWN = {
     "r²": "{r2:.3f}",
     "95% interval of r²": "[{r2_ci_low:.3f}, {r2_ci_high:.3f}]",
     "Slope": "{slope:.2f}",
     "95% interval of the slope": "[{slope_ci_low:.2f}, {slope_ci_high:.2f}]",
 }
-"""What tables show of it."""
+"""What tables show of a straight line."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet
 from biaslab.origins.attribution.influence import WeatRows
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
-from biaslab.origins.settings import InfluenceParameters
+from biaslab.origins.attribution.settings import InfluenceParameters
 
 
 def write_gradient(

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
@@ -24,9 +25,9 @@ from biaslab.origins.attribution.contract import Attribution
 from biaslab.origins.attribution.estimates import SET, SUM, Estimates, read
 from biaslab.origins.attribution.registry import PREDICTING
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
+from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.grid import of_test
 from biaslab.origins.sets import RANDOM, flip_set
-from biaslab.origins.settings import InfluenceParameters
 
 MOST = 0.5
 """The share of the documents that is removed at most."""
@@ -36,18 +37,7 @@ N_PREFIXES = 30
 
 _NO_PREFIX = "no prefix flips it"
 _OTHER_SIGN = "has the other sign to begin with"
-_NUMBERS = [
-    "weat",
-    "estimator",
-    "form",
-    "bias",
-    "n_candidates",
-    "n_documents",
-    "turns_back",
-    "farthest",
-    "problem",
-]
-_SETS = ["set", "weat", "estimator", "multiple", "size", "document"]
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
 
 class Ranking(NamedTuple):
@@ -202,8 +192,9 @@ def predict_flips(
         paths += [path.assign(weat=weat, estimator=ranking.name, form=f) for f, path in of_forms.items()]
         sets += [_rows(weat, ranking.name, m, ranked[:size]) for size, m in sizes.items()]
     sets += _random_sets(sets, len(made[0].values), weat, seed)
-    table = pd.concat(paths, ignore_index=True)[["weat", "estimator", "form", "size", "predicted"]]
-    found = pd.DataFrame(numbers, columns=_NUMBERS).astype({"n_documents": "Int64", "turns_back": "Int64"})
+    table = pd.concat(paths, ignore_index=True)[list(COLUMNS["brittleness/paths"])]
+    found = pd.DataFrame(numbers, columns=COLUMNS["brittleness/numbers"])
+    found = found.astype({"n_documents": "Int64", "turns_back": "Int64"})
     return found, table, pd.concat([_rows(weat, "", 0.0, []), *sets], ignore_index=True)
 
 
@@ -248,4 +239,4 @@ def _random_sets(sets: Sequence[pd.DataFrame], n_documents: int, weat: str, seed
 def _rows(weat: str, ranking: str, multiple: float, documents: Sequence[int]) -> pd.DataFrame:
     size, numbers = len(documents), np.sort(np.asarray(documents, np.int64))
     columns = [flip_set(weat, ranking, size), weat, ranking, float(multiple), size, numbers]
-    return pd.DataFrame(dict(zip(_SETS, columns, strict=True)))
+    return pd.DataFrame(dict(zip(COLUMNS["brittleness/sets"], columns, strict=True)))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.stats import mean_interval, share_interval
@@ -14,29 +15,7 @@ from biaslab.origins.attribution.registry import RANKINGS
 FLIPPED, NOT_FLIPPED, UNDECIDED = VERDICTS = ("flipped", "not flipped", "undecided")
 """The interval of the mean is on the other side of 0; is on the side of the whole corpus; holds 0."""
 
-OUTCOMES = [
-    "weat",
-    "estimator",
-    "multiple",
-    "set",
-    "size",
-    "documents_sha256",
-    "predicted_sum",
-    "predicted_set",
-]
-OUTCOMES += ["n_retrainings", "observed_mean", "observed_ci_low", "observed_ci_high"]
-OUTCOMES += ["n_flipped", "share_flipped", "share_ci_low", "share_ci_high", "verdict"]
-BRACKETS = [
-    "weat",
-    "estimator",
-    "bias",
-    "n_candidates",
-    "predicted_sum",
-    "predicted_set",
-    "turns_back",
-    "problem",
-]
-BRACKETS += ["n_sets", "above", "up_to", "baseline_mean", "baseline_ci_low", "baseline_ci_high"]
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
 
 def verdict(low: float, high: float, bias: float) -> str:
@@ -91,7 +70,7 @@ def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, b
         n, flipped, interval = len(after), int((after * bias < 0).sum()), mean_interval(after)
         row += [n, after.mean(), *interval, flipped, flipped / n, *share_interval(flipped, n)]
         rows.append([*row, verdict(*interval, bias)])
-    return pd.DataFrame(rows, columns=OUTCOMES)
+    return pd.DataFrame(rows, columns=COLUMNS["brittleness/outcomes"])
 
 
 def brackets(numbers: pd.DataFrame, found: pd.DataFrame, baseline: pd.Series) -> pd.DataFrame:
@@ -112,7 +91,8 @@ def brackets(numbers: pd.DataFrame, found: pd.DataFrame, baseline: pd.Series) ->
         above, up_to = _bracket(of_ranking)
         rows.append([weat, ranking, *about, len(of_ranking), above, up_to, mean, *interval])
     whole_numbers = ["n_candidates", "predicted_sum", "predicted_set", "turns_back", "above", "up_to"]
-    return pd.DataFrame(rows, columns=BRACKETS).astype(dict.fromkeys(whole_numbers, "Int64"))
+    table = pd.DataFrame(rows, columns=COLUMNS["brittleness/brackets"])
+    return table.astype(dict.fromkeys(whole_numbers, "Int64"))
 
 
 def _bracket(found: pd.DataFrame) -> tuple[int, int | None]:

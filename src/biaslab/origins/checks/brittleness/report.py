@@ -1,6 +1,5 @@
 """Tables and figure of brittleness: how many documents are predicted to flip a sign, and whether they do."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from biaslab.core.plotting import (
 from biaslab.core.tables import MISSING, Table, text_columns
 from biaslab.origins.attribution.estimates import SET, SUM
 from biaslab.origins.attribution.registry import PREDICTING
-from biaslab.origins.checks.brittleness.flips import BRACKETS, OUTCOMES
+from biaslab.origins.checks.brittleness.flips import COLUMNS
 from biaslab.origins.report.panels import STYLES
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import RANDOM
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 OBSERVED = "observed"
 """What the figure draws besides the two forms of prediction."""
 
-_PATHS = ("estimator", "form", "size", "predicted")
 _WHOLE_NUMBERS = dict.fromkeys(
     ("n_candidates", "predicted_sum", "predicted_set", "turns_back", "up_to"), "Int64"
 )
@@ -54,7 +52,9 @@ _NONE = "No ranking predicts that half of the corpus or less flips the sign: not
 
 def number_table(setup: Setup, weat: str) -> Table:
     """List how many documents each ranking predicts to flip the sign, and how many did."""
-    data = setup.of_weat("brittleness/brackets", weat, *BRACKETS).astype(_WHOLE_NUMBERS)
+    data = setup.of_weat("brittleness/brackets", weat, *COLUMNS["brittleness/brackets"]).astype(
+        _WHOLE_NUMBERS
+    )
     shown = text_columns(
         data,
         {
@@ -75,7 +75,7 @@ def number_table(setup: Setup, weat: str) -> Table:
 
 def set_table(setup: Setup, weat: str) -> Table:
     """List every set that was left out, as predicted and observed."""
-    data = _of_weat(setup, weat, "outcomes", OUTCOMES)
+    data = _of_weat(setup, weat, "outcomes")
     shown = {
         "Ranking": "{estimator}",
         "Multiple": "{multiple:g}",
@@ -92,8 +92,8 @@ def set_table(setup: Setup, weat: str) -> Table:
 
 def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
     """Draw the effect size without the first documents of each ranking, predicted and observed."""
-    paths = _of_weat(setup, weat, "paths", _PATHS)
-    outcomes = _of_weat(setup, weat, "outcomes", OUTCOMES)
+    paths = _of_weat(setup, weat, "paths")
+    outcomes = _of_weat(setup, weat, "outcomes")
     columns = {"observed_mean": "effect_size", "observed_ci_low": "ci_low", "observed_ci_high": "ci_high"}
     observed = outcomes.rename(columns=columns).assign(form=OBSERVED)
     data = pd.concat([paths.rename(columns={"predicted": "effect_size"}), observed], ignore_index=True)
@@ -145,7 +145,7 @@ def _bracket(row: tuple) -> str:
     return f"{row.above} < n ≤ {row.up_to}" if row.above else f"≤ {row.up_to}"
 
 
-def _of_weat(setup: Setup, weat: str, name: str, columns: Sequence[str]) -> pd.DataFrame:
+def _of_weat(setup: Setup, weat: str, name: str) -> pd.DataFrame:
     """Return the rows of a table that belong to a test; there may be none."""
-    table = setup.table(f"brittleness/{name}", "weat", *columns)
+    table = setup.table(f"brittleness/{name}", *COLUMNS[f"brittleness/{name}"])
     return table[table["weat"] == weat].reset_index(drop=True)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
@@ -22,17 +23,16 @@ from biaslab.origins.attribution.asking import of_sets
 from biaslab.origins.attribution.estimates import SET, SUM, added_up, seed_values
 from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
+from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.checks.seed_stability.analysis import draw_seeds
 from biaslab.origins.grid import of_test
 from biaslab.origins.sets import INCREASE, TARGETED_KINDS
-from biaslab.origins.settings import InfluenceParameters
 
 Predict = Callable[[list[np.ndarray]], np.ndarray]
 """What makes of the documents of each set the changes of the bias, (n_baselines, n_sets) float64."""
 
-_OBSERVED = ["observed", "observed_ci_low", "observed_ci_high"]
-COLUMNS = ["weat", "set", "kind", "size", "estimator", "form", "n_choosing", "n_ways", "own", "others"]
-COLUMNS += ["optimism", "optimism_sd", "optimism_ci_low", "optimism_ci_high", *_OBSERVED]
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["cross_fitting"]
+_OBSERVED = list(COLUMNS[-3:])
 
 
 def write_cross_fitting(
@@ -114,7 +114,7 @@ def cross_fit_sets(
     repeats = [len(part) for part in parts]
     table = pd.concat(parts, ignore_index=True)
     table[_OBSERVED] = np.repeat(np.array(outcomes), repeats, axis=0)
-    return table[COLUMNS]
+    return table[list(COLUMNS)]
 
 
 def _cross_fit(s: tuple, values: np.ndarray, predict: Mapping[str, Predict], seed: int) -> pd.DataFrame:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import scipy  # loads its parts when they are used
 
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
@@ -36,9 +37,7 @@ N_RANDOM = 1000
 """Attributions by random numbers."""
 
 _REFERENCE = (ESTIMATORS[0], SUM)
-SCORES = ["weat", "size", "n_subsets", "n_retrainings", "observed_sd", "reliability", "ceiling"]
-SCORES += ["estimator", "form", "n_baselines", "n_ways", "lds", "lds_ci_low", "lds_ci_high"]
-SCORES += ["gain", "gain_ci_low", "gain_ci_high"]
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
 
 class Prediction(NamedTuple):
@@ -134,7 +133,7 @@ def score(
     )
     spread = observed.std(ddof=1) if n > 1 else math.nan
     about = [weat, size, n, observation.effect_sizes.shape[1], spread, *reliability(observation.effect_sizes)]
-    return pd.DataFrame([[*about, *row] for row in rows], columns=SCORES)
+    return pd.DataFrame([[*about, *row] for row in rows], columns=COLUMNS["lds/scores"])
 
 
 def reliability(effect_sizes: np.ndarray) -> tuple[float, float]:
@@ -169,7 +168,7 @@ def subset_table(
         described.assign(estimator=p.estimator, form=p.form, change=p.changes.mean(axis=0), **outcome)
         for p in made
     ]
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts, ignore_index=True)[list(COLUMNS["lds/removals"][1:])]
 
 
 def _ways(prediction: Prediction, seed: int, weat: str, size: int) -> Iterator[tuple[int, list[list[int]]]]:

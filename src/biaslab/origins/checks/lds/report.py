@@ -15,7 +15,7 @@ from biaslab.core.plotting import (
 )
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.estimates import SET, SUM
-from biaslab.origins.checks.lds.analysis import SCORES
+from biaslab.origins.checks.lds.analysis import COLUMNS
 from biaslab.origins.report.panels import STYLES, error_bars
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import RANDOM
@@ -36,7 +36,7 @@ _NOTE = (
 
 def score_table(setup: Setup, weat: str) -> Table:
     """List the score of every attribution."""
-    data = setup.of_weat("lds/scores", weat, *SCORES)
+    data = setup.of_weat("lds/scores", weat, *COLUMNS["lds/scores"])
     data = data.astype({"n_baselines": "Int64"})
     data["n_baselines"] = data["n_baselines"].where(data["n_baselines"] > 0)
     shown = {
@@ -53,7 +53,7 @@ def score_table(setup: Setup, weat: str) -> Table:
 
 def draw_scores(setup: Setup, weat: str, stem: Path) -> None:
     """Draw the score by the number of baselines."""
-    data = setup.of_weat("lds/scores", weat, *SCORES)
+    data = setup.of_weat("lds/scores", weat, *COLUMNS["lds/scores"])
     sizes = data["size"].unique()
     with figure(DOUBLE_COLUMN, 2.9) as fig:
         for ax, size in zip(fig.subplots(1, len(sizes), squeeze=False, sharey=True)[0], sizes, strict=True):

@@ -14,6 +14,7 @@ import pandas as pd
 
 from biaslab.bias.weat import effect_size, weat_words
 from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.core.rng import stream
@@ -24,7 +25,7 @@ from biaslab.origins.attribution.counted import read_counted, read_tests
 from biaslab.origins.perturbation import frame, members
 from biaslab.origins.sets import RANDOM, subset
 
-_COLUMNS = ["set", "weat", "seed", "effect_size", "n_unseen_words", "documents_sha256", "embedding_sha256"]
+_COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["lds/retrained/batch-B"]
 
 
 def write_subsets(documents: Path, shares: list[float], subsets: int, seed: int, out: Path) -> None:

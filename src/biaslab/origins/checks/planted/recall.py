@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy  # loads its parts when they are used
 
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_tsv
 from biaslab.core.rng import stream
@@ -32,11 +33,7 @@ MULTIPLES = (0.5, 1, 2, 5, 10)
 """Numbers k of documents at the head of an order, in multiples of those that are looked for."""
 
 _TAILS = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-_KEYS = ["weat", "dose", "order", "attribution"]
-RECALL = [*_KEYS, "k", "n_documents", "n_planted", "found", "controls", "opposite"]
-RECALL += ["recall", "recall_ci_low", "recall_ci_high", "chance", "chance_ci_low", "chance_ci_high"]
-PAIRS = ["weat", "dose", "kind", "attribution", "n_sources", "n_differ", "n_right"]
-PAIRS += ["right", "right_ci_low", "right_ci_high"]
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
 
 def write_recall(documents: list[Path], recall: Path, pairs: Path, seed: int) -> None:
@@ -95,7 +92,7 @@ def recall_table(
                 by_chance = scipy.stats.hypergeom(n, n_planted, k).ppf(_TAILS) / n_planted
                 row += [found / n_planted, *share_interval(found, n_planted), k / n, *by_chance]
                 rows.append(row)
-    return pd.DataFrame(rows, columns=RECALL)
+    return pd.DataFrame(rows, columns=COLUMNS["planted/recall"])
 
 
 def pair_table(documents: pd.DataFrame, weat: str, values: Mapping[str, np.ndarray]) -> pd.DataFrame:
@@ -115,7 +112,7 @@ def pair_table(documents: pd.DataFrame, weat: str, values: Mapping[str, np.ndarr
             share = right / differ if differ else math.nan
             row = [weat, dose, kind, name, len(control), differ, right, share, *share_interval(right, differ)]
             rows.append(row)
-    return pd.DataFrame(rows, columns=PAIRS)
+    return pd.DataFrame(rows, columns=COLUMNS["planted/pairs"])
 
 
 def planted_tests(documents: pd.DataFrame, where: str) -> list[str]:

@@ -16,7 +16,7 @@ from biaslab.core.plotting import (
 )
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.checks.planted.planting import LOWER, RAISE
-from biaslab.origins.checks.planted.recall import EITHER, PAIRS, RECALL, TEST_WORDS
+from biaslab.origins.checks.planted.recall import COLUMNS, EITHER, TEST_WORDS
 from biaslab.origins.report.panels import STYLES, error_bars
 from biaslab.origins.report.results import Setup
 
@@ -47,7 +47,7 @@ _PAIRS_NOTE = (
 
 def recall_table(setup: Setup, weat: str) -> Table:
     """List what every attribution finds among as many documents as were planted, and among others."""
-    data = setup.of_weat("planted/recall", weat, *RECALL)
+    data = setup.of_weat("planted/recall", weat, *COLUMNS["planted/recall"])
     shown = {
         "Dose": "{dose:g}",
         "Order": "{order}",
@@ -67,7 +67,7 @@ def recall_table(setup: Setup, weat: str) -> Table:
 
 def pair_table(setup: Setup, weat: str) -> Table:
     """List how often every attribution tells a planted document from its control."""
-    data = setup.of_weat("planted/pairs", weat, *PAIRS)
+    data = setup.of_weat("planted/pairs", weat, *COLUMNS["planted/pairs"])
     shown = {
         "Dose": "{dose:g}",
         "Planted": "{kind}",
@@ -81,9 +81,9 @@ def pair_table(setup: Setup, weat: str) -> Table:
 
 def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
     """Draw recall by dose, and how often planted documents are told from their controls."""
-    recall = setup.of_weat("planted/recall", weat, *RECALL)
+    recall = setup.of_weat("planted/recall", weat, *COLUMNS["planted/recall"])
     recall = recall[recall["k"] == recall["n_planted"]]
-    pairs = setup.of_weat("planted/pairs", weat, *PAIRS)
+    pairs = setup.of_weat("planted/pairs", weat, *COLUMNS["planted/pairs"])
     both = pairs.groupby(["dose", "attribution"], sort=False)[["n_right", "n_differ"]].sum().reset_index()
     both["right"] = both["n_right"] / both["n_differ"]
     with figure(DOUBLE_COLUMN, 2.8) as fig:

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
@@ -34,9 +35,9 @@ from biaslab.origins.sets import RANDOM
 KINDS = UNTRAINED, SHUFFLED = RANDOMISED_KINDS
 TRAINED = "trained"
 
-COLUMNS = ["weat", "embeddings", "estimator", "n_embeddings", "n_documents"]
-COLUMNS += ["spearman", "spearman_ci_low", "spearman_ci_high"]
-COLUMNS += ["absolute", "absolute_ci_low", "absolute_ci_high", "spearman_of_means"]
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["randomised/comparison"]
+_RANKED = COLUMNS[: COLUMNS.index("n_sets")]
+_SINGLE = COLUMNS[COLUMNS.index("r") :]
 
 
 def write_embeddings(embeddings: list[Path], kind: str, count: int, seed: int, out: Path) -> None:
@@ -99,7 +100,7 @@ def compare_rankings(
                 row += [np.mean(found), *mean_interval(found)]
             of_means = np.nan if is_real else rank_correlation(values.mean(axis=0), real.mean(axis=0))
             rows.append([*row, of_means])
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=_RANKED)
 
 
 def compare_fits(
@@ -128,7 +129,7 @@ def _single_fits(predictions: pd.DataFrame, sets: pd.DataFrame) -> pd.DataFrame:
     for (weat, estimator), part in predictions.merge(targeted, on=keys).groupby(["weat", "estimator"]):
         found = [np.corrcoef(of["predicted"], of["observed_mean"])[0, 1] for _, of in part.groupby("seed")]
         rows.append([weat, estimator, np.mean(found), *mean_interval(found), np.mean(np.square(found))])
-    return pd.DataFrame(rows, columns=["weat", "estimator", "r", "r_ci_low", "r_ci_high", "r2_single"])
+    return pd.DataFrame(rows, columns=["weat", "estimator", *_SINGLE])
 
 
 def write_comparison(

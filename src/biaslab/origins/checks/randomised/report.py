@@ -9,12 +9,11 @@ from biaslab.core.plotting import LIGHT_GREY
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.checks.randomised.analysis import COLUMNS
 from biaslab.origins.report.panels import STYLES, draw_columns
-from biaslab.origins.report.results import FIT_COLUMNS, Setup
+from biaslab.origins.report.results import Setup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLUMNS = (*COLUMNS, "n_sets", *FIT_COLUMNS, "r", "r_ci_low", "r_ci_high", "r2_single")
 _PANELS = {
     "spearman": "Spearman, estimates",
     "absolute": "Spearman, absolute",
@@ -35,7 +34,7 @@ _NOTE = (
 
 def randomised_table(setup: Setup, weat: str) -> Table:
     """List how far the estimates agree with, and what they predict without, trained embeddings."""
-    data = setup.of_weat("randomised/comparison", weat, *_COLUMNS)
+    data = setup.of_weat("randomised/comparison", weat, *COLUMNS)
     shown = {
         "Embeddings": "{embeddings}",
         "Estimator": "{estimator}",
@@ -56,7 +55,7 @@ def randomised_table(setup: Setup, weat: str) -> Table:
 
 def draw_randomised(setup: Setup, weat: str, stem: Path) -> None:
     """Draw agreement and fits by the kind of embeddings."""
-    data = setup.of_weat("randomised/comparison", weat, *_COLUMNS)
+    data = setup.of_weat("randomised/comparison", weat, *COLUMNS)
     draw_columns(setup, weat, stem, data, _PANELS, _draw, 2.4, 3)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.names import EFFECTS
+from biaslab.core.columns import columns_of
 from biaslab.core.io import read_parquet, write_tsv
 from biaslab.core.rankings import TOP
 from biaslab.core.stats import mean_interval, rank_correlation
@@ -15,9 +16,7 @@ from biaslab.origins.attribution.relative import RELATIVE
 from biaslab.origins.grid import TEST_WORD_COUNTS, of_test
 
 _INFLUENCE = ESTIMATORS[0]
-COLUMNS = ["weat", "order", "tail", "top", "n_documents", "spearman", "spearman_ci_low", "spearman_ci_high"]
-COLUMNS += [f"{what}{part}" for what in ("tokens", "test_words") for part in ("_mean", "_ci_low", "_ci_high")]
-COLUMNS += ["overlap"]
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["relative_influence/comparison"]
 
 
 def compare_orders(

@@ -4,15 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
-from biaslab.core.stats import bootstrap_fit, linear_fit, welch
+from biaslab.core.stats import fit_columns, welch
 from biaslab.origins.sets import RANDOM
 
-_SET = ["weat", "set", "kind", "size", "replicate", "estimator"]
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
+_SET = list(COLUMNS["perturbations"][:6])
 
 
 def write_evaluation(
@@ -30,26 +31,14 @@ def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd
     before = {key: group.to_numpy() for key, group in baseline.groupby("weat")["effect_size"]}
     rows = []
     for key, predicted in predictions.groupby(_SET, sort=False)["predicted"]:
-        row = dict(zip(_SET, key, strict=True))
-        if (row["set"], row["weat"]) not in retrained:
-            raise InputError(
-                f"no retrained embedding of the set {row['set']} was measured; measure the sets again"
-            )
-        after, base = retrained[row["set"], row["weat"]], before[row["weat"]]
-        t, p = welch(after, base)
-        row |= {
-            "predicted_mean": predicted.mean(),
-            "predicted_sd": predicted.std(ddof=1),
-            "observed_mean": after.mean(),
-            "observed_sd": after.std(ddof=1) if len(after) > 1 else np.nan,
-            "n_retrains": len(after),
-            "baseline_mean": base.mean(),
-            "baseline_sd": base.std(ddof=1),
-            "welch_t": t,
-            "welch_p": p,
-        }
-        rows.append(row)
-    return pd.DataFrame(rows)
+        weat, name, *_ = key
+        if (name, weat) not in retrained:
+            raise InputError(f"no retrained embedding of the set {name} was measured; measure the sets again")
+        after, base = retrained[name, weat], before[weat]
+        after_sd = after.std(ddof=1) if len(after) > 1 else np.nan
+        row = [*key, predicted.mean(), predicted.std(ddof=1), after.mean(), after_sd, len(after)]
+        rows.append([*row, base.mean(), base.std(ddof=1), *welch(after, base)])
+    return pd.DataFrame(rows, columns=COLUMNS["perturbations"])
 
 
 def correlate(perturbations: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -60,18 +49,4 @@ def correlate(perturbations: pd.DataFrame, seed: int) -> pd.DataFrame:
         rng = stream(seed, "bootstrap", weat, estimator)
         fit = fit_columns(group["predicted_mean"], group["observed_mean"], rng)
         rows.append({"weat": weat, "estimator": estimator, "n_sets": len(group), **fit})
-    return pd.DataFrame(rows)
-
-
-def fit_columns(x: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> dict[str, float]:
-    """Fit y to x, with 95% bootstrap intervals over the points; named as in ``correlation.tsv``."""
-    fit, interval = linear_fit(x, y), bootstrap_fit(x, y, rng)
-    return {
-        "r2": fit.r2,
-        "r2_ci_low": interval.r2_low,
-        "r2_ci_high": interval.r2_high,
-        "slope": fit.slope,
-        "slope_ci_low": interval.slope_low,
-        "slope_ci_high": interval.slope_high,
-        "intercept": fit.intercept,
-    }
+    return pd.DataFrame(rows, columns=COLUMNS["correlation"])

@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.names import EFFECTS
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_tsv
 from biaslab.core.rankings import agreement
 from biaslab.core.rng import stream
 
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["seed_stability"]
 MAX_DRAWS = 100
 """Draws of seeds at most; where there are no more ways to choose them, all are taken."""
 
@@ -48,7 +50,7 @@ def stability(differential_bias: pd.DataFrame, weat: str, seed: int) -> pd.DataF
         part.index = pd.MultiIndex.from_tuples(part.index, names=["measure", "tail", "top"])
         parts.append(part.reset_index().assign(n_seeds=k, n_reference=m, n_draws=len(draws)))
     table = pd.concat(parts, ignore_index=True).assign(weat=weat)
-    return table[["weat", "n_seeds", "n_reference", "n_draws", "measure", "tail", "top", "mean", "sd"]]
+    return table[list(COLUMNS)]
 
 
 def draw_seeds(n: int, k: int, m: int, rng: np.random.Generator) -> list[tuple[list[int], list[int]]]:

@@ -7,13 +7,13 @@ import pandas as pd
 
 from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, GREY, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
+from biaslab.origins.checks.seed_stability.analysis import COLUMNS
 from biaslab.origins.report.panels import EFFECT_COLOURS
 from biaslab.origins.report.results import Setup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLUMNS = ("n_seeds", "n_reference", "n_draws", "measure", "tail", "top", "mean", "sd")
 _NOTE = (
     "The mean influence over some baseline embeddings against that over others, none in both: against all "
     "that are left out, and against as many. Every way to choose them, or 100 random ones where there are "
@@ -63,7 +63,7 @@ def draw_stability(setup: Setup, weat: str, stem: Path) -> None:
 
 
 def _rows(setup: Setup, weat: str) -> pd.DataFrame:
-    table = setup.of_weat("seed_stability", weat, *_COLUMNS)
+    table = setup.of_weat("seed_stability", weat, *COLUMNS)
     return table.assign(tail=table["tail"].astype(object).fillna("")).sort_values(
         ["n_seeds", "n_reference"], kind="stable", ignore_index=True
     )

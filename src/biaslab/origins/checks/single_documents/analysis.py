@@ -12,19 +12,16 @@ import numpy as np
 import pandas as pd
 import scipy  # loads its parts when they are used
 
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
-from biaslab.core.stats import mean_interval
+from biaslab.core.stats import fit_columns, mean_interval
+from biaslab.origins import perturbation
 from biaslab.origins.attribution.registry import ESTIMATORS
-from biaslab.origins.checks.retraining.analysis import fit_columns
 from biaslab.origins.sets import DECREASE, INCREASE, RANDOM, TARGETED_KINDS, single_set
 
-_COLUMNS = ["weat", "set", "kind", "rank", "document", "id", "title", "n_trainings"]
-_CORRELATIONS = ["weat", "estimator", "n_documents", "r", "r_ci_low", "r_ci_high"]
-_CORRELATIONS += ["r2", "r2_ci_low", "r2_ci_high", "slope", "slope_ci_low", "slope_ci_high", "intercept"]
-_CORRELATIONS += ["variance_ratio"]
-_OBSERVED = ["observed", "observed_ci_low", "observed_ci_high", "observed_sd", "unpaired_sd"]
+_COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
 
 def write_documents(
@@ -82,8 +79,7 @@ def select_documents(
         for kind in (*TARGETED_KINDS, RANDOM)
         for rank, document in enumerate(chosen[kind])
     ]
-    names = ["set", "weat", "kind", "size", "replicate", "document"]
-    return pd.DataFrame(rows, columns=names).astype(
+    return pd.DataFrame(rows, columns=perturbation.COLUMNS).astype(
         {"size": np.int64, "replicate": np.int64, "document": np.int64}
     )
 
@@ -113,7 +109,7 @@ def compare_documents(
         rows.append(
             [*row, *(document[[f"{e}_seed{seed}" for seed in after.index]].mean() for e in ESTIMATORS)]
         )
-    return pd.DataFrame(rows, columns=[*_COLUMNS, *_OBSERVED, *ESTIMATORS])
+    return pd.DataFrame(rows, columns=_COLUMNS["single_documents/documents"])
 
 
 def correlate_documents(documents: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -129,7 +125,7 @@ def correlate_documents(documents: pd.DataFrame, seed: int) -> pd.DataFrame:
             fit = fit_columns(x, y, stream(seed, "bootstrap", "single", weat, estimator))
             row = {"weat": weat, "estimator": estimator, "n_documents": len(part)}
             rows.append(row | _pearson(x, y) | fit | {"variance_ratio": ratio})
-    return pd.DataFrame(rows, columns=_CORRELATIONS)
+    return pd.DataFrame(rows, columns=_COLUMNS["single_documents/correlation"])
 
 
 def _pearson(x: pd.Series, y: pd.Series) -> dict[str, float]:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy  # loads its parts when they are used
 
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
@@ -23,17 +24,7 @@ ALL, WITH_WORDS = "all", "random with words"
 """The documents that are told apart, besides the random ones (`RANDOM`): all, and random ones that hold words
 of the test. The others are the ends of a ranking, which the estimator chose itself."""
 
-COLUMNS = [
-    "weat",
-    "among",
-    "estimator",
-    "n_documents",
-    "n_lower",
-    "n_raise",
-    "auc",
-    "auc_ci_low",
-    "auc_ci_high",
-]
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["single_documents/auc"]
 
 
 def write_scores(documents: Path, ppmi: Path, seed: int, out: Path) -> None:

@@ -10,13 +10,16 @@ from tqdm import tqdm
 
 from biaslab.bias.directions import project_targets
 from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary, read_word_sets
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
+from biaslab.core.stats import fit_columns
 from biaslab.embeddings.batches import Training, read_trainings
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
-from biaslab.origins.checks.retraining.analysis import fit_columns
 from biaslab.origins.sets import BASELINE, TARGETED_KINDS, weat_and_kind
+
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
 
 def write_projections(
@@ -89,7 +92,7 @@ def fit_frequency(projections: pd.DataFrame, seed: int) -> pd.DataFrame:
         x, y = np.log10(part["count"].to_numpy()), part["shift"].to_numpy()
         fit = fit_columns(x, y, stream(seed, "axis", str(weat)))
         rows.append({"weat": weat, "n_words": len(part), **fit})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=COLUMNS["axis_frequency"])
 
 
 def _tests_of(set_name: str, tests: Mapping[str, WeatIndices]) -> list[tuple[WeatIndices, str]]:
@@ -102,15 +105,7 @@ def _tests_of(set_name: str, tests: Mapping[str, WeatIndices]) -> list[tuple[Wea
 
 def _projected(training: Training, weat: WeatIndices, kind: str, vocabulary: Vocabulary) -> pd.DataFrame:
     ids = np.concatenate([weat.S, weat.T])
-    return pd.DataFrame(
-        {
-            "weat": weat.name,
-            "kind": kind,
-            "set": training.set,
-            "seed": training.replicate,
-            "symbol": np.repeat(["S", "T"], [len(weat.S), len(weat.T)]),
-            "word": [vocabulary.words[i] for i in ids],
-            "count": vocabulary.counts[ids],
-            "projection": project_targets(training.W, weat),
-        }
-    )
+    of_words = [vocabulary.words[i] for i in ids], vocabulary.counts[ids], project_targets(training.W, weat)
+    symbols = np.repeat(["S", "T"], [len(weat.S), len(weat.T)])
+    values = weat.name, kind, training.set, training.replicate, symbols, *of_words
+    return pd.DataFrame(dict(zip(COLUMNS["projections"], values, strict=True)))

@@ -10,14 +10,13 @@ import pandas as pd
 from biaslab.core.plotting import BLACK, LIGHT_GREY, SINGLE_COLUMN, figure, legend_below, save_with_data
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.panels import KIND_COLOURS
-from biaslab.origins.report.results import FIT_COLUMNS, FIT_SHOWN, Setup, rows_of_tests
-from biaslab.origins.representations.axis.analysis import word_shifts
+from biaslab.origins.report.results import FIT_SHOWN, Setup, rows_of_tests
+from biaslab.origins.representations.axis.analysis import COLUMNS, word_shifts
 from biaslab.origins.sets import BASELINE, DECREASE, DOCUMENTS, INCREASE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PROJECTIONS = ("weat", "kind", "set", "seed", "symbol", "word", "count", "projection")
 _SERIES = {DECREASE: ("v", -0.24), BASELINE: ("o", 0.0), INCREASE: ("^", 0.24)}
 """Marker and place within a word's row of each kind of embeddings."""
 
@@ -32,7 +31,7 @@ _NOTE = (
 
 def frequency_table(setups: Sequence[Setup]) -> Table:
     """Section 5.5: how well the frequency of a word explains how far it moves."""
-    data = rows_of_tests(setups, "axis_frequency", "n_words", *FIT_COLUMNS)
+    data = rows_of_tests(setups, "axis_frequency", *COLUMNS["axis_frequency"][1:])
     shown = {"Setup": "{setup}", "WEAT": "{weat}", "Words": "{n_words}"} | FIT_SHOWN
     title = "Frequency of words and the change of their relative position on the bias axis"
     return Table(data, text_columns(data, shown), title, _NOTE)
@@ -63,7 +62,7 @@ def _summary(setup: Setup, weat: str) -> pd.DataFrame:
 
     The words of S come first, those of T second, each from the highest baseline projection down.
     """
-    projections = setup.of_weat("projections", weat, *_PROJECTIONS)
+    projections = setup.of_weat("projections", weat, *COLUMNS["projections"])
     keys = ["kind", "set", "symbol", "word", "count"]
     data = projections.groupby(keys)["projection"].agg(["mean", "std", "size"]).reset_index()
     data = data.rename(

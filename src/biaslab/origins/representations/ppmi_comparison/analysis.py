@@ -10,16 +10,19 @@ from tqdm import tqdm
 
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices, in_vocabulary, read_word_sets
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
+from biaslab.core.stats import fit_columns
 from biaslab.embeddings.batches import read_trainings
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import row_sums
 from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.attribution.counted import read_counts
 from biaslab.origins.attribution.ppmi import check_vocabulary, ppmi_effect_size
-from biaslab.origins.checks.retraining.analysis import fit_columns
+
+_COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["ppmi/word_sets"]
 
 
 def write_comparison(
@@ -87,11 +90,10 @@ def compare_word_sets(
     sums = row_sums(x)
     ppmi = [ppmi_effect_size(x, sums, test) for test in tests]
     glove = effect_sizes(batches, len(words), tests)
-    table = {"word_set": np.arange(len(tests)), "ppmi": ppmi, "glove_mean": glove.mean(axis=0)}
-    table["glove_sd"] = glove.std(axis=0, ddof=1) if len(glove) > 1 else np.nan
-    for name in ("S", "T", "A", "B"):
-        table[name] = [",".join(words[i] for i in getattr(test, name)) for test in tests]
-    return pd.DataFrame(table)
+    spread = glove.std(axis=0, ddof=1) if len(glove) > 1 else np.nan
+    sets = [[",".join(words[i] for i in getattr(test, name)) for test in tests] for name in _COLUMNS[-4:]]
+    values = np.arange(len(tests)), ppmi, glove.mean(axis=0), spread, *sets
+    return pd.DataFrame(dict(zip(_COLUMNS, values, strict=True)))
 
 
 def effect_sizes(

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
@@ -23,7 +24,7 @@ from biaslab.origins.sets import BASELINE, RANDOM
 REPRESENTATIONS = ("glove", "ppmi", "word2vec")
 """What the bias is measured in, the one that chose the sets first."""
 
-_SET = ["weat", "set", "kind", "size", "replicate"]
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
 
 def write_ppmi_sets(
@@ -93,7 +94,7 @@ def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.D
     `samples` holds for each of `REPRESENTATIONS` the columns set (`BASELINE` among them), weat and
     effect_size, a row an embedding. Targeted sets have their own test alone, random sets all.
     """
-    listed = sets[["set", "weat", "kind", "size", "replicate"]].drop_duplicates("set")
+    listed = sets[[*COLUMNS["transfer/changes"][:5]]].drop_duplicates("set")
     parts = []
     for representation in REPRESENTATIONS:
         table = samples[representation]
@@ -106,10 +107,8 @@ def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.D
         removed = removed[(removed["kind"] == RANDOM) | (removed["own"] == removed["weat"])]
         removed = removed.drop(columns="own").merge(baseline, on="weat", validate="many_to_one")
         removed["change"] = removed["effect_size_mean"] - removed["baseline_mean"]
-        removed.insert(5, "representation", representation)
-        parts.append(removed)
-    table = pd.concat(parts, ignore_index=True)
-    return table[[*_SET, *table.columns.drop(_SET)]]
+        parts.append(removed.assign(representation=representation))
+    return pd.concat(parts, ignore_index=True)[list(COLUMNS["transfer/changes"])]
 
 
 def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -128,21 +127,10 @@ def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
         both = both.dropna(subset=["change", "change_glove"])
         c, g = both["change"].to_numpy(), both["change_glove"].to_numpy()
         low, high = _bootstrap_response(c, g, stream(seed, "bootstrap", "transfer", weat, representation))
-        rows.append(
-            {
-                "weat": weat,
-                "representation": representation,
-                "n_sets": len(both),
-                "baseline_mean": part["baseline_mean"].iloc[0],
-                "baseline_sd": part["baseline_sd"].iloc[0],
-                "spearman": rank_correlation(c, g),
-                "n_same_sign": int(np.sum(np.sign(c) == np.sign(g))),
-                "response": _response(c, g),
-                "response_ci_low": low,
-                "response_ci_high": high,
-            }
-        )
-    return pd.DataFrame(rows)
+        row = [weat, representation, len(both), *part[["baseline_mean", "baseline_sd"]].iloc[0]]
+        same = int(np.sum(np.sign(c) == np.sign(g)))
+        rows.append([*row, rank_correlation(c, g), same, _response(c, g), low, high])
+    return pd.DataFrame(rows, columns=COLUMNS["transfer/responses"])
 
 
 def _random_test(row: Mapping, ids: Mapping[str, int]) -> WeatIndices:

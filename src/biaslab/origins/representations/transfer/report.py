@@ -11,6 +11,7 @@ from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREEN, LIGHT_GREY, VERMIL
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.panels import set_label, set_order
 from biaslab.origins.report.results import Setup
+from biaslab.origins.representations.transfer.analysis import COLUMNS
 from biaslab.origins.sets import RANDOM
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ _NOTE = (
 
 def transfer_table(setups: Sequence[Setup]) -> Table:
     """Compare the response of the PPMI representation and of word2vec with that of GloVe."""
-    columns = ["weat", "representation", "n_sets", "baseline_mean", "baseline_sd", "spearman", "n_same_sign"]
-    columns += ["response", "response_ci_low", "response_ci_high"]
+    columns = list(COLUMNS["transfer/responses"])
     parts = []
     for setup in setups:
         part = setup.table("transfer/responses", *columns)[columns]

@@ -8,7 +8,8 @@ import pandas as pd
 from biaslab.core.stats import linear_fit, rank_correlation
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.registry import ESTIMATED
-from biaslab.origins.report.results import FIT_COLUMNS, FIT_SHOWN, Setup, rows_of_tests
+from biaslab.origins.checks.retraining.analysis import COLUMNS
+from biaslab.origins.report.results import FIT_SHOWN, Setup, rows_of_tests
 from biaslab.origins.sets import PPMI, RANDOM
 
 _CORRELATION_NOTE = (
@@ -30,7 +31,7 @@ _NOTE = (
 
 def correlation(setups: Sequence[Setup]) -> Table:
     """Table 4: how well predicted mean biases explain the observed ones over the targeted sets."""
-    data = rows_of_tests(setups, "correlation", "estimator", "n_sets", *FIT_COLUMNS)
+    data = rows_of_tests(setups, "correlation", *COLUMNS["correlation"][1:])
     shown = {"Setup": "{setup}", "WEAT": "{weat}", "Estimator": "{estimator}", "Sets": "{n_sets}"} | FIT_SHOWN
     title = "Correlation of approximated and validated mean biases"
     return Table(data, text_columns(data, shown), title, _CORRELATION_NOTE)

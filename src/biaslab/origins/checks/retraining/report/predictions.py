@@ -9,6 +9,7 @@ import pandas as pd
 
 from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, GREY, LIGHT_GREY, PALE_GREY, figure, save_with_data
 from biaslab.origins.attribution.registry import ESTIMATORS
+from biaslab.origins.checks.retraining.analysis import COLUMNS
 from biaslab.origins.report.panels import KIND_COLOURS, draw_legend, grid, set_label, set_order
 from biaslab.origins.report.results import Setup, pairs
 from biaslab.origins.sets import DOCUMENTS, RANDOM
@@ -73,8 +74,7 @@ def _draw_every_set(setups: Sequence[Setup], stem: Path, *, random: bool) -> Non
 
 def _predictions(setup: Setup, weat: str, estimators: Sequence[str]) -> pd.DataFrame:
     """Return predicted and observed bias of every set with the line that was fitted to the targeted ones."""
-    columns = ["weat", "set", "kind", "size", "replicate", "estimator", "predicted_mean", "predicted_sd"]
-    columns += ["observed_mean", "observed_sd", "baseline_mean", "baseline_sd"]
+    columns = [*COLUMNS["perturbations"][:10], "baseline_mean", "baseline_sd"]
     fit = ["weat", "estimator", "r2", "slope", "intercept"]
     data = setup.of_weat("perturbations", weat, *columns)[columns]
     data = data.merge(
