@@ -95,5 +95,5 @@ def export(
     from biaslab.embeddings.formats import write_embedding
     from biaslab.embeddings.vocabulary import read_vocabulary
 
-    words = read_vocabulary(vocabulary).words
-    write_embedding(out, words, read_training(batch, replicate, len(words)).W, format)
+    known = read_vocabulary(vocabulary)
+    write_embedding(out, known.words, read_training(batch, replicate, known).W, format)

@@ -78,7 +78,8 @@ def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, n
             missing = [k for k in keys if k not in archive.files]
             if missing:
                 raise InputError(
-                    f"{path}: array '{missing[0]}' is missing (it has {', '.join(archive.files)})"
+                    f"{path}: array '{missing[0]}' is missing (it has {', '.join(archive.files)});"
+                    " regenerate the file"
                 )
             return {k: archive[k] for k in (keys or archive.files)}
     except FileNotFoundError as error:

@@ -42,7 +42,7 @@ def write_comparison(
 ) -> None:
     """Compare the rankings of every test, and write the table; `before` and `after` in the tests' order."""
     known = read_vocabulary(vocabulary)
-    trainings = read_unit_trainings(embeddings, known.words)
+    trainings = read_unit_trainings(embeddings, known)
     maps = {path.stem: read_word_maps(path, len(known.words)) for path in transforms}
     tables = []
     for file, *influences in zip(word_sets, before, after, strict=True):

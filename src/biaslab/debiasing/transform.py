@@ -44,7 +44,7 @@ def write_transform(
     """Write what debiasing does to every word of every training; without a penalty it is hard debiasing."""
     words = read_vocabulary(vocabulary)
     known = read_lists(*lists, words.ids)
-    trainings = read_unit_trainings(embeddings, words.words)
+    trainings = read_unit_trainings(embeddings, words)
     if penalty is None:
         maps = hard_maps(trainings, words.words, known, components)
     else:

@@ -88,8 +88,8 @@ def evaluate(words: list[str], vectors: np.ndarray, questions: str | os.PathLike
 
 def write_analogies(embeddings: list[Path], vocabulary: Path, out: Path) -> None:
     """Measure how many of gensim's analogies each embedding solves (TOP-1)."""
-    words = read_vocabulary(vocabulary).words
-    write_tsv(out, evaluate_trainings(read_trainings(embeddings, len(words)), words, default_questions()))
+    known = read_vocabulary(vocabulary)
+    write_tsv(out, evaluate_trainings(read_trainings(embeddings, known), known.words, default_questions()))
 
 
 def evaluate_trainings(

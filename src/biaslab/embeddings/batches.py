@@ -1,8 +1,8 @@
 """Files of trained embeddings: several trainings of one perturbation set in one ``.npz`` file.
 
 A file ``<set>/batch-<b>.npz`` holds ``replicates`` int64 (n,), ``W`` float32 (n, V, D), ``loss`` float64
-(n, epochs), and for the set ``baseline`` the other GloVe parameters. The folder names the set; the set
-``baseline`` removes nothing.
+(n, epochs), the digest of its ``words``, and for the set ``baseline`` the other GloVe parameters. The folder
+names the set; the set ``baseline`` removes nothing.
 """
 
 import os
@@ -15,6 +15,7 @@ import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_parquet, write_tsv
+from biaslab.embeddings.vocabulary import Vocabulary, check_words
 
 
 class Training(NamedTuple):
@@ -30,16 +31,17 @@ def set_name(path: str | os.PathLike) -> str:
     return Path(path).absolute().parent.name
 
 
-def read_trainings(paths: Iterable[str | os.PathLike], n_words: int) -> Iterator[Training]:
+def read_trainings(paths: Iterable[str | os.PathLike], vocabulary: Vocabulary) -> Iterator[Training]:
     """Yield the word vectors of every training in batch files, one file in memory at a time."""
     seen: set[tuple[str, int]] = set()
     for path in paths:
         batch = _read_batch(path, "W", ndim=3)
-        if batch["W"].shape[1] != n_words:
+        if batch["W"].shape[1] != len(vocabulary):
             raise InputError(
-                f"{path}: W has {batch['W'].shape[1]} words, the vocabulary {n_words}; give the vocabulary"
-                " that the embedding was trained with"
+                f"{path}: W has {batch['W'].shape[1]} words, {vocabulary.source} {len(vocabulary)};"
+                " give the vocabulary that the embedding was trained with"
             )
+        check_words(path, vocabulary)
         for replicate, W in zip(batch["replicates"].tolist(), batch["W"], strict=True):
             key = (set_name(path), replicate)
             if key in seen:
@@ -50,9 +52,9 @@ def read_trainings(paths: Iterable[str | os.PathLike], n_words: int) -> Iterator
             yield Training(*key, W)
 
 
-def read_training(path: str | os.PathLike, replicate: int, n_words: int) -> Training:
+def read_training(path: str | os.PathLike, replicate: int, vocabulary: Vocabulary) -> Training:
     """Return one training of a batch file."""
-    trainings = list(read_trainings([path], n_words))
+    trainings = list(read_trainings([path], vocabulary))
     for training in trainings:
         if training.replicate == replicate:
             return training

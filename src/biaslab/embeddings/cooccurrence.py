@@ -13,7 +13,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.jit import set_threads
 from biaslab.embeddings import _kernels
-from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.embeddings.vocabulary import WORDS, Vocabulary
 
 __all__ = [
     "Cooccurrence",
@@ -325,7 +325,7 @@ def subtract(whole: Cooccurrence, removed: Cooccurrence, threads: int = 1) -> Co
     return Cooccurrence(indptr, whole.indices[kept], left[kept], whole.unit, whole.window)
 
 
-def write(path: str | os.PathLike, x: Cooccurrence) -> None:
+def write(path: str | os.PathLike, x: Cooccurrence, words: str = "") -> None:
     """Write the counts to an ``.npz`` file, atomically.
 
     Parameters
@@ -333,6 +333,9 @@ def write(path: str | os.PathLike, x: Cooccurrence) -> None:
     path : path-like
         The file.
     x : Cooccurrence
+    words : str
+        The digest of the vocabulary that was counted with (`Vocabulary.digest`). A file without one fits
+        every vocabulary of its size.
     """
     write_npz(
         path,
@@ -341,6 +344,7 @@ def write(path: str | os.PathLike, x: Cooccurrence) -> None:
         counts=x.counts,
         unit=np.int64(x.unit),
         window=np.int64(x.window),
+        **{WORDS: np.array(words)},
     )
 
 

@@ -16,7 +16,7 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_npz, write_npz, write_parquet, write_tsv
 from biaslab.embeddings.readers import Document, read_documents
 from biaslab.embeddings.settings import Choice
-from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.embeddings.vocabulary import WORDS, Vocabulary, check_words, digest_words
 
 __all__ = ["Corpus", "build_corpus", "read_tokens", "tokenize", "write_corpus"]
 
@@ -55,6 +55,8 @@ class Corpus:
         Tokens of the kept articles before words outside the vocabulary were dropped.
     renamed : dict of str to str
         Metadata keys that are columns of `documents`, and the columns that have their values instead.
+    kept : str
+        What was kept, and what was left out and why, for a person to read.
     """
 
     tokens: np.ndarray
@@ -63,6 +65,7 @@ class Corpus:
     documents: pd.DataFrame
     n_source_tokens: int
     renamed: dict[str, str] = field(default_factory=dict)
+    kept: str = ""
 
 
 def tokenize(text: str) -> list[str]:
@@ -129,13 +132,17 @@ def build_corpus(
     articles.check_ids()
     n_source_tokens = len(articles.ids)
     vocabulary, remap = _choose_vocabulary(articles, min_count)
+    n_kept = vocabulary["count"].sum()
+    rare = f" (left out: those that occur fewer than {min_count} times)" if n_kept < n_source_tokens else ""
+    kept = f"{articles.kept()} and {n_kept:,} of their {n_source_tokens:,} words{rare}"
+    kept += f"; vocabulary: {len(vocabulary):,}"
     tokens, offsets = _apply_vocabulary(articles, remap)
     table = articles.table()
     if unit == "part":
         offsets, table = _cut(tokens, offsets, table, vocabulary["word"].tolist(), part_length)
     table.insert(0, "document", np.arange(len(table), dtype=np.int64))
     table.insert(3, "n_tokens", np.diff(offsets))
-    return Corpus(tokens, offsets, vocabulary, table, n_source_tokens, articles.renamed)
+    return Corpus(tokens, offsets, vocabulary, table, n_source_tokens, articles.renamed, kept)
 
 
 def read_corpus(
@@ -152,6 +159,7 @@ def read_corpus(
     for key, column in built.renamed.items():
         say(f"{source}: the key '{key}' is kept as '{column}': documents have a {key} of ours")
     write_corpus(built, corpus, documents, vocabulary)
+    say(f"{source}: kept {built.kept}")
 
 
 def write_corpus(
@@ -175,11 +183,12 @@ def write_corpus(
         tokens=corpus.tokens,
         offsets=corpus.offsets,
         n_source_tokens=np.int64(corpus.n_source_tokens),
+        **{WORDS: np.array(digest_words(corpus.vocabulary["word"]))},
     )
 
 
 def read_tokens(path: str | os.PathLike, vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:
-    """Read the numbers of a corpus, whose words the vocabulary must have as often as it says.
+    """Read the numbers of a corpus, which must be of these words, each as often as the vocabulary says.
 
     Parameters
     ----------
@@ -214,6 +223,7 @@ def read_tokens(path: str | os.PathLike, vocabulary: Vocabulary) -> tuple[np.nda
             f"{path}: the word '{vocabulary.words[first]}' is there {counts[first]} times, by the vocabulary"
             f" {vocabulary.counts[first]} times; name the vocabulary that was written with this corpus"
         )
+    check_words(path, vocabulary)
     return tokens, arrays["offsets"]
 
 
@@ -266,7 +276,7 @@ class _Articles:
         self._columns: dict[str, list[str]] = {}
         self._limits = (min_length, max_length)
         self._keep_excerpts = keep_excerpts
-        self._read, self._shortest, self._longest = 0, None, 0
+        self._read, self._shortest, self._longest, self._n_short = 0, None, 0, 0
 
     def add(self, document: Document) -> None:
         """Count one document, and keep it if its length is proper."""
@@ -277,6 +287,7 @@ class _Articles:
         self._shortest = len(ids) if self._shortest is None else min(self._shortest, len(ids))
         self._longest = max(self._longest, len(ids))
         low, high = self._limits
+        self._n_short += len(ids) < low
         if low <= len(ids) and (high is None or len(ids) <= high):
             self.ids.frombytes(ids.tobytes())
             self._add_row(self._row(document))
@@ -337,6 +348,15 @@ class _Articles:
             f"no document has {limits} tokens: {self._read} were read, of {self._shortest} to {self._longest}"
             " tokens; change min_length or max_length"
         )
+
+    def kept(self) -> str:
+        """Say how many articles were kept, and why others were left out."""
+        n_kept, (low, high) = len(self.offsets) - 1, self._limits
+        n_long = self._read - n_kept - self._n_short
+        left_out = [f"{self._n_short:,} below {low:,} words"] if self._n_short else []
+        left_out += [f"{n_long:,} above {high:,} words"] if n_long else []
+        why = f" (left out: {', '.join(left_out)})" if left_out else ""
+        return f"{n_kept:,} of {self._read:,} documents{why}"
 
     def table(self) -> pd.DataFrame:
         """Return a row an article: id, title, excerpt (if kept) and metadata, all text."""

@@ -11,4 +11,4 @@ def count_corpus(corpus: Path, vocabulary: Path, window: int, out: Path, threads
     """Count the co-occurrences of a corpus, exactly."""
     words = read_vocabulary(vocabulary)
     counts = cooccurrence.count(*read_tokens(corpus, words), len(words), window, threads)
-    cooccurrence.write(out, counts)
+    cooccurrence.write(out, counts, words.digest)

@@ -20,6 +20,7 @@ from biaslab.core.jit import set_threads
 from biaslab.embeddings._kernels import CACHE_LINE, train_epoch
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.settings import GloveParameters
+from biaslab.embeddings.vocabulary import WORDS
 
 __all__ = ["GloveEmbedding", "GloveParameters", "train", "weighting"]
 
@@ -291,13 +292,18 @@ def _identity(x: Cooccurrence, parameters: GloveParameters, start: _State) -> st
 
 
 def write_trainings(
-    path: str | os.PathLike, replicates: list[int], embeddings: list[GloveEmbedding], every_parameter: bool
+    path: str | os.PathLike,
+    replicates: list[int],
+    embeddings: list[GloveEmbedding],
+    every_parameter: bool,
+    words: str = "",
 ) -> None:
     """Write the trainings of one set to an ``.npz`` file, each with its number within the set.
 
     The influence functions need `every_parameter`, U, b and c too; other analyses only the word vectors.
+    `words` is the digest of the vocabulary, "" where it is not known.
     """
     arrays = {"W": np.stack([e.W for e in embeddings]), "loss": np.stack([e.loss for e in embeddings])}
     if every_parameter:
         arrays |= {name: np.stack([getattr(e, name) for e in embeddings]) for name in ("U", "b", "c")}
-    write_npz(path, replicates=np.array(replicates, np.int64), **arrays)
+    write_npz(path, replicates=np.array(replicates, np.int64), **arrays, **{WORDS: np.array(words)})

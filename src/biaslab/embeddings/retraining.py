@@ -17,6 +17,7 @@ from biaslab.embeddings.batches import documents_of
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, train, write_trainings
 from biaslab.embeddings.settings import Checkpoints
+from biaslab.embeddings.vocabulary import check_words, read_digest
 
 
 def train_glove(
@@ -40,9 +41,10 @@ def train_glove(
     """
     x, replicates = counting.read(cooccurrence), list(range(first, first + count))
     if set != BASELINE:
-        documents = documents_of(sets, set)
         if corpus is None:
             raise InputError(f"{set}: to leave documents out give the corpus, too")
+        check_words(corpus, cooccurrence)
+        documents = documents_of(sets, set)
         arrays = read_npz(corpus, ("tokens", "offsets"))
         pruned = without_documents(x, arrays["tokens"], arrays["offsets"], documents, threads)
         x = on_entries_of(x, pruned) if paired else pruned
@@ -50,7 +52,7 @@ def train_glove(
     trained = train_replicates(
         x, model, set, replicates, seed, out, 60 * checkpoint_minutes, threads, partner
     )
-    write_trainings(out, replicates, trained, every_parameter=set == BASELINE)
+    write_trainings(out, replicates, trained, set == BASELINE, read_digest(cooccurrence))
     discard_checkpoints(out)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from biaslab.core.errors import InputError
 from biaslab.embeddings.batches import read_training, read_trainings
 from biaslab.embeddings.formats import read_embedding
-from biaslab.embeddings.vocabulary import read_vocabulary
+from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 
 __all__ = ["UnitEmbedding", "read_unit_embedding"]
 
@@ -70,21 +70,23 @@ def read_unit_embedding(
     """
     path = Path(path)
     if path.suffix == BATCH_SUFFIX:
-        words = read_vocabulary(vocabulary or _find_vocabulary(path)).words
-        vectors = read_training(path, replicate, len(words)).W.astype(np.float32)
+        known = read_vocabulary(vocabulary or _find_vocabulary(path))
+        words, vectors = known.words, read_training(path, replicate, known).W.astype(np.float32)
     else:
         words, vectors = read_embedding(path, format)
     _normalize(vectors, words, path)
     return UnitEmbedding(words, vectors)
 
 
-def read_unit_trainings(paths: Sequence[str | os.PathLike], words: list[str]) -> list[tuple[int, np.ndarray]]:
+def read_unit_trainings(
+    paths: Sequence[str | os.PathLike], vocabulary: Vocabulary
+) -> list[tuple[int, np.ndarray]]:
     """Return number and vectors, scaled to length one, of all trainings in batch files (``.npz``)."""
     trainings = []
     for path in paths:
-        for training in read_trainings([path], len(words)):
+        for training in read_trainings([path], vocabulary):
             vectors = training.W.astype(np.float32)
-            _normalize(vectors, words, Path(path))
+            _normalize(vectors, vocabulary.words, Path(path))
             trainings.append((training.replicate, vectors))
     return trainings
 

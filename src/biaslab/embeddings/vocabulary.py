@@ -1,16 +1,23 @@
 """The vocabulary of a corpus: words, their counts, and their ids."""
 
+import hashlib
 import os
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv
+from biaslab.core.io import read_npz, read_tsv
 
 __all__ = ["Vocabulary", "read_vocabulary"]
+
+WORDS = "words"
+"""The array of an ``.npz`` file that says by its digest which words its ids or rows stand for."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +30,13 @@ class Vocabulary:
         The words.
     counts : numpy.ndarray of int64
         How often each word occurs in the corpus.
+    source : str
+        The file they were read from, for messages.
     """
 
     words: list[str]
     counts: np.ndarray
+    source: str = field(default="the vocabulary", compare=False)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -35,6 +45,17 @@ class Vocabulary:
     def ids(self) -> dict[str, int]:
         """Word to word id."""
         return {word: i for i, word in enumerate(self.words)}
+
+    @cached_property
+    def digest(self) -> str:
+        """What `digest_words` says of the words."""
+        return digest_words(self.words)
+
+
+def digest_words(words: Iterable[str]) -> str:
+    """Return what words there are and in which order: the sha256 of their NFC forms, a line each."""
+    lines = unicodedata.normalize("NFC", "\n".join(words))
+    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
@@ -69,7 +90,23 @@ def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
         counts.diff() > 0,
         "the count is larger than the one above it; rows must keep the order of the ids",
     )
-    return Vocabulary(words.tolist(), counts.to_numpy(np.int64))
+    return Vocabulary(words.tolist(), counts.to_numpy(np.int64), str(path))
+
+
+def read_digest(path: str | os.PathLike) -> str:
+    """Return the digest of the words that an ``.npz`` file was made with, "" where it is not known."""
+    return str(read_npz(path, (WORDS,))[WORDS])
+
+
+def check_words(path: str | os.PathLike, other: Vocabulary | Path) -> None:
+    """Raise when an ``.npz`` file was made with other words than a vocabulary has, or than another file."""
+    digest, is_file = read_digest(path), isinstance(other, Path)
+    theirs, name = (read_digest(other), other) if is_file else (other.digest, other.source)
+    if digest and theirs and digest != theirs:
+        raise InputError(
+            f"{path}: made with other words, or words in another order, than {name}; name two files of one"
+            " corpus, or regenerate both"
+        )
 
 
 def _refuse(path: str | os.PathLike, bad: pd.Series, problem: str) -> None:

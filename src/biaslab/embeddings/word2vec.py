@@ -21,7 +21,7 @@ from biaslab.embeddings import BASELINE
 from biaslab.embeddings.batches import documents_of
 from biaslab.embeddings.corpus import read_tokens
 from biaslab.embeddings.settings import Word2VecParameters
-from biaslab.embeddings.vocabulary import read_vocabulary
+from biaslab.embeddings.vocabulary import WORDS, read_vocabulary
 
 __all__ = ["Word2VecParameters", "train"]
 
@@ -46,7 +46,7 @@ def train_word2vec(
         tokens, offsets = leave_out(tokens, offsets, documents_of(sets, set))
     replicates = np.arange(trainings)
     W = train_replicates(tokens, offsets, len(words), model, set, replicates.tolist(), seed)
-    write_npz(out, replicates=replicates, W=W)
+    write_npz(out, replicates=replicates, W=W, **{WORDS: np.array(words.digest)})
 
 
 class Sentences:

@@ -53,7 +53,7 @@ def measure(
         )
     weats = _locate(word_sets, vocabulary)
     rows = []
-    for training in _progress(read_trainings(batches, len(vocabulary))):
+    for training in _progress(read_trainings(batches, vocabulary)):
         for weat in weats:
             effect, p_value = measure_bias(training.W, weat), _p_value(training, weat, permutations, seed)
             lost = len(weat.lost_words), ",".join(weat.lost_words)
@@ -71,7 +71,7 @@ def measure_sets(
     weats = _locate(word_sets, vocabulary)
     rows = [
         [training.set, weat.name, training.replicate, measure_bias(training.W, weat)]
-        for training in _progress(read_trainings(batches, len(vocabulary)))
+        for training in _progress(read_trainings(batches, vocabulary))
         for weat in weats
     ]
     columns = list(COLUMNS["observed"])

@@ -13,6 +13,7 @@ from biaslab.cli import app, main
 from biaslab.core.io import read_tsv, write_npz
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
+from biaslab.embeddings.vocabulary import digest_words
 from debiasing_data import JOBS
 
 REPOSITORY = Path(__file__).parents[3]
@@ -217,7 +218,7 @@ def test_batches_of_this_project_are_measured(embedding, options, tmp_path):
     folder.mkdir(parents=True)
     rows = "".join(f"{word}\t1\n" for word in WORDS)
     (tmp_path / "setup/vocabulary.tsv").write_text("word\tcount\n" + rows)
-    write_npz(folder / "batch-0.npz", replicates=np.array([3]), W=vectors()[None])
+    write_npz(folder / "batch-0.npz", replicates=np.array([3]), W=vectors()[None], words=digest_words(WORDS))
     call("measure", folder / "batch-0.npz", *options, "--replicate", 3, "--report", tmp_path / "batch")
     call("measure", embedding, *options, "--report", tmp_path / "text")
     assert (tmp_path / "batch/measures.tsv").read_text() == (tmp_path / "text/measures.tsv").read_text()

@@ -14,6 +14,7 @@ from biaslab.debiasing.soft import gram_matrices, soft_debias, solve_path
 from biaslab.debiasing.subspace import find_subspace
 from biaslab.debiasing.transform import hard_maps, soft_maps, write_transform
 from biaslab.debiasing.word_lists import KnownSets, KnownWords
+from biaslab.embeddings.vocabulary import digest_words
 from biaslab.embeddings.word_maps import read_word_maps
 from naive import debiasing as naive
 
@@ -86,7 +87,8 @@ def arguments(tmp_path):
     """Write two batches with three trainings, a vocabulary and word lists; return the arguments for them."""
     raw = np.stack([raw_vectors(seed) for seed in (1, 2, 3)]).astype(np.float32)
     for batch, numbers in enumerate([[0, 1], [2]]):
-        write_npz(tmp_path / f"batch-{batch}.npz", replicates=np.array(numbers), W=raw[numbers])
+        arrays = {"replicates": np.array(numbers), "W": raw[numbers], "words": digest_words(WORDS)}
+        write_npz(tmp_path / f"batch-{batch}.npz", **arrays)
     counts = pd.DataFrame({"word": WORDS, "count": np.arange(N, 0, -1)})
     write_tsv(tmp_path / "vocabulary.tsv", counts)
     pairs = [[WORDS[a], WORDS[b]] for a, b in PAIRS]

@@ -9,6 +9,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz
 from biaslab.embeddings import analogies
 from biaslab.embeddings.analogies import count_questions, default_questions, evaluate
+from biaslab.embeddings.vocabulary import digest_words
 from refusals import assert_file_refused
 
 # Royals, and capitals and countries, as sums of features; the last word disturbs.
@@ -110,7 +111,7 @@ def test_analogies_of_all_trainings(tmp_path, questions, monkeypatch):
     vocabulary.write_text("word\tcount\n" + "".join(f"{word}\t5\n" for word in WORDS))
     batch = tmp_path / "baseline" / "batch-0.npz"
     vectors = np.stack([VECTORS, np.random.default_rng(0).normal(size=VECTORS.shape)]).astype(np.float32)
-    write_npz(batch, replicates=np.array([1, 0]), W=vectors)
+    write_npz(batch, replicates=np.array([1, 0]), W=vectors, words=digest_words(WORDS))
     monkeypatch.setattr(analogies, "default_questions", lambda: questions)
     analogies.write_analogies([batch], vocabulary, out)
     table = read_tsv(out)

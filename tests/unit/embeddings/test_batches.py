@@ -10,8 +10,12 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz
 from biaslab.embeddings.batches import collect_losses, read_training, read_trainings, write_losses
 from biaslab.embeddings.formats import read_embedding
+from biaslab.embeddings.vocabulary import Vocabulary
 
 N_WORDS, N_DIMENSIONS, N_EPOCHS = 4, 3, 2
+WORDS = ["the", "of", "2004", "été"]
+VOCABULARY = Vocabulary(WORDS, np.ones(N_WORDS))
+LARGER = Vocabulary([*WORDS, "more"], np.ones(N_WORDS + 1))
 
 
 def write_batch(path, replicates):
@@ -21,6 +25,7 @@ def write_batch(path, replicates):
         "replicates": np.array(replicates, dtype=np.int64),
         "W": rng.normal(size=(n, N_WORDS, N_DIMENSIONS)).astype(np.float32),
         "loss": rng.random((n, N_EPOCHS)),
+        "words": np.array(VOCABULARY.digest),
     }
     write_npz(path, **arrays)
     return arrays
@@ -36,7 +41,7 @@ def batches(tmp_path):
 
 def test_trainings_come_in_the_order_of_the_files(batches):
     paths, arrays = batches
-    trainings = list(read_trainings(paths, N_WORDS))
+    trainings = list(read_trainings(paths, VOCABULARY))
     assert [(t.set, t.replicate) for t in trainings] == [
         ("baseline", 2),
         ("baseline", 0),
@@ -46,12 +51,12 @@ def test_trainings_come_in_the_order_of_the_files(batches):
         ("random-10-0", 2),
     ]
     np.testing.assert_array_equal(trainings[2].W, arrays[1]["W"][1])
-    np.testing.assert_array_equal(read_training(paths[1], 1, N_WORDS).W, arrays[1]["W"][1])
+    np.testing.assert_array_equal(read_training(paths[1], 1, VOCABULARY).W, arrays[1]["W"][1])
 
 
 def test_the_set_of_a_file_in_the_working_folder(batches, monkeypatch):
     monkeypatch.chdir(batches[0][0].parent)
-    assert next(read_trainings(["batch-1.npz"], N_WORDS)).set == "baseline"
+    assert next(read_trainings(["batch-1.npz"], VOCABULARY)).set == "baseline"
 
 
 def test_losses_are_collected(batches):
@@ -66,21 +71,21 @@ def test_losses_are_collected(batches):
 
 
 def test_a_batch_of_another_vocabulary_is_refused(batches):
-    with pytest.raises(InputError, match=r"batch-1\.npz: W has 4 words, the vocabulary 5"):
-        list(read_trainings(batches[0], 5))
+    with pytest.raises(InputError, match=r"batch-1\.npz: W has 4 words, the vocabulary 5;"):
+        list(read_trainings(batches[0], LARGER))
 
 
 def test_a_repeated_training_is_refused(batches):
     paths, _ = batches
     with pytest.raises(InputError, match=r"batch-1\.npz: replicate 2 of set 'baseline' is there twice"):
-        list(read_trainings([*paths, paths[0]], N_WORDS))
+        list(read_trainings([*paths, paths[0]], VOCABULARY))
     with pytest.raises(InputError, match="replicate 2 of set 'baseline' is there twice"):
         collect_losses([*paths, paths[0]])
 
 
 def test_an_absent_training_is_refused(batches):
     with pytest.raises(InputError, match=r"no replicate 2; it has 0, 1"):
-        read_training(batches[0][1], 2, N_WORDS)
+        read_training(batches[0][1], 2, VOCABULARY)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +102,7 @@ def test_arrays_that_do_not_fit_are_refused(tmp_path, changes):
         path, **{"replicates": np.array([0]), "W": np.zeros((1, 4, 3)), "loss": np.zeros((1, 2)), **changes}
     )
     with pytest.raises(InputError, match=r"batch-0\.npz: replicates .* do not fit"):
-        list(read_trainings([path], N_WORDS))
+        list(read_trainings([path], VOCABULARY))
     with pytest.raises(InputError, match=r"batch-0\.npz: replicates .* do not fit"):
         collect_losses([path])
 
@@ -124,5 +129,5 @@ def test_command_export(batches, tmp_path, format):
     arguments += ["--format", format, "--out", str(out)]
     assert CliRunner().invoke(app, arguments, catch_exceptions=False).exit_code == 0
     words, vectors = read_embedding(out)
-    assert words == ["the", "of", "2004", "été"]
+    assert words == WORDS
     np.testing.assert_array_equal(vectors, batches[1][1]["W"][1])

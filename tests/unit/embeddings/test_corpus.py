@@ -215,8 +215,21 @@ def test_the_command_says_which_keys_it_renamed(tmp_path):
     command = ["embeddings", "read-corpus", str(source), "--format=jsonl", *options]
     result = CliRunner().invoke(app, command, catch_exceptions=False)
     assert result.exit_code == 0
+    kept = "kept 1 of 1 documents and 2 of their 2 words; vocabulary: 2"
+    assert result.stderr.splitlines()[-1] == f"{source}: {kept}"
     assert f"{source}: the key 'n_tokens' is kept as 'source_n_tokens'" in result.stderr
     assert read_parquet(tmp_path / "documents")["source_document"].tolist() == ["a"]
+
+
+def test_what_was_kept_is_said_with_the_reason():
+    documents = documents_of("one", "one two", "one two one", "one two one two six")
+    built = corpus.build_corpus(documents, min_length=2, max_length=4, min_count=3)
+    assert built.kept == (
+        "2 of 4 documents (left out: 1 below 2 words, 1 above 4 words) and 3 of their 5 words (left out: those"
+        " that occur fewer than 3 times); vocabulary: 1"
+    )
+    some = corpus.build_corpus(documents, min_length=0, max_length=4, max_tokens=3, min_count=1)
+    assert some.kept == "2 of 2 documents and 3 of their 3 words; vocabulary: 2"
 
 
 def test_a_corpus_is_read_with_its_own_vocabulary_alone(tmp_path):

@@ -10,6 +10,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import write_npz
 from biaslab.embeddings.formats import FORMATS, write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
+from biaslab.embeddings.vocabulary import digest_words
 
 WORDS = ["she", "he", "it"]
 VECTORS = np.array([[3, 4], [0, -1e-30], [5e18, 5e18]], dtype=np.float32)
@@ -25,7 +26,7 @@ def batch(tmp_path):
         (tmp_path / "vocabulary.tsv").write_text("word\tcount\nshe\t3\nhe\t2\nit\t1\n")
         path = tmp_path / folder / "batch-0.npz"
         path.parent.mkdir(parents=True)
-        write_npz(path, replicates=np.arange(5, 5 + len(W)), W=W)
+        write_npz(path, replicates=np.arange(5, 5 + len(W)), W=W, words=digest_words(WORDS))
         return path
 
     return write

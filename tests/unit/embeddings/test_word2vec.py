@@ -14,10 +14,12 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.batches import read_trainings
+from biaslab.embeddings.vocabulary import digest_words, read_vocabulary
 from biaslab.embeddings.word2vec import MAX_SENTENCE, Sentences, Word2VecParameters, leave_out, train
 from biaslab.run.steps import run_step
 
 N_WORDS = 30
+WORDS = [f"w{i}" for i in range(N_WORDS)]
 PARAMETERS = Word2VecParameters(dimension=6, window=3, epochs=2, learning_rate=0.05)
 
 
@@ -32,8 +34,9 @@ def files(tmp_path):
     tokens, offsets = a_corpus()
     counts = np.bincount(tokens, minlength=N_WORDS)
     order = np.argsort(-counts, kind="stable")  # ids are by falling count
-    write_npz(tmp_path / "corpus.npz", tokens=np.argsort(order)[tokens].astype(np.int32), offsets=offsets)
-    words = pd.DataFrame({"word": [f"w{i}" for i in range(N_WORDS)], "count": counts[order]})
+    ids = np.argsort(order)[tokens].astype(np.int32)
+    write_npz(tmp_path / "corpus.npz", tokens=ids, offsets=offsets, words=digest_words(WORDS))
+    words = pd.DataFrame({"word": WORDS, "count": counts[order]})
     write_tsv(tmp_path / "vocabulary.tsv", words)
     sets = pd.DataFrame({"set": "w-decrease-2", "document": [3, 7]})
     write_parquet(tmp_path / "sets.parquet", sets)
@@ -64,14 +67,16 @@ def test_the_step_leaves_the_sets_documents_out(files):
     tokens, offsets = read_npz(folder / "corpus.npz", ("tokens", "offsets")).values()
     left = leave_out(tokens, offsets, np.array([3, 7]))
     paths = [folder / name / "batch-0.npz" for name in ("baseline", "w-decrease-2")]
-    trainings = {(t.set, t.replicate): t.W for t in read_trainings(paths, N_WORDS)}
+    trainings = {
+        (t.set, t.replicate): t.W for t in read_trainings(paths, read_vocabulary(folder / "vocabulary.tsv"))
+    }
     assert len(trainings) == 4
     assert len({W.tobytes() for W in trainings.values()}) == 4
     for name, corpus in (("baseline", (tokens, offsets)), ("w-decrease-2", left)):
         for replicate in range(2):
             W = train(*corpus, N_WORDS, PARAMETERS, stream(4, "word2vec", name, replicate))
             np.testing.assert_array_equal(trainings[name, replicate], W)
-    assert set(read_npz(paths[0])) == {"replicates", "W"}
+    assert set(read_npz(paths[0])) == {"replicates", "W", "words"}
 
 
 def test_a_set_that_is_not_there(files):

@@ -30,7 +30,7 @@ def batches(tmp_path):
     paths = [tmp_path / name / "batch-0.npz" for name in SETS]
     for path in paths:
         vectors = rng.normal(size=(3, len(WORDS), 5)).astype(np.float32)
-        write_npz(path, replicates=np.array([1, 0, 2]), W=vectors)
+        write_npz(path, replicates=np.array([1, 0, 2]), W=vectors, words=VOCABULARY.digest)
     return paths
 
 
@@ -109,7 +109,7 @@ def test_missing_embeddings_are_refused(batches, given, problem):
 def test_two_sets_of_a_kind_are_refused(batches, tmp_path):
     other = tmp_path / "one-increase-9" / "batch-0.npz"
     vectors = np.random.default_rng(1).normal(size=(1, len(WORDS), 5)).astype(np.float32)
-    write_npz(other, replicates=np.array([0]), W=vectors)
+    write_npz(other, replicates=np.array([0]), W=vectors, words=VOCABULARY.digest)
     with pytest.raises(
         InputError, match="one: one-increase-30, one-increase-9 increase embeddings are given"
     ):

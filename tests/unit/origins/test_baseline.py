@@ -37,9 +37,9 @@ def batches(tmp_path):
     vectors = rng.normal(size=(3, N_WORDS, 4)).astype(np.float32)
     paths = [tmp_path / name / "batch-0.npz" for name in ("baseline", "random-5-0")]
     paths.insert(1, tmp_path / "baseline" / "batch-1.npz")
-    write_npz(paths[0], replicates=np.array([1, 0]), W=vectors[:2])
-    write_npz(paths[1], replicates=np.array([2]), W=vectors[2:])
-    write_npz(paths[2], replicates=np.array([0]), W=vectors[:1] + 1)
+    write_npz(paths[0], replicates=np.array([1, 0]), W=vectors[:2], words=VOCABULARY.digest)
+    write_npz(paths[1], replicates=np.array([2]), W=vectors[2:], words=VOCABULARY.digest)
+    write_npz(paths[2], replicates=np.array([0]), W=vectors[:1] + 1, words=VOCABULARY.digest)
     return paths
 
 

@@ -9,6 +9,7 @@ from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, wr
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
+from biaslab.embeddings.vocabulary import digest_words
 from biaslab.origins.attribution import ppmi as ppmi_scan
 from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
 from biaslab.origins.attribution.tables import document_table
@@ -355,8 +356,9 @@ def test_step_predicts_and_chooses_sets(scanner, tables, tmp_path):
     groups = {"targets": {k: names[k] for k in "ST"}, "attributes": {k: names[k] for k in "AB"}}
     head = {"name": "w", "title": "A test", "source": "made up"}
     (tmp_path / "w.yaml").write_text(yaml.safe_dump(head | groups, sort_keys=False))
-    cooccurrence.write(tmp_path / "x.npz", scanner.x)
-    write_npz(tmp_path / "corpus.npz", tokens=scanner.tokens, offsets=scanner.offsets)
+    digest = digest_words(scanner.words)
+    cooccurrence.write(tmp_path / "x.npz", scanner.x, digest)
+    write_npz(tmp_path / "corpus.npz", tokens=scanner.tokens, offsets=scanner.offsets, words=digest)
     vocabulary = pd.DataFrame({"word": scanner.words, "count": np.bincount(scanner.tokens)})
     write_tsv(tmp_path / "vocabulary.tsv", vocabulary)
     write_parquet(tmp_path / "bias" / "w.parquet", tables[0])

@@ -14,6 +14,7 @@ from biaslab.core.io import read_parquet, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
+from biaslab.embeddings.vocabulary import digest_words
 from biaslab.embeddings.word_maps import WordMaps, write_word_maps
 from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
 from biaslab.origins.attribution.tables import (
@@ -53,7 +54,7 @@ def scanner(corpus, tmp_path_factory):
     x = cooccurrence.count(*corpus, N_WORDS, 8)
     path = tmp_path_factory.mktemp("baseline") / "batch-0.npz"
     trained = train_replicates(x, GloveParameters(D, 3), "baseline", [0, 1, 2], 1, path, 1e9)
-    write_trainings(path, [0, 1, 2], trained, every_parameter=True)
+    write_trainings(path, [0, 1, 2], trained, True, digest_words(WORDS))
     return Scanner([path], x, *corpus, WORDS, InfluenceParameters(), 1), trained
 
 
@@ -64,8 +65,8 @@ def documents():
 
 def written(folder, scan, corpus, **of_measure):
     """Write the files of a corpus and a test; return them and where the table of documents goes, by name."""
-    cooccurrence.write(folder / "x.npz", scan.x)
-    write_npz(folder / "corpus.npz", tokens=corpus[0], offsets=corpus[1])
+    cooccurrence.write(folder / "x.npz", scan.x, digest_words(WORDS))
+    write_npz(folder / "corpus.npz", tokens=corpus[0], offsets=corpus[1], words=digest_words(WORDS))
     write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.bincount(corpus[0])}))
     write_parquet(folder / "documents.parquet", documents())
     names = {symbol: [WORDS[i] for i in getattr(WEAT, symbol)] for symbol in "STAB"}

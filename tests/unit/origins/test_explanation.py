@@ -14,6 +14,7 @@ from biaslab.core.io import read_parquet, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
+from biaslab.embeddings.vocabulary import digest_words
 from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
 from biaslab.origins.attribution.tables import document_table
 from biaslab.origins.checks.bias_gradient.analysis import pair_table, write_gradient
@@ -52,9 +53,9 @@ def folder(tmp_path_factory):
     x = cooccurrence.count(tokens, offsets, len(WORDS), 5)
     path = folder / "embeddings/baseline/batch-0.npz"
     trained = train_replicates(x, GloveParameters(3, 3), "baseline", [0, 1], 1, path, 1e9)
-    write_trainings(path, [0, 1], trained, every_parameter=True)
-    write_npz(folder / "corpus.npz", tokens=tokens, offsets=offsets)
-    cooccurrence.write(folder / "cooccurrence.npz", x)
+    write_trainings(path, [0, 1], trained, True, digest_words(WORDS))
+    write_npz(folder / "corpus.npz", tokens=tokens, offsets=offsets, words=digest_words(WORDS))
+    cooccurrence.write(folder / "cooccurrence.npz", x, digest_words(WORDS))
     write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.bincount(tokens)}))
     numbers = np.arange(N_DOCUMENTS)
     names = [f"{i // 3}#{i % 3}" for i in numbers]

@@ -16,6 +16,7 @@ from biaslab.core.io import read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.embeddings.glove import GloveParameters
+from biaslab.embeddings.vocabulary import digest_words
 from biaslab.origins.attribution import influence
 from naive import origins as naive
 
@@ -258,15 +259,15 @@ def results(script, run, tmp_path_factory):
     section = {"setups": {"tiny": settings}, "weats": {"test": str(results / "test.yaml")}}
     config = {"seed": 1, "origins": section}
     (results / "config.json").write_text(json.dumps(config))
-    write_tsv(
-        folder / "vocabulary.tsv", pd.DataFrame({"word": [f"w{i}" for i in range(N_WORDS)], "count": 9})
-    )
-    write_npz(folder / "corpus.npz", tokens=run.tokens, offsets=run.offsets)
-    cooccurrence.write(folder / "cooccurrence.npz", run.x)
+    words = [f"w{i}" for i in range(N_WORDS)]
+    write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": words, "count": 9}))
+    digest = digest_words(words)
+    write_npz(folder / "corpus.npz", tokens=run.tokens, offsets=run.offsets, words=digest)
+    cooccurrence.write(folder / "cooccurrence.npz", run.x, digest)
     sets = pd.DataFrame({"set": REMOVED, "document": run.sets[REMOVED]})
     write_parquet(folder / "perturbation_sets.parquet", sets)
     arrays = {part: np.stack([e[part] for e in run.baselines.values()]) for part in script.PARTS}
-    write_npz(folder / "embeddings/baseline/batch-0.npz", replicates=np.arange(2), **arrays)
+    write_npz(folder / "embeddings/baseline/batch-0.npz", replicates=np.arange(2), words=digest, **arrays)
     bias = pd.DataFrame({"weat": "test", "effect_size": [0.1, 0.3]})
     write_tsv(folder / "baseline.tsv", bias)
     write_tsv(folder / "observed.tsv", bias.assign(set=REMOVED, effect_size=[-0.2, -0.1]))

@@ -228,7 +228,8 @@ def test_table_and_figure(tmp_path):
 def test_commands_plant_and_measure(tmp_path):
     """The commands, from the corpus to the table; a vocabulary of another corpus is refused."""
     tokens, offsets, documents, words = corpus()
-    write_npz(tmp_path / "corpus.npz", tokens=tokens, offsets=offsets, n_source_tokens=np.int64(700))
+    numbers = {"n_source_tokens": np.int64(700), "words": words.digest}
+    write_npz(tmp_path / "corpus.npz", tokens=tokens, offsets=offsets, **numbers)
     write_parquet(tmp_path / "documents.parquet", documents)
     write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": words.words, "count": words.counts}))
     sets = {"name": "w", "title": "t", "source": "s"}

@@ -10,6 +10,7 @@ from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, wr
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
+from biaslab.embeddings.vocabulary import Vocabulary
 from biaslab.origins.attribution.ppmi import differential_bias, write_scan
 from biaslab.origins.attribution.scanner import InfluenceParameters
 from biaslab.origins.checks.bias_gradient.analysis import write_gradient
@@ -25,6 +26,7 @@ from naive import embeddings as naive_embeddings
 
 N_WORDS, WINDOW, SIZES = 40, 5, (3, 3, 2, 4)
 WORDS = [f"w{i}" for i in range(N_WORDS)]
+VOCABULARY = Vocabulary(WORDS, np.ones(N_WORDS))
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,7 @@ def x(corpus):
 def batches(x, tmp_path_factory):
     path = tmp_path_factory.mktemp("run") / "baseline" / "batch-0.npz"
     trained = train_replicates(x, GloveParameters(4, 2), "baseline", [0, 1], 1, path, 1e9)
-    write_trainings(path, [0, 1], trained, every_parameter=True)
+    write_trainings(path, [0, 1], trained, True, VOCABULARY.digest)
     return [path], [training.W for training in trained]
 
 
@@ -65,7 +67,7 @@ def test_too_few_words(x):
 
 def test_random_tests_are_measured_in_both(x, corpus, batches):
     tests = random_word_sets(x, SIZES, 6, 15, 1)
-    table = compare_word_sets(batches[0], x, tests, WORDS)
+    table = compare_word_sets(batches[0], x, tests, VOCABULARY)
     documents = [corpus[0][k : k + 90].tolist() for k in range(0, 900, 90)]
     matrix = naive_embeddings.ppmi(documents, N_WORDS, WINDOW)
     for k, test in enumerate(tests):
@@ -90,14 +92,16 @@ def test_named_tests_by_ppmi(x):
 
 def test_another_vocabulary(x, batches):
     with pytest.raises(InputError, match="X has 40 words and the vocabulary 39"):
-        compare_word_sets(batches[0], x, random_word_sets(x, SIZES, 2, 15, 1), WORDS[1:])
+        compare_word_sets(
+            batches[0], x, random_word_sets(x, SIZES, 2, 15, 1), Vocabulary(WORDS[1:], np.ones(N_WORDS - 1))
+        )
 
 
 @pytest.fixture
 def files(x, corpus, batches, tmp_path):
     """Write the files that the steps read, and return a function that scans them."""
-    cooccurrence.write(tmp_path / "x.npz", x)
-    write_npz(tmp_path / "corpus.npz", tokens=corpus[0], offsets=corpus[1])
+    cooccurrence.write(tmp_path / "x.npz", x, VOCABULARY.digest)
+    write_npz(tmp_path / "corpus.npz", tokens=corpus[0], offsets=corpus[1], words=VOCABULARY.digest)
     numbers = np.arange(10)
     documents = pd.DataFrame({"document": numbers, "id": numbers.astype(str), "title": "t"})
     write_parquet(tmp_path / "documents.parquet", documents)
@@ -129,7 +133,7 @@ def test_the_steps_write_what_the_functions_return(files, x, corpus, batches, tm
     read = (batches[0], tmp_path / "x.npz", tmp_path / "vocabulary.tsv", [tmp_path / "w.yaml"])
     made = (tmp_path / f"{name}.tsv" for name in "bsc")
     write_comparison(*read, *made, seed=1, count=20, contexts=15)
-    expected = compare_word_sets(batches[0], x, random_word_sets(x, (3, 2, 2, 2), 20, 15, 1), WORDS)
+    expected = compare_word_sets(batches[0], x, random_word_sets(x, (3, 2, 2, 2), 20, 15, 1), VOCABULARY)
     assert read_tsv(tmp_path / "s.tsv")["ppmi"].to_numpy() == pytest.approx(expected["ppmi"].to_numpy())
     assert read_tsv(tmp_path / "c.tsv")["n_sets"].item() == 20
     effect = read_tsv(tmp_path / "b.tsv")["effect_size"].item()

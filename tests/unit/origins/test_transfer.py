@@ -10,7 +10,7 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
-from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.embeddings.vocabulary import Vocabulary, digest_words
 from biaslab.origins.attribution.ppmi import measure_sets
 from biaslab.origins.perturbation import members
 from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets
@@ -156,7 +156,7 @@ def word2vec(tmp_path):
     rng = np.random.default_rng(5)
     W = rng.normal(size=(2, N_WORDS, 5)).astype(np.float32)
     path = tmp_path / "word2vec" / "baseline" / "batch-0.npz"
-    write_npz(path, replicates=np.arange(2), W=W)
+    write_npz(path, replicates=np.arange(2), W=W, words=digest_words(WORDS))
     tests = [rng.permutation(N_WORDS)[:8].reshape(4, 2) for _ in range(7)]
     columns = {k: [",".join(WORDS[i] for i in t[n]) for t in tests] for n, k in enumerate("STAB")}
     glove = {"word_set": range(7), "ppmi": 0.0, "glove_mean": rng.normal(size=7), "glove_sd": 0.1}
@@ -181,8 +181,8 @@ def test_random_tests_in_word2vec_are_those_of_glove(word2vec):
 
 def test_the_steps_write_what_the_functions_return(word2vec, x, corpus, sets, tmp_path):
     path, _, _, glove = word2vec
-    cooccurrence.write(tmp_path / "x.npz", x)
-    write_npz(tmp_path / "corpus.npz", tokens=corpus[0], offsets=corpus[1])
+    cooccurrence.write(tmp_path / "x.npz", x, digest_words(WORDS))
+    write_npz(tmp_path / "corpus.npz", tokens=corpus[0], offsets=corpus[1], words=digest_words(WORDS))
     write_parquet(tmp_path / "sets.parquet", sets)
     write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.bincount(corpus[0])}))
     write_tsv(tmp_path / "glove.tsv", glove)

@@ -10,7 +10,7 @@ from biaslab.core.errors import InputError
 from biaslab.embeddings import cooccurrence as counting
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.corpus import read_tokens
-from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
+from biaslab.embeddings.vocabulary import Vocabulary, check_words, read_vocabulary
 
 
 def read_counted(
@@ -18,18 +18,19 @@ def read_counted(
 ) -> tuple[Vocabulary, Cooccurrence, np.ndarray, np.ndarray]:
     """Read the vocabulary, the counts, the word ids and the offsets of a corpus."""
     words = read_vocabulary(vocabulary)
-    x = read_counts(cooccurrence, vocabulary, words)
+    x = read_counts(cooccurrence, words)
     return words, x, *read_tokens(corpus, words)
 
 
-def read_counts(path: Path, vocabulary: Path, words: Vocabulary) -> Cooccurrence:
-    """Read the counts of a corpus, which must be of as many words as its vocabulary has."""
+def read_counts(path: Path, words: Vocabulary) -> Cooccurrence:
+    """Read the counts of a corpus, which must be of the words of its vocabulary."""
     x = counting.read(path)
     if x.n_words != len(words):
         raise InputError(
-            f"{path}: counts of {x.n_words} words, but {vocabulary} has {len(words)}; name the files of one"
+            f"{path}: counts of {x.n_words} words, but {words.source} has {len(words)}; name the files of one"
             " corpus"
         )
+    check_words(path, words)
     return x
 
 

@@ -13,6 +13,7 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz
 from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.vocabulary import check_words
 from biaslab.embeddings.word_maps import WordMaps
 from biaslab.origins.attribution.counted import read_counted, read_tests
 from biaslab.origins.attribution.influence import (
@@ -139,5 +140,7 @@ def read_scanner(
 ) -> tuple[Scanner, list[WeatIndices]]:
     """Read what estimating the differential bias needs; return the scanner and the tests."""
     words, x, tokens, offsets = read_counted(cooccurrence, corpus, vocabulary)
+    for path in embeddings:
+        check_words(path, words)
     tests = read_tests(word_sets, words, PARAMETERS)
     return Scanner(embeddings, x, tokens, offsets, words.words, influence, threads), tests

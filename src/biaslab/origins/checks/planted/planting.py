@@ -27,7 +27,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_parquet, write_npz, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.corpus import read_tokens
-from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
+from biaslab.embeddings.vocabulary import WORDS, Vocabulary, read_vocabulary
 from biaslab.origins.attribution.counted import read_tests
 
 KINDS = RAISE, LOWER, CONTROL = ("raise", "lower", "control")
@@ -64,7 +64,13 @@ def write_planted(
     write_tsv(out_vocabulary, pd.DataFrame({"word": made.vocabulary.words, "count": made.vocabulary.counts}))
     write_parquet(out_documents, made.documents)
     n_source = read_npz(corpus, ("n_source_tokens",))["n_source_tokens"]  # as it was read
-    write_npz(out_corpus, tokens=made.tokens, offsets=made.offsets, n_source_tokens=np.int64(n_source))
+    write_npz(
+        out_corpus,
+        tokens=made.tokens,
+        offsets=made.offsets,
+        n_source_tokens=np.int64(n_source),
+        **{WORDS: np.array(made.vocabulary.digest)},
+    )
 
 
 def plant(

@@ -26,6 +26,7 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval, rank_correlation
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.glove import GloveEmbedding, initial_embedding, write_trainings
+from biaslab.embeddings.vocabulary import read_digest
 from biaslab.origins.attribution.estimates import seed_values
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.retraining.analysis import compare_sets, correlate
@@ -49,7 +50,7 @@ def write_embeddings(embeddings: list[Path], kind: str, count: int, seed: int, o
         for k in range(len(arrays["W"]))
     ]
     write_trainings(
-        out, list(range(count)), list(randomise(trained, kind, count, seed)), every_parameter=True
+        out, list(range(count)), list(randomise(trained, kind, count, seed)), True, read_digest(embeddings[0])
     )
 
 

@@ -49,7 +49,7 @@ def project_words(
     """
     tests = {test.name: in_vocabulary(test, vocabulary.ids) for test in word_sets}
     trainings = tqdm(
-        read_trainings(batches, len(vocabulary)), desc="projections", unit=" embeddings", disable=None
+        read_trainings(batches, vocabulary), desc="projections", unit=" embeddings", disable=None
     )
     parts = [
         _projected(training, weat, kind, vocabulary)

@@ -18,7 +18,7 @@ from biaslab.core.stats import fit_columns
 from biaslab.embeddings.batches import read_trainings
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import row_sums
-from biaslab.embeddings.vocabulary import read_vocabulary
+from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 from biaslab.origins.attribution.counted import read_counts
 from biaslab.origins.attribution.ppmi import check_vocabulary, ppmi_effect_size
 
@@ -42,11 +42,11 @@ def write_comparison(
     Of these there are `count`, each as large as the first test, of words with at least so many `contexts`.
     """
     words = read_vocabulary(vocabulary)
-    x = read_counts(cooccurrence, vocabulary, words)
+    x = read_counts(cooccurrence, words)
     tests = [read_word_sets(path) for path in word_sets]
     sizes = [len(names) for names in tests[0].sets.values()]
     drawn = random_word_sets(x, sizes, count, contexts, seed)
-    table = compare_word_sets(embeddings, x, drawn, words.words)
+    table = compare_word_sets(embeddings, x, drawn, words)
     write_tsv(baseline, measure_ppmi(x, [in_vocabulary(test, words.ids) for test in tests]))
     write_tsv(random_sets, table)
     write_tsv(correlation, correlate_word_sets(table, "ppmi", seed))
@@ -83,24 +83,28 @@ def random_word_sets(
 
 
 def compare_word_sets(
-    batches: Sequence[str | os.PathLike], x: Cooccurrence, tests: Sequence[WeatIndices], words: Sequence[str]
+    batches: Sequence[str | os.PathLike],
+    x: Cooccurrence,
+    tests: Sequence[WeatIndices],
+    vocabulary: Vocabulary,
 ) -> pd.DataFrame:
     """Measure random tests in every baseline embedding and in PPMI: ``ppmi/word_sets.tsv``."""
-    check_vocabulary(x, len(words))
+    check_vocabulary(x, len(vocabulary))
     sums = row_sums(x)
     ppmi = [ppmi_effect_size(x, sums, test) for test in tests]
-    glove = effect_sizes(batches, len(words), tests)
+    glove = effect_sizes(batches, vocabulary, tests)
     spread = glove.std(axis=0, ddof=1) if len(glove) > 1 else np.nan
-    sets = [[",".join(words[i] for i in getattr(test, name)) for test in tests] for name in _COLUMNS[-4:]]
+    words = np.array(vocabulary.words, dtype=object)
+    sets = [[",".join(words[getattr(test, name)]) for test in tests] for name in _COLUMNS[-4:]]
     values = np.arange(len(tests)), ppmi, glove.mean(axis=0), spread, *sets
     return pd.DataFrame(dict(zip(_COLUMNS, values, strict=True)))
 
 
 def effect_sizes(
-    batches: Sequence[str | os.PathLike], n_words: int, tests: Sequence[WeatIndices]
+    batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, tests: Sequence[WeatIndices]
 ) -> np.ndarray:
     """Measure random tests in every embedding of batch files: (n_embeddings, n_tests) float64."""
-    trainings = tqdm(read_trainings(batches, n_words), desc="random tests", unit="embedding", disable=None)
+    trainings = tqdm(read_trainings(batches, vocabulary), desc="random tests", unit="embedding", disable=None)
     return np.array([[effect_size(training.W, test) for test in tests] for training in trainings])
 
 
