@@ -225,8 +225,8 @@ def test_what_was_kept_is_said_with_the_reason():
     documents = documents_of("one", "one two", "one two one", "one two one two six")
     built = corpus.build_corpus(documents, min_length=2, max_length=4, min_count=3)
     assert built.kept == (
-        "2 of 4 documents (left out: 1 below 2 words, 1 above 4 words) and 3 of their 5 words (left out: those"
-        " that occur fewer than 3 times); vocabulary: 1"
+        "2 of 4 documents (left out: 1 below 2 words, 1 above 4 words) and 3 of their 5 words (left out: "
+        "those that occur fewer than 3 times); vocabulary: 1"
     )
     some = corpus.build_corpus(documents, min_length=0, max_length=4, max_tokens=3, min_count=1)
     assert some.kept == "2 of 2 documents and 3 of their 3 words; vocabulary: 2"
