@@ -20,7 +20,7 @@ from biaslab.embeddings.vocabulary import digest_words
 from biaslab.origins.attribution import influence
 from naive import origins as naive
 
-SCRIPT = Path(__file__).parents[3] / "benchmarks/overestimate.py"
+SCRIPT = Path(__file__).parents[4] / "benchmarks/overestimate.py"
 N_WORDS, EPOCHS = 60, 12
 PARAMETERS = GloveParameters(6, EPOCHS, 20.0)
 REMOVED = "test-decrease-10"
