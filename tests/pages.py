@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-VOID = {"meta", "input", "line", "rect", "circle", "link", "br"}
+VOID = {"meta", "img", "input", "line", "rect", "circle", "link", "br"}
 
 
 class Page(HTMLParser):

@@ -30,8 +30,8 @@ BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, YELLOW = (
 BLACK, GREY, LIGHT_GREY, PALE_GREY = "#000000", "#808080", "#BDBDBD", "#E3E3E3"
 """Okabe and Ito's palette (all colours above), and greys for what is context."""
 
-# Without dates and versions, equal figures are equal files.
-_METADATA = {
+
+METADATA = {
     "svg": {"Date": None, "Creator": "biaslab"},
     "pdf": {"CreationDate": None, "Creator": "biaslab", "Producer": "biaslab"},
     "png": {"Software": None},
@@ -62,7 +62,7 @@ def legend_below(figure: "Figure", axes: "Axes", n_columns: int, marker_scale: f
 
 def save(figure: "Figure", stem: str | os.PathLike) -> None:
     """Save a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png``, each atomically, inside its `figure`."""
-    for suffix, metadata in _METADATA.items():
+    for suffix, metadata in METADATA.items():
         with atomic_path(f"{os.fspath(stem)}.{suffix}") as temporary:
             figure.savefig(temporary, format=suffix, metadata=metadata)
 

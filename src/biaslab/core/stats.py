@@ -90,6 +90,16 @@ def share_interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, floa
     return float(low), float(high)
 
 
+def holm(p_values: ArrayLike) -> np.ndarray:
+    """Return p-values corrected for being many, by Holm; NaN stays NaN and is no test."""
+    p = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p)[: np.isfinite(p).sum()]
+    corrected = np.full(len(p), np.nan)
+    steps = np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1))
+    corrected[order] = np.minimum(steps, 1.0)
+    return corrected
+
+
 def central_interval(values: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
     """Return the bounds of the central share `level` of values, of resamples for instance, less NaN."""
     whole = values[np.isfinite(values)]

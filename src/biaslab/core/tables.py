@@ -98,7 +98,8 @@ def write_table(stem: str | os.PathLike, table: Table) -> None:
     write_text(f"{stem}.tex", _latex(shown, f"{table.title}. {table.note}".strip(), label))
 
 
-def _is_number(column: pd.Series) -> bool:
+def is_number(column: pd.Series) -> bool:
+    """Tell whether the cells of a shown column are numbers."""
     cells = column[(column != "") & ~column.str.startswith(MISSING)]
     return len(cells) > 0 and all(_NUMBER.match(cell) for cell in cells)
 
@@ -107,7 +108,7 @@ def _markdown(shown: pd.DataFrame, title: str, note: str) -> str:
     def line(cells) -> str:
         return "| " + " | ".join(str(cell).translate(_MARKDOWN) for cell in cells) + " |"
 
-    rule = "|" + "|".join("---:" if _is_number(shown[c]) else ":---" for c in shown.columns) + "|"
+    rule = "|" + "|".join("---:" if is_number(shown[c]) else ":---" for c in shown.columns) + "|"
     lines = [f"**{title.translate(_MARKDOWN)}**", "", line(shown.columns), rule]
     lines += [line(row) for row in shown.itertuples(index=False)]
     if note:
@@ -121,7 +122,7 @@ def _latex(shown: pd.DataFrame, caption: str, label: str) -> str:
     def alignment(column: str) -> str:
         if column in wide:
             return f"p{{{0.7 / len(wide):.2f}\\linewidth}}"
-        return "r" if _is_number(shown[column]) else "l"
+        return "r" if is_number(shown[column]) else "l"
 
     is_long = len(shown) > _LONG_TABLE
     escaped = shown.map(lambda cell: cell.translate(_LATEX)).rename(columns=lambda c: c.translate(_LATEX))

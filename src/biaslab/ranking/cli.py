@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biaslab.run.options import Seed, grouped
+from biaslab.run.options import AnswerOut, Seed, grouped
 from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
@@ -63,6 +63,43 @@ Desired = Annotated[
         " 'value: share'; the shares (numbers or fractions) sum to 1 within 1e-6.",
     ),
 ]
+
+
+@app.command("audit")
+@grouped
+def audit(
+    candidates: Candidates,
+    columns: ColumnNames,
+    top: Annotated[int, typer.Option(help="Places of each list that count; shorter lists count whole.")],
+    score: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the score, higher is better; needed to re-rank, and to know what it costs."
+        ),
+    ] = None,
+    rank: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the place, lower is better; without it the order is by score, else the file's."
+        ),
+    ] = None,
+    desired: Desired = "observed",
+    algorithm: Annotated[
+        str, typer.Option(help="What to re-rank by; as for rerank, but FA*IR.")
+    ] = "det_const_sort",
+    out: AnswerOut = Path("ranking-audit"),
+) -> None:
+    """Answer whether each group is shown as it should be, before and after re-ranking: lines and a page."""
+    from biaslab.core.answers import check_answer, write_answer
+    from biaslab.ranking.auditing import audit_file
+    from biaslab.ranking.lists import ListFile
+    from biaslab.ranking.pools import Settings
+    from biaslab.ranking.report.audited import answer
+
+    check_answer(out)
+    source = ListFile(candidates, _columns(columns, score, rank))
+    found = audit_file(source, desired, top, algorithm, Settings())
+    typer.echo(write_answer(answer(found, source, desired, top, algorithm), out))
 
 
 @app.command("rerank")

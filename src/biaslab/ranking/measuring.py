@@ -51,16 +51,16 @@ def measure_file(source: ListFile, desired: str, k: int, settings: Settings, tes
     lists, tests, moments, directions = [], [], {}, np.zeros(3, np.int64)
     for some in source.lists():
         pools = Pools(some.offsets, group(some, target, source), some.scores, settings)
-        order = _order(some, pools, source)
-        directions += _directions(some, order)
+        order = order_of(some, pools, source)
+        directions += directions_of(some, order)
         rankings = top(pools, order, k)
-        lists.append(_list_table(some.queries, rankings))
-        _add_values(moments, rankings)
+        lists.append(list_table(some.queries, rankings))
+        add_values(moments, rankings)
         if test:
-            tests.append(_test_table(some.queries, rankings))
+            tests.append(test_table(some.queries, rankings))
     return Measured(
         pd.concat(lists, ignore_index=True),
-        _value_table(moments),
+        value_table(moments),
         pd.concat(tests, ignore_index=True) if test else None,
         *directions.tolist(),
     )
@@ -76,7 +76,7 @@ def summarize(lists: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _order(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
+def order_of(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
     """Return the candidates list after list, best place first."""
     if lists.ranks is None:
         return np.arange(len(pools.lists))
@@ -99,7 +99,7 @@ def _order(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
     return order
 
 
-def _directions(lists: Lists, order: np.ndarray) -> np.ndarray:
+def directions_of(lists: Lists, order: np.ndarray) -> np.ndarray:
     """Return `Measured`'s n_unsorted, n_rising and n_gaps of some lists."""
     sizes = np.diff(lists.offsets)
     of_place = np.repeat(np.arange(len(sizes)), sizes)
@@ -118,7 +118,8 @@ def _directions(lists: Lists, order: np.ndarray) -> np.ndarray:
     return found
 
 
-def _list_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
+def list_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
+    """Return `Measured`'s lists of some rankings."""
     pools = rankings.pools
     columns = {
         "query": np.array(queries, dtype=object),
@@ -129,7 +130,7 @@ def _list_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
     return pd.DataFrame(columns | registry.measure(rankings))
 
 
-def _add_values(moments: dict[str, Moments], rankings: Rankings) -> None:
+def add_values(moments: dict[str, Moments], rankings: Rankings) -> None:
     """Add what `VALUES` says of each value in each list to the moments of the value."""
     groups = rankings.pools.groups
     quantities = np.stack([of(rankings) for of in VALUES.values()], axis=1)
@@ -137,7 +138,8 @@ def _add_values(moments: dict[str, Moments], rankings: Rankings) -> None:
         moments.setdefault(name, Moments((len(VALUES),))).add(quantities[groups.values == number])
 
 
-def _value_table(moments: dict[str, Moments]) -> pd.DataFrame:
+def value_table(moments: dict[str, Moments]) -> pd.DataFrame:
+    """Return `Measured`'s values from what `add_values` added."""
     rows = []
     for value, of_value in sorted(moments.items()):
         row = {"value": value, "n_lists": of_value.n[0]}
@@ -149,7 +151,8 @@ def _value_table(moments: dict[str, Moments]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _test_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
+def test_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
+    """Return FA*IR's p-values of each value in each list, with the desired share and from the candidates."""
     groups = rankings.pools.groups
     p_values = np.full((2, len(groups.values)), np.nan)
     for name in groups.names:

@@ -16,6 +16,11 @@ from biaslab.run.outputs import To
 
 Threads = Annotated[int, typer.Option(help="Threads to use; the result does not depend on it.", min=1)]
 Out = Annotated[Path, typer.Option(help="The file to write."), To.FILE]
+AnswerOut = Annotated[
+    Path,
+    typer.Option(help="Where the answer goes, without suffix: a page (.html) and all numbers (.json)."),
+    To.STEM,
+]
 
 # Corpora and embeddings
 CorpusVocabulary = Annotated[Path, typer.Option(help="The vocabulary of the corpus (.tsv).")]

@@ -15,7 +15,7 @@ from biaslab.core.files import keep_files
 MAX_NUMBER, MAX_SEED = 2**31 - 1, 2**63 - 1
 """The greatest whole numbers that a command takes: more would not fit into memory or into 64 bits."""
 
-_SUFFIXES = (".svg", ".pdf", ".png", ".html", ".tsv", ".md", ".tex")
+_SUFFIXES = (".svg", ".pdf", ".png", ".html", ".json", ".tsv", ".md", ".tex")
 
 
 class To(enum.Enum):

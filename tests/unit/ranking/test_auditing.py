@@ -1,0 +1,185 @@
+"""The audit of ranked lists: rates, bounds, corrected tests, and what would be a false all-clear."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+import pages
+from biaslab.cli import main
+from biaslab.core.errors import InputError
+from biaslab.ranking.auditing import audit_file, selection_rates
+from biaslab.ranking.lists import Columns, ListFile
+from biaslab.ranking.measuring import measure_file
+from biaslab.ranking.pools import Settings
+from biaslab.ranking.report.audited import answer
+from naive import ranking_selection as naive
+
+COLUMNS = Columns("score", ("sex",), "query", unknown="?")
+EQUAL_FILE = Path(__file__).parents[2] / "equal_measures.tsv"
+EQUAL = pd.read_csv(EQUAL_FILE, sep="\t", comment="#").set_index("measure")["value"]
+CANDIDATES = "Ada f .91;Ben m .96;Chen m .95;Dara f .82;Eli m .94;Finn m .90;Gwen f .79;Hugo m .89"
+
+
+def table_of(rng, n_lists, size=7, unknown=0.2):
+    sexes = rng.choice(["f", "m", "?"], n_lists * size, p=[(1 - unknown) / 2, (1 - unknown) / 2, unknown])
+    scores = rng.permutation(n_lists * size) / 100
+    return pd.DataFrame({"query": np.repeat(np.arange(n_lists), size), "sex": sexes, "score": scores})
+
+
+def audited(folder, table, k=3, columns=COLUMNS, **how):
+    table.to_csv(folder / "in.csv", index=False)
+    how = {"desired": "observed", "algorithm": "det_greedy"} | how
+    return audit_file(ListFile(folder / "in.csv", columns), k=k, settings=Settings(), **how)
+
+
+def lists_of(table, k):
+    found = []
+    for _, rows in table.groupby("query", sort=False):
+        top = set(rows.sort_values("score", ascending=False, kind="stable").head(k).index)
+        found.append([(None if s == "?" else s, i in top) for i, s in rows["sex"].items()])
+    return found
+
+
+@pytest.mark.parametrize(("n_lists", "unknown"), [(1, 0.0), (1, 0.25), (5, 0.0), (2, 0.3)])
+@pytest.mark.parametrize("seed", range(4))
+def test_rates_ratios_and_bounds_are_those_of_the_oracle(tmp_path, n_lists, unknown, seed):
+    table = table_of(np.random.default_rng(seed), n_lists, unknown=unknown)
+    found = audited(tmp_path, table)
+    rows = found.selection[found.selection["ranking"] == "before"].set_index("value")
+    lists, reference = lists_of(table, 3), found.reference
+    for value, row in rows.iterrows():
+        assert row["rate"] == pytest.approx(float(naive.rate(lists, value)))
+        share, rate, ratio = naive.bounds(lists, value, reference)
+        assert_allclose(row[["share_least", "share_most"]].astype(float), np.array(share, float))
+        assert_allclose(row[["rate_least", "rate_most"]].astype(float), np.array(rate, float))
+        if value != reference:
+            assert_allclose(row[["ratio_least", "ratio_most"]].astype(float), np.array(ratio, float))
+            if row["rate"] > 0 or n_lists == 1:
+                expected = naive.ratio_interval(lists, value, reference)
+                assert_allclose(row[["ratio_low", "ratio_high"]].astype(float), expected)
+    assert rows["rate"].max() == rows.loc[reference, "rate"]
+
+
+@pytest.mark.parametrize("n_lists", [1, 30])
+def test_the_interval_of_the_ratio_covers_equal_rates(n_lists):
+    """A null: everybody has the same chance, so that about 95% of the intervals hold 1."""
+    rng, covered = np.random.default_rng(1), []
+    for _ in range(300):
+        rows = []
+        for number in range(n_lists):
+            sexes = rng.permutation(["f"] * 20 + ["m"] * 20)
+            chosen = rng.permutation(40) < 15
+            rows += [(number, v, (sexes == v).sum(), (chosen & (sexes == v)).sum()) for v in "fm"]
+        counts = pd.DataFrame(rows, columns=["list", "value", "n", "x"])
+        table = selection_rates(counts, "x", 0, 0, 15 * n_lists)
+        row = table[~table["is_reference"]].iloc[0]
+        covered.append(row["ratio_low"] <= 1 <= row["ratio_high"])
+    assert 0.92 <= np.mean(covered) <= 1
+
+
+def test_a_small_value_is_not_what_others_are_compared_with():
+    rows = pd.DataFrame({"list": 0, "value": ["a", "b", "c"], "n": [1, 60, 60], "x": [1, 30, 20]})
+    table = selection_rates(rows, "x", 0, 0, 51).set_index("value")
+    assert table["is_reference"].tolist() == [False, True, False]
+    assert table.loc["a", "ratio"] == 2
+
+
+def test_measures_are_equal_to_those_of_other_packages(tmp_path):
+    rows = [person.split() for person in CANDIDATES.split(";")]
+    table = pd.DataFrame(rows, columns=["name", "sex", "score"])
+    found = audited(tmp_path, table, 5, Columns("score", ("sex",)))
+    row = found.selection[found.selection["ranking"] == "before"].set_index("value").loc["f"]
+    assert row["ratio"] == pytest.approx(EQUAL["impact ratio"], rel=1e-12)
+    table.sort_values("score", ascending=False).to_csv(tmp_path / "in.csv", index=False)
+    whole = measure_file(ListFile(tmp_path / "in.csv", Columns(None, ("sex",))), "observed", 8, Settings())
+    assert row["rate"] - 0.8 == pytest.approx(EQUAL["difference of selection rates"], rel=1e-12)
+    assert whole.lists["exposure_ratio"].item() == pytest.approx(EQUAL["exposure ratio"], rel=1e-12)
+    assert whole.lists["ndkl"].item() == pytest.approx(EQUAL["NDKL"], rel=1e-5)  # theirs is smoothed
+
+
+@pytest.mark.parametrize(
+    ("changes", "k", "problem"),
+    [
+        ({"sex": "f"}, 3, "sex has one value, 'f'; where all are alike"),
+        ({"sex": "?"}, 3, "sex has no known value"),
+        ({}, 7, "everybody is in the top .* ask for a smaller --top"),
+    ],
+)
+def test_a_false_all_clear_is_refused(tmp_path, changes, k, problem):
+    table = table_of(np.random.default_rng(0), 2).assign(**changes)
+    with pytest.raises(InputError, match=problem):
+        audited(tmp_path, table, k)
+    with pytest.raises(InputError, match="one candidate"):
+        audited(tmp_path, table_of(np.random.default_rng(0), 1, size=1, unknown=0), 1)
+
+
+def test_the_order_is_that_of_the_rank_then_of_the_score_then_of_the_file(tmp_path):
+    table = pd.DataFrame({"sex": list("ffmm"), "score": [1, 2, 3, 4], "place": [1, 2, 3, 4]})
+
+    def share_of_f(columns):
+        found = audited(tmp_path, table, 2, columns)
+        before = found.values[found.values["ranking"] == "before"]
+        return before.set_index("value").loc["f", "share"], found
+
+    assert share_of_f(Columns("score", ("sex",), rank="place"))[0] == 1
+    assert share_of_f(Columns("score", ("sex",)))[0] == 0
+    share, found = share_of_f(Columns(None, ("sex",)))
+    assert share == 1
+    assert set(found.values["ranking"]) == {"before"}
+
+
+def test_the_answer_says_what_is_unknown_and_what_chance_may_do(tmp_path):
+    table = table_of(np.random.default_rng(3), 1, size=12, unknown=0.25)
+    found = audited(tmp_path, table)
+    source = ListFile(tmp_path / "in.csv", COLUMNS)
+    text = " ".join(answer(found, source, "observed", 3, "det_greedy").lines)
+    assert "candidates have no known value" in text
+    assert "leave open whether by more than chance" in text or "do not rule out less" in text
+    assert "no proof that it has enough" in text
+
+
+def test_a_clear_case_is_said_plainly(tmp_path):
+    table = pd.DataFrame({"sex": ["m"] * 60 + ["f"] * 60, "score": np.arange(120, 0, -1)})
+    found = audited(tmp_path, table, 30, Columns("score", ("sex",)))
+    source = ListFile(tmp_path / "in.csv", Columns("score", ("sex",)))
+    lines = answer(found, source, "observed", 30, "det_greedy").lines
+    assert any(
+        line.startswith("f: 0.0% of the top") and line.endswith(": below four fifths.") for line in lines
+    )
+    assert any(line.startswith("f has too few places for chance") for line in lines)
+
+
+def run(monkeypatch, capsys, *arguments, code=0):
+    monkeypatch.setattr(sys, "argv", ["biaslab", "ranking", "audit", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == code
+    return capsys.readouterr()
+
+
+def test_the_command_writes_a_page_and_numbers_and_keeps_files_of_others(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table = table_of(np.random.default_rng(0), 3, unknown=0).replace({"sex": {"f": "<b>$f$</b>"}})
+    table.to_csv("in.csv", index=False)
+    options = ["in.csv", "--attribute", "sex", "--query", "query", "--score", "score", "--top", 3]
+    said = run(monkeypatch, capsys, *options)
+    assert said.out.splitlines()[-1] == "The page: ranking-audit.html; all numbers: ranking-audit.json"
+    page = Path("ranking-audit.html").read_text()
+    assert all(link.startswith("data:") for link in pages.Page(page).links)
+    assert "<b>" not in page
+    assert "&lt;b&gt;$f$&lt;/b&gt;" in page
+    numbers = json.loads(Path("ranking-audit.json").read_text())
+    assert numbers["command"] == "biaslab ranking audit"
+    assert {row["value"] for row in numbers["selection"]} == {"m", "<b>$f$</b>"}
+    first = Path("ranking-audit.json").read_bytes(), page
+    run(monkeypatch, capsys, *options)
+    assert first == (Path("ranking-audit.json").read_bytes(), Path("ranking-audit.html").read_text())
+    Path("ranking-audit.json").write_text("mine")
+    said = run(monkeypatch, capsys, *options, code=2)
+    assert said.err.startswith("biaslab: ranking-audit.json: is there, and no answer of biaslab; choose")
+    assert Path("ranking-audit.json").read_text() == "mine"
