@@ -6,7 +6,7 @@ import bench_corpus
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
-from biaslab.embeddings._kernels import CACHE_LINE, train_epoch
+from biaslab.embeddings._kernels import train_epoch
 
 import numpy as np
 
@@ -18,12 +18,12 @@ N_SMALL, N_RECORDS = 64, 2_000_000
 def prepare(x, n_groups):
     """Return what one epoch takes: parameters, records, schedule, rates, losses."""
     rng = stream(0, "benchmark")
-    width = -(-(PARAMETERS.dimension + 2) // CACHE_LINE) * CACHE_LINE
+    width = glove.padded_width(PARAMETERS.dimension)
     rows, columns = glove.initial_parameters(x.n_words, PARAMETERS.dimension, width, rng)
     records = glove.sort_records(x, PARAMETERS, n_groups or glove.count_groups(x.n_words, width), rng)
-    rates = glove._rates(PARAMETERS, width)
+    rates = glove.learning_rates(PARAMETERS, width)
     return (
-        glove._placed(rows, records.row_place), glove._placed(columns, records.column_place), records.rows,
+        glove.placed(rows, records.row_place), glove.placed(columns, records.column_place), records.rows,
         records.columns, records.log_x, records.f_x, records.starts, records.schedule, *rates,
         np.zeros(len(records.starts) - 1),
     )  # fmt: skip

@@ -39,7 +39,6 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import Table, text_columns, write_table
 from biaslab.embeddings import cooccurrence, glove
-from biaslab.embeddings._kernels import CACHE_LINE
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.retraining import on_entries_of, without_documents
@@ -146,20 +145,20 @@ def train(
     AdaGrad divides a step by the root of its sum of squared gradients: with a sum of 1e30 every step rounds
     away. (With an infinite sum, compiled code makes it no number.)
     """
-    width = -(-(parameters.dimension + 2) // CACHE_LINE) * CACHE_LINE
+    width = glove.padded_width(parameters.dimension)
     rows_of, columns_of = glove.initial_parameters(x.n_words, parameters.dimension, width, rng)
     records = glove.sort_records(x, parameters, glove.count_groups(x.n_words, width), rng)
     if moving != "all":
         _hold(rows_of, columns_of, moving, words, trained, parameters.dimension)
         if moving in ("w", "w, b"):
             records = _records_of(records, words)
-    rows, columns = (glove._placed(p, place) for p, place in _places(rows_of, columns_of, records))
+    rows, columns = (glove.placed(p, place) for p, place in _places(rows_of, columns_of, records))
     state = glove._State(rows, columns, np.full(parameters.epochs, np.nan))
-    rates = glove._rates(parameters, width)
+    rates = glove.learning_rates(parameters, width)
     for _ in range(parameters.epochs):
         glove._train_epoch(state, records, rates)
     w, u = state.rows[records.row_place], state.columns[records.column_place]
-    embedding = glove._embedding(w, u, parameters.dimension, state.loss)
+    embedding = glove.embedding_of(w, u, parameters.dimension, state.loss)
     return {part: getattr(embedding, part) for part in PARTS}
 
 

@@ -23,6 +23,7 @@ PUBLIC = {
     "embeddings.formats": "FORMATS keyed_vectors read_embedding write_embedding",
     "embeddings.glove": "GloveEmbedding GloveParameters train weighting",
     "embeddings.ppmi": "ppmi_rows row_sums",
+    "embeddings.reverse": "TrainingGradient differentiate",
     "embeddings.unit": "UnitEmbedding read_unit_embedding",
     "embeddings.vocabulary": "Vocabulary read_vocabulary",
     "embeddings.word2vec": "Word2VecParameters train",

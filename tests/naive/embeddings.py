@@ -74,10 +74,11 @@ def glove_epoch(records, w, u, b, c, sums, x_max, alpha, learning_rate):
             u[j][d] -= step_u / math.sqrt(sums["u"][j][d])
             sums["w"][i][d] += step_w**2
             sums["u"][j][d] += step_u**2
-        b[i] -= gradient / math.sqrt(sums["b"][i])
-        c[j] -= gradient / math.sqrt(sums["c"][j])
-        sums["b"][i] += gradient**2
-        sums["c"][j] += gradient**2
+        step = max(-100.0, min(100.0, gradient))
+        b[i] -= step / math.sqrt(sums["b"][i])
+        c[j] -= step / math.sqrt(sums["c"][j])
+        sums["b"][i] += step**2
+        sums["c"][j] += step**2
     return loss / len(records)
 
 

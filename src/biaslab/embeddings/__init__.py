@@ -7,6 +7,7 @@ __all__ = [
     "formats",
     "glove",
     "ppmi",
+    "reverse",
     "unit",
     "vocabulary",
     "word2vec",

@@ -123,14 +123,14 @@ def train(
     diverges). The records keep their order over the epochs. An entry whose count is zero keeps its place in
     that order and, as f(0) = 0, changes no parameter.
     """
-    _check(x, parameters)
+    check(x, parameters)
     set_threads(threads)
-    width = -(-(parameters.dimension + 2) // CACHE_LINE) * CACHE_LINE
+    width = padded_width(parameters.dimension)
     initial = initial_parameters(x.n_words, parameters.dimension, width, rng)
     records = sort_records(x, parameters, count_groups(x.n_words, width), rng)
     state = _State(
-        _placed(initial[0], records.row_place),
-        _placed(initial[1], records.column_place),
+        placed(initial[0], records.row_place),
+        placed(initial[1], records.column_place),
         np.full(parameters.epochs, np.nan),
     )
     identity = ""
@@ -140,7 +140,7 @@ def train(
     saved = time.monotonic()
     for _ in range(state.done):
         progress()
-    rates = _rates(parameters, width)
+    rates = learning_rates(parameters, width)
     while state.done < parameters.epochs:
         _train_epoch(state, records, rates)
         progress()
@@ -148,7 +148,7 @@ def train(
             write_npz(checkpoint, identity=np.array(identity), **vars(state))
             saved = time.monotonic()
     w, u = state.rows[records.row_place], state.columns[records.column_place]
-    return _embedding(w, u, parameters.dimension, state.loss)
+    return embedding_of(w, u, parameters.dimension, state.loss)
 
 
 @dataclass
@@ -187,7 +187,8 @@ def _resume(checkpoint: Path, identity: str) -> _State | None:
     return _State(**arrays)
 
 
-def _embedding(w: np.ndarray, u: np.ndarray, dimension: int, loss: np.ndarray) -> GloveEmbedding:
+def embedding_of(w: np.ndarray, u: np.ndarray, dimension: int, loss: np.ndarray) -> GloveEmbedding:
+    """Take an embedding out of both arrays of parameters, in word order."""
     return GloveEmbedding(
         W=w[:, :dimension].copy(),
         U=u[:, :dimension].copy(),
@@ -197,7 +198,8 @@ def _embedding(w: np.ndarray, u: np.ndarray, dimension: int, loss: np.ndarray) -
     )
 
 
-def _check(x: Cooccurrence, parameters: GloveParameters) -> None:
+def check(x: Cooccurrence, parameters: GloveParameters) -> None:
+    """Refuse counts and hyperparameters that nothing can be trained with."""
     if not len(x.indices):
         raise InputError("the co-occurrence matrix is empty; use a larger corpus or a smaller min_count")
     for name, least in (("dimension", 1), ("epochs", 1)):
@@ -208,6 +210,11 @@ def _check(x: Cooccurrence, parameters: GloveParameters) -> None:
             raise InputError(f"{name}: {getattr(parameters, name)} is not positive; choose a positive number")
 
 
+def padded_width(dimension: int) -> int:
+    """Return the width of a row of parameters, in which the next begins with a cache line."""
+    return -(-(dimension + 2) // CACHE_LINE) * CACHE_LINE
+
+
 def count_groups(n_words: int, width: int) -> int:
     """Return B, the groups of words of the schedule; `width` is that of a padded row of parameters."""
     wanted = -(-n_words * 2 * width * 4 // _GROUP_BYTES)
@@ -216,7 +223,7 @@ def count_groups(n_words: int, width: int) -> int:
 
 def initial_embedding(n_words: int, dimension: int, rng: np.random.Generator) -> GloveEmbedding:
     """Return what :func:`train` begins with, when it gets the same stream; without losses."""
-    return _embedding(*initial_parameters(n_words, dimension, dimension + 2, rng), dimension, np.empty(0))
+    return embedding_of(*initial_parameters(n_words, dimension, dimension + 2, rng), dimension, np.empty(0))
 
 
 def initial_parameters(
@@ -235,7 +242,7 @@ def initial_parameters(
     return rows_of, columns_of
 
 
-def _rates(parameters, width):
+def learning_rates(parameters: GloveParameters, width: int) -> np.ndarray:
     """Return the learning rates of ``[w, b, 1, 0...]`` and of ``[u, 1, c, 0...]``, float32."""
     rates = np.zeros((2, width), np.float32)
     rates[:, : parameters.dimension] = parameters.learning_rate
@@ -243,10 +250,11 @@ def _rates(parameters, width):
     return rates
 
 
-def _placed(parameters, place):
-    placed = np.empty_like(parameters)
-    placed[place] = parameters
-    return placed
+def placed(parameters: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Return parameters in word order in the order of the places."""
+    moved = np.empty_like(parameters)
+    moved[place] = parameters
+    return moved
 
 
 def _deal(n_words, n_groups, rng):

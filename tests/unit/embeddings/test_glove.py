@@ -31,17 +31,12 @@ def equal(a, b):
     return all(np.array_equal(getattr(a, k), getattr(b, k)) for k in FIELDS)
 
 
-@pytest.mark.parametrize("zeros", [0, 0.3])
-def test_training_equals_the_oracle(zeros):
-    x = small_x(n_words=20)
-    x = replace(x, counts=np.where(np.random.default_rng(1).random(len(x.counts)) < zeros, 0, x.counts))
-    D = PARAMETERS.dimension
-    trained = train(x, PARAMETERS, stream(3))
-
-    rng = stream(3)
-    width = 16
+def literal_start(x, parameters, seed, width=16):
+    """Return the entries (i, j, X_ij) in the order of a training, and the w, u, b, c that it begins with."""
+    D = parameters.dimension
+    rng = stream(seed)
     rows, columns = glove.initial_parameters(x.n_words, D, width, rng)
-    records = glove.sort_records(x, PARAMETERS, glove.count_groups(x.n_words, width), rng)
+    records = glove.sort_records(x, parameters, glove.count_groups(x.n_words, width), rng)
     word_at_row, word_at_column = np.argsort(records.row_place), np.argsort(records.column_place)
     dense = {
         (i, int(x.indices[k])): x.counts[k] / x.unit
@@ -57,6 +52,15 @@ def test_training_equals_the_oracle(zeros):
 
     w, u = rows[:, :D].astype(float), columns[:, :D].astype(float)
     b, c = rows[:, D].astype(float), columns[:, D + 1].astype(float)
+    return order, (w, u, b, c)
+
+
+@pytest.mark.parametrize("zeros", [0, 0.3])
+def test_training_equals_the_oracle(zeros):
+    x = small_x(n_words=20)
+    x = replace(x, counts=np.where(np.random.default_rng(1).random(len(x.counts)) < zeros, 0, x.counts))
+    trained = train(x, PARAMETERS, stream(3))
+    order, (w, u, b, c) = literal_start(x, PARAMETERS, 3)
     sums = {"w": np.ones_like(w), "u": np.ones_like(u), "b": np.ones_like(b), "c": np.ones_like(c)}
     order = [(i, j, value) for i, j, value in order if value > 0]
     share = len(order) / len(x.counts)  # a loss is the mean over the entries, zero or not
