@@ -27,7 +27,7 @@ rule measure_baseline:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),
     params:
-        given=given(ORIGINS.permutations, seed=config["seed"]),
+        given=given(ORIGINS.keys("bias", "permutations"), seed=config["seed"]),
     message:
         "{wildcards.setup}: measure the baselines' bias"
     shell:

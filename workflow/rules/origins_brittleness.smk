@@ -21,7 +21,7 @@ rule predict_flips:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(480),
     params:
-        given=given(ORIGINS.influence, ORIGINS.flips, seed=config["seed"]),
+        given=given(ORIGINS.influence, ORIGINS.keys("brittleness", "multiples"), seed=config["seed"]),
     message:
         "{wildcards.setup}: predict how many documents flip the sign of the bias"
     shell:
@@ -38,16 +38,16 @@ use rule retrain_subsets as retrain_flips with:
     output:
         out="results/origins/{setup}/brittleness/retrained/batch-{batch}.tsv",
     log:
-        "results/logs/origins/{setup}/retrain_flips/flips/batch-{batch}.log",
+        "results/logs/origins/{setup}/retrain_flips/brittleness/batch-{batch}.log",
     params:
-        given=given(ORIGINS.glove, ORIGINS.flip_batch, seed=config["seed"]),
+        given=given(ORIGINS.glove, ORIGINS.retrained_batch("brittleness"), seed=config["seed"]),
     message:
         "{wildcards.setup}: retrain without the sets that are to flip the sign, batch {wildcards.batch}"
 
 
 rule compare_flips:
     input:
-        retrained=ORIGINS.retrained_flips,
+        retrained=ORIGINS.retrained("brittleness"),
         sets="results/origins/{setup}/brittleness/sets.parquet",
         numbers="results/origins/{setup}/brittleness/numbers.tsv",
         paths="results/origins/{setup}/brittleness/paths.tsv",

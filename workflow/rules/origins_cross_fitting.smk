@@ -19,7 +19,7 @@ rule cross_fit:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(480),
     params:
-        given=given(ORIGINS.influence, ORIGINS.estimator, seed=config["seed"]),
+        given=given(ORIGINS.influence, ORIGINS.keys("perturbations", "estimator"), seed=config["seed"]),
     message:
         "{wildcards.setup}: predict sets by baselines that did not choose them"
     shell:

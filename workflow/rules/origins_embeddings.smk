@@ -30,7 +30,7 @@ rule count_cooccurrences:
         mem_mb=LIMITS.memory(6000),
         runtime=LIMITS.minutes(120),
     params:
-        given=given(ORIGINS.window),
+        given=given(ORIGINS.keys("glove", "window")),
     message:
         "{wildcards.setup}: count co-occurrences"
     shell:

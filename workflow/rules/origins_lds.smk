@@ -11,7 +11,7 @@ rule draw_subsets:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        given=given(ORIGINS.subsets, seed=config["seed"]),
+        given=given(ORIGINS.keys("lds", "subsets", "shares"), seed=config["seed"]),
     message:
         "{wildcards.setup}: draw random subsets of the corpus"
     shell:
@@ -28,14 +28,14 @@ rule retrain_subsets:
     output:
         out="results/origins/{setup}/lds/retrained/batch-{batch}.tsv",
     log:
-        "results/logs/origins/{setup}/retrain_subsets/subsets/batch-{batch}.log",
+        "results/logs/origins/{setup}/retrain_subsets/lds/batch-{batch}.log",
     priority: 1  # many
     threads: 1
     resources:
         mem_mb=LIMITS.memory(3000),
         runtime=LIMITS.minutes(1440),
     params:
-        given=given(ORIGINS.glove, ORIGINS.subset_batch, seed=config["seed"]),
+        given=given(ORIGINS.glove, ORIGINS.retrained_batch("lds"), seed=config["seed"]),
     message:
         "{wildcards.setup}: retrain on subsets, batch {wildcards.batch}"
     shell:
@@ -71,7 +71,7 @@ use rule measure_ppmi_sets as measure_ppmi_subsets with:
 
 rule score_attributions:
     input:
-        retrained=ORIGINS.retrained_subsets,
+        retrained=ORIGINS.retrained("lds"),
         subsets="results/origins/{setup}/lds/subsets.parquet",
         differential_bias=ORIGINS.of_tests("differential_bias"),
         ppmi=ORIGINS.of_tests("ppmi"),

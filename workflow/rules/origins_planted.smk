@@ -1,4 +1,7 @@
 # Documents that were planted to be found.
+from biaslab.origins.checks.planted.inputs import PlantedInputs
+
+PLANTED = PlantedInputs(ORIGINS)
 
 
 wildcard_constraints:
@@ -19,7 +22,7 @@ rule plant_documents:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(60),
     params:
-        given=given(ORIGINS.planted, seed=config["seed"]),
+        given=given(PLANTED.planted, seed=config["seed"]),
     message:
         "{wildcards.setup}: plant documents whose tokens are words of the tests, a share of {wildcards.dose}"
     shell:
@@ -42,14 +45,14 @@ use rule train_baseline as train_planted with:
     output:
         out="results/origins/{setup}/planted/{dose}/embeddings/baseline/batch-{batch}.npz",
     params:
-        given=given(ORIGINS.glove, ORIGINS.planted_batch, seed=config["seed"]),
+        given=given(ORIGINS.glove, PLANTED.batch, seed=config["seed"]),
     message:
         "{wildcards.setup}: train with planted documents, dose {wildcards.dose}, batch {wildcards.batch}"
 
 
 use rule estimate_differential_bias as estimate_planted with:
     input:
-        embeddings=ORIGINS.planted_embeddings,
+        embeddings=PLANTED.embeddings,
         cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
         corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
         documents="results/origins/{setup}/planted/{dose}/documents.parquet",
@@ -76,7 +79,7 @@ use rule scan_ppmi as scan_planted_ppmi with:
 
 use rule measure_relative_influence as measure_relative_planted with:
     input:
-        embeddings=ORIGINS.planted_embeddings,
+        embeddings=PLANTED.embeddings,
         cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
         corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
         differential_bias="results/origins/{setup}/planted/{dose}/differential_bias/{weat}.parquet",
@@ -90,8 +93,8 @@ use rule measure_relative_influence as measure_relative_planted with:
 
 rule measure_recall:
     input:
-        ORIGINS.planted_tables,
-        documents=ORIGINS.planted_documents,
+        PLANTED.tables,
+        documents=PLANTED.documents,
     output:
         recall="results/origins/{setup}/planted/recall.tsv",
         pairs="results/origins/{setup}/planted/pairs.tsv",

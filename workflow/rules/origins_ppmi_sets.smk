@@ -8,7 +8,7 @@ rule select_ppmi_sets:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        given=given(ORIGINS.ppmi_selection),
+        given=given(ORIGINS.keys("ppmi_sets", "sizes")),
     message:
         "{wildcards.setup}: select the documents that the PPMI baseline finds"
     shell:

@@ -14,7 +14,7 @@ rule randomise_embeddings:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(60),
     params:
-        given=given("kind", ORIGINS.randomised, seed=config["seed"]),
+        given=given("kind", ORIGINS.keys("randomised", count="embeddings"), seed=config["seed"]),
     message:
         "{wildcards.setup}: make control embeddings, {wildcards.kind}"
     shell:

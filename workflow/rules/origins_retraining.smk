@@ -8,7 +8,10 @@ rule select_sets:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
     params:
-        given=given(ORIGINS.selection, seed=config["seed"]),
+        given=given(
+            ORIGINS.keys("perturbations", "estimator", "sizes", "random_sizes", "random_sets"),
+            seed=config["seed"],
+        ),
     message:
         "{wildcards.setup}: select the documents of every perturbation set"
     shell:

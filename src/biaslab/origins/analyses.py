@@ -4,7 +4,7 @@ import functools
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from biaslab.run.area import SUFFIXES, TEST, UNIT, Item
 
@@ -30,6 +30,19 @@ ANALYSES = (
 """The folders of all analyses, in the order in which they report: one line adds one."""
 
 
+class Jobs(Protocol):
+    """What jobs are counted by; `biaslab.origins.grid.Retrainings` for one."""
+
+    def work(self, parts: tuple[str, ...], setup: Mapping) -> tuple[str, int] | None:
+        """Return the kind and number of what a job deals with, from its benchmark file's path after the rule.
+
+        None where the job is another analysis'.
+        """
+
+    def counts(self, setup: Mapping) -> dict[str, tuple[int, int]]:
+        """Return how many units and jobs of each kind a rule of a setup has."""
+
+
 @dataclass(frozen=True)
 class Analysis:
     """What one folder measures of a setup.
@@ -49,6 +62,8 @@ class Analysis:
         Whether a setup asks for it; without it, every setup has it.
     retrains : callable
         Says what of a setup's corpus it leaves out, ``""`` for nothing, and how many embeddings are trained.
+    jobs : Jobs, optional
+        What its jobs are counted by, where these are trainings or tests of its own.
     """
 
     name: str
@@ -57,6 +72,7 @@ class Analysis:
     steps: Mapping[str, str] = field(default_factory=dict)
     is_wanted: Callable[[Mapping], bool] | None = None
     retrains: Callable[[Mapping], tuple[str, int]] = lambda setup: ("", 0)
+    jobs: Jobs | None = None
 
 
 @functools.cache
@@ -71,6 +87,11 @@ def _read(package: str) -> Analysis:
     items = tuple(replace(item, make=f"{package}.{item.make}", of=mark) for item in found.items)
     steps = {name: f"{package}.{function}" for name, function in found.steps.items()}
     return replace(found, items=items, steps=steps)
+
+
+def named(name: str) -> Analysis:
+    """Return the analysis of a name."""
+    return next(analysis for analysis in analyses() if analysis.name == name)
 
 
 def items() -> tuple[Item, ...]:

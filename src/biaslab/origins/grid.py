@@ -3,13 +3,13 @@
 Brunet et al. 2019, Appendix C: baselines, targeted sets per test and size, random sets, retrainings.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from biaslab.bias.names import PERTURBATION_SETS
 from biaslab.core.errors import InputError
-from biaslab.origins.attribution.registry import RANKINGS
 from biaslab.origins.sets import (
     BASELINE,
     PPMI,
@@ -26,8 +26,8 @@ from biaslab.origins.sets import (
 TEST_WORD_COUNTS = ["n_S", "n_T", "n_A", "n_B"]
 """The columns of a document's differential bias that count the words of each set of the test in it."""
 
-RANDOMISED_KINDS = ("untrained", "shuffled")
-"""Control embeddings (`biaslab.origins.checks.randomised.analysis`)."""
+BATCH = "batch-"
+"""How the files of a job begin that runs several trainings."""
 
 SETS = f"{PERTURBATION_SETS}.parquet"
 """Which documents are in which set."""
@@ -113,42 +113,38 @@ def batches_of(set_name: str, setup: Mapping) -> list[Batch]:
     return batches(trainings_of(set_name, setup), setup["trainings_per_job"])
 
 
-def subset_batches(setup: Mapping) -> list[Batch]:
-    """Return the batches of random subsets that a setup retrains, as many subsets as trainings in a job."""
-    count = setup["lds"]["subsets"] * len(setup["lds"]["shares"])
-    return batches(count, setup["trainings_per_job"])
+@dataclass(frozen=True)
+class Retrainings:
+    """Embeddings that an analysis trains without sets of its own, several of these sets a job."""
+
+    name: str  # of the analysis, whose folder has the tables of all jobs, and the rule's logs
+    kind: str  # what its jobs are counted by
+    n_sets: Callable[[Mapping], int]  # of a setup
+    each: Callable[[Mapping], int]  # embeddings without each set
+
+    def batches(self, setup: Mapping) -> list[Batch]:
+        """Return the batches of sets, as many as trainings in a job."""
+        return batches(self.n_sets(setup), setup["trainings_per_job"])
+
+    def trainings(self, setup: Mapping) -> int:
+        """Return how many embeddings a setup trains, at most."""
+        return self.n_sets(setup) * self.each(setup)
+
+    def work(self, parts: tuple[str, ...], setup: Mapping) -> tuple[str, int] | None:
+        """Return how many trainings a job runs; see `analyses.Jobs`."""
+        if parts[0] != self.name:
+            return None
+        return self.kind, n_trainings(self.batches(setup), parts[-1], setup) * self.each(setup)
+
+    def counts(self, setup: Mapping) -> dict[str, tuple[int, int]]:
+        """Return how many trainings and jobs a setup has."""
+        return {self.kind: (self.trainings(setup), len(self.batches(setup)))}
 
 
-def subset_trainings(setup: Mapping) -> int:
-    """Return how many embeddings a setup trains on random subsets."""
-    return sum(batch.count for batch in subset_batches(setup)) * setup["lds"]["retrainings"]
-
-
-def doses(setup: Mapping) -> list[str]:
-    """Return the shares of planted words, as the folders of the corpora with planted documents are called."""
-    return [f"{dose:g}" for dose in setup["planted"]["doses"]] if setup["planted"]["documents"] else []
-
-
-def planted_batches(setup: Mapping) -> list[Batch]:
-    """Return the batches of embeddings that a setup trains on each corpus with planted documents."""
-    return batches(setup["planted"]["baselines"], setup["trainings_per_job"])
-
-
-def planted_trainings(setup: Mapping) -> int:
-    """Return how many embeddings a setup trains on corpora with planted documents."""
-    return len(doses(setup)) * setup["planted"]["baselines"]
-
-
-def flip_batches(setup: Mapping) -> list[Batch]:
-    """Return the batches of sets that are to flip a sign, of as many as there can be."""
-    wanted = setup["brittleness"]
-    n_sets = len(setup["bias"]["weats"]) * len(RANKINGS) * len(wanted["multiples"])
-    return batches(n_sets if wanted["retrainings"] else 0, setup["trainings_per_job"])
-
-
-def flip_trainings(setup: Mapping) -> int:
-    """Return how many embeddings a setup trains, at most, without sets that are to flip a sign."""
-    return sum(batch.count for batch in flip_batches(setup)) * setup["brittleness"]["retrainings"]
+def n_trainings(dealt: Sequence[Batch], name: str, setup: Mapping) -> int:
+    """Return how many of the batches' trainings one job runs, ``batch-K``."""
+    index = int(name.removeprefix(BATCH))
+    return dealt[index].count if index < len(dealt) else setup["trainings_per_job"]
 
 
 def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> list[str]:

@@ -6,9 +6,8 @@ from typing import Any
 from biaslab.bias.names import EFFECTS
 from biaslab.core.files import locate
 from biaslab.core.settings import fields_of
-from biaslab.embeddings.settings import GloveParameters
+from biaslab.embeddings.settings import GloveParameters, Word2VecParameters
 from biaslab.origins import analyses, grid, sets
-from biaslab.origins.attribution.registry import TABLES
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.run.plan import Plan
 from biaslab.run.steps import part
@@ -24,6 +23,15 @@ class Inputs:
         self.section = plan.config["origins"]
         names = plan.units["origins"].names
         self.setups: dict[str, Mapping[str, Any]] = {name: self.section["setups"][name] for name in names}
+
+    def keys(self, section: str, *names: str, **others: str) -> Callable[[Any], dict[str, Any]]:
+        """Return a function that gives some settings of a section of a setup, `others` by other names."""
+
+        def given(wildcards: Any) -> dict[str, Any]:
+            settings = self.setups[wildcards.setup][section]
+            return part(settings, *names) | {name: settings[key] for name, key in others.items()}
+
+        return given
 
     # --- the corpus
 
@@ -49,10 +57,6 @@ class Inputs:
 
     # --- embeddings
 
-    def window(self, wildcards: Any) -> dict[str, Any]:
-        """Return what counts as context."""
-        return part(self.setups[wildcards.setup]["glove"], "window")
-
     def glove(self, wildcards: Any) -> dict[str, Any]:
         """Return how GloVe is trained."""
         glove = self.setups[wildcards.setup]["glove"]
@@ -62,14 +66,14 @@ class Inputs:
     def word2vec(self, wildcards: Any) -> dict[str, Any]:
         """Return how word2vec is trained."""
         glove, word2vec = (self.setups[wildcards.setup][section] for section in ("glove", "word2vec"))
-        model = part(glove, "dimension", "window") | part(word2vec, "epochs", "learning_rate")
+        model = part(glove | word2vec, *fields_of(Word2VecParameters))
         return {"model": model, "set": wildcards.trained} | part(word2vec, "trainings")
 
     def batch(self, wildcards: Any) -> dict[str, Any]:
         """Return the set and the replicates of a batch of trainings; of single documents, paired ones."""
         name = wildcards.get("set", sets.BASELINE)
         batch = grid.batches_of(name, self.setups[wildcards.setup])[int(wildcards.batch)]
-        return {"set": name, "paired": sets.is_single(name)} | _share(batch)
+        return {"set": name, "paired": sets.is_single(name)} | share(batch)
 
     def embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function that gives the files of the embeddings of some kinds of sets.
@@ -108,95 +112,30 @@ class Inputs:
         is_whole = wildcards.trained == sets.BASELINE
         return [] if is_whole else f"{FOLDER}/{wildcards.setup}/{grid.SETS}"
 
-    def selection(self, wildcards: Any) -> dict[str, Any]:
-        """Return which sets are selected."""
-        wanted = self.setups[wildcards.setup]["perturbations"]
-        return part(wanted, "estimator", "sizes", "random_sizes", "random_sets")
-
-    def estimator(self, wildcards: Any) -> dict[str, Any]:
-        """Return the estimator that chose the sets."""
-        return part(self.setups[wildcards.setup]["perturbations"], "estimator")
-
-    def ppmi_selection(self, wildcards: Any) -> dict[str, Any]:
-        """Return the sizes of the sets that the PPMI baseline finds."""
-        return part(self.setups[wildcards.setup]["ppmi_sets"], "sizes")
-
     def single_selection(self, wildcards: Any) -> dict[str, Any]:
         """Return which single documents are selected."""
         setup = self.setups[wildcards.setup]
         return part(setup["single_documents"], "tails", "random") | part(setup["perturbations"], "estimator")
 
-    def subsets(self, wildcards: Any) -> dict[str, Any]:
-        """Return which random subsets of the corpus are drawn."""
-        return part(self.setups[wildcards.setup]["lds"], "subsets", "shares")
+    def retrained_batch(self, name: str) -> Callable[[Any], dict[str, Any]]:
+        """Return a function that gives which sets of an analysis a job leaves out, and how often."""
+        jobs = analyses.named(name).jobs
 
-    def subset_batch(self, wildcards: Any) -> dict[str, Any]:
-        """Return which subsets a job retrains, and how often."""
-        setup = self.setups[wildcards.setup]
-        batch = grid.subset_batches(setup)[int(wildcards.batch)]
-        return _share(batch) | {"trainings": setup["lds"]["retrainings"]}
+        def given(wildcards: Any) -> dict[str, Any]:
+            setup = self.setups[wildcards.setup]
+            return share(jobs.batches(setup)[int(wildcards.batch)]) | {"trainings": jobs.each(setup)}
 
-    def retrained_subsets(self, wildcards: Any) -> list[str]:
-        """Return the tables of all jobs that retrain subsets."""
-        folder = f"{FOLDER}/{wildcards.setup}/lds/retrained"
-        batches = grid.subset_batches(self.setups[wildcards.setup])
-        return [f"{folder}/batch-{batch.index}.tsv" for batch in batches]
+        return given
 
-    # --- control embeddings
+    def retrained(self, name: str) -> Callable[[Any], list[str]]:
+        """Return a function that gives the tables of all jobs that leave out sets of an analysis."""
 
-    def randomised(self, wildcards: Any) -> dict[str, Any]:
-        """Return how many of each kind there are."""
-        return {"count": self.setups[wildcards.setup]["randomised"]["embeddings"]}
+        def files(wildcards: Any) -> list[str]:
+            batches = analyses.named(name).jobs.batches(self.setups[wildcards.setup])
+            folder = f"{FOLDER}/{wildcards.setup}/{name}/retrained"
+            return [f"{folder}/{grid.BATCH}{batch.index}.tsv" for batch in batches]
 
-    # --- planted documents
-
-    def planted(self, wildcards: Any) -> dict[str, Any]:
-        """Return what is planted in one corpus."""
-        count = self.setups[wildcards.setup]["planted"]["documents"]
-        return {"count": count, "dose": float(wildcards.dose)}
-
-    def planted_batch(self, wildcards: Any) -> dict[str, Any]:
-        """Return the replicates of a batch of trainings on a planted corpus."""
-        batch = grid.planted_batches(self.setups[wildcards.setup])[int(wildcards.batch)]
-        return {"set": sets.BASELINE} | _share(batch)
-
-    def planted_embeddings(self, wildcards: Any) -> list[str]:
-        """Return the files of the embeddings of a planted corpus."""
-        folder = f"{FOLDER}/{wildcards.setup}/planted/{wildcards.dose}/embeddings/{sets.BASELINE}"
-        batches = grid.planted_batches(self.setups[wildcards.setup])
-        return [f"{folder}/batch-{batch.index}.npz" for batch in batches]
-
-    def planted_documents(self, wildcards: Any) -> list[str]:
-        """Return the tables of documents of all planted corpora."""
-        doses = grid.doses(self.setups[wildcards.setup])
-        return [f"{FOLDER}/{wildcards.setup}/planted/{dose}/documents.parquet" for dose in doses]
-
-    def planted_tables(self, wildcards: Any) -> list[str]:
-        """Return what was estimated on all planted corpora, which lies beside their tables of documents."""
-        return [
-            f"{FOLDER}/{wildcards.setup}/planted/{dose}/{kind}/{weat}.parquet"
-            for dose in grid.doses(self.setups[wildcards.setup])
-            for kind in TABLES
-            for weat in self._tests(wildcards)
-        ]
-
-    # --- sets that are to flip a sign
-
-    def flips(self, wildcards: Any) -> dict[str, Any]:
-        """Return which multiples of the predicted number of documents are removed."""
-        return part(self.setups[wildcards.setup]["brittleness"], "multiples")
-
-    def flip_batch(self, wildcards: Any) -> dict[str, Any]:
-        """Return which of these sets a job leaves out, and how often it trains."""
-        setup = self.setups[wildcards.setup]
-        batch = grid.flip_batches(setup)[int(wildcards.batch)]
-        return _share(batch) | {"trainings": setup["brittleness"]["retrainings"]}
-
-    def retrained_flips(self, wildcards: Any) -> list[str]:
-        """Return the tables of all jobs that leave such sets out."""
-        folder = f"{FOLDER}/{wildcards.setup}/brittleness/retrained"
-        batches = grid.flip_batches(self.setups[wildcards.setup])
-        return [f"{folder}/batch-{batch.index}.tsv" for batch in batches]
+        return files
 
     # --- measures
 
@@ -204,10 +143,6 @@ class Inputs:
         """Return how the influence of documents is estimated."""
         setup = self.setups[wildcards.setup]
         return {"influence": part(setup["glove"] | setup["bias"], *fields_of(InfluenceParameters))}
-
-    def permutations(self, wildcards: Any) -> dict[str, Any]:
-        """Return how p-values are estimated."""
-        return part(self.setups[wildcards.setup]["bias"], "permutations")
 
     def of_first_test(self, folder: str) -> Callable[[Any], str]:
         """Return a function that gives a table of the first test."""
@@ -223,7 +158,7 @@ class Inputs:
 
     def word_sets(self, wildcards: Any) -> list[str]:
         """Return the files with the words of every test of a setup."""
-        return [self._word_set(weat) for weat in self._tests(wildcards)]
+        return [self._word_set(weat) for weat in self.tests(wildcards)]
 
     def results(self) -> list[str]:
         """Return the files that claims are measured on, of every setup."""
@@ -238,15 +173,17 @@ class Inputs:
             for effect in EFFECTS
         ]
 
-    def _tests(self, wildcards: Any) -> list[str]:
+    def tests(self, wildcards: Any) -> list[str]:
+        """Return the names of the tests of a setup."""
         return self.setups[wildcards.setup]["bias"]["weats"]
 
     def _of_tests(self, folder: str, wildcards: Any, area: str = FOLDER) -> list[str]:
-        return [f"{area}/{wildcards.setup}/{folder}/{weat}.parquet" for weat in self._tests(wildcards)]
+        return [f"{area}/{wildcards.setup}/{folder}/{weat}.parquet" for weat in self.tests(wildcards)]
 
     def _word_set(self, weat: str) -> str:
         return str(locate(self.section["weats"][weat], self.plan.root))
 
 
-def _share(batch: grid.Batch) -> dict[str, int]:
+def share(batch: grid.Batch) -> dict[str, int]:
+    """Return which replicates, or sets, a job runs."""
     return {"first": batch.first, "count": batch.count}

@@ -33,12 +33,6 @@ NAMES_NOTE = (
 )
 """What a table says that shows the names of sets."""
 
-SUBSETS = "subsets"
-"""What the jobs that retrain on random subsets of the corpus are filed under."""
-
-FLIPS = "flips"
-"""What the jobs that retrain without the first documents of a ranking are filed under."""
-
 PATTERN = rf"({PPMI}-|{SINGLE}-)?[a-z][a-z0-9_]*-({INCREASE}|{DECREASE}|{RANDOM})-\d+|{RANDOM}-\d+-\d+"
 """Regular expression of every name but `BASELINE`."""
 

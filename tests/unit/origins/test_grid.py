@@ -11,6 +11,7 @@ from biaslab.origins.sets import BASELINE
 from biaslab.run.config import PRESETS, load_files
 
 ROOT = Path(__file__).parents[3]
+LDS, BRITTLENESS = (analyses.named(name).jobs for name in ("lds", "brittleness"))
 
 # Brunet et al. 2019, Appendix C: 10 targeted sets per corpus and bias, 30 random sets for Wiki and 6 for NYT,
 # 5 retrainings of each set, 10 baselines. Table 5: 10 retrainings without each of the 8 sets that PPMI finds,
@@ -41,9 +42,9 @@ def test_setups_have_the_papers_counts(
     assert len(set(single)) == n_single
     every = grid.retrained_sets(setup)
     assert every == [*sets, *by_ppmi, *single]
-    assert sum(batch.count for batch in grid.subset_batches(setup)) == n_subsets
+    assert sum(batch.count for batch in LDS.batches(setup)) == n_subsets
     others = sum(batch.count for s in every for batch in grid.batches_of(s, setup))
-    assert others + grid.subset_trainings(setup) == n_retrainings
+    assert others + LDS.trainings(setup) == n_retrainings
     assert analyses.marks(setup) == (("lds",) if n_subsets else ())
     assert sum(batch.count for batch in grid.batches_of(BASELINE, setup)) == 10
     parts = ["10 baselines", f"{n_targeted} targeted and {n_random} random sets"]
@@ -106,8 +107,8 @@ def test_files_of_embeddings_and_results():
     found = set(analyses.result_files("out", {"mine": flips})) - set(files)
     assert found == {f"out/mine/brittleness/{name}.tsv" for name in names}
     assert analyses.marks(flips) == ("brittleness",)
-    assert sum(batch.count for batch in grid.flip_batches(flips)) == 2 * 5 * 3
-    assert grid.flip_trainings(flips) == 120
+    assert sum(batch.count for batch in BRITTLENESS.batches(flips)) == 2 * 5 * 3
+    assert BRITTLENESS.trainings(flips) == 120
     assert "up to 30 sets to flip a sign, 270 retrainings" in analyses.summary("mine", flips)
     assert [file for file in files if "parquet" in file and "weat" in file] == [
         "out/mine/differential_bias/weat1.parquet",

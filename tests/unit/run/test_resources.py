@@ -173,32 +173,32 @@ def test_command_writes_both_tables(results, monkeypatch, tmp_path, capsys):
 
 def test_planted_corpora_are_counted_by_dose_test_and_training():
     from biaslab.origins import workload
+    from biaslab.origins.checks.planted import jobs
 
     settings = setup(3, [10], 1, ["weat1", "weat2"], 2, 100, [])
-    assert workload.grid_work(settings)[workload.PLANTED_TRAINING][0] == 0
+    assert workload.grid_work(settings)[jobs.TRAINING][0] == 0
     settings["planted"] = {"documents": 4, "doses": [0, 0.1], "baselines": 3}
-    assert workload.work(("0.1",), settings) == workload.Work(workload.PLANTED, 1)
-    assert workload.work(("0", "weat2"), settings) == workload.Work(workload.PLANTED_TEST, 1)
-    assert workload.work(("0", "batch-1"), settings) == workload.Work(workload.PLANTED_TRAINING, 1)
+    assert workload.work(("0.1",), settings) == workload.Work(jobs.CORPUS, 1)
+    assert workload.work(("0", "weat2"), settings) == workload.Work(jobs.TEST, 1)
+    assert workload.work(("0", "batch-1"), settings) == workload.Work(jobs.TRAINING, 1)
     grid_work = workload.grid_work(settings)
-    assert grid_work[workload.PLANTED] == (2, 2)
-    assert grid_work[workload.PLANTED_TEST] == (4, 4)
-    assert grid_work[workload.PLANTED_TRAINING] == (6, 4)
+    assert grid_work[jobs.CORPUS] == (2, 2)
+    assert grid_work[jobs.TEST] == (4, 4)
+    assert grid_work[jobs.TRAINING] == (6, 4)
     assert workload.factor("train_planted", settings, setup(3, [10], 1, ["weat1"], 5, 300, [])) == 3
 
 
 def test_randomised_embeddings_are_counted_by_kind_and_test():
     from biaslab.origins import workload
-    from biaslab.origins.checks.randomised import analysis as randomised
+    from biaslab.origins.checks.randomised import jobs
 
-    assert workload.RANDOMISED_KINDS == randomised.KINDS
     settings = setup(3, [10], 1, ["weat1", "weat2"], 2, 100, [])
-    assert workload.grid_work(settings)[workload.RANDOMISED] == (0, 0)
+    assert workload.grid_work(settings)[jobs.EMBEDDINGS] == (0, 0)
     settings["randomised"] = {"embeddings": 5}
-    assert workload.work(("shuffled",), settings) == workload.Work(workload.RANDOMISED, 1)
-    assert workload.work(("untrained", "weat2"), settings) == workload.Work(workload.RANDOMISED_TEST, 1)
-    assert workload.grid_work(settings)[workload.RANDOMISED] == (2, 2)
-    assert workload.grid_work(settings)[workload.RANDOMISED_TEST] == (4, 4)
+    assert workload.work(("shuffled",), settings) == workload.Work(jobs.EMBEDDINGS, 1)
+    assert workload.work(("untrained", "weat2"), settings) == workload.Work(jobs.TEST, 1)
+    assert workload.grid_work(settings)[jobs.EMBEDDINGS] == (2, 2)
+    assert workload.grid_work(settings)[jobs.TEST] == (4, 4)
 
 
 def test_subsets_are_counted_by_their_retrainings():
@@ -206,9 +206,9 @@ def test_subsets_are_counted_by_their_retrainings():
 
     settings = setup(3, [10], 1, ["weat1"], 5, 100, [])
     settings["lds"] = {"subsets": 6, "shares": [0.5, 0.1], "retrainings": 2}
-    assert workload.work(("subsets", "batch-2"), settings) == workload.Work(workload.SUBSET, 4)
-    assert workload.work(("subsets", "batch-0"), settings) == workload.Work(workload.SUBSET, 10)
-    assert workload.grid_work(settings)[workload.SUBSET] == (24, 3)
+    assert workload.work(("lds", "batch-2"), settings) == workload.Work("subset retraining", 4)
+    assert workload.work(("lds", "batch-0"), settings) == workload.Work("subset retraining", 10)
+    assert workload.grid_work(settings)["subset retraining"] == (24, 3)
     assert workload.factor("retrain_subsets", settings, setup(3, [10], 1, ["weat1"], 5, 300, [])) == 3
 
 
@@ -216,8 +216,8 @@ def test_sets_that_shall_flip_a_sign_are_counted_by_their_retrainings():
     from biaslab.origins import workload
 
     settings = setup(3, [10], 1, ["weat1", "weat2"], 4, 100, [])
-    assert workload.grid_work(settings)[workload.FLIP] == (0, 0)
+    assert workload.grid_work(settings)["flip retraining"] == (0, 0)
     settings["brittleness"] = {"multiples": [0.5, 1, 2], "retrainings": 2}
-    assert workload.work(("flips", "batch-7"), settings) == workload.Work(workload.FLIP, 4)
-    assert workload.grid_work(settings)[workload.FLIP] == (60, 8)
+    assert workload.work(("brittleness", "batch-7"), settings) == workload.Work("flip retraining", 4)
+    assert workload.grid_work(settings)["flip retraining"] == (60, 8)
     assert workload.factor("retrain_flips", settings, setup(3, [10], 1, ["weat1"], 5, 300, [])) == 3

@@ -2,6 +2,7 @@
 
 from biaslab.origins import grid
 from biaslab.origins.analyses import Analysis
+from biaslab.origins.attribution.registry import RANKINGS
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
 _LABEL = "Brittleness"
@@ -10,9 +11,21 @@ _RESULTS = _, _PATHS, _OUTCOMES, _BRACKETS = tuple(
 )
 
 
+def _n_sets(setup):
+    """Return how many sets there are, at most."""
+    wanted = setup["brittleness"]
+    n_multiples = len(wanted["multiples"]) if wanted["retrainings"] else 0
+    return len(setup["bias"]["weats"]) * len(RANKINGS) * n_multiples
+
+
+_RETRAINED = grid.Retrainings(
+    "brittleness", "flip retraining", _n_sets, each=lambda setup: setup["brittleness"]["retrainings"]
+)
+
+
 def _retrains(setup):
-    n_sets = sum(batch.count for batch in grid.flip_batches(setup))
-    return f"up to {n_sets} sets to flip a sign" if n_sets else "", grid.flip_trainings(setup)
+    n_sets = _n_sets(setup)
+    return f"up to {n_sets} sets to flip a sign" if n_sets else "", _RETRAINED.trainings(setup)
 
 
 ANALYSIS = Analysis(
@@ -26,4 +39,5 @@ ANALYSIS = Analysis(
     steps={"predict-flips": "analysis:write_predictions", "compare-flips": "flips:write_flips"},
     is_wanted=lambda setup: setup["brittleness"]["retrainings"] > 0,
     retrains=_retrains,
+    jobs=_RETRAINED,
 )

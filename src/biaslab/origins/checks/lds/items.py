@@ -7,9 +7,17 @@ from biaslab.run.area import FIGURE, TABLE, TEST, Item
 _SCORES = "lds/scores.tsv"
 
 
+_RETRAINED = grid.Retrainings(
+    "lds",
+    "subset retraining",
+    n_sets=lambda setup: setup["lds"]["subsets"] * len(setup["lds"]["shares"]),
+    each=lambda setup: setup["lds"]["retrainings"],
+)
+
+
 def _retrains(setup):
-    n_subsets = sum(batch.count for batch in grid.subset_batches(setup))
-    return f"{n_subsets} random subsets" if n_subsets else "", grid.subset_trainings(setup)
+    n_subsets = _RETRAINED.n_sets(setup)
+    return f"{n_subsets} random subsets" if n_subsets else "", _RETRAINED.trainings(setup)
 
 
 ANALYSIS = Analysis(
@@ -26,4 +34,5 @@ ANALYSIS = Analysis(
     },
     is_wanted=lambda setup: setup["lds"]["subsets"] > 0,
     retrains=_retrains,
+    jobs=_RETRAINED,
 )

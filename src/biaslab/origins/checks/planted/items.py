@@ -1,16 +1,16 @@
 """Documents that are planted to be found: results, tables and figure."""
 
-from biaslab.origins import grid
 from biaslab.origins.analyses import Analysis
+from biaslab.origins.checks.planted import jobs
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
 _LABEL, _RECALL, _PAIRS = "Planted documents", "planted/recall.tsv", "planted/pairs.tsv"
 
 
 def _retrains(setup):
-    doses = grid.doses(setup)
+    doses = jobs.doses(setup)
     phrase = f"{len(doses)} corpora with planted documents" if doses else ""
-    return phrase, grid.planted_trainings(setup)
+    return phrase, jobs.trainings(setup)
 
 
 ANALYSIS = Analysis(
@@ -24,4 +24,5 @@ ANALYSIS = Analysis(
     ),
     is_wanted=lambda setup: setup["planted"]["documents"] > 0,
     retrains=_retrains,
+    jobs=jobs.Jobs(),
 )

@@ -29,11 +29,11 @@ from biaslab.embeddings.glove import GloveEmbedding, initial_embedding, write_tr
 from biaslab.embeddings.vocabulary import read_digest
 from biaslab.origins.attribution.estimates import seed_values
 from biaslab.origins.attribution.registry import ESTIMATORS
+from biaslab.origins.checks.randomised.jobs import KINDS, SHUFFLED, UNTRAINED
 from biaslab.origins.checks.retraining.analysis import compare_sets, correlate
-from biaslab.origins.grid import RANDOMISED_KINDS, TEST_WORD_COUNTS, of_test
+from biaslab.origins.grid import TEST_WORD_COUNTS, of_test
 from biaslab.origins.sets import RANDOM
 
-KINDS = UNTRAINED, SHUFFLED = RANDOMISED_KINDS
 TRAINED = "trained"
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["randomised/comparison"]

@@ -1,6 +1,7 @@
 """Estimates by control embeddings: results, step, table and figure."""
 
 from biaslab.origins.analyses import Analysis
+from biaslab.origins.checks.randomised import jobs
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
 _RESULTS = ("randomised/comparison.tsv",)
@@ -17,4 +18,5 @@ ANALYSIS = Analysis(
         "compare-randomised": "analysis:write_comparison",
     },
     is_wanted=lambda setup: setup["randomised"]["embeddings"] > 0,
+    jobs=jobs.Jobs(),
 )

@@ -1,0 +1,46 @@
+"""What the rules of planted documents ask for, from their wildcards."""
+
+from typing import Any
+
+from biaslab.embeddings import BASELINE
+from biaslab.origins.attribution.registry import TABLES
+from biaslab.origins.checks.planted import jobs
+from biaslab.origins.grid import BATCH
+from biaslab.origins.inputs import FOLDER, Inputs, share
+
+
+class PlantedInputs:
+    """Functions of wildcards for these rules; ``dose`` is the share of planted words."""
+
+    def __init__(self, origins: Inputs) -> None:
+        self.origins = origins
+
+    def planted(self, wildcards: Any) -> dict[str, Any]:
+        """Return what is planted in one corpus."""
+        count = self.origins.setups[wildcards.setup]["planted"]["documents"]
+        return {"count": count, "dose": float(wildcards.dose)}
+
+    def batch(self, wildcards: Any) -> dict[str, Any]:
+        """Return the replicates of a batch of trainings on one corpus."""
+        batches = jobs.batches(self.origins.setups[wildcards.setup])
+        return {"set": BASELINE} | share(batches[int(wildcards.batch)])
+
+    def embeddings(self, wildcards: Any) -> list[str]:
+        """Return the files of the embeddings of one corpus."""
+        folder = f"{FOLDER}/{wildcards.setup}/planted/{wildcards.dose}/embeddings/{BASELINE}"
+        batches = jobs.batches(self.origins.setups[wildcards.setup])
+        return [f"{folder}/{BATCH}{batch.index}.npz" for batch in batches]
+
+    def documents(self, wildcards: Any) -> list[str]:
+        """Return the tables of documents of all corpora."""
+        doses = jobs.doses(self.origins.setups[wildcards.setup])
+        return [f"{FOLDER}/{wildcards.setup}/planted/{dose}/documents.parquet" for dose in doses]
+
+    def tables(self, wildcards: Any) -> list[str]:
+        """Return what was estimated on all corpora, which lies beside their tables of documents."""
+        return [
+            f"{FOLDER}/{wildcards.setup}/planted/{dose}/{kind}/{weat}.parquet"
+            for dose in jobs.doses(self.origins.setups[wildcards.setup])
+            for kind in TABLES
+            for weat in self.origins.tests(wildcards)
+        ]
