@@ -109,7 +109,7 @@ def compare_documents(
         rows.append(
             [*row, *(document[[f"{e}_seed{seed}" for seed in after.index]].mean() for e in ESTIMATORS)]
         )
-    return pd.DataFrame(rows, columns=_COLUMNS["single_documents/documents"])
+    return pd.DataFrame(rows, columns=[*_COLUMNS["single_documents/documents"], *ESTIMATORS])
 
 
 def correlate_documents(documents: pd.DataFrame, seed: int) -> pd.DataFrame:
