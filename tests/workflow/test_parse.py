@@ -194,7 +194,7 @@ def test_an_own_copy_of_an_embedding_is_debiased(snakemake, tmp_path):
     counts = jobs(finished)
     assert counts["fetch_dataset"] == 5  # and the authors' four lists
     assert counts["classify_words"] == counts["generate_analogies"] == 1
-    assert counts["report_debiasing"] == 1
+    assert counts["report_debiasing_weat"] == 1
     assert "debiasing goes without sample: the setup sample is not run" in finished.stderr
 
 

@@ -69,10 +69,10 @@ onerror:
         print(f"biaslab: {line}", file=sys.stderr)
 
 
-def shown(area):
-    """The files of an area's tables and figures that the report shows, each with its place there."""
+def shown(area, made):
+    """The files of some of an area's tables and figures that the report shows, each with its place there."""
     mark = partial(report, category=area.paper)
-    return [mark(file, **made.report(area)) for file, made in PLAN.report_shown(area)]
+    return [mark(f"results/{area.name}/{one.files[0]}", **one.report(area)) for one in made]
 
 
 def results_of(*areas):

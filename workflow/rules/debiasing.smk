@@ -142,7 +142,7 @@ rule compare_methods:
 
 rule debiasing:
     input:
-        rules.report_debiasing.output,
+        PLAN.report_files("debiasing"),
     message:
         "all tables and figures of debiasing word embeddings"
 

@@ -35,16 +35,19 @@ rule prepare_classifier:
         step("fairness-testing.prepare-classifier")
 
 
+SEARCHED = expand(
+    "results/fairness_testing/{{classifier}}/{name}.tsv",
+    name=["counts", "curves", "local", "ablation", "fairness", "steps", "pairs"],
+)
+
+
 rule search_discrimination:
     input:
         rules.prepare_classifier.output,
         schema=TESTING.file("schema"),
         published_bounds=TESTING.file("published_bounds"),
     output:
-        expand(
-            "results/fairness_testing/{{classifier}}/{name}.tsv",
-            name=["counts", "curves", "local", "ablation", "fairness", "steps", "pairs"],
-        ),
+        SEARCHED,
         found="results/fairness_testing/{classifier}/found.npz",
     priority: 1  # long, and others wait for it
     resources:
@@ -126,7 +129,7 @@ rule retrain_classifier:
 
 rule fairness_testing:
     input:
-        rules.report_fairness_testing.output,
-        expand(rules.search_discrimination.output, classifier=TESTING.classifiers),
+        PLAN.report_files("fairness_testing"),
+        expand(SEARCHED, classifier=TESTING.classifiers),
     message:
         "all tables and figures of fairness testing"

@@ -212,7 +212,7 @@ rule measure_classifiers:
 
 rule hate_speech:
     input:
-        rules.report_hate_speech.output,
+        PLAN.report_files("hate_speech"),
         expand(rules.measure_classifiers.output, corpus=HATE.corpora),
     message:
         "all tables and figures of hate speech classifiers"

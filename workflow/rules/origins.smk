@@ -41,7 +41,7 @@ for file in rule_files():
 
 rule origins:
     input:
-        rules.report_origins.output,
+        PLAN.report_files("origins"),
         ORIGINS.pages(),
         ORIGINS.results(),
     message:

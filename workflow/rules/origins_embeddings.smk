@@ -91,18 +91,37 @@ rule collect_losses:
         step("embeddings.collect-losses")
 
 
-rule measure_analogies:
+rule answer_analogies:
     input:
-        embeddings=ORIGINS.embeddings(grid.baseline_sets, grid.perturbation_sets),
+        embeddings=["results/origins/{setup}/embeddings/{trained}/batch-{batch}.npz"],
         vocabulary="results/origins/{setup}/vocabulary.tsv",
     output:
-        out="results/origins/{setup}/analogies.tsv",
+        out="results/origins/{setup}/answered/{trained}/batch-{batch}.tsv",
+    wildcard_constraints:
+        trained=rf"{sets.BASELINE}|{sets.PATTERN}",
+    priority: 2  # what was trained is not needed any more
     resources:
         mem_mb=LIMITS.memory(2000),
-        runtime=LIMITS.minutes(1440),
+        runtime=LIMITS.minutes(240),
     params:
         given=given(),
     message:
-        "{wildcards.setup}: answer analogies"
+        "{wildcards.setup}: answer analogies in {wildcards.trained}, batch {wildcards.batch}"
     shell:
         step("embeddings.measure-analogies")
+
+
+rule measure_analogies:
+    input:
+        tables=ORIGINS.measured("answered", grid.baseline_sets, grid.perturbation_sets),
+    output:
+        out="results/origins/{setup}/analogies.tsv",
+    resources:
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(30),
+    params:
+        given=given(),
+    message:
+        "{wildcards.setup}: join the answers to analogies"
+    shell:
+        step("embeddings.join-analogies")

@@ -17,9 +17,7 @@ rule select_ppmi_sets:
 
 use rule measure_sets as measure_sets_by_ppmi with:
     input:
-        embeddings=ORIGINS.embeddings(grid.ppmi_sets),
-        vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=ORIGINS.word_sets,
+        tables=ORIGINS.measured("measured", grid.ppmi_sets),
     output:
         out="results/origins/{setup}/ppmi/observed.tsv",
     message:

@@ -18,22 +18,39 @@ rule select_sets:
         step("origins.select-sets")
 
 
-rule measure_sets:
+rule measure_trained:
     input:
-        embeddings=ORIGINS.embeddings(grid.perturbation_sets),
+        embeddings=["results/origins/{setup}/embeddings/{set}/batch-{batch}.npz"],
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
+    output:
+        out="results/origins/{setup}/measured/{set}/batch-{batch}.tsv",
+    priority: 2  # what was trained is not needed any more
+    resources:
+        mem_mb=LIMITS.memory(1000),
+        runtime=LIMITS.minutes(60),
+    params:
+        given=given(),
+    message:
+        "{wildcards.setup}: measure the bias without {wildcards.set}, batch {wildcards.batch}"
+    shell:
+        step("origins.measure-sets")
+
+
+rule measure_sets:
+    input:
+        tables=ORIGINS.measured("measured", grid.perturbation_sets),
     output:
         out="results/origins/{setup}/observed.tsv",
     resources:
         mem_mb=LIMITS.memory(1000),
-        runtime=LIMITS.minutes(120),
+        runtime=LIMITS.minutes(30),
     params:
         given=given(),
     message:
-        "{wildcards.setup}: measure the bias after every removal"
+        "{wildcards.setup}: join the bias after every removal"
     shell:
-        step("origins.measure-sets")
+        step("origins.join-sets")
 
 
 rule evaluate_predictions:

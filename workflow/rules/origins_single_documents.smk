@@ -20,9 +20,7 @@ rule select_documents:
 
 use rule measure_sets as measure_documents with:
     input:
-        embeddings=ORIGINS.embeddings(grid.single_sets),
-        vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=ORIGINS.word_sets,
+        tables=ORIGINS.measured("measured", grid.single_sets),
     output:
         out="results/origins/{setup}/single_documents/observed.tsv",
     message:

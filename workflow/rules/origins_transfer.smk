@@ -22,7 +22,7 @@ rule train_word2vec:
         step("embeddings.train-word2vec")
 
 
-use rule measure_sets as measure_word2vec with:
+use rule measure_trained as measure_word2vec with:
     input:
         embeddings=ORIGINS.word2vec_embeddings(grid.baseline_sets, grid.perturbation_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
@@ -33,7 +33,7 @@ use rule measure_sets as measure_word2vec with:
         "{wildcards.setup}: measure the bias in word2vec"
 
 
-use rule measure_analogies as measure_word2vec_analogies with:
+use rule answer_analogies as measure_word2vec_analogies with:
     input:
         embeddings=ORIGINS.word2vec_embeddings(grid.baseline_sets, grid.largest_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",

@@ -56,6 +56,6 @@ rule ranking:
         rules.simulate_ranking.output,
         rules.compare_rankings.output,
         rules.find_counterexamples.output,
-        rules.report_ranking.output,
+        PLAN.report_files("ranking"),
     message:
         "all tables and figures of fairness-aware ranking"

@@ -16,6 +16,10 @@ class More(enum.StrEnum):
     EMBEDDINGS = "embeddings"
 
 
+With = Annotated[
+    list[More] | None,
+    typer.Option("--with", help="Also pack what tables and figures are made of, or word embeddings."),
+]
 _WIDTH = 160  # characters a line where there is no terminal
 
 app = typer.Typer(
@@ -49,10 +53,7 @@ def compare(
 def crate(
     results: Annotated[Path, typer.Argument(help="The results folder of a finished run.")],
     out: Annotated[Path, typer.Option(help="The archive (.zip) to write, or a new folder.")],
-    more: Annotated[
-        list[More] | None,
-        typer.Option("--with", help="Also pack what tables and figures are made of, or word embeddings."),
-    ] = None,
+    more: With = None,
 ) -> None:
     """Pack a run for others: a Workflow Run Crate of workflow, settings, results, audit and provenance."""
     from biaslab.run.crate.writing import write_crate
@@ -60,6 +61,30 @@ def crate(
 
     for notice in write_crate(results, out, repository(), [kind.value for kind in more or ()]):
         typer.echo(f"biaslab: {notice}", err=True)
+
+
+@app.command("merge")
+def merge(
+    parts: Annotated[list[Path], typer.Argument(help="Results folders or crates, each a part of one run.")],
+    out: Annotated[Path, typer.Option(help="The archive (.zip) to write, or a new folder.")],
+    more: With = None,
+) -> None:
+    """Join parts of one run that were made in several places into a crate to go on from."""
+    import contextlib
+
+    from biaslab.run.crate.merging import merge_runs, named_runs
+    from biaslab.run.crate.reading import opened_run
+    from biaslab.run.crate.writing import write_record
+    from biaslab.run.root import repository
+
+    names = named_runs(parts)
+    with contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(opened_run(part, with_steps=True)) for part in parts]
+        kinds = {"results", *(kind.value for kind in more or ())}
+        record = merge_runs(dict(zip(names, opened, strict=True)), kinds)
+        for notice in write_record(record, out, repository()):
+            typer.echo(f"biaslab: {notice}", err=True)
+    typer.echo(f"{len(record.outputs)} results of {len(record.steps)} steps in {out}")
 
 
 @app.command("resources")

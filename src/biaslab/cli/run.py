@@ -1,13 +1,27 @@
 """``biaslab run``: check the configuration, download the data, then hand over to Snakemake."""
 
+import contextlib
+import enum
 import re
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from biaslab.run.resume import Source
+    from biaslab.run.take import Choice
+
+
+class Trust(enum.StrEnum):
+    """What of another run is taken as done."""
+
+    NONE = "none"
+    DIGESTS = "digests"
+
 
 Preset = Annotated[str | None, typer.Option(help="A preset of workflow/presets, without .yaml.")]
 ConfigFiles = Annotated[
@@ -39,6 +53,18 @@ def run(
     context: typer.Context,
     preset: Preset = None,
     configfile: ConfigFiles = None,
+    from_: Annotated[
+        Path | None, typer.Option("--from", help="A crate, or results, of another run to go on from.")
+    ] = None,
+    trust: Annotated[
+        Trust, typer.Option(help="What of it is taken: steps whose digests agree, or none.")
+    ] = Trust.DIGESTS,
+    recheck: Annotated[
+        int, typer.Option(help="So many of its steps, drawn at random, are made again and compared.", min=0)
+    ] = 0,
+    recheck_seed: Annotated[
+        int | None, typer.Option(help="Draw the steps by this number, and not by one of the system's.", min=0)
+    ] = None,
 ) -> None:
     """Run the workflow in this folder; all further arguments go to Snakemake.
 
@@ -56,49 +82,121 @@ def run(
     from biaslab.run.lock import hold
     from biaslab.run.plan import wanted
     from biaslab.run.root import repository
+    from biaslab.run.taken import read_taken
 
     need(WORKFLOW)
     root = repository()
-    files = overlays(preset, configfile, root)
-    checked = load_files([own_or_shipped(root), *files], root)
-    for area in checked["areas"]:
-        for line in load_area(area).summaries(checked):
-            _say(f"{area}: {line}")
-    hold(LOCK)
-    works = not _only_looks(context.args)
-    registry = load_registry(root / REGISTRY)
-    if works:
-        failures.FILE.unlink(missing_ok=True)
-        remove_partial_files(Path("results"))
-        download_wanted(wanted(checked), registry, checked["datasets"], _say)
-    areas = [area for area in map(load_area, checked["areas"]) if not missing_extra(area.extra)]
-    inspect(checked, areas, AtHand(registry, root))
-    code, lost = _snakemake(root, files, context.args), {}
-    while code == 1 and works and len(further := failures.read_lost()) > len(lost):
-        lost = further
-        _say("biaslab: goes on with the tables and the audit of what is there")
-        code = _snakemake(root, [*files, failures.FILE], _without_force(context.args))
-    if lost and code < _SIGNALLED:
-        for line in failures.describe(lost):
-            _say(f"biaslab: {line}")
-        _say("biaslab: all else is made, and audited" if code == 0 else "biaslab: and nothing is audited")
-        _say("biaslab: correct what these lines say, and the same command goes on from here")
-    if code and shutil.disk_usage(Path()).free < _ALMOST_FULL:
-        _say("biaslab: the disk is full; free space, and the same command goes on from here")
+    with contextlib.ExitStack() as stack:
+        source = _opened(stack, from_, trust, recheck, recheck_seed)
+        files = overlays(preset, configfile, root)
+        if source is not None and not files:
+            files = [source.run.folder / "config.json"]
+        checked = load_files([own_or_shipped(root), *files], root)
+        for area in checked["areas"]:
+            for line in load_area(area).summaries(checked):
+                _say(f"{area}: {line}")
+        hold(LOCK)
+        works = not _only_looks(context.args)
+        registry = load_registry(root / REGISTRY)
+        if works:
+            failures.FILE.unlink(missing_ok=True)
+            remove_partial_files(Path("results"))
+        chosen = None
+        if source is not None:
+            chosen = _take(source, files, context.args, checked, root, registry)
+        if works:
+            known = read_taken(Path("results")).datasets
+            needed = [name for name in wanted(checked) if known.get(name) != registry[name].sha256]
+            download_wanted(needed, registry, checked["datasets"], _say)
+        areas = [area for area in map(load_area, checked["areas"]) if not missing_extra(area.extra)]
+        inspect(checked, areas, AtHand(registry, root))
+        code, lost = _snakemake(root, files, context.args), {}
+        while code == 1 and works and len(further := failures.read_lost()) > len(lost):
+            lost = further
+            _say("biaslab: goes on with the tables and the audit of what is there")
+            code = _snakemake(root, [*files, failures.FILE], _without_force(context.args))
+        if lost and code < _SIGNALLED:
+            for line in failures.describe(lost):
+                _say(f"biaslab: {line}")
+            _say("biaslab: all else is made, and audited" if code == 0 else "biaslab: and nothing is audited")
+            _say("biaslab: correct what these lines say, and the same command goes on from here")
+        if code and shutil.disk_usage(Path()).free < _ALMOST_FULL:
+            _say("biaslab: the disk is full; free space, and the same command goes on from here")
+        if chosen is not None and code == 0:
+            from biaslab.run.resume import describe_made
+
+            for line in describe_made(chosen, source.run):
+                _say(f"biaslab: {line}")
     raise typer.Exit(code or bool(lost))
+
+
+def _opened(
+    stack: contextlib.ExitStack, path: Path | None, trust: Trust, recheck: int, seed: int | None
+) -> "Source | None":
+    """Open the run to go on from, if there is one."""
+    from biaslab.core.errors import InputError
+
+    if path is None:
+        if recheck or trust != Trust.DIGESTS:
+            raise InputError("--recheck and --trust say how far another run is trusted; name it with --from")
+        return None
+    from biaslab.run.crate.reading import opened_run
+    from biaslab.run.resume import Source
+
+    run = stack.enter_context(opened_run(path, with_steps=True))
+    return Source(path.name, run, trust is Trust.DIGESTS, recheck, seed)
+
+
+def _take(
+    source: "Source",
+    files: Sequence[Path],
+    arguments: Sequence[str],
+    config: dict,
+    root: Path,
+    registry: dict,
+) -> "Choice":
+    """Take what another run has; where no step is to be run, only say what that is."""
+    from snakemake.cli import parse_args
+
+    from biaslab.run import resume
+    from biaslab.run.taken import kept_note
+
+    def say(line: str) -> None:
+        _say(f"biaslab: {line}")
+
+    def make(targets: Sequence[str]) -> int:
+        asked = set(parse_args(arguments)[1].targets)
+        others = [argument for argument in _without_force(arguments) if argument not in asked]
+        return _snakemake(root, files, [*targets, *others])
+
+    with kept_note(Path("results")):
+        taken = resume.announce(source)
+        planned = _configured(root, files) + list(arguments)
+        chosen, seed = resume.choose(source, planned, config, root, say)
+        if _only_looks(arguments):
+            raise typer.Exit(0)
+        resume.check_needs(chosen, registry, config, say)
+        if code := resume.take(source, taken, chosen, seed, make, say):
+            raise typer.Exit(code)
+    return chosen
+
+
+def _configured(root: Path, configfiles: Sequence[Path]) -> list[str]:
+    """Return the arguments of Snakemake that name the workflow and what is laid over its configuration."""
+    given = ["--configfile", *map(str, configfiles)] if configfiles else []
+    return [*given, "--snakefile", str(root / "Snakefile")]
 
 
 def _snakemake(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]) -> int:
     """Run Snakemake to its end and return its exit code."""
     from biaslab.run.supervise import supervise
 
-    given = ["--configfile", *map(str, configfiles)] if configfiles else []
-    snakefile = ["--snakefile", str(root / "Snakefile")]
     sys.stderr.flush()
     elsewhere = any(map(_ELSEWHERE.fullmatch, arguments))
     runs_here = not elsewhere and not _only_looks(arguments)
     starter = ["biaslab.starter", sys.executable, "-m"] if runs_here else []
-    command = [sys.executable, "-m", *starter, "snakemake", *snakefile, *given, *_FLAGS, *arguments]
+    command = [sys.executable, "-m", *starter, "snakemake", *_configured(root, configfiles), *_FLAGS]
+    command += arguments
     return supervise(command, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE)
 
 

@@ -106,12 +106,7 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 
 def write_json(path: str | os.PathLike, value: object) -> None:
     """Write `value` as indented JSON with sorted keys, atomically."""
-    write_text(path, json_text(value))
-
-
-def json_text(value: object) -> str:
-    """Return `value` as indented JSON with sorted keys."""
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
 
 
 def parse_json(text: str) -> Any:

@@ -3,7 +3,7 @@
 import importlib.resources
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,9 +15,12 @@ from tqdm import tqdm
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.embeddings.batches import Training, read_trainings
+from biaslab.embeddings.joining import join_tables
 from biaslab.embeddings.vocabulary import read_vocabulary
 
 __all__ = ["AnalogyScore", "default_questions", "evaluate"]
+
+_COLUMNS = ["set", "seed", "correct", "total", "accuracy", "coverage"]
 
 
 class AnalogyScore(NamedTuple):
@@ -92,6 +95,11 @@ def write_analogies(embeddings: list[Path], vocabulary: Path, out: Path) -> None
     write_tsv(out, evaluate_trainings(read_trainings(embeddings, known), known.words, default_questions()))
 
 
+def join_analogies(out: Path, tables: Sequence[Path]) -> None:
+    """Join the scores of batches of embeddings."""
+    join_tables(out, tables, _COLUMNS, _COLUMNS[:2], text=("set",))
+
+
 def evaluate_trainings(
     trainings: Iterable[Training], words: list[str], questions: str | os.PathLike
 ) -> pd.DataFrame:
@@ -109,7 +117,7 @@ def evaluate_trainings(
                 "coverage": score.coverage,
             }
         )
-    return pd.DataFrame(rows).sort_values(["set", "seed"], ignore_index=True)
+    return pd.DataFrame(rows, columns=_COLUMNS).sort_values(_COLUMNS[:2], ignore_index=True)
 
 
 def read_lines(path: str | os.PathLike, content: str) -> list[str]:

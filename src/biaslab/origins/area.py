@@ -168,6 +168,7 @@ NAMES = ("setup", "weat")
 STEPS = {
     "measure-baseline": "biaslab.origins.baseline:write_baseline",
     "measure-sets": "biaslab.origins.baseline:write_sets",
+    "join-sets": "biaslab.origins.baseline:join_sets",
     "select-sets": "biaslab.origins.perturbation:write_sets",
 }
 AREA = Area(

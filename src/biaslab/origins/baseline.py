@@ -16,9 +16,11 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.batches import Training, read_trainings, set_name
+from biaslab.embeddings.joining import join_tables
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
+_OBSERVED = list(COLUMNS["observed"])
 
 
 def write_baseline(
@@ -33,6 +35,11 @@ def write_sets(vocabulary: Path, word_sets: list[Path], out: Path, embeddings: S
     """Measure the bias of every embedding retrained without a set of documents."""
     tests = [read_word_sets(path, PARAMETERS) for path in word_sets]
     write_tsv(out, measure_sets(embeddings, read_vocabulary(vocabulary), tests))
+
+
+def join_sets(out: Path, tables: Sequence[Path] = ()) -> None:
+    """Join the bias that was measured in batches of embeddings."""
+    join_tables(out, tables, _OBSERVED, _OBSERVED[:3], text=("set", "weat"))
 
 
 def measure(
@@ -74,8 +81,7 @@ def measure_sets(
         for training in _progress(read_trainings(batches, vocabulary))
         for weat in weats
     ]
-    columns = list(COLUMNS["observed"])
-    return pd.DataFrame(rows, columns=columns).sort_values(columns[:3], ignore_index=True)
+    return pd.DataFrame(rows, columns=_OBSERVED).sort_values(_OBSERVED[:3], ignore_index=True)
 
 
 def _p_value(training: Training, weat: WeatIndices, permutations: int, seed: int) -> float:

@@ -91,6 +91,16 @@ class Inputs:
 
         return files
 
+    def measured(self, folder: str, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
+        """Return a function that gives the tables of what was measured in these embeddings, a file each."""
+        embeddings = self.embeddings(*kinds)
+
+        def files(wildcards: Any) -> list[str]:
+            found = [file.replace("/embeddings/", f"/{folder}/") for file in embeddings(wildcards)]
+            return [f"{file.removesuffix('.npz')}.tsv" for file in found]
+
+        return files
+
     def word2vec_embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function that gives the files of word2vec's embeddings of some kinds of sets."""
 

@@ -18,6 +18,9 @@ MANIFEST = "audit/manifest.json"
 VARIABLE_KEY = "environment"
 """The key of what may differ between two runs of the same input."""
 
+TAKEN = "logs/taken.json"
+"""Where it is noted what a run has taken from another one (`biaslab.run.taken`)."""
+
 _NO_RESULTS = frozenset({"logs", "benchmarks"})
 _SHA256 = re.compile("[0-9a-f]{64}")
 
@@ -32,7 +35,10 @@ def write_manifest(
     """
     outputs = [name for name in result_files(results) if (results / name).resolve() != out.resolve()]
     digests = {name: sha256_file(results / name) for name in outputs}
-    write_json(out, make_manifest(config, code, inputs, digests))
+    manifest = make_manifest(config, code, inputs, digests)
+    if (file := results / TAKEN).is_file():
+        manifest[VARIABLE_KEY]["taken"] = json.loads(file.read_text(encoding="utf-8"))
+    write_json(out, manifest)
 
 
 def make_manifest(

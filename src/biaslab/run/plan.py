@@ -13,6 +13,7 @@ from biaslab.run.areas import AREAS
 from biaslab.run.datasets import Dataset, dataset_name, load_registry, places, verified_copy
 from biaslab.run.extras import missing_extra
 from biaslab.run.fetching import ABSENT, PENDING, Status, source_file, status
+from biaslab.run.taken import read_taken
 
 CLAIMS = Path("workflow/resources/claims")
 
@@ -94,17 +95,21 @@ class Plan:
         """Return the tables and figures of an area in this run."""
         return expand(area.items, self.reported(area))
 
-    def report_inputs(self, area: Area) -> list[str]:
-        """Return the files that the tables and figures of an area are made of."""
-        return list(dict.fromkeys(file for made in self.made(area) for file in made.inputs(area)))
+    def items(self, area: Area) -> dict[str, list[Made]]:
+        """Return the tables and figures of an area in this run by the stems of their items."""
+        found: dict[str, list[Made]] = {}
+        for made in self.made(area):
+            found.setdefault(made.item.stem, []).append(made)
+        return found
 
-    def report_shown(self, area: Area) -> list[tuple[str, Made]]:
-        """Return the file of each table and figure that a report shows."""
-        return [(f"results/{area.name}/{made.files[0]}", made) for made in self.made(area)]
+    def report_inputs(self, area: Area, made: Sequence[Made]) -> list[str]:
+        """Return the files that some tables and figures of an area are made of."""
+        return list(dict.fromkeys(file for one in made for file in one.inputs(area)))
 
-    def report_others(self, area: Area) -> list[str]:
-        """Return the further files of each table and figure."""
-        return [f"results/{area.name}/{file}" for made in self.made(area) for file in made.files[1:]]
+    def report_files(self, area: str) -> list[str]:
+        """Return all files of the tables and figures of an area."""
+        made = self.made(self.area(area))
+        return [f"results/{area}/{file}" for one in made for file in one.files]
 
     def record(self) -> dict[str, Any]:
         """Return what decides the results: the configuration without where data lie and what is not run."""
@@ -139,13 +144,16 @@ def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
     """
     config = configuration.load(raw, root)
     registry = load_registry(root / configuration.REGISTRY)
-    areas, notices = [], []
+    areas, notices, taken = [], [], read_taken(Path("results"))
     for area in chosen_areas(config):
-        if not deploys and (reason := missing_extra(area.extra)):
+        if not deploys and area.name not in taken.areas and (reason := missing_extra(area.extra)):
             notices.append(f"the area {area.name} is left out: {reason}")
         else:
             areas.append(area)
-    states = {name: status(registry[name], registry, config["datasets"]) for name in wanted(config, areas)}
+    states = {
+        name: status(registry[name], registry, config["datasets"], taken.datasets)
+        for name in wanted(config, areas)
+    }
     absent = {name: state.reason for name, state in states.items() if state.state == ABSENT}
     units: dict[str, Units] = {}
     others: dict[str, Unit] = {}

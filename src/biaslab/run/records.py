@@ -7,14 +7,14 @@ can travel: in a crate as `RECORDS`.
 import base64
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json
-from biaslab.run.manifest import is_inside
+from biaslab.run.manifest import MANIFEST, is_inside
 from biaslab.run.provenance import sha256_file
 
 RECORDS = "records.json"
@@ -27,6 +27,7 @@ _NOTES = ".snakemake/metadata"
 _CODE = re.compile("'([0-9a-f]{16})'")
 _NOTED = ("rule", "input", "log", "params", "input_checksums")
 _SHA256 = re.compile("[0-9a-f]{64}")
+_NAMES_OURS = re.compile(r'(?<=")[^"]*?(?=workflow/(?:resources|schemas)/)')
 _OURS = re.compile(r"(?:^|.*/)(workflow/resources/.+|workflow/schemas/.+)")
 
 
@@ -49,14 +50,14 @@ def portable(path: str) -> str:
 
 def code_of(parameters: Iterable[str]) -> tuple[str, tuple[str, ...]]:
     """Return the digest of the code among the parameters of a step, as Snakemake has them, and the rest."""
-    parameters = list(parameters)
+    parameters = [_NAMES_OURS.sub("", one) for one in parameters]
     codes = [found[1] for one in parameters if (found := _CODE.fullmatch(one))]
     code = codes[0] if len(codes) == 1 else ""
     return code, tuple(one for one in parameters if not code or one != f"'{code}'")
 
 
 def read_records(
-    results: Path, known: Mapping[str, str], older: Iterable[StepRecord] = ()
+    results: Path, known: Mapping[str, str], older: Sequence[StepRecord] = ()
 ) -> list[StepRecord]:
     """Return the records of what lies in a results folder, in the order of their first outputs.
 
@@ -66,7 +67,7 @@ def read_records(
     ----------
     known : mapping
         The sha256 of results, by path within the folder, where they need not be computed.
-    older : iterable of StepRecord
+    older : sequence of StepRecord
         Records of results that were taken from elsewhere, which stand where there is no newer one.
     """
     folder = results.parent
@@ -74,7 +75,7 @@ def read_records(
     gone = {name: digest for record in older for name, digest in record.outputs.items()}
     jobs: dict[tuple, dict[str, Any]] = {}
     for output, note in _notes(folder / _NOTES).items():
-        if output.startswith(RESULTS) and (folder / output).is_file() and note.get("rule") != FETCH:
+        if (folder / output).is_file() and _is_recorded(output, note["rule"]):
             job = jobs.setdefault((note["rule"], *note["log"]), {"note": note, "outputs": []})
             job["outputs"].append(output)
     found = [
@@ -82,9 +83,20 @@ def read_records(
         for job in jobs.values()
         if (record := _record(job["note"], sorted(job["outputs"]), folder, digests, gone)) is not None
     ]
+    found = [_whole(record, older) for record in found]
     made = {output for record in found for output in record.outputs}
     found += [record for record in older if not made & set(record.outputs)]
     return sorted(found, key=lambda record: min(record.outputs))
+
+
+def _whole(record: StepRecord, older: Iterable[StepRecord]) -> StepRecord:
+    """Return the record of a step that was taken with a part of its outputs as it was before."""
+    return next((one for one in older if record.outputs.items() <= one.outputs.items()), record)
+
+
+def _is_recorded(output: str, rule: str) -> bool:
+    """Tell whether others can take a result: no copy of data, which has its checksum, and no manifest."""
+    return output.startswith(RESULTS) and rule != FETCH and output != f"{RESULTS}{MANIFEST}"
 
 
 def _record(

@@ -20,6 +20,7 @@ from biaslab.run.manifest import MANIFEST, make_manifest, read_manifest
 from biaslab.run.provenance import sha256_file
 from biaslab.run.records import StepRecord, read_records
 from biaslab.run.root import CARRIED, PACKAGE
+from biaslab.run.taken import taken_records
 
 WORKFLOW = "Snakefile"
 """The crate's main entity."""
@@ -74,10 +75,7 @@ def read_record(results: Path, more: Collection[str] = ()) -> Record:
     `more` are further kinds of results to copy; with them, a run that has not ended can be read as well.
     """
     is_whole = not more or (results / MANIFEST).is_file()
-    manifest = read_manifest(results) if is_whole else {"outputs": {}}
-    steps = read_records(results, manifest["outputs"]) if more else []
-    if not is_whole:
-        manifest = _unfinished(results, steps)
+    manifest, steps = read_manifest_and_steps(results) if more else (read_manifest(results), [])
     if lost := manifest["config"].get(FAILED):
         raise InputError(f"{results}: steps of the run failed ({', '.join(lost)}); run it again to its end")
     there = {n: digest for n, digest in manifest["outputs"].items() if is_whole or (results / n).is_file()}
@@ -91,6 +89,14 @@ def read_record(results: Path, more: Collection[str] = ()) -> Record:
     ends = [_modified(results / last), *(job.ended for job in jobs)]
     elsewhere = {name: digest for name, digest in manifest["outputs"].items() if name not in shown}
     return Record(manifest, tuple(outputs), elsewhere, jobs, max(ends), tuple(steps), is_whole)
+
+
+def read_manifest_and_steps(results: Path) -> tuple[dict[str, Any], list[StepRecord]]:
+    """Return what is known of a run that lies here, also where it has not ended."""
+    is_whole = (results / MANIFEST).is_file()
+    manifest = read_manifest(results) if is_whole else {}
+    steps = read_records(results, manifest.get("outputs", {}), taken_records(results))
+    return (manifest if is_whole else _unfinished(results, steps)), steps
 
 
 def _unfinished(results: Path, steps: Collection[StepRecord]) -> dict[str, Any]:

@@ -13,9 +13,11 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.run.crate import METADATA, RESULTS
+from biaslab.run.crate.contents import read_manifest_and_steps
 from biaslab.run.manifest import MANIFEST, is_inside, read_manifest, result_files
 from biaslab.run.provenance import sha256_file
 from biaslab.run.records import RECORDS, StepRecord, parse_records
@@ -31,7 +33,12 @@ class Run:
 
     folder: Path
     elsewhere: Mapping[str, str] = field(default_factory=dict)
-    steps: tuple[StepRecord, ...] = ()  # what they were made by, as far as a crate has noted it
+    steps: tuple[StepRecord, ...] = ()  # what they were made by, as far as that is noted
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    def holds(self, path: str) -> bool:
+        """Tell whether a result itself is there."""
+        return path not in self.elsewhere and (self.folder / path).is_file()
 
     def files(self) -> list[str]:
         """Return the paths of all results, sorted."""
@@ -43,10 +50,11 @@ class Run:
 
 
 @contextlib.contextmanager
-def opened_run(path: Path, max_bytes: int = MAX_BYTES) -> Iterator[Run]:
+def opened_run(path: Path, max_bytes: int = MAX_BYTES, with_steps: bool = False) -> Iterator[Run]:
     """Open a results folder, a crate's folder, or a crate's archive, unpacked until the end of the context.
 
-    An archive whose results are larger than `max_bytes` is refused before they are unpacked.
+    An archive whose results are larger than `max_bytes` is refused before they are unpacked. Of a results
+    folder what its steps were is read where it is asked for.
     """
     if path.is_file():
         with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as folder:
@@ -54,6 +62,9 @@ def opened_run(path: Path, max_bytes: int = MAX_BYTES) -> Iterator[Run]:
             yield _checked(path, Path(folder))
     elif (path / METADATA).is_file():
         yield _checked(path, path)
+    elif with_steps:
+        manifest, steps = read_manifest_and_steps(path)
+        yield Run(path, {}, tuple(steps), manifest)
     else:
         yield Run(path)
 
@@ -102,7 +113,8 @@ def _checked(crate: Path, folder: Path) -> Run:
     for place in [results, *results.rglob("*")] if results.is_dir() else []:
         if place.is_symlink() or not (place.is_file() or place.is_dir()):
             raise InputError(f"{crate}: {place.relative_to(folder)} is no file or folder of its own; refused")
-    outputs = read_manifest(results)["outputs"]
+    manifest = read_manifest(results)
+    outputs = manifest["outputs"]
     there = set(result_files(results)) - {MANIFEST}
     for name in sorted(there):
         if name not in outputs:
@@ -110,7 +122,7 @@ def _checked(crate: Path, folder: Path) -> Run:
         if sha256_file(results / name) != outputs[name]:
             raise InputError(f"{crate}: {RESULTS}/{name} is not what the manifest names; get the crate again")
     elsewhere = {name: digest for name, digest in outputs.items() if name not in there}
-    return Run(results, elsewhere, tuple(_steps(crate, folder, outputs)))
+    return Run(results, elsewhere, tuple(_steps(crate, folder, outputs)), manifest)
 
 
 def _steps(crate: Path, folder: Path, outputs: Mapping[str, str]) -> list[StepRecord]:

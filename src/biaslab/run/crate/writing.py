@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from biaslab.core.errors import InputError
-from biaslab.core.files import atomic_path, json_text
+from biaslab.core.files import atomic_path, write_json, write_text
 from biaslab.run.crate import ARCHIVE, METADATA, RESULTS
 from biaslab.run.crate.contents import Packed, Record, read_record, workflow_files
 from biaslab.run.crate.graph import describe
@@ -28,9 +28,18 @@ def write_crate(results: Path, out: Path, root: Path, more: Collection[str] = ()
     """
     if out.resolve().is_relative_to(results.resolve()):
         raise InputError(f"{out}: is in the results folder, whose files are results; name another place")
+    _check_new(out)
+    return write_record(read_record(results, more), out, root)
+
+
+def _check_new(out: Path) -> None:
     if out.suffix != ARCHIVE and out.exists():
         raise InputError(f"{out}: is there already; name a new folder or an archive ({ARCHIVE})")
-    record = read_record(results, more)
+
+
+def write_record(record: Record, out: Path, root: Path) -> list[str]:
+    """Write the crate of a run that was read."""
+    _check_new(out)
     with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as folder:
         files = [*workflow_files(root), *_written(record, Path(folder))]
         metadata, notices = describe(record, files, root)
@@ -45,12 +54,13 @@ def write_crate(results: Path, out: Path, root: Path, more: Collection[str] = ()
 
 def _written(record: Record, folder: Path) -> list[Packed]:
     """Write what no file of the run says into a folder: what made its results, and what there is of them."""
-    texts = {RECORDS: records_text(record.steps)} if record.steps else {}
+    files = {}
+    if record.steps:
+        files[RECORDS] = folder / RECORDS
+        write_text(files[RECORDS], records_text(record.steps))
     if not record.is_whole:
-        texts[f"{RESULTS}/{MANIFEST}"] = json_text(record.manifest)
-    files = {place: folder / str(number) for number, place in enumerate(texts)}
-    for place, file in files.items():
-        file.write_text(texts[place], encoding="utf-8", newline="\n")
+        files[f"{RESULTS}/{MANIFEST}"] = folder / MANIFEST
+        write_json(folder / MANIFEST, record.manifest)
     return [Packed(place, file, sha256_file(file)) for place, file in files.items()]
 
 

@@ -1,0 +1,180 @@
+"""Goes on from another run: says what is taken and what is made, takes it, and checks what is asked for."""
+
+import json
+import secrets
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from biaslab.core.errors import InputError
+from biaslab.run.area import load_area
+from biaslab.run.areas import AREAS
+from biaslab.run.crate.reading import Run
+from biaslab.run.datasets import FOLDER, Dataset
+from biaslab.run.extras import missing_extra
+from biaslab.run.fetching import ABSENT, download_wanted, status
+from biaslab.run.jobs import Job, planned_jobs
+from biaslab.run.manifest import MANIFEST
+from biaslab.run.plan import make_plan
+from biaslab.run.provenance import sha256_file
+from biaslab.run.records import FETCH, RESULTS, StepRecord
+from biaslab.run.take import Choice, compare, draw, is_shown_result, restore, set_time
+from biaslab.run.taken import Taken, note_taken
+
+HERE = Path(RESULTS)
+_LISTED = 10
+
+
+@dataclass(frozen=True)
+class Source:
+    """The run to go on from, and how far it is trusted."""
+
+    name: str
+    run: Run
+    trusts: bool = True  # whether anything of it is taken
+    recheck: int = 0  # how many steps are made again
+    seed: int | None = None  # by which they are drawn
+
+
+def announce(source: Source) -> Taken:
+    """Note what another run had, so that this one can be planned although its data may be elsewhere."""
+    manifest = source.run.manifest
+    copies = {PurePosixPath(name): digest for name, digest in manifest["outputs"].items()}
+    data = {path.parts[1]: sha for path, sha in copies.items() if path.is_relative_to(FOLDER.name)}
+    areas = tuple(area for area in manifest["config"].get("areas", ()) if area in AREAS)
+    has_ended = source.run.holds(MANIFEST)
+    digest = sha256_file(source.run.folder / MANIFEST) if has_ended else ""
+    taken = Taken(source.name, digest, 0, areas, data)
+    note_taken(HERE, taken, source.run.steps)
+    return taken
+
+
+def choose(
+    source: Source,
+    arguments: Sequence[str],
+    config: Mapping[str, Any],
+    root: Path,
+    say: Callable[[str], None],
+) -> tuple[Choice, int]:
+    """Say and return what is taken of another run, and the seed by which steps to make again were drawn."""
+    record = json.loads(json.dumps(make_plan(config, root).record()))
+    is_same_run = record == source.run.manifest["config"]
+    records = source.run.steps if source.trusts else ()
+    more = {"is_same_run": is_same_run, "takes_rewritten": source.recheck > 0}
+    jobs = planned_jobs(arguments)
+
+    def choice(drawn: Sequence[Job] = ()) -> Choice:
+        names = {job.outputs[0] for job in drawn}
+        return Choice(
+            jobs, records, lambda file: source.run.holds(file.removeprefix(RESULTS)), drawn=names, **more
+        )
+
+    chosen, seed = choice(), source.seed if source.seed is not None else secrets.randbelow(2**31)
+    if source.recheck:
+        taken = [job for job in chosen.taken if not all(map(is_shown_result, job.outputs))]
+        changed = [job for job in taken if job in chosen.rewritten]
+        chosen = choice(draw(changed or taken, source.recheck, seed))
+    for line in describe(chosen, source.name):
+        say(line)
+    return chosen, seed
+
+
+def describe(choice: Choice, name: str) -> list[str]:
+    """Say what is taken, what is not and why, and what is made."""
+    n_files = sum(map(len, choice.taken.values()))
+    lines = [f"{name}: {n_files} results of {len(choice.taken)} steps are taken as done"]
+    if choice.takes_rewritten and choice.rewritten:
+        rules = sorted({job.rule for job in choice.rewritten})
+        lines.append(f"{len(choice.rewritten)} of them were made by other code: {', '.join(rules)}")
+    lines += [f"not taken: {reason}" for reason in choice.reasons()]
+    rules = Counter(job.rule for job in choice.made if job.outputs)
+    parts = [f"{rule} ({n})" if n > 1 else rule for rule, n in rules.items()]
+    return [*lines, f"to be made: {', '.join(parts) or 'nothing'}"]
+
+
+def check_needs(
+    choice: Choice, registry: Mapping[str, Dataset], config: Mapping[str, Any], say: Callable[[str], None]
+) -> None:
+    """Refuse to begin where data or libraries are missing that a step needs; download what can be had."""
+    missing = [f"{job.rule} needs more: {why}" for job in choice.made if (why := _missing_extra(job))]
+    fetched = [PurePosixPath(job.outputs[0]).parts[2] for job in choice.made if job.rule == FETCH]
+    absent = download_wanted(fetched, registry, config["datasets"], say)
+    for name in fetched:
+        state = status(registry[name], registry, config["datasets"])
+        if state.state == ABSENT:
+            missing.append(absent.get(name, state.reason))
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        raise InputError(f"{missing[0]}{more}; without it this cannot go on from the other run")
+
+
+def _missing_extra(job: Job) -> str:
+    if not job.outputs or all(map(is_shown_result, job.outputs)):
+        return ""
+    area = PurePosixPath(job.outputs[0]).parts[1]
+    return missing_extra(load_area(area).extra) if area in AREAS else ""
+
+
+def take(
+    source: Source,
+    taken: Taken,
+    choice: Choice,
+    seed: int,
+    make: Callable[[Sequence[str]], int],
+    say: Callable[[str], None],
+) -> int:
+    """Take what was chosen, and make what must be there before the run; return an exit code."""
+    known = [_as_now(job, record) for job, record in choice.known.items() if record is not None]
+    note_taken(HERE, replace(taken, steps=len(choice.taken)), known)
+    now = restore(choice, source.run.folder)
+    drawn = [job for job in choice.made if job.outputs and job.outputs[0] in choice.drawn]
+    for number, jobs in enumerate(choice.first, 1):
+        say(f"before the run, {number} of {len(choice.first)}: {', '.join(sorted({j.rule for j in jobs}))}")
+        if code := make([output for job in jobs for output in job.outputs]):
+            return code
+        equal, other = compare(jobs, choice.digests)
+        for file in equal:
+            set_time(file, now)
+        for file in other:
+            say(f"{file}: was made here with other bytes than {source.name} names")
+    if not drawn:
+        return 0
+    _, other = compare(drawn, choice.digests)
+    unequal = [job for job in drawn if set(job.outputs) & set(other)]
+    found = f"{len(drawn) - len(unequal)} of {len(drawn)} steps drawn by the seed {seed} gave the same bytes"
+    if unequal:
+        _undo(choice)
+        raise InputError(f"{source.name}: {found}; nothing of it is taken")
+    say(f"{found}; at most {_bound(len(drawn)):.0%} of the steps give others (95 % confidence)")
+    rewritten = tuple(sorted({job.rule for job in choice.rewritten}))
+    report = {"seed": seed, "drawn": [job.outputs[0] for job in drawn], "equal": len(drawn)}
+    note_taken(HERE, replace(taken, steps=len(choice.taken), rewritten=rewritten, recheck=report), known)
+    return 0
+
+
+def _as_now(job: Job, record: StepRecord) -> StepRecord:
+    """Return what is recorded of a step with the code and the settings that it has now."""
+    return replace(record, code=job.code, settings=job.settings)
+
+
+def _bound(n: int) -> float:
+    """Return the greatest share of steps with other bytes that n equal ones leave plausible."""
+    return 1 - 0.05 ** (1 / n)
+
+
+def _undo(choice: Choice) -> None:
+    files = [file for files in choice.taken.values() for file in files]
+    files += [output for job in choice.made for output in job.outputs if output in choice.digests]
+    for file in files:
+        Path(file).unlink(missing_ok=True)
+
+
+def describe_made(choice: Choice, run: Run) -> list[str]:
+    """Say which of the results that were made here have the bytes that the other run names."""
+    named = run.manifest["outputs"]
+    expected = {f"{RESULTS}{name}": digest for name, digest in named.items() if name != MANIFEST}
+    equal, other = compare([job for job in choice.made if job.outputs], expected)
+    lines = [f"{len(equal)} of {len(equal) + len(other)} results made here have the other run's bytes"]
+    return lines + [f"other bytes: {', '.join(other[:_LISTED])}" for _ in other[:1]]
