@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 from biaslab.bias.word_sets import WordSets
 from biaslab.cli import app
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv, write_npz
+from biaslab.core.io import read_tsv, write_npz, write_tsv
 from biaslab.embeddings.vocabulary import Vocabulary
-from biaslab.origins.baseline import measure, measure_sets
+from biaslab.origins.baseline import join_sets, measure, measure_sets
 from naive import bias as naive
 
 N_WORDS = 30
@@ -129,3 +129,14 @@ def test_commands(batches, tmp_path):
     pd.testing.assert_frame_equal(table, measure(batches[:2], VOCABULARY, [SMALL], 100, 3), rtol=1e-9)
     table = run("measure-sets", batches)
     pd.testing.assert_frame_equal(table, measure_sets(batches, VOCABULARY, [SMALL]), rtol=1e-9)
+
+
+def test_batches_measured_one_by_one_join_to_the_table_of_all(tmp_path, batches):
+    measured = [tmp_path / f"{number}.tsv" for number in range(len(batches))]
+    for batch, table in zip(batches, measured, strict=True):
+        write_tsv(table, measure_sets([batch], VOCABULARY, [SMALL, LARGE]))
+    write_tsv(tmp_path / "whole.tsv", measure_sets(batches, VOCABULARY, [SMALL, LARGE]))
+    join_sets(tmp_path / "joined.tsv", measured[::-1])
+    assert (tmp_path / "joined.tsv").read_bytes() == (tmp_path / "whole.tsv").read_bytes()
+    join_sets(tmp_path / "none.tsv")
+    assert (tmp_path / "none.tsv").read_text() == "set\tweat\tseed\teffect_size\n"

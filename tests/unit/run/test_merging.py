@@ -1,3 +1,4 @@
+import os
 import shutil
 
 import pytest
@@ -8,7 +9,7 @@ from biaslab.run.crate.merging import merge_runs, named_runs
 from biaslab.run.crate.reading import opened_run
 from biaslab.run.crate.writing import write_crate, write_record
 from biaslab.run.root import repository
-from travel_data import CODE, MADE, make_run, note
+from travel_data import CODE, MADE, NOW, make_run, note
 
 TABLE, EMBEDDING = "origins/unit/bias.tsv", next(iter(MADE))
 
@@ -63,6 +64,7 @@ def test_other_settings_code_or_inputs_are_refused_by_name(halves, monkeypatch):
     with pytest.raises(InputError, match="B: config: seed is another than in A"):
         merge(halves)
     write_text(config, before)
+    os.utime(config, (NOW, NOW))
     monkeypatch.setitem(CODE, "train", "f" * 16)
     note(folder, EMBEDDING, "train", ["own.txt"])
     with pytest.raises(InputError, match="B: code: train is another than in A"):
