@@ -10,7 +10,7 @@ from biaslab.core.settings import SEED
 from biaslab.fairness_testing.effort import Campaign
 from biaslab.fairness_testing.settings import Section
 from biaslab.fairness_testing.text import cli as text_cli
-from biaslab.run.options import Out, Seed, Threads, grouped, option
+from biaslab.run.options import AnswerOut, Out, Seed, Threads, grouped, option
 from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
@@ -38,6 +38,55 @@ ProtectedSets = Annotated[
         " By default each that the schema names."
     ),
 ]
+
+
+@app.command("audit")
+def audit_table(
+    data: Annotated[Path, typer.Argument(help="The table of samples (text).")],
+    schema: Annotated[Path, typer.Option(help="What its columns mean (.yaml); see schema.")],
+    model: Annotated[str, typer.Option(help="The classifier, as of run.")],
+    protected: ProtectedSets = None,
+    favourable: Annotated[
+        str | None, typer.Option(help="The class that is good to get; by default the last of two.")
+    ] = None,
+    out: AnswerOut = Path("fairness-audit"),
+    seed: Seed = SEED,
+    threads: Threads = 1,
+    epochs: Epochs = Section.training_epochs,
+) -> None:
+    """Answer whom a classifier treats differently, how often and how badly: lines and a page."""
+    from biaslab.classifiers.encoding import read_table
+    from biaslab.classifiers.schema import load_schema
+    from biaslab.core.answers import check_answer, write_answer
+    from biaslab.core.jit import set_threads
+    from biaslab.fairness_testing import auditing
+    from biaslab.fairness_testing.report.audited import answer
+    from biaslab.fairness_testing.testers.subject import Subject
+
+    check_answer(out)
+    set_threads(threads)
+    described = load_schema(schema)
+    groups = _groups(protected, described)
+    good = auditing.favourable_class(described, favourable)
+    table = read_table(data, described)
+    classifier = _classifier(model, table, described, epochs, seed, Path(f"{out}-network"))
+    labels = classifier.labels(table.X)
+    auditing.check(labels, table, described, groups)
+    found = [
+        auditing.audit(
+            Subject(classifier, described.domain, described.protect(names)),
+            table,
+            described,
+            good,
+            seed,
+            ",".join(names),
+        )
+        for names in groups
+    ]
+    agreement = float((labels == table.y).mean())
+    _check_order(labels, table, data, described)
+    page = answer(found, data, table, described, model, described.classes[good], agreement)
+    typer.echo(write_answer(page, out))
 
 
 @app.command("run")

@@ -25,7 +25,7 @@ def judge(subject: Subject, samples: Samples, schema: Schema) -> pd.DataFrame:
         for name in ("labels", "flips", "variant_labels")
     )
     is_found, first = flips.any(axis=1), flips.argmax(axis=1)
-    classes, values = np.array(schema.classes, object), _value_names(subject, schema)
+    classes, values = np.array(schema.classes, object), value_names(subject, schema)
     table = {
         "line": samples.lines,
         "label": classes[labels],
@@ -80,7 +80,7 @@ def no_all_clear(labels: np.ndarray, X: np.ndarray, schema: Schema, groups: Sequ
     return f"No all-clear: {'; '.join(reasons)}." if reasons else ""
 
 
-def _value_names(subject: Subject, schema: Schema) -> np.ndarray:
+def value_names(subject: Subject, schema: Schema) -> np.ndarray:
     """Return the words of every combination of protected values, (m,) object."""
     values = subject.protected.values
     X = np.tile(subject.domain.low, (len(values), 1))

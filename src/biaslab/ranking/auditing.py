@@ -2,12 +2,10 @@
 
 Selection rates count a candidate of a value as selected where it is in the top of its list. With s_v of n_v
 candidates selected over all lists, the impact ratio of v is (s_v / n_v) / (s_r / n_r), r the value with the
-highest rate; the four-fifths rule of the US guidelines on employee selection (29 CFR 1607.4 D, 1978) asks for
-0.8. As there, values with less than `SMALL_SHARE` of the candidates are not taken for r.
+highest rate (`biaslab.core.rates`).
 
-Intervals: of a rate in one list by Clopper and Pearson, of a ratio by Walter's logarithm, log((s_v + 1/2) /
-(n_v + 1/2)) - log((s_r + 1/2) / (n_r + 1/2)) with variance 1/(s_v + 1/2) - 1/(n_v + 1/2) + 1/(s_r + 1/2) -
-1/(n_r + 1/2). Of several lists both are by Student's t over lists, whose candidates compete: the deviation of
+Intervals: of a rate in one list by Clopper and Pearson, of a ratio by Walter. Of several lists
+both are by Student's t over lists, whose candidates compete: the deviation of
 list l is s_vl / s_v - n_vl / n_v for the logarithm of a rate, and the difference of two of them for a ratio.
 
 Bounds: whoever is unknown may have any value. With u unknown candidates in the top and w below it, the share
@@ -23,6 +21,7 @@ import pandas as pd
 import scipy.stats
 
 from biaslab.core.errors import InputError
+from biaslab.core.rates import ratio_interval, reference_of
 from biaslab.core.stats import LEVEL, holm, share_interval
 from biaslab.ranking import registry
 from biaslab.ranking.algorithms import check_k
@@ -40,10 +39,6 @@ from biaslab.ranking.measuring import (
 from biaslab.ranking.moments import Moments
 from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, Settings, top
 from biaslab.ranking.reranking import RANKINGS
-
-FOUR_FIFTHS = 0.8
-SMALL_SHARE = 0.02
-"""The least share of the candidates that a value must have to be the one that others are compared with."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +129,7 @@ def selection_rates(
     values, N, S = n.columns, n.sum().to_numpy(), s.sum().to_numpy()
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = S / N
-        large = SMALL_SHARE * N.sum() <= N
-        r = int(np.argmax(np.where(large, rates, -1.0)))
+        r = reference_of(rates, N)
         table = pd.DataFrame({"value": values, "n_candidates": N, "n_selected": S, "rate": rates})
         table[["rate_low", "rate_high"]] = _rate_intervals(n.to_numpy(), s.to_numpy())
         table["ratio"] = rates / rates[r]
@@ -162,14 +156,10 @@ def _ratio_intervals(n: np.ndarray, s: np.ndarray, r: int) -> np.ndarray:
     """Return the interval of each value's ratio to value r, (n_values, 2)."""
     N, S = n.sum(axis=0), s.sum(axis=0)
     if len(n) == 1:
-        a, b = S + 0.5, N + 0.5
-        middle = np.log(a / b) - np.log(a[r] / b[r])
-        variance = 1 / a - 1 / b
-        half = scipy.stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt(variance + variance[r])
-    else:
-        deviations = s / S - n / N
-        middle = np.log(S / N) - np.log(S[r] / N[r])
-        half = np.where(S > 0, _half(deviations - deviations[:, [r]]), np.nan)
+        return np.stack(ratio_interval(S, N, S[r], N[r]), axis=1)
+    deviations = s / S - n / N
+    middle = np.log(S / N) - np.log(S[r] / N[r])
+    half = np.where(S > 0, _half(deviations - deviations[:, [r]]), np.nan)
     return np.exp(np.stack([middle - half, middle + half], axis=1))
 
 

@@ -139,7 +139,7 @@ def test_the_answer_says_what_is_unknown_and_what_chance_may_do(tmp_path):
     source = ListFile(tmp_path / "in.csv", COLUMNS)
     text = " ".join(answer(found, source, "observed", 3, "det_greedy").lines)
     assert "candidates have no known value" in text
-    assert "leave open whether by more than chance" in text or "do not rule out less" in text
+    assert "but the interval reaches them" in text or "but the interval reaches below" in text
     assert "no proof that it has enough" in text
 
 

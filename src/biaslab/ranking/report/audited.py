@@ -5,9 +5,10 @@ import pandas as pd
 import scipy.stats
 
 from biaslab.core.answers import Answer, Section, dots
+from biaslab.core.rates import FOUR_FIFTHS, SMALL_SHARE, verdict
 from biaslab.core.tables import MISSING, four_digits, text_columns
 from biaslab.ranking import registry
-from biaslab.ranking.auditing import FOUR_FIFTHS, SMALL_SHARE, Audit
+from biaslab.ranking.auditing import Audit
 from biaslab.ranking.lists import ListFile
 from biaslab.ranking.reranking import RANKINGS
 
@@ -76,18 +77,8 @@ def _value_line(row: dict, found: Audit) -> str:
         return f"{shown}, the highest rate, which the others are compared with."
     interval = f" (95% interval {row['ratio_low']:.2f} to {row['ratio_high']:.2f})"
     interval = interval if np.isfinite(row["ratio_low"]) else ""
-    return f"{shown}, {row['ratio']:.2f} times the rate of {found.reference}{interval}: {_verdict(row)}."
-
-
-def _verdict(row: dict) -> str:
-    is_below, low, high = row["ratio"] < FOUR_FIFTHS, row["ratio_low"], row["ratio_high"]
-    if is_below and high < FOUR_FIFTHS:
-        return "below four fifths"
-    if is_below:
-        return "below four fifths, though so few candidates leave open whether by more than chance"
-    if low >= FOUR_FIFTHS:
-        return "four fifths or more"
-    return "four fifths or more, though so few candidates do not rule out less"
+    judged = verdict(row["ratio"], row["ratio_low"], row["ratio_high"])
+    return f"{shown}, {row['ratio']:.2f} times the rate of {found.reference}{interval}: {judged}."
 
 
 def _test_lines(found: Audit) -> list[str]:

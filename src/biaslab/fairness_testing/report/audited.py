@@ -1,0 +1,266 @@
+"""The answer to whom a classifier of a table treats differently: lines, page and numbers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.classifiers.encoding import Data
+from biaslab.classifiers.schema import Schema
+from biaslab.core.answers import Answer, Section, dots
+from biaslab.core.rates import FOUR_FIFTHS, SMALL_SHARE, verdict
+from biaslab.core.stats import share_interval
+from biaslab.core.tables import MISSING, text_columns
+from biaslab.fairness_testing.auditing import N_UNIFORM, Audited
+
+N_VALUES = 20
+"""Values and pairs that the page shows; the JSON file has them all."""
+
+_NO_INTERVAL = f"{MISSING} to {MISSING}"
+
+
+def answer(
+    found: Sequence[Audited], data: Path, table: Data, schema: Schema, model: str, good: str, agreement: float
+) -> Answer:
+    """Say what audits of the protected attributes found."""
+    label = f"{schema.label.name} = {good}"
+    lines = [
+        f"The favourable answer is {label}. The classifier agrees with the table in {agreement:.1%} of"
+        f" {len(table.X):,} rows."
+    ]
+    for one in found:
+        lines += _lines(one, good)
+    return Answer(
+        command="biaslab fairness-testing audit",
+        question=f"Whom does {model} treat differently in {data.name}?",
+        data={
+            "Table": str(data),
+            "Rows": f"{len(table.X):,} of {len(schema.attributes)} attributes",
+            "Left out": f"{table.n_missing:,} rows in which a value is missing",
+            "Outside": f"{table.n_outside:,} rows with a value outside the schema's domain",
+            "Schema": schema.name,
+            "Classifier": model,
+            "Favourable": label,
+            "Agreement": f"{agreement:.1%} of the rows",
+            "Protected": "; ".join(one.protected for one in found),
+        },
+        lines=lines,
+        sections=[section for one in found for section in _sections(one, label)],
+        limits=_limits(),
+        numbers={one.protected: _numbers(one) for one in found} | {"agreement": agreement},
+    )
+
+
+def _numbers(one: Audited) -> dict:
+    share, low, high = one.uniform
+    return {
+        "n_rows": one.n_rows,
+        "n_discriminatory": one.n_discriminatory,
+        "uniform": {"share": share, "low": low, "high": high, "n": N_UNIFORM},
+        "values": one.values,
+        "pairs": one.pairs,
+        "gap": one.gap,
+        "groups": one.groups,
+        "examples": one.examples,
+    }
+
+
+def _lines(one: Audited, good: str) -> list[str]:
+    name, n = one.protected, one.n_discriminatory
+    low, high = share_interval(n, one.n_rows)
+    share, least, most = one.uniform
+    lines = [
+        f"{name}: {n:,} of {one.n_rows:,} rows ({n / one.n_rows:.1%}, 95% interval {low:.1%} to {high:.1%})"
+        " get"
+        f" another answer where {name} alone is changed; of the whole domain {share:.1%} ({least:.1%} to"
+        f" {most:.1%})."
+    ]
+    lines.append(_favoured(one, good))
+    lines.append(
+        f"How badly: changing {name} moves the probability of {good} by {one.gap['mean']:.3f} in the mean"
+        f" ({one.gap['low']:.3f} to {one.gap['high']:.3f}), by {one.gap['upper_decile']:.3f} or more in a"
+        " tenth of"
+        f" the rows, at most by {one.gap['maximum']:.3f}."
+    )
+    return lines + _group_lines(one, good)
+
+
+def _favoured(one: Audited, good: str) -> str:
+    pair = one.most_favoured
+    if not one.pairs["n_favoured"].any():
+        return (
+            f"No value of {one.protected} is favoured in any row: of {one.n_rows:,} rows none gets {good}"
+            " with one"
+            " value and not with another. Rows that are not in the table may."
+        )
+    back = one.pairs[(one.pairs["value"] == pair["other"]) & (one.pairs["other"] == pair["value"])].iloc[0]
+    return (
+        f"{pair['value']} is favoured over {pair['other']}: {pair['favoured']:.1%} of the rows get {good}"
+        " with"
+        f" {pair['value']} and not with {pair['other']}, {back['favoured']:.1%} the other way round"
+        " (difference"
+        f" {pair['difference']:.1%}, {pair['difference_low']:.1%} to {pair['difference_high']:.1%})."
+    )
+
+
+def _group_lines(one: Audited, good: str) -> list[str]:
+    groups = one.groups
+    if len(groups) < 2:
+        return [f"Groups of {one.protected} cannot be compared: all rows have one value."]
+    worst = groups.loc[groups["ratio"].where(~groups["is_reference"]).idxmin()]
+    best = groups[groups["is_reference"]].iloc[0]
+    line = (
+        f"Groups as they are: {good} for {worst['rate']:.1%} of {worst['value']} and {best['rate']:.1%} of"
+        f" {best['value']} rows (SPD {worst['spd']:.3f}, {worst['spd_low']:.3f} to {worst['spd_high']:.3f};"
+        " ratio"
+        f" {worst['ratio']:.2f}, {worst['ratio_low']:.2f} to {worst['ratio_high']:.2f}):"
+        f" {verdict(worst['ratio'], worst['ratio_low'], worst['ratio_high'])}."
+    )
+    if np.isfinite(worst["eod"]):
+        line += (
+            f" Among rows that are {good} in the table the difference is {worst['eod']:.3f} (EOD,"
+            f" {worst['eod_low']:.3f} to {worst['eod_high']:.3f})."
+        )
+    return [line]
+
+
+def _triple(table: pd.DataFrame, name: str) -> np.ndarray:
+    return table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
+
+
+def _sections(one: Audited, label: str) -> list[Section]:
+    return [_individual(one, label), _severity(one, label), _groups(one, label), _examples(one, label)]
+
+
+def _individual(one: Audited, label: str) -> Section:
+    order = one.values.sort_values("rate", ascending=False, kind="stable").head(N_VALUES)
+    templates = {
+        "Value": "{value}",
+        "If all rows had it": "{rate:.1%}",
+        "95% interval": "{rate_low:.1%} to {rate_high:.1%}",
+        "Favoured in": "{favoured:.1%}",
+        "Disfavoured in": "{disfavoured:.1%}",
+    }
+    return Section(
+        f"{one.protected}: who is favoured",
+        [
+            f"Every row is asked about once with each value of {one.protected}, all else equal. The figure"
+            " shows how many rows"
+            f" would get {label} if all had the value."
+        ],
+        dots(order["value"], {"rows": _triple(order, "rate")}, f"Share of rows with {label}"),
+        "; ".join(f"{row['value']} {row['rate']:.1%}" for row in order.to_dict("records")),
+        text_columns(order, templates),
+        "Favoured: it gets the favourable answer where some other value does not; disfavoured the other way"
+        " round. Bars:"
+        " exact 95% intervals, over rows.",
+    )
+
+
+def _severity(one: Audited, label: str) -> Section:
+    pairs = one.pairs.sort_values("difference", ascending=False, kind="stable").head(N_VALUES)
+    shown = pairs.assign(pair=pairs["value"] + " over " + pairs["other"]).head(N_VALUES // 2)
+    templates = {
+        "Favoured": "{value}",
+        "Over": "{other}",
+        "Rows": "{n_favoured:,}",
+        "Share": "{favoured:.1%}",
+        "Less the other way round": "{difference:.1%} ({difference_low:.1%} to {difference_high:.1%})",
+        "Probability gap": "{gap:.3f} ({gap_low:.3f} to {gap_high:.3f})",
+    }
+    return Section(
+        f"{one.protected}: how often, and how badly",
+        [
+            f"The probability gap is how much more probable {label} is with the one value than with the"
+            " other, all else equal, in the"
+            " mean of all rows: it also counts where the answer stays the same."
+        ],
+        dots(
+            shown["pair"],
+            {"gap": _triple(shown, "gap")},
+            f"Mean difference of the probability of {label}",
+            0.0,
+        ),
+        "; ".join(f"{row['pair']} {row['gap']:.3f}" for row in shown.to_dict("records")),
+        text_columns(pairs, templates),
+        "Bars: 95% intervals of means by Student's t, over rows.",
+    )
+
+
+def _groups(one: Audited, label: str) -> Section:
+    groups = one.groups.sort_values("rate", ascending=False, kind="stable").head(N_VALUES)
+    templates = {
+        "Value": "{value}",
+        "Rows": "{n:,}",
+        "Rate": "{rate:.1%}",
+        "SPD": "{spd:.3f}",
+        "95% interval": "{spd_low:.3f} to {spd_high:.3f}",
+        "Ratio": "{ratio:.2f}",
+        "95% interval of the ratio": "{ratio_low:.2f} to {ratio_high:.2f}",
+        "EOD": "{eod:.3f}",
+        "95% interval of the EOD": "{eod_low:.3f} to {eod_high:.3f}",
+        "Average odds difference": "{average_odds:.3f}",
+        "Agreement": "{agreement:.1%}",
+    }
+    best = one.groups.loc[one.groups["is_reference"], "value"].item()
+    return Section(
+        f"{one.protected}: the groups as they are",
+        [
+            "What the groups of the table get. They may differ in other attributes, too, so that a gap here"
+            " is not always the"
+            f" classifier's treatment of {one.protected}; the other way round, a classifier that never looks"
+            " at it can still"
+            " treat groups differently by what goes along with it."
+        ],
+        dots(
+            groups["value"],
+            {"rows": _triple(groups, "ratio")},
+            f"Rate of {label} relative to {best}",
+            FOUR_FIFTHS,
+            "four fifths",
+        ),
+        "; ".join(f"{row['value']} {row['ratio']:.2f}" for row in groups.to_dict("records")),
+        text_columns(groups, templates).replace(_NO_INTERVAL, MISSING),
+        f"Against {best}, the value with the highest rate (values with less than {SMALL_SHARE:.0%} of the"
+        " rows left aside). SPD:"
+        " difference of rates. EOD: difference of rates among the rows that are favourable in the table."
+        " Average odds"
+        " difference: mean of EOD and the same among the others.",
+    )
+
+
+def _examples(one: Audited, label: str) -> Section:
+    if one.examples.empty:
+        return Section(f"{one.protected}: examples", ["No row of the table gets several answers."])
+    shown = one.examples.rename(columns={"least": "Least with", "most": "most with"})
+    shown["p_least"] = shown["p_least"].map("{:.3f}".format)
+    shown["p_most"] = shown["p_most"].map("{:.3f}".format)
+    shown = shown.rename(columns={"p_least": f"p({label})", "p_most": f"p({label}) "})
+    return Section(
+        f"{one.protected}: rows that are treated most differently",
+        table=shown.astype(str),
+        note=(
+            "Rows that get several answers, by the gap of the probabilities; numbers as ranges where the"
+            " schema has them so."
+        ),
+    )
+
+
+def _limits() -> list[str]:
+    return [
+        "Changing one attribute and nothing else may make people that do not exist; what follows from the"
+        " attribute in the"
+        " world stays as it was.",
+        "Equal treatment here is no proof of fairness: a classifier that never sees the attribute passes,"
+        " and can still"
+        " tell groups apart by what goes along with it. The group measures show that, but not why.",
+        "Rows that the classifier was trained on show it at its best; bring others to judge its errors.",
+        "Intervals take the rows for independent draws, and each protected attribute by itself: with many of"
+        " them, some"
+        " gaps are chance.",
+        "The label of the table is taken for true. Where it was given unfairly, agreeing with it is no"
+        " merit.",
+        f"Of the domain {N_UNIFORM:,} uniform samples are asked about: combinations that rarely or never"
+        " occur among them.",
+    ]
