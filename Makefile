@@ -1,6 +1,7 @@
 # make help says what there is. Nothing is needed but make and Python 3.11 or newer.
 PRESET ?=
 CONFIG ?=
+FROM ?=
 CORES ?= all
 ARGS ?=
 PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3,$(shell command -v $(name))))
@@ -9,6 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OVERLAYS = $(addprefix --preset ,$(PRESET)) $(addprefix --configfile ,$(CONFIG))
+ORIGIN = $(addprefix --from ,$(FROM))
 RUN = $(BIN)/biaslab run --cores $(CORES) $(OVERLAYS) $(ARGS)
 # Modules are compiled when they are first imported: to compile all at once takes as long as to install them.
 unexport PYTHONDONTWRITEBYTECODE
@@ -27,6 +29,7 @@ help:
 	@echo 'make reproduce      run the workflow; goes on where the last run ended'
 	@echo '                    PRESET=NAME      a preset of workflow/presets (simplewiki, nyt, attribution, hate-speech, fairness-text, smoke)'
 	@echo '                    CONFIG=FILE      your own settings, laid over config.yaml and the preset'
+	@echo '                    FROM=CRATE       another run to go on from, e.g. FROM=run.zip; ARGS="--recheck 5" for a spot check'
 	@echo '                    CORES=N          cores to use, all by default'
 	@echo '                    ARGS="..."       further options of Snakemake, e.g. ARGS=-n for a dry run'
 	@echo 'make report         build/report.html: every table and figure of the last run, with its provenance'
@@ -39,10 +42,11 @@ help:
 	@echo 'make clean          delete caches, compiled kernels and builds'
 	@echo 'make clean-results  delete results/ and what Snakemake knows about it'
 
+# What is taken from another run needs no extras; where a step does, the run says so before it begins.
 reproduce: $(READY) $(wildcard $(VENV)/.neural)
-	@for extra in $$($(BIN)/biaslab extras $(OVERLAYS) -- $(ARGS) 2> /dev/null); do \
+	@for extra in $(if $(FROM),,$$($(BIN)/biaslab extras $(OVERLAYS) -- $(ARGS) 2> /dev/null)); do \
 	    $(MAKE) --no-print-directory $(VENV)/.$$extra; done
-	@$(RUN)
+	@$(RUN) $(ORIGIN)
 
 report: $(READY)
 	@mkdir -p build

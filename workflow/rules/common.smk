@@ -79,3 +79,8 @@ def results_of(*areas):
     """All that is made for some areas, but of units that a failed step cost."""
     files = [file for area in areas for file in getattr(rules, area).input]
     return [file for file in files if not str(file).startswith(LOST)]
+
+
+def measured_on(*areas):
+    """Those of these results that claims are measured on: no pictures and pages."""
+    return [file for file in results_of(*areas) if str(file).endswith((".tsv", ".parquet", ".json"))]
