@@ -148,7 +148,7 @@ def _codes(
     path: str | os.PathLike, schema: Schema, fields: Sequence[Attribute]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of some columns, (n, number of them) int64, and the lines, (n,) int64."""
-    rows = _rows(Path(path), schema)
+    rows = read_rows(Path(path), schema.separator, schema.comment, schema.last_line_open)
     names = _column_names(rows, schema, path)
     encoders = [_Encoder(one, schema.missing) for one in fields]
     places = [_place(one.column, names, path, schema.separator) for one in fields]
@@ -268,15 +268,17 @@ def _samples(
     return Samples(X, lines[present], n_outside, int((~present).sum()))
 
 
-def _rows(path: Path, schema: Schema) -> Iterator[tuple[int, list[str]]]:
+def read_rows(
+    path: Path, separator: str, comment: str = "", last_line_open: bool = False
+) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and fields of every line that is neither blank nor a comment."""
-    if not schema.last_line_open:
+    if not last_line_open:
         check_whole(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            for line, fields in _split(bounded_lines(file, path), schema.separator):
+            for line, fields in _split(bounded_lines(file, path), separator):
                 is_blank = not fields or (len(fields) == 1 and not fields[0].strip())
-                if not (is_blank or (schema.comment and fields[0].startswith(schema.comment))):
+                if not (is_blank or (comment and fields[0].startswith(comment))):
                     yield line, fields
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; check the path") from error

@@ -89,6 +89,37 @@ def audit_table(
     typer.echo(write_answer(page, out))
 
 
+@app.command("schema")
+def draft_schema(
+    data: Annotated[Path, typer.Argument(help="The table of samples (text), with a header.")],
+    label: Annotated[str, typer.Option(help="The column that a classifier predicts.")],
+    protected: Annotated[
+        list[str] | None,
+        typer.Option(help="A protected attribute; may be repeated. By default those whose names say so."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the schema goes (.yaml); by default beside the table."), To.FILE
+    ] = None,
+) -> None:
+    """Draft the schema of a table: types, bounds and values, for you to read over."""
+    from biaslab.classifiers.drafting import draft
+    from biaslab.core.files import write_text
+
+    out = out or data.with_suffix(".yaml")
+    if out.exists():
+        raise InputError(f"{out}: is there already; choose another --out")
+    found = draft(data, label, protected or ())
+    write_text(out, found.text)
+    typer.echo(
+        f"{len(found.attributes)} attributes ({', '.join(found.attributes)}), protected"
+        f" {', '.join(found.protected)};"
+        f" {label} is one of {', '.join(found.classes)}, the last of which counts as the good one."
+    )
+    for name, why in found.left_out.items():
+        typer.echo(f"Left out: {name}, {why}.")
+    typer.echo(f"The draft, to be read over: {out}")
+
+
 @app.command("run")
 @grouped
 def run_tester(

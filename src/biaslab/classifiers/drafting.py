@@ -1,0 +1,193 @@
+"""A first description of a table, for a person to read over: types, bounds and values, from what it holds."""
+
+import collections
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from biaslab.classifiers.encoding import read_rows, read_table
+from biaslab.classifiers.schema import load_schema
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.files import separator_hint, write_text
+
+__all__ = ["Draft", "draft"]
+
+SEPARATORS = {",": ",", ";": ";", "\t": "tab", "|": "|"}
+MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
+"""What often stands for no value; those that the table has go into the draft."""
+MAX_VALUES = 50
+"""The most values of a category; of the label, as many classes."""
+MAX_MISSING = 0.2
+"""The greatest share of missing values that a column may have: a row that lacks one is left out."""
+N_BINS = 10
+
+_PROTECTED = re.compile(
+    r"(?i)(?<![a-z])(sex|gender|race|ethnic\w*|age|religion|nationality|disab\w*|marital\w*)(?![a-z])"
+)
+_INT32 = np.iinfo(np.int32)
+_UNUSABLE = re.compile(r"[\t\n\r,]+")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A schema as text, and what a person should know of it."""
+
+    text: str
+    attributes: list[str]
+    protected: list[str]
+    classes: list[str]
+    left_out: dict[str, str]  # columns, and why
+
+
+def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
+    """Describe a table (text, with a header) whose column `label` is what a classifier predicts.
+
+    Without `protected`, columns whose names say so are taken. The draft reads the table that it was made of.
+    """
+    separator = _separator(path)
+    rows = [fields for _, fields in read_rows(path, separator)]
+    if len(rows) < 2:
+        raise InputError(f"{path}: has no rows; write a header and one sample a line")
+    header, columns = rows[0], _names(rows[0])
+    bad = next((i for i, row in enumerate(rows) if len(row) != len(columns)), None)
+    if bad is not None:
+        raise InputError(
+            f"{path}, row {bad}: has {len(rows[bad])} fields, the header {len(columns)}; check separator and"
+            f" quotes{separator_hint(rows[0], separator)}"
+        )
+    _check_known(path, [label, *protected], columns)
+    texts = {name: [row[i].strip() for row in rows[1:]] for i, name in enumerate(columns)}
+    missing = [text for text in MISSING if any(text in of_column for of_column in texts.values())]
+    classes = sorted(set(texts[label]) - set(missing), key=_by_number)
+    if not 2 <= len(classes) <= MAX_VALUES:
+        raise InputError(
+            f"{path}: the label '{label}' has {len(classes)} values; a classifier has 2 to {MAX_VALUES}"
+        )
+    attributes, left_out = [], {}
+    for name in columns:
+        if name != label:
+            found = _attribute(name, texts[name], missing)
+            if isinstance(found, str):
+                left_out[name] = found
+            else:
+                attributes.append(found)
+    kept = [entry["name"] for entry in attributes]
+    chosen = list(protected) or [name for name in kept if _PROTECTED.search(name)]
+    _check_protected(path, chosen, kept, left_out)
+    lines = [
+        f"# A draft from {len(rows) - 1:,} rows. Read it over: bounds are those that occur; values may have"
+        " an order.",
+        *([f"separator: {_flow(SEPARATORS[separator])}"] if separator != "," else []),
+        *([f"columns: {_flow(columns)}  # in place of the header's"] if columns != header else []),
+        *([f"missing: {_flow(missing)}  # rows with one are left out"] if missing else []),
+        f"protected: {_flow(chosen)}",
+        "attributes:  # in the order of the classifier's inputs",
+        *(f"  - {_flow(entry)}" for entry in attributes),
+        *(f"  # {name} is left out: {why}" for name, why in left_out.items()),
+        f"label: {_flow({'column': label, 'classes': classes})}  # in the order of its outputs; the good one"
+        " last",
+    ]
+    text = "\n".join(lines) + "\n"
+    _check_reads(path, text)
+    return Draft(text, kept, chosen, classes, left_out)
+
+
+def _separator(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            first = file.readline(1 << 16)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name an existing table") from error
+    return max(SEPARATORS, key=first.count)
+
+
+def _names(header: Sequence[str]) -> list[str]:
+    """Return usable names of the columns, each once."""
+    names: list[str] = []
+    for number, cell in enumerate(header, 1):
+        name = _UNUSABLE.sub(" ", cell).strip() or f"column {number}"
+        again, copy = 2, name
+        while copy in names:
+            copy, again = f"{name} {again}", again + 1
+        names.append(copy)
+    return names
+
+
+def _check_known(path: Path, names: Sequence[str], columns: Sequence[str]) -> None:
+    for name in names:
+        if name not in columns:
+            raise InputError(
+                f"{path}: there is no column '{name}' (it has {', '.join(columns)}){suggest(name, columns)}"
+            )
+
+
+def _check_protected(path: Path, chosen: list[str], kept: list[str], left_out: dict[str, str]) -> None:
+    if not chosen:
+        raise InputError(
+            f"{path}: no column is called like a protected attribute ({', '.join(kept)}); name it with"
+            " --protected"
+        )
+    for name in chosen:
+        if name not in kept:
+            why = left_out.get(name, "it is the label")
+            raise InputError(f"{path}: '{name}' cannot be protected: {why}; prepare the column first")
+
+
+def _attribute(name: str, texts: Sequence[str], missing: Sequence[str]) -> dict | str:
+    """Return the entry of a column, or why it is left out."""
+    known = [text for text in texts if text not in missing]
+    n_missing, values = len(texts) - len(known), sorted(set(known), key=_by_number)
+    if n_missing > MAX_MISSING * len(texts):
+        return f"missing in {n_missing / len(texts):.0%} of the rows"
+    if len(values) < 2:
+        return "it has one value"
+    numbers = [_number(text) for text in values]
+    if None not in numbers:
+        if all(number.is_integer() and abs(number) <= _INT32.max for number in numbers):
+            low, high = int(numbers[0]), int(numbers[-1])
+            if len(values) == len(texts) == high - low + 1 and len(values) > N_BINS:
+                return "it counts the rows"
+            return {"name": name, "kind": "integer", "low": low, "high": high}
+        column = np.array([_number(text) for text in known])
+        cuts = np.quantile(column, np.arange(1, N_BINS) / N_BINS)
+        edges = sorted({float(f"{cut:.4g}") for cut in cuts})
+        return {"name": name, "kind": "bins", "edges": edges}
+    if len(values) > MAX_VALUES:
+        return f"it has {len(values):,} different texts"
+    common = [value for value, _ in collections.Counter(known).most_common()]
+    return {"name": name, "kind": "category", "values": sorted(common)}
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _by_number(text: str) -> tuple[bool, float, str]:
+    number = _number(text)
+    return number is None, 0.0 if number is None else number, text
+
+
+def _flow(value: object) -> str:
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**9)
+    return text.removesuffix("...\n").strip()
+
+
+def _check_reads(path: Path, text: str) -> None:
+    """Raise when the table cannot be read by the draft."""
+    with tempfile.TemporaryDirectory() as folder:
+        schema = os.path.join(folder, "draft.yaml")
+        write_text(schema, text)
+        try:
+            read_table(path, load_schema(schema))
+        except InputError as error:
+            raise InputError(str(error).replace(schema, f"the draft for {path}")) from error

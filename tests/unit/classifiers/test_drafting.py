@@ -1,0 +1,84 @@
+"""Drafts of schemas: what they say of a table, and that the table is read by them."""
+
+import sys
+
+import pytest
+
+from biaslab.classifiers.drafting import draft
+from biaslab.classifiers.encoding import read_table
+from biaslab.classifiers.schema import Bins, Category, Integer, load_schema
+from biaslab.cli import main
+from biaslab.core.errors import InputError
+
+
+def table(folder, header, rows, separator=","):
+    path = folder / "t.csv"
+    path.write_text("\n".join(separator.join(map(str, row)) for row in [header, *rows]) + "\n")
+    return path
+
+
+def test_types_bounds_and_values_are_those_of_the_table(tmp_path):
+    rows = [
+        [i + 1, f"name{i}", i % 7 - 3, i / 8 + 0.25, "no" if i % 3 else "?", "k", '"a, b"', i % 2]
+        for i in range(60)
+    ]
+    header = ["id", "name", "n", "x", "sex", "k", "sex", "good"]
+    rows = [[*row[:6], row[6] if row[0] % 4 else "c", row[7]] for row in rows]
+    for row in rows:
+        row[4] = row[4] if row[0] % 6 else "yes"
+        row[4] = "no" if row[4] == "?" and row[0] > 9 else row[4]
+    path = table(tmp_path, header, rows)
+    found = draft(path, "good")
+    (tmp_path / "t.yaml").write_text(found.text)
+    schema = load_schema(tmp_path / "t.yaml")
+    n, x, sex, second = schema.attributes
+    assert n == Integer("n", "n", -3, 3)
+    assert isinstance(x, Bins)
+    assert x.edges == tuple(sorted(x.edges))
+    assert isinstance(sex, Category)
+    assert sex.values == ("no", "yes")
+    assert (second.name, second.values) == ("sex 2", ("a, b", "c"))
+    assert schema.missing == {"?"}
+    assert found.left_out == {
+        "id": "it counts the rows",
+        "name": "it has 60 different texts",
+        "k": "it has one value",
+    }
+    assert (found.protected, found.classes) == (["sex", "sex 2"], ["0", "1"])
+    data = read_table(path, schema)
+    assert len(data.X) == 60 - data.n_missing > 50
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_the_separator_is_seen(tmp_path, separator):
+    rows = [[i % 3, "m" if i % 2 else "f", i % 2] for i in range(12)]
+    text = draft(table(tmp_path, ["a", "gender", "y"], rows, separator), "y").text
+    assert ("separator" in text) == (separator != ",")
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "label", "protected", "problem"),
+    [
+        (["a", "sex", "y"], [], "y", (), "has no rows"),
+        (["a", "sex", "y"], [[1, "f", 0], [2, "m", 1]], "Y", (), "no column 'Y'.*did you mean 'y'"),
+        (["a", "sex", "y"], [[1, "f", 0], [2, "m", 0]], "y", (), "the label 'y' has 1 values"),
+        (["a", "b", "y"], [[1, "f", 0], [2, "m", 1]], "y", (), "called like a protected attribute"),
+        (["a", "sex", "y"], [[1, "f", 0], [2, "f", 1]], "y", ("sex",), "'sex' cannot be .* one value"),
+        (["a", "sex", "y"], [[1, "f", 0], [2, "f", 1, 3]], "y", (), "row 2: has 4 fields, the header 3"),
+    ],
+)
+def test_what_no_schema_can_describe_is_refused(tmp_path, header, rows, label, protected, problem):
+    with pytest.raises(InputError, match=problem):
+        draft(table(tmp_path, header, rows), label, protected)
+
+
+def test_the_command_never_overwrites(tmp_path, monkeypatch, capsys):
+    path = table(tmp_path, ["a", "sex", "y"], [[i, "fm"[i % 2], i // 2 % 2] for i in range(12)])
+    monkeypatch.setattr(sys, "argv", ["biaslab", "fairness-testing", "schema", str(path), "--label", "y"])
+    for code, said in ((0, "The draft, to be read over"), (2, "is there already; choose another --out")):
+        with pytest.raises(SystemExit) as ended:
+            main()
+        output = capsys.readouterr()
+        assert ended.value.code == code
+        assert said in output.out + output.err
+    assert load_schema(tmp_path / "t.yaml").protected == ("sex",)
