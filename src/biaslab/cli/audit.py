@@ -104,9 +104,6 @@ def resources(
     slots: Annotated[
         str, typer.Option(help="Cores of clusters on which to simulate the full grid, for instance 8,64.")
     ] = "",
-    start: Annotated[
-        float, typer.Option("--start-seconds", help="What a job takes there before its step begins.", min=0)
-    ] = 10,
 ) -> None:
     """Say what the jobs of a run took, and what a full grid would: core-hours, memory, disk, time."""
     from biaslab.core.files import read_yaml
@@ -138,7 +135,7 @@ def resources(
         write_table(f"{out}_full_grid", projected)
         if cores:
             tasks = tasks_of(job_graph(files))
-            write_table(f"{out}_cluster", scheduled_resources(projected.data, tasks, cores, start))
+            write_table(f"{out}_cluster", scheduled_resources(projected.data, tasks, cores))
 
 
 def _show(comparison: object, a: Path, b: Path) -> None:

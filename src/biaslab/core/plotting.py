@@ -30,6 +30,9 @@ BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, YELLOW = (
 BLACK, GREY, LIGHT_GREY, PALE_GREY = "#000000", "#808080", "#BDBDBD", "#E3E3E3"
 """Okabe and Ito's palette (all colours above), and greys for what is context."""
 
+SERIES = (BLACK, VERMILLION, BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW)
+"""The colours of a row of things that are alike, in the order in which they are taken."""
+
 
 METADATA = {
     "svg": {"Date": None, "Creator": "biaslab"},

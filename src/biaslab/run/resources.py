@@ -39,6 +39,9 @@ _SCHEDULED_NOTE = (
     "the time. Efficiency: used by held. Memory: of all cores, each with the largest job."
 )
 
+START_SECONDS = 10
+"""What a job of a cluster takes before its step begins."""
+
 
 class Work(NamedTuple):
     """What a job is counted by, and how many of these it deals with."""
@@ -125,7 +128,7 @@ def projected_resources(
 
 
 def scheduled_resources(
-    projected: pd.DataFrame, tasks: Mapping[str, Task], slots: Sequence[int], start: float
+    projected: pd.DataFrame, tasks: Mapping[str, Task], slots: Sequence[int], start: float = START_SECONDS
 ) -> Table:
     """Simulate how long a projected grid takes on a cluster; each job waits `start` seconds for its step."""
     rules = projected[projected["rule"] != _TOTAL]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from biaslab.core.stats import (
     bootstrap_fit,
+    fit_columns,
     is_below_chance,
     linear_fit,
     mean_difference,
@@ -140,6 +141,18 @@ def test_two_points_have_a_line_and_no_fit():
     fit = linear_fit([1.0, 2.0], [3.0, 5.0])
     assert (fit.slope, fit.intercept) == pytest.approx((2, 1))
     assert math.isnan(fit.r2)
+
+
+def test_columns_of_a_fit_are_the_fit_and_its_intervals():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=12)
+    y = x + rng.normal(size=12)
+    found = fit_columns(x, y, np.random.default_rng(6))
+    fit, interval = linear_fit(x, y), bootstrap_fit(x, y, np.random.default_rng(6))
+    assert [found[name] for name in ("slope", "intercept", "r2")] == list(fit)
+    names = ("r2_ci_low", "r2_ci_high", "slope_ci_low", "slope_ci_high")
+    assert [found[name] for name in names] == list(interval)
+    assert found["r2_ci_low"] < found["r2"] < found["r2_ci_high"]
 
 
 def test_linear_fit_of_too_little():

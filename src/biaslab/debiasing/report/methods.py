@@ -32,17 +32,7 @@ REMAINING = {
 
 _ANSWERS = {f"sembias_{kind}": f"SemBias, {kind}" for kind in ("definition", "stereotype", "none")}
 _QUALITY = {**BENCHMARKS, "moved": "Mean distance moved"}
-_COLOURS = (
-    plot.BLACK,
-    plot.VERMILLION,
-    plot.BLUE,
-    plot.ORANGE,
-    plot.GREEN,
-    plot.PURPLE,
-    plot.SKY,
-    plot.YELLOW,
-)
-_STYLES = dict(zip(registry.METHODS, zip(cycle(_COLOURS), cycle("osD^v<>pP")), strict=False))
+_STYLES = dict(zip(registry.METHODS, zip(cycle(plot.SERIES), cycle("osD^v<>pP")), strict=False))
 """Colour and marker of each method."""
 _CHANCE = {PAIRS: (plot.GREY, "--"), UNITS: (plot.LIGHT_GREY, ":")}
 

@@ -24,17 +24,7 @@ SHOWN = (
 )
 """Measures that table and figure show; the .tsv of the table has all."""
 
-_COLOURS = (
-    plot.BLACK,
-    plot.VERMILLION,
-    plot.BLUE,
-    plot.ORANGE,
-    plot.GREEN,
-    plot.PURPLE,
-    plot.SKY,
-    plot.YELLOW,
-    plot.GREY,
-)
+_COLOURS = (*plot.SERIES, plot.GREY)
 _MARKERS = "xosD^vPX*"
 _SHARE_CELL = "{mean:.3f} [{ci_low:.3f}, {ci_high:.3f}]"
 _APART = 0.08  # between the marks of two algorithms, so that equal ones can be seen
