@@ -73,9 +73,9 @@ def choose(
 
     chosen, seed = choice(), source.seed if source.seed is not None else secrets.randbelow(2**31)
     if source.recheck:
-        taken = [job for job in chosen.taken if not all(map(is_shown_result, job.outputs))]
-        changed = [job for job in taken if job in chosen.rewritten]
-        chosen = choice(draw(changed or taken, source.recheck, seed))
+        known = [job for job, record in chosen.known.items() if record is not None and not _is_shown(job)]
+        changed = [job for job in known if job in chosen.rewritten]
+        chosen = choice(draw(changed or known, source.recheck, seed))
     for line in describe(chosen, source.name):
         say(line)
     return chosen, seed
@@ -85,13 +85,25 @@ def describe(choice: Choice, name: str) -> list[str]:
     """Say what is taken, what is not and why, and what is made."""
     n_files = sum(map(len, choice.taken.values()))
     lines = [f"{name}: {n_files} results of {len(choice.taken)} steps are taken as done"]
-    if choice.takes_rewritten and choice.rewritten:
-        rules = sorted({job.rule for job in choice.rewritten})
-        lines.append(f"{len(choice.rewritten)} of them were made by other code: {', '.join(rules)}")
+    rewritten = ", ".join(_rewritten(choice))
+    if rewritten and choice.takes_rewritten:
+        lines.append(f"made by other code, and taken if what is drawn gives the same bytes: {rewritten}")
     lines += [f"not taken: {reason}" for reason in choice.reasons()]
-    rules = Counter(job.rule for job in choice.made if job.outputs)
+    if rewritten and not choice.takes_rewritten:
+        lines.append(f"with --recheck N are taken, if N of them made again give the same bytes: {rewritten}")
+    shown = [job for job in choice.made if _is_shown(job)]
+    rules = Counter(job.rule for job in choice.made if job.outputs and job not in shown)
     parts = [f"{rule} ({n})" if n > 1 else rule for rule, n in rules.items()]
+    parts += [f"{len(shown)} steps of tables, figures and the audit"] if shown else []
     return [*lines, f"to be made: {', '.join(parts) or 'nothing'}"]
+
+
+def _rewritten(choice: Choice) -> list[str]:
+    return sorted({job.rule for job in choice.rewritten if not _is_shown(job)})
+
+
+def _is_shown(job: Job) -> bool:
+    return bool(job.outputs) and all(map(is_shown_result, job.outputs))
 
 
 def check_needs(
@@ -111,7 +123,7 @@ def check_needs(
 
 
 def _missing_extra(job: Job) -> str:
-    if not job.outputs or all(map(is_shown_result, job.outputs)):
+    if not job.outputs or _is_shown(job):
         return ""
     area = PurePosixPath(job.outputs[0]).parts[1]
     return missing_extra(load_area(area).extra) if area in AREAS else ""
@@ -148,7 +160,7 @@ def take(
         _undo(choice)
         raise InputError(f"{source.name}: {found}; nothing of it is taken")
     say(f"{found}; at most {_bound(len(drawn)):.0%} of the steps give others (95 % confidence)")
-    rewritten = tuple(sorted({job.rule for job in choice.rewritten}))
+    rewritten = tuple(_rewritten(choice))
     report = {"seed": seed, "drawn": [job.outputs[0] for job in drawn], "equal": len(drawn)}
     note_taken(HERE, replace(taken, steps=len(choice.taken), rewritten=rewritten, recheck=report), known)
     return 0

@@ -217,8 +217,11 @@ class Choice:
         return False
 
     def reasons(self) -> list[str]:
-        """Say what of the crate is not taken, and why, a line for each rule and reason."""
-        makes = set(self.made)
+        """Say what of the crate is not taken, and why, a line for each rule and reason.
+
+        What is shown would be made here in any case.
+        """
+        makes = {job for job in self.made if not all(map(is_shown_result, job.outputs))}
         found = Counter((job.rule, why) for job, why in self.why.items() if job in makes)
         return [f"{rule} ({_count(n, 'step')}): {why}" for (rule, why), n in found.items()]
 

@@ -46,7 +46,7 @@ def choose(tmp_path, monkeypatch):
         for rule, (inputs, outputs) in STEPS.items():
             now = [f"'{(code or {}).get(rule, 'c' * 16)}'", (settings or {}).get(rule, "s")]
             files = (*inputs, *(more or {}).get(rule, ()))
-            jobs.append(Job(rule, files, tuple(outputs), rule in done, "", {"params": now}))
+            jobs.append(Job(rule, files, tuple(outputs), rule in done, "", {"rule": rule, "params": now}))
         return Choice(jobs, records, lambda file: file in (BIAS, TABLE, CLAIMS), **options)
 
     return run

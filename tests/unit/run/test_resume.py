@@ -1,0 +1,118 @@
+import json
+
+import pytest
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import write_text
+from biaslab.run import resume
+from biaslab.run.crate.reading import opened_run
+from biaslab.run.crate.writing import write_crate
+from biaslab.run.jobs import Job
+from biaslab.run.manifest import TAKEN
+from biaslab.run.resume import Source
+from biaslab.run.root import repository
+from biaslab.run.taken import read_taken, taken_records
+from travel_data import CODE, MADE, make_run
+
+TABLE, EMBEDDING = "results/origins/unit/bias.tsv", f"results/{next(iter(MADE))}"
+FIGURE, TEXTS = "results/origins/tables/table1.tsv", "results/origins/unit/documents.parquet"
+
+
+@pytest.fixture
+def empty(tmp_path, monkeypatch):
+    """A folder with the data alone, and a crate beside it of what was made of them elsewhere."""
+    write_crate(make_run(tmp_path / "run"), tmp_path / "crate.zip", repository(), ["results"])
+    folder = tmp_path / "empty"
+    write_text(folder / "own.txt", "mine")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(resume, "make_plan", lambda *_: Plan)
+    return folder
+
+
+class Plan:
+    """What is asked of a plan here."""
+
+    record = staticmethod(lambda: {"areas": ["origins"], "seed": 1})
+
+
+def jobs_of_today(code):
+    steps = {"train": [EMBEDDING], "measure": [TABLE, TEXTS], "report_one": [FIGURE]}
+    inputs = {"train": ["own.txt"], "measure": [EMBEDDING, "own.txt"], "report_one": [TABLE]}
+    return [
+        Job(rule, tuple(inputs[rule]), (output,), False, "", note(rule, code))
+        for rule, outputs in steps.items()
+        for output in outputs
+        if (inputs := {**inputs, "measure": [EMBEDDING if output == TABLE else "own.txt"]})
+    ]
+
+
+def note(rule, code):
+    return {"rule": rule, "params": [f"'{(CODE | code)[rule]}'", "'x86-64-v3'", "'{\"seed\": 1}'"]}
+
+
+@pytest.fixture
+def go_on(empty, monkeypatch):
+    """Return a function that goes on from the crate in the empty folder; steps write what they once did."""
+
+    def run(code=None, writes=None, **options):
+        said, made = [], []
+
+        def make(files):
+            made.extend(files)
+            for file in files:
+                write_text(file, writes or f"{file.removeprefix('results/')}\n")
+            return 0
+
+        monkeypatch.setattr(resume, "planned_jobs", lambda _: jobs_of_today(code or {}))
+        with opened_run(empty.parent / "crate.zip", with_steps=True) as opened:
+            source = Source("crate.zip", opened, **options)
+            taken = resume.announce(source)
+            choice, seed = resume.choose(source, [], {}, empty, said.append)
+            exit_code = resume.take(source, taken, choice, seed, make, said.append)
+        return exit_code, said, made
+
+    return run
+
+
+def there(folder):
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return {name for name in found if not name.startswith((".snakemake", "results/logs"))}
+
+
+def test_results_are_copied_and_noted_for_snakemake_and_for_whoever_goes_on(go_on, empty):
+    code, said, made = go_on()
+    assert (code, made, there(empty)) == (0, [], {"own.txt", TABLE})
+    assert said[0] == "crate.zip: 1 results of 1 steps are taken as done"
+    assert "to be made: measure, 1 steps of tables, figures and the audit" in said  # its texts
+    assert read_taken(empty / "results").source == "crate.zip"
+    assert {record.rule for record in taken_records(empty / "results")} == {"train", "measure", "report_one"}
+    assert len(list((empty / ".snakemake/metadata").iterdir())) == 4  # also of what is not here
+
+
+def test_nothing_is_taken_on_request(go_on, empty):
+    go_on(trusts=False)
+    assert there(empty) == {"own.txt"}
+
+
+def test_a_rechecked_step_with_the_same_bytes_is_in_the_report(go_on, empty):
+    _, said, made = go_on(recheck=9, seed=3)
+    assert made == [EMBEDDING, TABLE, TEXTS]  # also what no crate holds: its digest is known
+    assert "3 of 3 steps drawn by the seed 3 gave the same bytes" in said[-1]
+    report = json.loads((empty / "results" / TAKEN).read_text())
+    assert report["recheck"] == {"seed": 3, "drawn": [EMBEDDING, TABLE, TEXTS], "equal": 3}
+
+
+def test_a_rechecked_step_with_other_bytes_leaves_nothing(go_on, empty):
+    with pytest.raises(InputError, match=r"crate\.zip: 0 of 1 steps .* nothing of it is taken"):
+        go_on(recheck=1, writes="another")
+    assert there(empty) == {"own.txt"}
+
+
+def test_results_of_other_code_are_taken_after_a_recheck_alone(go_on, empty):
+    changed = {"train": "e" * 16}
+    _, said, _ = go_on(changed)
+    assert "not taken: train (1 step): their code has changed since" in said
+    assert there(empty) == {"own.txt"}
+    _, said, made = go_on(changed, recheck=1)
+    assert (made, TABLE in there(empty)) == ([EMBEDDING], True)
+    assert read_taken(empty / "results").rewritten == ("train",)
