@@ -20,7 +20,7 @@ from biaslab.run.manifest import MANIFEST
 from biaslab.run.plan import make_plan
 from biaslab.run.provenance import sha256_file
 from biaslab.run.records import FETCH, RESULTS, StepRecord
-from biaslab.run.take import Choice, compare, draw, is_shown_result, restore, set_time
+from biaslab.run.take import Choice, compare, counted, draw, is_shown_result, restore, set_time
 from biaslab.run.taken import Taken, note_taken
 
 HERE = Path(RESULTS)
@@ -88,12 +88,12 @@ def describe(choice: Choice, name: str) -> list[str]:
     rewritten = ", ".join(_rewritten(choice))
     if rewritten and choice.takes_rewritten:
         lines.append(f"made by other code, and taken if what is drawn gives the same bytes: {rewritten}")
-    lines += [f"not taken: {reason}" for reason in choice.reasons()]
+    lines += [f"not taken, {reason}" for reason in choice.reasons()]
     if rewritten and not choice.takes_rewritten:
         lines.append(f"with --recheck N are taken, if N of them made again give the same bytes: {rewritten}")
     shown = [job for job in choice.made if _is_shown(job)]
     rules = Counter(job.rule for job in choice.made if job.outputs and job not in shown)
-    parts = [f"{rule} ({n})" if n > 1 else rule for rule, n in rules.items()]
+    parts = [counted(rules)] if rules else []
     parts += [f"{len(shown)} steps of tables, figures and the audit"] if shown else []
     return [*lines, f"to be made: {', '.join(parts) or 'nothing'}"]
 

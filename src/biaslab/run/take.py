@@ -21,7 +21,7 @@ from biaslab.run.provenance import sha256_file
 from biaslab.run.records import RESULTS, StepRecord
 
 NOTHING, OTHER_FILES, CODE, SETTINGS = (
-    "the crate has none of their results",
+    "not in it",
     "they read other files now",
     "their code has changed since",
     "their settings are other ones",
@@ -217,13 +217,20 @@ class Choice:
         return False
 
     def reasons(self) -> list[str]:
-        """Say what of the crate is not taken, and why, a line for each rule and reason.
+        """Say what of the crate is not taken, and why, a line for each reason.
 
         What is shown would be made here in any case.
         """
-        makes = {job for job in self.made if not all(map(is_shown_result, job.outputs))}
-        found = Counter((job.rule, why) for job, why in self.why.items() if job in makes)
-        return [f"{rule} ({_count(n, 'step')}): {why}" for (rule, why), n in found.items()]
+        rules: dict[str, Counter] = {}
+        for job in self.made:
+            if job in self.why and not all(map(is_shown_result, job.outputs)):
+                rules.setdefault(self.why[job], Counter())[job.rule] += 1
+        return [f"{why}: {counted(steps)}" for why, steps in rules.items()]
+
+
+def counted(rules: Counter) -> str:
+    """Write rules with the number of their steps."""
+    return ", ".join(f"{rule} ({n})" if n > 1 else rule for rule, n in rules.items())
 
 
 def is_shown_result(file: str) -> bool:
@@ -270,7 +277,3 @@ def _lies_here(known: Mapping[Job, StepRecord | None], job: Job, file: str) -> b
 
 def _is_here(file: str) -> bool:
     return Path(file).exists()
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'s' if n != 1 else ''}"

@@ -111,7 +111,7 @@ def test_a_rechecked_step_with_other_bytes_leaves_nothing(go_on, empty):
 def test_results_of_other_code_are_taken_after_a_recheck_alone(go_on, empty):
     changed = {"train": "e" * 16}
     _, said, _ = go_on(changed)
-    assert "not taken: train (1 step): their code has changed since" in said
+    assert "not taken, their code has changed since: train" in said
     assert there(empty) == {"own.txt"}
     _, said, made = go_on(changed, recheck=1)
     assert (made, TABLE in there(empty)) == ([EMBEDDING], True)

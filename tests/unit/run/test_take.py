@@ -84,12 +84,12 @@ def test_a_changed_training_is_named_and_all_behind_it_is_made(choose, now, why)
     choice = choose(**now)
     assert not choice.taken
     assert rules(choice.made) == ["read", "train", "measure", "show", "report", "audit", "all"]
-    assert f"train (1 step): {why}" in choice.reasons()
+    assert f"{why}: train" in choice.reasons()
 
 
 def test_another_input_is_named(choose):
     write_text("own.txt", "another")
-    assert choose().reasons()[0] == "read (1 step): own.txt is another file now"
+    assert choose().reasons()[0] == "own.txt is another file now: read"
 
 
 def test_an_edited_table_alone_is_made(choose):

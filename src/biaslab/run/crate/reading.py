@@ -128,7 +128,9 @@ def _checked(crate: Path, folder: Path) -> Run:
 def _steps(crate: Path, folder: Path, outputs: Mapping[str, str]) -> list[StepRecord]:
     """Return what the steps of a crate are said to have made, if that agrees with the rest of it."""
     file = folder / RECORDS
-    if not file.is_file() or file.is_symlink():
+    if file.is_symlink():
+        raise InputError(f"{crate}: {RECORDS} is a link; refused")
+    if not file.is_file():
         return []
     if sha256_file(file) != _described(folder / METADATA, RECORDS):
         raise InputError(f"{crate}: {RECORDS} is not what {METADATA} names; get the crate again")
