@@ -1,7 +1,10 @@
 import json
+import sys
+import zipfile
 
 import pytest
 
+from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
 from biaslab.run import resume
@@ -116,3 +119,56 @@ def test_results_of_other_code_are_taken_after_a_recheck_alone(go_on, empty):
     _, said, made = go_on(changed, recheck=1)
     assert (made, TABLE in there(empty)) == ([EMBEDDING], True)
     assert read_taken(empty / "results").rewritten == ("train",)
+
+
+def truncated(crate):
+    crate.write_bytes(crate.read_bytes()[:-200])
+
+
+def damaged(crate):
+    with zipfile.ZipFile(crate) as archive:
+        member = archive.getinfo(TABLE)
+    data = bytearray(crate.read_bytes())
+    data[member.header_offset + 30 + len(TABLE) + member.compress_size // 2] ^= 255
+    crate.write_bytes(data)
+
+
+def add(name, text="x"):
+    def change(crate):
+        with zipfile.ZipFile(crate, "a") as archive:
+            archive.writestr(name, text)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda crate: crate.unlink(), "no such file or folder"),
+        (truncated, "not a whole zip archive"),
+        (damaged, "not a whole zip archive"),
+        (add("results/../../x"), "leaves the crate"),
+        (add("results/origins/unit/more.tsv"), "is not in the manifest"),
+        (add("records.json"), "two files of the same name"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_crate_that_is_not_sound_is_refused_in_a_line_and_nothing_is_written(
+    empty, monkeypatch, capsys, change, message
+):
+    change(empty.parent / "crate.zip")
+    monkeypatch.setattr(sys, "argv", ["biaslab", "run", "--from", str(empty.parent / "crate.zip")])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    said = capsys.readouterr().err.splitlines()
+    assert (stop.value.code, len(said)) == (2, 1)
+    assert message in said[0]
+    assert [path.name for path in empty.iterdir()] == ["own.txt"]
+
+
+def test_trust_without_another_run_is_refused(empty, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["biaslab", "run", "--recheck", "3"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert "name it with --from" in capsys.readouterr().err

@@ -63,6 +63,8 @@ def opened_run(path: Path, max_bytes: int = MAX_BYTES, with_steps: bool = False)
     elif (path / METADATA).is_file():
         yield _checked(path, path)
     elif with_steps:
+        if not path.is_dir():
+            raise InputError(f"{path}: no such file or folder; name a crate or a results folder")
         manifest, steps = read_manifest_and_steps(path)
         yield Run(path, {}, tuple(steps), manifest)
     else:
