@@ -30,7 +30,8 @@ from biaslab.debiasing.columns import COLUMNS
 from biaslab.debiasing.experiment import DIGITS, Experiment, read_experiment, write_tables
 from biaslab.debiasing.hard import neutralize
 from biaslab.debiasing.measures import direct_bias
-from biaslab.debiasing.methods.registry import find_method
+from biaslab.debiasing.methods.asking import debias
+from biaslab.debiasing.methods.registry import NONE, find_method
 from biaslab.debiasing.remaining.classifier import split_accuracy
 from biaslab.debiasing.remaining.clusters import cluster_accuracy
 from biaslab.debiasing.remaining.contract import Case, Found
@@ -116,8 +117,8 @@ def compare_methods(
     With 0 `draws` there are no rows of `CHANCE`.
     """
     rows, shares = [], []
-    for name in dict.fromkeys(["none", *methods]):
-        vectors = find_method(name).debias(experiment)
+    for name in dict.fromkeys([NONE.name, *methods]):
+        vectors = debias(name, experiment)
         found = [
             *_measure_bias(experiment, vectors, tests),
             *(number for remaining in MEASURES.values() for number in remaining(case, vectors)),

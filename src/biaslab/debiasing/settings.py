@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from biaslab.bias.settings import ExactTest
 from biaslab.core.settings import SEED, Count, Field, Natural, NotNegative, Seed
+from biaslab.debiasing.methods.registry import COMPARED
 
 _LISTS, _WORD_SETS = "workflow/resources/word_lists", "workflow/resources/word_sets"
 _Several = Annotated[int, Field(ge=2)]
@@ -65,10 +66,10 @@ class Comparison(Sizes):
     """Methods of debiasing side by side, and what they leave of the bias (Gonen and Goldberg 2019)."""
 
     methods: Annotated[
-        tuple[Annotated[Literal["hard", "soft", "double_hard", "inlp"], "a method"], ...],
+        tuple[Annotated[Literal[COMPARED], "a method"], ...],
         "list of the methods to compare with the embedding as it is",
         _Once,
-    ] = ("hard", "soft", "double_hard", "inlp")
+    ] = COMPARED
     sembias: Annotated[
         str | None, "file with the questions of SemBias, lines of four pairs male:female separated by tabs"
     ] = None

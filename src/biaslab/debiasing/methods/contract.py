@@ -1,11 +1,6 @@
 """What a method of debiasing is."""
 
-from collections.abc import Callable
 from typing import NamedTuple
-
-import numpy as np
-
-from biaslab.debiasing.experiment import Experiment
 
 
 class Method(NamedTuple):
@@ -14,4 +9,5 @@ class Method(NamedTuple):
     name: str  # what configurations and commands call it
     title: str  # what tables and figures call it
     source: str  # where it comes from
-    debias: Callable[[Experiment], np.ndarray]  # to unit vectors, float64 (V, d)
+    # "MODULE:FUNCTION" in this folder, which takes an `Experiment` and returns unit vectors, float64 (V, d)
+    function: str

@@ -17,7 +17,6 @@ import numpy as np
 
 from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.hard import hard_debias
-from biaslab.debiasing.methods.contract import Method
 from biaslab.debiasing.remaining.clusters import cluster_accuracy
 from biaslab.debiasing.remaining.extremes import extreme_words
 from biaslab.debiasing.subspace import find_subspace
@@ -77,6 +76,3 @@ def _debias_without(experiment: Experiment, direction: np.ndarray, rows: np.ndar
     basis = find_subspace(purified, defining, experiment.settings.components).basis
     neutral = np.flatnonzero(np.isin(rows, experiment.neutral))
     return hard_debias(purified, [experiment.words[row] for row in rows], basis, neutral, equalize)
-
-
-METHOD = Method("double_hard", "Double-Hard", "Wang et al. 2020", double_hard)

@@ -22,7 +22,6 @@ import numpy as np
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.debiasing.experiment import Experiment
-from biaslab.debiasing.methods.contract import Method
 from biaslab.debiasing.remaining.extremes import extreme_words
 
 N_ROUNDS = 35
@@ -112,6 +111,3 @@ def _fit(vectors: np.ndarray, examples: Examples, seed: int) -> tuple[np.ndarray
     with threadpool_limits(1):  # sums are regrouped among threads
         machine.fit(vectors[examples.train], examples.train_labels)
     return machine.coef_, float(machine.score(vectors[examples.test], examples.test_labels))
-
-
-METHOD = Method("inlp", "INLP", "Ravfogel et al. 2020", inlp)

@@ -1,14 +1,23 @@
 """The methods. A new one costs its module, a row here, and an oracle among the tests."""
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.debiasing.methods import bolukbasi, double_hard, inlp
 from biaslab.debiasing.methods.contract import Method
+
+NONE = Method("none", "Before", "the embedding as it is", "bolukbasi:keep")
 
 METHODS: dict[str, Method] = {
     method.name: method
-    for method in (bolukbasi.NONE, bolukbasi.HARD, bolukbasi.SOFT, double_hard.METHOD, inlp.METHOD)
+    for method in (
+        NONE,
+        Method("hard", "Hard", "Bolukbasi et al. 2016", "bolukbasi:hard"),
+        Method("soft", "Soft", "Bolukbasi et al. 2016", "bolukbasi:soft"),
+        Method("double_hard", "Double-Hard", "Wang et al. 2020", "double_hard:double_hard"),
+        Method("inlp", "INLP", "Ravfogel et al. 2020", "inlp:inlp"),
+    )
 }
 """Every method by its name; the first is the embedding as it is."""
+
+COMPARED = tuple(name for name in METHODS if name != NONE.name)
 
 
 def find_method(name: str) -> Method:
