@@ -26,7 +26,7 @@ from biaslab.debiasing.settings import (
     Subspace,
     WordLists,
 )
-from biaslab.run.options import Out, Seed, grouped, option
+from biaslab.run.options import AnswerOut, Out, Seed, grouped, option
 from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
@@ -67,6 +67,38 @@ class Output:
 
     out: Out
     report: Report = None
+
+
+@app.command("audit")
+@grouped
+def audit_embeddings(
+    embeddings: Annotated[
+        list[Path], typer.Argument(help="word2vec or GloVe files, or batches of trainings (.npz).")
+    ],
+    *,
+    lists: WordLists,
+    how: Settings,
+    weat: Weats = Section.weats,
+    method: Annotated[str, typer.Option(help="What to debias by: hard, soft, double_hard or inlp.")] = "hard",
+    out: AnswerOut = Path("debiasing-audit"),
+) -> None:
+    """Answer how biased embeddings are, and what is left after debiasing: lines and a page."""
+    from biaslab.core.answers import check_answer, write_answer
+    from biaslab.core.errors import InputError
+    from biaslab.debiasing import auditing
+    from biaslab.debiasing.methods.registry import find_method
+    from biaslab.debiasing.report.audited import answer
+
+    check_answer(out)
+    find_method(method)
+    if twice := next((file for file in embeddings if embeddings.count(file) > 1), None):
+        raise InputError(f"{twice}: is there twice; give each embedding once")
+    tests, files = _read_tests(weat), located(*vars(lists).values())
+    found = []
+    for file in embeddings:
+        _say(f"measuring {file}")
+        found.append(auditing.audit(file, files, tests, how, method))
+    typer.echo(write_answer(answer(auditing.correct(found), method), out))
 
 
 @app.command("measure")

@@ -1,0 +1,169 @@
+"""How biased an embedding is, compared with chance, and what is left once it is debiased.
+
+DirectBias is that of the neutral occupations along the bias direction. Any direction has some: the same is
+measured along differences of two random neutral words. What is left after debiasing is told by classifiers
+of the words that were most biased (Gonen and Goldberg 2019), beside what is left of a random direction that
+was removed in the same way.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.bias.word_sets import WordSets
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.core.stats import holm
+from biaslab.debiasing.comparison import PAIRS, make_case, measure_chance
+from biaslab.debiasing.experiment import Experiment, read_experiment
+from biaslab.debiasing.measurement import Measurement, measure
+from biaslab.debiasing.measures import direct_bias
+from biaslab.debiasing.methods.registry import find_method
+from biaslab.debiasing.remaining import classifier, clusters
+from biaslab.debiasing.settings import Settings, Sizes
+
+N_DIRECTIONS = 200
+"""Random directions along which DirectBias is measured."""
+MIN_OCCUPATIONS = 5
+"""With fewer, a mean over occupations says little."""
+TEST_COLUMNS = [
+    "weat",
+    "title",
+    "before",
+    "p_value",
+    "p_corrected",
+    "exact",
+    "permutations",
+    "lost",
+    "problem",
+]
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What was found in one embedding."""
+
+    file: Path
+    n_words: int
+    before: Measurement
+    after: Measurement  # along the direction of the embedding before
+    random: np.ndarray  # (n,) DirectBias along random directions
+    tests: pd.DataFrame  # `TEST_COLUMNS`, and after: the effect size once debiased
+    remaining: (
+        pd.DataFrame
+    )  # measure, before, after, after_low, after_high, chance, chance_low, chance_high, n
+    lost: Mapping[str, Sequence[str]]  # words of each list that the embedding lacks
+
+    @property
+    def bias(self) -> float:
+        """DirectBias of the neutral occupations."""
+        return self.before.values["direct_bias_neutral"]
+
+    @property
+    def share_below(self) -> float:
+        """The share of the random directions that have less of it."""
+        return float((self.random < self.bias).mean())
+
+
+def audit(
+    file: Path, lists: Sequence[Path], tests: Sequence[WordSets], settings: Settings, method: str
+) -> Audited:
+    """Measure an embedding as it is, along random directions, and debiased by a method."""
+    experiment = read_experiment(file, lists, settings)
+    occupations = experiment.lists.neutral_occupations
+    if len(occupations) < MIN_OCCUPATIONS:
+        raise InputError(
+            f"{file}: has {len(occupations)} of the neutral occupations, of which a mean needs"
+            f" {MIN_OCCUPATIONS}; name"
+            " words that it has with --occupations"
+        )
+    matched = [match_case(test, experiment.ids) for test in tests]
+    vectors, words = experiment.embedding.vectors, experiment.words
+    before = measure(vectors, words, experiment.lists, matched, settings)
+    debiased = find_method(method).debias(experiment)
+    after = measure(debiased, words, experiment.lists, matched, settings, experiment.subspace.basis)
+    return Audited(
+        file,
+        len(words),
+        before,
+        after,
+        _random_biases(experiment),
+        _tests(before, after),
+        _remaining(experiment, debiased),
+        experiment.lists.lost,
+    )
+
+
+def match_case(test: WordSets, ids: Mapping[str, int]) -> WordSets:
+    """Return a test in whose words the case of letters is that of an embedding, where it has only another."""
+
+    def known(word: str) -> str:
+        forms = (word, word.lower(), word.capitalize(), word.upper())
+        return next((form for form in forms if form in ids), word)
+
+    def matched(sets: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+        return {name: list(dict.fromkeys(map(known, words))) for name, words in sets.items()}
+
+    return dataclasses.replace(test, targets=matched(test.targets), attributes=matched(test.attributes))
+
+
+def correct(found: Sequence[Audited]) -> list[Audited]:
+    """Return audits whose p-values are corrected for the number of all tests in all embeddings (Holm)."""
+    p = holm(np.concatenate([one.tests["p_value"].to_numpy(np.float64) for one in found]))
+    parts = np.split(p, np.cumsum([len(one.tests) for one in found])[:-1])
+    return [
+        dataclasses.replace(one, tests=one.tests.assign(p_corrected=part))
+        for one, part in zip(found, parts, strict=True)
+    ]
+
+
+def _random_biases(experiment: Experiment) -> np.ndarray:
+    """Return DirectBias along differences of two random neutral words, if possible no occupations."""
+    vectors, of_bias = experiment.embedding.vectors, experiment.lists.neutral_occupations
+    occupations, others = vectors[of_bias], np.setdiff1d(experiment.neutral, of_bias)
+    candidates = others if len(others) > 1 else experiment.neutral
+    rng, found = stream(experiment.settings.seed, "audit", "directions"), []
+    for _ in range(N_DIRECTIONS):
+        one, other = rng.choice(candidates, 2, replace=False)
+        direction = vectors[one].astype(np.float64) - vectors[other]
+        basis = (direction / np.linalg.norm(direction))[None]
+        found.append(direct_bias(occupations, basis, experiment.settings.strictness))
+    return np.array(found)
+
+
+def _tests(before: Measurement, after: Measurement) -> pd.DataFrame:
+    table = before.weats.rename(columns={"effect_size": "before"}).assign(
+        p_corrected=np.nan, after=after.weats["effect_size"], p_after=after.weats["p_value"]
+    )
+    return table[[*TEST_COLUMNS[:3], "after", "p_after", *TEST_COLUMNS[3:]]]
+
+
+def _remaining(experiment: Experiment, debiased: np.ndarray) -> pd.DataFrame:
+    case = make_case(experiment, Sizes())
+    chance = {
+        found.measure: found for found in measure_chance(experiment, case, PAIRS, Sizes().random_directions)
+    }
+    rows = []
+    for measured in (classifier.measure, clusters.measure):
+        (first,), (second,) = measured(case, experiment.embedding.vectors), measured(case, debiased)
+        random = chance[first.measure]
+        rows.append(
+            {
+                "measure": first.measure,
+                "before": first.value,
+                "before_low": first.ci_low,
+                "before_high": first.ci_high,
+                "after": second.value,
+                "after_low": second.ci_low,
+                "after_high": second.ci_high,
+                "chance": random.value,
+                "chance_low": random.ci_low,
+                "chance_high": random.ci_high,
+                "n": first.n,
+            }
+        )
+    return pd.DataFrame(rows)

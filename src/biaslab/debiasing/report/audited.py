@@ -1,0 +1,239 @@
+"""The answer to how biased embeddings are, and what is left after debiasing: lines, page and numbers."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.answers import Answer, Section, dots
+from biaslab.core.tables import text_columns
+from biaslab.debiasing.auditing import N_DIRECTIONS, Audited
+
+N_ENDS = 8
+"""Occupations shown of either end."""
+N_LOST = 8
+
+_LEVEL = 0.05
+_MEASURES = {
+    "classifier_accuracy": "a classifier trained on a fifth of these words",
+    "cluster_accuracy": "two clusters of these words",
+}
+
+
+def answer(found: Sequence[Audited], method: str) -> Answer:
+    """Say what audits of embeddings found."""
+    names = ", ".join(one.file.name for one in found)
+    return Answer(
+        command="biaslab debiasing audit",
+        question=(
+            f"How biased {'is' if len(found) == 1 else 'are'} {names}, and what is left after debiasing?"
+        ),
+        data={one.file.name: f"{one.file}; {one.n_words:,} words{_lost(one)}" for one in found}
+        | {"Debiased by": method},
+        lines=[line for one in found for line in _lines(one, method, len(found) > 1)],
+        sections=[_direct(found), _tests(found), _remaining(found, method), *map(_occupations, found)],
+        limits=_limits(),
+        numbers={str(one.file): _numbers(one) for one in found},
+    )
+
+
+def _numbers(one: Audited) -> dict:
+    return {
+        "n_words": one.n_words,
+        "before": one.before.table(),
+        "after": one.after.table(),
+        "random_direct_bias": one.random,
+        "share_of_random_directions_below": one.share_below,
+        "tests": one.tests,
+        "remaining": one.remaining,
+        "occupations": one.before.occupations,
+        "lost": dict(one.lost),
+    }
+
+
+def _lost(one: Audited) -> str:
+    parts = [
+        f"{len(words)} of {name} ({', '.join(words[:N_LOST])}{', ...' if len(words) > N_LOST else ''})"
+        for name, words in one.lost.items()
+        if words
+    ]
+    return f"; it lacks {'; '.join(parts)}" if parts else ""
+
+
+def _lines(one: Audited, method: str, is_named: bool) -> list[str]:
+    head = f"{one.file.name}: " if is_named else ""
+    low, high = np.quantile(one.random, [0.025, 0.975])
+    first, second = one.before.axis
+    lines = [
+        f"{head}occupations lean to {first} or {second} by {one.bias:.3f} in the mean (DirectBias; 0 is"
+        " none). Along"
+        f" differences of two random words it is {one.random.mean():.3f} (95% of them {low:.3f} to"
+        f" {high:.3f}):"
+        f" {_compared(one)}."
+    ]
+    for test in one.tests.to_dict("records"):
+        lines.append(head + _test_line(test, method))
+    rest = one.remaining.set_index("measure").loc["classifier_accuracy"]
+    lines.append(
+        f"{head}after {method} debiasing DirectBias along the same direction is"
+        f" {abs(one.after.values['direct_bias_neutral']):.3f}. A classifier still tells how words leaned in"
+        f" {rest['after']:.1%} ({rest['after_low']:.1%} to {rest['after_high']:.1%}) of those held out,"
+        " before in"
+        f" {rest['before']:.1%}; of a random direction that was removed in the same way, in"
+        f" {rest['chance']:.1%}"
+        f" ({rest['chance_low']:.1%} to {rest['chance_high']:.1%}); by guessing in 50%."
+    )
+    return lines
+
+
+def _compared(one: Audited) -> str:
+    share = one.share_below
+    if share >= 1 - _LEVEL:
+        return f"more than along {share:.1%} of {N_DIRECTIONS} random directions, so that this one stands out"
+    return (
+        f"more than along {share:.1%} of {N_DIRECTIONS} random directions, so that this one does not stand"
+        " out, which"
+        " is no proof that it is harmless"
+    )
+
+
+def _test_line(test: dict, method: str) -> str:
+    if test["problem"]:
+        return f"{test['title']} ({test['weat']}): not measured, {test['problem']}."
+    found = "more than chance" if test["p_corrected"] <= _LEVEL else "not more than chance may give"
+    lost = f"; without {test['lost'].replace(',', ', ')}" if test["lost"] else ""
+    after = f"{test['after']:+.2f} (p = {test['p_after']:.2g})"
+    if np.isnan(test["after"]):
+        after = "all targets are equally near to both, so that nothing is left to measure"
+    return (
+        f"{test['title']} ({test['weat']}): effect size {test['before']:+.2f} of at most 2, p ="
+        f" {test['p_value']:.2g},"
+        f" corrected {test['p_corrected']:.2g}: {found}{lost}. After {method} debiasing {after}."
+    )
+
+
+def _direct(found: Sequence[Audited]) -> Section:
+    quantiles = np.array([np.quantile(one.random, [0.5, 0.025, 0.975]) for one in found])
+    of_bias = np.array([[one.bias, np.nan, np.nan] for one in found])
+    rows = pd.DataFrame(
+        {
+            "Embedding": [one.file.name for one in found],
+            "DirectBias": [f"{one.bias:.4f}" for one in found],
+            "Along random directions": [f"{m:.4f} ({a:.4f} to {b:.4f})" for m, a, b in quantiles],
+            "Below it": [f"{one.share_below:.1%}" for one in found],
+            "Share of the first component": [f"{one.before.subspace.shares[0]:.1%}" for one in found],
+        }
+    )
+    return Section(
+        "The bias direction",
+        [
+            "DirectBias is the mean of |cos| between a neutral occupation and the direction in which the"
+            " defining pairs differ."
+            " Any direction has some, so the same is shown along differences of two random words."
+        ],
+        dots(rows["Embedding"], {"bias direction": of_bias, "random directions": quantiles}, "DirectBias"),
+        "; ".join(f"{one.file.name} {one.bias:.3f}" for one in found),
+        rows,
+        f"Bars: the middle 95% of {N_DIRECTIONS} random directions.",
+    )
+
+
+def _tests(found: Sequence[Audited]) -> Section:
+    parts = [one.tests.assign(file=one.file.name) for one in found]
+    tests = pd.concat(parts, ignore_index=True)
+    measured = tests[tests["problem"] == ""]
+    if measured.empty:
+        return Section("Association tests", ["No test could be measured: the embedding lacks their words."])
+    names = measured["weat"] + (": " + measured["file"] if len(found) > 1 else "")
+    nothing = np.full((len(measured), 2), np.nan)
+    series = {name: np.column_stack([measured[name], nothing]) for name in ("before", "after")}
+    templates = {
+        "Test": "{weat}",
+        "Embedding": "{file}",
+        "Before": "{before:.2f}",
+        "p": "{p_value:.2g}",
+        "corrected": "{p_corrected:.2g}",
+        "After": "{after:.2f}",
+        "p after": "{p_after:.2g}",
+    }
+    return Section(
+        "Association tests (WEAT)",
+        [
+            "How much nearer the first target words are to the first attribute words than the second targets"
+            " are, in"
+            " standard deviations, from -2 to 2. p: the chance of as much where the targets are divided at"
+            " random;"
+            " corrected for the number of tests and embeddings (Holm). An effect size has no interval: the"
+            " words are what"
+            " they are."
+        ],
+        dots(list(names), series, "Effect size", 0.0),
+        "; ".join(f"{row['weat']} {row['before']:.2f}" for row in measured.to_dict("records")),
+        text_columns(measured, templates),
+        "; ".join(f"{row['weat']}: {row['title']}" for row in found[0].tests.to_dict("records")),
+    )
+
+
+def _remaining(found: Sequence[Audited], method: str) -> Section:
+    table = pd.concat([one.remaining.assign(file=one.file.name) for one in found], ignore_index=True)
+    table["by"] = table["measure"].map(_MEASURES)
+    labels = [
+        f"{row['measure'].partition('_')[0]}" + (f": {row['file']}" if len(found) > 1 else "")
+        for row in table.to_dict("records")
+    ]
+    series = {
+        name: table[[key, f"{key}_low", f"{key}_high"]].to_numpy()
+        for name, key in (("before", "before"), ("after", "after"), ("a random direction", "chance"))
+    }
+    templates = {
+        "Told by": "{by}",
+        "Embedding": "{file}",
+        "Words": "{n}",
+        "Before": "{before:.1%}",
+        "After": "{after:.1%}",
+        "After a random direction": "{chance:.1%} ({chance_low:.1%} to {chance_high:.1%})",
+    }
+    return Section(
+        f"What is left after {method} debiasing",
+        [
+            "The words that leaned most to either end before are looked at again: can the end still be told?"
+            " If so the bias is"
+            " hidden, not gone. Some of that is so for any direction: the last column removes the difference"
+            " of two random"
+            " words instead and asks the same about it."
+        ],
+        dots(labels, series, "Share of words whose end is told", 0.5, "guessing"),
+        "; ".join(
+            f"{label} {row['after']:.1%}" for label, row in zip(labels, table.to_dict("records"), strict=True)
+        ),
+        text_columns(table, templates),
+        "Bars: 95% intervals by Student's t, over splits or random directions.",
+    )
+
+
+def _occupations(one: Audited) -> Section:
+    first, second = one.before.axis
+    table = one.before.occupations
+    n = min(N_ENDS, len(table) // 2)
+    ends = table.head(n), table.tail(n).iloc[::-1]
+    shown = pd.DataFrame(
+        {
+            f"Nearest to {first}": ends[0]["word"].to_numpy(),
+            "cosine": [f"{x:+.3f}" for x in ends[0]["projection"]],
+            f"Nearest to {second}": ends[1]["word"].to_numpy(),
+            "cosine ": [f"{x:+.3f}" for x in ends[1]["projection"]],
+        }
+    )
+    return Section(f"Occupations at either end: {one.file.name}", table=shown)
+
+
+def _limits() -> list[str]:
+    return [
+        "What is measured is what the word lists and tests ask about. Other biases, and other words, may be"
+        " there.",
+        "Vectors are scaled to length one before anything is measured, and only directions are compared.",
+        "A bias in vectors is no measure of harm in what is built on them, in either direction.",
+        "Debiasing is tried in memory alone; your files stay as they are. biaslab debiasing hard writes a"
+        " debiased one.",
+        "A test that is not significant has few words; it is no all-clear.",
+    ]

@@ -1,0 +1,128 @@
+"""The audit of embeddings: what stands out against random directions, what is left, what is refused."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+import pages
+from biaslab.bias.weat import effect_size
+from biaslab.bias.word_sets import WordSets, in_vocabulary
+from biaslab.cli import main
+from biaslab.core.errors import InputError
+from biaslab.debiasing import auditing
+from biaslab.debiasing.report.audited import answer
+from biaslab.debiasing.settings import Settings
+from biaslab.embeddings.formats import write_embedding
+from biaslab.embeddings.unit import read_unit_embedding
+
+PAIRS = [["she", "he"], ["woman", "man"], ["her", "his"], ["daughter", "son"]]
+JOBS = [f"job{i}" for i in range(12)]
+OTHERS = [f"word{i}" for i in range(60)]
+WORDS = [*(word for pair in PAIRS for word in pair), *JOBS, *OTHERS]
+TEST = WordSets(
+    "jobs",
+    "These jobs and those",
+    "made up",
+    {"these": ["Job0", "job2", "job4"], "those": ["job1", "job3", "JOB5"]},
+    {"female": ["She", "woman", "her"], "male": ["he", "man", "his"]},
+)
+
+
+def vectors(lean):
+    """Jobs lean by turns to either side by `lean`, others as chance has it."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(len(WORDS), 30)) / 4
+    X[1:8:2] = X[0:8:2]
+    X[:8, 0] += np.tile([1, -1], 4)
+    X[8:20, 0] = lean * np.tile([1, -1], 6)
+    return X.astype(np.float32)
+
+
+@pytest.fixture
+def files(tmp_path):
+    head = {"name": "mine", "title": "A list", "source": "a test"}
+    lists = {"defining": {"sets": PAIRS}, "equalize": {"sets": PAIRS[:2]}, "occupations": {"words": JOBS}}
+    lists["gender-specific"] = {"words": [word for pair in PAIRS for word in pair]}
+    for name, content in lists.items():
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(head | content))
+    for name, lean in (("biased", 1.5), ("plain", 0.02)):
+        write_embedding(tmp_path / f"{name}.txt", WORDS, vectors(lean), "word2vec")
+    return [tmp_path / f"{name}.yaml" for name in lists]
+
+
+def audited(files, name, tests=(TEST,), **changes):
+    return auditing.audit(files[0].parent / f"{name}.txt", files, list(tests), Settings(**changes), "hard")
+
+
+def test_a_planted_bias_stands_out_and_none_does_not(files):
+    biased, plain = auditing.correct([audited(files, name) for name in ("biased", "plain")])
+    assert biased.share_below == 1
+    assert plain.share_below < 0.9
+    assert biased.after.values["direct_bias_neutral"] == pytest.approx(0, abs=1e-6)
+    lines = " ".join(answer([biased, plain], "hard").lines)
+    assert "so that this one stands out" in lines
+    assert "does not stand out, which is no proof that it is harmless" in lines
+
+
+def test_numbers_are_those_of_the_measures(files):
+    found = audited(files, "biased")
+    unit = read_unit_embedding(files[0].parent / "biased.txt")
+    weat = in_vocabulary(auditing.match_case(TEST, unit.ids()), unit.ids())
+    assert found.tests["before"].item() == pytest.approx(effect_size(unit.vectors, weat))
+    direction = sum(unit.vectors[i] - unit.vectors[i + 1] for i in range(0, 8, 2)).astype(np.float64)
+    leaning = np.abs(unit.vectors[8:20] @ direction / np.linalg.norm(direction)).mean()
+    assert found.bias == pytest.approx(leaning, abs=0.01)
+    assert len(found.random) == auditing.N_DIRECTIONS
+    assert set(found.remaining["measure"]) == {"classifier_accuracy", "cluster_accuracy"}
+    assert found.remaining[["before", "after", "chance"]].to_numpy().min() >= 0
+
+
+def test_words_are_found_whatever_their_case(files):
+    ids = {word: row for row, word in enumerate(WORDS)}
+    matched = auditing.match_case(TEST, ids)
+    assert matched.targets == {"these": ["job0", "job2", "job4"], "those": ["job1", "job3", "job5"]}
+    assert auditing.match_case(TEST, {"Job0": 0, "job0": 1}).targets["these"][0] == "Job0"
+    assert audited(files, "biased").tests["lost"].item() == ""
+
+
+def test_corrected_p_values_are_of_all_embeddings(files):
+    found = auditing.correct([audited(files, name) for name in ("biased", "plain")])
+    p = [one.tests["p_value"].item() for one in found]
+    least = min(range(2), key=p.__getitem__)
+    assert found[least].tests["p_corrected"].item() == pytest.approx(min(1, 2 * p[least]))
+
+
+def test_too_few_occupations_are_refused(files):
+    few = {"name": "few", "title": "t", "source": "s", "words": [*JOBS[:3], "lost"]}
+    files[2].write_text(yaml.safe_dump(few))
+    with pytest.raises(InputError, match=r"biased\.txt: has 3 of the neutral occupations"):
+        audited(files, "biased")
+
+
+def test_the_command_answers_of_several_files(files, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    test = {
+        "name": "jobs",
+        "title": "t",
+        "source": "s",
+        "targets": TEST.targets,
+        "attributes": TEST.attributes,
+    }
+    Path("w.yaml").write_text(yaml.safe_dump(test))
+    lists = [part for file in files for part in (f"--{file.stem}", str(file))]
+    options = [*lists, "--weat", "w.yaml"]
+    for embeddings, code in ((["biased.txt", "plain.txt"], 0), (["plain.txt", "plain.txt"], 2)):
+        monkeypatch.setattr(sys, "argv", ["biaslab", "debiasing", "audit", *embeddings, *options])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        assert ended.value.code == code
+    assert "plain.txt: is there twice; give each embedding once" in said.err
+    page = pages.Page(Path("debiasing-audit.html").read_text())
+    assert all(link.startswith("data:") for link in page.links)
+    numbers = json.loads(Path("debiasing-audit.json").read_text())
+    assert {"biased.txt", "plain.txt"} <= set(numbers)
