@@ -37,7 +37,7 @@ def record(name: str, results: Path, time: str) -> None:
     made |= {"commit": environment["git"]["commit"], "setups": setups}
     (RECORDED / f"{name}.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     claims = registered()
-    formulas = [part for one in claims for part in (one.select, one.measure, one.interval, one.null)]
+    formulas = [part for one in claims for part in one.formulas]
     counted = set(re.findall(r"distinct\((\w+)", " ".join(formulas)))
     texts = {"setup", *re.findall("'([^']*)'", " ".join(formulas)), *itertools.chain(*setups.values())}
     with zipfile.ZipFile(RECORDED / f"{name}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -63,7 +63,7 @@ def columns_by_file(claims: list[Claim], results: Path, setups: dict[str, list[s
     """Return the columns that claims read of each file."""
     found = defaultdict(set)
     for claim in claims:
-        names = columns_of(*filter(None, (claim.select, claim.measure, claim.interval, claim.null)))
+        names = columns_of(*claim.formulas)
         for setup in setups.get(claim.area, ()):
             for pattern in claim.file.split():
                 for path in results.glob(pattern.replace("{setup}", setup)):

@@ -16,6 +16,12 @@ ANY_SETUP = "any"
 STATEMENT = "statement"
 CELL = "cell"
 COUNTED = (STATEMENT, CELL)
+JUDGED = (*COUNTED, "derived")
+"""What a verdict is about: the paper, not our checks."""
+
+EXACT = "exact"
+"""In the column interval: the number is the same in every run, so that there is none."""
+
 CONDITION = "condition"
 """A row of our own that gates others: where it does not hold, they have no verdict."""
 HYPOTHESIS = "hypothesis"
@@ -93,6 +99,22 @@ class Claim:
     def evidence(self) -> str:
         """What it is worth that the claim is met (of `EVIDENCE`): how its caveat begins tells."""
         return next((kind for words, kind in _CAVEATS.items() if self.caveat.startswith(words)), RESULT)
+
+    @property
+    def ends(self) -> str:
+        """The two formulas of its interval; empty where the measure gives one, or there is none."""
+        return "" if self.interval == EXACT else self.interval
+
+    @property
+    def formulas(self) -> list[str]:
+        """What is evaluated of the row."""
+        return [part for part in (self.select, self.measure, self.ends, self.null) if part]
+
+    @property
+    def has_chance(self) -> bool:
+        """Whether chance has a part in the number, so that without an interval it confirms nothing."""
+        is_open = self.interval != EXACT and self.evidence != GIVEN
+        return is_open and self.counts_as in JUDGED and self.kind not in EXEMPT_KINDS
 
     @property
     def is_counted(self) -> bool:

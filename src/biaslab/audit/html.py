@@ -263,7 +263,8 @@ def _terms(record: Any) -> Iterable[str]:
     yield f"gates: {len(record.gates.split())}, {met}" if record.gates else ""
     yield EVIDENCE[record.evidence] if record.verdict == REPRODUCED or record.evidence != RESULT else ""
     yield record.caveat.partition(":")[0]
-    yield "no interval" if math.isnan(record.ci_low) and record.kind not in EXEMPT_KINDS else ""
+    missing = math.isnan(record.ci_low) and record.kind not in EXEMPT_KINDS
+    yield record.interval or ("no interval" if missing else "")
 
 
 def _details(record: Any) -> Iterable[tuple[str, str]]:

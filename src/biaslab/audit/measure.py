@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from biaslab.audit.claims import CONDITION, CONDITION_KINDS, EXEMPT_KINDS, WEAKER, Claim, read_claims
+from biaslab.audit.claims import CONDITION, CONDITION_KINDS, EXACT, EXEMPT_KINDS, WEAKER, Claim, read_claims
 from biaslab.audit.expressions import (
     Estimate,
     FormulaError,
@@ -221,6 +221,7 @@ def _row(
     is_sign = claim.kind == "sign"
     return {name: getattr(claim, name) for name in COLUMNS if hasattr(claim, name)} | {
         "tolerance": claim.tolerance if claim.measure else None,
+        "interval": EXACT if claim.interval == EXACT else "",
         "measured": found.value,
         "ci_low": found.low,
         "ci_high": found.high,
@@ -250,14 +251,14 @@ def _measure(claim: Claim, setups: tuple[str, ...], results: Path) -> _Measured:
     files = {setup: _files(claim.file, setup, results, claim.where) for setup in setups}
     used: list[Path] = []
     try:
-        names = columns_of(*filter(None, (claim.select, claim.measure, claim.interval, claim.null)))
+        names = columns_of(*claim.formulas)
         parts = [_labelled(_read(path, names), path, s) for s in setups for path in files[s]]
         table = pd.concat(parts, ignore_index=True)
         rows = select_rows(claim.select, table) if claim.select else table
         used = [Path(path) for path in rows[_PATH].unique()]
         if len(rows) < claim.min_rows:
             raise MissingError(_too_few(len(rows), claim.min_rows))
-        found = estimate(claim.measure, rows, claim.interval)
+        found = estimate(claim.measure, rows, claim.ends)
         null = estimate(claim.null, rows).value if claim.null else math.nan
     except FormulaError as error:
         raise InputError(

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from biaslab.audit.claims import CELL, COUNTED, EVIDENCE, STATEMENT, WEAKER
+from biaslab.audit.claims import CELL, COUNTED, EVIDENCE, EXACT, GIVEN, JUDGED, STATEMENT, WEAKER
 from biaslab.audit.measure import COLUMNS, OTHER
 from biaslab.audit.verdicts import (
     DIRECTION_ONLY,
@@ -56,7 +56,6 @@ _WORST_FIRST = (
     NOT_ATTEMPTED,
 )
 _NUMBERS = ("value", "tolerance", "measured", "ci_low", "ci_high", "p_value", "null")
-_TESTED = (STATEMENT, CELL, "derived")
 
 
 def read_measured(path: str | os.PathLike) -> pd.DataFrame:
@@ -175,11 +174,12 @@ class Multiplicity:
     tested: int  # those with an interval, and so with a p-value
     clear: int  # those which have the published sign, with the whole interval on that side of zero
     kept: int  # those of `clear` whose Benjamini and Hochberg's q, over all tested rows, is at most `Q_LEVEL`
+    exact: int  # those which are the same in every run, and so are not tested
 
     @property
     def untested(self) -> int:
-        """Rows about a sign which have no interval."""
-        return self.measured - self.tested
+        """Rows about a sign which were drawn and have no interval."""
+        return self.measured - self.tested - self.exact
 
     @property
     def rest(self) -> str:
@@ -187,8 +187,8 @@ class Multiplicity:
         return (
             f"{self.measured} measured signs (differences, changes, orderings) hold after a correction for "
             f"testing {self.tested} of them at once (false discovery rate {Q_LEVEL:.0%}, Benjamini and "
-            f"Hochberg); {self.clear} have the published sign with an interval clear of zero, and "
-            f"{self.untested} have no interval, so that chance is not excluded."
+            f"Hochberg); {self.clear} have the published sign with an interval clear of zero, {self.exact} "
+            f"are the same in every run, and {self.untested} have no interval, so that chance is not excluded."
         )
 
     @property
@@ -201,7 +201,7 @@ def multiplicity(claims: pd.DataFrame) -> Multiplicity:
     """Correct the signs that were found for the number of those that were looked for."""
     from scipy.stats import false_discovery_control
 
-    is_sign = (claims["kind"] == "sign") & claims["counts_as"].isin(_TESTED)
+    is_sign = (claims["kind"] == "sign") & claims["counts_as"].isin(JUDGED)
     signs = claims[is_sign & (claims["verdict"] != NOT_ATTEMPTED)]
     tested = signs[signs["p_value"].notna()]
     q = false_discovery_control(tested["p_value"].astype(float)) if len(tested) else []
@@ -211,7 +211,8 @@ def multiplicity(claims: pd.DataFrame) -> Multiplicity:
         (side * tested["measured"] > margin) & (side * tested["ci_low"] > 0) & (side * tested["ci_high"] > 0)
     )
     kept = clear & (pd.Series(q, index=tested.index, dtype=float) <= Q_LEVEL)
-    return Multiplicity(len(signs), len(tested), int(clear.sum()), int(kept.sum()))
+    exact = signs["p_value"].isna() & ((signs["interval"] == EXACT) | (signs["evidence"] == GIVEN))
+    return Multiplicity(len(signs), len(tested), int(clear.sum()), int(kept.sum()), int(exact.sum()))
 
 
 def weak_rows(claims: pd.DataFrame) -> pd.DataFrame:

@@ -4,15 +4,16 @@
     The number meets the claim: it is within the tolerance of the published one (kinds value, count, setting,
     identity), not below or not above the bound by more than the tolerance (at_least, at_most), or has the
     published sign and is further from zero than the tolerance (sign). Nothing speaks against it: the data and
-    the settings are the paper's, a null result would not meet it, and its interval, if it has one, does not
-    cover both.
+    the settings are the paper's, a null result would not meet it, and its interval does not cover both. Only a
+    number that is the same in every run, or holds by construction, needs no interval.
 ``direction_only``
     It does not, but the number and its whole interval lie on the published side of a null result (without an
     interval: by more than the tolerance), where the row says that this is worth something.
 ``inconclusive``
     The interval covers both sides of the claim (of zero, of the bound, or both the claimed number and a null
     result), or the number is off while the interval covers the published one; or a null result would meet the
-    claim as well; or it is met, or in its direction, without an effect that it names as its gate.
+    claim as well; or it is met, or in its direction, without an effect that it names as its gate; or
+    the number was drawn, and has no interval.
 ``not_reproduced``
     None of these.
 ``held_elsewhere``, ``failed_elsewhere``
@@ -69,6 +70,8 @@ def judge(
     """
     holds, clause = meets(claim, found.value)
     verdict, clause = (_judge_met if holds else _judge_missed)(claim, found, null, clause)
+    if verdict != INCONCLUSIVE and claim.has_chance and math.isnan(found.low):
+        verdict, clause = INCONCLUSIVE, f"{clause}, but without an interval, so that chance is not excluded"
     if lacks and verdict in (REPRODUCED, DIRECTION_ONLY):
         verdict = INCONCLUSIVE
     return _WITH_DOUBTS[verdict] if doubts else verdict, "; ".join([clause, *lacks, *doubts])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaslab.audit.claims import COUNTED, GIVEN
+from biaslab.audit.claims import COUNTED, EXACT, EXEMPT_KINDS, GIVEN, JUDGED
 from biaslab.audit.measure import measure_claims
 from biaslab.audit.verdicts import DIRECTION_ONLY, NOT_ATTEMPTED, REPRODUCED
 from biaslab.core.io import read_tsv, write_tsv
@@ -45,7 +45,7 @@ def test_a_literal_reading_gives_every_recorded_number(results):
         if claim.null:
             pairs.append((row.null, naive.number(claim.null, rows)))
         try:
-            ends = sorted(naive.evaluate(claim.interval, rows)) if claim.interval else None
+            ends = sorted(naive.evaluate(claim.ends, rows)) if claim.ends else None
             ends = ends or naive.interval(claim.measure, rows)
         except naive.MissingError:
             ends = None
@@ -58,6 +58,15 @@ def test_a_literal_reading_gives_every_recorded_number(results):
     assert wrong == []
     assert len(attempted()) > 700
     assert intervals > 100
+
+
+def test_what_is_reproduced_has_an_interval_or_says_that_there_can_be_none():
+    found = attempted()
+    found = found[(found["verdict"] == REPRODUCED) & found["counts_as"].isin(JUDGED)]
+    found = found[found["ci_low"].isna() & ~found["kind"].isin(EXEMPT_KINDS)]
+    drawn = found[(found["interval"] != EXACT) & (found["evidence"] != GIVEN)]
+    assert drawn["claim_id"].tolist() == []
+    assert len(found) > 100
 
 
 def test_what_is_missing_is_missing_to_a_literal_reading_too(results):

@@ -75,7 +75,7 @@ def unreadable(claims: list[Claim]) -> list[str]:
     found = []
     for one in claims:
         try:
-            names = sorted(columns_of(*filter(None, (one.select, one.measure, one.interval, one.null))))
+            names = sorted(columns_of(*one.formulas))
             numbers = pd.DataFrame({name: [1.0, 2.0, 3.0] for name in names or ["any"]})
             # A column of truth values may stand where a condition does.
             evaluate(one, numbers, *(numbers.assign(**{name: numbers[name] > 1}) for name in names))
@@ -88,7 +88,7 @@ def evaluate(one: Claim, *tables: pd.DataFrame) -> None:
     """Evaluate each formula of a row on the first table that fits it."""
     if one.select:
         fit(partial(select_rows, one.select), tables)
-    for formula, interval in ((one.measure, one.interval), (one.null, "")):
+    for formula, interval in ((one.measure, one.ends), (one.null, "")):
         if formula:
             fit(partial(estimate, formula, interval=interval), tables)
 

@@ -12,7 +12,8 @@ numbers = st.floats(-100, 100).map(lambda x: round(x, 3))
 
 
 def verdict(fields, *found, null=-9.0, doubts=()):
-    return judge(claim(**fields), Estimate(*found), null, doubts)
+    exact = {"interval": "exact" if len(found) == 1 else ""}
+    return judge(claim(**exact | fields), Estimate(*found), null, doubts)
 
 
 @pytest.mark.parametrize(
@@ -102,12 +103,23 @@ def test_with_doubts_a_claim_is_neither_confirmed_nor_refuted():
 
 
 def test_without_an_effect_that_it_needs_a_claim_is_open_at_best():
-    one = claim(direction=True)
+    one = claim(direction=True, interval="exact")
     lacks = ["no effect"]
     assert judge(one, Estimate(2.0), 0.0, (), lacks) == ("inconclusive", "equal; no effect")
     assert judge(one, Estimate(9.0), 0.0, (), lacks)[0] == "inconclusive"
     assert judge(one, Estimate(-9.0), 0.0, (), lacks)[0] == "not_reproduced"
     assert judge(one, Estimate(2.0), 0.0, ["elsewhere"], lacks)[0] == "inconclusive"
+
+
+@pytest.mark.parametrize("number", [2.0, 9.0, -9.0])
+def test_a_number_that_was_drawn_says_nothing_without_an_interval(number):
+    one = claim(direction=True)
+    name, clause = judge(one, Estimate(number), 0.0)
+    assert name == "inconclusive"
+    assert clause.endswith("but without an interval, so that chance is not excluded")
+    assert judge(one, Estimate(number), 0.0, ["elsewhere"])[0] == "inconclusive"
+    for fields in ({"interval": "exact"}, {"caveat": "by construction: it is so"}, {"counts_as": "none"}):
+        assert judge(claim(direction=True, **fields), Estimate(number), 0.0)[0] != "inconclusive"
 
 
 def test_settings_have_no_null_result():
