@@ -128,7 +128,7 @@ def read_claims(paths: Iterable[str | os.PathLike], schema: str | os.PathLike) -
 
     rules = _read_schema(schema)
     validator = jsonschema.Draft202012Validator(rules)
-    columns = list(rules["properties"])
+    columns = columns_of_schema(schema)
     claims: dict[str, Claim] = {}
     for path in paths:
         for line, row in read_text_table(path, columns, exactly=True):
@@ -141,6 +141,11 @@ def read_claims(paths: Iterable[str | os.PathLike], schema: str | os.PathLike) -
     for claim in claims.values():
         _check(claim, claims)
     return list(claims.values())
+
+
+def columns_of_schema(schema: str | os.PathLike) -> list[str]:
+    """Return the columns of a registry, in order."""
+    return list(_read_schema(schema)["properties"])
 
 
 def _check(claim: Claim, claims: dict[str, Claim]) -> None:

@@ -107,15 +107,16 @@ class Row:
 class Paper:
     """What the page shows of one paper.
 
-    `counts` are its lines of the headline, `found` the counted rows by verdict, `missing` those that were not
-    attempted by reason, `aside` the rows that do not count by what they are, `weak` rows with the reason, and
-    `items` the accounting.
+    `counts` are its lines of the headline, `main` the rows of its main claims, `found` the counted rows by
+    verdict, `missing` those that were not attempted by reason, `aside` the rows that do not count by what
+    they are, `weak` rows with the reason, and `items` the accounting.
     """
 
     name: str
     anchor: str
     about: dict[str, str]
     counts: list[dict[str, Any]]
+    main: list[Row]
     found: dict[str, list[Row]]
     missing: dict[str, list[Row]]
     aside: dict[str, list[Row]]
@@ -127,8 +128,17 @@ class Paper:
         return bool({NOT_ATTEMPTED: self.missing, NO_ROW: self.items}.get(state) or self.found.get(state))
 
 
-def write_html(claims: Path, out: Path, printed: Sequence[Path] = (), papers: Sequence[Path] = ()) -> None:
+def write_html(
+    claims: Path,
+    out: Path,
+    printed: Sequence[Path] = (),
+    papers: Sequence[Path] = (),
+    frozen: object = None,
+    has_manifest: bool = True,
+) -> None:
     """Write the page of a measured registry; the same tables give the same bytes.
+
+    `frozen` (`biaslab.audit.own.Freeze`) says when the registry was frozen, and what changed since.
 
     Table and page lie in the folder ``audit`` of the results: links to results are relative to it.
     """
@@ -143,6 +153,8 @@ def write_html(claims: Path, out: Path, printed: Sequence[Path] = (), papers: Se
             "Kind of evidence": EVIDENCE,
         },
         multiplicity=multiplicity(table),
+        frozen=frozen,
+        has_manifest=has_manifest,
         marks=MARKS,
         states=(*VERDICTS, NO_ROW),
         failures_first=FAILURES_FIRST,
@@ -224,7 +236,9 @@ def _paper(
             found[row.fields["verdict"]].append(row)
     largest_first = dict(sorted(missing.items(), key=lambda group: -len(group[1])))
     anchor = "".join(c if c.isalnum() else "-" for c in name.lower())
-    return Paper(name, anchor, about, counts, found, largest_first, aside, weak, items)
+    named = about.get("main", "").split()
+    main = [row for one in named for row in rows if row.fields["claim_id"] == one]
+    return Paper(name, anchor, about, counts, main, found, largest_first, aside, weak, items)
 
 
 def _kind_aside(fields: dict[str, Any]) -> str:

@@ -30,6 +30,7 @@ from biaslab.audit.expressions import (
 from biaslab.audit.verdicts import NOT_ATTEMPTED, REPRODUCED, is_weak, judge, meets
 from biaslab.core import columns
 from biaslab.core.errors import InputError
+from biaslab.core.files import parse_json, read_text
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.stats import p_value
 
@@ -198,7 +199,7 @@ class _Audit:
     def _has_files(self, claim: Claim, setups: tuple[str, ...]) -> bool:
         """Return whether setups have what a claim reads: those of another kind have other files."""
         patterns = [p.replace("{setup}", setup) for setup in setups for p in claim.file.split()]
-        return all(any(self._results.glob(pattern)) for pattern in patterns)
+        return all(_matching(self._results, pattern) for pattern in patterns)
 
     def _why(self, area: str, setups: Sequence[str]) -> str:
         """Return why setups of an area were not run, after a colon; empty when nothing is known."""
@@ -281,21 +282,46 @@ def _files(patterns: str, setup: str, results: Path, where: str) -> list[Path]:
     found = []
     for pattern in patterns.split():
         pattern = pattern.replace("{setup}", setup)
-        paths = sorted(results.glob(pattern))
+        paths = _matching(results, pattern)
         if not paths:
             raise InputError(f"{results / pattern}: no such file; run the step that makes it, or fix {where}")
         found += paths
     return found
 
 
+def _matching(results: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted(results.glob(pattern))
+    except (ValueError, NotImplementedError) as error:
+        raise InputError(
+            f"'{pattern}' is no pattern of files ({error}); correct it in the registry"
+        ) from error
+
+
 def _read(path: Path, names: set[str]) -> pd.DataFrame:
     """Read a result table; of Parquet files only the columns in `names`."""
     if path.suffix == ".tsv":
         return read_tsv(path)
+    if path.suffix == ".json":
+        return _read_json(path)
     if path.suffix != ".parquet":
-        raise InputError(f"{path}: a claim can only be measured on .tsv and .parquet files")
+        raise InputError(f"{path}: a claim can only be measured on .tsv, .json and .parquet files")
     known = read_parquet_columns(path)
     return read_parquet(path, [name for name in known if name in names] or known[:1])
+
+
+def _read_json(path: Path) -> pd.DataFrame:
+    """Read an object, or a list of them, as rows; what is nested has names joined by _."""
+    try:
+        value = parse_json(read_text(path, "JSON file"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not readable as JSON ({error}); write it again") from error
+    rows = value if isinstance(value, list) else [value]
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{path}: no object and no list of objects; write one object for each row")
+    table = pd.json_normalize(rows, sep="_")
+    kept = [name for name in table if not table[name].map(lambda cell: isinstance(cell, list)).any()]
+    return table[kept]
 
 
 def _labelled(table: pd.DataFrame, path: Path, setup: str) -> pd.DataFrame:
@@ -321,7 +347,7 @@ def _source(claim: Claim, setups: tuple[str, ...], results: Path, files: list[Pa
         path
         for pattern in claim.shown.split()
         for setup in setups
-        for path in sorted(results.glob(pattern.replace("{setup}", setup)))
+        for path in _matching(results, pattern.replace("{setup}", setup))
     ]
     unique = dict.fromkeys([*files, *shown])
     return " ".join(path.relative_to(results).as_posix() for path in unique)

@@ -14,13 +14,14 @@ Orderings that follow from cells, settings, identities and hypotheses are not co
 
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from biaslab.audit.claims import CELL, COUNTED, EVIDENCE, EXACT, GIVEN, JUDGED, STATEMENT, WEAKER
+from biaslab.audit.claims import CELL, COUNTED, EVIDENCE, EXACT, GIVEN, JUDGED, WEAKER
 from biaslab.audit.measure import COLUMNS, OTHER
 from biaslab.audit.verdicts import (
     DIRECTION_ONLY,
@@ -39,7 +40,7 @@ from biaslab.core.files import read_text_table
 from biaslab.core.tables import Table, text_columns, write_table
 
 PRINTED = ("paper", "item", "counts_as", "printed", "absent", "reason")
-PAPERS = ("paper", "title", "at_hand", "not_at_hand")
+PAPERS = ("paper", "title", "at_hand", "not_at_hand", "main")
 NO_ROW = "no_row"
 """Column of the headline: what a paper prints and no row of a registry stands for."""
 
@@ -93,7 +94,7 @@ def read_printed(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
 
 
 def read_papers(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
-    """Read which source texts of each paper were at hand; columns `PAPERS`."""
+    """Read which source texts of each paper were at hand, and its main claims; columns `PAPERS`."""
     table: dict[str, dict[str, str]] = {}
     for path in paths:
         for line, row in read_text_table(path, PAPERS, exactly=True):
@@ -188,7 +189,7 @@ class Multiplicity:
             f"{self.measured} measured signs (differences, changes, orderings) hold after a correction for "
             f"testing {self.tested} of them at once (false discovery rate {Q_LEVEL:.0%}, Benjamini and "
             f"Hochberg); {self.clear} have the published sign with an interval clear of zero, {self.exact} "
-            f"are the same in every run, and {self.untested} have no interval, so that chance is not excluded."
+            f"are exact, and {self.untested} have no interval, so that chance is not excluded."
         )
 
     @property
@@ -250,6 +251,13 @@ def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFr
         title="What was found of what the papers print",
         note=" ".join([multiplicity(claims).sentence, *missing]),
     )
+
+
+def in_words(claims: pd.DataFrame) -> str:
+    """Say how many rows of a table have which verdict."""
+    counts = Counter(claims["verdict"])
+    said = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in VERDICTS if counts[name])
+    return f"{len(claims)} claim{'s' if len(claims) > 1 else ''}: {said}"
 
 
 def words(name: str) -> str:

@@ -4,8 +4,8 @@
     The number meets the claim: it is within the tolerance of the published one (kinds value, count, setting,
     identity), not below or not above the bound by more than the tolerance (at_least, at_most), or has the
     published sign and is further from zero than the tolerance (sign). Nothing speaks against it: the data and
-    the settings are the paper's, a null result would not meet it, and its interval does not cover both. Only a
-    number that is the same in every run, or holds by construction, needs no interval.
+    the settings are the paper's, a null result would not meet it, and its interval does not cover both. Only
+    a number that is the same in every run, or of tests, or that holds by construction needs no interval.
 ``direction_only``
     It does not, but the number and its whole interval lie on the published side of a null result (without an
     interval: by more than the tolerance), where the row says that this is worth something.

@@ -20,6 +20,8 @@ With = Annotated[
     list[More] | None,
     typer.Option("--with", help="Also pack what tables and figures are made of, or word embeddings."),
 ]
+SCHEMA = "workflow/schemas/claims.schema.yaml"
+Registry = Annotated[Path, typer.Argument(help="The folder of a registry (biaslab audit init).")]
 _WIDTH = 160  # characters a line where there is no terminal
 
 app = typer.Typer(
@@ -47,6 +49,62 @@ def compare(
         write_tsv(out, comparison.table())
     _show(comparison, a, b)
     raise typer.Exit(0 if comparison.is_equal else 1)
+
+
+@app.command("init")
+def init(
+    folder: Annotated[Path, typer.Argument(help="The folder to make, named after the paper: smith2020.")],
+) -> None:
+    """Start a registry of a paper's claims: an empty table, its schema, and a worked row of every kind."""
+    from biaslab.audit.own import start_registry
+
+    root = _root()
+    files = start_registry(folder, root / SCHEMA, root / "workflow/resources/claims_examples.tsv")
+    typer.echo("\n".join(f"wrote {path}" for path in files))
+
+
+@app.command("check")
+def check(folder: Registry) -> None:
+    """Check a registry of one's own without measuring it."""
+    from biaslab.audit.own import counts_in_words, read_registry
+
+    typer.echo(counts_in_words(read_registry(folder, _root() / SCHEMA)))
+
+
+@app.command("measure")
+def measure(
+    folder: Registry,
+    results: Annotated[Path, typer.Argument(help="The results folder of any workflow.")],
+    setup: Annotated[
+        list[str] | None, typer.Option(help="What {setup} stands for; again for more. The folder's name.")
+    ] = None,
+) -> None:
+    """Measure a registry on .tsv, .json and .parquet files; write RESULTS/audit with the page audit.html."""
+    from biaslab.audit.own import measure_registry
+
+    measure_registry(folder, results, _root() / SCHEMA, setup or (), typer.echo)
+    typer.echo(f"wrote {results / 'audit/audit.html'}")
+
+
+@app.command("freeze")
+def freeze(folder: Registry) -> None:
+    """Freeze what decides the verdicts: its sha256 and the date, and a later change shows in the page."""
+    from biaslab.audit.own import freeze_registry
+
+    frozen = freeze_registry(folder, _root() / SCHEMA)
+    typer.echo(f"frozen on {frozen.date}: sha256 {frozen.sha256}")
+
+
+@app.command("codecheck")
+def codecheck(
+    results: Annotated[Path, typer.Argument(help="The results folder of an audited run.")],
+    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("codecheck.yml"),
+    paper: Annotated[Path | None, typer.Option(help="A paper.tsv, for the title.")] = None,
+) -> None:
+    """Write codecheck.yml: the files behind the claims of a run as its manifest, with their sha256."""
+    from biaslab.audit.codecheck import write_codecheck
+
+    typer.echo(f"wrote {out}: a manifest of {write_codecheck(results, out, paper)} files")
 
 
 @app.command("crate")
@@ -136,6 +194,12 @@ def resources(
         if cores:
             tasks = tasks_of(job_graph(files))
             write_table(f"{out}_cluster", scheduled_resources(projected.data, tasks, cores))
+
+
+def _root() -> Path:
+    from biaslab.run.root import repository
+
+    return repository()
 
 
 def _show(comparison: object, a: Path, b: Path) -> None:

@@ -135,7 +135,7 @@ def test_what_is_printed_is_accounted_for():
         assert len(groups.get(key, ())) + int(row["absent"]) == int(row["printed"]), key
         assert bool(row["reason"]) == (row["absent"] != "0" or row["printed"] == "0"), key
     assert {(claim.paper, claim.item) for claim in CLAIMS} <= {key[:2] for key in accounts}
-    columns = ["paper", "title", "at_hand", "not_at_hand"]
+    columns = ["paper", "title", "at_hand", "not_at_hand", "main"]
     papers = [row for _, row in read_text_table(RESOURCES / "papers/hate_speech.tsv", columns, exactly=True)]
     assert [row["paper"] for row in papers] == sorted({claim.paper for claim in CLAIMS})
 

@@ -227,7 +227,7 @@ def test_every_printed_statement_and_cell_has_rows_or_is_said_to_have_none():
         assert row["reason"] or row["absent"] == "0"
     assert not present
     assert {claim.item for claim in CLAIMS} <= {row["item"] for row in rows}
-    columns = ["paper", "title", "at_hand", "not_at_hand"]
+    columns = ["paper", "title", "at_hand", "not_at_hand", "main"]
     papers = read_text_table(RESOURCES / "papers/origins.tsv", columns, exactly=True)
     assert {row["paper"] for _, row in papers} == {claim.paper for claim in CLAIMS}
 

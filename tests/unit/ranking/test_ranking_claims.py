@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binomtest
 
 from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
@@ -62,7 +63,8 @@ def write_made(folder, means=MEANS, sizes=SIZES, n_lists=N_LISTS, candidates=100
         for name in ("min_skew", "max_skew", "ndkl", "ndcg")
     ]
     feasibility = [
-        {"n_values": m, "algorithm": a, "n_lists": n_lists, "n_infeasible": infeasible.get((a, m), 0)}
+        {"n_values": m, "algorithm": a, "n_lists": n_lists, "n_infeasible": (n := infeasible.get((a, m), 0))}
+        | {"ci_low": binomtest(n, n_lists).proportion_ci().low}
         for m in sizes
         for a in means
     ]
@@ -289,7 +291,7 @@ def test_printed_items_add_up():
 
 
 def test_what_the_registry_was_made_from_is_said():
-    columns = ["paper", "title", "at_hand", "not_at_hand"]
+    columns = ["paper", "title", "at_hand", "not_at_hand", "main"]
     rows = [row for _, row in read_text_table(RESOURCES / "papers/ranking.tsv", columns, exactly=True)]
     assert {claim.paper for claim in CLAIMS} == {row["paper"] for row in rows}
     assert "slides" in rows[0]["at_hand"]

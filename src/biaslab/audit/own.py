@@ -1,0 +1,156 @@
+"""A registry of claims of one's own: a folder, measured on the results of any workflow.
+
+The folder NAME holds ``NAME.tsv`` (the claims), ``paper.tsv`` (which paper, and its main claims),
+``printed.tsv`` (what has no row, and why) and, once frozen, ``frozen.json``. Reading, measuring, verdicts and
+page are those of the papers here.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from biaslab.audit.claims import Claim, columns_of_schema, read_claims
+from biaslab.audit.html import write_html
+from biaslab.audit.measure import measure_claims
+from biaslab.audit.summary import PAPERS, PRINTED, in_words, read_papers, read_printed, write_summary
+from biaslab.core.errors import InputError
+from biaslab.core.files import json_text, parse_json, read_text, write_json, write_text
+from biaslab.core.io import write_tsv
+
+FROZEN = "frozen.json"
+PAPER, PRINTS, EXAMPLES, SCHEMA = "paper.tsv", "printed.tsv", "examples.tsv", "claims.schema.yaml"
+JUDGED_BY = ("counts_as", "part_of", "kind", "value", "tolerance", "null", "direction", "setup", "other_data")
+JUDGED_BY += ("gates", "min_rows", "file", "select", "measure", "interval")
+"""The columns that decide a verdict, which are frozen."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class Freeze:
+    """When a registry was frozen, under which sha256, and what differs from it since."""
+
+    date: str
+    sha256: str
+    changes: tuple[str, ...]
+
+
+def start_registry(folder: Path, schema: Path, examples: Path) -> list[Path]:
+    """Write a registry without claims, with its schema and examples of every kind; return the files."""
+    _check_name(folder.name)
+    if folder.exists():
+        raise InputError(f"{folder} is there already; choose another name, or remove it")
+    paper = ("Doe et al. 2020", "Title of the paper", "the text with its tables", "its supplement", "")
+    texts = {
+        f"{folder.name}.tsv": "\t".join(columns_of_schema(schema)) + "\n",
+        EXAMPLES: read_text(examples, "table of examples"),
+        SCHEMA: read_text(schema, "schema"),
+        PAPER: "".join("\t".join(line) + "\n" for line in (PAPERS, paper)),
+        PRINTS: "\t".join(PRINTED) + "\n",
+    }
+    for name, text in texts.items():
+        write_text(folder / name, text)
+    return [folder / name for name in texts]
+
+
+def read_registry(folder: Path, schema: Path) -> list[Claim]:
+    """Read and check a registry, its paper and what it prints."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no folder; biaslab audit init makes one")
+    claims = read_claims([folder / f"{folder.resolve().name}.tsv"], schema)
+    if not claims:
+        raise InputError(f"{folder}: no claims yet; {EXAMPLES} has a row of every kind")
+    read_printed([folder / PRINTS])
+    known = {claim.paper: set() for claim in claims}
+    for claim in claims:
+        known[claim.paper].add(claim.claim_id)
+    papers = read_papers([folder / PAPER])
+    for paper, main in zip(papers["paper"], papers["main"], strict=True):
+        if lost := set(main.split()) - known.get(paper, set()):
+            raise InputError(
+                f"{folder / PAPER}, column 'main': '{min(lost)}' is no claim of {paper}; write others"
+            )
+    return claims
+
+
+def counts_in_words(claims: Sequence[Claim]) -> str:
+    """Say how many claims there are of which kind."""
+    kinds = Counter(claim.kind for claim in claims)
+    return f"{len(claims)} claims: " + ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+
+
+def measure_registry(
+    folder: Path, results: Path, schema: Path, setups: Sequence[str], say: Callable[[str], None]
+) -> None:
+    """Measure a registry on results, and write table, headline and page into their folder ``audit``."""
+    claims = read_registry(folder, schema)
+    frozen = compare_frozen(folder, claims)
+    area, out = claims[0].area, results / "audit"
+    if not results.is_dir():
+        raise InputError(f"{results}: no folder; name the results of the workflow")
+    for setup in setups:
+        _check_name(setup)
+    table = measure_claims(claims, results, {area: list(setups) or [area]})
+    write_tsv(out / "claims.tsv", table)
+    printed, papers = [folder / PRINTS], [folder / PAPER]
+    write_summary(out / "claims.tsv", printed, papers, out / "summary", lambda _: None)
+    write_html(out / "claims.tsv", out / "audit.html", printed, papers, frozen, has_manifest=False)
+    say(in_words(table))
+    for change in frozen.changes if frozen else ():
+        say(f"changed since {frozen.date}: {change}")
+
+
+def freeze_registry(folder: Path, schema: Path) -> Freeze:
+    """Write what decides the verdicts, its sha256 and the date, once."""
+    claims = read_registry(folder, schema)
+    path = folder / FROZEN
+    if path.exists():
+        raise InputError(f"{path} is there already; measure shows what changed since, or remove it")
+    rules = _rules(claims)
+    record = {"date": date.today().isoformat(), "sha256": _digest(rules), "claims": rules}
+    write_json(path, record)
+    return Freeze(record["date"], record["sha256"], ())
+
+
+def compare_frozen(folder: Path, claims: Sequence[Claim]) -> Freeze | None:
+    """Return how a registry differs from what was frozen; None where it was not."""
+    path = folder / FROZEN
+    if not path.exists():
+        return None
+    try:
+        record = parse_json(read_text(path, "frozen registry"))
+        day, sha256, before = (record[name] for name in ("date", "sha256", "claims"))
+        rules = {claim_id: {name: row[name] for name in JUDGED_BY} for claim_id, row in before.items()}
+        frozen_on = date.fromisoformat(day).isoformat()
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: not what biaslab audit freeze writes; restore it") from error
+    changes = [] if _digest(before) == sha256 else [f"{FROZEN} itself: its sha256 is another one"]
+    now = _rules(claims)
+    changes += [f"{name}: removed" for name in rules if name not in now]
+    changes += [f"{name}: added" for name in now if name not in rules]
+    changes += [
+        f"{name}: {column} was {before or 'empty'}, is {now[name][column] or 'empty'}"
+        for name, row in rules.items()
+        if name in now
+        for column, before in row.items()
+        if before != now[name][column]
+    ]
+    return Freeze(frozen_on, str(sha256), tuple(changes))
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise InputError(f"'{name}' is no name; write small letters, digits, - and _, a letter first")
+
+
+def _rules(claims: Sequence[Claim]) -> dict[str, dict[str, Any]]:
+    return {claim.claim_id: {name: getattr(claim, name) for name in JUDGED_BY} for claim in claims}
+
+
+def _digest(rules: object) -> str:
+    return hashlib.sha256(json_text(rules).encode()).hexdigest()
