@@ -6,6 +6,7 @@ page are those of the papers here.
 """
 
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ from biaslab.audit.html import write_html
 from biaslab.audit.measure import measure_claims
 from biaslab.audit.summary import PAPERS, PRINTED, in_words, read_papers, read_printed, write_summary
 from biaslab.core.errors import InputError
-from biaslab.core.files import json_text, parse_json, read_text, write_json, write_text
+from biaslab.core.files import parse_json, read_text, write_json, write_text
 from biaslab.core.io import write_tsv
 
 FROZEN = "frozen.json"
@@ -153,4 +154,4 @@ def _rules(claims: Sequence[Claim]) -> dict[str, dict[str, Any]]:
 
 
 def _digest(rules: object) -> str:
-    return hashlib.sha256(json_text(rules).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()

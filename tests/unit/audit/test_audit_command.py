@@ -76,7 +76,7 @@ def test_claims_then_summary_then_page_then_manifest(results):
     sources[0][0].write_text(
         "paper\titem\tcounts_as\tprinted\tabsent\treason\nDoe 2020\tTable 1\tcell\t3\t1\tillegible\n"
     )
-    sources[1][0].write_text("paper\ttitle\tat_hand\tnot_at_hand\nDoe 2020\tOn x\ttext\t\n")
+    sources[1][0].write_text("paper\ttitle\tat_hand\tnot_at_hand\tmain\nDoe 2020\tOn x\ttext\t\t\n")
     said = []
     write_summary(audit / "claims.tsv", *sources, audit / "summary", said.append)
     line = next(line.split() for line in said[0].splitlines() if " cells " in line)

@@ -45,7 +45,7 @@ def sources(tmp_path):
     printed, papers = tmp_path / "printed.tsv", tmp_path / "papers.tsv"
     lines = ["Doe 2020\tTable 1\tcell\t5\t2\tunreadable", "Doe 2020\tTable 1\tstatement\t1\t0\t"]
     write_text(printed, "\n".join(["\t".join(PRINTED), *lines]) + "\n")
-    write_text(papers, "\t".join(PAPERS) + "\nDoe 2020\tOn x\tits text\tits figures\n")
+    write_text(papers, "\t".join(PAPERS) + "\nDoe 2020\tOn x\tits text\tits figures\t\n")
     return [printed], [papers]
 
 

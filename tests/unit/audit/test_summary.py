@@ -245,7 +245,10 @@ def test_a_measured_registry_can_be_read_back_and_counted(tmp_path):
 
 def test_the_summary_names_what_was_not_at_hand(tmp_path):
     papers = lines(
-        tmp_path / "p.tsv", PAPERS, ("Doe 2020", "On x", "the text", "figures"), ("Roe", "y", "all", "")
+        tmp_path / "p.tsv",
+        PAPERS,
+        ("Doe 2020", "On x", "the text", "figures", ""),
+        ("Roe", "y", "all", "", ""),
     )
     shown = summary_table(table(row()), NOTHING, read_papers([papers]))
     assert shown.note.endswith("Doe 2020: not at hand were figures.")
@@ -269,6 +272,6 @@ def test_a_wrong_account_of_what_is_printed_is_refused(tmp_path, rows, message):
 
 
 def test_a_paper_is_described_once(tmp_path):
-    one = lines(tmp_path / "x.tsv", PAPERS, ("Doe", "On x", "text", ""))
+    one = lines(tmp_path / "x.tsv", PAPERS, ("Doe", "On x", "text", "", ""))
     with pytest.raises(InputError, match="Doe has a row already"):
         read_papers([one, one])
