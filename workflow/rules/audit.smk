@@ -14,6 +14,7 @@ rule record_config:
         "results/config.json",
     log:
         "results/logs/audit/record_config.log",
+    priority: 9  # a run that has not ended is packed with it
     localrule: True
     resources:
         mem_mb=LIMITS.memory(500),

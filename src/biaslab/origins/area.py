@@ -47,10 +47,18 @@ def choose(given: Given) -> Units:
             AREA.name: {
                 "run": chosen,
                 "weats": {name: file for name, file in section["weats"].items() if name in weats},
-                "setups": {name: setups[name] for name in chosen},
+                "setups": {name: _recorded(setups[name]) for name in chosen},
             }
         },
     )
+
+
+def _recorded(setup: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a setup as a configuration may say it: of whole articles, no part has a length."""
+    corpus = dict(setup["corpus"])
+    if corpus["unit"] == "article":
+        del corpus["part_length"]
+    return {**setup, "corpus": corpus}
 
 
 def summaries(config: Mapping[str, Any]) -> list[str]:

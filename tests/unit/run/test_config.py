@@ -1,5 +1,6 @@
 """The configuration: what is refused, with which words, and what is filled in."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from biaslab.core.files import locate, read_yaml
 from biaslab.embeddings.readers import FORMATS
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.run import config as configuration
+from biaslab.run.plan import make_plan
 from biaslab.text.corpora import READERS
 
 ROOT = Path(__file__).parents[3]
@@ -78,6 +80,15 @@ def test_shipped_configuration_is_exactly_the_defaults():
 
 def test_every_default_is_valid():
     schemas.check_schema(load(), SCHEMA, "defaults")
+
+
+@pytest.mark.parametrize("preset", [p for p in PRESETS if p.stem != "fairness-text"], ids=lambda p: p.stem)
+def test_what_is_recorded_of_a_run_is_a_configuration_of_the_same_run(preset):
+    # Not that whose vectors are of a setup which goes without its data here.
+    shipped = read_yaml(ROOT / configuration.CONFIG)
+    recorded = make_plan(schemas.merge(shipped, read_yaml(preset)), ROOT).record()
+    again = make_plan(schemas.merge(shipped, json.loads(json.dumps(recorded))), ROOT).record()
+    assert json.dumps(again, sort_keys=True) == json.dumps(recorded, sort_keys=True)
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda path: path.stem)
