@@ -15,7 +15,7 @@ from biaslab.core.settings import fields_of, said_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src/biaslab"
-ROOMS = ("embeddings", "bias", "classifiers", "ranking", "debiasing")
+ROOMS = ("embeddings", "bias", "classifiers", "ranking", "debiasing", "origins")
 
 _SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
 _ITEMS = {"Parameters", "Attributes", "Returns", "Yields", "Raises"}
@@ -42,7 +42,10 @@ def public(module: ast.Module) -> list[str]:
 def modules(room: str) -> dict[str, ast.Module]:
     """Return the public modules of a room by their names."""
     names = public(_parse(PACKAGE / room / "__init__.py"))
-    return {name: _parse(PACKAGE / room / f"{name}.py") for name in names}
+    paths = {name: PACKAGE / room / name for name in names}
+    return {
+        name: _parse(p / "registry.py" if p.is_dir() else p.with_suffix(".py")) for name, p in paths.items()
+    }
 
 
 def definitions(module: ast.Module) -> dict[str, ast.AST]:
@@ -80,8 +83,8 @@ def methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
 
 
 def fields(node: ast.ClassDef) -> list[ast.AnnAssign]:
-    """Return the fields of a dataclass or named tuple."""
-    return [field for field in node.body if isinstance(field, ast.AnnAssign)]
+    """Return the public fields of a dataclass or named tuple."""
+    return [f for f in node.body if isinstance(f, ast.AnnAssign) and not f.target.id.startswith("_")]
 
 
 def sections(docstring: str) -> dict[str, str]:

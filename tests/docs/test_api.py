@@ -28,6 +28,7 @@ PUBLIC = {
     "embeddings.vocabulary": "Vocabulary read_vocabulary",
     "embeddings.word2vec": "Word2VecParameters train",
     "bias.directions": "bias_axis project_targets",
+    "bias.measures": "MEASURES measure_bias measure_gradient",
     "bias.weat": "PermutationTest differential_associations effect_size effect_size_gradient"
     " permutation_p_value",
     "bias.word_sets": "WeatIndices WordSets in_vocabulary read_word_sets",
@@ -52,6 +53,7 @@ PUBLIC = {
     "debiasing.subspace": "BiasSubspace find_subspace project",
     "debiasing.word_lists": "KnownSets KnownWords SetList WordList known_sets known_words read_scores"
     " read_sets read_words",
+    "origins.documents": "Baselines CountedTexts Scores attribute count_texts train_baselines",
 }
 """What users may rely on: who takes a name away says so in CHANGELOG.md."""
 

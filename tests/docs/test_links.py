@@ -12,7 +12,10 @@ from markdown_it import MarkdownIt
 from consoles import ROOT
 
 DOCS = ROOT / "docs"
-MADE = {DOCS / f"api/{room}.md" for room in ("embeddings", "bias", "classifiers", "ranking", "debiasing")}
+MADE = {
+    DOCS / f"api/{room}.md"
+    for room in ("embeddings", "bias", "classifiers", "ranking", "debiasing", "origins")
+}
 """Pages that `docs/api.py` makes when the site is built."""
 
 PAGES = sorted(

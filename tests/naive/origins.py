@@ -49,6 +49,20 @@ def newton_vector(x_row, perturbed_row, w_i, u, b_i, c, x_max, alpha):
     return w_i - np.linalg.inv(row_hessian(perturbed_row, u, x_max, alpha)) @ (after - before)
 
 
+def descended_vector(x_row, perturbed_row, w_i, u, b_i, c, x_max, alpha, damping, left, steps=20_000):
+    """w_i after a descent of the time 1 / damping, in small steps, on what a removal adds to the loss.
+
+    The quadratic with the gradient of Eq. 8 at w_i, and the Hessian of the row, or of what is `left` of it.
+    """
+    gradient = pointwise_gradient(perturbed_row, w_i, u, b_i, c, x_max, alpha) - pointwise_gradient(
+        x_row, w_i, u, b_i, c, x_max, alpha
+    )
+    hessian, moved = row_hessian(perturbed_row if left else x_row, u, x_max, alpha), w_i.copy()
+    for _ in range(steps):
+        moved = moved - (hessian @ (moved - w_i) + gradient) / (damping * steps)
+    return moved
+
+
 def step_lengths(steps, hessians):
     """|delta| and the root of delta^T H delta over all words (Barshan et al. 2020), H block by block."""
     theta = sum(float(step @ step) for step in steps)

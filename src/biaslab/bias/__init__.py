@@ -1,3 +1,3 @@
 """Bias measures on embeddings: WEAT and its gradient. Knows no paper's experiment."""
 
-__all__ = ["directions", "weat", "word_sets"]
+__all__ = ["directions", "measures", "weat", "word_sets"]

@@ -176,6 +176,12 @@ def count_texts(
         When a text is a string instead of a list of words, no word is frequent enough, or the window is out
         of range.
     """
+    tokens, offsets, vocabulary = number_texts(texts, min_count)
+    return count(tokens, offsets, len(vocabulary), window, threads), vocabulary
+
+
+def number_texts(texts: Iterable[Sequence[str]], min_count: int) -> tuple[np.ndarray, np.ndarray, Vocabulary]:
+    """Return word ids, where each text begins in them, and the vocabulary; arguments as of `count_texts`."""
     found: dict[str, int] = {}
     ids, ends = array("i"), array("q", [0])
     for number, text in enumerate(texts, 1):
@@ -198,8 +204,7 @@ def count_texts(
     new[rows] = np.arange(len(words))
     kept = new[met] >= 0
     offsets = np.concatenate([[0], np.cumsum(kept)])[offsets].astype(np.int64)
-    x = count(new[met][kept], offsets, len(words), window, threads)
-    return x, Vocabulary(words, occurrences[rows].astype(np.int64))
+    return new[met][kept], offsets, Vocabulary(words, occurrences[rows].astype(np.int64))
 
 
 def from_sparse(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Cooccurrence:

@@ -6,6 +6,8 @@ from biaslab.bias.measures import direct_bias, ect, ripa, same, weat
 from biaslab.bias.measures.contract import Measure
 from biaslab.bias.word_sets import WeatIndices
 
+__all__ = ["MEASURES", "measure_bias", "measure_gradient"]
+
 MEASURES: dict[str, Measure] = {
     measure.name: measure
     for measure in (weat.MEASURE, ripa.MEASURE, ect.MEASURE, same.MEASURE, direct_bias.MEASURE)
@@ -17,13 +19,34 @@ PARAMETERS = {name: measure.parameters for name, measure in MEASURES.items()}
 
 
 def measure_bias(vectors: np.ndarray, weat: WeatIndices) -> float:
-    """Return a bias by the measure of its test, with its parameters."""
+    """Return a bias by the measure of its test, with its parameters.
+
+    Parameters
+    ----------
+    vectors : (V, D) array of any float dtype
+        Word vectors; computed with in float64.
+    weat : WeatIndices
+        The words of the test, its measure and the parameters of this.
+
+    Returns
+    -------
+    float
+        In units of the measure. NaN where it is undefined.
+    """
     return MEASURES[weat.measure].value(vectors, weat, **weat.parameters)
 
 
 def measure_gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
-    """Return the derivatives of `measure_bias` by the vectors of ``weat_words(weat)``, (n_words, D) float64.
+    """Return the derivatives of `measure_bias` by the vectors of the words of the test.
 
-    All are NaN where the measure is undefined.
+    Parameters
+    ----------
+    vectors, weat
+        As for `measure_bias`.
+
+    Returns
+    -------
+    (n_words, D) float64
+        A row for each word, by rising id. All NaN where the measure is undefined.
     """
     return MEASURES[weat.measure].gradient(vectors, weat, **weat.parameters)

@@ -20,8 +20,8 @@ class Attribution:
         How figures draw it: a colour of `biaslab.core.plotting`, and a line style.
     documents : str
         ``"MODULE:FUNCTION"`` in this folder; it takes the name, a `Scanner`, a test and maps of words, and
-        returns the `Estimates` of every document, which go to ``differential_bias/TEST.parquet``. Empty of
-        one whose table a step of its own writes.
+        returns the `Estimates` of every document, which go to ``differential_bias/TEST.parquet``, unless it
+        has a `table` of its own.
     sets : str
         The same of whole sets of documents, which take the place of the maps; by default the estimates of
         their documents are added up.

@@ -21,9 +21,10 @@ from biaslab.core.jit import set_threads
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import ppmi_rows, row_sums
 from biaslab.embeddings.retraining import without_documents
+from biaslab.embeddings.word_maps import WordMaps
 from biaslab.origins.attribution._ppmi_kernels import effect_sizes_without
 from biaslab.origins.attribution.counted import read_for_ppmi
-from biaslab.origins.attribution.estimates import Estimates
+from biaslab.origins.attribution.estimates import Estimates, from_values
 from biaslab.origins.attribution.removals import distance_weights, places_in_test, rows_of, slots_of
 from biaslab.origins.attribution.scanner import Scanner
 from biaslab.origins.sets import BASELINE
@@ -105,6 +106,15 @@ def measure_sets(
         sums = row_sums(left)
         rows += [(name, weat.name, _effect_size_or_nan(left, sums, weat)) for weat in weats]
     return pd.DataFrame(rows, columns=["set", "weat", "effect_size"])
+
+
+def of_documents(name: str, scanner: Scanner, weat: WeatIndices, maps: WordMaps | None) -> Estimates:
+    """Return the differential bias of every document, 0 where the effect size without it is undefined."""
+    if maps is not None:
+        raise InputError(f"{weat.name}: PPMI has no word maps; leave them out")
+    bias = ppmi_effect_size(scanner.x, row_sums(scanner.x), weat)
+    values = differential_bias(scanner.x, scanner.tokens, scanner.offsets, weat, scanner.threads)
+    return from_values(np.array([bias]), np.nan_to_num(values)[None])
 
 
 def of_sets(name: str, scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:

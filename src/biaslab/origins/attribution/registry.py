@@ -1,5 +1,6 @@
 """The list of attributions: one row adds one."""
 
+from biaslab.core.errors import InputError
 from biaslab.origins.attribution.contract import Attribution
 from biaslab.origins.sets import PPMI, RANDOM
 
@@ -15,23 +16,49 @@ ATTRIBUTIONS = (
         "is influence divided by the length of the step",
         "ORANGE",
         column="theta",
+        documents="relative:of_documents",
         **_RELATIVE,
     ),
     Attribution(
-        "relative (l)", "is influence divided by the change of the loss", "SKY", column="l", **_RELATIVE
+        "relative (l)",
+        "is influence divided by the change of the loss",
+        "SKY",
+        column="l",
+        documents="relative:of_documents",
+        **_RELATIVE,
     ),
     Attribution(
         PPMI,
         "is exact in the PPMI representation",
         "PURPLE",
+        documents="ppmi:of_documents",
         sets="ppmi:of_sets",
         table="ppmi",
         per_baseline=False,
     ),
 )
-"""In the order of tables; the paper's first."""
+"""Those of the workflow, in the order of tables; the paper's first."""
 
-ESTIMATED = tuple(a for a in ATTRIBUTIONS if a.documents)
+OTHERS = (
+    Attribution(
+        "spectral",
+        "is influence of a training that stops",
+        "BLACK",
+        documents="spectral:of_documents",
+        sets="spectral:of_sets",
+    ),
+    Attribution(
+        "unrolled",
+        "goes back through the training",
+        "BLACK",
+        line="--",
+        documents="unrolled:of_documents",
+        sets="unrolled:of_sets",
+    ),
+)
+"""Those that `biaslab.origins.documents.attribute` calls and the workflow does not."""
+
+ESTIMATED = tuple(a for a in ATTRIBUTIONS if a.table == Attribution.table)
 """Those of the trained embeddings, which ``differential_bias/TEST.parquet`` and ``predictions.tsv`` hold."""
 
 ESTIMATORS = tuple(a.name for a in ESTIMATED)
@@ -49,4 +76,7 @@ TABLES = tuple(dict.fromkeys(a.table for a in ATTRIBUTIONS))
 
 def attribution(name: str) -> Attribution:
     """Return the attribution of a name."""
-    return next(a for a in ATTRIBUTIONS if a.name == name)
+    known = {a.name: a for a in (*ATTRIBUTIONS, *OTHERS)}
+    if name not in known:
+        raise InputError(f"'{name}' is no attribution; choose {', '.join(known)}")
+    return known[name]

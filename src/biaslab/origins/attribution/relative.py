@@ -20,10 +20,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet
-from biaslab.origins.attribution.estimates import by_baseline, seed_values
-from biaslab.origins.attribution.scanner import read_scanner
+from biaslab.embeddings.word_maps import WordMaps
+from biaslab.origins.attribution.estimates import Estimates, by_baseline, from_values, seed_values
+from biaslab.origins.attribution.estimators import of_documents as influence_of_documents
+from biaslab.origins.attribution.registry import attribution
+from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
 
 RELATIVE = ("theta", "l")
@@ -48,6 +52,17 @@ def write_relative(
     write_parquet(out, relative_table(read_parquet(differential_bias), scanner.step_lengths(test)))
 
 
+def of_documents(name: str, scanner: Scanner, weat: WeatIndices, maps: WordMaps | None) -> Estimates:
+    """Return the influence of every document divided by the length that the name asks for."""
+    if maps is not None:
+        raise InputError(
+            f"{weat.name}: relative influence is not defined in mapped words; leave the maps out"
+        )
+    made = influence_of_documents("influence", scanner, weat, None)
+    lengths = np.stack(scanner.step_lengths(weat))[..., RELATIVE.index(attribution(name).prefix)]
+    return from_values(made.bias, _divided(made.values, lengths))
+
+
 def relative_table(differential_bias: pd.DataFrame, lengths: Sequence[np.ndarray]) -> pd.DataFrame:
     """Divide influence by the lengths of the documents' steps: ``relative_influence/TEST.parquet``.
 
@@ -63,6 +78,10 @@ def relative_table(differential_bias: pd.DataFrame, lengths: Sequence[np.ndarray
     columns = {name: differential_bias[name] for name in ("document", "id", "title")}
     for k, name in enumerate(RELATIVE):
         by = np.stack([of[:, k] for of in lengths])
-        values = np.divide(influence, by, out=np.zeros_like(influence), where=by > 0)
-        columns |= by_baseline(name, values)
+        columns |= by_baseline(name, _divided(influence, by))
     return pd.DataFrame(columns | {"step_mean": np.mean([of[:, 0] for of in lengths], axis=0)})
+
+
+def _divided(influence: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """Divide, but where nothing moves."""
+    return np.divide(influence, by, out=np.zeros_like(influence), where=by > 0)

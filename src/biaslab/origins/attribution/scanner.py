@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from tqdm import tqdm
@@ -13,6 +14,7 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz
 from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.glove import GloveEmbedding, GloveParameters
 from biaslab.embeddings.vocabulary import check_words
 from biaslab.embeddings.word_maps import WordMaps
 from biaslab.origins.attribution.counted import read_counted, read_tests
@@ -29,67 +31,80 @@ from biaslab.origins.attribution.influence import (
 from biaslab.origins.attribution.settings import InfluenceParameters
 
 
+class Training(NamedTuple):
+    """How the baselines were trained, for what goes back through their trainings."""
+
+    parameters: GloveParameters
+    seed: int  # of the run, or of `biaslab.origins.documents.train_baselines`
+    memory: float = 1000.0  # megabytes for states of a training
+
+
 class Scanner:
     """Everything that estimating the differential bias of one bias test needs but the units to remove.
 
-    `batches` are the baselines with all parameters; `tokens` (n,) int32 and `offsets` (n_documents + 1,)
-    int64.
+    `batches` are the baselines with all parameters, in files or in memory; `tokens` (n,) int32 and `offsets`
+    (n_documents + 1,) int64.
     """
 
     def __init__(
         self,
-        batches: Sequence[str | os.PathLike],
+        batches: Sequence[str | os.PathLike | GloveEmbedding],
         x: Cooccurrence,
         tokens: np.ndarray,
         offsets: np.ndarray,
         words: Sequence[str],
         parameters: InfluenceParameters,
         threads: int,
+        training: Training | None = None,
     ) -> None:
+        self.training = training
+        self.gone_back: tuple = ()  # what `unrolled` found last, and of which test
         self.batches, self.x, self.tokens, self.offsets = batches, x, tokens, offsets
         self.words, self.parameters, self.threads = words, parameters, threads
-        self._asked: tuple = (None, None, None)
+        self._asked: tuple = ()
         self._made: list[DifferentialBias] = []
         if x.n_words != len(words):
             raise InputError(
                 f"X has {x.n_words} words and the vocabulary {len(words)}; make both from one corpus"
             )
 
-    def documents(self, weat: WeatIndices, maps: WordMaps | None = None) -> list[DifferentialBias]:
+    def documents(
+        self, weat: WeatIndices, maps: WordMaps | None = None, spectral: bool = False
+    ) -> list[DifferentialBias]:
         """Estimate the removal of every document, by each baseline; with `maps`, in mapped word vectors."""
-        return self._scan(weat, None, maps)
+        return self._scan(weat, None, maps, spectral)
 
     def sets(self, weat: WeatIndices, sets: Sequence[np.ndarray]) -> list[DifferentialBias]:
         """Estimate the removal of whole sets of documents, one result for each baseline."""
-        return self._scan(weat, sets, None)
+        return self._scan(weat, sets, None, False)
 
     def gradients(self, weat: WeatIndices) -> tuple[WeatRows, np.ndarray]:
         """Return the rows of a test's words and dB/dX at their places, (n_embeddings, nnz) (Appendix A)."""
-        rows = self._rows(weat)
+        rows = self.rows(weat)
         values = [
             bias_gradient(rows, weat, embedding, self.parameters.damping, self.words, self.threads)
-            for _, embedding in self._embeddings()
+            for _, embedding in self.embeddings()
         ]
         return rows, np.stack(values)
 
     def step_lengths(self, weat: WeatIndices) -> list[np.ndarray]:
         """Return how far the removal of every document moves the words of a test, for each baseline."""
-        rows = self._rows(weat)
+        rows = self.rows(weat)
         removals = removals_of_documents(rows, self.tokens, self.offsets)
         damping, words, threads = self.parameters.damping, self.words, self.threads
         return [
             step_lengths(rows, removals, weat, embedding, damping, words, threads)
-            for _, embedding in self._embeddings()
+            for _, embedding in self.embeddings()
         ]
 
     def _scan(
-        self, weat: WeatIndices, sets: Sequence[np.ndarray] | None, maps: WordMaps | None
+        self, weat: WeatIndices, sets: Sequence[np.ndarray] | None, maps: WordMaps | None, spectral: bool
     ) -> list[DifferentialBias]:
         """Pass over the baselines; the last pass is kept, as three attributions ask for it in turn."""
-        asked = weat, sets, maps
-        if all(new is old for new, old in zip(asked, self._asked, strict=True)):
+        asked = weat, sets, maps, spectral
+        if self._asked and all(new is old for new, old in zip(asked, self._asked, strict=True)):
             return self._made
-        rows = self._rows(weat)
+        rows = self.rows(weat)
         removals = removals_of_documents(rows, self.tokens, self.offsets)
         if sets is not None:
             removals = removals_of_sets(rows, removals, sets)
@@ -105,21 +120,26 @@ class Scanner:
                     self.words,
                     self.threads,
                     None if maps is None else maps.of(replicate),
+                    spectral,
                 )
                 for replicate, embedding in tqdm(
-                    self._embeddings(), desc=weat.name, unit="embedding", disable=None
+                    self.embeddings(), desc=weat.name, unit="embedding", disable=None
                 )
             ],
         )
         return self._made
 
-    def _rows(self, weat: WeatIndices) -> WeatRows:
+    def rows(self, weat: WeatIndices) -> WeatRows:
+        """Return the rows of a test's words."""
         return weat_rows(self.x, weat_words(weat), self.parameters.x_max, self.parameters.alpha)
 
-    def _embeddings(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+    def embeddings(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """Yield number and parameters of every baseline."""
         names = ("W", "U", "b", "c")
-        for path in self.batches:
+        for number, path in enumerate(self.batches):
+            if isinstance(path, GloveEmbedding):
+                yield number, {name: getattr(path, name) for name in names}
+                continue
             arrays = read_npz(path, ("replicates", *names))
             if arrays["W"].shape[1] != len(self.words):
                 raise InputError(
