@@ -22,7 +22,7 @@ from biaslab.debiasing.comparison import PAIRS, make_case, measure_chance
 from biaslab.debiasing.experiment import Experiment, read_experiment
 from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias
-from biaslab.debiasing.methods.registry import find_method
+from biaslab.debiasing.methods.asking import debias
 from biaslab.debiasing.remaining import classifier, clusters
 from biaslab.debiasing.settings import Settings, Sizes
 
@@ -84,7 +84,7 @@ def audit(
     matched = [match_case(test, experiment.ids) for test in tests]
     vectors, words = experiment.embedding.vectors, experiment.words
     before = measure(vectors, words, experiment.lists, matched, settings)
-    debiased = find_method(method).debias(experiment)
+    debiased = debias(method, experiment)
     after = measure(debiased, words, experiment.lists, matched, settings, experiment.subspace.basis)
     return Audited(
         file,

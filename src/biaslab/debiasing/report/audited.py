@@ -83,7 +83,7 @@ def _lines(one: Audited, method: str, is_named: bool) -> list[str]:
         f" {rest['chance']:.1%}"
         f" ({rest['chance_low']:.1%} to {rest['chance_high']:.1%}); by guessing in 50%."
     )
-    return lines
+    return [line[:1].upper() + line[1:] if not head else line for line in lines]
 
 
 def _compared(one: Audited) -> str:
