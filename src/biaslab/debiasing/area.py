@@ -6,14 +6,13 @@ from typing import Any
 from biaslab.core.errors import suggest
 from biaslab.core.files import not_found
 from biaslab.core.settings import fields_of
+from biaslab.debiasing.benchmark_list import BENCHMARKS
 from biaslab.debiasing.items import ITEMS, SETUP
 from biaslab.debiasing.settings import Section, WordLists
 from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.datasets import verified_copy
 from biaslab.run.sources import setups_of
 
-BENCHMARKS = {"rg65": None, "wordsim353": "wordsim353", "msr": "msr-syntax"}
-"""The registered dataset of each benchmark; None for a file of the repository."""
 AUTHORS = {
     "occupations": "debiaswe-occupations",
     "equalize": "debiaswe-equalize",
@@ -29,7 +28,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
     """Return the registered embeddings, benchmarks and lists that a run would use."""
     section = config["debiasing"]
     embeddings = {name for name in section["embeddings"] if name not in setups_of(config)}
-    benchmarks = {BENCHMARKS[name] for name in section["benchmarks"]} - {None}
+    benchmarks = {BENCHMARKS[name].dataset for name in section["benchmarks"]} - {""}
     return embeddings | benchmarks | (set(AUTHORS.values()) if embeddings else set())
 
 
@@ -47,7 +46,7 @@ def choose(given: Given) -> Units:
         else:
             files[name] = verified_copy(given.registry[name])
             units.append(Unit(name, embedding=files[name]))
-    benchmarks = {name: BENCHMARKS[name] for name in section["benchmarks"]}
+    benchmarks = {name: BENCHMARKS[name].dataset for name in section["benchmarks"]}
     absent = {name: given.absent[d] for name, d in benchmarks.items() if d in given.absent}
     record = {AREA.name: {**section, "embeddings": [unit.name for unit in units]}}
     return Units(tuple(units), left_out | absent, files, record)

@@ -33,7 +33,6 @@ from biaslab.embeddings.analogies import count_questions, read_lines
 
 __all__ = ["read_pairs", "read_questions", "score_pairs", "score_questions"]
 
-BENCHMARKS = ("rg65", "wordsim353", "msr")
 CONVENTION = "answerable"
 """Of unknown words, where a benchmark has one score; those of the stages have all conventions."""
 

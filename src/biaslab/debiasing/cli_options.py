@@ -30,7 +30,7 @@ class Quality:
 
 def named_files(arguments: list[str] | None, option: str) -> dict[str, Path]:
     """Split arguments of the form NAME=FILE; the name is one of the benchmarks'."""
-    from biaslab.debiasing.benchmarks import BENCHMARKS
+    from biaslab.debiasing.benchmark_list import BENCHMARKS
 
     named = [argument.partition("=") for argument in arguments or []]
     for name, _, file in named:

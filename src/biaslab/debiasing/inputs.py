@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from biaslab.core.files import locate
-from biaslab.debiasing.area import AUTHORS, BENCHMARKS, LISTS
+from biaslab.debiasing.area import AUTHORS, LISTS
+from biaslab.debiasing.benchmark_list import BENCHMARKS
 from biaslab.debiasing.items import SETUP
 from biaslab.run.plan import Plan
 
-_QUESTIONS = ("msr",)  # benchmarks of analogies; the others are of rated pairs
 _OWN_BENCHMARKS = "workflow/resources/benchmarks"
 
 
@@ -53,9 +53,10 @@ class Inputs:
     def benchmark_tasks(self, _: Any) -> dict[str, dict[str, str]]:
         """Return the files of the benchmarks by name: those of pairs, and those of questions."""
         files = {name: self._benchmark(name) for name in self.benchmarks}
+        kinds = {"pairs": False, "questions": True}
         return {
-            "pairs": {name: file for name, file in files.items() if name not in _QUESTIONS},
-            "questions": {name: file for name, file in files.items() if name in _QUESTIONS},
+            kind: {n: file for n, file in files.items() if BENCHMARKS[n].is_of_questions == of_questions}
+            for kind, of_questions in kinds.items()
         }
 
     # --- what debiasing does to the ranking of documents
@@ -71,5 +72,5 @@ class Inputs:
         return {"penalty": float(penalty) if penalty else None}
 
     def _benchmark(self, name: str) -> str:
-        dataset = BENCHMARKS[name]
+        dataset = BENCHMARKS[name].dataset
         return self.plan.copy(dataset) if dataset else str(self.plan.root / f"{_OWN_BENCHMARKS}/{name}.tsv")

@@ -16,8 +16,8 @@ import pandas as pd
 
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError
+from biaslab.debiasing.benchmark_list import BENCHMARKS
 from biaslab.debiasing.benchmarks import (
-    BENCHMARKS,
     CONVENTION,
     answerable_accuracy,
     read_pairs,

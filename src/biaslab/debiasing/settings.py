@@ -5,13 +5,14 @@ from typing import Annotated, Literal
 
 from biaslab.bias.settings import ExactTest
 from biaslab.core.settings import SEED, Count, Field, Natural, NotNegative, Seed
+from biaslab.debiasing.benchmark_list import BENCHMARKS
 from biaslab.debiasing.methods.registry import COMPARED
 
 _LISTS, _WORD_SETS = "workflow/resources/word_lists", "workflow/resources/word_sets"
 _Several = Annotated[int, Field(ge=2)]
 _Once = Field(is_unique=True)
 _OneOrMore = Field(is_filled=True, is_unique=True)
-_Benchmark = Annotated[Literal["rg65", "wordsim353", "msr"], "a benchmark"]
+_Benchmark = Annotated[Literal[tuple(BENCHMARKS)], "a benchmark"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +116,7 @@ class Section(Penalty, Subspace, ExactTest, WordLists):
         "list of the benchmarks to score, rg65 and wordsim353 (rated word pairs) and msr (analogies); one"
         " that cannot be fetched is left out",
         _Once,
-    ] = ("rg65", "wordsim353", "msr")
+    ] = tuple(BENCHMARKS)
     comparison: Comparison = Comparison()
     random_draws: Annotated[
         Count,

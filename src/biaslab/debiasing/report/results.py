@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from biaslab.debiasing import benchmark_list
 from biaslab.debiasing.columns import COLUMNS
 from biaslab.run.reports import Results
 
 STAGES = {"before": "Before", "soft": "Soft", "hard": "Hard", "hard_authors": "Hard, the authors' lists"}
-BENCHMARKS = {"rg65": "RG-65", "wordsim353": "WordSim-353", "msr": "MSR analogies"}
+BENCHMARKS = {name: benchmark.title for name, benchmark in benchmark_list.BENCHMARKS.items()}
 
 _TEXT = ("missing_words", "word", "she", "he")
 
