@@ -6,7 +6,8 @@ from typing import Any
 
 from biaslab.core.errors import suggest
 from biaslab.core.files import locate, not_found, read_yaml
-from biaslab.origins import analyses, grid, sets
+from biaslab.embeddings import BASELINE
+from biaslab.origins import analyses, grid
 from biaslab.origins.settings import Section
 from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.areas import AREAS
@@ -96,7 +97,7 @@ def _unit(name: str, given: Given) -> Unit:
         options={section: {key: setup[section][key] for key in keys} for section, keys in _SHOWN.items()},
         files={weat: str(locate(section["weats"][weat], given.root)) for weat in setup["bias"]["weats"]},
         marks=analyses.marks(setup),
-        embedding=grid.embedding_files(f"results/{AREA.name}/{name}", [sets.BASELINE], setup)[0],
+        embedding=grid.embedding_files(f"results/{AREA.name}/{name}", [BASELINE], setup)[0],
     )
 
 

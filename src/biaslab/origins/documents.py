@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from biaslab.bias.measures.registry import MEASURES
+from biaslab.bias.names import PPMI
 from biaslab.bias.word_sets import WEAT, WeatIndices, WordSets, in_vocabulary
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
@@ -22,7 +23,6 @@ from biaslab.origins.attribution.contract import Attribution
 from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Scanner, Training
 from biaslab.origins.attribution.settings import InfluenceParameters
-from biaslab.origins.sets import PPMI
 
 __all__ = ["Baselines", "CountedTexts", "Scores", "attribute", "count_texts", "train_baselines"]
 

@@ -18,6 +18,7 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet
 from biaslab.core.jit import set_threads
+from biaslab.embeddings import BASELINE
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import ppmi_rows, row_sums
 from biaslab.embeddings.retraining import without_documents
@@ -27,7 +28,6 @@ from biaslab.origins.attribution.counted import read_for_ppmi
 from biaslab.origins.attribution.estimates import Estimates, from_values
 from biaslab.origins.attribution.removals import distance_weights, places_in_test, rows_of, slots_of
 from biaslab.origins.attribution.scanner import Scanner
-from biaslab.origins.sets import BASELINE
 
 
 def write_scan(

@@ -1,8 +1,8 @@
 """The list of attributions: one row adds one."""
 
+from biaslab.bias.names import PPMI, RANDOM
 from biaslab.core.errors import InputError
 from biaslab.origins.attribution.contract import Attribution
-from biaslab.origins.sets import PPMI, RANDOM
 
 _ONE_PASS = {"documents": "estimators:of_documents", "sets": "estimators:of_sets"}
 _RELATIVE = {"line": "--", "table": "relative_influence", "predicts": False}
