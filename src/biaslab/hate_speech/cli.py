@@ -1,6 +1,6 @@
 """Commands of ``biaslab hate-speech``: the user's own texts and classifiers, and the experiment."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from biaslab.core.settings import SEED
 from biaslab.hate_speech.settings import AnalysisContexts, Training, TrainingSettings
 from biaslab.run.extras import need
 from biaslab.run.masking import Masking
-from biaslab.run.options import Seed, grouped, option
+from biaslab.run.options import AnswerOut, Seed, grouped, option
 from biaslab.run.outputs import To
 from biaslab.text import settings
 from biaslab.text.settings import LanguageModel
@@ -254,6 +254,51 @@ def explain(
     explanation_page.show(found, contexts, terms, mask)
     if out is not None:
         explanation_page.write(out, found, contexts, mask)
+
+
+@app.command("audit")
+@grouped
+def audit_classifier(
+    model: Model,
+    identifiers: IdentifierFile,
+    columns: Columns,
+    data: Annotated[
+        Path | None, typer.Argument(help="Labelled texts to measure on (.csv, .tsv or .jsonl, also .gz).")
+    ] = None,
+    hatecheck: Annotated[
+        Path | None,
+        typer.Option(help="HateCheck's cases (test_suite_cases.csv), from biaslab datasets fetch hatecheck."),
+    ] = None,
+    template_file: Annotated[
+        Path | None,
+        typer.Option(help="Neutral sentences of your own (.txt, one a line), with {} for the term."),
+    ] = None,
+    out: AnswerOut = Path("hate-speech-audit"),
+    limit: Limit = None,
+    seed: Seed = SEED,
+    threads: Threads = 1,
+    device: Device = "auto",
+) -> None:
+    """Answer whether naming a group changes what a classifier says: lines and a page."""
+    from biaslab.core.answers import check_answer, write_answer
+    from biaslab.hate_speech import auditing, own_bias
+    from biaslab.hate_speech.report.audited import answer
+    from biaslab.text.corpora import read_hatecheck
+    from biaslab.text.identifiers import read_identifiers
+    from biaslab.text.labelled import read_texts
+
+    check_answer(out)
+    classifier = _classifier(model, device, threads, columns.positive)
+    terms = read_identifiers(identifiers).terms
+    table = _labelled(data, columns, limit, seed) if data else None
+    cases = read_hatecheck(hatecheck) if hatecheck else None
+    templates = tuple(read_texts(template_file)["text"]) if template_file else own_bias.TEMPLATES
+
+    def score(texts: "Sequence[str]", what: str) -> "np.ndarray":
+        return _scores(classifier, texts, what)
+
+    found = auditing.audit(score, terms, table, cases, templates, seed)
+    typer.echo(write_answer(answer(found, model, data, hatecheck, columns.positive or "1"), out))
 
 
 @app.command("bias")

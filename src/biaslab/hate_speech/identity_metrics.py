@@ -16,7 +16,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from biaslab.core.errors import InputError
-from biaslab.core.stats import share_interval
+from biaslab.core.stats import LEVEL, share_interval
 from biaslab.hate_speech.metrics import check_scored
 
 if TYPE_CHECKING:
@@ -57,6 +57,34 @@ def identity_table(
     )
 
 
+def areas_of(holds: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
+    """Return which texts (n,) bool each of the three areas of an identifier is measured on."""
+    return {
+        "subgroup_auc": holds,
+        "bpsn_auc": np.where(labels, ~holds, holds),
+        "bnsp_auc": np.where(labels, holds, ~holds),
+    }
+
+
+def auc_interval(scores: ArrayLike, labels: ArrayLike) -> tuple[float, float]:
+    """Return the 95% interval of `auc` by DeLong et al. (1988), made from its logarithmic odds.
+
+    NaN for fewer than two texts of either label. An area of 0 or 1 has no variance, and so no interval.
+    """
+    scores, labels = np.asarray(scores, np.float64), np.asarray(labels, dtype=bool)
+    m, n = int(labels.sum()), int((~labels).sum())
+    area = auc(scores, labels)
+    if min(m, n) < 2 or not 0 < area < 1:
+        return math.nan, math.nan
+    ranks = scipy.stats.rankdata(scores)
+    of_positive = (ranks[labels] - scipy.stats.rankdata(scores[labels])) / n
+    of_negative = 1 - (ranks[~labels] - scipy.stats.rankdata(scores[~labels])) / m
+    sd = math.sqrt(of_positive.var(ddof=1) / m + of_negative.var(ddof=1) / n)
+    half = scipy.stats.norm.ppf((1 + LEVEL) / 2) * sd / (area * (1 - area))
+    low, high = scipy.special.expit(scipy.special.logit(area) + np.array([-half, half])).tolist()
+    return low, high
+
+
 def auc(scores: ArrayLike, labels: ArrayLike) -> float:
     """Return the area under the ROC curve; NaN without a positive or without a negative text.
 
@@ -95,11 +123,7 @@ def _identity(scores: np.ndarray, labels: np.ndarray, holds: np.ndarray) -> dict
     """Return the measures of one identifier, which the texts `holds` (n,) bool hold."""
     harmless = holds & ~labels
     n_negative = int(harmless.sum())
-    parts = {
-        "subgroup_auc": holds,
-        "bpsn_auc": np.where(labels, ~holds, holds),
-        "bnsp_auc": np.where(labels, holds, ~holds),
-    }
+    parts = areas_of(holds, labels)
     rates = _rate("false_positive_rate", int((scores[harmless] > 0).sum()), n_negative)
     areas = {name: auc(scores[part], labels[part]) for name, part in parts.items()}
     return {"n": int(holds.sum()), "n_negative": n_negative, **rates, **areas}

@@ -1,0 +1,161 @@
+"""The audit of a classifier of texts: intervals, swaps, nulls, and what would be a false all-clear."""
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, logit
+
+import pages
+from biaslab.cli import main
+from biaslab.core.errors import InputError
+from biaslab.hate_speech.auditing import audit, swap
+from biaslab.hate_speech.identity_metrics import auc, auc_interval
+from biaslab.hate_speech.own_bias import NONE, TEMPLATES
+from biaslab.hate_speech.report.audited import answer
+
+TERMS = ("bakers", "sailors", "cyclists")
+
+
+def naive_interval(scores, labels):
+    """DeLong's interval by its definition: placements of every text among those of the other label."""
+    positive = [s for s, y in zip(scores, labels, strict=True) if y]
+    negative = [s for s, y in zip(scores, labels, strict=True) if not y]
+
+    def above(a, b):
+        return (a > b) + (a == b) / 2
+
+    v10 = [np.mean([above(a, b) for b in negative]) for a in positive]
+    v01 = [np.mean([above(a, b) for a in positive]) for b in negative]
+    area = np.mean(v10)
+    sd = math.sqrt(np.var(v10, ddof=1) / len(v10) + np.var(v01, ddof=1) / len(v01))
+    half = 1.959963984540054 * sd / (area * (1 - area))
+    return expit(logit(area) - half), expit(logit(area) + half)
+
+
+def test_the_interval_of_an_area_is_delong_s_and_covers():
+    rng = np.random.default_rng(0)
+    labels = rng.random(60) < 0.4
+    scores = np.round(rng.normal(size=60) + labels, 1)
+    assert auc_interval(scores, labels) == pytest.approx(naive_interval(scores, labels))
+    covered = []
+    for _ in range(400):
+        scores = rng.normal(size=50)
+        low, high = auc_interval(scores, np.arange(50) < 20)
+        covered.append(low <= 0.5 <= high)
+    assert 0.92 < np.mean(covered) < 0.98
+    assert np.isnan(auc_interval([0, 1, 2, 3], [0, 0, 1, 1])).all()  # no variance
+    assert np.isnan(auc_interval([0, 1, 2], [0, 0, 1])).all()
+
+
+def test_a_swap_is_of_whole_words_in_any_case():
+    assert swap("The Bakers met bakerss; bakers!", "bakers", "sailors") == "The sailors met bakerss; sailors!"
+    assert swap("a.b aab", "a.b", r"\1") == r"\1 aab"
+
+
+def texts(n=90):
+    """Every third text is a complaint; the others are harmless, and so is every name."""
+    rows = []
+    for number in range(n):
+        name = [*TERMS, "neighbours"][number % 4]
+        what = "broke the lamp" if number % 3 == 0 else "sang a song"
+        rows.append((f"The {name} {what} {number}.", int(number % 3 == 0)))
+    return pd.DataFrame(rows, columns=["text", "label"])
+
+
+def biased(some, what):
+    """Hears a complaint, and half of one where cyclists are named."""
+    return np.array([3.0 * ("broke" in t) + 2.0 * ("cyclists" in t.lower()) - 1.5 for t in some])
+
+
+def fair(some, what):
+    return np.array([3.0 * ("broke" in t) - 1.5 for t in some])
+
+
+def test_who_is_named_in_false_alarms_is_found():
+    found = audit(biased, TERMS, texts(), None, TEMPLATES, 1)
+    table = found.identifiers.set_index("identifier")
+    assert table.loc["cyclists", "false_positive_rate"] == 1
+    assert table.loc["cyclists", "difference"] == 1
+    assert table.loc["cyclists", "difference_low"] > 0.5
+    assert table.loc["bakers", "difference"] == 0
+    assert np.isnan(table.loc[NONE, "difference"])
+    assert table.loc["cyclists", "bpsn_auc"] == pytest.approx(
+        auc([1.5] * len(range(30)) + [0.5] * 15, [1] * 30 + [0] * 15)
+    )
+    swaps = found.swaps.set_index("term")
+    assert swaps.loc["cyclists", "change"] > 0.1
+    assert swaps.loc["cyclists", "n_to_positive"] > 0
+    assert swaps.loc["bakers", "n_to_negative"] > 0
+    assert found.swapped["share"] == pytest.approx(2 / 3, abs=0.05)  # harmless ones
+    assert found.templates.iloc[0]["word"] == "cyclists"
+    assert found.templates.iloc[0]["difference_low"] > 0
+    lines = " ".join(answer(found, "m:f", Path("t.csv"), None, "1").lines)
+    assert "Harmless texts that name cyclists are false alarms in 100.0%" in lines
+
+
+def test_a_classifier_that_hears_no_names_gives_no_difference():
+    found = audit(fair, TERMS, texts(), None, TEMPLATES, 1)
+    assert found.swapped["n_changed"] == 0
+    assert found.swaps["change"].tolist() == [0, 0, 0]
+    assert (found.identifiers["difference"].dropna() == 0).all()
+    assert found.spread["gap"] == 0
+    lines = " ".join(answer(found, "m:f", Path("t.csv"), None, "1").lines)
+    assert "for none clearly more" in lines
+
+
+@pytest.mark.parametrize(
+    ("classifier", "terms", "table", "problem"),
+    [
+        (fair, ("bakers",), texts(), "one identity term; name two or more"),
+        (fair, TERMS, texts(8), "8 labelled texts, 3 of them positive; an audit needs 10 or more"),
+        (fair, TERMS, texts().query("label == 0"), "0 of them positive"),
+        (lambda some, what: np.ones(len(some)), TERMS, texts(), "gives one answer to all"),
+        (lambda some, what: np.arange(len(some)) + 1.0, TERMS, texts(), "gives one answer to all"),
+    ],
+)
+def test_a_false_all_clear_is_refused(classifier, terms, table, problem):
+    with pytest.raises(InputError, match=problem):
+        audit(classifier, terms, table, None, TEMPLATES, 1)
+
+
+def test_hatecheck_is_told_by_functionality():
+    cases = pd.DataFrame(
+        {"text": ["broke", "sang", "sang so"], "label": [1, 0, 1], "functionality": ["a_h", "b_nh", "a_h"]}
+    )
+    found = audit(fair, TERMS, None, cases, TEMPLATES, 1)
+    assert found.hatecheck["rate"].tolist() == [0.5, 1.0]
+    lines = answer(found, "m:f", None, Path("h.csv"), "1").lines
+    assert any("right in 50.0% of the hateful cases and 100.0% of the harmless" in line for line in lines)
+
+
+def test_the_command_takes_a_pipeline_and_writes_a_page(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    texts().to_csv("t.csv", index=False)
+    Path("terms.txt").write_text("\n".join(TERMS) + "\n")
+    Path("audited_texts.py").write_text(
+        "import numpy as np\n"
+        "def f(texts):\n"
+        "    return np.array([.05 + .8 * ('broke' in t) + .1 * ('cyclists' in t) for t in texts])\n"
+    )
+    command = ["biaslab", "hate-speech", "audit", "audited_texts:f", "t.csv", "--identifiers", "terms.txt"]
+    for extra, code in (([], 0), (["--out", "t.csv/x"], 2)):
+        monkeypatch.setattr(sys, "argv", [*command, *extra])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == code
+        said = capsys.readouterr()
+        if not code:
+            assert said.out.splitlines()[-1].startswith("The page: hate-speech-audit.html; all numbers:")
+    assert said.err.count("\n") == 1
+    page = pages.Page(Path("hate-speech-audit.html").read_text())
+    assert all(link.startswith("data:") for link in page.links)
+    assert set(json.loads(Path("hate-speech-audit.json").read_text())) >= {
+        "identifiers",
+        "swaps",
+        "templates",
+    }
