@@ -155,6 +155,24 @@ def evaluate(
     write_evaluation(baseline, predictions, observed, seed, perturbations, correlation)
 
 
+@app.command("score")
+def score(
+    scores: Annotated[
+        Path, typer.Argument(help="A score of every document: columns document (its id) and score (.tsv).")
+    ],
+    setup: Annotated[str, typer.Option(help="Name of the setup.")],
+    weat: Annotated[str, typer.Option(help="Name of the test that the scores are of.")],
+    out: Out,
+    results: Annotated[Path, typer.Option(help="The folder of all results.")] = Path("results"),
+    seed: Seed = 1,
+) -> None:
+    """Score an attribution from elsewhere on the retrainings of a run, beside the run's own."""
+    from biaslab.origins.checks.foreign import write_scored
+
+    table = write_scored(scores, results / "origins" / setup, weat, seed, out)
+    typer.echo(table.to_string(index=False, float_format="%.3f"))
+
+
 @app.command("explain")
 def explain(
     setup: Annotated[str, typer.Option(help="Name of the setup.")],

@@ -115,19 +115,19 @@ def score(
     n = len(observation.names)
     drawn = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
     observed = observation.effect_sizes.mean(axis=1)
-    target = _standard_ranks(observed[drawn])
+    target = standard_ranks(observed[drawn])
     rows, resampled = [], {}
     for prediction in made:
         for k, ways in _ways(prediction, seed, weat, size):
             means = np.stack([prediction.changes[list(way)].mean(axis=0) for way in ways])
             resampled[prediction.estimator, prediction.form, k, len(ways)] = np.mean(
-                [(_standard_ranks(mean[drawn]) * target).sum(axis=1) for mean in means], axis=0
+                [(standard_ranks(mean[drawn]) * target).sum(axis=1) for mean in means], axis=0
             )
     reference = resampled[max(key for key in resampled if key[:2] == _REFERENCE)]
     for key, values in resampled.items():
         gain = values - reference
         rows.append([*key, values[0], *central_interval(values[1:]), gain[0], *central_interval(gain[1:])])
-    by_chance = _standard_ranks(random) @ target[0]
+    by_chance = standard_ranks(random) @ target[0]
     rows.append(
         [RANDOM, SUM, 0, len(random), by_chance.mean(), *central_interval(by_chance), *[math.nan] * 3]
     )
@@ -183,7 +183,7 @@ def _ways(prediction: Prediction, seed: int, weat: str, size: int) -> Iterator[t
         yield k, [drawn[i] for i in np.sort(few)]
 
 
-def _standard_ranks(values: np.ndarray) -> np.ndarray:
+def standard_ranks(values: np.ndarray) -> np.ndarray:
     """Return the ranks of every row, with mean 0 and length 1: products of two are Spearman's correlations.
 
     NaN where a row is constant.
