@@ -175,7 +175,7 @@ def _take(
         chosen, seed = resume.choose(source, planned, config, root, say)
         if _only_looks(arguments):
             raise typer.Exit(0)
-        resume.check_needs(chosen, registry, config, say)
+        resume.check_needs(chosen, registry, config, root, say)
         if code := resume.take(source, taken, chosen, seed, make, say):
             raise typer.Exit(code)
     return chosen

@@ -109,6 +109,8 @@ class Given:
     absent: Mapping[str, str] = field(default_factory=dict)
     # The units of the areas before this one, by name.
     others: Mapping[str, Unit] = field(default_factory=dict)
+    # Extras that count as installed, for `biaslab.run.extras.missing_extra`.
+    extras: tuple[str, ...] = ()
 
 
 def claims_of(area: str, root: Path) -> dict[str, str]:

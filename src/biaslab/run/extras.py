@@ -16,9 +16,12 @@ def need(extra: str) -> None:
         raise InputError(reason)
 
 
-def missing_extra(extra: str) -> str:
-    """Return why an extra of the package is not usable, in one clause; "" where nothing is missing."""
-    if not extra:
+def missing_extra(extra: str, taken: Collection[str] = ()) -> str:
+    """Return why an extra of the package is not usable, in one clause; "" where nothing is missing.
+
+    Those in `taken` count as usable: there are results of a run that had them.
+    """
+    if not extra or extra in taken:
         return ""
     remedy = f"pip install '{PACKAGE}[{extra}]'"
     try:

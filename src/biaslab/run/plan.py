@@ -146,7 +146,7 @@ def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
     registry = load_registry(root / configuration.REGISTRY)
     areas, notices, taken = [], [], read_taken(Path("results"))
     for area in chosen_areas(config):
-        if not deploys and area.name not in taken.areas and (reason := missing_extra(area.extra)):
+        if not deploys and (reason := missing_extra(area.extra, taken.extras)):
             notices.append(f"the area {area.name} is left out: {reason}")
         else:
             areas.append(area)
@@ -158,7 +158,7 @@ def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
     units: dict[str, Units] = {}
     others: dict[str, Unit] = {}
     for area in areas:
-        units[area.name] = area.choose(Given(config, raw, registry, root, absent, others))
+        units[area.name] = area.choose(Given(config, raw, registry, root, absent, others, taken.extras))
         others |= {unit.name: unit for unit in units[area.name].chosen}
         notices += [f"{area.name} goes without {n}: {why}" for n, why in units[area.name].left_out.items()]
     notices += [f"goes without {unit}: {'; '.join(why)}" for unit, why in config[FAILED].items()]

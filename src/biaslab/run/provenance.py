@@ -20,6 +20,9 @@ THREAD_VARIABLES = (
     "NUMBA_NUM_THREADS",
 )
 
+NOT_INSTALLED = "not installed"
+"""What stands for the version of a package that is missing."""
+
 _PACKAGE = Path(__file__).parents[1]
 _EXTRAS = ("keras", "neural", WORKFLOW)
 """The extras that steps import."""
@@ -68,7 +71,7 @@ def _package_versions() -> dict[str, str]:
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            versions[name] = "not installed"
+            versions[name] = NOT_INSTALLED
     return versions
 
 

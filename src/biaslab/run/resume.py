@@ -1,5 +1,6 @@
 """Goes on from another run: says what is taken and what is made, takes it, and checks what is asked for."""
 
+import base64
 import json
 import secrets
 from collections import Counter
@@ -13,12 +14,12 @@ from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.crate.reading import Run
 from biaslab.run.datasets import FOLDER, Dataset
-from biaslab.run.extras import missing_extra
+from biaslab.run.extras import missing_extra, requirements
 from biaslab.run.fetching import ABSENT, download_wanted, status
 from biaslab.run.jobs import Job, planned_jobs
-from biaslab.run.manifest import MANIFEST
+from biaslab.run.manifest import MANIFEST, VARIABLE_KEY
 from biaslab.run.plan import make_plan
-from biaslab.run.provenance import sha256_file
+from biaslab.run.provenance import NOT_INSTALLED, sha256_file
 from biaslab.run.records import FETCH, RESULTS, StepRecord
 from biaslab.run.take import Choice, compare, counted, draw, is_shown_result, restore, set_time
 from biaslab.run.taken import Taken, note_taken
@@ -43,10 +44,12 @@ def announce(source: Source) -> Taken:
     manifest = source.run.manifest
     copies = {PurePosixPath(name): digest for name, digest in manifest["outputs"].items()}
     data = {path.parts[1]: sha for path, sha in copies.items() if path.is_relative_to(FOLDER.name)}
-    areas = tuple(area for area in manifest["config"].get("areas", ()) if area in AREAS)
+    versions = manifest[VARIABLE_KEY].get("packages", {})
+    had = {name for name, version in versions.items() if version != NOT_INSTALLED}
+    extras = tuple(extra for extra in sorted(_extras()) if had.issuperset(requirements([extra])))
     has_ended = source.run.holds(MANIFEST)
     digest = sha256_file(source.run.folder / MANIFEST) if has_ended else ""
-    taken = Taken(source.name, digest, 0, areas, data)
+    taken = Taken(source.name, digest, 0, extras, data)
     note_taken(HERE, taken, source.run.steps)
     return taken
 
@@ -107,10 +110,16 @@ def _is_shown(job: Job) -> bool:
 
 
 def check_needs(
-    choice: Choice, registry: Mapping[str, Dataset], config: Mapping[str, Any], say: Callable[[str], None]
+    choice: Choice,
+    registry: Mapping[str, Dataset],
+    config: Mapping[str, Any],
+    root: Path,
+    say: Callable[[str], None],
 ) -> None:
     """Refuse to begin where data or libraries are missing that a step needs; download what can be had."""
-    missing = [f"{job.rule} needs more: {why}" for job in choice.made if (why := _missing_extra(job))]
+    extras = _extras_of_environments(root)
+    needed = {job.rule: extras.get(job.note["conda_env"] or "", "") for job in choice.made}
+    missing = [f"{rule}: {why}" for rule, extra in needed.items() if (why := missing_extra(extra))]
     fetched = [PurePosixPath(job.outputs[0]).parts[2] for job in choice.made if job.rule == FETCH]
     absent = download_wanted(fetched, registry, config["datasets"], say)
     for name in fetched:
@@ -122,11 +131,14 @@ def check_needs(
         raise InputError(f"{missing[0]}{more}; without it this cannot go on from the other run")
 
 
-def _missing_extra(job: Job) -> str:
-    if not job.outputs or _is_shown(job):
-        return ""
-    area = PurePosixPath(job.outputs[0]).parts[1]
-    return missing_extra(load_area(area).extra) if area in AREAS else ""
+def _extras() -> set[str]:
+    return {load_area(area).extra for area in AREAS} - {""}
+
+
+def _extras_of_environments(root: Path) -> dict[str, str]:
+    """Return the extra that an environment of steps is named after, by its content as Snakemake notes it."""
+    files = ((root / "envs" / f"{extra}.yaml", extra) for extra in _extras())
+    return {base64.b64encode(file.read_bytes()).decode(): extra for file, extra in files if file.is_file()}
 
 
 def take(

@@ -21,7 +21,7 @@ class Taken:
     source: str = ""  # the name of the crate or folder
     manifest: str = ""  # the sha256 of its manifest
     steps: int = 0  # whose results were taken
-    areas: tuple[str, ...] = ()  # of which something was
+    extras: tuple[str, ...] = ()  # optional dependencies that it had
     datasets: Mapping[str, str] = field(default_factory=dict)  # sha256 of the data that it had, by name
     rewritten: tuple[str, ...] = ()  # rules whose code is another now, after all that was drawn was equal
     recheck: Mapping[str, Any] = field(default_factory=dict)  # what was drawn and made again, and the seed
@@ -31,7 +31,7 @@ def read_taken(results: Path) -> Taken:
     """Return what the run in a results folder has taken; often nothing."""
     try:
         values = json.loads((results / TAKEN).read_text(encoding="utf-8"))
-        return Taken(**{**values, "areas": tuple(values["areas"]), "rewritten": tuple(values["rewritten"])})
+        return Taken(**{**values, "extras": tuple(values["extras"]), "rewritten": tuple(values["rewritten"])})
     except (OSError, ValueError, TypeError, KeyError):
         return Taken()
 

@@ -49,7 +49,7 @@ def choose(given: Given) -> tuple[list[Unit], dict[str, str], dict[str, str], di
     if not chosen:
         chosen, further = _available(given, section["otherwise"])
         left_out |= further
-    lacking = missing_extra(NEURAL) or _absent_encoder(section, given.absent)
+    lacking = missing_extra(NEURAL, given.extras) or _absent_encoder(section, given.absent)
     if chosen and lacking:
         left_out[_NEURAL_PARTS] = lacking
     marks = (TEXT,) if lacking else (TEXT, NEURAL)
