@@ -108,7 +108,7 @@ def _group_lines(one: Audited, good: str) -> list[str]:
     groups = one.groups
     if len(groups) < 2:
         return [f"Groups of {one.protected} cannot be compared: all rows have one value."]
-    worst = groups.loc[groups["ratio"].where(~groups["is_reference"]).idxmin()]
+    worst = groups.loc[groups["ratio_high"].where(~groups["is_reference"]).idxmin()]
     best = groups[groups["is_reference"]].iloc[0]
     line = (
         f"Groups as they are: {good} for {worst['rate']:.1%} of {worst['value']} and {best['rate']:.1%} of"

@@ -77,7 +77,7 @@ def _term_lines(found: Audited) -> list[str]:
     plain = found.identifiers.set_index("identifier").loc[NONE]
     if not table["n_negative"].any() or not plain["n_negative"]:
         return ["No harmless text names a group, or all do, so that false alarms cannot be compared."]
-    worst = table.loc[table["difference"].idxmax()]
+    worst = table.loc[table["difference_low"].idxmax()]  # the clearest, not that of the fewest texts
     clear = table[table["difference_low"] > 0]["identifier"]
     said = (
         f"clearly more (each by its 95% interval): {', '.join(clear)}"
@@ -91,7 +91,7 @@ def _term_lines(found: Audited) -> list[str]:
         " nobody in"
         f" {plain['false_positive_rate']:.1%} of {plain['n_negative']:,.0f}: a difference of"
         f" {worst['difference']:+.1%}"
-        f" ({worst['difference_low']:+.1%} to {worst['difference_high']:+.1%}), the greatest of all terms;"
+        f" ({worst['difference_low']:+.1%} to {worst['difference_high']:+.1%}), the clearest of all terms;"
         f" {said}."
     ]
     least = table.loc[table["bpsn_auc"].idxmin()] if table["bpsn_auc"].notna().any() else None
