@@ -110,7 +110,7 @@ def codecheck(
 @app.command("crate")
 def crate(
     results: Annotated[Path, typer.Argument(help="The results folder of a finished run.")],
-    out: Annotated[Path, typer.Option(help="The archive (.zip) to write, or a new folder.")],
+    out: Annotated[Path, typer.Option(help="The archive (.zip) to write, or a new folder."), To.FILE],
     more: With = None,
 ) -> None:
     """Pack a run for others: a Workflow Run Crate of workflow, settings, results, audit and provenance."""
@@ -124,7 +124,7 @@ def crate(
 @app.command("merge")
 def merge(
     parts: Annotated[list[Path], typer.Argument(help="Results folders or crates, each a part of one run.")],
-    out: Annotated[Path, typer.Option(help="The archive (.zip) to write, or a new folder.")],
+    out: Annotated[Path, typer.Option(help="The archive (.zip) to write, or a new folder."), To.FILE],
     more: With = None,
 ) -> None:
     """Join parts of one run that were made in several places into a crate to go on from."""

@@ -1,9 +1,11 @@
 import json
 import os
+import sys
 import zipfile
 
 import pytest
 
+from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_json, write_text
 from biaslab.run.crate.reading import opened_run
@@ -103,3 +105,17 @@ def test_a_crate_whose_records_were_changed_is_refused(tmp_path, change):
     message = {"digest": "is not what", "another": "than in the manifest", "no text": "is no text"}[change]
     with pytest.raises(InputError, match=message), opened_run(crate):
         pass
+
+
+def test_an_archive_is_replaced_but_no_part_of_a_merge(tmp_path, monkeypatch, capsys):
+    results, out = make_run(tmp_path / "run"), tmp_path / "c.zip"
+    for arguments, code in (
+        (["crate", results, "--out", out, "--with", "results"], 0),
+        (["crate", results, "--out", out, "--with", "results"], 0),
+        (["merge", results, out, "--out", tmp_path / "merged.zip"], 0),
+        (["merge", results, out, "--out", out], 2),
+    ):
+        monkeypatch.setattr(sys, "argv", ["biaslab", "audit", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        assert (stop.value.code or 0) == code, capsys.readouterr().err
