@@ -311,6 +311,16 @@ def _table(header: tuple[str, ...], rows: Any) -> str:
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
 
 
+def equal_measures() -> str:
+    """Return which measures are equal to those of other packages, as tests compare them."""
+    table = pd.read_csv(ROOT / "tests/equal_measures.tsv", sep="\t", comment="#")
+    rows = [
+        (row["measure"], f"{row['value']:.12g}", f"{row['package']} {row['version']}, `{row['function']}`")
+        for row in table.to_dict("records")
+    ]
+    return _table(("measure", "value", "equal to that of"), rows)
+
+
 def columns_said() -> str:
     """Return the page of the results with the tables of columns as the areas say them."""
     page = (ROOT / RESULTS).read_text(encoding="utf-8")
@@ -343,6 +353,7 @@ def _ticked(names: str) -> str:
 
 PAGES = {
     "docs/configuration.md": configuration,
+    "docs/guarantees.md": equal_measures,
     "docs/artefact.md": artefact,
     "docs/limits.md": limits,
     "README.md": headlines,
