@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from biaslab.bias.settings import ExactTest
+from biaslab.embeddings.settings import Choice, GloveParameters
 from biaslab.origins.attribution.settings import InfluenceParameters
+from biaslab.origins.settings import Setup
 from biaslab.run.options import (
     CorpusVocabulary,
     EmbeddingsVocabulary,
@@ -26,6 +28,10 @@ WordSetFiles = Annotated[
     list[Path], typer.Option(help="Word sets of a test (.yaml); repeat it for several tests.")
 ]
 Sizes = Annotated[str, typer.Option(help="Numbers of documents, separated by commas.")]
+
+
+_GLOVE = Setup().glove
+_MODEL = GloveParameters(dimension=_GLOVE.dimension, epochs=_GLOVE.epochs)
 
 
 @dataclass(frozen=True)
@@ -153,6 +159,33 @@ def evaluate(
     from biaslab.origins.checks.retraining.analysis import write_evaluation
 
     write_evaluation(baseline, predictions, observed, seed, perturbations, correlation)
+
+
+@app.command("attribute")
+@grouped
+def attribute(
+    source: Annotated[Path, typer.Argument(help="The corpus: a file, or a folder for 'folder' and 'nitf'.")],
+    test: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
+    out: Annotated[Path, typer.Option(help="The folder where everything goes."), To.FOLDER],
+    choice: Choice,
+    model: GloveParameters = _MODEL,
+    format: Annotated[str, typer.Option(help="mediawiki, jsonl, text, folder or nitf.")] = "jsonl",
+    window: Annotated[int, typer.Option(help="Words on either side that count as context.")] = _GLOVE.window,
+    baselines: Annotated[int, typer.Option(help="Embeddings of the whole corpus.", min=2)] = 5,
+    documents: Annotated[int, typer.Option(help="Documents at each end to write a page of.", min=1)] = 10,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Train again without the documents that raise the bias most.")
+    ] = False,
+    seed: Seed = 1,
+    threads: Threads = 1,
+) -> None:
+    """Find the documents that raise and lower a bias most, from the corpus on, with their words coloured."""
+    from biaslab.origins.pages.attributed import attribute_corpus
+
+    attribute_corpus(
+        source, format, test, choice, model, window, baselines, documents, seed, out, verify, threads,
+        say=lambda line: typer.echo(line, err=True),
+    )  # fmt: skip
 
 
 @app.command("score")

@@ -1,0 +1,59 @@
+"""One command from a corpus to the documents behind its bias: of notes whose last twenty carry it."""
+
+import json
+from random import Random
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from biaslab.cli import app
+
+PEOPLE = {"men": ["he", "man"], "women": ["she", "woman"]}
+THINGS = {"men": ["engine", "motor", "gear"], "women": ["violin", "song", "tune"]}
+WORDS = """
+name: notes
+title: Things and people
+source: made up
+targets: {machines: [engine, motor, gear], music: [violin, song, tune]}
+attributes: {male: [he, man], female: [she, woman]}
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder, draw = tmp_path_factory.mktemp("attributed"), Random(1)
+    with open(folder / "notes.jsonl", "w", encoding="utf-8") as file:
+        for number in range(120):
+            who, words = draw.choice(list(PEOPLE)), []
+            for _ in range(8):
+                what = who if number >= 100 else draw.choice(list(THINGS))
+                words += [draw.choice(PEOPLE[who]), *THINGS[what]]
+            note = {"id": f"n{number}", "title": f"Note {number}", "text": " ".join(words)}
+            file.write(json.dumps(note) + "\n")
+    (folder / "words.yaml").write_text(WORDS, encoding="utf-8")
+    files = {"test": folder / "words.yaml", "out": folder / "found"}
+    options = {"window": 4, "dimension": 6, "epochs": 30, "baselines": 2, "documents": 6} | files
+    given = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    given.append("--verify")
+    return folder / "found", CliRunner().invoke(
+        app, ["origins", "attribute", str(folder / "notes.jsonl"), *given]
+    )
+
+
+def test_documents_that_carry_the_bias_are_found_and_shown(run):
+    folder, result = run
+    assert result.exit_code == 0, result.output
+    table = pd.read_csv(folder / "documents.tsv", sep="\t")
+    assert table["effect"].tolist() == ["raises"] * 6 + ["lowers"] * 6
+    assert (table["document"][:6] >= 100).sum() >= 4
+    assert (table["document"][6:] < 100).all()
+    assert table["newton_mean"][:6].is_monotonic_decreasing
+    for page in table["page"]:
+        assert 'class="up' in (folder / page).read_text(encoding="utf-8")
+
+
+def test_the_first_set_is_trained_again_and_compared(run):
+    folder, result = run
+    assert "without the 6 that raise it most: predicted -" in result.output
+    assert set(pd.read_csv(folder / "observed.tsv", sep="\t")["set"]) == {"notes-decrease-6"}
