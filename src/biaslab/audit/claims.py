@@ -19,6 +19,9 @@ COUNTED = (STATEMENT, CELL)
 JUDGED = (*COUNTED, "derived")
 """What a verdict is about: the paper, not our checks."""
 
+FOR_CHANCE = ("binomial", "spread")
+"""How rationales of tolerances begin that chance is in already."""
+
 EXACT = "exact"
 """In the column interval: the number is the same in every run, so that there is none."""
 
@@ -112,9 +115,10 @@ class Claim:
 
     @property
     def has_chance(self) -> bool:
-        """Whether chance has a part in the number, so that without an interval it confirms nothing."""
-        is_open = self.interval != EXACT and self.evidence != GIVEN
-        return is_open and self.counts_as in JUDGED and self.kind not in EXEMPT_KINDS
+        """Whether chance has a part in the number that only an interval can tell."""
+        if self.interval == EXACT or self.evidence == GIVEN or self.kind in EXEMPT_KINDS:
+            return False
+        return self.counts_as in JUDGED and not self.rationale.startswith(FOR_CHANCE)
 
     @property
     def is_counted(self) -> bool:

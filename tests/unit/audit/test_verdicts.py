@@ -118,7 +118,12 @@ def test_a_number_that_was_drawn_says_nothing_without_an_interval(number):
     assert name == "inconclusive"
     assert clause.endswith("but without an interval, so that chance is not excluded")
     assert judge(one, Estimate(number), 0.0, ["elsewhere"])[0] == "inconclusive"
-    for fields in ({"interval": "exact"}, {"caveat": "by construction: it is so"}, {"counts_as": "none"}):
+    for fields in (
+        {"interval": "exact"},
+        {"caveat": "by construction: it is so"},
+        {"counts_as": "none"},
+        {"rationale": "binomial: error of 100 trials"},
+    ):
         assert judge(claim(direction=True, **fields), Estimate(number), 0.0)[0] != "inconclusive"
 
 
