@@ -6,6 +6,7 @@ import json
 import math
 import os
 import textwrap
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -27,7 +28,7 @@ _TEMPLATE = Path(__file__).parent / "answer.html.j2"
 _COLUMNS = 100
 _LOOKED_AT = 400  # bytes
 _WIDTH, _ROW = 3.6, 0.22  # inches: read on a phone and on a desk
-_LONGEST = 28  # characters of a label
+_LONGEST, _LABEL = 28, 44  # characters of a label of a row, and in a line of that of the axis
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,9 @@ def dots(
 
     marks = list(zip("osD^v", (VERMILLION, BLUE, GREY, GREEN, ORANGE), strict=True))
     rows, step = np.arange(len(labels)), 0.6 / max(len(series), 2)
-    with figure(_WIDTH, 0.75 + _ROW * len(labels) * (1 + len(series) / 4)) as page:
+    height = 0.75 + _ROW * len(labels) * (1 + len(series) / 4)
+    with warnings.catch_warnings(), figure(_WIDTH, height) as page:
+        warnings.filterwarnings("ignore", "Glyph")  # the table beside has what the font lacks
         axes = page.subplots()
         for i, (name, values) in enumerate(series.items()):
             at = rows + (i - (len(series) - 1) / 2) * step
@@ -80,10 +83,12 @@ def dots(
             lengths = np.nan_to_num(np.maximum([value - low, high - value], 0))
             marker, colour = marks[i % len(marks)]
             style = {"color": colour, "marker": marker, "linestyle": "none", "elinewidth": 0.8}
-            axes.errorbar(value[finite], at[finite], xerr=lengths[:, finite], label=name, **style)
+            axes.errorbar(value[finite], at[finite], xerr=lengths[:, finite], label=_plainly(name), **style)
         if line is not None:
-            axes.axvline(line, color=GREY, linewidth=0.8, linestyle="--", zorder=0, label=line_label or None)
-        axes.set(xlabel=xlabel, yticks=rows, ylim=(len(labels) - 0.5, -0.5))
+            axes.axvline(
+                line, color=GREY, linewidth=0.8, linestyle="--", zorder=0, label=_plainly(line_label) or None
+            )
+        axes.set(xlabel=textwrap.fill(_plainly(xlabel), _LABEL), yticks=rows, ylim=(len(labels) - 0.5, -0.5))
         axes.set_yticklabels([_short(label) for label in labels])
         axes.margins(x=0.08)
         axes.grid(axis="x")
@@ -95,8 +100,12 @@ def dots(
 
 
 def _short(label: str) -> str:
-    text = label.replace("$", r"\$")
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return _plainly(label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…")
+
+
+def _plainly(text: str) -> str:
+    """Return text that a figure shows as it is: no formulas, and nothing that SVG cannot hold."""
+    return "".join(c if c.isprintable() else " " for c in text).replace("$", r"\$")
 
 
 def check_answer(stem: str | os.PathLike) -> None:

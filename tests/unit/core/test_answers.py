@@ -16,7 +16,8 @@ HOSTILE = "<script>alert(1)</script> $x_$ " + "long " * 20
 
 
 def answer(**changes):
-    figure = dots(["a", HOSTILE], {"x": np.array([[1, 0, 2], [np.nan] * 3])}, "Share", 0.5, "half")
+    values = np.array([[1, 0, 2], [np.nan] * 3, [3, 3, 3]])
+    figure = dots(["日本\x07", HOSTILE, "$a"], {"$x_{1": values}, f"Share of {HOSTILE} $", 0.5, "$ half")
     table = pd.DataFrame({"Value": [HOSTILE, "b"], "Share": ["50%", "–"]})
     section = Section(HOSTILE, [HOSTILE], figure, HOSTILE, table, "note")
     parts = {"command": "biaslab x audit", "question": "Why?", "data": {"File": HOSTILE}, "lines": ["So."]}
