@@ -88,7 +88,8 @@ def dots(
             axes.axvline(
                 line, color=GREY, linewidth=0.8, linestyle="--", zorder=0, label=_plainly(line_label) or None
             )
-        axes.set(xlabel=textwrap.fill(_plainly(xlabel), _LABEL), yticks=rows, ylim=(len(labels) - 0.5, -0.5))
+        axes.set_xlabel("\n".join(map(_plainly, textwrap.wrap(xlabel, _LABEL))))
+        axes.set(yticks=rows, ylim=(len(labels) - 0.5, -0.5))
         axes.set_yticklabels([_short(label) for label in labels])
         axes.margins(x=0.08)
         axes.grid(axis="x")
