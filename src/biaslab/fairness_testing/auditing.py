@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from tqdm import tqdm
 
 from biaslab.classifiers.encoding import Data, decode
 from biaslab.classifiers.schema import Schema
@@ -148,7 +149,7 @@ def group_measures(values: np.ndarray, predicted: np.ndarray, actual: np.ndarray
 def _answers(subject: Subject, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return probabilities (n, m, k) and labels (n, m) of all variants."""
     found = []
-    for first in range(0, len(X), BATCH):
+    for first in tqdm(range(0, len(X), BATCH), desc="variants", unit_scale=BATCH, unit=" rows", disable=None):
         variants = subject.protected.variants(X[first : first + BATCH])
         n, m, d = variants.shape
         found.append(subject.model.probabilities(variants.reshape(n * m, d)).reshape(n, m, -1))
