@@ -491,7 +491,7 @@ def test_bad_input_of_the_other_commands(files, monkeypatch, capsys, arguments, 
 
 
 def test_a_missing_extra_is_named_before_anything_else(files, monkeypatch, capsys):
-    monkeypatch.setattr("biaslab.hate_speech.cli.missing_extra", lambda extra: f"{extra}: torch is missing")
+    monkeypatch.setattr("biaslab.run.extras.missing_extra", lambda extra: f"{extra}: torch is missing")
     for arguments in (("train", "texts.csv", "--encoder", "encoder", "--out", "out"), ("explain", "encoder")):
         assert refused(monkeypatch, capsys, *arguments) == "biaslab: neural: torch is missing"
     assert "torch is missing" in refused(monkeypatch, capsys, "bias", "encoder", *TERMS)

@@ -23,6 +23,7 @@ from biaslab.origins.attribution.contract import Attribution
 from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Scanner, Training
 from biaslab.origins.attribution.settings import InfluenceParameters
+from biaslab.origins.settings import Glove
 
 __all__ = ["Baselines", "CountedTexts", "Scores", "attribute", "count_texts", "train_baselines"]
 
@@ -122,7 +123,7 @@ class Scores:
 
 
 def count_texts(
-    texts: Iterable[Sequence[str]], window: int = 8, min_count: int = 1, threads: int = 1
+    texts: Iterable[Sequence[str]], window: int = Glove.window, min_count: int = 1, threads: int = 1
 ) -> CountedTexts:
     """Count the co-occurrences of texts that are lists of words, and keep the texts.
 

@@ -93,6 +93,8 @@ LIKE_A_NULL = {
     "adf-text-table8-wikipedia-gru-religion-success-adf",
 }
 """Printed numbers that are within their own error of the more frequent label, or of random perturbation."""
+ONCE = {name for name in CELLS if name.endswith("-certified")}
+"""Cells of one training each, without an interval: open until they are repeated."""
 
 
 def folder(results: Path, effect: float = 1.0) -> Path:
@@ -275,15 +277,16 @@ def test_differences_of_table_9_follow_from_its_cells(attack, metric):
 
 
 def test_the_papers_numbers_under_its_settings_are_reproduced(printed_results):
-    """So that a run on these data can be judged; two statements contradict the paper's own tables."""
+    """So that a run on these data can be judged; what is of one training, or the largest of some, is open."""
     found = paper_verdicts(printed_results)
     cells = CELLS & set(MEASURED)
     assert len(cells) == 4 + 160 + 16 + 32 + 6
-    assert {name for name in cells if found[name] != "reproduced"} == LIKE_A_NULL
+    assert {name for name in cells if found[name] != "reproduced"} == LIKE_A_NULL | ONCE
+    assert {found[name] for name in ONCE} == {"inconclusive"}
     averages = {name for name in JUDGED if re.search("average-(found|local|success|improvement)", name)}
     assert len(averages) > 10
     assert {name for name in averages if found[name] != "reproduced"} == set()
-    assert found["adf-text-at-most"] == "not_reproduced"
+    assert found[AT_MOST] == "inconclusive"
     exempt = set(MEASURED) - set(JUDGED)
     assert {name for name in exempt if found[name] != "reproduced"} == set()
 
@@ -297,7 +300,7 @@ def test_the_papers_numbers_under_its_settings_are_reproduced(printed_results):
         ("texts", {"n_positive": 100}, set()),
         ("local", {"n_gradients": 2 * 25 * 100}, {"table3", "table8-global", "table9"}),
         ("global", {"n_seeds": 365}, {"table3"}),
-        ("retraining", {"n_added": 100}, {"table3", "table8-global", "table8-local", "table9", "certified"}),
+        ("retraining", {"n_added": 100}, {"table3", "table8-global", "table8-local", "table9"}),
     ],
 )
 def test_numbers_got_otherwise_hold_in_direction_at_most(results, file, columns, kept):
@@ -310,7 +313,6 @@ def test_numbers_got_otherwise_hold_in_direction_at_most(results, file, columns,
         "table8-global": "table8-.*-(raw|rp|asc|hf)$(?<!local-rp)(?<!success-rp)",
         "table8-local": "table8-.*-(local|success)-",
         "table9": "table9",
-        "certified": "table13-.*-certified",
         "retraining": "table13-.*-augmented|table14",
     }
     for group, pattern in groups.items():
@@ -360,7 +362,7 @@ def test_a_null_result_at_the_published_number_is_not_reproduced(name, printed_r
             tmp_path / "fairness_testing/tables/text_averages.tsv", pd.DataFrame(rows).assign(**numbers)
         )
     table = measure_claims([claim_without_gates(claim)], tmp_path, {"fairness_testing": PAPER_UNITS})
-    assert table["verdict"].tolist() == ["not_reproduced" if name == AT_MOST else "inconclusive"]
+    assert table["verdict"].tolist() == ["inconclusive"]
 
 
 @pytest.mark.parametrize("name", [n for n, c in JUDGED.items() if c.null and is_number(c.null)])
