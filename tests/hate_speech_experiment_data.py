@@ -27,7 +27,7 @@ def plan_of(monkeypatch: pytest.MonkeyPatch, section: str = "", absent: dict[str
         return Status(ABSENT, reason) if reason else Status(THERE, "here")
 
     monkeypatch.setattr(planning, "status", status)
-    monkeypatch.setattr(planning, "missing_extra", lambda _: "")
+    monkeypatch.setattr(planning, "missing_extra", lambda *_: "")
     own = yaml.safe_load(section) or {}
     corpora = texts_of(own)
     return planning.make_plan({"areas": ["hate_speech"], "corpora": corpora, "hate_speech": own}, ROOT)

@@ -43,7 +43,7 @@ def plan(monkeypatch):
             return Status(ABSENT, reason) if reason else Status(THERE, "here")
 
         monkeypatch.setattr(planning, "status", status)
-        monkeypatch.setattr("biaslab.fairness_testing.text.area.missing_extra", lambda _: extra)
+        monkeypatch.setattr("biaslab.fairness_testing.text.area.missing_extra", lambda *_: extra)
         return make_plan(config_of(text), ROOT)
 
     return make
