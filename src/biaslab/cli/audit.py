@@ -98,7 +98,7 @@ def freeze(folder: Registry) -> None:
 @app.command("codecheck")
 def codecheck(
     results: Annotated[Path, typer.Argument(help="The results folder of an audited run.")],
-    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("codecheck.yml"),
+    out: Annotated[Path, typer.Option(help="The file to write."), To.FILE] = Path("codecheck.yml"),
     paper: Annotated[Path | None, typer.Option(help="A paper.tsv, for the title.")] = None,
 ) -> None:
     """Write codecheck.yml: the files behind the claims of a run as its manifest, with their sha256."""
