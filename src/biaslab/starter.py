@@ -158,7 +158,9 @@ def _mind(connection: socket.socket, tells: int, listener: socket.socket) -> int
         return 0
     request = json.loads(connection.makefile("rb").readline())
     woken = _wake_at(signal.SIGCHLD, *_SIGNALS)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # a signal waits until the step takes it as its own
     step = _fork(_step, connection, request, files, tells)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     with contextlib.suppress(OSError):
         connection.sendall(f"{step}\n".encode())
         while True:
@@ -189,6 +191,7 @@ def _become(
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     for place, file in enumerate(files):
         os.dup2(file, place)
         os.close(file)
