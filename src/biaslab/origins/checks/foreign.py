@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.core.files import read_text_table
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, central_interval
@@ -55,28 +56,24 @@ def write_scored(scores: Path, results: Path, weat: str, seed: int, out: Path) -
 
 def read_scores(path: Path, documents: pd.DataFrame) -> np.ndarray:
     """Read the columns document (an id, as in documents.parquet) and score: (n_documents,) float64."""
-    table = (
-        pd.read_csv(path, sep="\t", dtype={"document": str}, keep_default_na=False) if path.exists() else None
-    )
-    if table is None or not {"document", "score"} <= set(table.columns):
+    rows = read_text_table(path, ())
+    if not rows or not {"document", "score"} <= set(rows[0][1]):
         raise InputError(f"{path}: no file with the columns document and score, divided by a tab; write one")
-    ids = documents["id"].astype(str)
-    if len(unknown := table.index[~table["document"].isin(ids)]):
-        line = int(unknown[0]) + 2
-        document = table["document"][line - 2]
-        raise InputError(f"{path}, line {line}: no document {document!r} in the corpus; use its ids")
-    if len(repeated := table.index[table["document"].duplicated()]):
-        line = int(repeated[0]) + 2
-        raise InputError(f"{path}, line {line}: document {table['document'][line - 2]!r} again; name it once")
-    if missing := sorted(set(ids) - set(table["document"])):
+    known, scores = set(documents["id"].astype(str)), {}
+    for line, row in rows:
+        document = row["document"]
+        if document not in known:
+            raise InputError(f"{path}, line {line}: no document {document!r} in the corpus; use its ids")
+        if document in scores:
+            raise InputError(f"{path}, line {line}: document {document!r} again; name it once")
+        scores[document] = pd.to_numeric(row["score"], errors="coerce")
+        if not np.isfinite(scores[document]):
+            raise InputError(f"{path}, line {line}: the score {row['score']!r} is no finite number")
+    if missing := sorted(known - set(scores)):
         raise InputError(
-            f"{path}: {len(missing)} of {len(ids)} documents have no score, {missing[0]!r} is one; add them"
+            f"{path}: {len(missing)} of {len(known)} documents have no score, {missing[0]!r} is one; add them"
         )
-    scores = pd.to_numeric(table["score"], errors="coerce")
-    if (bad := ~np.isfinite(scores)).any():
-        line = int(bad.to_numpy().argmax())
-        raise InputError(f"{path}, line {line + 2}: the score {table['score'][line]!r} is no finite number")
-    return pd.Series(scores.to_numpy(np.float64), table["document"])[ids].to_numpy()
+    return documents["id"].astype(str).map(scores).to_numpy(np.float64)
 
 
 def score_subsets(

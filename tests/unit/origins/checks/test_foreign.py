@@ -103,6 +103,25 @@ def test_what_does_not_fit_is_refused(run, change, match):
         scored(run, change(run[1]))
 
 
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        (b"", "no file with the columns document and score"),
+        (b"\xff\xfe\x00bad", "binary, or text in UTF-16"),
+        (b"document\tscore\nd0\t1", "the last line has no end"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused(run, content, match):
+    folder, _ = run
+    path = folder / "scores.tsv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=match):
+        write_scored(path, folder, "t", 1, folder / "out.tsv")
+    with pytest.raises(InputError, match="cannot be read"):
+        write_scored(folder, folder, "t", 1, folder / "out.tsv")
+    assert not (folder / "out.tsv").exists()
+
+
 def test_a_run_without_retrainings_has_nothing_to_score_with(run):
     folder, table = run
     (folder / "lds/removals.tsv").unlink()
