@@ -12,6 +12,7 @@ import itertools
 import json
 import re
 import sys
+import tempfile
 import zipfile
 from collections import defaultdict
 from pathlib import Path
@@ -75,11 +76,10 @@ def _part(path: Path, columns: set[str], counted: set[str], texts: set[str]) -> 
     """Return a table with some of its columns alone, or its first where it has none of them."""
     if path.suffix == ".parquet":
         known = read_parquet_columns(path)
-        part = RECORDED / path.name
-        write_parquet(part, read_parquet(path, [one for one in known if one in columns] or known[:1]))
-        content = part.read_bytes()
-        part.unlink()
-        return content
+        with tempfile.TemporaryDirectory() as folder:
+            part = Path(folder) / path.name
+            write_parquet(part, read_parquet(path, [one for one in known if one in columns] or known[:1]))
+            return part.read_bytes()
     header, *lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
     kept = [place for place, name in enumerate(header) if name in columns] or [0]
     whole = {place for place in kept if header[place] in counted}

@@ -1,6 +1,5 @@
 """A run as `codecheck.yml` (https://codecheck.org.uk), with the files behind each claim as its manifest."""
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from biaslab.audit.summary import in_words, read_measured, read_papers
 from biaslab.audit.verdicts import NOT_ATTEMPTED
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
+from biaslab.run.provenance import sha256_file
 
 VERSION = "https://codecheck.org.uk/spec/config/1.0/"
 _HEAD = """\
@@ -50,13 +50,7 @@ def _manifest(table: pd.DataFrame, results: Path, folder: Path) -> list[dict[str
     found = []
     for name, about in rows.groupby("source", sort=False):
         path = results / name
-        try:
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        except OSError as error:
-            raise InputError(
-                f"{path}: cannot be read ({error.strerror}); measure these results again"
-            ) from error
         items = ", ".join(dict.fromkeys(about["item"]))
-        comment = f"{items}. {in_words(about)}. sha256 {digest}"
+        comment = f"{items}. {in_words(about)}. sha256 {sha256_file(path)}"
         found.append({"file": Path(os.path.relpath(path.resolve(), folder)).as_posix(), "comment": comment})
     return found

@@ -100,6 +100,16 @@ def dots(
     return f"data:image/svg+xml;base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
+def with_ends(table: pd.DataFrame, name: str) -> np.ndarray:
+    """Return a column beside the ends of its interval, (n, 3), as `dots` takes them."""
+    return table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
+
+
+def listed(table: pd.DataFrame, template: str) -> str:
+    """Return the rows of a table in one line, for who cannot see the figure of them."""
+    return "; ".join(template.format(**row) for row in table.to_dict("records"))
+
+
 def _short(label: str) -> str:
     return _plainly(label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…")
 

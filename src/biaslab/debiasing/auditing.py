@@ -78,8 +78,7 @@ def audit(
     if len(occupations) < MIN_OCCUPATIONS:
         raise InputError(
             f"{file}: has {len(occupations)} of the neutral occupations, of which a mean needs"
-            f" {MIN_OCCUPATIONS}; name"
-            " words that it has with --occupations"
+            f" {MIN_OCCUPATIONS}; name words that it has with --occupations"
         )
     matched = [match_case(test, experiment.ids) for test in tests]
     vectors, words = experiment.embedding.vectors, experiment.words

@@ -64,8 +64,7 @@ def check(labels: np.ndarray, table: Data, schema: Schema, groups: Sequence[Sequ
     if reason := no_all_clear(labels, table.X, schema, groups):
         raise InputError(
             f"{reason.rstrip('.')}; bring {MIN_SAMPLES} rows or more, with several values and answers:"
-            " nothing"
-            " could be found in these"
+            " nothing could be found in these"
         )
 
 

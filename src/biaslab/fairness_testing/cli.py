@@ -112,8 +112,8 @@ def draft_schema(
     write_text(out, found.text)
     typer.echo(
         f"{len(found.attributes)} attributes ({', '.join(found.attributes)}), protected"
-        f" {', '.join(found.protected)};"
-        f" {label} is one of {', '.join(found.classes)}, the last of which counts as the good one."
+        f" {', '.join(found.protected)}; {label} is one of {', '.join(found.classes)}, the last of which"
+        " counts as the good one."
     )
     for name, why in found.left_out.items():
         typer.echo(f"Left out: {name}, {why}.")

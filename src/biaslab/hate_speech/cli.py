@@ -44,6 +44,13 @@ Model = Annotated[
 ]
 IdentifierFile = Annotated[Path, typer.Option(help="Your identity terms (.yaml or .txt, one a line).")]
 LabelledTexts = Annotated[Path, typer.Argument(help="The labelled texts (.csv, .tsv or .jsonl, also .gz).")]
+MeasuredTexts = Annotated[
+    Path | None, typer.Argument(help="Labelled texts to measure on (.csv, .tsv or .jsonl, also .gz).")
+]
+TemplateFile = Annotated[
+    Path | None,
+    typer.Option(help="Neutral sentences of your own (.txt, one a line), with {} for the term."),
+]
 Limit = Annotated[
     int | None, typer.Option(help="Texts to use, drawn with the share of positive ones kept.", min=2)
 ]
@@ -262,17 +269,12 @@ def audit_classifier(
     model: Model,
     identifiers: IdentifierFile,
     columns: Columns,
-    data: Annotated[
-        Path | None, typer.Argument(help="Labelled texts to measure on (.csv, .tsv or .jsonl, also .gz).")
-    ] = None,
+    data: MeasuredTexts = None,
     hatecheck: Annotated[
         Path | None,
         typer.Option(help="HateCheck's cases (test_suite_cases.csv), from biaslab datasets fetch hatecheck."),
     ] = None,
-    template_file: Annotated[
-        Path | None,
-        typer.Option(help="Neutral sentences of your own (.txt, one a line), with {} for the term."),
-    ] = None,
+    template_file: TemplateFile = None,
     out: AnswerOut = Path("hate-speech-audit"),
     limit: Limit = None,
     seed: Seed = SEED,
@@ -307,9 +309,7 @@ def bias(
     model: Model,
     identifiers: IdentifierFile,
     columns: Columns,
-    data: Annotated[
-        Path | None, typer.Argument(help="Labelled texts to measure on (.csv, .tsv or .jsonl, also .gz).")
-    ] = None,
+    data: MeasuredTexts = None,
     news: Annotated[
         Path | None, typer.Option(help="Texts without any hate (.csv, .tsv, .jsonl, or .txt, one a line).")
     ] = None,
@@ -317,10 +317,7 @@ def bias(
         bool,
         typer.Option("--templates", help="Also neutral sentences; by default only without texts."),
     ] = False,
-    template_file: Annotated[
-        Path | None,
-        typer.Option(help="Neutral sentences of your own (.txt, one a line), with {} for the term."),
-    ] = None,
+    template_file: TemplateFile = None,
     out: Annotated[
         Path | None, typer.Option(help="A folder for bias and templates (.tsv, .md, .tex)."), To.FOLDER
     ] = None,

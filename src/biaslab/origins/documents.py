@@ -22,7 +22,7 @@ from biaslab.origins.attribution import asking
 from biaslab.origins.attribution.contract import Attribution
 from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Scanner, Training
-from biaslab.origins.attribution.settings import InfluenceParameters
+from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.settings import Glove
 
 __all__ = ["Baselines", "CountedTexts", "Scores", "attribute", "count_texts", "train_baselines"]
@@ -216,7 +216,7 @@ def attribute(
         raise InputError(f"{test.name}: ppmi measures {WEAT} alone, not {test.measure}; use another method")
     glove = baselines.parameters
     if damping is None:
-        damping = 2 / (glove.learning_rate * glove.epochs)
+        damping = damping_of(glove)
     scanner = Scanner(
         baselines.embeddings,
         texts.counts,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from biaslab.core.answers import Answer, Section, dots
+from biaslab.core.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.tables import text_columns
 from biaslab.debiasing.auditing import N_DIRECTIONS, Audited
 
@@ -66,10 +66,8 @@ def _lines(one: Audited, method: str, is_named: bool) -> list[str]:
     first, second = one.before.axis
     lines = [
         f"{head}occupations lean to {first} or {second} by {one.bias:.3f} in the mean (DirectBias; 0 is"
-        " none). Along"
-        f" differences of two random words it is {one.random.mean():.3f} (95% of them {low:.3f} to"
-        f" {high:.3f}):"
-        f" {_compared(one)}."
+        f" none). Along differences of two random words it is {one.random.mean():.3f} (95% of them {low:.3f}"
+        f" to {high:.3f}): {_compared(one)}."
     ]
     for test in one.tests.to_dict("records"):
         lines.append(head + _test_line(test, method))
@@ -78,10 +76,8 @@ def _lines(one: Audited, method: str, is_named: bool) -> list[str]:
         f"{head}after {method} debiasing DirectBias along the same direction is"
         f" {abs(one.after.values['direct_bias_neutral']):.3f}. A classifier still tells how words leaned in"
         f" {rest['after']:.1%} ({rest['after_low']:.1%} to {rest['after_high']:.1%}) of those held out,"
-        " before in"
-        f" {rest['before']:.1%}; of a random direction that was removed in the same way, in"
-        f" {rest['chance']:.1%}"
-        f" ({rest['chance_low']:.1%} to {rest['chance_high']:.1%}); by guessing in 50%."
+        f" before in {rest['before']:.1%}; of a random direction that was removed in the same way, in"
+        f" {rest['chance']:.1%} ({rest['chance_low']:.1%} to {rest['chance_high']:.1%}); by guessing in 50%."
     )
     return [line[:1].upper() + line[1:] if not head else line for line in lines]
 
@@ -92,8 +88,7 @@ def _compared(one: Audited) -> str:
         return f"more than along {share:.1%} of {N_DIRECTIONS} random directions, so that this one stands out"
     return (
         f"more than along {share:.1%} of {N_DIRECTIONS} random directions, so that this one does not stand"
-        " out, which"
-        " is no proof that it is harmless"
+        " out, which is no proof that it is harmless"
     )
 
 
@@ -107,8 +102,8 @@ def _test_line(test: dict, method: str) -> str:
         after = "all targets are equally near to both, so that nothing is left to measure"
     return (
         f"{test['title']} ({test['weat']}): effect size {test['before']:+.2f} of at most 2, p ="
-        f" {test['p_value']:.2g},"
-        f" corrected {test['p_corrected']:.2g}: {found}{lost}. After {method} debiasing {after}."
+        f" {test['p_value']:.2g}, corrected {test['p_corrected']:.2g}: {found}{lost}. After {method}"
+        f" debiasing {after}."
     )
 
 
@@ -128,8 +123,8 @@ def _direct(found: Sequence[Audited]) -> Section:
         "The bias direction",
         [
             "DirectBias is the mean of |cos| between a neutral occupation and the direction in which the"
-            " defining pairs differ."
-            " Any direction has some, so the same is shown along differences of two random words."
+            " defining pairs differ. Any direction has some, so the same is shown along differences of two"
+            " random words."
         ],
         dots(rows["Embedding"], {"bias direction": of_bias, "random directions": quantiles}, "DirectBias"),
         "; ".join(f"{one.file.name} {one.bias:.3f}" for one in found),
@@ -160,17 +155,14 @@ def _tests(found: Sequence[Audited]) -> Section:
         "Association tests (WEAT)",
         [
             "How much nearer the first target words are to the first attribute words than the second targets"
-            " are, in"
-            " standard deviations, from -2 to 2. p: the chance of as much where the targets are divided at"
-            " random;"
-            " corrected for the number of tests and embeddings (Holm). An effect size has no interval: the"
-            " words are what"
-            " they are."
+            " are, in standard deviations, from -2 to 2. p: the chance of as much where the targets are"
+            " divided at random; corrected for the number of tests and embeddings (Holm). An effect size has"
+            " no interval: the words are what they are."
         ],
         dots(list(names), series, "Effect size", 0.0),
-        "; ".join(f"{row['weat']} {row['before']:.2f}" for row in measured.to_dict("records")),
+        listed(measured, "{weat} {before:.2f}"),
         text_columns(measured, templates),
-        "; ".join(f"{row['weat']}: {row['title']}" for row in found[0].tests.to_dict("records")),
+        listed(found[0].tests, "{weat}: {title}"),
     )
 
 
@@ -182,7 +174,7 @@ def _remaining(found: Sequence[Audited], method: str) -> Section:
         for row in table.to_dict("records")
     ]
     series = {
-        name: table[[key, f"{key}_low", f"{key}_high"]].to_numpy()
+        name: with_ends(table, key)
         for name, key in (("before", "before"), ("after", "after"), ("a random direction", "chance"))
     }
     templates = {
@@ -197,10 +189,8 @@ def _remaining(found: Sequence[Audited], method: str) -> Section:
         f"What is left after {method} debiasing",
         [
             "The words that leaned most to either end before are looked at again: can the end still be told?"
-            " If so the bias is"
-            " hidden, not gone. Some of that is so for any direction: the last column removes the difference"
-            " of two random"
-            " words instead and asks the same about it."
+            " If so the bias is hidden, not gone. Some of that is so for any direction: the last column"
+            " removes the difference of two random words instead and asks the same about it."
         ],
         dots(labels, series, "Share of words whose end is told", 0.5, "guessing"),
         "; ".join(

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from biaslab.classifiers.encoding import Data
 from biaslab.classifiers.schema import Schema
-from biaslab.core.answers import Answer, Section, dots
+from biaslab.core.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.rates import FOUR_FIFTHS, SMALL_SHARE, verdict
 from biaslab.core.stats import share_interval
 from biaslab.core.tables import MISSING, text_columns
@@ -72,16 +71,14 @@ def _lines(one: Audited, good: str) -> list[str]:
     share, least, most = one.uniform
     lines = [
         f"{name}: {n:,} of {one.n_rows:,} rows ({n / one.n_rows:.1%}, 95% interval {low:.1%} to {high:.1%})"
-        " get"
-        f" another answer where {name} alone is changed; of the whole domain {share:.1%} ({least:.1%} to"
+        f" get another answer where {name} alone is changed; of the whole domain {share:.1%} ({least:.1%} to"
         f" {most:.1%})."
     ]
     lines.append(_favoured(one, good))
     lines.append(
         f"How badly: changing {name} moves the probability of {good} by {one.gap['mean']:.3f} in the mean"
         f" ({one.gap['low']:.3f} to {one.gap['high']:.3f}), by {one.gap['upper_decile']:.3f} or more in a"
-        " tenth of"
-        f" the rows, at most by {one.gap['maximum']:.3f}."
+        f" tenth of the rows, at most by {one.gap['maximum']:.3f}."
     )
     return lines + _group_lines(one, good)
 
@@ -91,16 +88,14 @@ def _favoured(one: Audited, good: str) -> str:
     if not one.pairs["n_favoured"].any():
         return (
             f"No value of {one.protected} is favoured in any row: of {one.n_rows:,} rows none gets {good}"
-            " with one"
-            " value and not with another. Rows that are not in the table may."
+            " with one value and not with another. Rows that are not in the table may."
         )
     back = one.pairs[(one.pairs["value"] == pair["other"]) & (one.pairs["other"] == pair["value"])].iloc[0]
     return (
         f"{pair['value']} is favoured over {pair['other']}: {pair['favoured']:.1%} of the rows get {good}"
-        " with"
-        f" {pair['value']} and not with {pair['other']}, {back['favoured']:.1%} the other way round"
-        " (difference"
-        f" {pair['difference']:.1%}, {pair['difference_low']:.1%} to {pair['difference_high']:.1%})."
+        f" with {pair['value']} and not with {pair['other']}, {back['favoured']:.1%} the other way round"
+        f" (difference {pair['difference']:.1%}, {pair['difference_low']:.1%} to"
+        f" {pair['difference_high']:.1%})."
     )
 
 
@@ -113,8 +108,7 @@ def _group_lines(one: Audited, good: str) -> list[str]:
     line = (
         f"Groups as they are: {good} for {worst['rate']:.1%} of {worst['value']} and {best['rate']:.1%} of"
         f" {best['value']} rows (SPD {worst['spd']:.3f}, {worst['spd_low']:.3f} to {worst['spd_high']:.3f};"
-        " ratio"
-        f" {worst['ratio']:.2f}, {worst['ratio_low']:.2f} to {worst['ratio_high']:.2f}):"
+        f" ratio {worst['ratio']:.2f}, {worst['ratio_low']:.2f} to {worst['ratio_high']:.2f}):"
         f" {verdict(worst['ratio'], worst['ratio_low'], worst['ratio_high'])}."
     )
     if np.isfinite(worst["eod"]):
@@ -123,10 +117,6 @@ def _group_lines(one: Audited, good: str) -> list[str]:
             f" {worst['eod_low']:.3f} to {worst['eod_high']:.3f})."
         )
     return [line]
-
-
-def _triple(table: pd.DataFrame, name: str) -> np.ndarray:
-    return table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
 
 
 def _sections(one: Audited, label: str) -> list[Section]:
@@ -146,15 +136,13 @@ def _individual(one: Audited, label: str) -> Section:
         f"{one.protected}: who is favoured",
         [
             f"Every row is asked about once with each value of {one.protected}, all else equal. The figure"
-            " shows how many rows"
-            f" would get {label} if all had the value."
+            f" shows how many rows would get {label} if all had the value."
         ],
-        dots(order["value"], {"rows": _triple(order, "rate")}, f"Share of rows with {label}"),
-        "; ".join(f"{row['value']} {row['rate']:.1%}" for row in order.to_dict("records")),
+        dots(order["value"], {"rows": with_ends(order, "rate")}, f"Share of rows with {label}"),
+        listed(order, "{value} {rate:.1%}"),
         text_columns(order, templates),
         "Favoured: it gets the favourable answer where some other value does not; disfavoured the other way"
-        " round. Bars:"
-        " exact 95% intervals, over rows.",
+        " round. Bars: exact 95% intervals, over rows.",
     )
 
 
@@ -173,16 +161,16 @@ def _severity(one: Audited, label: str) -> Section:
         f"{one.protected}: how often, and how badly",
         [
             f"The probability gap is how much more probable {label} is with the one value than with the"
-            " other, all else equal, in the"
-            " mean of all rows: it also counts where the answer stays the same."
+            " other, all else equal, in the mean of all rows: it also counts where the answer stays the"
+            " same."
         ],
         dots(
             shown["pair"],
-            {"gap": _triple(shown, "gap")},
+            {"gap": with_ends(shown, "gap")},
             f"Mean difference of the probability of {label}",
             0.0,
         ),
-        "; ".join(f"{row['pair']} {row['gap']:.3f}" for row in shown.to_dict("records")),
+        listed(shown, "{pair} {gap:.3f}"),
         text_columns(pairs, templates),
         "Bars: 95% intervals of means by Student's t, over rows.",
     )
@@ -208,25 +196,22 @@ def _groups(one: Audited, label: str) -> Section:
         f"{one.protected}: the groups as they are",
         [
             "What the groups of the table get. They may differ in other attributes, too, so that a gap here"
-            " is not always the"
-            f" classifier's treatment of {one.protected}; the other way round, a classifier that never looks"
-            " at it can still"
-            " treat groups differently by what goes along with it."
+            f" is not always the classifier's treatment of {one.protected}; the other way round, a"
+            " classifier that never looks at it can still treat groups differently by what goes along with"
+            " it."
         ],
         dots(
             groups["value"],
-            {"rows": _triple(groups, "ratio")},
+            {"rows": with_ends(groups, "ratio")},
             f"Rate of {label} relative to {best}",
             FOUR_FIFTHS,
             "four fifths",
         ),
-        "; ".join(f"{row['value']} {row['ratio']:.2f}" for row in groups.to_dict("records")),
+        listed(groups, "{value} {ratio:.2f}"),
         text_columns(groups, templates).replace(_NO_INTERVAL, MISSING),
         f"Against {best}, the value with the highest rate (values with less than {SMALL_SHARE:.0%} of the"
-        " rows left aside). SPD:"
-        " difference of rates. EOD: difference of rates among the rows that are favourable in the table."
-        " Average odds"
-        " difference: mean of EOD and the same among the others.",
+        " rows left aside). SPD: difference of rates. EOD: difference of rates among the rows that are"
+        " favourable in the table. Average odds difference: mean of EOD and the same among the others.",
     )
 
 
@@ -250,15 +235,13 @@ def _examples(one: Audited, label: str) -> Section:
 def _limits() -> list[str]:
     return [
         "Changing one attribute and nothing else may make people that do not exist; what follows from the"
-        " attribute in the"
-        " world stays as it was.",
+        " attribute in the world stays as it was.",
         "Equal treatment here is no proof of fairness: a classifier that never sees the attribute passes,"
-        " and can still"
-        " tell groups apart by what goes along with it. The group measures show that, but not why.",
+        " and can still tell groups apart by what goes along with it. The group measures show that, but not"
+        " why.",
         "Rows that the classifier was trained on show it at its best; bring others to judge its errors.",
         "Intervals take the rows for independent draws, and each protected attribute by itself: with many of"
-        " them, some"
-        " gaps are chance.",
+        " them, some gaps are chance.",
         "The label of the table is taken for true. Where it was given unfairly, agreeing with it is no"
         " merit.",
         f"Of the domain {N_UNIFORM:,} uniform samples are asked about: combinations that rarely or never"

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.core.answers import Answer, Section, dots
+from biaslab.core.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.tables import MISSING, text_columns
 from biaslab.hate_speech.auditing import MAX_SWAPPED, Audited
 from biaslab.hate_speech.own_bias import ANY, NEUTRAL_WORDS, NONE
@@ -65,10 +65,9 @@ def _metric_lines(found: Audited, positive: str) -> list[str]:
     rate, accuracy = of.loc["false_positive_rate"], of.loc["accuracy"]
     return [
         f"Of {int(accuracy['n']):,} texts {accuracy['value']:.1%} are answered as labelled"
-        f" ({accuracy['ci_low']:.1%} to"
-        f" {accuracy['ci_high']:.1%}); {rate['value']:.1%} of the harmless ones are called {positive}, false"
-        " alarms"
-        f" ({rate['ci_low']:.1%} to {rate['ci_high']:.1%}). AUC {of.loc['auc', 'value']:.3f}."
+        f" ({accuracy['ci_low']:.1%} to {accuracy['ci_high']:.1%}); {rate['value']:.1%} of the harmless ones"
+        f" are called {positive}, false alarms ({rate['ci_low']:.1%} to {rate['ci_high']:.1%}). AUC"
+        f" {of.loc['auc', 'value']:.3f}."
     ]
 
 
@@ -86,11 +85,9 @@ def _term_lines(found: Audited) -> list[str]:
     )
     lines = [
         f"Harmless texts that name {worst['identifier']} are false alarms in"
-        f" {worst['false_positive_rate']:.1%} of"
-        f" {worst['n_negative']:,.0f} ({worst['ci_low']:.1%} to {worst['ci_high']:.1%}), those that name"
-        " nobody in"
-        f" {plain['false_positive_rate']:.1%} of {plain['n_negative']:,.0f}: a difference of"
-        f" {worst['difference']:+.1%}"
+        f" {worst['false_positive_rate']:.1%} of {worst['n_negative']:,.0f} ({worst['ci_low']:.1%} to"
+        f" {worst['ci_high']:.1%}), those that name nobody in {plain['false_positive_rate']:.1%} of"
+        f" {plain['n_negative']:,.0f}: a difference of {worst['difference']:+.1%}"
         f" ({worst['difference_low']:+.1%} to {worst['difference_high']:+.1%}), the clearest of all terms;"
         f" {said}."
     ]
@@ -101,8 +98,8 @@ def _term_lines(found: Audited) -> list[str]:
             interval = f" ({least['bpsn_auc_low']:.3f} to {least['bpsn_auc_high']:.3f})"
         lines.append(
             f"BPSN AUC is least for {least['identifier']}, {least['bpsn_auc']:.3f}{interval}: so often a"
-            " hateful text that"
-            " does not name it scores higher than a harmless one that does; 0.5 is guessing."
+            " hateful text that does not name it scores higher than a harmless one that does; 0.5 is"
+            " guessing."
         )
     return lines
 
@@ -112,11 +109,9 @@ def _swap_line(found: Audited) -> str:
     top = found.swaps.loc[found.swaps["change"].idxmax()]
     return (
         f"Swaps: {of['n_changed']:,} of {of['n']:,} texts that name a group ({of['share']:.1%},"
-        f" {of['low']:.1%} to"
-        f" {of['high']:.1%}) get another answer where another group stands in its place; {top['term']}"
-        " raises the"
-        f" probability most, by {top['change']:+.3f} in the mean ({top['change_low']:+.3f} to"
-        f" {top['change_high']:+.3f})."
+        f" {of['low']:.1%} to {of['high']:.1%}) get another answer where another group stands in its place;"
+        f" {top['term']} raises the probability most, by {top['change']:+.3f} in the mean"
+        f" ({top['change_low']:+.3f} to {top['change_high']:+.3f})."
     )
 
 
@@ -125,11 +120,9 @@ def _template_line(found: Audited) -> str:
     top, alarms = terms.iloc[0], int(terms["n_positive"].sum())
     return (
         f"Neutral sentences: {alarms:,} of {int(terms['n'].sum()):,} with an identifier are false alarms;"
-        f" {top['word']}"
-        f" scores highest, {top['mean']:.3f} in the mean, {top['difference']:+.3f}"
-        f" ({top['difference_low']:+.3f} to"
-        f" {top['difference_high']:+.3f}) against neutral words; two groups differ by"
-        f" {found.spread['gap']:.3f} in the mean."
+        f" {top['word']} scores highest, {top['mean']:.3f} in the mean, {top['difference']:+.3f}"
+        f" ({top['difference_low']:+.3f} to {top['difference_high']:+.3f}) against neutral words; two groups"
+        f" differ by {found.spread['gap']:.3f} in the mean."
     )
 
 
@@ -144,8 +137,7 @@ def _hatecheck_line(table: pd.DataFrame) -> str:
     ]
     return (
         f"HateCheck: right in {' and '.join(parts)}; worst in {worst['functionality']}, {worst['rate']:.1%}"
-        " of"
-        f" {worst['n']:,} ({worst['ci_low']:.1%} to {worst['ci_high']:.1%})."
+        f" of {worst['n']:,} ({worst['ci_low']:.1%} to {worst['ci_high']:.1%})."
     )
 
 
@@ -169,22 +161,18 @@ def _rates(found: Audited) -> Section:
         "Harmless texts that name a group",
         [
             "How many texts that are labelled harmless are called hateful, by the identifier that they hold."
-            " Texts with"
-            f" another identifier may differ in more than that; swaps, below, change the name alone. {NONE}:"
-            " texts without any."
+            " Texts with another identifier may differ in more than that; swaps, below, change the name"
+            f" alone. {NONE}: texts without any."
         ],
         dots(
             shown["identifier"],
             {"texts": shown[["false_positive_rate", "ci_low", "ci_high"]].to_numpy()},
             "Share of harmless texts called hateful",
         ),
-        "; ".join(
-            f"{row['identifier']} {row['false_positive_rate']:.1%}" for row in shown.to_dict("records")
-        ),
+        listed(shown, "{identifier} {false_positive_rate:.1%}"),
         text_columns(shown, templates).replace(f"{MISSING} {_NO_INTERVAL}", MISSING),
         "Intervals: 95%, Clopper and Pearson's of rates, Newcombe's of differences, each by itself: with"
-        " many terms some"
-        " differences are chance.",
+        " many terms some differences are chance.",
     )
 
 
@@ -194,20 +182,17 @@ def _areas(found: Audited) -> Section:
     templates = {"Identifier": "{identifier}"} | {
         title: f"{{{name}:.3f}} ({{{name}_low:.3f}} to {{{name}_high:.3f}})" for name, title in _AREAS.items()
     }
-    series = {
-        title: shown[[name, f"{name}_low", f"{name}_high"]].to_numpy() for name, title in _AREAS.items()
-    }
+    series = {title: with_ends(shown, name) for name, title in _AREAS.items()}
     return Section(
         "Told apart by score",
         [
             "Areas under the ROC curve (Borkan et al. 2019): how often a hateful text scores higher than a"
-            " harmless one. Subgroup:"
-            " both hold the identifier. BPSN: the harmless one alone holds it; low where the name raises"
-            " scores. BNSP: the"
-            " hateful one alone holds it; low where the name lowers them."
+            " harmless one. Subgroup: both hold the identifier. BPSN: the harmless one alone holds it; low"
+            " where the name raises scores. BNSP: the hateful one alone holds it; low where the name lowers"
+            " them."
         ],
         dots(shown["identifier"], series, "Area under the ROC curve", 0.5, "guessing"),
-        "; ".join(f"{row['identifier']} BPSN {row['bpsn_auc']:.3f}" for row in shown.to_dict("records")),
+        listed(shown, "{identifier} BPSN {bpsn_auc:.3f}"),
         text_columns(shown, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
         "Intervals: 95%, by DeLong et al. 1988.",
     )
@@ -226,16 +211,15 @@ def _swaps(found: Audited) -> Section:
         "The same text with another group",
         [
             "In texts that hold an identifier it is replaced by each other one. All else stays, so that the"
-            " answer should stay,"
-            " unless the sentence is about that group alone."
+            " answer should stay, unless the sentence is about that group alone."
         ],
         dots(
             shown["term"],
-            {"texts": shown[["change", "change_low", "change_high"]].to_numpy()},
+            {"texts": with_ends(shown, "change")},
             "Change of the probability",
             0.0,
         ),
-        "; ".join(f"{row['term']} {row['change']:+.3f}" for row in shown.to_dict("records")),
+        listed(shown, "{term} {change:+.3f}"),
         text_columns(shown, templates),
         f"Of {found.swapped['n']:,} texts (at most {MAX_SWAPPED}, drawn). Bars: 95% intervals by Student's"
         " t, over texts.",
@@ -259,11 +243,11 @@ def _templates(found: Audited) -> Section:
         ],
         dots(
             shown["word"],
-            {"sentences": shown[["difference", "difference_low", "difference_high"]].to_numpy()},
+            {"sentences": with_ends(shown, "difference")},
             "Probability less that of neutral words",
             0.0,
         ),
-        "; ".join(f"{row['word']} {row['mean']:.3f}" for row in shown.to_dict("records")),
+        listed(shown, "{word} {mean:.3f}"),
         text_columns(shown, templates),
         "Bars: 95% intervals by Student's t, over sentences.",
     )
@@ -289,7 +273,7 @@ def _hatecheck(table: pd.DataFrame) -> Section:
             {"cases": shown[["rate", "ci_low", "ci_high"]].to_numpy()},
             "Share of right answers",
         ),
-        "; ".join(f"{row['functionality']} {row['rate']:.1%}" for row in shown.to_dict("records")),
+        listed(shown, "{functionality} {rate:.1%}"),
         text_columns(shown, templates),
         "Intervals: 95%, Clopper and Pearson's.",
     )
@@ -301,8 +285,7 @@ def _limits(found: Audited) -> list[str]:
         " hints, are not.",
         "Labels are taken for true. Annotators may themselves call texts hateful because of a name.",
         "A difference between texts that hold different names may come from what else they say; a swap"
-        " changes the name alone,"
-        " and may make a sentence odd.",
+        " changes the name alone, and may make a sentence odd.",
         "Neutral sentences are few and short; what a classifier does with them need not be what it does with"
         " real texts.",
         "Intervals take texts for independent draws. One that includes no difference is no proof that there"

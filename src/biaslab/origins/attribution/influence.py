@@ -163,7 +163,7 @@ def differential_bias(
     """
     set_threads(threads)
     model = _local_model(rows, weat, embedding, damping, words, maps, spectral)
-    measured = _measured_vectors(embedding, maps)
+    measured = measured_vectors(embedding, maps)
     baseline = measure_bias(measured, weat)
     loss = _loss(rows, model, maps)
     evaluate = moved_words.by_effect_size if weat.measure == WEAT else moved_words.by_measure
@@ -214,7 +214,7 @@ class _LocalModel:
     projected: np.ndarray  # (nnz,), grad_w_i B . H_w_i^-1 u_j
 
 
-def _measured_vectors(embedding: dict[str, np.ndarray], maps: TrainingMaps | None) -> np.ndarray:
+def measured_vectors(embedding: dict[str, np.ndarray], maps: TrainingMaps | None) -> np.ndarray:
     """Return the vectors that the bias is measured in, (V, D)."""
     return embedding["W"] if maps is None else maps.apply(embedding["W"])
 

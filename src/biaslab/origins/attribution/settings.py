@@ -18,6 +18,11 @@ class Damping:
     ] = 0.0
 
 
+def damping_of(model: GloveParameters) -> float:
+    """Return the damping that stands for the time of a training (docs/beyond/origins.md)."""
+    return 2 / (model.learning_rate * model.epochs)
+
+
 @dataclass(frozen=True, kw_only=True)
 class InfluenceParameters(Damping):
     """Of the loss that the baselines were trained on, and of its Hessians."""

@@ -24,9 +24,9 @@ from biaslab.embeddings import BASELINE, reverse
 from biaslab.embeddings.glove import GloveEmbedding, weighting
 from biaslab.embeddings.retraining import on_entries_of, without_documents
 from biaslab.embeddings.reverse import TrainingGradient
-from biaslab.embeddings.word_maps import TrainingMaps, WordMaps
+from biaslab.embeddings.word_maps import WordMaps
 from biaslab.origins.attribution.estimates import Estimates, from_values
-from biaslab.origins.attribution.influence import by_words, removals_of_documents, weat_rows
+from biaslab.origins.attribution.influence import by_words, measured_vectors, removals_of_documents, weat_rows
 from biaslab.origins.attribution.scanner import Scanner
 
 _TOKENS_AT_A_TIME = 100_000  # bounds the memory that the co-occurrences of documents take
@@ -74,9 +74,8 @@ def gradients(
     epochs = scanner.training.parameters.epochs * len(baselines)
     with tqdm(total=epochs, desc=f"{weat.name}, backwards", unit="epoch", disable=None) as bar:
         found = [_go_back(scanner, weat, maps, *of, lambda: bar.update(1)) for of in baselines]
-    bias = np.array(
-        [measure_bias(_mapped(of["W"], maps, replicate), weat) for replicate, of in baselines], np.float64
-    )
+    measured = (measured_vectors(of, None if maps is None else maps.of(n)) for n, of in baselines)
+    bias = np.array([measure_bias(vectors, weat) for vectors in measured], np.float64)
     scanner.gone_back = weat, maps, bias, found
     return bias, found
 
@@ -114,11 +113,6 @@ def _seen(scanner: Scanner, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     x = counts / scanner.x.unit
     f = weighting(x, scanner.parameters.x_max, scanner.parameters.alpha)
     return f, f * np.log(np.where(x > 0, x, 1.0))
-
-
-def _mapped(W: np.ndarray, maps: WordMaps | None, replicate: int) -> np.ndarray:
-    of: TrainingMaps | None = None if maps is None else maps.of(replicate)
-    return W if of is None else of.apply(W)
 
 
 def _pieces(offsets: np.ndarray) -> list[tuple[int, int]]:

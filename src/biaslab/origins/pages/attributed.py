@@ -20,7 +20,7 @@ from biaslab.embeddings.counting import count_corpus
 from biaslab.embeddings.retraining import train_glove
 from biaslab.embeddings.settings import Choice, GloveParameters
 from biaslab.origins import baseline, perturbation
-from biaslab.origins.attribution.settings import InfluenceParameters
+from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import write_differential_bias, write_predictions
 from biaslab.origins.checks.bias_gradient.analysis import write_gradient
 from biaslab.origins.pages.explanation import Corpus, explain
@@ -62,8 +62,7 @@ def attribute_corpus(
     count_corpus(corpus, vocabulary, window, cooccurrence, threads)
     train_glove(cooccurrence, BASELINE, model, seed, batch, count=baselines, threads=threads)
     baseline.write_baseline([batch], vocabulary, [test], ExactTest.permutations, seed, out / "baseline.tsv")
-    damping = 2 / (model.learning_rate * model.epochs)
-    influence = InfluenceParameters(damping=damping, x_max=model.x_max, alpha=model.alpha)
+    influence = InfluenceParameters(damping=damping_of(model), x_max=model.x_max, alpha=model.alpha)
     files = [batch], cooccurrence, corpus
     write_differential_bias(*files, listed, vocabulary, [test], influence, bias, threads=threads)
     write_gradient(*files, vocabulary, [test], influence, gradient, threads)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 
-from biaslab.core.answers import Answer, Section, dots
+from biaslab.core.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.rates import FOUR_FIFTHS, SMALL_SHARE, verdict
 from biaslab.core.tables import MISSING, four_digits, text_columns
 from biaslab.ranking import registry
@@ -91,9 +91,8 @@ def _test_lines(found: Audit) -> list[str]:
             chance = scipy.stats.binomtest(few, n, SIGNIFICANT, "greater").pvalue
             lines.append(
                 f"{value} has too few places, by FA*IR's test at {SIGNIFICANT:.0%}, in {few:,} of {n:,}"
-                " lists,"
-                f" where chance gives at most {SIGNIFICANT * n:,.0f} (p = {chance:.2g}); corrected for all"
-                f" {len(tests):,} tests the least p is {p:.2g}."
+                f" lists, where chance gives at most {SIGNIFICANT * n:,.0f} (p = {chance:.2g}); corrected"
+                f" for all {len(tests):,} tests the least p is {p:.2g}."
             )
         elif n == 1 and p <= SIGNIFICANT:
             lines.append(
@@ -105,8 +104,7 @@ def _test_lines(found: Audit) -> list[str]:
         lines.append(
             f"By FA*IR's test no value has too few places for chance (least p {least['p_value']:.2g}, for"
             f" {least['value']}, {least['p_value_corrected']:.2g} corrected for {len(tests):,} tests); that"
-            " is"
-            " no proof that it has enough."
+            " is no proof that it has enough."
         )
     return lines
 
@@ -163,13 +161,9 @@ def _data(found: Audit, source: ListFile, desired: str, k: int, algorithm: str |
     return data | ({"Re-ranked by": registry.algorithm(algorithm).title} if algorithm else {})
 
 
-def _triple(table: pd.DataFrame, name: str) -> np.ndarray:
-    return table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
-
-
 def _series(found: Audit, name: str) -> dict[str, np.ndarray]:
     return {
-        ranking: _triple(_rows(found, ranking).head(N_VALUES), name)
+        ranking: with_ends(_rows(found, ranking).head(N_VALUES), name)
         for ranking in RANKINGS
         if ranking in set(found.values["ranking"])
     }
@@ -203,10 +197,7 @@ def _shares(found: Audit, before: pd.DataFrame) -> Section:
         "Places",
         ["How much of the top each value has, beside how much it should have."],
         dots(shown["value"], series, "Share of the places in the top"),
-        "Shares of the top by value: "
-        + "; ".join(
-            f"{r['value']} {r['share']:.1%}, desired {r['desired']:.1%}" for r in shown.to_dict("records")
-        ),
+        "Shares of the top by value: " + listed(shown, "{value} {share:.1%}, desired {desired:.1%}"),
         table,
         f"{over} Skew is the natural logarithm of share over desired share: 0 as desired, below it fewer,"
         " −0.69 half as many.",
@@ -216,7 +207,7 @@ def _shares(found: Audit, before: pd.DataFrame) -> Section:
 def _selection(found: Audit, before: pd.DataFrame) -> Section:
     shown = before[before["n_candidates"] > 0].head(N_VALUES)
     series = {
-        f"{r}": _triple(_rows(found, r).query("n_candidates > 0").head(N_VALUES), "ratio")
+        f"{r}": with_ends(_rows(found, r).query("n_candidates > 0").head(N_VALUES), "ratio")
         for r in _series(found, "share")
     }
     templates = {
@@ -234,10 +225,9 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
         "Selection rates and the four-fifths rule",
         [
             "Who is in the top counts as selected. A rate below four fifths of the highest is, by the"
-            " guidelines of US"
-            " agencies on employee selection, generally regarded as evidence of adverse impact; it is a rule"
-            " of thumb, no law"
-            " of nature: the interval tells whether chance alone could do it."
+            " guidelines of US agencies on employee selection, generally regarded as evidence of adverse"
+            " impact; it is a rule of thumb, no law of nature: the interval tells whether chance alone could"
+            " do it."
         ],
         dots(
             shown["value"],
@@ -246,7 +236,7 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
             FOUR_FIFTHS,
             "four fifths",
         ),
-        "Ratios by value: " + "; ".join(f"{r['value']} {r['ratio']:.2f}" for r in shown.to_dict("records")),
+        "Ratios by value: " + listed(shown, "{value} {ratio:.2f}"),
         text_columns(shown, templates).replace(f"{MISSING} to {MISSING}", MISSING),
         f"Values with less than {SMALL_SHARE:.0%} of the candidates are not taken for the highest rate.",
     )
@@ -255,7 +245,7 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
 def _exposure(found: Audit, before: pd.DataFrame) -> Section:
     shown = before[before["n_candidates"] > 0].head(N_VALUES)
     series = {
-        r: _triple(_rows(found, r).query("n_candidates > 0").head(N_VALUES), "exposure")
+        r: with_ends(_rows(found, r).query("n_candidates > 0").head(N_VALUES), "exposure")
         for r in _series(found, "share")
     }
     templates = {
@@ -272,8 +262,7 @@ def _exposure(found: Audit, before: pd.DataFrame) -> Section:
             " attention that a candidate of a value gets, 0 below the top."
         ],
         dots(shown["value"], series, "Mean attention of a candidate"),
-        "Exposure by value: "
-        + "; ".join(f"{r['value']} {r['exposure']:.3f}" for r in shown.to_dict("records")),
+        "Exposure by value: " + listed(shown, "{value} {exposure:.3f}"),
         text_columns(shown, templates),
         "Bars: 95% intervals of the mean over lists." if found.n_lists > 1 else "",
     )
@@ -305,10 +294,9 @@ def _tests(found: Audit, before: pd.DataFrame) -> Section:
         "Too few places for chance?",
         [
             "FA*IR's test (Zehlike et al. 2017) looks at all prefixes of a top: had each place been drawn"
-            " with the desired share, how"
-            " often would some prefix have as few of the value? With many tests some are small by chance, 5"
-            " in 100 below .05;"
-            " corrected (Holm) there is at most a chance of 5% that any is."
+            " with the desired share, how often would some prefix have as few of the value? With many tests"
+            " some are small by chance, 5 in 100 below .05; corrected (Holm) there is at most a chance of 5%"
+            " that any is."
         ],
         table=text_columns(pd.DataFrame(rows).head(N_VALUES), templates),
         note=(
@@ -333,10 +321,9 @@ def _measures(found: Audit) -> Section:
         "The lists as a whole",
         [
             "NDKL: how far the shares of all prefixes are from the desired ones. MinSkew, MaxSkew: of the"
-            " worst- and best-placed value."
-            " Exposure ratio: the least exposure over the greatest. InfeasibleIndex: prefixes in which a"
-            " value has fewer places than its"
-            " desired share, rounded down. NDCG: what of the scores' order is kept."
+            " worst- and best-placed value. Exposure ratio: the least exposure over the greatest."
+            " InfeasibleIndex: prefixes in which a value has fewer places than its desired share, rounded"
+            " down. NDCG: what of the scores' order is kept."
         ],
         table=text_columns(shown, templates),
         note="Means over lists; lists in which a measure is infinite or undefined are left out."
