@@ -56,8 +56,6 @@ def attribute_corpus(
     corpus, listed, vocabulary = (out / n for n in ("corpus.npz", "documents.parquet", "vocabulary.tsv"))
     cooccurrence, batch = out / "cooccurrence.npz", out / f"embeddings/{BASELINE}/batch-0.npz"
     bias, gradient = (out / f"{n}/{words.name}.parquet" for n in ("differential_bias", "bias_gradient"))
-    for folder in (batch.parent, bias.parent, gradient.parent, out / "pages"):
-        folder.mkdir(parents=True, exist_ok=True)
     read_corpus(source, format, choice, corpus, listed, vocabulary, say)
     count_corpus(corpus, vocabulary, window, cooccurrence, threads)
     train_glove(cooccurrence, BASELINE, model, seed, batch, count=baselines, threads=threads)
@@ -73,7 +71,6 @@ def attribute_corpus(
         perturbation.write_sets([bias], ESTIMATOR, [documents], [], 0, seed, sets)
         name = targeted_set(words.name, DECREASE, documents)
         left = out / f"embeddings/{name}/batch-0.npz"
-        left.parent.mkdir(exist_ok=True)
         train_glove(
             cooccurrence, name, model, seed, left, count=baselines, corpus=corpus, sets=sets, paired=True,
             threads=threads,

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from biaslab.cli import app
+from biaslab.core.errors import InputError
 
 PEOPLE = {"men": ["he", "man"], "women": ["she", "woman"]}
 THINGS = {"men": ["engine", "motor", "gear"], "women": ["violin", "song", "tune"]}
@@ -57,3 +58,13 @@ def test_the_first_set_is_trained_again_and_compared(run):
     folder, result = run
     assert "without the 6 that raise it most: predicted -" in result.output
     assert set(pd.read_csv(folder / "observed.tsv", sep="\t")["set"]) == {"notes-decrease-6"}
+
+
+def test_of_a_corpus_that_cannot_be_read_nothing_is_left(run, tmp_path):
+    (tmp_path / "empty.jsonl").touch()
+    given = ["--test", str(run[0].parent / "words.yaml"), "--out", str(tmp_path / "found")]
+    with pytest.raises(InputError, match="empty"):
+        CliRunner().invoke(
+            app, ["origins", "attribute", str(tmp_path / "empty.jsonl"), *given], catch_exceptions=False
+        )
+    assert not (tmp_path / "found").exists()
