@@ -55,9 +55,11 @@ def measured_setups(results: Path) -> dict[str, list[str]]:
     """Return the setups on which something was measured, by area; those of made-up data had no verdict."""
     rows = read_text_table(results / "audit/claims.tsv", ("area", "setup", "data", "reason"))
     table = pd.DataFrame([row for _, row in rows])
-    table = table[(table["data"] != "") & ~table["reason"].str.contains("made-up data")]
-    setups = table["setup"].str.split("+").explode()
-    return setups.groupby(table["area"]).agg(lambda names: sorted(set(names))).to_dict()
+    is_made_up = table["reason"].str.contains("made-up data")
+    of_setups = table.assign(setup=table["setup"].str.split("+"), made_up=is_made_up).explode("setup")
+    of_setups = of_setups[of_setups["data"] != ""]
+    real = of_setups.groupby(["area", "setup"]).filter(lambda rows: not rows["made_up"].any())
+    return real.groupby("area")["setup"].agg(lambda names: sorted(set(names))).to_dict()
 
 
 def columns_by_file(claims: list[Claim], results: Path, setups: dict[str, list[str]]) -> dict[Path, set[str]]:
