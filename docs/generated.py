@@ -213,6 +213,11 @@ def registered() -> list[Claim]:
     return read_claims(paths, ROOT / "workflow/schemas/claims.schema.yaml")
 
 
+def claims_of(setup: str) -> list[Claim]:
+    """Return the rows that are measured on a setup."""
+    return [claim for claim in registered() if setup in claim.setup.split("+")]
+
+
 @cache
 def measured(name: str) -> pd.DataFrame:
     """Return what the registries measure on a recorded run."""

@@ -6,6 +6,11 @@ writes docs/records/NAME.zip (of each result file that a row of the registries r
 name, and in these a dash for every text that no row names; and the tables of which a page shows a part) and
 NAME.json: where the run was made, in what time, of which setups. Whatever the registries say later is
 measured on that. Then `python docs/generated.py` writes the pages.
+
+    python docs/record.py frozen SETUP     # e.g. simplewiki
+
+writes docs/records/SETUP.frozen.json before a run that is to be recorded: what decides the verdicts of the
+rows of a setup. A test fails where one of them has changed since.
 """
 
 import itertools
@@ -18,11 +23,12 @@ from collections import defaultdict
 from pathlib import Path
 
 import pandas as pd
-from generated import RECORDED, named_tables, registered
+from generated import RECORDED, claims_of, named_tables, registered
 
 from biaslab.audit.claims import Claim
 from biaslab.audit.expressions import columns_of
 from biaslab.audit.measure import read_parquet_columns
+from biaslab.audit.own import freeze_claims
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_parquet, write_parquet
 
@@ -99,4 +105,7 @@ def _named(text: str, texts: set[str]) -> str:
 
 
 if __name__ == "__main__":
-    record(sys.argv[1], Path(sys.argv[2]), sys.argv[3])
+    if sys.argv[1] == "frozen":
+        freeze_claims(RECORDED / f"{sys.argv[2]}.frozen.json", claims_of(sys.argv[2]))
+    else:
+        record(sys.argv[1], Path(sys.argv[2]), sys.argv[3])

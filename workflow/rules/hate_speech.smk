@@ -175,27 +175,12 @@ rule measure_classifiers:
     input:
         rules.prepare_encoder.output,
         rules.prepare_texts.output,
-        expand("results/hate_speech/{{corpus}}/predictions/{method}.parquet", method=HATE.methods),
-        expand(
-            "results/hate_speech/{{corpus}}/{kind}/{method}.tsv",
-            kind=["attributions", "faithfulness"],
-            method=HATE.encoders,
-        ),
+        HATE.predictions,
         HATE.file("identifiers"),
     output:
         expand(
             "results/hate_speech/{{corpus}}/{name}.tsv",
-            name=[
-                "metrics",
-                "identity",
-                "functionalities",
-                "differences",
-                "attributions",
-                "faithfulness",
-                "held_out",
-                "cost",
-                "settings",
-            ],
+            name=["metrics", "identity", "functionalities", "differences", "settings"],
         ),
     conda:
         NEURAL
@@ -210,9 +195,40 @@ rule measure_classifiers:
         step("hate-speech.measure-classifiers")
 
 
+rule measure_encoders:
+    input:
+        rules.prepare_encoder.output,
+        rules.prepare_texts.output,
+        expand(
+            "results/hate_speech/{{corpus}}/{file}",
+            file=[
+                *expand("predictions/{method}.parquet", method=HATE.encoders),
+                *expand("{kind}/{method}.tsv", kind=["attributions", "faithfulness"], method=HATE.encoders),
+            ],
+        ),
+        HATE.file("identifiers"),
+    output:
+        expand(
+            "results/hate_speech/{{corpus}}/{name}.tsv",
+            name=["attributions", "faithfulness", "held_out", "cost"],
+        ),
+    conda:
+        NEURAL
+    resources:
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(30),
+    params:
+        given=given(HATE.folder, HATE.encoder_measurement),
+    message:
+        "{wildcards.corpus}: measure the encoders"
+    shell:
+        step("hate-speech.measure-encoders")
+
+
 rule hate_speech:
     input:
         PLAN.report_files("hate_speech"),
         expand(rules.measure_classifiers.output, corpus=HATE.corpora),
+        expand(rules.measure_encoders.output, corpus=HATE.encoder_corpora),
     message:
         "all tables and figures of hate speech classifiers"

@@ -90,7 +90,7 @@ def measure_registry(
 ) -> None:
     """Measure a registry on results, and write table, headline and page into their folder ``audit``."""
     claims = read_registry(folder, schema)
-    frozen = compare_frozen(folder, claims)
+    frozen = compare_frozen(folder / FROZEN, claims)
     area, out = claims[0].area, results / "audit"
     if not results.is_dir():
         raise InputError(f"{results}: no folder; name the results of the workflow")
@@ -107,9 +107,12 @@ def measure_registry(
 
 
 def freeze_registry(folder: Path, schema: Path) -> Freeze:
-    """Write what decides the verdicts, its sha256 and the date, once."""
-    claims = read_registry(folder, schema)
-    path = folder / FROZEN
+    """Write what decides the verdicts of a registry, its sha256 and the date, once."""
+    return freeze_claims(folder / FROZEN, read_registry(folder, schema))
+
+
+def freeze_claims(path: Path, claims: Sequence[Claim]) -> Freeze:
+    """Write what decides the verdicts of claims, its sha256 and the date, once."""
     if path.exists():
         raise InputError(f"{path} is there already; measure shows what changed since, or remove it")
     rules = _rules(claims)
@@ -118,9 +121,8 @@ def freeze_registry(folder: Path, schema: Path) -> Freeze:
     return Freeze(record["date"], record["sha256"], ())
 
 
-def compare_frozen(folder: Path, claims: Sequence[Claim]) -> Freeze | None:
-    """Return how a registry differs from what was frozen; None where it was not."""
-    path = folder / FROZEN
+def compare_frozen(path: Path, claims: Sequence[Claim]) -> Freeze | None:
+    """Return how claims differ from what was frozen; None where they were not."""
     if not path.exists():
         return None
     try:
@@ -130,7 +132,7 @@ def compare_frozen(folder: Path, claims: Sequence[Claim]) -> Freeze | None:
         frozen_on = date.fromisoformat(day).isoformat()
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: not what biaslab audit freeze writes; restore it") from error
-    changes = [] if _digest(before) == sha256 else [f"{FROZEN} itself: its sha256 is another one"]
+    changes = [] if _digest(before) == sha256 else [f"{path.name} itself: its sha256 is another one"]
     now = _rules(claims)
     changes += [f"{name}: removed" for name in rules if name not in now]
     changes += [f"{name}: added" for name in now if name not in rules]

@@ -6,7 +6,7 @@ from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import locate, not_found
-from biaslab.hate_speech.items import ITEMS
+from biaslab.hate_speech.items import ENCODERS, ITEMS
 from biaslab.hate_speech.methods import VANILLA, parse_method
 from biaslab.hate_speech.settings import Corpus, Section
 from biaslab.run.area import Area, Given, Unit, Units, claims_of
@@ -54,6 +54,7 @@ def choose(given: Given) -> Units:
             name,
             options=options,
             files=files,
+            marks=() if name in section["linear_only"] else (ENCODERS,),
             is_made_up=comes_along(corpora[name]["source"], given.root),
         )
         for name in chosen
@@ -83,9 +84,12 @@ def summaries(config: Mapping[str, Any]) -> list[str]:
     n, layers = section["limits"]["train"], section["encoder"]["layers"]
     sentences = "all sentences" if n is None else f"{n:,} sentences"
     depth = "all layers" if layers is None else f"{layers} layer{'s' * (layers > 1)}"
+    linear = [name for name in section["run"] if name in section["linear_only"]]
+    without = f" (on {', '.join(linear)} linear models alone)" if linear else ""
     return [
-        f"{', '.join(section['methods'])} on {', '.join(section['run'])}{otherwise}: {section['seeds']:,}"
-        f" seeds, encoders with {depth} on {sentences}, {section['training']['epochs']:,} epochs"
+        f"{', '.join(section['methods'])} on {', '.join(section['run'])}{without}{otherwise}:"
+        f" {section['seeds']:,} seeds, encoders with {depth} on {sentences},"
+        f" {section['training']['epochs']:,} epochs"
     ]
 
 
@@ -94,7 +98,7 @@ def check(given: Given) -> Iterator[str]:
     section, corpora = given.config["hate_speech"], corpora_in(given.config)
     for key, name in [(of, each) for of in _NAMED for each in section[of] if each in AREAS]:
         yield f"hate_speech.{key}: '{name}' is the name of an area; rename the corpus"
-    yield from check_corpora(section, _NAMED, "hate_speech", given)
+    yield from check_corpora(section, (*_NAMED, "linear_only"), "hate_speech", given)
     for name in named_in(section, _NAMED):
         for part, problem in _check_corpus(corpora[name], given):
             yield f"hate_speech.corpora.{name}.{part}: {problem}"
@@ -168,6 +172,7 @@ STEPS = {
     "evaluate-classifiers": "biaslab.hate_speech.experiment:evaluate_method",
     "explain-classifiers": "biaslab.hate_speech.explained:explain_methods",
     "measure-classifiers": "biaslab.hate_speech.measurement:measure_corpus",
+    "measure-encoders": "biaslab.hate_speech.measurement:measure_encoders",
 }
 PAPER = "Hate speech classifiers regularized by explanations (Kennedy et al. 2020)"
 AREA = Area(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from biaslab.hate_speech.area import PROBES, RANDOM, corpora_in, encoder_files
-from biaslab.hate_speech.methods import VANILLA
+from biaslab.hate_speech.methods import LINEAR, VANILLA
 from biaslab.hate_speech.schedules import PAPER
 from biaslab.hate_speech.settings import PUBLISHED
 from biaslab.run.corpora import TEXTS
@@ -13,7 +13,6 @@ from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
 from biaslab.run.sources import file_of
 
-_LINEAR = ("bow", "bow-wr")
 _TRAINING = ("batch_size", "learning_rate", "epochs", "validate_every", "halvings")
 _CONTEXTS = {"regularization": ("radius", "samples"), "analysis": ("radius", "samples", "sentences")}
 
@@ -35,7 +34,12 @@ class Inputs:
     @property
     def encoders(self) -> list[str]:
         """Those of the methods that fine-tune the encoder."""
-        return [name for name in self.methods if name not in _LINEAR]
+        return [name for name in self.methods if name not in LINEAR]
+
+    @property
+    def encoder_corpora(self) -> list[str]:
+        """The corpora on which encoders are trained."""
+        return [name for name in self.corpora if name not in self.section["linear_only"]]
 
     @property
     def encoder_pattern(self) -> str:
@@ -62,6 +66,11 @@ class Inputs:
         if method in self._ablations:
             return range(self.section["ablation_seeds"])
         return range(self.section["held_out_seeds"] if method in self._folds else self.section["seeds"])
+
+    def predictions(self, wildcards: Any) -> list[str]:
+        """Return the predictions of all methods that are trained on a corpus."""
+        folder = f"results/hate_speech/{wildcards.corpus}/predictions"
+        return [f"{folder}/{method}.parquet" for method in self._methods_on(wildcards.corpus)]
 
     def models(self, wildcards: Any) -> list[str]:
         """Return the weights of all trainings of a method."""
@@ -149,11 +158,16 @@ class Inputs:
 
     def measurement(self, wildcards: Any) -> dict[str, Any]:
         """Return what is measured of all methods."""
+        methods = self._methods_on(wildcards.corpus)
+        return {"methods": methods, "settings": self.settings(wildcards.corpus)}
+
+    def encoder_measurement(self, _: Any) -> dict[str, Any]:
+        """Return what is measured of encoders alone."""
+        batch_size = self.section["training"]["batch_size"]
         return {
-            "methods": self.methods,
+            "methods": self.encoders,
             "contexts": self.section["regularization"],
-            "batch_size": self.section["training"]["batch_size"],
-            "settings": self.settings(wildcards.corpus),
+            "batch_size": batch_size,
         }
 
     def settings(self, corpus: str) -> dict[str, float]:
@@ -170,6 +184,11 @@ class Inputs:
         for part, keys in _CONTEXTS.items():
             numbers |= {f"{part}_{key}": section[part][key] for key in keys}
         return numbers
+
+    def _methods_on(self, corpus: str) -> list[str]:
+        if corpus in self.encoder_corpora:
+            return self.methods
+        return list(LINEAR)
 
     @property
     def _analysis(self) -> dict[str, int]:

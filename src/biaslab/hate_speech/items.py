@@ -2,31 +2,36 @@
 
 from biaslab.run.area import UNIT, item_makers
 
+ENCODERS = "encoders"
+"""Marks a corpus on which encoders are trained."""
 _table, _figure = item_makers("hate_speech", "hate")
+_encoder_table, _encoder_figure = item_makers("hate_speech", "hate", of=ENCODERS)
 
 ITEMS = (
     _table("corpora", "Corpora, and what was cut", "tables:corpora", "corpus"),
     _table("table1_performance", "Table 1: performance", "tables:performance", "metrics"),
     _table("differences", "Differences from the baseline", "tables:differences", "differences"),
-    _table(
+    _encoder_table(
         "table2_word_importance", "Table 2: word importance", "words:word_importance", "importance", per=UNIT
     ),
     _table(
         "table3_4_identifiers", "Tables 3 and 4: group identifiers", "words:identifiers", "linear_weights"
     ),
     _table("table5_transfer", "Table 5: other corpora", "tables:transfer", "metrics"),
-    _table("table6_cost", "Table 6: cost", "tables:cost", "cost"),
+    _encoder_table("table6_cost", "Table 6: cost", "tables:cost", "cost"),
     _table("splits", "Labels, splits and features", "tables:splits", "linear"),
     _table("identity", "Single identifiers", "probes:identity", "identity"),
     _table("hatecheck", "HateCheck by functionality", "probes:hatecheck", "functionalities"),
-    _table("attributions", "Importance of identifiers", "explanations:attributions", "attributions"),
-    _table("faithfulness", "Faithfulness of explanations", "explanations:faithfulness", "faithfulness"),
-    _table("held_out", "Identifiers that were not regularized", "held_out:held_out", "held_out"),
-    _table(
+    _encoder_table("attributions", "Importance of identifiers", "explanations:attributions", "attributions"),
+    _encoder_table(
+        "faithfulness", "Faithfulness of explanations", "explanations:faithfulness", "faithfulness"
+    ),
+    _encoder_table("held_out", "Identifiers that were not regularized", "held_out:held_out", "held_out"),
+    _encoder_table(
         "ablation", "What each published quirk is worth", "explanations:ablation", "metrics", "attributions"
     ),
     _figure("figure2_removal", "Figure 2: removal of identifiers", "figures:draw_removal", "removal"),
-    _figure(
+    _encoder_figure(
         "figure3_hierarchies",
         "Figures 3 to 5: hierarchical explanations",
         "hierarchies:draw_hierarchies",

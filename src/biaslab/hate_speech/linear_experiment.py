@@ -10,6 +10,7 @@ from biaslab.core.io import write_parquet, write_tsv
 from biaslab.hate_speech import corpus
 from biaslab.hate_speech.folder import Folder
 from biaslab.hate_speech.linear import BINARY, TFIDF, Linear, documents, fit_linear, weights_table
+from biaslab.hate_speech.methods import BOW, BOW_WR, LINEAR
 from biaslab.hate_speech.metrics import measure
 from biaslab.hate_speech.predictions import prediction_table
 from biaslab.hate_speech.preparation import MAX_LENGTH
@@ -17,7 +18,6 @@ from biaslab.hate_speech.removal import Part, removal_curve
 from biaslab.text import corpora
 from biaslab.text.tokens import Tokens
 
-BOW, BOW_WR = "bow", "bow-wr"
 N_WEIGHTS = 500
 """Features whose weights are kept, beside the identifiers."""
 
@@ -36,7 +36,7 @@ def run_linear(
     folder: Folder, source: corpus.Source, effort: LinearEffort, say: Callable[[str], None]
 ) -> None:
     """Write the predictions, weights, removals and splits of the linear models of a corpus."""
-    for model in (BOW, BOW_WR):
+    for model in LINEAR:
         linear = _fit(folder, folder.splits[corpora.TRAIN], model, BINARY, effort)
         write_parquet(folder.path / f"predictions/{model}.parquet", _predictions(folder, linear, model))
         if model == BOW:

@@ -14,8 +14,7 @@ from biaslab.hate_speech.corpus import NEWS
 from biaslab.hate_speech.cost import count_work
 from biaslab.hate_speech.folder import Folder
 from biaslab.hate_speech.identity_metrics import functionality_table, holding, identity_table
-from biaslab.hate_speech.linear_experiment import BOW, BOW_WR
-from biaslab.hate_speech.methods import VANILLA, parse_method
+from biaslab.hate_speech.methods import BOW, LINEAR, VANILLA, parse_method
 from biaslab.hate_speech.metrics import measure
 from biaslab.hate_speech.probes import HATECHECK
 from biaslab.text.corpora import TRAIN
@@ -24,34 +23,37 @@ from biaslab.text.scores import chance_probability
 _HELD_OUT = ("identifier", "seed", "method", "is_regularized", "n", "news_accuracy", "mean_abs_phi")
 
 
-def measure_corpus(
-    folder: Folder,
-    methods: Sequence[str],
-    contexts: ContextSettings,
-    batch_size: int,
-    settings: Mapping[str, float],
-) -> None:
+def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str, float]) -> None:
     """Write the tables of all methods of a corpus on all sets, methods in the order of the tables.
 
     `settings`, what trainings and explanations were made with, are written beside their results.
     """
-    predictions = {name: read_parquet(folder.path / f"predictions/{name}.parquet") for name in methods}
+    predictions = _predictions(folder, methods)
     metrics = pd.DataFrame(_metrics(folder, predictions))
-    neural = [name for name in methods if name not in (BOW, BOW_WR)]
-    attributions = _together(folder.path, "attributions", neural)
-    identity = _identity(folder, predictions)
     write_tsv(folder.path / "metrics.tsv", metrics)
-    write_tsv(folder.path / "identity.tsv", identity)
+    write_tsv(folder.path / "identity.tsv", _identity(folder, predictions))
     write_tsv(folder.path / "functionalities.tsv", _functionalities(folder, predictions))
     differences = [paired_differences(metrics, name) for name in (VANILLA, BOW) if name in methods]
     write_tsv(folder.path / "differences.tsv", pd.concat(differences, ignore_index=True))
+    write_tsv(folder.path / "settings.tsv", _settings(folder, settings))
+
+
+def measure_encoders(
+    folder: Folder, methods: Sequence[str], contexts: ContextSettings, batch_size: int
+) -> None:
+    """Write the tables of encoders alone: their explanations, what they cost, what was held out."""
+    attributions = _together(folder.path, "attributions", methods)
     write_tsv(folder.path / "attributions.tsv", attributions)
-    write_tsv(folder.path / "faithfulness.tsv", _together(folder.path, "faithfulness", neural))
-    parsed = [parse_method(name) for name in sorted(neural, key=lambda name: name != VANILLA)]
+    write_tsv(folder.path / "faithfulness.tsv", _together(folder.path, "faithfulness", methods))
+    parsed = [parse_method(name) for name in sorted(methods, key=lambda name: name != VANILLA)]
     cost = count_work(folder.train.tokens, list(folder.ids.values()), parsed, contexts, batch_size)
     write_tsv(folder.path / "cost.tsv", cost)
-    write_tsv(folder.path / "held_out.tsv", _held_out(folder, neural, identity, attributions))
-    write_tsv(folder.path / "settings.tsv", _settings(folder, settings))
+    identity = _identity(folder, _predictions(folder, methods))
+    write_tsv(folder.path / "held_out.tsv", _held_out(folder, methods, identity, attributions))
+
+
+def _predictions(folder: Folder, methods: Sequence[str]) -> dict[str, pd.DataFrame]:
+    return {name: read_parquet(folder.path / f"predictions/{name}.parquet") for name in methods}
 
 
 def _settings(folder: Folder, given: Mapping[str, float]) -> pd.DataFrame:
@@ -78,7 +80,7 @@ def _metrics(folder: Folder, predictions: dict[str, pd.DataFrame]) -> Iterator[d
             labels = folder.tested[name].labels
             found = measure(scores, labels, identifiers)._asdict()
             found["p_chance"] = chance_probability(scores > 0, labels)
-            n_train = sizes[method in (BOW, BOW_WR)]
+            n_train = sizes[method in LINEAR]
             yield {"method": method, "seed": seed, "set": name, "n_train": n_train, **found}
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from biaslab.core.errors import InputError, suggest
 
 VANILLA = "vanilla"
-PLAIN = ("bow", "bow-wr", VANILLA, "wr")
+BOW, BOW_WR = LINEAR = ("bow", "bow-wr")
+PLAIN = (*LINEAR, VANILLA, "wr")
 """Classifiers without regularization: bag of words and encoder, each without and with word removal (WR)."""
 OC, SOC, EAR = REGULARIZED = ("oc", "soc", "ear")
 """Encoders regularized by input occlusion, by sampling and occlusion, and by the entropy of attention."""

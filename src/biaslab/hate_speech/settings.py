@@ -137,7 +137,10 @@ class Section(Masking, ToxicComments):
         _Names,
         "list of the corpora to train on, by their names under corpora; what is not there is left out",
         _OneOrMore,
-    ] = ("stormfront",)
+    ] = ("stormfront", "ghc")
+    linear_only: Annotated[
+        _Names, "list of the corpora of run on which no encoder is trained, only bow and bow-wr", _Once
+    ] = ("ghc",)
     otherwise: Annotated[_Names, "list of the corpora to train on when none of run is there", _Once] = (
         "example",
     )

@@ -10,6 +10,7 @@ import pytest
 
 from biaslab.audit.claims import COUNTED, EXACT, EXEMPT_KINDS, FOR_CHANCE, GIVEN, JUDGED
 from biaslab.audit.measure import measure_claims
+from biaslab.audit.own import compare_frozen
 from biaslab.audit.verdicts import DIRECTION_ONLY, NOT_ATTEMPTED, REPRODUCED
 from biaslab.core.io import read_tsv, write_tsv
 from consoles import ROOT
@@ -29,6 +30,16 @@ def results(tmp_path_factory):
     with zipfile.ZipFile(ROOT / f"docs/records/{RUN}.zip") as archive:
         archive.extractall(folder)
     return folder
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "docs/records").glob("*.frozen.json")), ids=lambda path: path.name
+)
+def test_what_was_frozen_before_a_run_has_not_changed(path):
+    rows = generated.claims_of(path.name.split(".")[0])
+    assert len(rows) > 10
+    assert compare_frozen(path, rows).changes == ()
+    assert compare_frozen(path, rows[1:]).changes == (f"{rows[0].claim_id}: removed",)
 
 
 def attempted():
