@@ -49,7 +49,8 @@ class Answer:
 
     command: str  # which was asked
     question: str
-    data: Mapping[str, str]  # what was read and how, a fact a row
+    data: Mapping[str, str]  # what was read and how, a fact a row; files by name
+    files: Sequence[str | os.PathLike]  # what was read, as it was named
     lines: Sequence[str]  # the answer, each line by itself
     sections: Sequence[Section]
     limits: Sequence[str]  # what the method cannot tell
@@ -105,6 +106,16 @@ def with_ends(table: pd.DataFrame, name: str) -> np.ndarray:
     return table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
 
 
+def names_of(files: Sequence[str | os.PathLike]) -> list[str]:
+    """Return what a page calls files: their names, after the folders above them where some share a name."""
+    parts = [Path(file).parts for file in files]
+    for n in range(1, max(map(len, parts), default=0) + 1):
+        names = ["/".join(of[-n:]) for of in parts]
+        if len(set(names)) == len(set(parts)):
+            break
+    return names if parts else []
+
+
 def listed(table: pd.DataFrame, template: str) -> str:
     """Return the rows of a table in one line, for who cannot see the figure of them."""
     return "; ".join(template.format(**row) for row in table.to_dict("records"))
@@ -133,7 +144,8 @@ def write_answer(answer: Answer, stem: str | os.PathLike) -> str:
     version = importlib.metadata.version(MADE_BY)
     head = {"made_by": f"{MADE_BY} {version}", "command": answer.command, "question": answer.question}
     numbers = {name: _plain(value) for name, value in answer.numbers.items()}
-    everything = head | {"data": dict(answer.data), "answer": list(answer.lines)} | numbers
+    facts = {"data": dict(answer.data), "files": [os.fspath(file) for file in answer.files]}
+    everything = head | facts | {"answer": list(answer.lines)} | numbers
     write_text(machine, json.dumps(everything, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
     numeric = [
         [] if section.table is None else [is_number(section.table[name]) for name in section.table]

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.word_sets import WordSets
+from biaslab.core.answers import names_of
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import holm
@@ -48,6 +49,7 @@ class Audited:
     """What was found in one embedding."""
 
     file: Path
+    name: str  # what tells it from others
     n_words: int
     before: Measurement
     after: Measurement  # along the direction of the embedding before
@@ -87,6 +89,7 @@ def audit(
     after = measure(debiased, words, experiment.lists, matched, settings, experiment.subspace.basis)
     return Audited(
         file,
+        file.name,
         len(words),
         before,
         after,
@@ -110,13 +113,14 @@ def match_case(test: WordSets, ids: Mapping[str, int]) -> WordSets:
     return dataclasses.replace(test, targets=matched(test.targets), attributes=matched(test.attributes))
 
 
-def correct(found: Sequence[Audited]) -> list[Audited]:
-    """Return audits whose p-values are corrected for the number of all tests in all embeddings (Holm)."""
+def compare(found: Sequence[Audited]) -> list[Audited]:
+    """Return audits with names that differ and p-values corrected for all tests in all embeddings (Holm)."""
     p = holm(np.concatenate([one.tests["p_value"].to_numpy(np.float64) for one in found]))
     parts = np.split(p, np.cumsum([len(one.tests) for one in found])[:-1])
+    names = names_of([one.file for one in found])
     return [
-        dataclasses.replace(one, tests=one.tests.assign(p_corrected=part))
-        for one, part in zip(found, parts, strict=True)
+        dataclasses.replace(one, name=name, tests=one.tests.assign(p_corrected=part))
+        for one, name, part in zip(found, names, parts, strict=True)
     ]
 
 

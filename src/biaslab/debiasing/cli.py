@@ -96,9 +96,9 @@ def audit_embeddings(
     tests, files = _read_tests(weat), located(*vars(lists).values())
     found = []
     for file in embeddings:
-        _say(f"measuring {file}")
+        _say(f"Measuring {file}")
         found.append(auditing.audit(file, files, tests, how, method))
-    typer.echo(write_answer(answer(auditing.correct(found), method), out))
+    typer.echo(write_answer(answer(auditing.compare(found), method), out))
 
 
 @app.command("measure")
@@ -125,7 +125,7 @@ def measure_embedding(
 
     words, known = _read(source, lists)
     ends = pair_rows(axis, words.ids()) if axis else None
-    _say("measuring")
+    _say("Measuring")
     found = measure(words.vectors, words.words, known, _read_tests(weat), how, axis=ends)
     page = both(show_measurement, str(source.embedding), len(words.words), known, found, top)
     lost = lost_table(known, found.weats)
@@ -242,7 +242,7 @@ def _say(what: str) -> None:
 def _read_embedding(source: Source) -> "UnitEmbedding":
     from biaslab.embeddings.unit import read_unit_embedding
 
-    _say(f"reading {source.embedding}")
+    _say(f"Reading {source.embedding}")
     return read_unit_embedding(source.embedding, source.format, source.vocabulary, source.replicate)
 
 
@@ -274,9 +274,9 @@ def _debias(
 
     words, known = _read(source, lists)
     tests = _read_tests(weat)
-    _say("measuring")
+    _say("Measuring")
     before = measure(words.vectors, words.words, known, tests, how)
-    _say("debiasing")
+    _say("Debiasing")
     basis = before.subspace.basis
     vectors = debias(words, known, basis)
     after = measure(vectors, words.words, known, tests, how, basis)
@@ -289,7 +289,7 @@ def _debias(
 def _write(embedding: "UnitEmbedding", out: Path) -> None:
     from biaslab.embeddings.formats import write_embedding
 
-    _say(f"writing {out}")
+    _say(f"Writing {out}")
     format = "word2vec-binary" if out.suffix == ".bin" else "word2vec"
     write_embedding(out, embedding.words, embedding.vectors.astype("float32"), format)
 

@@ -8,6 +8,7 @@ import typer
 from biaslab.core.errors import InputError
 from biaslab.core.settings import SEED
 from biaslab.fairness_testing.effort import Campaign
+from biaslab.fairness_testing.names import TRAIN
 from biaslab.fairness_testing.settings import Section
 from biaslab.fairness_testing.text import cli as text_cli
 from biaslab.run.options import AnswerOut, Out, Seed, Threads, grouped, option
@@ -26,8 +27,6 @@ app = typer.Typer(
 )
 
 app.add_typer(text_cli.app, name="text")
-
-_TRAIN = "train"
 
 CAMPAIGN = Campaign(seeds=1000, hops=100)
 Epochs = option(Section, "training_epochs", "--epochs")
@@ -253,7 +252,7 @@ def _classifier(
     from biaslab.classifiers.networks import load_network, save_network
 
     n_classes = len(schema.classes)
-    if model == _TRAIN:
+    if model == TRAIN:
         if table is None:
             raise InputError("--model train: there are no data to train on; name them with --data")
         from biaslab.classifiers.training import train

@@ -5,6 +5,9 @@ PUBLISHED, PAPER = MODES = ("published", "paper")
 INFERRED = "inferred"
 """A further mode of AEQUITAS, as the paper's Table IV suggests it."""
 
+TRAIN = "train"
+"""What commands call the classifier that they train themselves."""
+
 FULL, SHARED, OWN = ("full", "shared", "own")
 """How far local phases go that are compared: as far as is configured, or from a costly tester's seeds with
 the share of its samples that each of these has."""

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaslab.core.answers import Answer, Section, check_answer, dots, write_answer
+from biaslab.core.answers import Answer, Section, check_answer, dots, names_of, write_answer
 from biaslab.core.errors import InputError
 from biaslab.core.stats import holm
 from pages import Page
@@ -20,7 +20,13 @@ def answer(**changes):
     figure = dots(["日本\x07", HOSTILE, "$a"], {"$x_{1": values}, f"Share of {HOSTILE} $", 0.5, "$ half")
     table = pd.DataFrame({"Value": [HOSTILE, "b"], "Share": ["50%", "–"]})
     section = Section(HOSTILE, [HOSTILE], figure, HOSTILE, table, "note")
-    parts = {"command": "biaslab x audit", "question": "Why?", "data": {"File": HOSTILE}, "lines": ["So."]}
+    parts = {
+        "command": "biaslab x audit",
+        "question": "Why?",
+        "data": {"File": HOSTILE},
+        "files": ["/way/a"],
+        "lines": ["So."],
+    }
     parts |= {"sections": [section, Section("bare")], "limits": ["none"], "numbers": {"table": table}}
     return Answer(**parts | changes)
 
@@ -39,8 +45,15 @@ def test_numbers_are_plain_json(tmp_path):
     numbers = {"table": table, "one": np.float64(0.1), "none": math.nan, "list": (np.int64(1), True)}
     write_answer(answer(numbers=numbers), tmp_path / "a")
     found = json.loads((tmp_path / "a.json").read_text(), parse_constant=pytest.fail)
+    assert found["files"] == ["/way/a"]
     assert found["table"] == [{"x": None, "n": 1}, {"x": "inf", "n": 2}]
     assert (found["one"], found["none"], found["list"], found["answer"]) == (0.1, None, [1, True], ["So."])
+
+
+def test_files_are_called_by_name_or_by_what_tells_them_apart():
+    assert names_of(["/long/way/a.txt", "b.txt"]) == ["a.txt", "b.txt"]
+    assert names_of(["x/y/a.txt", "z/y/a.txt", "b.txt"]) == ["x/y/a.txt", "z/y/a.txt", "b.txt"]
+    assert names_of([]) == []
 
 
 def test_files_of_somebody_else_are_kept(tmp_path):

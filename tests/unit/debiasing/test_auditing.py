@@ -59,7 +59,7 @@ def audited(files, name, tests=(TEST,), **changes):
 
 
 def test_a_planted_bias_stands_out_and_none_does_not(files):
-    biased, plain = auditing.correct([audited(files, name) for name in ("biased", "plain")])
+    biased, plain = auditing.compare([audited(files, name) for name in ("biased", "plain")])
     assert biased.share_below == 1
     assert plain.share_below < 0.9
     assert biased.after.values["direct_bias_neutral"] == pytest.approx(0, abs=1e-6)
@@ -90,10 +90,20 @@ def test_words_are_found_whatever_their_case(files):
 
 
 def test_corrected_p_values_are_of_all_embeddings(files):
-    found = auditing.correct([audited(files, name) for name in ("biased", "plain")])
+    found = auditing.compare([audited(files, name) for name in ("biased", "plain")])
     p = [one.tests["p_value"].item() for one in found]
     least = min(range(2), key=p.__getitem__)
     assert found[least].tests["p_corrected"].item() == pytest.approx(min(1, 2 * p[least]))
+
+
+def test_embeddings_of_one_name_are_told_apart(files, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/biased.txt").write_bytes((tmp_path / "plain.txt").read_bytes())
+    found = auditing.compare([audited(files, name) for name in ("biased", "other/biased")])
+    of = answer(found, "hard")
+    assert list(of.data)[:2] == [f"{tmp_path.name}/biased.txt", "other/biased.txt"]
+    assert [line[:4] for line in of.lines] == [f"In {tmp_path.name[0]}"] * 3 + ["In o"] * 3
+    assert of.files == [tmp_path / "biased.txt", tmp_path / "other/biased.txt"]
 
 
 def test_too_few_occupations_are_refused(files):

@@ -109,6 +109,13 @@ def test_a_classifier_that_never_looks_favours_nobody(files):
     assert any(line.startswith("No value of sex is favoured in any row") for line in lines)
 
 
+def test_a_page_names_files_not_their_folders(files):
+    page = answer([audited(files)], Path("/a/way/t.csv"), *files, "/a/way/net.npz", "yes", 1.0)
+    assert page.question == "Whom does net.npz treat differently in t.csv?"
+    assert "/a/way" not in " ".join([*page.data.values(), *page.lines])
+    assert page.files == [Path("/a/way/t.csv"), "/a/way/net.npz"]
+
+
 def test_a_false_all_clear_is_refused(files):
     table, schema = files
     labels = table.y
@@ -149,7 +156,7 @@ def test_the_command_answers_and_writes_a_page(files, tmp_path, monkeypatch, cap
     )
     command = ["audit", "t.csv", "--schema", "t.yaml", "--model", "audited_model:f"]
     said = run(monkeypatch, capsys, *command).out
-    assert "b is favoured over c:" in said
+    assert "Favoured is b over c:" in said
     assert said.endswith("The page: fairness-audit.html; all numbers: fairness-audit.json\n")
     page = pages.Page(Path("fairness-audit.html").read_text())
     assert all(link.startswith("data:") for link in page.links)

@@ -22,14 +22,14 @@ _MEASURES = {
 
 def answer(found: Sequence[Audited], method: str) -> Answer:
     """Say what audits of embeddings found."""
-    names = ", ".join(one.file.name for one in found)
+    names = ", ".join(one.name for one in found)
     return Answer(
         command="biaslab debiasing audit",
         question=(
             f"How biased {'is' if len(found) == 1 else 'are'} {names}, and what is left after debiasing?"
         ),
-        data={one.file.name: f"{one.file}; {one.n_words:,} words{_lost(one)}" for one in found}
-        | {"Debiased by": method},
+        data={one.name: f"{one.n_words:,} words{_lost(one)}" for one in found} | {"Debiased by": method},
+        files=[one.file for one in found],
         lines=[line for one in found for line in _lines(one, method, len(found) > 1)],
         sections=[_direct(found), _tests(found), _remaining(found, method), *map(_occupations, found)],
         limits=_limits(),
@@ -61,7 +61,7 @@ def _lost(one: Audited) -> str:
 
 
 def _lines(one: Audited, method: str, is_named: bool) -> list[str]:
-    head = f"{one.file.name}: " if is_named else ""
+    head = f"In {one.name}, " if is_named else ""
     low, high = np.quantile(one.random, [0.025, 0.975])
     first, second = one.before.axis
     lines = [
@@ -79,7 +79,7 @@ def _lines(one: Audited, method: str, is_named: bool) -> list[str]:
         f" before in {rest['before']:.1%}; of a random direction that was removed in the same way, in"
         f" {rest['chance']:.1%} ({rest['chance_low']:.1%} to {rest['chance_high']:.1%}); by guessing in 50%."
     )
-    return [line[:1].upper() + line[1:] if not head else line for line in lines]
+    return [line[:1].upper() + line[1:] for line in lines]
 
 
 def _compared(one: Audited) -> str:
@@ -112,7 +112,7 @@ def _direct(found: Sequence[Audited]) -> Section:
     of_bias = np.array([[one.bias, np.nan, np.nan] for one in found])
     rows = pd.DataFrame(
         {
-            "Embedding": [one.file.name for one in found],
+            "Embedding": [one.name for one in found],
             "DirectBias": [f"{one.bias:.4f}" for one in found],
             "Along random directions": [f"{m:.4f} ({a:.4f} to {b:.4f})" for m, a, b in quantiles],
             "Below it": [f"{one.share_below:.1%}" for one in found],
@@ -127,14 +127,14 @@ def _direct(found: Sequence[Audited]) -> Section:
             " random words."
         ],
         dots(rows["Embedding"], {"bias direction": of_bias, "random directions": quantiles}, "DirectBias"),
-        "; ".join(f"{one.file.name} {one.bias:.3f}" for one in found),
+        "; ".join(f"{one.name} {one.bias:.3f}" for one in found),
         rows,
         f"Bars: the middle 95% of {N_DIRECTIONS} random directions.",
     )
 
 
 def _tests(found: Sequence[Audited]) -> Section:
-    parts = [one.tests.assign(file=one.file.name) for one in found]
+    parts = [one.tests.assign(file=one.name) for one in found]
     tests = pd.concat(parts, ignore_index=True)
     measured = tests[tests["problem"] == ""]
     if measured.empty:
@@ -167,7 +167,7 @@ def _tests(found: Sequence[Audited]) -> Section:
 
 
 def _remaining(found: Sequence[Audited], method: str) -> Section:
-    table = pd.concat([one.remaining.assign(file=one.file.name) for one in found], ignore_index=True)
+    table = pd.concat([one.remaining.assign(file=one.name) for one in found], ignore_index=True)
     table["by"] = table["measure"].map(_MEASURES)
     labels = [
         f"{row['measure'].partition('_')[0]}" + (f": {row['file']}" if len(found) > 1 else "")
@@ -214,7 +214,7 @@ def _occupations(one: Audited) -> Section:
             "cosine ": [f"{x:+.3f}" for x in ends[1]["projection"]],
         }
     )
-    return Section(f"Occupations at either end: {one.file.name}", table=shown)
+    return Section(f"Occupations at either end: {one.name}", table=shown)
 
 
 def _limits() -> list[str]:

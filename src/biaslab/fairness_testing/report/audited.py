@@ -12,6 +12,7 @@ from biaslab.core.rates import FOUR_FIFTHS, SMALL_SHARE, verdict
 from biaslab.core.stats import share_interval
 from biaslab.core.tables import MISSING, text_columns
 from biaslab.fairness_testing.auditing import N_UNIFORM, Audited
+from biaslab.fairness_testing.names import TRAIN
 
 N_VALUES = 20
 """Values and pairs that the page shows; the JSON file has them all."""
@@ -23,7 +24,10 @@ def answer(
     found: Sequence[Audited], data: Path, table: Data, schema: Schema, model: str, good: str, agreement: float
 ) -> Answer:
     """Say what audits of the protected attributes found."""
-    label = f"{schema.label.name} = {good}"
+    label, named = (
+        f"{schema.label.name} = {good}",
+        "the trained network" if model == TRAIN else Path(model).name,
+    )
     lines = [
         f"The favourable answer is {label}. The classifier agrees with the table in {agreement:.1%} of"
         f" {len(table.X):,} rows."
@@ -32,18 +36,19 @@ def answer(
         lines += _lines(one, good)
     return Answer(
         command="biaslab fairness-testing audit",
-        question=f"Whom does {model} treat differently in {data.name}?",
+        question=f"Whom does {named} treat differently in {data.name}?",
         data={
-            "Table": str(data),
+            "Table": data.name,
             "Rows": f"{len(table.X):,} of {len(schema.attributes)} attributes",
             "Left out": f"{table.n_missing:,} rows in which a value is missing",
             "Outside": f"{table.n_outside:,} rows with a value outside the schema's domain",
             "Schema": schema.name,
-            "Classifier": model,
+            "Classifier": named,
             "Favourable": label,
             "Agreement": f"{agreement:.1%} of the rows",
             "Protected": "; ".join(one.protected for one in found),
         },
+        files=[data, model],
         lines=lines,
         sections=[section for one in found for section in _sections(one, label)],
         limits=_limits(),
@@ -70,8 +75,8 @@ def _lines(one: Audited, good: str) -> list[str]:
     low, high = share_interval(n, one.n_rows)
     share, least, most = one.uniform
     lines = [
-        f"{name}: {n:,} of {one.n_rows:,} rows ({n / one.n_rows:.1%}, 95% interval {low:.1%} to {high:.1%})"
-        f" get another answer where {name} alone is changed; of the whole domain {share:.1%} ({least:.1%} to"
+        f"Changing {name} alone gives {n:,} of {one.n_rows:,} rows another answer ({n / one.n_rows:.1%}, 95%"
+        f" interval {low:.1%} to {high:.1%}), and {share:.1%} of the whole domain ({least:.1%} to"
         f" {most:.1%})."
     ]
     lines.append(_favoured(one, good))
@@ -92,7 +97,7 @@ def _favoured(one: Audited, good: str) -> str:
         )
     back = one.pairs[(one.pairs["value"] == pair["other"]) & (one.pairs["other"] == pair["value"])].iloc[0]
     return (
-        f"{pair['value']} is favoured over {pair['other']}: {pair['favoured']:.1%} of the rows get {good}"
+        f"Favoured is {pair['value']} over {pair['other']}: {pair['favoured']:.1%} of the rows get {good}"
         f" with {pair['value']} and not with {pair['other']}, {back['favoured']:.1%} the other way round"
         f" (difference {pair['difference']:.1%}, {pair['difference_low']:.1%} to"
         f" {pair['difference_high']:.1%})."

@@ -125,7 +125,7 @@ def run(
     except KeyboardInterrupt:
         _say("interrupted; what was found so far is not written (--time-limit ends a search with its finds)")
         raise
-    title = f"{data.name} by {model}"
+    title = f"{data.name} by {Path(model).name}"
     summary.write(out, title, results, mask)
     summary.show(title, facts, results, mask)
 

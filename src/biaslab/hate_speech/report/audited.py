@@ -32,19 +32,20 @@ def answer(found: Audited, model: str, data: Path | None, hatecheck: Path | None
         lines.append(_hatecheck_line(found.hatecheck))
         sections.append(_hatecheck(found.hatecheck))
     facts = {
-        "Classifier": model,
+        "Classifier": Path(model).name,
         "Positive": positive,
         "Identity terms": f"{len(found.terms)}: {', '.join(found.terms)}",
     }
     if data is not None:
         n = int(found.metrics.set_index("measure").loc["accuracy", "n"])
-        facts["Texts"] = f"{data}: {n:,}"
+        facts["Texts"] = f"{data.name}: {n:,}"
     if hatecheck is not None:
-        facts["HateCheck"] = f"{hatecheck}: {int(found.hatecheck['n'].sum()):,} cases"
+        facts["HateCheck"] = f"{hatecheck.name}: {int(found.hatecheck['n'].sum()):,} cases"
     return Answer(
         command="biaslab hate-speech audit",
         question=f"Does naming a group change what {Path(model).name} says?",
         data=facts,
+        files=[file for file in (model, data, hatecheck) if file is not None],
         lines=lines,
         sections=sections,
         limits=_limits(found),

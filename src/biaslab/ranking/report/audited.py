@@ -34,6 +34,7 @@ def answer(found: Audit, source: ListFile, desired: str, k: int, algorithm: str)
             f"Is each {' x '.join(source.columns.attributes)} shown as it should be in {source.path.name}?"
         ),
         data=_data(found, source, desired, k, algorithm if is_reranked else None),
+        files=[source.path],
         lines=lines,
         sections=[
             _shares(found, before),
@@ -66,7 +67,7 @@ def _value_line(row: dict, found: Audit) -> str:
     places = found.n_places / found.n_lists
     gap = (row["share"] - row["desired"]) * places
     gap_text = f"{abs(gap):.1f} places of {places:.3g} too {'few' if gap < 0 else 'many'}"
-    shown = f"{row['value']}: {row['share']:.1%} of the top, {row['desired']:.1%} desired"
+    shown = f"Of the top {row['share']:.1%} is {row['value']}, {row['desired']:.1%} desired"
     shown += " (as desired)" if abs(gap) < 0.05 else f" ({gap_text}{' a list' if found.n_lists > 1 else ''})"
     if not row["n_candidates"] > 0:
         return f"{shown}; no candidate has this value."
@@ -90,13 +91,13 @@ def _test_lines(found: Audit) -> list[str]:
         if n > 1 and few:
             chance = scipy.stats.binomtest(few, n, SIGNIFICANT, "greater").pvalue
             lines.append(
-                f"{value} has too few places, by FA*IR's test at {SIGNIFICANT:.0%}, in {few:,} of {n:,}"
+                f"By FA*IR's test at {SIGNIFICANT:.0%} {value} has too few places in {few:,} of {n:,}"
                 f" lists, where chance gives at most {SIGNIFICANT * n:,.0f} (p = {chance:.2g}); corrected"
                 f" for all {len(tests):,} tests the least p is {p:.2g}."
             )
         elif n == 1 and p <= SIGNIFICANT:
             lines.append(
-                f"{value} has too few places for chance: p = {rows['p_value'].min():.2g} by FA*IR's test,"
+                f"By FA*IR's test {value} has too few places for chance: p = {rows['p_value'].min():.2g},"
                 f" {p:.2g} corrected for {len(tests)} values."
             )
     if not lines:
@@ -149,7 +150,7 @@ def _data(found: Audit, source: ListFile, desired: str, k: int, algorithm: str |
         else "that of the file"
     )
     data = {
-        "File": str(source.path),
+        "File": source.path.name,
         "Lists": f"{found.n_lists:,}" + (f", by {columns.query}" if columns.query else ""),
         "Candidates": f"{found.n_candidates:,}, of them {sum(found.n_unknown):,} without a known value",
         "Top": f"the first {k:,} places of each list ({found.n_places:,} places)",
