@@ -1,4 +1,4 @@
-"""A new check and a new attribution: the worked examples of CONTRIBUTING.md, applied to a copy and run."""
+"""A new check, attribution and format: worked examples of CONTRIBUTING.md, applied to a copy and run."""
 
 import os
 import re
@@ -12,12 +12,15 @@ import pytest
 ROOT = Path(__file__).parents[2]
 EXAMPLES = dict(
     re.findall(
-        r"<!-- (check|attribution) -->\n```diff\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.S
+        r"<!-- (check|attribution|format) -->\n```diff\n(.*?)```",
+        (ROOT / "CONTRIBUTING.md").read_text(),
+        flags=re.S,
     )
 )
 CENTRAL = {
     "check": "src/biaslab/origins/analyses.py",
     "attribution": "src/biaslab/origins/attribution/registry.py",
+    "format": "src/biaslab/text/registry.py",
 }
 MADE = """
 from pathlib import Path
@@ -33,12 +36,22 @@ find(AREA.steps["correlate-lengths"])(bias, *outputs)
 write_report(AREA, [setup.unit], Path("results"), ["lengths"])
 """
 
+READ = """
+from pathlib import Path
+from biaslab.run.config import make_schema
+from biaslab.text.corpora import Source
+
+Path("texts.txt").write_text("__label__bad A rude word\\n__label__good Bakers bake\\n")
+print(Source("fasttext", Path("texts.txt"), positive="bad").read().to_dict("list"))
+print(make_schema()["properties"]["corpora"]["additionalProperties"]["properties"]["format"]["enum"])
+"""
+
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory) -> Path:
-    """A copy of the repository with both."""
+    """A copy of the repository with all of them."""
     folder = tmp_path_factory.mktemp("new") / "biaslab"
     folder.mkdir()
     for name in ("src", "tests", "workflow", "envs"):
@@ -93,3 +106,9 @@ def test_the_attribution_equals_its_oracle_and_is_in_every_check(copy):
     tests, some = copy / "tests/unit/origins", "lds or brittleness or planted or single_auc or randomised"
     python(copy, "-m", "pytest", "-q", tests / "attribution/test_density.py")
     python(copy, "-m", "pytest", "-q", tests / "test_items.py", "-k", f"({some}) and files_that")
+
+
+def test_the_format_is_read_and_may_be_set(copy, tmp_path):
+    table, formats = python(copy, "-c", READ, folder=tmp_path).splitlines()
+    assert table == "{'text': ['A rude word', 'Bakers bake'], 'row': [0, 1], 'label': [1, 0]}"
+    assert "'fasttext'" in formats

@@ -5,10 +5,12 @@ the corpus has them, ``group`` (str: the post, article or template that a text i
 ``functionality``, ``target`` and ``part`` (str); ``row`` (int64) is the row's number in the file.
 """
 
+import importlib
 import os
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +20,8 @@ import pandas as pd
 from biaslab.core.archives import tar_files
 from biaslab.core.errors import InputError, one_line, suggest
 from biaslab.core.files import DAMAGED_ZIP
-from biaslab.text.labelled import checked_text, delimited, read_labelled, read_records
+from biaslab.text.labelled import checked_text, delimited, read_records
+from biaslab.text.registry import FORMATS
 
 MAX_ARCHIVE_BYTES = 2**26
 """The most that the archive of forum sentences may unpack to; the published one has 12 MB."""
@@ -56,12 +59,12 @@ class Source:
     Attributes
     ----------
     format : str
-        One of `READERS`.
+        One of `FORMATS`.
     train : pathlib.Path
         All texts, or those for training where the other two are named.
     validation, test : pathlib.Path, optional
     positive : str, optional
-        The positive label of a table; of Stormfront as `read_stormfront` takes it.
+        As the format takes it.
     """
 
     format: str
@@ -84,7 +87,19 @@ class Source:
 
     def read(self, file: Path | None = None, group: str | None = None) -> pd.DataFrame:
         """Return the texts of a file, by default `train`; `group` names a column of a table."""
-        return READERS[self.format](file or self.train, self.positive, group)
+        module, _, name = FORMATS[self.format].read.partition(":")
+        read = getattr(importlib.import_module(f"{__package__}.{module}"), name)
+        file, given = file or self.train, {"positive": self.positive, "group": group}
+        taken = {
+            key: value
+            for key, value in given.items()
+            if value is not None and key in signature(read).parameters
+        }
+        if self.positive is not None and "positive" not in taken:
+            raise InputError(
+                f"{file}: positive says nothing of a corpus of the format {self.format}; drop it"
+            )
+        return read(file, **taken)
 
     def parts(self, draw: Draw, group: str | None = None) -> dict[str, pd.DataFrame]:
         """Return the texts of each of `PARTS`: those of the files where all are named, or what is drawn."""
@@ -240,9 +255,9 @@ def read_jigsaw(
     """Read comments of the Jigsaw toxic comment classification challenge: ``text``, ``label`` and ``row``.
 
     The file, ``train.csv`` or ``test.csv``, perhaps ``.gz``, has ``id``, ``comment_text`` and, where they are
-    in no file of their own (`labels`: ``test_labels.csv``, with ``id``), the six labels. Of a folder
-    ``train.csv`` is read. Positive are comments labelled toxic (as Zhang et al. 2021 count them, by the size
-    of their test set), or those with any of the six labels. Comments that were not scored (-1 in
+    in no file of their own (`labels`, with ``id``; ``test_labels.csv`` beside ``test.csv``), the six labels.
+    Of a folder ``train.csv`` is read. Positive are comments labelled toxic (as Zhang et al. 2021 count them,
+    by the size of their test set), or those with any of the six labels. Comments that were not scored (-1 in
     ``test_labels.csv``) and those of nothing but blanks are left out.
     """
     if positive not in ("toxic", "any"):
@@ -251,6 +266,9 @@ def read_jigsaw(
         )
     path = _either(Path(path), "train.csv") if Path(path).is_dir() else path
     names = ("toxic",) if positive == "toxic" else _JIGSAW_LABELS
+    beside = Path(path).with_name("test_labels.csv")
+    if labels is None and Path(path).name == "test.csv" and beside.exists():
+        labels = beside
     known = None if labels is None else _jigsaw_labels(labels, names)
     rows: dict[str, list] = {column: [] for column in ("text", "label", "row")}
     columns = ("id", "comment_text", *(_JIGSAW_LABELS if known is None else ()))
@@ -373,19 +391,3 @@ def _decoded(data: bytes, where: str) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: not UTF-8 text; take the published archive") from error
-
-
-def _read_challenge(file: Path) -> pd.DataFrame:
-    """Return comments of the challenge, whose test set comes without labels: they lie beside it."""
-    labels = file.with_name("test_labels.csv")
-    return read_jigsaw(file, labels if file.name == "test.csv" and labels.exists() else None)
-
-
-READERS: dict[str, Callable[[Path, str | None, str | None], pd.DataFrame]] = {
-    "stormfront": lambda file, positive, _: read_stormfront(file, positive or "not-nohate"),
-    "ghc": lambda file, *_: read_ghc(file),
-    "wikipedia": lambda file, *_: read_wikipedia_talk(file),
-    "jigsaw": lambda file, *_: _read_challenge(file),
-    "table": lambda file, positive, group: read_labelled(file, group=group, positive=positive),
-}
-"""How a file of each format is read, given the positive label and the column of groups: `Source.read`."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from biaslab.core.settings import Count, Field, Positive
+from biaslab.text.registry import FORMATS
 
 NegativeWeight = Annotated[Positive, "weight of a negative text in the loss, where a positive one has 1"]
 
@@ -71,11 +72,7 @@ class Corpus:
     """A labelled corpus."""
 
     format: Annotated[
-        Literal["stormfront", "ghc", "wikipedia", "jigsaw", "table"],
-        "stormfront (archive), ghc (JSON lines), wikipedia (folder with the talk page labels), jigsaw"
-        " (train.csv"
-        " or its folder, or test.csv beside test_labels.csv), or table (.csv, .tsv or .jsonl with columns"
-        " text, label and perhaps group)",
+        Literal[tuple(FORMATS)], ", ".join(f"{name} ({format.about})" for name, format in FORMATS.items())
     ] = "table"
     source: Annotated[
         str, "its texts, or those to train on where the next two are named; dataset:NAME for registered ones"
@@ -86,8 +83,8 @@ class Corpus:
     test: Annotated[str | None, "texts to test on; null to draw them from source"] = None
     positive: Annotated[
         str | None,
-        "the positive label of a table, null where labels are 0 and 1; of stormfront not-nohate (the"
-        " default) or hate",
+        "what is positive: "
+        + "; ".join(f"of {name} {format.positive}" for name, format in FORMATS.items() if format.positive),
     ] = None
 
 

@@ -22,7 +22,7 @@ def made(monkeypatch):
     """Give Stormfront sentences of their own, five of each post; return what the reader was asked for."""
     asked = []
 
-    def read(path, positive):
+    def read(path, positive="not-nohate"):
         asked.append((path, positive))
         rng = np.random.default_rng(1)
         labels = np.zeros(N_SENTENCES, np.int8)
@@ -164,7 +164,7 @@ def test_what_cannot_be_split_is_refused_by_the_name_of_its_file(tmp_path, make,
 
 def test_an_archive_with_too_few_sentences_is_refused_by_its_name(made, monkeypatch):
     whole = corpus.corpora.read_stormfront
-    monkeypatch.setattr(corpus.corpora, "read_stormfront", lambda *how: whole(*how).head(9000))
+    monkeypatch.setattr(corpus.corpora, "read_stormfront", lambda path: whole(path).head(9000))
     with pytest.raises(InputError, match=r"^made.tar.gz: the parts ask for 1427 positive texts"):
         read_splits(STORMFRONT, seed=1)
 

@@ -13,7 +13,7 @@ from biaslab.embeddings.readers import FORMATS
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.run import config as configuration
 from biaslab.run.plan import make_plan
-from biaslab.text.corpora import READERS
+from biaslab.text.registry import FORMATS as LABELLED
 
 ROOT = Path(__file__).parents[3]
 PRESETS = sorted((ROOT / configuration.PRESETS).glob("*.yaml"))
@@ -69,7 +69,7 @@ def test_what_settings_let_choose_is_what_there_is():
         "corpora": setup["corpus"]["properties"]["format"]["enum"],
         "estimators": setup["perturbations"]["properties"]["estimator"]["enum"],
     }
-    there = {"labelled": READERS, "corpora": FORMATS, "estimators": ESTIMATORS}
+    there = {"labelled": LABELLED, "corpora": FORMATS, "estimators": ESTIMATORS}
     assert {name: set(values) for name, values in offered.items()} == {k: set(v) for k, v in there.items()}
 
 

@@ -2,6 +2,8 @@
 
 import csv
 import gzip
+import importlib
+import inspect
 import io
 import json
 import os
@@ -16,6 +18,7 @@ from biaslab.core.errors import InputError
 from biaslab.run import datasets
 from biaslab.text import corpora
 from biaslab.text.labelled import read_labelled
+from biaslab.text.registry import FORMATS
 from refusals import assert_file_refused
 
 ROOT = Path(__file__).parents[3]
@@ -138,6 +141,18 @@ def test_unknown_label_rule_and_missing_archive_are_refused(tmp_path):
         corpora.read_stormfront(tmp_path / "a.tar.gz", "nonohate")
     with pytest.raises(InputError, match="no such file"):
         corpora.read_stormfront(tmp_path / "a.tar.gz")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_formats_say_whether_they_take_what_is_positive(name):
+    module, _, function = FORMATS[name].read.partition(":")
+    read = getattr(importlib.import_module(f"biaslab.text.{module}"), function)
+    assert ("positive" in inspect.signature(read).parameters) == bool(FORMATS[name].positive)
+
+
+def test_positive_is_refused_where_it_says_nothing(tmp_path):
+    with pytest.raises(InputError, match="positive says nothing of a corpus of the format ghc; drop it"):
+        corpora.Source("ghc", tmp_path / "a.jsonl", positive="hate").read()
 
 
 def json_lines(*records):
