@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import sys
 import tempfile
 import textwrap
 import zipfile
@@ -15,7 +16,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from biaslab.audit.claims import COUNTED, EVIDENCE, STATEMENT, Claim, read_claims
+from biaslab.audit.claims import CELL, COUNTED, EVIDENCE, STATEMENT, Claim, read_claims
 from biaslab.audit.html import FAILURES_FIRST
 from biaslab.audit.measure import measure_claims
 from biaslab.audit.summary import NO_ROW, headline, multiplicity, read_printed
@@ -37,6 +38,10 @@ from biaslab.run.areas import AREAS
 from biaslab.run.config import make_schema
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "docs"))  # where others load this file by its path
+
+import drawings  # noqa: E402
+
 RESULTS = "results/README.md"
 BEGIN, END = "<!-- generated: python docs/generated.py -->", "<!-- end -->"
 RECORDED = ROOT / "docs/records"
@@ -231,6 +236,20 @@ def headlines() -> str:
     return "\n".join(f"**{title}** ({_when(name)}):\n\n{_headline(name)}" for name, title in RECORDS.items())
 
 
+def in_short() -> str:
+    """Return how many statements and numbers were reproduced in every recorded run, a line a run."""
+    lines = []
+    for name, title in RECORDS.items():
+        totals = _counts(name).groupby("counts_as")[["printed", REPRODUCED, NOT_REPRODUCED]].sum()
+        of_each = ", ".join(
+            f"of {row['printed']} {'numbers' if kind == CELL else 'statements'}"
+            f" {row[REPRODUCED]} reproduced and {row[NOT_REPRODUCED]} not"
+            for kind, row in totals.sort_index(ascending=False).iterrows()
+        )
+        lines.append(f"- {title}: {of_each} ({_when(name)}).\n")
+    return "".join(lines)
+
+
 def counted() -> str:
     """Return the headlines, and the counts over all papers in words."""
     totals = [
@@ -361,12 +380,17 @@ PAGES = {
     "docs/guarantees.md": equal_measures,
     "docs/artefact.md": artefact,
     "docs/limits.md": limits,
-    "README.md": headlines,
+    "README.md": in_short,
     "docs/audit.md": counted,
     "docs/papers/origins.md": lambda: audited("origins"),
 }
 
-WHOLE = {"config.yaml": shipped_configuration, RESULTS: columns_said}
+WHOLE = {
+    "config.yaml": shipped_configuration,
+    RESULTS: columns_said,
+    "docs/images/verdicts.svg": lambda: drawings.verdicts(_counts("public")),
+    "docs/images/architecture.svg": lambda: drawings.architecture(ROOT / "src/biaslab"),
+}
 """Files that are made as a whole."""
 
 

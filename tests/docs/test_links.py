@@ -30,6 +30,8 @@ def targets(text: str) -> Iterator[str]:
             found = child.attrs.get("href") or child.attrs.get("src")
             if found:
                 yield str(found)
+            if child.type == "html_inline":
+                yield from re.findall(r'src="([^"]+)"', child.content)
 
 
 def anchors(text: str) -> set[str]:
