@@ -7,7 +7,7 @@ was removed in the same way.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,12 +20,13 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import holm
 from biaslab.debiasing.comparison import PAIRS, make_case, measure_chance
-from biaslab.debiasing.experiment import Experiment, read_experiment
-from biaslab.debiasing.measurement import Measurement, measure
+from biaslab.debiasing.experiment import Experiment
+from biaslab.debiasing.measurement import Measurement, measure, read_lists
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods.asking import debias
 from biaslab.debiasing.remaining import classifier, clusters
 from biaslab.debiasing.settings import Settings, Sizes
+from biaslab.embeddings.unit import read_unit_embedding
 
 N_DIRECTIONS = 200
 """Random directions along which DirectBias is measured."""
@@ -59,6 +60,7 @@ class Audited:
         pd.DataFrame
     )  # measure, before, after, after_low, after_high, chance, chance_low, chance_high, n
     lost: Mapping[str, Sequence[str]]  # words of each list that the embedding lacks
+    recased: Mapping[str, str]  # words that it has in another case of letters alone
 
     @property
     def bias(self) -> float:
@@ -75,14 +77,16 @@ def audit(
     file: Path, lists: Sequence[Path], tests: Sequence[WordSets], settings: Settings, method: str
 ) -> Audited:
     """Measure an embedding as it is, along random directions, and debiased by a method."""
-    experiment = read_experiment(file, lists, settings)
+    embedding = read_unit_embedding(file)
+    ids = AnyCase(embedding.ids())
+    experiment = Experiment(embedding, read_lists(*lists, ids), settings)
     occupations = experiment.lists.neutral_occupations
     if len(occupations) < MIN_OCCUPATIONS:
         raise InputError(
             f"{file}: has {len(occupations)} of the neutral occupations, of which a mean needs"
             f" {MIN_OCCUPATIONS}; name words that it has with --occupations"
         )
-    matched = [match_case(test, experiment.ids) for test in tests]
+    matched = [match_case(test, ids) for test in tests]
     vectors, words = experiment.embedding.vectors, experiment.words
     before = measure(vectors, words, experiment.lists, matched, settings)
     debiased = debias(method, experiment)
@@ -97,18 +101,50 @@ def audit(
         _tests(before, after),
         _remaining(experiment, debiased),
         experiment.lists.lost,
+        ids.recased,
     )
 
 
-def match_case(test: WordSets, ids: Mapping[str, int]) -> WordSets:
-    """Return a test in whose words the case of letters is that of an embedding, where it has only another."""
+class AnyCase(Mapping):
+    """The rows of words, also of those that an embedding has in another case of letters alone."""
+
+    def __init__(self, ids: Mapping[str, int]) -> None:
+        self._ids = ids
+        self.recased: dict[str, str] = {}  # words that were found so, and what they are there
+
+    def __getitem__(self, word: str) -> int:
+        """Return the row of a word as it is written, else in lower case, Capitalized, in upper case."""
+        forms = (word, word.lower(), word.capitalize(), word.upper())
+        form = next((form for form in forms if form in self._ids), word)
+        row = self._ids[form]
+        if form != word:
+            self.recased[word] = form
+        return row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+
+def match_case(test: WordSets, ids: AnyCase) -> WordSets:
+    """Return a test in whose words the case of letters is that of an embedding, where it has only another.
+
+    A word keeps its own, and so is lost, where the opposite set has the other one.
+    """
 
     def known(word: str) -> str:
-        forms = (word, word.lower(), word.capitalize(), word.upper())
-        return next((form for form in forms if form in ids), word)
+        return ids.recased.get(word, word) if word in ids else word
 
     def matched(sets: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-        return {name: list(dict.fromkeys(map(known, words))) for name, words in sets.items()}
+        forms: dict[str, list[str]] = {}
+        for name, words in sets.items():
+            taken = [form for of in forms.values() for form in of]
+            forms[name] = list(
+                dict.fromkeys(word if (form := known(word)) in taken else form for word in words)
+            )
+        return forms
 
     return dataclasses.replace(test, targets=matched(test.targets), attributes=matched(test.attributes))
 

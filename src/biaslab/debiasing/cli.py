@@ -67,13 +67,21 @@ class Output:
 
     out: Out
     report: Report = None
+    unit_length: Annotated[
+        bool,
+        typer.Option(
+            "--unit-length",
+            help="Write vectors of length one; by default each is as long as that of its word was.",
+        ),
+    ] = False
 
 
 @app.command("audit")
 @grouped
 def audit_embeddings(
     embeddings: Annotated[
-        list[Path], typer.Argument(help="word2vec or GloVe files, or batches of trainings (.npz).")
+        list[Path],
+        typer.Argument(help="word2vec, fastText (.vec) or GloVe files, or batches of trainings (.npz)."),
     ],
     *,
     lists: WordLists,
@@ -280,18 +288,18 @@ def _debias(
     basis = before.subspace.basis
     vectors = debias(words, known, basis)
     after = measure(vectors, words.words, known, tests, how, basis)
-    _write(words._replace(vectors=vectors), to.out)
+    _write(words.words, vectors if to.unit_length else vectors * words.lengths[:, None], to.out)
     table, lost = compare(before, after), lost_table(known, after.weats)
     page = both(show_comparison, str(source.embedding), len(words.words), known, table, after.weats)
     _report(to.report, page, {"comparison": table, "lost_words": lost})
 
 
-def _write(embedding: "UnitEmbedding", out: Path) -> None:
+def _write(words: list[str], vectors: "np.ndarray", out: Path) -> None:
     from biaslab.embeddings.formats import write_embedding
 
     _say(f"Writing {out}")
     format = "word2vec-binary" if out.suffix == ".bin" else "word2vec"
-    write_embedding(out, embedding.words, embedding.vectors.astype("float32"), format)
+    write_embedding(out, words, vectors.astype("float32"), format)
 
 
 def _report(folder: Path | None, page: str, tables: "dict[str, pd.DataFrame]") -> None:

@@ -213,7 +213,7 @@ def known_words(words: WordList, ids: Mapping[str, int]) -> KnownWords:
     InputError
         When fewer than two words are there.
     """
-    rows = [ids[word] for word in words.words if word in ids]
+    rows = list(dict.fromkeys(ids[word] for word in words.words if word in ids))
     lost = tuple(word for word in words.words if word not in ids)
     if len(rows) < _LEAST_WORDS:
         raise InputError(
@@ -241,7 +241,12 @@ def known_sets(sets: SetList, ids: Mapping[str, int]) -> KnownSets:
     InputError
         When no set is left.
     """
-    known = [tuple(ids[word] for word in words if word in ids) for words in sets.sets]
+    taken: set[int] = set()  # by one set each, also where two words are one in other letters
+    known = []
+    for words in sets.sets:
+        rows = dict.fromkeys(ids[word] for word in words if word in ids)
+        known.append(tuple(row for row in rows if row not in taken))
+        taken |= rows.keys()
     lost = tuple(word for words in sets.sets for word in words if word not in ids)
     kept = [rows for rows in known if len(rows) >= _LEAST_WORDS]
     if not kept:

@@ -23,7 +23,18 @@ _LONGEST_LINE = 2**22
 _LONGEST_WORD = 2**12
 _MOST_DIMENSIONS = 2**17
 _CHUNK_BYTES = 2**18
-_PICKLE = b"\x80"  # what files begin with that gensim saves as its own, which are never opened
+_FOREIGN = {
+    b"\x80": (
+        "a pickle, as gensim saves its own; it can run code when it is opened, so it never is. Export it with"
+        " gensim: KeyedVectors.load(FILE).save_word2vec_format('vectors.bin', binary=True), or of a model"
+        " Word2Vec.load(FILE).wv.save_word2vec_format(...)"
+    ),
+    b"\xba\x16\x4f\x2f": "a model of fastText; give the vectors that it saved beside (.vec)",
+    b"\x93NUMPY": "an array without words; give a file of words and vectors",
+    b"PK\x03\x04": "an archive; unpack it, and give the file of vectors in it",
+    b"\x1f\x8b": "compressed by gzip; let its name end with .gz",
+}
+"""What files begin with that are of no format read here, and what to do about them."""
 
 
 def read_embedding(path: str | os.PathLike, format: str | None = None) -> tuple[list[str], np.ndarray]:
@@ -32,7 +43,7 @@ def read_embedding(path: str | os.PathLike, format: str | None = None) -> tuple[
     Parameters
     ----------
     path : path-like
-        The file; it may be compressed (``.gz``, ``.bz2``).
+        The file; it may be compressed (``.gz``, ``.bz2``), and tabs may stand between the numbers.
     format : {"word2vec", "word2vec-binary", "glove"}, optional
         By default it is told from the content: word2vec files begin with a line of two whole numbers, and
         those that go on with control characters are binary. Only a file of a few bytes, or a GloVe file of
@@ -48,12 +59,14 @@ def read_embedding(path: str | os.PathLike, format: str | None = None) -> tuple[
     Raises
     ------
     InputError
-        When the file is missing, empty, truncated or malformed, or holds a word twice or a value that is not
-        finite.
+        When the file is missing, empty, truncated or malformed, holds a word twice or a value that is not
+        finite, or is a pickle, as gensim's own ``.kv`` and ``.model`` are.
     """
     path = Path(path)
     try:
-        kind = _known(format) if format else _detect(path)
+        kind = _known(format) if format else None
+        _refuse_foreign(path)
+        kind = kind or _detect(path)
         words, vectors = (
             _read_binary(path) if kind == "word2vec-binary" else _read_text(path, kind == "word2vec")
         )
@@ -137,6 +150,14 @@ def _known(format: str) -> str:
     return format
 
 
+def _refuse_foreign(path: Path) -> None:
+    with utils.open(path, "rb") as file:
+        start = file.read(max(map(len, _FOREIGN)))
+    for first, problem in _FOREIGN.items():
+        if start.startswith(first):
+            raise InputError(f"{path}: {problem}")
+
+
 def _detect(path: Path) -> str:
     with utils.open(path, "rb") as file:
         first = file.readline(_LONGEST_LINE).removeprefix(codecs.BOM_UTF8)
@@ -190,21 +211,22 @@ def _read_text(path: Path, has_header: bool) -> tuple[list[str], np.ndarray]:
 def _read_rows(
     path: Path, file: BinaryIO, first_line: int, n_dimensions: int | None
 ) -> tuple[list[str], np.ndarray]:
-    """Read rows; the first one sets the number of dimensions when no header has told it."""
+    """Read rows; the first sets what separates numbers, and how many they are where no header has told it."""
     line_of: dict[str, int] = {}
     values = bytearray()
+    separator = None
     for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), first_line):
         where = f"{path}, line {number}"
         if len(line) == _LONGEST_LINE:
             raise InputError(f"{where}: longer than {_LONGEST_LINE} bytes; this is no file of word vectors")
         if number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
-        word, *numbers = _decode(where, line).rstrip(" \r\n").split(" ")
+        text = _decode(where, line).rstrip(" \t\r\n")
+        separator = separator or ("\t" if "\t" in text else " ")
+        word, *numbers = text.split(separator)
         n_dimensions = n_dimensions or len(numbers)
         if not numbers or len(numbers) != n_dimensions:
             expected = n_dimensions or "at least one"
-            if "\t" in word:
-                raise InputError(f"{where}: tabs between the numbers; put spaces there")
             raise InputError(
                 f"{where}: {len(numbers)} numbers after the word instead of {expected}; get the whole file"
             )
@@ -233,8 +255,7 @@ def _decode(where: str, text: bytes) -> str:
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        own = "; if gensim saved it, save it there with save_word2vec_format" if text[:1] == _PICKLE else ""
-        raise InputError(f"{where}: not UTF-8 text; convert the file, or name its format{own}") from error
+        raise InputError(f"{where}: not UTF-8 text; convert the file, or name its format") from error
 
 
 def _parse_numbers(where: str, fields: list[str]) -> np.ndarray:

@@ -28,10 +28,13 @@ class UnitEmbedding(NamedTuple):
         Each once.
     vectors : (V, D) float32
         A row for each word, of length one.
+    lengths : (V,) float32
+        How long the vectors of the file are.
     """
 
     words: list[str]
     vectors: np.ndarray
+    lengths: np.ndarray
 
     def ids(self) -> dict[str, int]:
         """Return the row of every word."""
@@ -74,8 +77,7 @@ def read_unit_embedding(
         words, vectors = known.words, read_training(path, replicate, known).W.astype(np.float32)
     else:
         words, vectors = read_embedding(path, format)
-    _normalize(vectors, words, path)
-    return UnitEmbedding(words, vectors)
+    return UnitEmbedding(words, vectors, _normalize(vectors, words, path))
 
 
 def read_unit_trainings(
@@ -99,8 +101,9 @@ def _find_vocabulary(path: Path) -> Path:
     return found
 
 
-def _normalize(vectors: np.ndarray, words: list[str], path: Path) -> None:
-    """Divide rows by their lengths, in place."""
+def _normalize(vectors: np.ndarray, words: list[str], path: Path) -> np.ndarray:
+    """Divide rows by their lengths, in place, and return these: float32 (V,)."""
+    all_lengths = np.empty(len(vectors), np.float32)
     for first in range(0, len(vectors), _BLOCK):
         block = vectors[first : first + _BLOCK].astype(np.float64)
         lengths = np.linalg.norm(block, axis=1)
@@ -113,3 +116,5 @@ def _normalize(vectors: np.ndarray, words: list[str], path: Path) -> None:
                 " leave the word out or repair the file"
             )
         vectors[first : first + _BLOCK] = block / lengths[:, None]
+        all_lengths[first : first + _BLOCK] = lengths
+    return all_lengths

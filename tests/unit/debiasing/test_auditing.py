@@ -1,5 +1,8 @@
 """The audit of embeddings: what stands out against random directions, what is left, what is refused."""
 
+import bz2
+import dataclasses
+import gzip
 import json
 import sys
 from pathlib import Path
@@ -7,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from gensim.models import KeyedVectors
 
 import pages
 from biaslab.bias.weat import effect_size
@@ -16,7 +20,7 @@ from biaslab.core.errors import InputError
 from biaslab.debiasing import auditing
 from biaslab.debiasing.report.audited import answer
 from biaslab.debiasing.settings import Settings
-from biaslab.embeddings.formats import write_embedding
+from biaslab.embeddings.formats import keyed_vectors, write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 
 PAIRS = [["she", "he"], ["woman", "man"], ["her", "his"], ["daughter", "son"]]
@@ -55,7 +59,8 @@ def files(tmp_path):
 
 
 def audited(files, name, tests=(TEST,), **changes):
-    return auditing.audit(files[0].parent / f"{name}.txt", files, list(tests), Settings(**changes), "hard")
+    path = files[0].parent / (name if "." in name else f"{name}.txt")
+    return auditing.audit(path, files, list(tests), Settings(**changes), "hard")
 
 
 def test_a_planted_bias_stands_out_and_none_does_not(files):
@@ -71,7 +76,7 @@ def test_a_planted_bias_stands_out_and_none_does_not(files):
 def test_numbers_are_those_of_the_measures(files):
     found = audited(files, "biased")
     unit = read_unit_embedding(files[0].parent / "biased.txt")
-    weat = in_vocabulary(auditing.match_case(TEST, unit.ids()), unit.ids())
+    weat = in_vocabulary(auditing.match_case(TEST, auditing.AnyCase(unit.ids())), unit.ids())
     assert found.tests["before"].item() == pytest.approx(effect_size(unit.vectors, weat))
     direction = sum(unit.vectors[i] - unit.vectors[i + 1] for i in range(0, 8, 2)).astype(np.float64)
     leaning = np.abs(unit.vectors[8:20] @ direction / np.linalg.norm(direction)).mean()
@@ -82,11 +87,31 @@ def test_numbers_are_those_of_the_measures(files):
 
 
 def test_words_are_found_whatever_their_case(files):
-    ids = {word: row for row, word in enumerate(WORDS)}
+    ids = auditing.AnyCase({word: row for row, word in enumerate(WORDS)})
     matched = auditing.match_case(TEST, ids)
+    assert ids.recased == {"Job0": "job0", "JOB5": "job5", "She": "she"}
     assert matched.targets == {"these": ["job0", "job2", "job4"], "those": ["job1", "job3", "job5"]}
-    assert auditing.match_case(TEST, {"Job0": 0, "job0": 1}).targets["these"][0] == "Job0"
+    both = auditing.AnyCase({"Job0": 0, "job0": 1})
+    assert auditing.match_case(TEST, both).targets["these"][0] == "Job0"
+    assert both.recased == {}
+    shared = dataclasses.replace(TEST, targets={"these": ["job0"], "those": ["JOB0", "job1"]})
+    assert auditing.match_case(shared, ids).targets == {"these": ["job0"], "those": ["JOB0", "job1"]}
     assert audited(files, "biased").tests["lost"].item() == ""
+
+
+def test_an_embedding_of_another_case_has_the_same_numbers_and_says_so(files):
+    lower = audited(files, "biased")
+    write_embedding(files[0].parent / "upper.txt", [word.upper() for word in WORDS], vectors(1.5), "word2vec")
+    upper = audited(files, "upper")
+    assert upper.bias == lower.bias
+    assert upper.tests["before"].item() == lower.tests["before"].item()
+    assert upper.lost == lower.lost == dict.fromkeys(lower.lost, ())
+    assert upper.recased["she"] == "SHE"
+    assert upper.recased["She"] == "SHE"
+    assert len(lower.recased) == 3
+    said = answer([upper], "hard")
+    assert "of the words asked about are there in another case of letters alone (she as SHE)" in said.lines[1]
+    assert "it has 22 in another case alone (she as SHE, he as HE," in said.data["upper.txt"]
 
 
 def test_corrected_p_values_are_of_all_embeddings(files):
@@ -102,8 +127,38 @@ def test_embeddings_of_one_name_are_told_apart(files, tmp_path):
     found = auditing.compare([audited(files, name) for name in ("biased", "other/biased")])
     of = answer(found, "hard")
     assert list(of.data)[:2] == [f"{tmp_path.name}/biased.txt", "other/biased.txt"]
-    assert [line[:4] for line in of.lines] == [f"In {tmp_path.name[0]}"] * 3 + ["In o"] * 3
+    assert [line[:4] for line in of.lines] == [f"In {tmp_path.name[0]}"] * 4 + ["In o"] * 4
     assert of.files == [tmp_path / "biased.txt", tmp_path / "other/biased.txt"]
+
+
+@pytest.mark.parametrize("name", ["v.bin", "v.vec", "v.tsv", "v.txt.gz", "v.txt.bz2", "v.txt"])
+def test_formats_of_other_tools_have_the_same_numbers(files, name):
+    path, rows = files[0].parent / name, vectors(1.5)
+    if name == "v.bin":
+        write_embedding(path, WORDS, rows, "word2vec-binary")
+    else:
+        gap = "\t" if name == "v.tsv" else " "
+        lines = [gap.join([word, *map(repr, row.tolist())]) for word, row in zip(WORDS, rows, strict=True)]
+        if name == "v.vec":  # fastText's: a header, and a space before each end of a line
+            lines = [f"{len(WORDS)} 30", *(f"{line} " for line in lines)]
+        opened = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
+        with opened(path, "wt") as file:
+            file.write("\n".join(lines) + "\n")
+    found, expected = audited(files, name), audited(files, "biased")
+    assert found.bias == expected.bias
+    assert found.tests["before"].item() == expected.tests["before"].item()
+
+
+def test_what_gensim_pickles_is_refused_with_the_way_out(files, tmp_path):
+    keyed = keyed_vectors(WORDS, vectors(1.5))
+    for number, (name, save) in enumerate({"v.kv": keyed.save, "v.model": keyed.save}.items()):
+        save(str(tmp_path / name), pickle_protocol=(4, 2)[number])
+        with pytest.raises(
+            InputError, match=r"a pickle.*never is\. Export it with gensim: .*save_word2vec_f"
+        ):
+            audited(files, name)
+    KeyedVectors.load(str(tmp_path / "v.kv")).save_word2vec_format(str(tmp_path / "v.txt"))
+    assert audited(files, "v.txt").bias == pytest.approx(audited(files, "biased").bias, rel=1e-6)
 
 
 def test_too_few_occupations_are_refused(files):

@@ -164,18 +164,25 @@ def test_hard_debiasing_is_read_by_gensim(embedding, options, tmp_path, name, bi
     call("hard", embedding, *options, "--out", tmp_path / name, "--report", tmp_path / "report")
     keyed = KeyedVectors.load_word2vec_format(str(tmp_path / name), binary=binary)
     assert keyed.index_to_key == WORDS
-    np.testing.assert_allclose(np.linalg.norm(keyed.vectors, axis=1), 1, rtol=1e-6)
+    original = read_unit_embedding(embedding)
+    lengths = np.linalg.norm(keyed.vectors, axis=1)
+    np.testing.assert_allclose(lengths, original.lengths, rtol=1e-6)
+    np.testing.assert_allclose(lengths, np.linalg.norm(vectors(), axis=1), rtol=1e-6)
+    assert lengths.std() > 0.01
     for first, second in EQUALIZE:
         for word in ("nurse", "tree"):
             assert keyed.similarity(word, first) == pytest.approx(keyed.similarity(word, second), abs=1e-6)
-    original = read_unit_embedding(embedding)
-    unchanged = WORDS.index("actress")
-    np.testing.assert_allclose(keyed["actress"], original.vectors[unchanged], rtol=1e-6)
+    np.testing.assert_allclose(keyed["actress"], vectors()[WORDS.index("actress")], rtol=1e-6)
     before, after = (values(tmp_path / "report/comparison.tsv", column) for column in ("before", "after"))
     assert before["direct_bias_neutral"] > 0.1
     assert after["direct_bias_neutral"] < 1e-6
     assert after["pair_bias"] < 1e-6
     assert after["direct_bias"] > 0.05  # actress is specific, and stays so
+
+
+def test_vectors_of_length_one_are_written_where_asked_for(embedding, options, tmp_path):
+    call("soft", embedding, *options, "--out", tmp_path / "soft.txt", "--unit-length")
+    np.testing.assert_allclose(read_unit_embedding(tmp_path / "soft.txt").lengths, 1, rtol=1e-6)
 
 
 def test_words_of_the_defining_sets_are_never_neutral(embedding, options, tmp_path):

@@ -111,7 +111,13 @@ def test_compressed_files_are_read(tmp_path, format):
         (b"a 1 2\n\xff 3 4\n", "line 2: not UTF-8 text"),
         (b"a 1 2\nb nan 4\n", r"the vector of 'b' is not finite in 32 bits \(word 2"),
         (b"a 1 2\nb 1e39 4\n", "the vector of 'b' is not finite"),
-        (b"\x80\x03ccollections\nOrderedDict\n", "line 1: not UTF-8 text; .*save_word2vec_format$"),
+        (b"\x80\x03ccollections\nOrderedDict\n", r"a pickle.* never is.*save_word2vec_format\(\.\.\.\)$"),
+        (b"\xba\x16\x4f\x2f\x0c\0\0\0", r"a model of fastText; give the vectors.*\.vec"),
+        (b"\x93NUMPY\x01\0", "an array without words"),
+        (b"PK\x03\x04abc", "an archive; unpack it"),
+        (b"\x1f\x8b\x08\0", r"compressed by gzip; let its name end with \.gz"),
+        (b"a\t1\t2\nb 3 4\n", "line 2: 0 numbers after the word instead of 2"),
+        (b"a\t1\t2\nb\t3\t\n", "line 2: 1 numbers after the word instead of 2"),
     ],
 )
 def test_malformed_text_is_refused(tmp_path, content, problem):

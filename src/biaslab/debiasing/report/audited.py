@@ -48,16 +48,19 @@ def _numbers(one: Audited) -> dict:
         "remaining": one.remaining,
         "occupations": one.before.occupations,
         "lost": dict(one.lost),
+        "recased": dict(one.recased),
     }
 
 
 def _lost(one: Audited) -> str:
-    parts = [
-        f"{len(words)} of {name} ({', '.join(words[:N_LOST])}{', ...' if len(words) > N_LOST else ''})"
-        for name, words in one.lost.items()
-        if words
-    ]
-    return f"; it lacks {'; '.join(parts)}" if parts else ""
+    parts = [f"{len(words)} of {name} ({_first(words)})" for name, words in one.lost.items() if words]
+    lost = f"; it lacks {'; '.join(parts)}" if parts else ""
+    forms = [f"{word} as {form}" for word, form in one.recased.items()]
+    return lost + (f"; it has {len(forms)} in another case alone ({_first(forms)})" if forms else "")
+
+
+def _first(words: Sequence[str]) -> str:
+    return ", ".join(words[:N_LOST]) + ", ..." * (len(words) > N_LOST)
 
 
 def _lines(one: Audited, method: str, is_named: bool) -> list[str]:
@@ -69,6 +72,12 @@ def _lines(one: Audited, method: str, is_named: bool) -> list[str]:
         f" none). Along differences of two random words it is {one.random.mean():.3f} (95% of them {low:.3f}"
         f" to {high:.3f}): {_compared(one)}."
     ]
+    if one.recased:
+        word, form = next(iter(one.recased.items()))
+        lines.append(
+            f"{head}{len(one.recased)} of the words asked about are there in another case of letters alone"
+            f" ({word} as {form}), and taken so."
+        )
     for test in one.tests.to_dict("records"):
         lines.append(head + _test_line(test, method))
     rest = one.remaining.set_index("measure").loc["classifier_accuracy"]
