@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mkdocs.structure.files import File, InclusionLevel
 
-_LINK = re.compile(r"\[([^\]]*)\]\(((?:\.\./)+[^)\s#]+)(#[^)\s]*)?\)")
+_LINK = re.compile(r"\[([^\]]*)\]\((?!\w+:)([^)\s#]+)(#[^)\s]*)?\)")
 
 
 def on_files(files, config):
@@ -21,18 +21,18 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Point links to them; a link to a folder, which no site can show, becomes its text."""
+    """Point links to them, and theirs to pages; what is not on the site, as a folder, becomes its text."""
+    name = page.file.src_uri
 
     def moved(link):
         text, target, anchor = link.groups()
-        path = _outside(page.file.src_uri, target)
-        if not path:
+        path = _place(name, target)
+        if path.startswith("docs/") and not name.startswith("repository/"):
             return link[0]
-        if files.get_file_from_path(f"repository/{path}") is None:
+        there = path.removeprefix("docs/") if path.startswith("docs/") else f"repository/{path}"
+        if files.get_file_from_path(there) is None:
             return text
-        return (
-            f"[{text}]({os.path.relpath(f'repository/{path}', Path(page.file.src_uri).parent)}{anchor or ''})"
-        )
+        return f"[{text}]({os.path.relpath(there, Path(name).parent)}{anchor or ''})"
 
     return _LINK.sub(moved, markdown)
 
@@ -45,5 +45,11 @@ def _linked(path, root, config):
 
 def _outside(page: str, target: str) -> str:
     """Return what a link names relative to the repository, or nothing if it is a page."""
-    path = os.path.normpath(Path("docs", page).parent / target)
+    path = _place(page, target)
     return "" if path.startswith("docs/") else path
+
+
+def _place(page: str, target: str) -> str:
+    """Return what a link of a page of the site names relative to the repository."""
+    source = page.removeprefix("repository/") if page.startswith("repository/") else f"docs/{page}"
+    return os.path.normpath(Path(source).parent / target)
