@@ -11,7 +11,7 @@ from biaslab.debiasing.items import ITEMS, SETUP
 from biaslab.debiasing.settings import Section, WordLists
 from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.datasets import verified_copy
-from biaslab.run.sources import setups_of
+from biaslab.run.sources import setups_of, unknown_test, word_sets_problem
 
 AUTHORS = {
     "occupations": "debiaswe-occupations",
@@ -48,7 +48,9 @@ def choose(given: Given) -> Units:
             units.append(Unit(name, embedding=files[name]))
     benchmarks = {name: BENCHMARKS[name].dataset for name in section["benchmarks"]}
     absent = {name: given.absent[d] for name, d in benchmarks.items() if d in given.absent}
-    record = {AREA.name: {**section, "embeddings": [unit.name for unit in units]}}
+    word_sets = {weat: section["word_sets"][weat] for weat in section["weats"]}
+    chosen = {"embeddings": [unit.name for unit in units], "word_sets": word_sets}
+    record = {AREA.name: {**section, **chosen}}
     return Units(tuple(units), left_out | absent, files, record)
 
 
@@ -71,12 +73,16 @@ def check(given: Given) -> Iterator[str]:
     sembias = section["comparison"]["sembias"]
     named = [
         *((key, section[key]) for key in LISTS),
-        *(("weats", file) for file in section["weats"]),
         *([("comparison.sembias", sembias)] if sembias else []),
     ]
     for key, file in named:
         if problem := not_found(file, given.root):
             yield f"debiasing.{key}: {problem}"
+    for weat in section["weats"]:
+        if problem := unknown_test(weat, section["word_sets"], "debiasing.word_sets"):
+            yield f"debiasing.weats: {problem}"
+        elif problem := word_sets_problem(weat, section["word_sets"][weat], given.root):
+            yield f"debiasing.word_sets.{weat}: {problem}"
     weight, path = section["lambda"], section["lambdas"]
     if path != sorted(set(path)) or weight not in path:
         rising = sorted({*path, weight})

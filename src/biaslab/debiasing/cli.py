@@ -9,6 +9,7 @@ import typer
 
 from biaslab.core.settings import SEED
 from biaslab.debiasing.cli_options import (
+    TESTS,
     Embedding,
     Methods,
     Quality,
@@ -86,7 +87,7 @@ def audit_embeddings(
     *,
     lists: WordLists,
     how: Settings,
-    weat: Weats = Section.weats,
+    weat: Weats = TESTS,
     method: Annotated[str, typer.Option(help="What to debias by: hard, soft, double_hard or inlp.")] = "hard",
     out: AnswerOut = Path("debiasing-audit"),
 ) -> None:
@@ -117,7 +118,7 @@ def measure_embedding(
     source: Source,
     lists: WordLists,
     how: Settings,
-    weat: Weats = Section.weats,
+    weat: Weats = TESTS,
     axis: Annotated[
         str | None,
         typer.Option(
@@ -143,9 +144,7 @@ def measure_embedding(
 
 @app.command("hard")
 @grouped
-def debias_hard(
-    to: Output, source: Source, lists: WordLists, how: Settings, weat: Weats = Section.weats
-) -> None:
+def debias_hard(to: Output, source: Source, lists: WordLists, how: Settings, weat: Weats = TESTS) -> None:
     """Debias an embedding by neutralizing words and equalizing pairs, and say what that changed."""
     from biaslab.debiasing.hard import hard_debias
 
@@ -165,7 +164,7 @@ def debias_soft(
     source: Source,
     lists: WordLists,
     how: Settings,
-    weat: Weats = Section.weats,
+    weat: Weats = TESTS,
 ) -> None:
     """Debias an embedding by the linear map that best keeps all similarities, and say what that changed."""
     from biaslab.debiasing.soft import gram_matrices, soft_debias, solve_path
@@ -216,7 +215,7 @@ def compare_methods(
     lists: WordLists,
     sizes: Sizes,
     how: Subspace,
-    weat: Weats = Section.weats,
+    weat: Weats = TESTS,
     seed: Seed = SEED,
     quality: Quality,
     results: Annotated[

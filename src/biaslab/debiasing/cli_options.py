@@ -8,12 +8,16 @@ import typer
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import locate
-from biaslab.debiasing.settings import Comparison, Penalty, Section
+from biaslab.debiasing.settings import WORD_SETS, Comparison, Penalty
 from biaslab.run.options import option
 from biaslab.run.root import repository
 
 Embedding = Annotated[Path, typer.Argument(help="A word2vec or GloVe file, or a batch of trainings (.npz).")]
-Weats = option(Section, "weats", "--weat")
+Weats = Annotated[
+    list[str],
+    typer.Option("--weat", help="Files with association tests to measure before and after; may be repeated."),
+]
+TESTS = list(WORD_SETS.values())
 Weight = option(Penalty, "lambda_")
 Methods = option(Comparison, "methods", "--method")
 BenchmarkFiles = Annotated[list[str] | None, typer.Option(help="NAME=FILE of a benchmark; may be repeated.")]

@@ -24,7 +24,9 @@ class Inputs:
         self.word_lists = [str(locate(self.section[key], plan.root)) for key in LISTS]
         sembias = self.section["comparison"]["sembias"]
         self.sembias = [str(locate(sembias, plan.root))] if sembias else []
-        self.tests = [str(locate(file, plan.root)) for file in self.section["weats"]]
+        self.tests = [
+            str(locate(self.section["word_sets"][weat], plan.root)) for weat in self.section["weats"]
+        ]
 
     @property
     def setups(self) -> list[str]:

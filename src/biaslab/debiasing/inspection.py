@@ -23,5 +23,5 @@ def readings(config: Mapping[str, Any], at_hand: AtHand) -> Iterator[Reading]:
         for file in at_hand.own(section[key]):
             yield f"debiasing.{key}", partial(reader, file)
     for weat in section["weats"]:
-        for file in at_hand.own(weat):
-            yield "debiasing.weats", partial(read_word_sets, file)
+        for file in at_hand.own(section["word_sets"][weat]):
+            yield f"debiasing.word_sets.{weat}", partial(read_word_sets, file)

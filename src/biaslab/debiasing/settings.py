@@ -1,6 +1,6 @@
 """Settings of the area: its section of the configuration, and what its functions take of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from biaslab.bias.settings import ExactTest
@@ -8,7 +8,9 @@ from biaslab.core.settings import SEED, Count, Field, Natural, NotNegative, Seed
 from biaslab.debiasing.benchmark_list import BENCHMARKS
 from biaslab.debiasing.methods.registry import COMPARED
 
-_LISTS, _WORD_SETS = "workflow/resources/word_lists", "workflow/resources/word_sets"
+_LISTS = "workflow/resources/word_lists"
+WORD_SETS = {n: f"workflow/resources/word_sets/{n}.yaml" for n in ("caliskan6", "caliskan7", "caliskan8")}
+"""The tests by default, and their files."""
 _Several = Annotated[int, Field(ge=2)]
 _Once = Field(is_unique=True)
 _OneOrMore = Field(is_filled=True, is_unique=True)
@@ -96,10 +98,24 @@ class Section(Penalty, Subspace, ExactTest, WordLists):
         _OneOrMore,
     ] = ("w2vnews", "sample")
     weats: Annotated[
-        tuple[Annotated[str, "a word set file"], ...],
-        "list of files with association tests to measure before and after",
+        tuple[Annotated[str, "the name of a test"], ...],
+        "list of tests to measure before and after, by their names under word_sets",
         _Once,
-    ] = tuple(f"{_WORD_SETS}/caliskan{number}.yaml" for number in (6, 7, 8))
+    ] = tuple(WORD_SETS)
+    word_sets: Annotated[
+        dict[
+            Annotated[str, "lower-case letters, digits and _", Field(pattern="^[a-z][a-z0-9_]*$")],
+            Annotated[str, "a word set file, relative to the working directory or else to the repository"],
+        ],
+        "word association tests, as name and the file that holds the test's words",
+        Field(
+            comments={
+                "caliskan6": "male and female names x career and family",
+                "caliskan7": "mathematics and arts x male and female terms",
+                "caliskan8": "science and arts x male and female terms",
+            }
+        ),
+    ] = field(default_factory=lambda: WORD_SETS)
     lambdas: Annotated[
         tuple[Annotated[NotNegative, "a weight"], ...],
         "list of the weights at which soft debiasing is measured, rising",

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from biaslab.core.errors import suggest
-from biaslab.core.files import locate, not_found, read_yaml
+from biaslab.core.files import locate, read_yaml
 from biaslab.embeddings import BASELINE
 from biaslab.origins import analyses, grid
 from biaslab.origins.settings import Section
@@ -13,6 +13,7 @@ from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.areas import AREAS
 from biaslab.run.datasets import PREFIX, dataset_name, unregistered
 from biaslab.run.fetching import source_file
+from biaslab.run.sources import unknown_test, word_sets_problem
 
 _SHOWN = {
     "corpus": ("unit", "part_length", "min_length", "max_length"),
@@ -105,9 +106,8 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
     """Yield what is wrong with one setup, whether it is run or not."""
     corpus, perturbations = setup["corpus"], setup["perturbations"]
     for weat in setup["bias"]["weats"]:
-        if weat not in weats:
-            near = suggest(weat, weats) or "; name its file under origins.weats"
-            yield f"bias.weats: there is no test '{weat}' (defined: {', '.join(weats)}){near}"
+        if problem := unknown_test(weat, weats, "origins.weats"):
+            yield f"bias.weats: {problem}"
     if corpus["unit"] == "article" and "part_length" in written.get("corpus", {}):
         yield "corpus.part_length: belongs to unit: part only; remove it or write unit: part"
     if corpus["unit"] == "part" and corpus["part_length"] is None:
@@ -145,13 +145,9 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
 
 def _check_word_sets(weat: str, file: str, root: Path) -> Iterator[str]:
     """Refuse a test without a file, and one whose file bears another name."""
-    if problem := not_found(file, root):
+    if problem := word_sets_problem(weat, file, root):
         yield f"origins.weats.{weat}: {problem}"
-        return
-    written = read_yaml(locate(file, root))
-    if (name := written.get("name")) != weat:
-        yield f"origins.weats.{weat}: {file} holds the test '{name}'; use one name, there and here"
-    if (measure := written.get("measure", "weat")) != "weat":
+    elif (measure := read_yaml(locate(file, root)).get("measure", "weat")) != "weat":
         yield (
             f"origins.weats.{weat}: {file} names the measure '{measure}', and the workflow measures weat;"
             " delete the key, or give the file to biaslab origins differential-bias by hand"

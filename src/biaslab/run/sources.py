@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from biaslab.core.files import locate, not_found
+from biaslab.core.errors import suggest
+from biaslab.core.files import locate, not_found, read_yaml
 from biaslab.run.area import Given
 from biaslab.run.areas import SETUPS
 from biaslab.run.datasets import Dataset, dataset_name, unregistered, verified_copy
@@ -43,6 +44,20 @@ def setups_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the corpora with their embeddings that a configuration names, by name."""
     area, key = SETUPS
     return config[area][key]
+
+
+def unknown_test(weat: str, known: Mapping[str, str], key: str) -> str:
+    """Return what is wrong with the name of an association test whose file no `key` says; "" for nothing."""
+    near = suggest(weat, known) or f"; name its file under {key}"
+    return "" if weat in known else f"there is no test '{weat}' (defined: {', '.join(known)}){near}"
+
+
+def word_sets_problem(weat: str, file: str, root: Path) -> str:
+    """Return what is wrong with the file of a test: it is not there or bears another name; "" if nothing."""
+    if problem := not_found(file, root):
+        return problem
+    name = read_yaml(locate(file, root)).get("name")
+    return "" if name == weat else f"{file} holds the test '{name}'; use one name, there and here"
 
 
 def available(

@@ -196,7 +196,15 @@ def test_overlays_merge_mappings_and_replace_everything_else():
         ),
         ("debiasing: {embeddings: []}", ["debiasing.embeddings: is empty"]),
         ("debiasing: {defining: no.yaml}", ["debiasing.defining: no such file: no.yaml", "correct the path"]),
-        ("debiasing: {weats: [no.yaml]}", ["debiasing.weats: no such file: no.yaml"]),
+        (
+            "debiasing: {weats: [workflow/resources/word_sets/caliskan6.yaml]}",
+            ["debiasing.weats: there is no test 'workflow/", "; name its file under debiasing.word_sets"],
+        ),
+        ("debiasing: {weats: [caliskan9]}", ["there is no test 'caliskan9'", "did you mean 'caliskan"]),
+        (
+            "debiasing: {weats: [mine], word_sets: {mine: no.yaml}}",
+            ["debiasing.word_sets.mine: no such file: no.yaml"],
+        ),
         (
             "debiasing: {lambdas: [2, 0.2]}",
             ["lambdas: [2, 0.2] does not rise or lacks lambda, 0.2; write [0.2, 2]"],
@@ -324,6 +332,8 @@ def test_word_sets_must_bear_the_name_of_their_test(tmp_path):
     Path("mine.yaml").write_text("name: other\n")
     message = refused("origins: {weats: {mine: mine.yaml}, setups: {sample: {bias: {weats: [mine]}}}}")
     assert "origins.weats.mine: mine.yaml holds the test 'other'" in message
+    message = refused("debiasing: {weats: [mine], word_sets: {mine: mine.yaml}}")
+    assert "debiasing.word_sets.mine: mine.yaml holds the test 'other'" in message
 
 
 def test_the_workflow_measures_weat_alone(tmp_path):
