@@ -44,22 +44,32 @@ def modules(room: str) -> dict[str, ast.Module]:
     names = public(_parse(PACKAGE / room / "__init__.py"))
     paths = {name: PACKAGE / room / name for name in names}
     return {
-        name: _parse(p / "registry.py" if p.is_dir() else p.with_suffix(".py")) for name, p in paths.items()
+        name: _parse(p / "__init__.py" if p.is_dir() else p.with_suffix(".py")) for name, p in paths.items()
     }
 
 
 def definitions(module: ast.Module) -> dict[str, ast.AST]:
-    """Return what stands behind the public names of a module: settings, then its own in their order."""
+    """Return what stands behind the public names of a module: what it takes from others, then its own."""
     found = {}
     for node in module.body:
-        if isinstance(node, ast.ImportFrom) and str(node.module).endswith(".settings"):
-            taken = [alias.name for alias in node.names if alias.name in public(module)]
-            found |= {name: written_out(node.module, name) for name in taken}
+        if isinstance(node, ast.ImportFrom):
+            taken = {alias.name for alias in node.names} & set(public(module))
+            found |= _taken(node.module, taken)
             continue
-        name = ast.unparse(node.targets[0]) if isinstance(node, ast.Assign) else getattr(node, "name", "")
+        targets = getattr(node, "targets", [getattr(node, "target", None)])  # of an assignment
+        name = ast.unparse(targets[0]) if targets[0] else getattr(node, "name", "")
         if name in public(module):
             found[name] = node
     return found
+
+
+def _taken(module: str, names: set[str]) -> dict[str, ast.AST]:
+    """Return what stands behind names that a module takes from another, where that one lists them, too."""
+    if module.endswith(".settings"):
+        return {name: written_out(module, name) for name in sorted(names)}
+    file = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+    defined = definitions(_parse(file)) if names else {}
+    return {name: node for name, node in defined.items() if name in names}
 
 
 def written_out(module: str, name: str) -> ast.ClassDef:
@@ -136,7 +146,7 @@ def _parse(path: Path) -> ast.Module:
 
 
 def _entry(name: str, node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Assign):
+    if isinstance(node, ast.Assign | ast.AnnAssign):
         return [f"### {name}", f"```text\n{ast.unparse(node)}\n```"]
     parts = [f"### {name}", *_documented(node)]
     if isinstance(node, ast.ClassDef):

@@ -28,7 +28,7 @@ PUBLIC = {
     "embeddings.vocabulary": "Vocabulary read_vocabulary",
     "embeddings.word2vec": "Word2VecParameters train",
     "bias.directions": "bias_axis project_targets",
-    "bias.measures": "MEASURES measure_bias measure_gradient",
+    "bias.measures": "MEASURES mean_average_cosine measure_bias measure_gradient relative_negative_sentiment",
     "bias.weat": "PermutationTest differential_associations effect_size effect_size_gradient"
     " permutation_p_value",
     "bias.word_sets": "WeatIndices WordSets in_vocabulary read_word_sets",

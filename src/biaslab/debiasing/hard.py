@@ -4,6 +4,10 @@
     equalize      w := ν + sqrt(1 - |ν|²) (w_B - μ_B) / |w_B - μ_B|                for every w of a set E
                   with μ = mean of E, ν = μ - μ_B
 
+Sets of more than two words and a subspace of more than one dimension are the multiclass form of Manzini et
+al. 2019, in which no word is neutral that defines the subspace; its subspace, the components of all w - μ_i
+alike, is that of `find_subspace` where the defining sets have one size.
+
 Afterwards every neutral word has the same distance to all words of an equality set (Observation 1).
 """
 

@@ -1,10 +1,14 @@
 """Neutralize and equalize: the paper's formulas, and what they promise."""
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from biaslab.bias.measures import mean_average_cosine
 from biaslab.core.errors import InputError
 from biaslab.debiasing.hard import equalize, hard_debias, neutralize
 from biaslab.debiasing.measures import direct_bias, pair_bias
@@ -40,6 +44,21 @@ def test_neutral_words_are_equidistant_to_the_words_of_a_set(seed, k):
         similarities = debiased[NEUTRAL] @ debiased[rows].T
         assert np.ptp(distances, axis=1).max() < 1e-6
         assert np.ptp(similarities, axis=1).max() < 1e-6
+
+
+def test_several_groups_are_debiased_as_by_wefe():
+    """Manzini et al. 2019: sets of three words, a subspace of two dimensions."""
+    file = Path(__file__).parents[2] / "equal_measures.tsv"
+    equal = pd.read_csv(file, sep="\t", comment="#").set_index("measure")["value"]
+    vectors = np.random.default_rng(2019).normal(size=(20, 8))
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    basis = find_subspace(unit, [(0, 1, 2), (3, 4, 5)], 2).basis
+    words = [f"w{row}" for row in range(20)]
+    debiased = hard_debias(unit, words, basis, range(6, 20), [(6, 7, 8), (9, 10, 11)])
+    groups, attributes = range(9), [range(12, 16), range(16, 20)]
+    before, found = (mean_average_cosine(v, groups, attributes) for v in (vectors, debiased))
+    assert found == pytest.approx(equal["MAC of three groups after multiclass hard debiasing"], abs=1e-10)
+    assert abs(found - before) > 1e-3
 
 
 def test_direct_and_pair_bias_vanish():

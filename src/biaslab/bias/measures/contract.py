@@ -21,5 +21,5 @@ class Measure:
     name: str  # as files of word sets name it
     value: Callable[..., float]
     gradient: Callable[..., np.ndarray]
-    undefined: str  # when it is undefined, to end a message with
+    undefined: str = ""  # when it is undefined, to end a message with; empty where it never is
     parameters: tuple[str, ...] = ()  # their names; they are positive numbers
