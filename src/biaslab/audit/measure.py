@@ -14,6 +14,7 @@ Where a gate counts as a condition and does not hold, or the data are made up, n
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pandas as pd
@@ -63,12 +64,13 @@ def write_claims(
     absent: dict[str, str],
     failed: dict[str, str],
     made_up: list[list[str]],
+    lacking: dict[str, list[str]],
     out: Path,
 ) -> None:
     """Measure every published claim of some registries on the results and give it a verdict."""
     invented = {(area, name) for area, name in made_up}
     registry = read_claims(claims, schema)
-    write_tsv(out, measure_claims(registry, results, setups, absent, failed, invented))
+    write_tsv(out, measure_claims(registry, results, setups, absent, failed, invented, lacking))
 
 
 def measure_claims(
@@ -78,15 +80,18 @@ def measure_claims(
     absent: Mapping[str, str] | None = None,
     failed: Mapping[str, str] | None = None,
     made_up: Collection[tuple[str, str]] = (),
+    lacking: Mapping[str, Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Measure every claim on the setups that were run: columns `COLUMNS`, a row for each claim and setup.
 
     `absent` and `failed` (by ``AREA/SETUP``) have the reasons why setups were not run; of others the registry
-    tells it. `made_up` are areas and names of setups whose data are made up. Column ``source`` names the
-    result files, then the tables and figures that show the claim, relative to `results`, separated by blanks.
+    tells it. `made_up` are areas and names of setups whose data are made up. `lacking`: by ``AREA/SETUP``,
+    patterns of the files that a setup does without; all others that its own claims read must be there. Column
+    ``source`` names the result files, then the tables and figures that show the claim, relative to `results`,
+    separated by blanks.
     """
     known = {claim.claim_id: claim for claim in claims}
-    audit = _Audit(known, results, setups, absent or {}, failed or {}, made_up)
+    audit = _Audit(known, results, setups, absent or {}, failed or {}, made_up, lacking or {})
     rows = [row for claim in claims for row in audit.rows(claim)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -102,7 +107,9 @@ class _Audit:
         absent: Mapping[str, str],
         failed: Mapping[str, str],
         made_up: Collection[tuple[str, str]],
+        lacking: Mapping[str, Sequence[str]],
     ) -> None:
+        self._lacking = lacking
         self._claims, self._results, self._setups = claims, results, setups
         self._absent, self._failed, self._made_up = absent, failed, made_up
         self._known: dict[tuple[str, tuple[str, ...]], _Measured] = {}
@@ -121,7 +128,7 @@ class _Audit:
             return
         others = []
         if claim.other_data or not own:
-            others = [s for s in setups if not own or (s not in own and self._has_files(claim, (s,)))]
+            others = [s for s in setups if s not in own and self._may_have(claim, s)]
         missing = [setup for setup in own if setup not in setups] if own else failed
         if missing:
             what = f"setup{'s' if len(missing) > 1 else ''} {' and '.join(missing)} not run"
@@ -129,6 +136,9 @@ class _Audit:
             why = self._why(claim.area, [*missing, *stand_ins]) or (claim.reason and f": {claim.reason}")
             name = claim.setup if own else "+".join(missing)
             yield _row(claim, name, NOT_ATTEMPTED, what + why)
+        elif own and (file := self._lost_file(claim, own)):
+            reason = f"this run does without {file}" + (claim.reason and f": {claim.reason}")
+            yield _row(claim, claim.setup, NOT_ATTEMPTED, reason)
         elif own:
             yield self._row(claim, own, OWN)
         for setup in others:
@@ -195,6 +205,21 @@ class _Audit:
         if key not in self._known:
             self._known[key] = _measure(claim, setups, self._results)
         return self._known[key]
+
+    def _may_have(self, claim: Claim, setup: str) -> bool:
+        """Return whether another setup has what a claim reads; where it is about any, whether it should."""
+        if claim.setups:
+            return self._has_files(claim, (setup,))
+        return not self._lost_file(claim, (setup,))
+
+    def _lost_file(self, claim: Claim, setups: tuple[str, ...]) -> str:
+        """Return the first file that a claim reads and a setup does without; "" where there is none."""
+        for setup in setups:
+            for file in claim.file.replace("{setup}", setup).split():
+                below = file.removeprefix(f"{claim.area}/{setup}/")
+                if any(fnmatch(below, lost) for lost in self._lacking.get(f"{claim.area}/{setup}", ())):
+                    return file
+        return ""
 
     def _has_files(self, claim: Claim, setups: tuple[str, ...]) -> bool:
         """Return whether setups have what a claim reads: those of another kind have other files."""

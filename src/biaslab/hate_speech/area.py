@@ -6,7 +6,7 @@ from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import locate, not_found
-from biaslab.hate_speech.items import ENCODERS, ITEMS
+from biaslab.hate_speech.items import ENCODER_FILES, ENCODERS, ITEMS
 from biaslab.hate_speech.methods import VANILLA, parse_method
 from biaslab.hate_speech.settings import Corpus, Section
 from biaslab.run.area import Area, Given, Unit, Units, claims_of
@@ -54,7 +54,8 @@ def choose(given: Given) -> Units:
             name,
             options=options,
             files=files,
-            marks=() if name in section["linear_only"] else (ENCODERS,),
+            marks=() if (is_linear := name in section["linear_only"]) else (ENCODERS,),
+            lacks=ENCODER_FILES if is_linear else (),
             is_made_up=comes_along(corpora[name]["source"], given.root),
         )
         for name in chosen

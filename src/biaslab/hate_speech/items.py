@@ -4,6 +4,11 @@ from biaslab.run.area import UNIT, item_makers
 
 ENCODERS = "encoders"
 """Marks a corpus on which encoders are trained."""
+ENCODER_FILES = (
+    "models/*",
+    *(f"{name}.tsv" for name in ("attributions", "cost", "faithfulness", "held_out", "importance")),
+)
+"""What corpora without encoders do without and claims are about."""
 _table, _figure = item_makers("hate_speech", "hate")
 _encoder_table, _encoder_figure = item_makers("hate_speech", "hate", of=ENCODERS)
 

@@ -75,6 +75,8 @@ class Unit:
     # Files which its tables and figures read besides its results, by what they are for.
     files: Mapping[str, str] = field(default_factory=dict)
     marks: tuple[str, ...] = ()  # what `Item.of` may ask for
+    # Result files, as patterns below its folder, which others of the area have and it does without.
+    lacks: tuple[str, ...] = ()
     embedding: str = ""  # the file with its first word embedding, where it has one that other areas may take
     is_made_up: bool = False  # whether its data are made up: the audit measures nothing of a paper on them
 

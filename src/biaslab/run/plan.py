@@ -125,7 +125,19 @@ class Plan:
             absent = dict(units.left_out) | absent
         run = {area.name: [unit.name for unit in whole] for area in self.areas if (whole := self.whole(area))}
         made_up = [(area, u.name) for area, units in self.units.items() for u in units.chosen if u.is_made_up]
-        return {"setups": run, "absent": absent, "failed": self.failed, "made_up": made_up}
+        lacking = {
+            f"{area}/{unit.name}": unit.lacks
+            for area, units in self.units.items()
+            for unit in units.chosen
+            if unit.lacks
+        }
+        return {
+            "setups": run,
+            "absent": absent,
+            "failed": self.failed,
+            "made_up": made_up,
+            "lacking": lacking,
+        }
 
     def inputs(self) -> dict[str, str]:
         """Return the input files of the run, for the manifest; a step that failed may have cost some."""

@@ -48,13 +48,25 @@ def mine(**keys):
 
 
 def test_a_corpus_that_is_absent_is_replaced_by_the_others(plan):
-    found = plan("", {"stormfront": "licensed"})
+    found = plan("run: [stormfront]", {"stormfront": "licensed"})
     units = units_of(found)
     assert units.names == ["example"]
     assert units.left_out == {"stormfront": "licensed"}
     assert "hate_speech goes without stormfront: licensed" in found.notices
     assert found.record()["hate_speech"]["run"] == ["example"]
     assert found.audited()["made_up"] == [("hate_speech", "example")]
+
+
+def test_a_corpus_of_linear_models_alone_does_without_what_encoders_leave(plan):
+    found = plan("")
+    stormfront, ghc = units_of(found).chosen
+    assert stormfront.marks == (ENCODERS,)
+    assert ghc.marks == stormfront.lacks == ()
+    assert found.audited()["lacking"] == {"hate_speech/ghc": ENCODER_FILES}
+    stems = {made.item.stem for made in found.made(AREA) if ghc in made.units}
+    assert {"table1_performance", "figure2_removal"} <= stems
+    assert not stems & {"table2_word_importance", "table6_cost", "figure3_hierarchies", "faithfulness"}
+    assert found.audited() != plan("linear_only: []").audited()
 
 
 def test_one_lost_part_leaves_a_corpus_out_and_the_others_run(plan):
@@ -83,13 +95,13 @@ def test_without_its_encoder_the_area_is_left_out_with_the_reason(plan, part):
 
 def test_weights_that_are_drawn_cannot_be_absent(plan):
     found = plan("encoder: {weights: random}", {"minilm-l6-weights": "no network"})
-    assert units_of(found).names == ["stormfront"]
+    assert units_of(found).names == ["stormfront", "ghc"]
     assert "minilm-l6-weights" not in wanted(found.config)
 
 
 def test_further_test_sets_that_are_absent_leave_no_corpus_out(plan):
     absent = dict.fromkeys([*PROBES, *GHC, "news-identity"], "gone")
-    units = units_of(plan("", absent))
+    units = units_of(plan("run: [stormfront]", absent))
     assert units.names == ["stormfront"]
     assert units.left_out == {}
 
@@ -194,4 +206,4 @@ def test_bad_configurations_are_refused_in_one_line(plan, section, key, problem)
     ],
 )
 def test_what_is_of_no_account_is_not_refused(plan, section):
-    assert len(units_of(plan(section)).chosen) == 1
+    assert units_of(plan(section)).left_out == {}

@@ -65,6 +65,14 @@ def test_what_has_no_training_is_no_method(inputs, section, last):
     assert all(len(found.numbers(name)) for name in found.methods)
 
 
+def test_a_corpus_may_have_linear_models_alone(inputs):
+    found = inputs("{run: [stormfront, example], linear_only: [example], methods: [bow, vanilla, soc-0.1]}")
+    assert found.encoder_corpora == ["stormfront"]
+    assert found.measurement(EXAMPLE)["methods"] == ["bow", "bow-wr"]
+    assert found.measurement(STORMFRONT)["methods"] == found.methods
+    assert [Path(file).stem for file in found.predictions(EXAMPLE)] == ["bow", "bow-wr"]
+
+
 def test_the_pattern_matches_the_encoders_alone(inputs):
     found = inputs("")
     others = ("bow", "bow-wr", "soc-0x1", "soc-0.1@fold0.20", "vanilla2")
@@ -184,7 +192,9 @@ def test_the_step_of_measuring_gets_the_settings_as_numbers(inputs):
     found = inputs(f"{{seeds: 4, training: {training}, analysis: {{radius: 6, samples: 4, sentences: 9}}}}")
     given = given_to("measure-classifiers", found, found.measurement)
     assert given.methods == found.methods
-    assert given.batch_size == given.settings["batch_size"] == 16
+    assert given.settings["batch_size"] == 16
+    encoders = given_to("measure-encoders", found, found.encoder_measurement)
+    assert (encoders.methods, encoders.batch_size) == (found.encoders, 16)
     names = ("seeds", "positive_weight", "published_schedule", "learning_rate", "epochs")
     assert [given.settings[name] for name in names] == [4, 2, 1, 2e-5, 3]
     names = ("analysis_radius", "analysis_samples", "analysis_sentences", "encoder_pretrained")
