@@ -13,6 +13,7 @@ from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval, share_interval
 from biaslab.hate_speech.columns import COLUMNS
+from biaslab.hate_speech.items import ENCODERS
 from biaslab.hate_speech.report.names import FUNCTIONALITIES, is_plain
 from biaslab.run.area import Unit
 from report_data import CLAIMS
@@ -38,7 +39,7 @@ def units_of(
     """Return the units of a run on these corpora."""
     files = {"claims": claims or CLAIMS / "hate_speech.tsv", "masked_words": masked or MASKED_WORDS}
     named = {key: str(file) for key, file in files.items()}
-    return [Unit(corpus, options={"unmask": unmask}, files=named) for corpus in corpora]
+    return [Unit(corpus, options={"unmask": unmask}, files=named, marks=(ENCODERS,)) for corpus in corpora]
 
 
 def write_results(

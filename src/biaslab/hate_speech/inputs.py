@@ -186,9 +186,7 @@ class Inputs:
         return numbers
 
     def _methods_on(self, corpus: str) -> list[str]:
-        if corpus in self.encoder_corpora:
-            return self.methods
-        return list(LINEAR)
+        return list(LINEAR) if corpus in self.section["linear_only"] else self.methods
 
     @property
     def _analysis(self) -> dict[str, int]:

@@ -88,6 +88,19 @@ def test_a_setup_whose_own_file_is_missing_is_an_error(results):
         measure(results, missing, setups=("big", "small"))
 
 
+def test_a_file_that_a_setup_does_without_is_a_row_with_the_reason(results):
+    claims = [
+        claim(setup="small", file="origins/{setup}/b.tsv", reason="train it"),
+        claim(claim_id="b", setup="any", file="origins/{setup}/b.tsv"),
+        claim(claim_id="c", setup="small", file="origins/{setup}/a.tsv"),
+    ]
+    (results / "origins/big/b.tsv").write_bytes((results / "origins/big/a.tsv").read_bytes())
+    table = measure(results, *claims, setups=("big", "small"), lacking={"origins/small": ["b.*"]})
+    assert table["setup"].tolist() == ["small", "big", "small"]
+    assert [one == "not_attempted" for one in table["verdict"]] == [True, False, False]
+    assert table["reason"].iloc[0] == "this run does without origins/small/b.tsv: train it"
+
+
 def test_other_data_are_measured_when_the_claim_allows_it(results):
     assert measure(results, claim(), setups=("small", "big"))["setup"].tolist() == ["small"]
     table = measure(results, claim(other_data=True, tolerance=9.0, null="-20"), setups=("big", "small"))

@@ -5,6 +5,7 @@ import yaml
 
 from biaslab.core.errors import InputError
 from biaslab.hate_speech.area import AREA, encoder_files, summaries, wanted
+from biaslab.hate_speech.items import ENCODER_FILES, ENCODERS
 from hate_speech_experiment_data import ROOT, plan_of
 
 ENCODER = {"minilm-l6-config", "minilm-l6-vocabulary", "minilm-l6-weights"}

@@ -12,7 +12,7 @@ pytest.importorskip("safetensors")
 
 from biaslab.core.io import read_tsv, write_parquet, write_tsv
 from biaslab.hate_speech.contexts import ContextSettings
-from biaslab.hate_speech.measurement import measure_corpus
+from biaslab.hate_speech.measurement import measure_corpus, measure_encoders
 from hate_speech_experiment_data import TERMS, example_folder
 from naive import hate_speech_measures as naive
 
@@ -78,13 +78,18 @@ def phi_of(method, seed, kind, term):
     return ENCODERS.index(method) + 10 * seed + 100 * (kind == "soc") + TERMS.index(term) / 8
 
 
+def measure(folder, methods):
+    measure_corpus(folder, methods, SETTINGS)
+    measure_encoders(folder, [name for name in methods if name in ENCODERS], CONTEXTS, batch_size=8)
+
+
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     folder = example_folder(
         tmp_path_factory.mktemp("measured"), probes=("news", "hatecheck"), limits=(50, 12)
     )
     scores = write_predictions(folder)
-    measure_corpus(folder, list(SEEDS), CONTEXTS, batch_size=8, settings=SETTINGS)
+    measure(folder, list(SEEDS))
     return folder, scores, {name: read_tsv(folder.path / f"{name}.tsv") for name in TABLES}
 
 
@@ -196,7 +201,7 @@ def test_costs_are_those_of_the_sentences_in_use_compared_with_the_plain_encoder
 def test_without_further_test_sets_tables_have_columns_and_no_rows(tmp_path, measured):
     folder = example_folder(tmp_path)
     write_predictions(folder)
-    measure_corpus(folder, list(SEEDS), CONTEXTS, batch_size=8, settings=SETTINGS)
+    measure(folder, list(SEEDS))
     for name in ("functionalities", "held_out"):
         table = read_tsv(folder.path / f"{name}.tsv")
         assert table.empty
@@ -207,9 +212,19 @@ def test_without_further_test_sets_tables_have_columns_and_no_rows(tmp_path, mea
 def test_methods_without_folds_hold_nothing_out(tmp_path):
     folder = example_folder(tmp_path, probes=("news",))
     write_predictions(folder)
-    measure_corpus(folder, ["vanilla", "soc-0.1"], CONTEXTS, batch_size=8, settings=SETTINGS)
+    measure(folder, ["vanilla", "soc-0.1"])
     assert read_tsv(folder.path / "held_out.tsv").empty
     assert set(read_tsv(folder.path / "differences.tsv")["baseline"]) == {"vanilla"}
+
+
+def test_linear_models_alone_are_measured_without_encoders(tmp_path, measured):
+    folder = example_folder(tmp_path, probes=("news", "hatecheck"), limits=(50, 12))
+    write_predictions(folder)
+    measure_corpus(folder, ["bow"], SETTINGS)
+    found, whole = read_tsv(folder.path / "metrics.tsv"), measured[2]["metrics"]
+    assert found.equals(whole[whole["method"] == "bow"].reset_index(drop=True))
+    assert read_tsv(folder.path / "differences.tsv").empty
+    assert not (folder.path / "cost.tsv").exists()
 
 
 def test_settings_lie_beside_the_results_with_the_size_of_the_encoder(measured):
