@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -12,8 +12,12 @@ from biaslab.core.files import atomic_path
 from biaslab.core.io import write_tsv
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+else:  # matplotlib is loaded when something is drawn
+    Artist = Axes = Axis = Figure = Any
 
 SINGLE_COLUMN, DOUBLE_COLUMN = 3.35, 6.9
 """Widths of a paper's single and double column, in inches."""

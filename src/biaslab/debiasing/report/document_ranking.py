@@ -1,7 +1,6 @@
 """Table and figure of how much of the ranking of documents of a setup survives debiasing."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -11,9 +10,6 @@ from biaslab.core.tables import Table, text_columns
 from biaslab.debiasing.document_ranking import BEFORE, OTHER_SEED
 from biaslab.debiasing.report.results import read
 from biaslab.run.reports import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _TITLE = "How much of the ranking of documents survives debiasing"
 _NOTE = (
@@ -66,7 +62,7 @@ def _read(unit: Results) -> pd.DataFrame:
     return data.assign(tail=data["tail"].astype(object).fillna(""))
 
 
-def _draw_panel(ax: "Axes", data: pd.DataFrame) -> None:
+def _draw_panel(ax: plot.Axes, data: pd.DataFrame) -> None:
     """Draw rank correlation and overlaps of one test, with the intervals of the means over the seeds."""
     stages = list(data["stage"].unique())
     series = list(data.groupby(["measure", "top", "tail"], sort=False))

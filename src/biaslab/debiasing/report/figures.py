@@ -2,7 +2,6 @@
 
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -10,9 +9,6 @@ import pandas as pd
 from biaslab.core import plotting as plot
 from biaslab.debiasing.report.results import BENCHMARKS, STAGES, extremes, read
 from biaslab.run.reports import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _N_EXTREME = 12
 _STYLES = {
@@ -124,7 +120,7 @@ def draw_path(unit: Results, stem: Path) -> None:
         plot.save_with_data(fig, stem, path)
 
 
-def _draw_scores(ax: "Axes", path: pd.DataFrame) -> None:
+def _draw_scores(ax: plot.Axes, path: pd.DataFrame) -> None:
     """Draw how the benchmark scores change as the bias falls."""
     for name, (colour, marker) in _SCORES.items():
         if path[name].notna().any():
@@ -140,7 +136,7 @@ def _draw_scores(ax: "Axes", path: pd.DataFrame) -> None:
     ax.set_ylabel(f"Change of score (× 100) since λ = {path['lambda'].iloc[0]:g}")
 
 
-def _draw_lines(ax: "Axes", path: pd.DataFrame, styles: dict[str, tuple[str, str, str]]) -> None:
+def _draw_lines(ax: plot.Axes, path: pd.DataFrame, styles: dict[str, tuple[str, str, str]]) -> None:
     """Draw columns of the path, each with its name, colour and marker, against the weight."""
     for column, (label, colour, marker) in styles.items():
         ax.plot(
@@ -154,7 +150,7 @@ def _draw_lines(ax: "Axes", path: pd.DataFrame, styles: dict[str, tuple[str, str
         )
 
 
-def _label_words(ax: "Axes", words: pd.DataFrame) -> None:
+def _label_words(ax: plot.Axes, words: pd.DataFrame) -> None:
     """Name words beside their points, the outermost first, wherever no name is in the way."""
     from matplotlib.patheffects import withStroke
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,9 +13,6 @@ from biaslab.debiasing.comparison import PAIRS, UNITS
 from biaslab.debiasing.methods import registry
 from biaslab.debiasing.report.results import BENCHMARKS, read, read_all
 from biaslab.run.reports import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 METHODS = {method.name: method.title for method in registry.METHODS.values()}
 METHODS |= {PAIRS: "Random pairs of words", UNITS: "Random unit vectors"}
@@ -102,7 +98,7 @@ def quality_kept(data: pd.DataFrame) -> pd.Series:
     return (100 * scores.mean(axis="columns") / np.mean(before)).rename("kept")
 
 
-def _draw_panel(ax: "Axes", part: pd.DataFrame) -> None:
+def _draw_panel(ax: plot.Axes, part: pd.DataFrame) -> None:
     for row in part.itertuples():
         if row.method in _CHANCE:
             colour, line = _CHANCE[row.method]

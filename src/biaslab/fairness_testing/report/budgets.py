@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,9 +12,6 @@ from biaslab.fairness_testing.names import PAPER, PUBLISHED, SETTING
 from biaslab.fairness_testing.report.results import TESTER_NAMES, mean_texts, ratio, read_all, summarize
 from biaslab.fairness_testing.report.tables import MODE_NAMES
 from biaslab.run.reports import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _BASE = "adf"
 """The tester that others are compared with."""
@@ -118,7 +114,9 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
-def _draw_mode(ax: "Axes", data: pd.DataFrame, settings: list[tuple[str, str]], testers: list[str]) -> None:
+def _draw_mode(
+    ax: plot.Axes, data: pd.DataFrame, settings: list[tuple[str, str]], testers: list[str]
+) -> None:
     places = {setting: place for place, setting in enumerate(settings)}
     for number, tester in enumerate(testers):
         part = data[data["tester"] == tester]

@@ -4,7 +4,6 @@ import itertools
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,10 +13,6 @@ from biaslab.fairness_testing.names import OWN, PAPER, PUBLISHED, SETTING, SHARE
 from biaslab.fairness_testing.report.results import TESTER_NAMES, read_all, short_count
 from biaslab.fairness_testing.report.tables import switch_name, worths
 from biaslab.run.reports import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _TESTERS = {
     "random": (plot.GREY, ":"),
@@ -145,7 +140,7 @@ def _published_curves(units: Sequence[Results], start: str) -> pd.DataFrame:
     return curves[(curves["mode"] == PUBLISHED) & (curves["start"] == start)]
 
 
-def _draw_switches(ax: "Axes", data: pd.DataFrame, settings: Sequence[tuple[str, str]]) -> None:
+def _draw_switches(ax: plot.Axes, data: pd.DataFrame, settings: Sequence[tuple[str, str]]) -> None:
     """Draw the switches of one tester below each other, the settings side by side in each."""
     switches = sorted(data["switch"].unique(), key=lambda s: s == PAPER)  # stable: the paper comes last
     colours = dict(zip(dict.fromkeys(c for c, _ in settings), itertools.cycle(_COLOURS), strict=False))
@@ -175,7 +170,7 @@ def _draw_switches(ax: "Axes", data: pd.DataFrame, settings: Sequence[tuple[str,
     ax.tick_params(axis="y", length=0)
 
 
-def _draw_before(ax: "Axes", row: pd.Series) -> None:
+def _draw_before(ax: plot.Axes, row: pd.Series) -> None:
     ax.axhline(
         100 * row["share"], color=plot.BLACK, linewidth=0.8, linestyle="--", label="Before (95% interval)"
     )
@@ -183,7 +178,7 @@ def _draw_before(ax: "Axes", row: pd.Series) -> None:
 
 
 def _draw_after(
-    ax: "Axes", data: pd.DataFrame, testers: list[str], rule: str, place: tuple[int, float]
+    ax: plot.Axes, data: pd.DataFrame, testers: list[str], rule: str, place: tuple[int, float]
 ) -> None:
     """Draw the shares after retraining by one label rule, which has a number and a shift from the tester."""
     number, shift = place
@@ -200,7 +195,7 @@ def _draw_after(
     )
 
 
-def _grid(fig: "Figure", n: int, n_columns: int, **shared: bool) -> "np.ndarray":
+def _grid(fig: plot.Figure, n: int, n_columns: int, **shared: bool) -> "np.ndarray":
     """Return n panels in rows; the places left over stay empty."""
     axes = fig.subplots(math.ceil(n / n_columns), n_columns, squeeze=False, **shared).ravel()
     for ax in axes[n:]:

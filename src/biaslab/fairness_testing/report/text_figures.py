@@ -4,7 +4,6 @@ import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,10 +14,6 @@ from biaslab.fairness_testing.report.results import short_count, summarize
 from biaslab.fairness_testing.report.text_tables import top_terms
 from biaslab.fairness_testing.text.names import CONTROL, OWN, SAME
 from biaslab.run.reports import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 N_TERMS = 12
 """Terms to draw of a network and feature."""
@@ -143,7 +138,7 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
 
 
 @contextlib.contextmanager
-def _panels(n: int, n_rows: int, sharey: bool = False) -> Iterator[tuple["Figure", "np.ndarray"]]:
+def _panels(n: int, n_rows: int, sharey: bool = False) -> Iterator[tuple[plot.Figure, "np.ndarray"]]:
     n_columns = _columns(n)
     n_lines = max(1, math.ceil(n / n_columns))
     with plot.figure(plot.DOUBLE_COLUMN, (_ROW * max(n_rows, 3) + _PANEL) * n_lines + _LEGEND) as fig:
@@ -153,7 +148,7 @@ def _panels(n: int, n_rows: int, sharey: bool = False) -> Iterator[tuple["Figure
 
 
 def _draw_means(
-    ax: "Axes", data: pd.DataFrame, value: str, y: Sequence[float], colour: str, label: str
+    ax: plot.Axes, data: pd.DataFrame, value: str, y: Sequence[float], colour: str, label: str
 ) -> None:
     """Draw means with their intervals over the repetitions, one in each row."""
     ends = data[[f"{value}_ci_low", f"{value}_ci_high"]].to_numpy(float).T
@@ -161,7 +156,7 @@ def _draw_means(
 
 
 def _draw_shares(
-    ax: "Axes", data: pd.DataFrame, y: Sequence[float], colour: str, label: str, marker: str
+    ax: plot.Axes, data: pd.DataFrame, y: Sequence[float], colour: str, label: str, marker: str
 ) -> None:
     """Draw shares in percent with their intervals over the texts, one in each row."""
     ends = 100 * data[["ci_low", "ci_high"]].to_numpy(float).T
@@ -169,7 +164,13 @@ def _draw_shares(
 
 
 def _draw_marks(
-    ax: "Axes", x: "np.ndarray", ends: "np.ndarray", y: Sequence[float], colour: str, label: str, marker: str
+    ax: plot.Axes,
+    x: "np.ndarray",
+    ends: "np.ndarray",
+    y: Sequence[float],
+    colour: str,
+    label: str,
+    marker: str,
 ) -> None:
     if len(x):
         lengths = np.nan_to_num(np.abs(ends - x))
@@ -179,7 +180,7 @@ def _draw_marks(
         )  # fmt: skip
 
 
-def _draw_seeds(ax: "Axes", data: pd.DataFrame, settings: Sequence[tuple[str, ...]]) -> None:
+def _draw_seeds(ax: plot.Axes, data: pd.DataFrame, settings: Sequence[tuple[str, ...]]) -> None:
     """Draw the perplexity of the seeds, which no change keeps, as a line across the row of each benchmark."""
     means = data.groupby(results.BENCHMARK, sort=False)["mean"].mean()
     for number, (setting, mean) in enumerate(means.items()):
@@ -188,7 +189,7 @@ def _draw_seeds(ax: "Axes", data: pd.DataFrame, settings: Sequence[tuple[str, ..
         ax.plot([mean, mean], [y - 0.35, y + 0.35], color=plot.BLACK, linewidth=0.8, label=label)
 
 
-def _name_rows(ax: "Axes", names: Sequence[str]) -> None:
+def _name_rows(ax: plot.Axes, names: Sequence[str]) -> None:
     """Name the rows of a panel, the first one above, with lines between them."""
     edges = np.arange(0.5, len(names) - 1)
     ax.hlines(edges, 0, 1, plot.LIGHT_GREY, linewidth=0.25, zorder=0, transform=ax.get_yaxis_transform())
@@ -199,7 +200,7 @@ def _name_rows(ax: "Axes", names: Sequence[str]) -> None:
     ax.grid(visible=True, axis="x")
 
 
-def _explain(fig: "Figure", axes: Sequence["Axes"]) -> None:
+def _explain(fig: plot.Figure, axes: Sequence[plot.Axes]) -> None:
     """Explain the marks below the panels, by the panel that has most of them; say where there is none."""
     if len(axes):
         fullest = max(axes, key=lambda ax: len(ax.get_legend_handles_labels()[1]))
@@ -230,7 +231,7 @@ def _columns(n: int) -> int:
     return max(1, min(n, 2 if n in (2, 4) else 3))
 
 
-def _hide(axes: Sequence["Axes"]) -> None:
+def _hide(axes: Sequence[plot.Axes]) -> None:
     for ax in axes:
         ax.set_axis_off()
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -23,10 +22,6 @@ from biaslab.hate_speech.report.probes import POOLED, RATE, identity_rates, pass
 from biaslab.hate_speech.report.results import read_all
 from biaslab.hate_speech.report.summaries import OVER_TEXTS
 from biaslab.run.reports import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _N_COLUMNS = 3
 _ROW, _PANEL = 0.12, 0.35  # heights in inches: of a row, and of what a panel has besides
@@ -92,7 +87,7 @@ def _draw(
         plot.save_with_data(fig, stem, data)
 
 
-def _draw_rows(ax: "Axes", data: pd.DataFrame, column: str, rows: Sequence[str]) -> None:
+def _draw_rows(ax: plot.Axes, data: pd.DataFrame, column: str, rows: Sequence[str]) -> None:
     """Draw the marks of one method, those of a baseline a little above the middle of the row."""
     if data.empty:
         return
@@ -120,7 +115,7 @@ def _draw_rows(ax: "Axes", data: pd.DataFrame, column: str, rows: Sequence[str])
     ax.tick_params(axis="y", length=0)
 
 
-def _set_off(ax: "Axes", n_hateful: int, n_rows: int, is_named: bool) -> None:
+def _set_off(ax: plot.Axes, n_hateful: int, n_rows: int, is_named: bool) -> None:
     """Divide the rows of hateful texts from the others; name both on the right."""
     ax.axhline(n_hateful - 0.5, color=plot.GREY, linewidth=0.6)
     ax.set_xlim(-3, 103)
@@ -132,7 +127,7 @@ def _set_off(ax: "Axes", n_hateful: int, n_rows: int, is_named: bool) -> None:
             )  # fmt: skip
 
 
-def _explain(fig: "Figure", axes: Sequence["Axes"], data: pd.DataFrame) -> None:
+def _explain(fig: plot.Figure, axes: Sequence[plot.Axes], data: pd.DataFrame) -> None:
     """Explain the marks below the panels; one may lack a baseline that others have."""
     if len(axes):
         plot.legend_below(fig, max(axes, key=lambda ax: len(ax.get_legend_handles_labels()[1])), 2)

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -15,9 +14,6 @@ from biaslab.hate_speech.report.panels import say_nothing
 from biaslab.hate_speech.report.results import read_all
 from biaslab.hate_speech.report.tables import by_seed
 from biaslab.run.reports import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _CORPORA = (plot.VERMILLION, plot.BLUE, plot.GREEN, plot.PURPLE, plot.ORANGE, plot.BLACK)
 _KINDS = {
@@ -91,7 +87,7 @@ def draw_performance(units: Sequence[Results], stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
-def _draw_methods(ax: "Axes", data: pd.DataFrame, methods: Sequence[str]) -> None:
+def _draw_methods(ax: plot.Axes, data: pd.DataFrame, methods: Sequence[str]) -> None:
     """Draw every training of each method as a small mark, and their mean as a large one."""
     if not len(data[["news", "f1"]].dropna()):
         say_nothing(ax)

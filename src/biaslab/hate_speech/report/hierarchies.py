@@ -3,24 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_json_rows
-from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, LIGHT_GREY, figure, save_with_data
+from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, LIGHT_GREY, Axes, Figure, figure, save_with_data
 from biaslab.hate_speech.hierarchy import Hierarchy
 from biaslab.hate_speech.hierarchy_text import Explained, colours, scale_of
 from biaslab.hate_speech.methods import REGULARIZED
 from biaslab.hate_speech.report.names import title
 from biaslab.run.reports import Results
 from biaslab.text.masking import Masker
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 FILE = "hierarchies.json"
 _KEYS = ("sentence", "method", "score", "levels")
@@ -115,7 +110,7 @@ def _edges(words: Sequence[str]) -> list[tuple[float, float]]:
     return edges
 
 
-def _draw_tree(ax: "Axes", explained: Explained, scale: float, size: float) -> None:
+def _draw_tree(ax: Axes, explained: Explained, scale: float, size: float) -> None:
     """Draw the rows of a sentence; x is in points."""
     from matplotlib.patches import Rectangle
 
@@ -147,7 +142,7 @@ def _draw_tree(ax: "Axes", explained: Explained, scale: float, size: float) -> N
     ax.hlines(np.arange(1, len(names)) - 0.5, 0, edges[-1][1], color=LIGHT_GREY, linewidth=0.3, zorder=0)
 
 
-def _write(ax: "Axes", x: float, row: int, text: str, colour: str, size: float) -> None:
+def _write(ax: Axes, x: float, row: int, text: str, colour: str, size: float) -> None:
     ax.text(
         x, row, _plain(text), color=colour, fontsize=size, ha="center", va="center_baseline", parse_math=False
     )
@@ -158,7 +153,7 @@ def _plain(text: str) -> str:
     return text.replace("-", "\N{MINUS SIGN}") if text.startswith("s(x)") else text
 
 
-def _add_scale(fig: "Figure", axes: np.ndarray, scale: float, is_exceeded: bool) -> None:
+def _add_scale(fig: Figure, axes: np.ndarray, scale: float, is_exceeded: bool) -> None:
     """Add the bar that explains the colours, with pointed ends when scores of sentences lie beyond."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize

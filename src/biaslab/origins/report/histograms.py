@@ -2,18 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from biaslab.bias.names import LOWERS, RAISES
-from biaslab.core.plotting import GREY, save_with_data
+from biaslab.core.plotting import GREY, Axes, save_with_data
 from biaslab.origins.report.panels import EFFECT_COLOURS, grid, plain_ticks
 from biaslab.origins.report.results import Setup, percent_scale
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 N_BINS = 60
 """Bins of a histogram; one of them is centred on zero."""
@@ -49,7 +45,7 @@ def _histogram(setup: Setup, weat: str) -> pd.DataFrame:
     return data.assign(setup=setup.name, weat=weat, unit=unit, baseline_mean=mean)
 
 
-def _draw_histogram(ax: "Axes", data: pd.DataFrame) -> None:
+def _draw_histogram(ax: Axes, data: pd.DataFrame) -> None:
     bars = data[data["n_documents"] > 0]
     colours = np.select(
         [bars["high"] < 0, bars["low"] > 0], [EFFECT_COLOURS[LOWERS], EFFECT_COLOURS[RAISES]], GREY

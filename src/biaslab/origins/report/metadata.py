@@ -1,18 +1,14 @@
 """Differential bias by year, section or date of the documents."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREY, SINGLE_COLUMN, figure, save_with_data
+from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREY, SINGLE_COLUMN, Axes, figure, save_with_data
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.results import METADATA_COLUMNS, Setup, percent_scale
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 N_LISTED = 25
 """Groups of one metadata column that the table shows at each end; its .tsv has all."""
@@ -118,7 +114,7 @@ def _shown_groups(data: pd.DataFrame, column: str) -> pd.DataFrame:
     ].sort_values("sum", ascending=False, kind="stable")
 
 
-def _draw_groups(ax: "Axes", column: str, data: pd.DataFrame, label: str) -> None:
+def _draw_groups(ax: Axes, column: str, data: pd.DataFrame, label: str) -> None:
     errors = np.stack([data["sum"] - data["sum_ci_low"], data["sum_ci_high"] - data["sum"]])
     style = {"color": BLUE, "marker": "o", "linestyle": "none", "elinewidth": 0.6, "markersize": 3}
     places = np.arange(len(data))

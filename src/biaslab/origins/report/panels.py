@@ -5,38 +5,21 @@ import itertools
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core import plotting
-from biaslab.core.plotting import (
-    BLUE,
-    DOUBLE_COLUMN,
-    GREY,
-    SINGLE_COLUMN,
-    VERMILLION,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.report.results import Setup, pairs
 from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM
 
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
-
-KIND_COLOURS = {DECREASE: VERMILLION, RANDOM: GREY, INCREASE: BLUE}
+KIND_COLOURS = {DECREASE: plot.VERMILLION, RANDOM: plot.GREY, INCREASE: plot.BLUE}
 """Of the kinds of sets, in the order of legends: as on the pages, what raises the bias is vermillion."""
 
 EFFECT_COLOURS = {effect: KIND_COLOURS[kind] for kind, effect in EFFECT_OF.items()}
 """Of the documents at either end of a ranking: the same colours."""
 
-STYLES = {a.name: (getattr(plotting, a.colour), a.line) for a in ATTRIBUTIONS}
+STYLES = {a.name: (getattr(plot, a.colour), a.line) for a in ATTRIBUTIONS}
 """Colour and line of each attribution."""
 
 TITLE_WIDTH = 45
@@ -48,10 +31,10 @@ _KIND_ORDER = {kind: place for place, kind in enumerate(DOCUMENTS)}
 @contextlib.contextmanager
 def grid(
     setups: Sequence[Setup], heights: Sequence[float]
-) -> Iterator[tuple["Figure", list[tuple[Setup, str, "Axes"]]]]:
+) -> Iterator[tuple[plot.Figure, list[tuple[Setup, str, plot.Axes]]]]:
     """Yield a figure with a row a setup and a column a test, and its panels; heights of rows in inches."""
     titles = {weat: setup.title(weat) for setup, weat in pairs(setups)}
-    with figure(SINGLE_COLUMN * len(titles), sum(heights) + 0.3) as fig:
+    with plot.figure(plot.SINGLE_COLUMN * len(titles), sum(heights) + 0.3) as fig:
         axes = fig.subplots(len(setups), len(titles), squeeze=False, height_ratios=heights)
         panels = []
         for row, setup in zip(axes, setups, strict=True):
@@ -71,7 +54,7 @@ def draw_columns(
     stem: Path,
     data: pd.DataFrame,
     titles: Mapping[str, str],
-    draw: "Callable[[Axes, pd.DataFrame, str], None]",
+    draw: Callable[[plot.Axes, pd.DataFrame, str], None],
     height: float,
     n_legend: int,
 ) -> None:
@@ -79,17 +62,17 @@ def draw_columns(
 
     `height` is in inches; the legend, which all panels share, has `n_legend` columns.
     """
-    with figure(DOUBLE_COLUMN, height) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, height) as fig:
         axes = fig.subplots(1, len(titles))
         for ax, (column, title) in zip(axes, titles.items(), strict=True):
             draw(ax, data, column)
             ax.set_title(title, fontsize=8)
-        legend_below(fig, axes[0], n_legend)
+        plot.legend_below(fig, axes[0], n_legend)
         fig.suptitle(setup.heading(weat), parse_math=False)
-        save_with_data(fig, stem, data)
+        plot.save_with_data(fig, stem, data)
 
 
-def draw_legend(fig: "Figure", rows: Sequence[Sequence["Artist"]]) -> None:
+def draw_legend(fig: plot.Figure, rows: Sequence[Sequence[plot.Artist]]) -> None:
     """Put the legend below the panels, row by row (matplotlib itself fills it column by column)."""
     from matplotlib.lines import Line2D
 
@@ -106,7 +89,7 @@ def error_bars(data: pd.DataFrame, column: str) -> list[pd.Series]:
     return [data[column] - data[f"{column}_ci_low"], data[f"{column}_ci_high"] - data[column]]
 
 
-def plain_ticks(axis: "Axis", template: str) -> None:
+def plain_ticks(axis: plot.Axis, template: str) -> None:
     """Write the ticks of a logarithmic axis as plain numbers."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
@@ -130,7 +113,7 @@ def set_label(kind: str, size: int) -> str:
     return f"{DOCUMENTS[kind]} - {size:,}"
 
 
-def draw_points(ax: "Axes", x: pd.Series, y: pd.Series, colour: str, label: str) -> None:
+def draw_points(ax: plot.Axes, x: pd.Series, y: pd.Series, colour: str, label: str) -> None:
     """Draw many points; the vector formats hold them as a picture."""
     ax.plot(
         x, y, color=colour, marker="o", markersize=1.5, markeredgewidth=0, linestyle="none", alpha=0.6,

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -10,9 +9,6 @@ import pandas as pd
 from biaslab.core import plotting as plot
 from biaslab.ranking.report.results import ALGORITHM_NAMES, read
 from biaslab.run.reports import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _STYLES = {
     "score_only": (plot.BLACK, "x"),
@@ -50,7 +46,7 @@ def draw_simulation(units: Sequence[Results], stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
-def _draw_panel(ax: "Axes", data: pd.DataFrame) -> None:
+def _draw_panel(ax: plot.Axes, data: pd.DataFrame) -> None:
     """Draw one measure of all algorithms, with the intervals of the means."""
     for place, (algorithm, (colour, marker)) in enumerate(_STYLES.items()):
         part = data[data["algorithm"] == algorithm].sort_values("n_values")

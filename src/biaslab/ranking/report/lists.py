@@ -1,17 +1,13 @@
 """What re-ranking did to the lists of a file: a table, a line of warning, a figure."""
 
 import os
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREY, VERMILLION, figure, save_with_data
+from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREY, VERMILLION, Axes, figure, save_with_data
 from biaslab.core.tables import four_digits
 from biaslab.ranking.reranking import RANKINGS, Part
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 N_STEPS = 200
 """Steps of the cumulative distribution of a measure over lists."""
@@ -157,7 +153,7 @@ def _draw_values(table: pd.DataFrame, stem: str | os.PathLike) -> None:
         save_with_data(page, stem, table)
 
 
-def _draw_dots(axes: "Axes", values: pd.Series, name: str) -> None:
+def _draw_dots(axes: Axes, values: pd.Series, name: str) -> None:
     """Draw a dot a row; an infinite value becomes an arrow at the edge."""
     rows = np.arange(len(values)) + _OFFSETS[name]
     style = {"color": _COLOURS[name], "linestyle": "none"}

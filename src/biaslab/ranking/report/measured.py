@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREEN, GREY, VERMILLION, figure, save_with_data
+from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREEN, GREY, VERMILLION, Axes, figure, save_with_data
 from biaslab.core.stats import share_interval
 from biaslab.core.tables import four_digits
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from biaslab.ranking.lists import Columns
     from biaslab.ranking.measuring import Measured
 
@@ -106,7 +104,7 @@ def write_figure(values: pd.DataFrame, stem: str | os.PathLike) -> None:
 
 
 def _draw(
-    axes: "Axes", table: pd.DataFrame, name: str, marker: str, colour: str, offset: float, label: str
+    axes: Axes, table: pd.DataFrame, name: str, marker: str, colour: str, offset: float, label: str
 ) -> None:
     """Draw a dot a value, with its interval where there is one."""
     mean = table[name].to_numpy()

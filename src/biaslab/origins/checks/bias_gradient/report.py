@@ -1,16 +1,12 @@
 """Table and figure of the bias gradient (Brunet et al. 2019, Appendix A)."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import BLACK, BLUE, DOUBLE_COLUMN, VERMILLION, figure, save_with_data
+from biaslab.core.plotting import BLACK, BLUE, DOUBLE_COLUMN, VERMILLION, Axes, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.results import Setup
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 N_LISTED = 50
 """Co-occurrences that the table lists at each end."""
@@ -64,7 +60,7 @@ def _ends(setup: Setup, weat: str, n: int) -> pd.DataFrame:
     return ends
 
 
-def _draw_bars(ax: "Axes", data: pd.DataFrame, colour: str) -> None:
+def _draw_bars(ax: Axes, data: pd.DataFrame, colour: str) -> None:
     ax.barh(
         range(len(data)),
         data["elasticity_mean"],

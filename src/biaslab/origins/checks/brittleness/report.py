@@ -1,19 +1,10 @@
 """Tables and figure of brittleness: how many documents are predicted to flip a sign, and whether they do."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import (
-    BLACK,
-    DOUBLE_COLUMN,
-    GREY,
-    LIGHT_GREY,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.core.tables import MISSING, Table, text_columns
 from biaslab.origins.attribution.estimates import SET, SUM
 from biaslab.origins.attribution.registry import PREDICTING
@@ -21,9 +12,6 @@ from biaslab.origins.checks.brittleness.flips import COLUMNS
 from biaslab.origins.report.panels import STYLES
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import RANDOM
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 OBSERVED = "observed"
 """What the figure draws besides the two forms of prediction."""
@@ -98,21 +86,21 @@ def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
     observed = outcomes.rename(columns=columns).assign(form=OBSERVED)
     data = pd.concat([paths.rename(columns={"predicted": "effect_size"}), observed], ignore_index=True)
     data = data.reindex(columns=["estimator", "form", "size", "effect_size", "ci_low", "ci_high", "verdict"])
-    with figure(DOUBLE_COLUMN, 2.6) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 2.6) as fig:
         panels = fig.subplots(1, len(PREDICTING), sharey=True)
         for ax, attribution in zip(panels, PREDICTING, strict=True):
             _draw(ax, data, attribution.name, setup.baseline_mean(weat))
         panels[0].set_ylabel("Effect size")
-        legend_below(fig, panels[0], 5)
+        plot.legend_below(fig, panels[0], 5)
         fig.suptitle(setup.heading(weat), parse_math=False)
-        save_with_data(fig, stem, data)
+        plot.save_with_data(fig, stem, data)
 
 
-def _draw(ax: "Axes", data: pd.DataFrame, ranking: str, baseline: float) -> None:
+def _draw(ax: plot.Axes, data: pd.DataFrame, ranking: str, baseline: float) -> None:
     """Draw both predictions of a ranking, what was observed, and random sets."""
     own = data[data["estimator"] == ranking]
-    ax.axhline(0, color=BLACK, linewidth=0.5)
-    ax.axhline(baseline, color=LIGHT_GREY, linewidth=0.8, label="whole corpus")
+    ax.axhline(0, color=plot.BLACK, linewidth=0.5)
+    ax.axhline(baseline, color=plot.LIGHT_GREY, linewidth=0.8, label="whole corpus")
     for form, line in ((SUM, "--"), (SET, "-")):
         part = own[own["form"] == form]
         ax.plot(
@@ -124,8 +112,8 @@ def _draw(ax: "Axes", data: pd.DataFrame, ranking: str, baseline: float) -> None
             label=f"predicted ({form})",
         )
     for part, colour, marker, label in (
-        (data[data["estimator"] == RANDOM], GREY, "o", "random sets"),
-        (own[own["form"] == OBSERVED], BLACK, "s", OBSERVED),
+        (data[data["estimator"] == RANDOM], plot.GREY, "o", "random sets"),
+        (own[own["form"] == OBSERVED], plot.BLACK, "s", OBSERVED),
     ):
         bounds = [part["effect_size"] - part["ci_low"], part["ci_high"] - part["effect_size"]]
         ax.errorbar(

@@ -1,27 +1,16 @@
 """Table and figure of the linear datamodeling score: how well attributions rank random subsets."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import (
-    DOUBLE_COLUMN,
-    LIGHT_GREY,
-    PALE_GREY,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.estimates import SET, SUM
 from biaslab.origins.checks.lds.analysis import COLUMNS
 from biaslab.origins.report.panels import STYLES, error_bars
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import RANDOM
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _LINES = {SUM: "-", SET: "--"}
 _NOTE = (
@@ -55,23 +44,23 @@ def draw_scores(setup: Setup, weat: str, stem: Path) -> None:
     """Draw the score by the number of baselines."""
     data = setup.of_weat("lds/scores", weat, *COLUMNS["lds/scores"])
     sizes = data["size"].unique()
-    with figure(DOUBLE_COLUMN, 2.9) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 2.9) as fig:
         for ax, size in zip(fig.subplots(1, len(sizes), squeeze=False, sharey=True)[0], sizes, strict=True):
             _draw(ax, data[data["size"] == size])
             ax.set_title(f"{size} documents removed", fontsize=8)
             ax.set_xlabel("Baselines")
         fig.axes[0].set_ylabel("Linear datamodeling score")
-        legend_below(fig, fig.axes[0], 5)
+        plot.legend_below(fig, fig.axes[0], 5)
         fig.suptitle(setup.heading(weat), parse_math=False)
-        save_with_data(fig, stem, data)
+        plot.save_with_data(fig, stem, data)
 
 
-def _draw(ax: "Axes", data: pd.DataFrame) -> None:
+def _draw(ax: plot.Axes, data: pd.DataFrame) -> None:
     """Draw one line an attribution, with 95% intervals, over the band of random ones."""
     most = int(data["n_baselines"].max())
     for random in data[data["estimator"] == RANDOM].itertuples():
-        ax.axhspan(random.lds_ci_low, random.lds_ci_high, color=PALE_GREY, label="random", linewidth=0)
-    ax.axhline(0, color=LIGHT_GREY, linewidth=0.5)
+        ax.axhspan(random.lds_ci_low, random.lds_ci_high, color=plot.PALE_GREY, label="random", linewidth=0)
+    ax.axhline(0, color=plot.LIGHT_GREY, linewidth=0.5)
     rows = data[data["estimator"] != RANDOM]
     for shift, ((estimator, form), part) in enumerate(rows.groupby(["estimator", "form"], sort=False)):
         x = part["n_baselines"].replace(0, most) * (1 + 0.03 * (shift - 3))

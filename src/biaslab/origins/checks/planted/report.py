@@ -1,29 +1,17 @@
 """Tables and figure of planted documents: which attributions find them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import (
-    BLACK,
-    DOUBLE_COLUMN,
-    LIGHT_GREY,
-    PALE_GREY,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.checks.planted.planting import LOWER, RAISE
 from biaslab.origins.checks.planted.recall import COLUMNS, EITHER, TEST_WORDS
 from biaslab.origins.report.panels import STYLES, error_bars
 from biaslab.origins.report.results import Setup
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_STYLES = STYLES | {TEST_WORDS: (BLACK, ":")}
+_STYLES = STYLES | {TEST_WORDS: (plot.BLACK, ":")}
 _TITLES = {
     RAISE: "Those that raise the bias",
     LOWER: "Those that lower the bias",
@@ -86,29 +74,31 @@ def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
     pairs = setup.of_weat("planted/pairs", weat, *COLUMNS["planted/pairs"])
     both = pairs.groupby(["dose", "attribution"], sort=False)[["n_right", "n_differ"]].sum().reset_index()
     both["right"] = both["n_right"] / both["n_differ"]
-    with figure(DOUBLE_COLUMN, 2.8) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 2.8) as fig:
         axes = fig.subplots(1, len(_TITLES) + 1, sharey=True)
         for ax, (order, title) in zip(axes, _TITLES.items(), strict=False):
             _draw_order(ax, recall[recall["order"] == order])
             ax.set_title(title, fontsize=7)
         axes[0].set_ylabel("Recall")
         _draw_lines(axes[-1], both, "right")
-        axes[-1].axhline(0.5, color=LIGHT_GREY, linewidth=0.5)
+        axes[-1].axhline(0.5, color=plot.LIGHT_GREY, linewidth=0.5)
         axes[-1].set_title("Told from their controls", fontsize=7)
-        legend_below(fig, axes[0], 8)
+        plot.legend_below(fig, axes[0], 8)
         fig.suptitle(setup.heading(weat), parse_math=False)
-        save_with_data(fig, stem, pd.concat([recall, both.assign(order="pairs")], ignore_index=True))
+        plot.save_with_data(fig, stem, pd.concat([recall, both.assign(order="pairs")], ignore_index=True))
 
 
-def _draw_order(ax: "Axes", data: pd.DataFrame) -> None:
+def _draw_order(ax: plot.Axes, data: pd.DataFrame) -> None:
     """Draw recall with intervals over the band of random orders, and the controls that are found instead."""
     first = data.drop_duplicates("dose")
     places = range(len(first))
-    ax.fill_between(places, first["chance_ci_low"], first["chance_ci_high"], color=PALE_GREY, label="chance")
+    ax.fill_between(
+        places, first["chance_ci_low"], first["chance_ci_high"], color=plot.PALE_GREY, label="chance"
+    )
     _draw_lines(ax, data, "recall")
 
 
-def _draw_lines(ax: "Axes", data: pd.DataFrame, column: str) -> None:
+def _draw_lines(ax: plot.Axes, data: pd.DataFrame, column: str) -> None:
     """Draw one line an attribution, by dose."""
     doses = list(data["dose"].unique())
     for shift, (name, part) in enumerate(data.groupby("attribution", sort=False)):

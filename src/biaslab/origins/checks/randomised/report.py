@@ -1,18 +1,14 @@
 """Table and figure of the estimates by control embeddings."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import LIGHT_GREY
+from biaslab.core.plotting import LIGHT_GREY, Axes
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.checks.randomised.analysis import COLUMNS
 from biaslab.origins.report.panels import STYLES, draw_columns
 from biaslab.origins.report.results import Setup
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _PANELS = {
     "spearman": "Spearman, estimates",
@@ -59,7 +55,7 @@ def draw_randomised(setup: Setup, weat: str, stem: Path) -> None:
     draw_columns(setup, weat, stem, data, _PANELS, _draw, 2.4, 3)
 
 
-def _draw(ax: "Axes", data: pd.DataFrame, column: str) -> None:
+def _draw(ax: Axes, data: pd.DataFrame, column: str) -> None:
     """Draw one measure, with its intervals."""
     kinds = list(data["embeddings"].unique())
     ax.axhline(0, color=LIGHT_GREY, linewidth=0.5)

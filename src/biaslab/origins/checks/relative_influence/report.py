@@ -1,20 +1,16 @@
 """Table and figure of relative influence: which documents it puts first."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from biaslab.bias.names import EFFECTS
-from biaslab.core.plotting import LIGHT_GREY
+from biaslab.core.plotting import LIGHT_GREY, Axes
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.checks.relative_influence.analysis import COLUMNS
 from biaslab.origins.report.panels import STYLES, draw_columns
 from biaslab.origins.report.results import Setup
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _COLOURS = {a.prefix: STYLES[a.name][0] for a in ATTRIBUTIONS}
 _PANELS = {"test_words": "Words of the test in a document", "tokens": "Tokens in a document"}
@@ -49,7 +45,7 @@ def draw_orders(setup: Setup, weat: str, stem: Path) -> None:
     draw_columns(setup, weat, stem, data, _PANELS, _draw, 2.6, 4)
 
 
-def _draw(ax: "Axes", data: pd.DataFrame, column: str) -> None:
+def _draw(ax: Axes, data: pd.DataFrame, column: str) -> None:
     """Draw the mean of one description, with its intervals, by tail and number of documents."""
     ends = data[data["top"] > 0]
     places = [(tail, top) for tail in EFFECTS for top in sorted(ends["top"].unique())]

@@ -1,18 +1,14 @@
 """Table and figure of how far the ranking of documents depends on the seeds of the baselines."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, GREY, figure, save_with_data
+from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, GREY, Axes, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.checks.seed_stability.analysis import COLUMNS
 from biaslab.origins.report.panels import EFFECT_COLOURS
 from biaslab.origins.report.results import Setup
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _NOTE = (
     "The mean influence over some baseline embeddings against that over others, none in both: against all "
@@ -69,7 +65,7 @@ def _rows(setup: Setup, weat: str) -> pd.DataFrame:
     )
 
 
-def _draw(ax: "Axes", data: pd.DataFrame, label: str, **style: str) -> None:
+def _draw(ax: Axes, data: pd.DataFrame, label: str, **style: str) -> None:
     ax.errorbar(
         data["n_seeds"], data["mean"], yerr=data["sd"], label=label, markersize=3, elinewidth=0.5, **style
     )

@@ -2,20 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import BLACK, LIGHT_GREY, SINGLE_COLUMN, figure, legend_below, save_with_data
+from biaslab.core.plotting import BLACK, LIGHT_GREY, SINGLE_COLUMN, Axes, figure, legend_below, save_with_data
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.panels import KIND_COLOURS
 from biaslab.origins.report.results import FIT_SHOWN, Setup, rows_of_tests
 from biaslab.origins.representations.axis.analysis import COLUMNS, word_shifts
 from biaslab.origins.sets import BASELINE, DECREASE, DOCUMENTS, INCREASE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _SERIES = {DECREASE: ("v", -0.24), BASELINE: ("o", 0.0), INCREASE: ("^", 0.24)}
 """Marker and place within a word's row of each kind of embeddings."""
@@ -82,7 +78,7 @@ def _summary(setup: Setup, weat: str) -> pd.DataFrame:
     return data
 
 
-def _draw_words(ax: "Axes", data: pd.DataFrame) -> None:
+def _draw_words(ax: Axes, data: pd.DataFrame) -> None:
     words = data[["word", "count"]].drop_duplicates()
     places = dict(zip(words["word"], np.arange(len(words)), strict=True))
     ax.axvline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)

@@ -2,25 +2,21 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREEN, LIGHT_GREY, VERMILLION, figure, save_with_data
+from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.panels import set_label, set_order
 from biaslab.origins.report.results import Setup
 from biaslab.origins.representations.transfer.analysis import COLUMNS
 from biaslab.origins.sets import RANDOM
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 LABELS = {"glove": "GloVe", "ppmi": "PPMI", "word2vec": "word2vec"}
 """How the representations are called."""
 
-_COLOURS = {"glove": BLUE, "ppmi": GREEN, "word2vec": VERMILLION}
+_COLOURS = {"glove": plot.BLUE, "ppmi": plot.GREEN, "word2vec": plot.VERMILLION}
 _NOTE = (
     "Over the targeted sets of a test, which were chosen by GloVe: change of the mean effect size by the"
     " removal of a set, in each representation against GloVe. Response: the factor that best turns changes"
@@ -65,18 +61,18 @@ def draw_transfer(setup: Setup, weat: str, stem: Path) -> None:
     columns += ["n_embeddings", "baseline_mean", "baseline_sd"]
     data = setup.of_weat("transfer/changes", weat, *columns)[columns]
     data, places = place(data)
-    with figure(DOUBLE_COLUMN, 3.2) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 3.2) as fig:
         ax = fig.subplots()
         for representation, label in LABELS.items():
             _draw_representation(ax, data[data["representation"] == representation], representation, label)
         names = [set_label(kind, size) for kind, size in places.index]
         ax.set_xticks(places.to_numpy(), names, rotation=45, ha="right", rotation_mode="anchor")
         for edge in places.to_numpy()[1:] - 0.5:
-            ax.axvline(edge, color=LIGHT_GREY, linewidth=0.3, zorder=0)
+            ax.axvline(edge, color=plot.LIGHT_GREY, linewidth=0.3, zorder=0)
         ax.set(xlim=(-0.5, len(places) - 0.5), ylabel="WEAT effect size after removal")
         ax.set_title(setup.heading(weat), parse_math=False)
         fig.legend(loc="outside lower center", ncols=2 * len(LABELS))
-        save_with_data(fig, stem, data.drop(columns="x"))
+        plot.save_with_data(fig, stem, data.drop(columns="x"))
 
 
 def place(data: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
@@ -96,7 +92,7 @@ def place(data: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     return data.assign(x=own + shift + 0.2 * within), places
 
 
-def _draw_representation(ax: "Axes", data: pd.DataFrame, representation: str, label: str) -> None:
+def _draw_representation(ax: plot.Axes, data: pd.DataFrame, representation: str, label: str) -> None:
     colour = _COLOURS[representation]
     mean, sd = data[["baseline_mean", "baseline_sd"]].iloc[0]
     if sd > 0:

@@ -2,21 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, GREY, LIGHT_GREY, PALE_GREY, figure, save_with_data
+from biaslab.core import plotting as plot
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.retraining.analysis import COLUMNS
 from biaslab.origins.report.panels import KIND_COLOURS, draw_legend, grid, set_label, set_order
 from biaslab.origins.report.results import Setup, pairs
 from biaslab.origins.sets import DOCUMENTS, RANDOM
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
 
 _MARKERS = "osD^vP<X>*"
 
@@ -25,7 +20,7 @@ def draw_estimators(setup: Setup, weat: str, stem: Path) -> None:
     """Draw Figure 2: predicted against observed bias of every perturbation set, a panel an estimator."""
     data = _predictions(setup, weat, ESTIMATORS)
     markers = _markers(data)
-    with figure(DOUBLE_COLUMN, 3.1) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, 3.1) as fig:
         for ax, estimator in zip(fig.subplots(1, len(ESTIMATORS)), ESTIMATORS, strict=True):
             _draw_panel(ax, data[data["estimator"] == estimator], markers)
             ax.set_title(estimator)
@@ -33,7 +28,7 @@ def draw_estimators(setup: Setup, weat: str, stem: Path) -> None:
                 ax.set_ylabel("")
         fig.suptitle(setup.heading(weat), parse_math=False)
         draw_legend(fig, _set_handles(data, markers))
-        save_with_data(fig, stem, data)
+        plot.save_with_data(fig, stem, data)
 
 
 def draw_predictions(setups: Sequence[Setup], stem: Path) -> None:
@@ -45,7 +40,7 @@ def draw_predictions(setups: Sequence[Setup], stem: Path) -> None:
         for setup, weat, ax in panels:
             _draw_panel(ax, parts[setup.name, weat], markers)
         draw_legend(fig, _set_handles(data, markers))
-        save_with_data(fig, stem, data)
+        plot.save_with_data(fig, stem, data)
 
 
 def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
@@ -69,7 +64,7 @@ def _draw_every_set(setups: Sequence[Setup], stem: Path, *, random: bool) -> Non
             _draw_set_rows(ax, parts[setup.name, weat])
         draw_legend(fig, _prediction_handles())
         data = pd.concat(parts.values(), ignore_index=True)
-        save_with_data(fig, stem, data.drop(columns=["top", "bottom"]))
+        plot.save_with_data(fig, stem, data.drop(columns=["top", "bottom"]))
 
 
 def _predictions(setup: Setup, weat: str, estimators: Sequence[str]) -> pd.DataFrame:
@@ -101,12 +96,12 @@ def _limits(data: pd.DataFrame) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _draw_panel(ax: "Axes", data: pd.DataFrame, markers: Mapping[int, str]) -> None:
+def _draw_panel(ax: plot.Axes, data: pd.DataFrame, markers: Mapping[int, str]) -> None:
     limits, baseline = _limits(data), data["baseline_mean"].iloc[0]
     r2, slope, intercept = data[["r2", "slope", "intercept"]].iloc[0]
-    ax.axline((baseline, baseline), slope=1, color=LIGHT_GREY, linewidth=0.5, zorder=0)
-    ax.axhline(baseline, color=LIGHT_GREY, linestyle=":", linewidth=0.8, zorder=0)
-    ax.axvline(baseline, color=BLACK, linestyle=":", linewidth=0.8, zorder=1.5)
+    ax.axline((baseline, baseline), slope=1, color=plot.LIGHT_GREY, linewidth=0.5, zorder=0)
+    ax.axhline(baseline, color=plot.LIGHT_GREY, linestyle=":", linewidth=0.8, zorder=0)
+    ax.axvline(baseline, color=plot.BLACK, linestyle=":", linewidth=0.8, zorder=1.5)
     for (kind, size), part in data.groupby(["kind", "size"]):
         random = kind == RANDOM
         ax.errorbar(
@@ -114,8 +109,8 @@ def _draw_panel(ax: "Axes", data: pd.DataFrame, markers: Mapping[int, str]) -> N
             part["observed_mean"],
             xerr=part["predicted_sd"],
             yerr=part["observed_sd"],
-            color=LIGHT_GREY if random else KIND_COLOURS[kind],
-            ecolor=PALE_GREY if random else None,
+            color=plot.LIGHT_GREY if random else KIND_COLOURS[kind],
+            ecolor=plot.PALE_GREY if random else None,
             marker=markers[size],
             linestyle="none",
             elinewidth=0.5,
@@ -123,7 +118,7 @@ def _draw_panel(ax: "Axes", data: pd.DataFrame, markers: Mapping[int, str]) -> N
             zorder=1 if random else 2,
         )
     ends = data.loc[data["kind"] != RANDOM, "predicted_mean"].agg(["min", "max"])
-    ax.plot(ends, intercept + slope * ends, color=BLACK, linestyle="--", linewidth=0.8, zorder=3)
+    ax.plot(ends, intercept + slope * ends, color=plot.BLACK, linestyle="--", linewidth=0.8, zorder=3)
     if np.isfinite(r2):
         ax.text(0.04, 0.96, f"r² = {r2:.3f}\nslope = {slope:.2f}", va="top", transform=ax.transAxes)
     ax.set(xlim=limits, ylim=limits, aspect="equal")
@@ -131,39 +126,39 @@ def _draw_panel(ax: "Axes", data: pd.DataFrame, markers: Mapping[int, str]) -> N
     ax.set(xlabel="Predicted effect size", ylabel="Observed effect size")
 
 
-def _set_handles(data: pd.DataFrame, markers: Mapping[int, str]) -> list[list["Artist"]]:
+def _set_handles(data: pd.DataFrame, markers: Mapping[int, str]) -> list[list[plot.Artist]]:
     from matplotlib.lines import Line2D
 
-    colours = {**KIND_COLOURS, RANDOM: LIGHT_GREY}
+    colours = {**KIND_COLOURS, RANDOM: plot.LIGHT_GREY}
     kinds = [kind for kind in colours if (data["kind"] == kind).any()]
     meanings = [
         Line2D([], [], color=colours[k], marker="o", linestyle="none", label=DOCUMENTS[k]) for k in kinds
     ]
     meanings += [
-        Line2D([], [], color=BLACK, linestyle="--", label="least squares"),
-        Line2D([], [], color=BLACK, linestyle=":", label="baseline mean"),
-        Line2D([], [], color=LIGHT_GREY, linewidth=0.5, label="identity"),
+        Line2D([], [], color=plot.BLACK, linestyle="--", label="least squares"),
+        Line2D([], [], color=plot.BLACK, linestyle=":", label="baseline mean"),
+        Line2D([], [], color=plot.LIGHT_GREY, linewidth=0.5, label="identity"),
     ]
     sizes = [
-        Line2D([], [], color=GREY, marker=marker, linestyle="none", label=f"n = {size:,}")
+        Line2D([], [], color=plot.GREY, marker=marker, linestyle="none", label=f"n = {size:,}")
         for size, marker in markers.items()
     ]
     return [meanings, sizes]
 
 
-def _prediction_handles() -> list[list["Artist"]]:
+def _prediction_handles() -> list[list[plot.Artist]]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    circle = {"color": BLACK, "marker": "o", "linestyle": "none"}
+    circle = {"color": plot.BLACK, "marker": "o", "linestyle": "none"}
     return [
         [
             Line2D([], [], markerfacecolor="white", label="predicted ± 1 sd", **circle),
-            Line2D([], [], color=BLACK, linestyle=":", label="baseline mean"),
+            Line2D([], [], color=plot.BLACK, linestyle=":", label="baseline mean"),
         ],
         [
             Line2D([], [], label="observed ± 1 sd", **circle),
-            Patch(color=LIGHT_GREY, alpha=0.35, label="baseline ± 1 sd"),
+            Patch(color=plot.LIGHT_GREY, alpha=0.35, label="baseline ± 1 sd"),
         ],
     ]
 
@@ -181,10 +176,10 @@ def _set_rows(setup: Setup, weat: str, random: bool) -> pd.DataFrame:
     return data.assign(top=bottom - height, bottom=bottom)
 
 
-def _draw_set_rows(ax: "Axes", data: pd.DataFrame) -> None:
+def _draw_set_rows(ax: plot.Axes, data: pd.DataFrame) -> None:
     mean, sd = data[["baseline_mean", "baseline_sd"]].iloc[0]
-    ax.axvspan(mean - sd, mean + sd, color=LIGHT_GREY, alpha=0.35, zorder=0)
-    ax.axvline(mean, color=BLACK, linestyle=":", linewidth=0.8, zorder=0)
+    ax.axvspan(mean - sd, mean + sd, color=plot.LIGHT_GREY, alpha=0.35, zorder=0)
+    ax.axvline(mean, color=plot.BLACK, linestyle=":", linewidth=0.8, zorder=0)
     for what, place, filled in (("predicted", 0.32, False), ("observed", 0.68, True)):
         for kind, part in data.groupby("kind"):
             colour = KIND_COLOURS[kind]

@@ -1,19 +1,15 @@
 """Table and figure of single documents: what was predicted, and what paired retraining observed."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from biaslab.core.plotting import BLACK, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
+from biaslab.core.plotting import BLACK, LIGHT_GREY, SINGLE_COLUMN, Axes, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.report.panels import KIND_COLOURS, error_bars
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MARKERS = {DECREASE: "^", RANDOM: "o", INCREASE: "v"}
 _NONE = "The setup removes no single documents."
@@ -79,7 +75,7 @@ def draw_documents(setup: Setup, stem: Path) -> None:
         save_with_data(fig, stem, data)
 
 
-def _points(ax: "Axes", part: pd.DataFrame, kind: str) -> None:
+def _points(ax: Axes, part: pd.DataFrame, kind: str) -> None:
     ax.errorbar(
         part["newton"],
         part["observed"],
