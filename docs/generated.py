@@ -228,7 +228,8 @@ def measured(name: str) -> pd.DataFrame:
     """Return what the registries measure on a recorded run."""
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(RECORDED / f"{name}.zip") as archive:
         archive.extractall(folder)
-        return measure_claims(registered(), Path(folder), _made(name)["setups"])
+        made = _made(name)
+        return measure_claims(registered(), Path(folder), made["setups"], lacking=made.get("lacking"))
 
 
 def headlines() -> str:

@@ -41,9 +41,10 @@ def record(name: str, results: Path, time: str) -> None:
     setups = measured_setups(results)
     environment = json.loads((results / "audit/manifest.json").read_text(encoding="utf-8"))["environment"]
     made = {"cpu": environment["cpu"], "cpus": environment["cpus"], "time": time}
-    made |= {"commit": environment["git"]["commit"], "setups": setups}
-    (RECORDED / f"{name}.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     claims = registered()
+    made |= {"commit": environment["git"]["commit"], "setups": setups}
+    made["lacking"] = lacking_files(claims, results, setups)
+    (RECORDED / f"{name}.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     formulas = [part for one in claims for part in one.formulas]
     counted = set(re.findall(r"distinct\((\w+)", " ".join(formulas)))
     texts = {"setup", *re.findall("'([^']*)'", " ".join(formulas)), *itertools.chain(*setups.values())}
@@ -66,6 +67,19 @@ def measured_setups(results: Path) -> dict[str, list[str]]:
     of_setups = of_setups[of_setups["data"] != ""]
     real = of_setups.groupby(["area", "setup"]).filter(lambda rows: not rows["made_up"].any())
     return real.groupby("area")["setup"].agg(lambda names: sorted(set(names))).to_dict()
+
+
+def lacking_files(claims: list[Claim], results: Path, setups: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return the files that claims read and a measured setup does without, below its folder."""
+    found = defaultdict(set)
+    for claim in claims:
+        for setup in setups.get(claim.area, ()):
+            for pattern in claim.file.split():
+                folder = f"{claim.area}/{setup}"
+                name = pattern.replace("{setup}", setup)
+                if name.startswith(f"{folder}/") and not any(results.glob(name)):
+                    found[folder].add(name.removeprefix(f"{folder}/"))
+    return {folder: sorted(names) for folder, names in found.items()}
 
 
 def columns_by_file(claims: list[Claim], results: Path, setups: dict[str, list[str]]) -> dict[Path, set[str]]:

@@ -108,9 +108,11 @@ def mutated(results, folder, change):
     for path in results.rglob("*.parquet"):
         (folder / path.relative_to(results)).parent.mkdir(parents=True, exist_ok=True)
         (folder / path.relative_to(results)).write_bytes(path.read_bytes())
-    setups = generated._made(RUN)["setups"]
+    made = generated._made(RUN)
     keys = ["claim_id", "setup"]
-    found = measure_claims(list(CLAIMS.values()), folder, setups).set_index(keys)
+    found = measure_claims(list(CLAIMS.values()), folder, made["setups"], lacking=made["lacking"]).set_index(
+        keys
+    )
     before = attempted().set_index(keys).loc[lambda table: table["counts_as"].isin(COUNTED)]
     before = before[before["verdict"].isin([REPRODUCED, DIRECTION_ONLY])]
     found = found.loc[before.index]
