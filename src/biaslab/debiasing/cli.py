@@ -110,6 +110,28 @@ def audit_embeddings(
     typer.echo(write_answer(answer(auditing.compare(found), method), out))
 
 
+@app.command("rank")
+def rank_many(
+    embeddings: Annotated[
+        list[Path], typer.Argument(help="word2vec or GloVe files, or batches of trainings (.npz).")
+    ],
+    weat: Weats = TESTS,
+    seed: Seed = SEED,
+    out: AnswerOut = Path("debiasing-rank"),
+) -> None:
+    """Rank embeddings by their bias in many tests, with intervals: lines, a page, and one table (.tsv)."""
+    from biaslab.core.answers import check_answer, write_answer
+    from biaslab.core.io import write_tsv
+    from biaslab.debiasing.embedding_ranks import rank_embeddings, wide_table
+    from biaslab.debiasing.report.ranked import answer
+
+    check_answer(out)
+    found = rank_embeddings(embeddings, _read_tests(weat, every_measure=True), seed)
+    table = Path(f"{out}.tsv")
+    write_tsv(table, wide_table(found))
+    typer.echo(f"{write_answer(answer(found), out)}; the table: {table}")
+
+
 @app.command("measure")
 @grouped
 def measure_embedding(
@@ -261,10 +283,11 @@ def _read(source: Source, lists: WordLists) -> "tuple[UnitEmbedding, Lists]":
     return embedding, read_lists(*located(*vars(lists).values()), embedding.ids())
 
 
-def _read_tests(files: list[str]) -> "list[WordSets]":
+def _read_tests(files: list[str], every_measure: bool = False) -> "list[WordSets]":
+    from biaslab.bias.measures.registry import PARAMETERS
     from biaslab.bias.word_sets import read_word_sets
 
-    return [read_word_sets(file) for file in located(*files)]
+    return [read_word_sets(file, PARAMETERS if every_measure else None) for file in located(*files)]
 
 
 def _debias(

@@ -22,4 +22,5 @@ class Measure:
     value: Callable[..., float]
     gradient: Callable[..., np.ndarray]
     undefined: str = ""  # when it is undefined, to end a message with; empty where it never is
+    unbiased: float = 0.0  # the value where there is no bias
     parameters: tuple[str, ...] = ()  # their names; they are positive numbers

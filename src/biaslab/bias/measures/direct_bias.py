@@ -39,5 +39,9 @@ def gradient(vectors: np.ndarray, weat: WeatIndices, c: float = 1.0) -> np.ndarr
 
 
 MEASURE = Measure(
-    "direct_bias", value, gradient, "the differences of the attribute sets have no first axis", ("c",)
+    "direct_bias",
+    value,
+    gradient,
+    "the differences of the attribute sets have no first axis",
+    parameters=("c",),
 )

@@ -76,4 +76,5 @@ MEASURE = Measure(
     value,
     gradient,
     "all targets are equally near to an attribute set, or the vectors of one add up to zero",
+    unbiased=1.0,
 )

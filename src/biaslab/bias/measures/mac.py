@@ -69,4 +69,4 @@ def gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     return words.by_vector(by_unit)
 
 
-MEASURE = Measure("mac", value, gradient)
+MEASURE = Measure("mac", value, gradient, unbiased=1.0)

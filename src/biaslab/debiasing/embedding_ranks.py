@@ -1,0 +1,155 @@
+"""Many embeddings by many tests: which is least biased, and how far that hangs on the words of the tests.
+
+As in WEFE (Badilla, Bravo-Marquez and Pérez 2020) every test ranks the embeddings by the size of what it
+measures, here its distance from no bias, and the ranks are averaged over the tests. A test is measured with
+the words that all embeddings have. Intervals come from tests whose sets were drawn again, with replacement,
+the same for all embeddings: they say what other words of the kind may give.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scipy.stats
+
+from biaslab.bias.measures.registry import MEASURES, measure_bias
+from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary
+from biaslab.core.answers import names_of
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.core.stats import central_interval
+from biaslab.debiasing.auditing import AnyCase
+from biaslab.embeddings.unit import read_unit_embedding
+
+N_DRAWS = 1000
+"""Tests whose words are drawn again."""
+VALUES = ["embedding", "weat", "measure", "value", "value_low", "value_high", "bias", "rank"]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """What was found."""
+
+    files: Sequence[Path]
+    tests: Sequence[WordSets]  # with the words that all embeddings have
+    # place, embedding, mean_rank, mean_rank_low, mean_rank_high, before_next: the share of draws in which it
+    # is less biased than the next (ties count half)
+    ranking: pd.DataFrame
+    values: pd.DataFrame  # `VALUES`; bias: the distance of the value from no bias
+    lost: Mapping[str, Sequence[str]]  # the words of each test that an embedding lacks
+
+
+def rank_embeddings(files: Sequence[Path], tests: Sequence[WordSets], seed: int) -> Ranked:
+    """Measure embeddings by tests, each with its measure, and rank them, the least biased first."""
+    _refuse_repeated(files, tests)
+    names, known = names_of(files), [_vectors(file, tests) for file in files]
+    common, tables, ranks = [], [], []
+    for test in tests:
+        common.append(_common(test, files, known))
+        values = _measure(common[-1], known, names, seed)
+        bias = np.abs(values - MEASURES[test.measure].unbiased)
+        ranks.append(scipy.stats.rankdata(bias, axis=0))  # NaN where one of the embeddings has no value
+        low, high = np.transpose([central_interval(of[1:]) for of in values])
+        columns = [names, test.name, test.measure, values[:, 0], low, high, bias[:, 0], ranks[-1][:, 0]]
+        tables.append(pd.DataFrame(dict(zip(VALUES, columns, strict=True))))
+    lost = {
+        test.name: [w for name, words in test.sets.items() for w in words if w not in now.sets[name]]
+        for test, now in zip(tests, common, strict=True)
+    }
+    ranking = _ranking(names, np.mean(ranks, axis=0))
+    return Ranked(files, common, ranking, pd.concat(tables, ignore_index=True), lost)
+
+
+def _ranking(names: Sequence[str], ranks: np.ndarray) -> pd.DataFrame:
+    """Order embeddings by their mean ranks, (n_embeddings, 1 + n_draws), the first as observed."""
+    order = np.argsort(ranks[:, 0], kind="stable")
+    drawn = ranks[order, 1:]
+    drawn = drawn[:, np.isfinite(drawn).all(axis=0)]
+    before = (drawn[:-1] < drawn[1:]).mean(axis=1) + (drawn[:-1] == drawn[1:]).mean(axis=1) / 2
+    low, high = np.transpose([central_interval(of) for of in drawn])
+    return pd.DataFrame(
+        {
+            "place": np.arange(1, len(names) + 1),
+            "embedding": [names[i] for i in order],
+            "mean_rank": ranks[order, 0],
+            "mean_rank_low": low,
+            "mean_rank_high": high,
+            "before_next": [*before, np.nan],
+        }
+    )
+
+
+def wide_table(ranked: Ranked) -> pd.DataFrame:
+    """Return the ranking with the value of every test beside it, and its interval."""
+    table = ranked.ranking.set_index("embedding", drop=False)
+    for name, part in ranked.values.groupby("weat", sort=False):
+        own = part.set_index("embedding")[["value", "value_low", "value_high"]]
+        table = table.join(own.rename(columns=lambda column, of=name: column.replace("value", of, 1)))
+    return table.reset_index(drop=True)
+
+
+def _measure(
+    test: WordSets, known: Sequence[Mapping[str, np.ndarray]], names: Sequence[str], seed: int
+) -> np.ndarray:
+    """Return a measure of every embedding with the words as they are and as drawn, (n, 1 + `N_DRAWS`)."""
+    words = [word for of in test.sets.values() for word in of]
+    indices = in_vocabulary(test, {word: row for row, word in enumerate(words)})
+    rng = stream(seed, "embedding ranks", test.name)
+    drawn = [indices, *(_draw(indices, rng) for _ in range(N_DRAWS))]
+    values = []
+    for name, of in zip(names, known, strict=True):
+        vectors = np.stack([of[word] for word in words])
+        values.append([measure_bias(vectors, one) for one in drawn])
+        if np.isnan(values[-1][0]):
+            reason = MEASURES[test.measure].undefined
+            raise InputError(f"{name}: {test.name}: {test.measure} is undefined, for {reason}; leave one out")
+    return np.array(values)
+
+
+def _draw(weat: WeatIndices, rng: np.random.Generator) -> WeatIndices:
+    return dataclasses.replace(
+        weat, **{k: rng.choice(getattr(weat, k), len(getattr(weat, k))) for k in "STAB"}
+    )
+
+
+def _vectors(file: Path, tests: Sequence[WordSets]) -> dict[str, np.ndarray]:
+    """Return the vectors of length one of the tests' words that an embedding has."""
+    embedding = read_unit_embedding(file)
+    ids = AnyCase(embedding.ids())
+    words = {word for test in tests for of in test.sets.values() for word in of}
+    return {word: embedding.vectors[ids[word]] for word in sorted(words) if word in ids}
+
+
+def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, np.ndarray]]) -> WordSets:
+    """Return a test with the words that all embeddings have."""
+
+    def kept(sets: Mapping[str, list[str]]) -> dict[str, list[str]]:
+        return {name: [w for w in words if all(w in of for of in known)] for name, words in sets.items()}
+
+    now = dataclasses.replace(test, targets=kept(test.targets), attributes=kept(test.attributes))
+    for name, words in now.sets.items():
+        if len(words) < 2:
+            most, file = max(
+                (sum(w not in of for w in test.sets[name]), str(file))
+                for file, of in zip(files, known, strict=True)
+            )
+            raise InputError(
+                f"{test.name}: the embeddings share {len(words)} of the {len(test.sets[name])} words of set"
+                f" '{name}', and it needs two ({file} lacks {most}); leave out the test or that embedding"
+            )
+    return now
+
+
+def _refuse_repeated(files: Sequence[Path], tests: Sequence[WordSets]) -> None:
+    if len(files) < 2:
+        raise InputError(
+            f"{len(files)} embedding(s) to rank; give at least two, or use biaslab debiasing audit"
+        )
+    if twice := next((file for file in files if list(files).count(file) > 1), None):
+        raise InputError(f"{twice}: is there twice; give each embedding once")
+    names = [test.name for test in tests]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{twice}: two tests have this name; rename one of them")

@@ -1,0 +1,129 @@
+"""Embeddings ranked by many tests: what stands out, what cannot be told apart, what is refused."""
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from biaslab.bias.measures.registry import measure_bias
+from biaslab.bias.word_sets import WordSets, in_vocabulary
+from biaslab.cli import main
+from biaslab.core.errors import InputError
+from biaslab.debiasing.embedding_ranks import rank_embeddings, wide_table
+from biaslab.embeddings.formats import write_embedding
+from biaslab.embeddings.unit import read_unit_embedding
+
+GROUPS = {"female": ["she", "woman", "her", "mother"], "male": ["he", "man", "his", "father"]}
+JOBS = {"these": [f"job{i}" for i in range(0, 12, 2)], "those": [f"job{i}" for i in range(1, 12, 2)]}
+WORDS = [word for words in (*GROUPS.values(), *JOBS.values()) for word in words]
+TEST = WordSets("jobs", "Jobs", "made up", JOBS, GROUPS)
+SAME = dataclasses.replace(TEST, name="jobs_same", measure="same")
+
+
+def embedding(path, lean, seed, words=WORDS):
+    """Groups differ along the first axis, and jobs by turns lean along it."""
+    vectors = np.random.default_rng(seed).normal(size=(len(WORDS), 20)) / 4
+    vectors[:4, 0] += 1
+    vectors[4:8, 0] -= 1
+    vectors[8:14, 0] += lean
+    vectors[14:, 0] -= lean
+    chosen = [WORDS.index(word) for word in words]
+    write_embedding(path, words, vectors[chosen].astype(np.float32), "word2vec")
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    return [
+        embedding(tmp_path / f"{name}.txt", lean, 1)
+        for name, lean in (("much", 1), ("some", 0.2), ("none", 0))
+    ]
+
+
+def test_a_planted_bias_comes_last_and_values_are_those_of_the_measures(files):
+    found = rank_embeddings(files, [TEST, SAME], seed=1)
+    assert list(found.ranking["embedding"]) == ["none.txt", "some.txt", "much.txt"]
+    little, plainly = found.ranking["before_next"][:2]
+    assert 0.7 < little < plainly  # a little bias is not always more than none
+    assert plainly > 0.99
+    for file in files:
+        unit = read_unit_embedding(file)
+        expected = measure_bias(unit.vectors, in_vocabulary(TEST, unit.ids()))
+        row = found.values.query("embedding == @file.name and weat == 'jobs'").iloc[0]
+        assert row["value"] == pytest.approx(expected)
+        assert row["value_low"] < row["value"] < row["value_high"]
+    assert found.values["rank"].tolist() == [3, 2, 1] * 2
+
+
+def test_two_embeddings_without_bias_are_not_told_apart(tmp_path):
+    """Which of two is first is chance over draws of whole embeddings; a share near 0 or 1 is rare."""
+    shares = []
+    for seed in range(8):
+        pair = [embedding(tmp_path / f"{seed}-{k}.txt", 0, 10 * seed + k) for k in (1, 2)]
+        shares.append(rank_embeddings(pair, [TEST], seed=1).ranking["before_next"][0])
+    assert 0.5 < np.mean(shares) < 0.9
+    assert sum(share >= 0.95 for share in shares) <= 2
+
+
+def test_a_measure_without_bias_at_one_ranks_by_the_distance_from_it(files):
+    mac = dataclasses.replace(TEST, measure="mac")
+    found = rank_embeddings(files, [mac], seed=1).values
+    assert found["bias"].to_numpy() == pytest.approx(np.abs(found["value"] - 1))
+
+
+def test_equal_embeddings_share_a_rank(tmp_path):
+    same = [embedding(tmp_path / f"{name}.txt", 0.5, 1) for name in "ab"]
+    found = rank_embeddings(same, [TEST], seed=1).ranking
+    assert found["mean_rank"].tolist() == [1.5, 1.5]
+    assert found["before_next"][0] == 0.5
+
+
+def test_words_that_one_lacks_are_left_out_of_all(tmp_path, files):
+    few = embedding(tmp_path / "few.txt", 0.5, 1, [word for word in WORDS if word not in ("she", "job3")])
+    found = rank_embeddings([files[0], few], [TEST], seed=1)
+    assert found.lost == {"jobs": ["job3", "she"]}
+    unit = read_unit_embedding(files[0])
+    expected = measure_bias(unit.vectors, in_vocabulary(found.tests[0], unit.ids()))
+    assert found.values["value"][0] == pytest.approx(expected)
+    none = embedding(tmp_path / "none2.txt", 0.5, 1, WORDS[3:])
+    with pytest.raises(InputError, match=r"share 1 of the 4 words of set 'female'.*none2.txt lacks 3"):
+        rank_embeddings([files[0], none], [TEST], seed=1)
+
+
+def answer_to(arguments, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["biaslab", "debiasing", "rank", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code
+
+
+def test_the_command_writes_one_table_and_a_page(files, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for test in (TEST, SAME):
+        content = {k: v for k, v in dataclasses.asdict(test).items() if k != "parameters"}
+        Path(f"{test.name}.yaml").write_text(yaml.safe_dump(content))
+    tests = ["--weat", "jobs.yaml", "--weat", "jobs_same.yaml"]
+    assert answer_to([*map(str, files), *tests], monkeypatch) == 0
+    assert "1. none.txt: mean rank 1" in capsys.readouterr().out
+    table = pd.read_csv("debiasing-rank.tsv", sep="\t")
+    numbers = json.loads(Path("debiasing-rank.json").read_text())
+    assert table["embedding"].tolist() == [row["embedding"] for row in numbers["places"]]
+    assert {"jobs", "jobs_low", "jobs_high", "jobs_same"} <= set(table)
+    assert "data:image/svg" in Path("debiasing-rank.html").read_text()
+    for arguments, message in [
+        ([str(files[0])], "1 embedding(s) to rank"),
+        ([str(files[0])] * 2, "is there twice"),
+        ([*map(str, files), "--weat", "jobs.yaml"], "jobs: two tests have this name"),
+    ]:
+        assert answer_to([*arguments, "--weat", "jobs.yaml"], monkeypatch) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_the_same_seed_gives_the_same_table(files):
+    first, second = (wide_table(rank_embeddings(files, [TEST], seed=1)) for _ in range(2))
+    pd.testing.assert_frame_equal(first, second)
