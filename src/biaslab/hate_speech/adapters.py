@@ -1,4 +1,4 @@
-"""Classifiers of the user's: the folder of a BERT, or any function from texts to probabilities."""
+"""Classifiers of the user's: folders of transformers, or any function from texts to probabilities."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from biaslab.classifiers.foreign import (
     positive_column,
 )
 from biaslab.core.errors import InputError
-from biaslab.text.label_names import label_names
+from biaslab.text.label_names import MULTI_LABEL, label_names
 
 if TYPE_CHECKING:
     import torch
@@ -55,12 +55,16 @@ def load_classifier_of(reference: str, device: str = "auto", positive: str | Non
     is what the texts call the positive class, by default 1.
     """
     if Path(reference).is_dir():
-        return load_folder(reference, device, positive)
+        if is_plain_bert(Path(reference)):
+            return load_folder(reference, device, positive)
+        from biaslab.hate_speech.pretrained import load_pretrained
+
+        return load_pretrained(Path(reference), device, positive)
     module, colon, name = reference.partition(":")
     if not (module and colon and name):
         raise InputError(
-            f"{reference}: no such folder; name the folder of a BERT with its classifier, or MODULE:NAME of a"
-            " function that takes texts and returns probabilities"
+            f"{reference}: no such folder; name the folder of a classifier of transformers, or MODULE:NAME"
+            " of a function that takes texts and returns probabilities"
         )
     found = import_object(reference)
     function = getattr(found, "predict_proba", found)
@@ -70,6 +74,24 @@ def load_classifier_of(reference: str, device: str = "auto", positive: str | Non
             " texts and returns probabilities, or an object with predict_proba"
         )
     return CallableClassifier(function, reference, classes_of(found), positive)
+
+
+def is_plain_bert(folder: Path) -> bool:
+    """Tell whether a folder has an uncased BERT of two labels, which is read strictly, and explained by SOC.
+
+    One that cannot be read is taken for one, and refused by who reads it.
+    """
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        kind, labels = config.get("model_type", "bert"), config.get("id2label") or (0, 1)
+        if kind != "bert" or len(labels) != 2 or config.get("problem_type") == MULTI_LABEL:
+            return False
+        if not (folder / "vocab.txt").is_file():
+            return not (folder / "tokenizer.json").is_file()
+        tokens = (folder / "vocab.txt").read_text(encoding="utf-8").split()
+    except (OSError, ValueError, AttributeError, TypeError):
+        return True
+    return all(token == token.lower() or token.startswith("[") for token in tokens)
 
 
 def load_folder(folder: str | Path, device: str = "auto", positive: str | None = None) -> "FolderClassifier":

@@ -5,6 +5,7 @@ else the text says stays, so that another answer comes from the name alone, or f
 made odd.
 """
 
+import dataclasses
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,12 +20,15 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval, share_interval
 from biaslab.hate_speech import own_bias
 from biaslab.hate_speech.identity_metrics import areas_of, auc_interval, functionality_table
+from biaslab.hate_speech.occlusion import without, words_of
 from biaslab.hate_speech.own_bias import NONE
 
 Scores = Callable[[Sequence[str], str], np.ndarray]
 """Returns the logits of texts; the second argument says what they are, for progress."""
 
 MIN_TEXTS = 10
+MAX_EXPLAINED = 40
+"""False alarms of which each word is left out, drawn."""
 MAX_SWAPPED = 200
 """Texts whose identifiers are swapped, drawn of those that hold one."""
 
@@ -40,6 +44,8 @@ class Audited:
     swapped: dict[str, float] | None  # texts, and those that some swap gives another answer, with interval
     templates: pd.DataFrame  # `own_bias.template_table`, with intervals over templates
     spread: dict[str, float]
+    words: pd.DataFrame | None  # of false alarms: what leaving a word out takes from the probability
+    n_explained: int  # false alarms that were looked at
     hatecheck: pd.DataFrame | None  # pass rates by functionality
 
 
@@ -56,7 +62,8 @@ def audit(
         raise InputError("one identity term; name two or more, so that they can be compared")
     words = [*terms, *own_bias.NEUTRAL_WORDS]
     of_templates = score(own_bias.fill_templates(templates, words), "templates")
-    metrics = identifiers = swaps = swapped = functionalities = None
+    metrics = identifiers = swaps = swapped = explained = functionalities = None
+    n_explained = 0
     answers = [of_templates]
     if table is not None:
         texts, labels = list(table["text"]), table["label"].to_numpy()
@@ -67,6 +74,11 @@ def audit(
         metrics = own_bias.own_metrics(scores, labels)
         identifiers = _identifiers(scores, labels, holds, terms)
         swaps, swapped = _swaps(score, texts, scores, holds, terms, seed)
+        alarms = np.flatnonzero((scores > 0) & (labels == 0))
+        if len(alarms) > MAX_EXPLAINED:
+            alarms = np.sort(stream(seed, "audit", "explained").choice(alarms, MAX_EXPLAINED, replace=False))
+        explained = explain_words(score, [texts[i] for i in alarms], scores[alarms], terms)
+        n_explained = len(alarms)
     if hatecheck is not None:
         scores = score(list(hatecheck["text"]), "HateCheck")
         answers.append(scores)
@@ -85,6 +97,8 @@ def audit(
         swapped,
         _templates(of_templates, terms),
         own_bias.template_spread(of_templates, len(terms), len(words)),
+        explained,
+        n_explained,
         functionalities,
     )
 
@@ -92,6 +106,44 @@ def audit(
 def swap(text: str, term: str, other: str) -> str:
     """Return a text with one identifier, whole words in whatever case, replaced by another."""
     return re.sub(rf"(?<!\w){re.escape(term)}(?!\w)", lambda _: other, text, flags=re.IGNORECASE)
+
+
+def mask_words(found: Audited, mask: Callable[[str], str]) -> Audited:
+    """Return an audit whose words of texts are masked where they are listed."""
+    if found.words is None:
+        return found
+    return dataclasses.replace(found, words=found.words.assign(word=found.words["word"].map(mask)))
+
+
+def explain_words(
+    score: Scores, texts: Sequence[str], scores: np.ndarray, terms: Sequence[str]
+) -> pd.DataFrame | None:
+    """Return how much the probability falls where a word is left out, in the mean of the texts that have it.
+
+    Columns word (lower case), n (texts), is_identifier, change and its interval over texts; the greatest
+    first. A word that a text has twice is left out one place at a time.
+    """
+    places = [
+        (i, words, j) for i, text in enumerate(texts) for words in [words_of(text)] for j in range(len(words))
+    ]
+    if not places:
+        return None
+    left = score([without(texts[i], words, j, j + 1) for i, words, j in places], "words left out")
+    rows = pd.DataFrame(
+        {
+            "word": [texts[i][slice(*words[j])].lower() for i, words, j in places],
+            "text": [i for i, _, _ in places],
+            "change": expit(scores[[i for i, _, _ in places]]) - expit(left),
+        }
+    )
+    by_text = rows.groupby(["word", "text"], sort=False)["change"].mean()
+    found = []
+    for word, changes in by_text.groupby(level="word", sort=True):
+        low, high = mean_interval(changes.to_numpy())
+        found.append((word, len(changes), word in terms, changes.mean(), low, high))
+    columns = ["word", "n", "is_identifier", "change", "change_low", "change_high"]
+    table = pd.DataFrame(found, columns=columns)
+    return table.sort_values("change", ascending=False, kind="stable", ignore_index=True)
 
 
 def _check(labels: np.ndarray) -> None:

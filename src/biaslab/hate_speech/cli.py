@@ -37,7 +37,7 @@ _EXTRA = "neural"
 Model = Annotated[
     str,
     typer.Argument(
-        help="The folder of a BERT with a classifier of two labels, 1 the positive one; or MODULE:NAME, here"
+        help="The folder of a classifier of transformers (BERT, RoBERTa, ...); or MODULE:NAME, here"
         " or installed, of a function that takes a list of texts and returns probabilities, (n,) of the"
         " positive class, or of an object with predict_proba and classes_; --positive says which of them."
     ),
@@ -207,7 +207,7 @@ def evaluate(
 @app.command("explain")
 @grouped
 def explain(
-    model: Annotated[Path, typer.Argument(help="The folder of a BERT with a classifier of two labels.")],
+    model: Model,
     explaining: Explaining,
     masking: Masking,
     sentence: Annotated[str | None, typer.Argument(help="The sentence.")] = None,
@@ -234,8 +234,9 @@ def explain(
     """Draw which words and phrases of a sentence a classifier finds hateful (red), and which not (blue)."""
     need(_EXTRA)
     from biaslab.hate_speech import explanation_page
-    from biaslab.hate_speech.adapters import load_folder
-    from biaslab.hate_speech.own_explanation import explain_sentences
+    from biaslab.hate_speech.adapters import is_plain_bert, load_folder
+    from biaslab.hate_speech.contexts import OC
+    from biaslab.hate_speech.own_explanation import explain_by_leaving_out, explain_sentences
     from biaslab.text.devices import make_deterministic
     from biaslab.text.identifiers import read_identifiers
     from biaslab.text.label_names import positive_label
@@ -245,19 +246,22 @@ def explain(
     sentences = _sentences(sentence, file, limit)
     mask = masker(masking.digests(settings.Masking.masked_words))
     terms = read_identifiers(identifiers).terms if identifiers else ()
-    classifier = load_folder(model, device, positive)
-    positive_label(model, positive)  # asks for it where the labels have names
-    language_model = _language_model(model, classifier, explaining)
-    contexts = _contexts(explaining, language_model)
     with _bars() as progress:
-        found = explain_sentences(
-            classifier,
-            sentences,
-            contexts,
-            language_model,
-            seed,
-            lambda done, n: progress("sentences", done, n),
-        )
+
+        def count(done: int, n: int) -> None:
+            progress("sentences", done, n)
+
+        if Path(model).is_dir() and is_plain_bert(Path(model)):
+            classifier = load_folder(model, device, positive)
+            positive_label(model, positive)  # asks for it where the labels have names
+            language_model = _language_model(Path(model), classifier, explaining)
+            contexts = _contexts(explaining, language_model)
+            found = explain_sentences(classifier, sentences, contexts, language_model, seed, count)
+        else:
+            if explaining.language_model is not None:
+                raise InputError(f"--language-model: {model} is no uncased BERT of two labels; leave it out")
+            contexts = OC
+            found = explain_by_leaving_out(_classifier(model, device, threads, positive), sentences, count)
     explanation_page.show(found, contexts, terms, mask)
     if out is not None:
         explanation_page.write(out, found, contexts, mask)
@@ -269,6 +273,7 @@ def audit_classifier(
     model: Model,
     identifiers: IdentifierFile,
     columns: Columns,
+    masking: Masking,
     data: MeasuredTexts = None,
     hatecheck: Annotated[
         Path | None,
@@ -288,6 +293,7 @@ def audit_classifier(
     from biaslab.text.corpora import read_hatecheck
     from biaslab.text.identifiers import read_identifiers
     from biaslab.text.labelled import read_texts
+    from biaslab.text.masking import masker
 
     check_answer(out)
     classifier = _classifier(model, device, threads, columns.positive)
@@ -299,7 +305,8 @@ def audit_classifier(
     def score(texts: "Sequence[str]", what: str) -> "np.ndarray":
         return _scores(classifier, texts, what)
 
-    found = auditing.audit(score, terms, table, cases, templates, seed)
+    mask = masker(masking.digests(settings.Masking.masked_words))
+    found = auditing.mask_words(auditing.audit(score, terms, table, cases, templates, seed), mask)
     typer.echo(write_answer(answer(found, model, data, hatecheck, columns.positive or "1"), out))
 
 
@@ -361,11 +368,11 @@ def _classifier(model: str, device: str, threads: int, positive: str | None) -> 
         from biaslab.text.devices import make_deterministic
 
         make_deterministic(threads)
-    from biaslab.hate_speech.adapters import load_classifier_of
+    from biaslab.hate_speech.adapters import FolderClassifier, load_classifier_of
     from biaslab.text.label_names import label_names, say_more
 
     classifier = load_classifier_of(model, device, positive)
-    named = label_names(model) if Path(model).is_dir() else {}
+    named = label_names(model) if isinstance(classifier, FolderClassifier) else {}
     if say_more(named) and positive not in named:
         _say(f"{model}: its label 1 is taken for the positive one; it calls them {', '.join(named)}")
     return classifier

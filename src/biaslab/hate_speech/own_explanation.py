@@ -3,13 +3,18 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.adapters import FolderClassifier
+from biaslab.hate_speech.adapters import FolderClassifier, TextClassifier
 from biaslab.hate_speech.contexts import ContextSettings
 from biaslab.hate_speech.explanations import phrase_importance, word_spans
-from biaslab.hate_speech.hierarchy import Hierarchy, agglomerate
+from biaslab.hate_speech.hierarchy import Hierarchy, Span, agglomerate
+from biaslab.hate_speech.occlusion import without, words_of
 from biaslab.text.encoder import predict
 from biaslab.text.language_model import BiGRU
+
+_SURE = 13.8155  # the logit of a probability of 1 - 1e-6
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,37 @@ class OwnExplanation:
     def importance(self) -> list[tuple[str, float]]:
         """Every word with its importance φ, in the order of reading."""
         return [(self.words[start], phi) for start, _, phi in self.hierarchy.levels[0]]
+
+
+def explain_by_leaving_out(
+    classifier: TextClassifier,
+    sentences: Sequence[str],
+    progress: Callable[[int, int], None] = lambda done, n: None,
+) -> list[OwnExplanation]:
+    """Explain sentences to any classifier: φ of a phrase is how much the score falls where it is left out.
+
+    Scores are cut to those of probabilities within 1e-6 of 0 and 1, where some classifiers are sure.
+    """
+
+    def scores(texts: Sequence[str]) -> np.ndarray:
+        return np.clip(classifier.scores(texts), -_SURE, _SURE)
+
+    found = []
+    for number, sentence in enumerate(sentences, 1):
+        words = words_of(sentence)
+        (own,) = scores([sentence])
+
+        def phi(
+            phrases: Sequence[Span], text: str = sentence, words: list[Span] = words, own: float = own
+        ) -> np.ndarray:
+            return own - scores([without(text, words, start, end) for start, end in phrases])
+
+        if not words:
+            raise InputError(f"sentence {number} has no word; write another")
+        shown = [sentence[start:end] for start, end in words]
+        found.append(OwnExplanation(shown, agglomerate(phi, len(words)), float(own)))
+        progress(number, len(sentences))
+    return found
 
 
 def explain_sentences(

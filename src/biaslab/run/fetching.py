@@ -92,14 +92,13 @@ def fetch_to(
     say: Callable[[str], None],
     path: Path | None = None,
     mirror: Path | None = None,
-) -> None:
-    """Copy a dataset, download it, or make it of public files, and verify its checksum."""
+) -> Source:
+    """Copy a dataset, download it, or make it of public files, verify its checksum, and say where it was."""
     datasets = load_registry(registry)
     dataset = registered(name, datasets)
     if out == Path(verified_copy(dataset)):
-        fetch_copy(dataset, datasets, path, mirror, say)
-    else:
-        fetch(name, datasets, out=out, path=path, mirror=mirror, say=say)
+        return fetch_copy(dataset, datasets, path, mirror, say)
+    return fetch(name, datasets, out=out, path=path, mirror=mirror, say=say)
 
 
 def fetch_copy(

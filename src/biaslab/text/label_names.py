@@ -7,6 +7,8 @@ from pathlib import Path
 
 from biaslab.core.errors import InputError, one_line
 
+MULTI_LABEL = "multi_label_classification"
+"""What a configuration calls labels that do not exclude each other."""
 _NO_NAME = re.compile(r"label[_ ]?\d+|\d+", re.IGNORECASE)
 
 

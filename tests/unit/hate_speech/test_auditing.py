@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 import pages
 from biaslab.cli import main
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.auditing import audit, swap
+from biaslab.hate_speech.auditing import audit, mask_words, swap
 from biaslab.hate_speech.identity_metrics import auc, auc_interval
 from biaslab.hate_speech.own_bias import NONE, TEMPLATES
 from biaslab.hate_speech.report.audited import answer
@@ -96,6 +96,22 @@ def test_who_is_named_in_false_alarms_is_found():
     assert found.templates.iloc[0]["difference_low"] > 0
     lines = " ".join(answer(found, "m:f", Path("t.csv"), None, "1").lines)
     assert "Harmless texts that name cyclists are false alarms in 100.0%" in lines
+
+
+def test_words_of_false_alarms_are_explained_by_leaving_them_out():
+    found = audit(biased, TERMS, texts(), None, TEMPLATES, 1)
+    words = found.words.set_index("word")
+    alarms = [t for t, y in texts().itertuples(index=False) if not y and "cyclists" in t]
+    assert found.n_explained == len(alarms)
+    assert words.index[0] == "cyclists"
+    assert words.loc["cyclists", ["n", "is_identifier"]].tolist() == [len(alarms), True]
+    assert words.loc["cyclists", "change"] == pytest.approx(expit(0.5) - expit(-1.5))
+    assert (words["change"].drop("cyclists") == 0).all()  # a null: no other word is heard
+    of = answer(found, "m:f", Path("t.csv"), None, "1")
+    assert any("falls most where cyclists is left out, by 0.440" in line for line in of.lines)
+    assert "What makes false alarms" in [section.title for section in of.sections]
+    assert mask_words(found, lambda word: "*").words["word"].unique().tolist() == ["*"]
+    assert audit(fair, TERMS, texts(), None, TEMPLATES, 1).words is None  # no false alarm
 
 
 def test_a_classifier_that_hears_no_names_gives_no_difference():

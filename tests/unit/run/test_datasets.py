@@ -106,7 +106,7 @@ def test_the_addresses_are_those_of_one_commit_for_ever():
         ({"origin": "recipe", "location": "stormfront:http://example.org/x"}, "column 'location'"),
         (
             {"origin": "recipe", "location": "stromfront:https://example.org/x"},
-            "there is no recipe 'stromfront' (there are: kmeans-labels, ",
+            "there is no recipe 'stromfront' (there are: compas, ",
         ),
         ({"size": "1 kB"}, "column 'size': '1 kB'"),
         ({"origin": "package", "location": "gensim"}, "column 'location': 'gensim'"),
@@ -280,6 +280,9 @@ def test_commands_fetch_and_list(table, copy, tmp_path):
         app, ["datasets", "fetch", "mine", *registry, *options], catch_exceptions=False
     )
     assert fetched.exit_code == 0
+    assert fetched.stderr.splitlines()[-1] == (
+        f"mine: copied from {own} to {tmp_path}/out.txt (20 bytes); its SHA-256 is the registered one"
+    )
     assert (tmp_path / "out.txt").read_bytes() == DATA
     copy("mirror/mine.txt")
     listed = CliRunner().invoke(app, ["datasets", "list", *registry, "--mirror", str(tmp_path / "mirror")])
@@ -287,3 +290,14 @@ def test_commands_fetch_and_list(table, copy, tmp_path):
         "name\tstate\tsize\tversion\tlicence\tsource",
         f"mine\there\t20 bytes\t1\tCC0\tmirror: {tmp_path}/mirror/mine.txt",
     ]
+
+
+def test_a_terminal_of_80_columns_shows_a_dataset_a_line(monkeypatch, capsys):
+    from biaslab.cli import datasets
+
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    datasets.list_datasets(datasets._REGISTRY)
+    lines = re.sub(r"\x1b\[\d+m", "", capsys.readouterr().out).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) == 1 + len(datasets._REGISTRY.read_text().splitlines())

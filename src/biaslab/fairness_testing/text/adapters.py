@@ -56,6 +56,13 @@ def load_model(
     return adapt(import_object(reference), lexicon, reference, positive)
 
 
+def reads_vectors(model: TextModel) -> bool:
+    """Tell whether a classifier reads the vectors of the lexicon, and not the words or vectors of its own."""
+    from biaslab.text.recurrent import Recurrent
+
+    return isinstance(model, TorchTextModel | Recurrent)
+
+
 def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None = None) -> TextModel:
     """Return an object of the user's as a `TextModel`, by what it is.
 

@@ -61,9 +61,6 @@ def run(
     terms: Annotated[
         Path, typer.Option(help="The sensitive words by feature (.csv, .yaml, or .txt, one a line).")
     ],
-    vectors: Annotated[
-        Path, typer.Option(help="Vectors of words (GloVe or word2vec), the most frequent words first.")
-    ],
     out: Annotated[
         Path,
         typer.Option(
@@ -74,6 +71,13 @@ def run(
     ],
     columns: Columns,
     masking: Masking,
+    vectors: Annotated[
+        Path | None,
+        typer.Option(
+            help="Vectors of words (GloVe or word2vec), the most frequent words first: which words are near."
+            " Without them --tester rp replaces words by any others of the texts."
+        ),
+    ] = None,
     tester: Annotated[
         str, typer.Option(help="adf_asc, adf_hf, asc, hf, or rp, which needs no gradients.")
     ] = "adf_asc",
@@ -103,6 +107,7 @@ def run(
     from biaslab.core.jit import set_threads
     from biaslab.embeddings.formats import read_embedding
     from biaslab.fairness_testing.text import own_texts, summary
+    from biaslab.fairness_testing.text.adapters import reads_vectors
     from biaslab.fairness_testing.text.campaign import Plan
     from biaslab.fairness_testing.text.terms import read_terms
     from biaslab.text.masking import masker
@@ -110,15 +115,24 @@ def run(
     set_threads(threads)
     plan = Plan(**vars(campaign), tester=tester)
     mask = masker(masking.digests(settings.Masking.masked_words))
+    if vectors is None:
+        _check_needless(model, tester)
     texts, labels = _read(data, columns, model in _TRAINED)
     features = own_texts.choose_features(read_terms(terms), feature or [], texts, str(data))
-    own = own_texts.prepare(texts, *read_embedding(vectors), features, candidates)
-    facts = [_words_read(own), *_alike(own, features)]
+    if vectors is None:
+        own = own_texts.prepare(texts, *own_texts.drawn_vectors(texts, plan.seed), features, candidates)
+    else:
+        own = own_texts.prepare(texts, *read_embedding(vectors), features, candidates)
+    facts = [_words_read(own, vectors is not None)]
     if model in _TRAINED:
         classifier, trained = _train(_TRAINED[model], own, labels, epochs, plan.seed, out)
         facts.append(trained)
     else:
         classifier = _load(model, own, device, threads, columns.positive)
+    if reads_vectors(classifier):
+        if vectors is None:
+            raise InputError(f"{model}: reads vectors of words; name them with --vectors")
+        facts += _alike(own, features)
     facts += _one_label(classifier, own)
     try:
         results = [_test(classifier, own, name, values, plan) for name, values in features.items()]
@@ -140,13 +154,26 @@ def _read(data: Path, columns: Columns, is_labelled: bool) -> "tuple[list[str], 
     return list(table["text"]), table["label"].to_numpy()
 
 
-def _words_read(own: "OwnTexts") -> str:
+def _check_needless(model: str, tester: str) -> None:
+    """Refuse what cannot do without vectors before anything is read or trained."""
+    if model in _TRAINED or model.endswith(".npz"):
+        raise InputError(f"--model {model}: reads vectors of words; name them with --vectors")
+    if tester != "rp":
+        raise InputError(
+            f"--tester {tester}: looks for words that are near; name vectors of words with --vectors, or take"
+            " --tester rp, which needs none"
+        )
+
+
+def _words_read(own: "OwnTexts", has_vectors: bool) -> str:
     n = len(own.texts)
     left_out = f" ({own.n_wordless:,} without a word left out)" if own.n_wordless else ""
-    return (
-        f"{n:,} texts{left_out} of {own.texts.lengths.mean():.1f} words on average;"
-        f" {own.known_share:.1%} of the words have a vector of their own"
+    near = (
+        f"{own.known_share:.1%} of the words have a vector of their own"
+        if has_vectors
+        else "without vectors a word is replaced by others of the texts, alike or not"
     )
+    return f"{n:,} texts{left_out} of {own.texts.lengths.mean():.1f} words on average; {near}"
 
 
 def _alike(own: "OwnTexts", features: dict[str, tuple[str, ...]]) -> list[str]:

@@ -1,12 +1,16 @@
 """The user's texts, the words that may stand in them, and the features that they mention."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from biaslab.core.errors import InputError, suggest
+from biaslab.core.rng import stream
 from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
+
+_DRAWN = 32  # dimensions of drawn vectors: enough that no word is near many
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,14 @@ def prepare(
     lexicon = build_lexicon(known, vectors[kept], [*split, *features.values()])
     texts = lexicon.encode([split[i] for i in rows])
     return OwnTexts(lexicon, texts, rows, len(data) - len(rows))
+
+
+def drawn_vectors(data: Sequence[str], seed: int) -> tuple[list[str], np.ndarray]:
+    """Return the words of texts, the most frequent first, and vectors that know nothing of them, drawn."""
+    counts = Counter(word for text in data for word in split_words(text))
+    words = sorted(counts, key=lambda word: (-counts[word], word))
+    rng = stream(seed, "vectors of words")
+    return words, rng.normal(size=(len(words), _DRAWN)).astype(np.float32)
 
 
 def choose_features(

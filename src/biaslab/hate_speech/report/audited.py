@@ -7,11 +7,13 @@ import pandas as pd
 
 from biaslab.core.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.tables import MISSING, text_columns
-from biaslab.hate_speech.auditing import MAX_SWAPPED, Audited
+from biaslab.hate_speech.auditing import MAX_EXPLAINED, MAX_SWAPPED, Audited
 from biaslab.hate_speech.own_bias import ANY, NEUTRAL_WORDS, NONE
 
 N_TERMS = 30
 """Identifiers that the page shows; the JSON file has them all."""
+
+N_WORDS = 15
 
 _AREAS = {"subgroup_auc": "Subgroup", "bpsn_auc": "BPSN", "bnsp_auc": "BNSP"}
 _NO_INTERVAL = f"({MISSING} to {MISSING})"
@@ -26,6 +28,9 @@ def answer(found: Audited, model: str, data: Path | None, hatecheck: Path | None
     if found.swaps is not None:
         lines.append(_swap_line(found))
         sections.append(_swaps(found))
+    if found.words is not None:
+        lines.append(_word_line(found))
+        sections.append(_words(found))
     lines.append(_template_line(found))
     sections.append(_templates(found))
     if found.hatecheck is not None:
@@ -54,6 +59,7 @@ def answer(found: Audited, model: str, data: Path | None, hatecheck: Path | None
             "identifiers": found.identifiers,
             "swaps": found.swaps,
             "swapped": found.swapped,
+            "words": found.words,
             "templates": found.templates,
             "spread": found.spread,
             "hatecheck": found.hatecheck,
@@ -114,6 +120,25 @@ def _swap_line(found: Audited) -> str:
         f" {top['term']} raises the probability most, by {top['change']:+.3f} in the mean"
         f" ({top['change_low']:+.3f} to {top['change_high']:+.3f})."
     )
+
+
+def _word_line(found: Audited) -> str:
+    top = _often(found.words).iloc[0]
+    line = (
+        f"Words: of {found.n_explained:,} false alarms the probability falls most where {top['word']} is left"
+        f" out, by {top['change']:.3f} in the mean of {top['n']:,}"
+    )
+    terms = found.words[found.words["is_identifier"]]
+    if terms.empty or top["is_identifier"]:
+        return f"{line}."
+    best = terms.iloc[0]
+    return f"{line}; of identity terms, {best['word']}, by {best['change']:.3f} in the mean of {best['n']:,}."
+
+
+def _often(words: pd.DataFrame) -> pd.DataFrame:
+    """Return the words of several texts, of all where no word is in several."""
+    several = words[words["n"] > 1]
+    return words if several.empty else several
 
 
 def _template_line(found: Audited) -> str:
@@ -227,6 +252,39 @@ def _swaps(found: Audited) -> Section:
     )
 
 
+def _words(found: Audited) -> Section:
+    shown = _often(found.words).head(N_WORDS)
+    terms = found.words[found.words["is_identifier"] & ~found.words["word"].isin(shown["word"])]
+    shown = pd.concat([shown, terms.head(N_TERMS)], ignore_index=True)
+    shown = shown.assign(kind=np.where(shown["is_identifier"], "identity term", ""))
+    templates = {
+        "Word": "{word}",
+        "": "{kind}",
+        "False alarms": "{n:,}",
+        "Fall of the probability": "{change:+.3f} ({change_low:+.3f} to {change_high:+.3f})",
+    }
+    return Section(
+        "What makes false alarms",
+        [
+            f"Of {found.n_explained:,} harmless texts called hateful (at most {MAX_EXPLAINED}, drawn)"
+            " each word is left out by itself: how much does the probability fall (occlusion)? This works for"
+            " any classifier. Sampling and occlusion (SOC), which also changes a word's neighbours by a"
+            " language model, is not on this page: biaslab hate-speech explain has it, for the folder of an"
+            " uncased BERT of two labels with a language model beside."
+        ],
+        dots(
+            shown["word"],
+            {"false alarms": with_ends(shown, "change")},
+            "Fall of the probability without the word",
+            0.0,
+        ),
+        listed(shown, "{word} {change:+.3f}"),
+        text_columns(shown, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
+        "Words of two texts or more first, and all identity terms. Bars: 95% intervals by Student's t, over"
+        " texts.",
+    )
+
+
 def _templates(found: Audited) -> Section:
     shown = found.templates.head(N_TERMS)
     templates = {
@@ -289,6 +347,7 @@ def _limits(found: Audited) -> list[str]:
         " changes the name alone, and may make a sentence odd.",
         "Neutral sentences are few and short; what a classifier does with them need not be what it does with"
         " real texts.",
+        "Leaving out one word at a time does not see what several words do together.",
         "Intervals take texts for independent draws. One that includes no difference is no proof that there"
         " is none.",
     ]

@@ -24,6 +24,7 @@ class Recipe:
 
 
 RECIPES = {
+    "compas": Recipe("biaslab.run.recipes.compas:write_table", 2**24),
     "kmeans-labels": Recipe("biaslab.run.recipes.clusters:write_labels", 2**20),
     "news-identity": Recipe("biaslab.run.recipes.news:draw_sentences", 2**29),
     "stormfront": Recipe("biaslab.run.recipes.stormfront:keep_sentences", 2**26),
