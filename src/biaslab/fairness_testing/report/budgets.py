@@ -9,7 +9,7 @@ import pandas as pd
 from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.fairness_testing.names import PAPER, PUBLISHED, SETTING
-from biaslab.fairness_testing.report.results import TESTER_NAMES, mean_texts, ratio, read_all, summarize
+from biaslab.fairness_testing.report.results import TESTER_NAMES, mean_texts, ratio, read_all, show, summarize
 from biaslab.fairness_testing.report.tables import MODE_NAMES
 from biaslab.run.reports import Results
 
@@ -69,22 +69,13 @@ def suite_table(units: Sequence[Results]) -> Table:
     percent = _with_names(data)
     scaled = [c for c in data if c.startswith(("dense", "inside", "cells"))]
     percent[scaled] = 100 * data[scaled]
-    forms = {
-        "n_suite": ",.0f",
-        "nearest": ".3f",
-        "dense": ".0f",
-        "inside": ".0f",
-        "spread": ".3f",
-        "cells": ".0f",
-    }
-    percent = percent.assign(**{f"{v}_text": mean_texts(percent, v, form) for v, form in forms.items()})
     shown = _SHOWN | {
-        "Samples": "{n_suite_text}",
-        "Nearest row": "{nearest_text}",
-        "Dense (%)": "{dense_text}",
-        "Inside (%)": "{inside_text}",
-        "Spread": "{spread_text}",
-        "Cells (%)": "{cells_text}",
+        "Samples": "{n_suite:±,.0f}",
+        "Nearest row": "{nearest:±.3f}",
+        "Dense (%)": "{dense:±.0f}",
+        "Inside (%)": "{inside:±.0f}",
+        "Spread": "{spread:±.3f}",
+        "Cells (%)": "{cells:±.0f}",
     }
     note = (
         "Of the finds of the largest budget, at most 200 drawn at random, and beside them rows of the data."
@@ -93,7 +84,7 @@ def suite_table(units: Sequence[Results]) -> Table:
         " mean distance of two finds; share of all pairs of levels of two attributes that occur."
         + _REPETITIONS
     )
-    return Table(data, text_columns(percent, shown), "How natural and how different the finds are", note)
+    return Table(data, show(percent, shown), "How natural and how different the finds are", note)
 
 
 def draw_budgets(units: Sequence[Results], stem: Path) -> None:

@@ -1,12 +1,13 @@
 """The result files of the area: reading those of several classifiers, means over repetitions."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.core.stats import mean_interval
-from biaslab.core.tables import MISSING
+from biaslab.core.tables import MISSING, text_columns
 from biaslab.fairness_testing.columns import COLUMNS
 from biaslab.fairness_testing.testers.registry import TESTERS
 from biaslab.run.reports import CLAIMS, Results
@@ -21,6 +22,7 @@ TESTER_NAMES = {tester.name: tester.title for tester in _TESTERS}
 """What people call the testers, in the order of the tables: the baseline first, the paper's own last."""
 RIVALS = ("aequitas", "symbolic")
 """The testers that the paper compares ADF with."""
+_MEAN = re.compile(r"\{(\w+):±([^}]*)\}")
 
 
 def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
@@ -77,6 +79,13 @@ def mean_texts(data: pd.DataFrame, value: str, form: str) -> list[str]:
         MISSING if pd.isna(mean) else f"{mean:{form}}" + ("" if pd.isna(half) else f" ± {half:{plain}}")
         for mean, half in zip(data[value], halves, strict=True)
     ]
+
+
+def show(data: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
+    """Return the text of a table; ``{VALUE:±FORM}`` in a template is what `mean_texts` says of a value."""
+    texts = {f"{v}_text": mean_texts(data, v, f) for t in templates.values() for v, f in _MEAN.findall(t)}
+    plain = {head: _MEAN.sub(r"{\1_text}", template) for head, template in templates.items()}
+    return text_columns(data.assign(**texts), plain)
 
 
 def ratio(x: pd.Series, y: pd.Series) -> pd.Series:

@@ -9,10 +9,10 @@ from biaslab.fairness_testing.names import FULL, INFERRED, PAPER, PUBLISHED, SET
 from biaslab.fairness_testing.report.averages import MEASURES, averages
 from biaslab.fairness_testing.report.results import (
     TESTER_NAMES,
-    mean_texts,
     printed_numbers,
     ratio,
     read_all,
+    show,
     summarize,
     with_rates,
 )
@@ -81,15 +81,14 @@ def aequitas(units: Sequence[Results]) -> Table:
     for value in ("samples", "discriminatory"):
         data[f"printed_{value}"] = _printed(data, "table4", printed, f"-{value}")
     shown = {
-        "Samples (#GDiff)": "{n_samples_text}",
+        "Samples (#GDiff)": "{n_samples:±,.0f}",
         "Printed #GDiff": "{printed_samples}",
-        "Discriminatory (#ID)": "{n_discriminatory_text}",
+        "Discriminatory (#ID)": "{n_discriminatory:±,.0f}",
         "Printed #ID": "{printed_discriminatory}",
-        "Success (%)": "{success_text}",
+        "Success (%)": "{success:±.1f}",
     }
-    forms = {"n_samples": ",.0f", "n_discriminatory": ",.0f", "success": ".1f"}
     title = "Different samples, and discriminatory ones, of AEQUITAS and ADF"
-    return Table(data, _show(data, forms, shown), title, _SAMPLES + _REPETITIONS + _PRINTED)
+    return Table(data, _show(data, shown), title, _SAMPLES + _REPETITIONS + _PRINTED)
 
 
 def symbolic(units: Sequence[Results]) -> Table:
@@ -98,24 +97,18 @@ def symbolic(units: Sequence[Results]) -> Table:
     data = _counts(units, ("symbolic", "adf"), values)
     data["printed_counts"] = _printed(data, "table5", printed_numbers(units))
     shown = {
-        "Model queries": "{n_queries_text}",
-        "Samples by 1,000": "{samples_per_1000_text}",
-        "Discriminatory by 1,000": "{discriminatory_per_1000_text}",
-        "Success (%)": "{success_text}",
+        "Model queries": "{n_queries:±,.0f}",
+        "Samples by 1,000": "{samples_per_1000:±.4g}",
+        "Discriminatory by 1,000": "{discriminatory_per_1000:±.4g}",
+        "Success (%)": "{success:±.1f}",
         "Printed (500 s)": "{printed_counts}",
-    }
-    forms = {
-        "n_queries": ",.0f",
-        "samples_per_1000": ".4g",
-        "discriminatory_per_1000": ".4g",
-        "success": ".1f",
     }
     note = (
         "The paper counts what both find in 500 seconds of its machine; by 1,000 model queries is the same"
         " comparison without a clock. Success: discriminatory ones among the different samples. "
     )
     title = "Yield of SG and ADF by model query"
-    return Table(data, _show(data, forms, shown), title, note + _SAMPLES + _REPETITIONS + _PRINTED)
+    return Table(data, _show(data, shown), title, note + _SAMPLES + _REPETITIONS + _PRINTED)
 
 
 def global_phase(units: Sequence[Results]) -> Table:
@@ -124,12 +117,12 @@ def global_phase(units: Sequence[Results]) -> Table:
     data["printed"] = _printed(data, "table6", printed_numbers(units))
     shown = {
         "Seeds": "{n_seeds:,.0f}",
-        "Discriminatory": "{global_discriminatory_text}",
+        "Discriminatory": "{global_discriminatory:±,.1f}",
         "Printed": "{printed}",
     }
     title = "Discriminatory samples of the global phase"
     note = _SAMPLES + _REPETITIONS + _PRINTED
-    return Table(data, _show(data, {"global_discriminatory": ",.1f"}, shown), title, note)
+    return Table(data, _show(data, shown), title, note)
 
 
 def local_phase(units: Sequence[Results]) -> Table:
@@ -142,11 +135,10 @@ def local_phase(units: Sequence[Results]) -> Table:
     shown = {
         "Seeds": "{n_seeds:,}",
         "Hops": "{hops:,}",
-        "Samples by seed": "{mean_samples_text}",
-        "Discriminatory by seed": "{mean_discriminatory_text}",
+        "Samples by seed": "{mean_samples:±,.1f}",
+        "Discriminatory by seed": "{mean_discriminatory:±,.1f}",
         "Printed": "{printed}",
     }
-    forms = {"mean_samples": ",.1f", "mean_discriminatory": ",.1f"}
     note = (
         "Seeds are rows of the data that are discriminatory, the same for all testers; SG, which is slow,"
         " takes the first of them and fewer hops, and the others once more as many. Different samples around"
@@ -154,7 +146,7 @@ def local_phase(units: Sequence[Results]) -> Table:
         " for all."
     )
     title = "Discriminatory samples of the local phase"
-    return Table(data, _show(data, forms, shown), title, note + _REPETITIONS + _PRINTED)
+    return Table(data, _show(data, shown), title, note + _REPETITIONS + _PRINTED)
 
 
 def cost(units: Sequence[Results]) -> Table:
@@ -162,8 +154,8 @@ def cost(units: Sequence[Results]) -> Table:
     data = _counts(units, TESTER_NAMES, ["n_queries", "queries_per_1000"])
     data["printed_seconds"] = _printed(data, "table10", printed_numbers(units))
     shown = {
-        "Model queries": "{n_queries_text}",
-        "for 1,000 discriminatory": "{queries_per_1000_text}",
+        "Model queries": "{n_queries:±,.0f}",
+        "for 1,000 discriminatory": "{queries_per_1000:±,.0f}",
         "Printed seconds": "{printed_seconds}",
     }
     note = (
@@ -171,8 +163,7 @@ def cost(units: Sequence[Results]) -> Table:
         " prints the seconds that 1,000 discriminatory samples take on its machine."
     )
     title = "Model queries for 1,000 discriminatory samples"
-    forms = {"n_queries": ",.0f", "queries_per_1000": ",.0f"}
-    return Table(data, _show(data, forms, shown), title, note + _REPETITIONS)
+    return Table(data, _show(data, shown), title, note + _REPETITIONS)
 
 
 def retraining(units: Sequence[Results]) -> Table:
@@ -197,12 +188,12 @@ def retraining(units: Sequence[Results]) -> Table:
         "Added label": "{label_rule}",
         "Before (%)": "{share:.2f} ({ci_low:.2f} to {ci_high:.2f})",
         "Printed before": "{printed_before}",
-        "After (%)": "{share_after_text}",
+        "After (%)": "{share_after:±.2f}",
         "Printed after": "{printed_after}",
         "Data before (%)": "{data_share_before:.2f}",
-        "Data after (%)": "{data_share_after_text}",
+        "Data after (%)": "{data_share_after:±.2f}",
         "Accuracy before (%)": "{accuracy_before:.2f}",
-        "Accuracy after (%)": "{accuracy_after_text}",
+        "Accuracy after (%)": "{accuracy_after:±.2f}",
     }
     note = (
         "Share of discriminatory samples among uniform ones of the domain (before: with the interval of"
@@ -211,7 +202,7 @@ def retraining(units: Sequence[Results]) -> Table:
     )
     return Table(
         found,
-        _show(percent, dict.fromkeys(values, ".2f"), shown),
+        _show(percent, shown),
         "Discrimination before and after retraining",
         note + _REPETITIONS + _PRINTED,
     )
@@ -229,22 +220,21 @@ def average_table(units: Sequence[Results]) -> Table:
     rules = shown["label_rule"].str.replace("_", " ")
     shown = shown.assign(
         name=names.where(rules == "", names + ", label: " + rules),
-        text=mean_texts(
-            shown.rename(columns={"ci_low": "mean_ci_low", "ci_high": "mean_ci_high"}), "mean", ".4g"
-        ),
+        mean_ci_low=shown["ci_low"],
+        mean_ci_high=shown["ci_high"],
     )
     templates = {
         "Classifiers": "{data}",
         "Settings": "{n_settings}",
         "Average": "{name}",
-        "Measured": "{text}",
+        "Measured": "{mean:±.4g}",
         "Printed": "{printed}",
     }
     note = (
         "Each is taken in every setting (a classifier and a protected attribute) and averaged over them, as"
         " the paper does. Where the paper compares by seconds, model queries are measured instead."
     )
-    return Table(found, text_columns(shown, templates), "Averages over the settings", note + _REPETITIONS)
+    return Table(found, show(shown, templates), "Averages over the settings", note + _REPETITIONS)
 
 
 def ablation(units: Sequence[Results]) -> Table:
@@ -263,16 +253,14 @@ def ablation(units: Sequence[Results]) -> Table:
         "n_discriminatory": "Discriminatory (#ID)",
     }
     for value, head in heads.items():
-        percent[f"{value}_number"] = percent[value].map("{:,.0f}".format)
-        percent[f"{value}_text"] = mean_texts(percent, f"{value}_change", "+.1f")
-        shown |= {head: f"{{{value}_number}}", f"Change (%), {head}": f"{{{value}_text}}"}
+        shown |= {head: f"{{{value}:,.0f}}", f"Change (%), {head}": f"{{{value}_change:±+.1f}}"}
     note = (
         "Every switch alone is turned from what the authors' code does to what the paper prints, at the end"
         " all. Change against the code as published with the same random numbers, ± half of its 95% interval"
         " (Student's t) over the repetitions."
     )
     title = "What each quirk of the published code is worth"
-    return Table(found, text_columns(percent, shown), title, note)
+    return Table(found, show(percent, shown), title, note)
 
 
 def worths(data: pd.DataFrame) -> pd.DataFrame:
@@ -304,11 +292,11 @@ def modes(units: Sequence[Results]) -> Table:
     named = data.assign(mode=data["mode"].map(MODE_NAMES))
     shown = {
         "Mode": "{mode}",
-        "Global phase": "{global_discriminatory_text}",
-        "Samples (#GDiff)": "{n_samples_text}",
-        "Discriminatory (#ID)": "{n_discriminatory_text}",
-        "of these outside the domain": "{n_outside_text}",
-        "Model queries": "{n_queries_text}",
+        "Global phase": "{global_discriminatory:±,.0f}",
+        "Samples (#GDiff)": "{n_samples:±,.0f}",
+        "Discriminatory (#ID)": "{n_discriminatory:±,.0f}",
+        "of these outside the domain": "{n_outside:±,.0f}",
+        "Model queries": "{n_queries:±,.0f}",
     }
     note = (
         "As the authors' code does it, and as the paper prints it; AEQUITAS also as its numbers in Table IV"
@@ -317,7 +305,7 @@ def modes(units: Sequence[Results]) -> Table:
         + _REPETITIONS
     )
     title = "Testers as published and as printed"
-    return Table(data, _show(named, dict.fromkeys(values, ",.0f"), shown), title, note)
+    return Table(data, _show(named, shown), title, note)
 
 
 def _counts(units: Sequence[Results], testers: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
@@ -346,8 +334,6 @@ def _printed(data: pd.DataFrame, item: str, printed: Mapping[str, str], end: str
     return pd.Series(ids, index=data.index, dtype=object).map(printed)
 
 
-def _show(data: pd.DataFrame, forms: Mapping[str, str], templates: Mapping[str, str]) -> pd.DataFrame:
-    """Return the text of a table by tester; VALUE_text in a template is a mean with its interval."""
-    texts = {f"{value}_text": mean_texts(data, value, form) for value, form in forms.items()}
-    named = data.assign(name=data["tester"].map(TESTER_NAMES), **texts)
-    return text_columns(named, _TESTER | dict(templates))
+def _show(data: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
+    """Return the text of a table by tester."""
+    return show(data.assign(name=data["tester"].map(TESTER_NAMES)), _TESTER | dict(templates))

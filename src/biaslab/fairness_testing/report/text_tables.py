@@ -10,7 +10,7 @@ from biaslab.core.stats import mean_interval
 from biaslab.core.tables import Table, text_columns
 from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.report import text_results as results
-from biaslab.fairness_testing.report.results import mean_texts, printed_numbers, ratio, summarize
+from biaslab.fairness_testing.report.results import printed_numbers, ratio, show, summarize
 from biaslab.fairness_testing.report.text_averages import MEASURES, text_averages
 from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, PROPOSED
 from biaslab.run.reports import Results
@@ -72,16 +72,15 @@ def models(units: Sequence[Results]) -> Table:
         "Network": "{network}",
         "Training texts": "{n_train:,.0f}",
         "Test texts": "{n_test:,.0f}",
-        "Accuracy (%)": "{accuracy_text}",
+        "Accuracy (%)": "{accuracy:±.1f}",
         "More frequent label (%)": "{majority:.1f}",
-        "F1 of the positive label (%)": "{f1_text}",
+        "F1 of the positive label (%)": "{f1:±.1f}",
     }
     note = (
         "On the test texts. More frequent label: its share, the accuracy of a classifier that gives every"
         " text this label. A repetition is a training from other weights; the encoder is trained once."
     )
-    forms = {"accuracy": ".1f", "f1": ".1f"}
-    return Table(data, _show(percent, forms, shown), "Networks", note + _REPETITIONS)
+    return Table(data, _show(percent, shown), "Networks", note + _REPETITIONS)
 
 
 def found(units: Sequence[Results]) -> Table:
@@ -100,20 +99,19 @@ def found(units: Sequence[Results]) -> Table:
         wide[f"local_{tester}"], wide[f"success_{tester}"] = own["n_discriminatory"], own["success"]
     values = [str(name) for name in wide]
     data = summarize(wide.reset_index(), results.BENCHMARK, values)
-    shown = _BENCHMARK | {"Seeds": "{n_seeds:,.0f}", "Raw": "{n_raw_text}"}
-    shown |= {results.STRATEGY_NAMES[name]: f"{{{name}_text}}" for name in strategies if name in _PAPER}
+    shown = _BENCHMARK | {"Seeds": "{n_seeds:,.0f}", "Raw": "{n_raw:±,.0f}"}
+    shown |= {results.STRATEGY_NAMES[name]: f"{{{name}:±,.0f}}" for name in strategies if name in _PAPER}
     for tester, title in results.TESTER_NAMES.items():
         shown |= {
-            f"Local {title}": f"{{local_{tester}_text}}",
-            f"Success of {title} (%)": f"{{success_{tester}_text}}",
+            f"Local {title}": f"{{local_{tester}:±,.0f}}",
+            f"Success of {title} (%)": f"{{success_{tester}:±.1f}}",
         }
-    forms = {value: ".1f" if value.startswith("success") else ",.0f" for value in values}
     note = (
         "Seeds: test texts with a value of the feature. Raw: discriminatory as they are. Then those that each"
         " strategy makes of the others, and those that the local phases find around the raw ones and those of"
         f" RP, or of ADF_ASC. {_DISTINCT} Success: discriminatory ones among the different texts visited."
     )
-    return Table(data, _show(data, forms, shown), "Discriminatory texts", note + _REPETITIONS)
+    return Table(data, _show(data, shown), "Discriminatory texts", note + _REPETITIONS)
 
 
 def strategies(units: Sequence[Results]) -> Table:
@@ -122,8 +120,6 @@ def strategies(units: Sequence[Results]) -> Table:
     texts = data.assign(
         name=data["strategy"].map(results.STRATEGY_NAMES),
         other=data["against"].map(results.STRATEGY_NAMES),
-        difference_text=mean_texts(data, "difference", "+,.1f"),
-        per_1000_text=mean_texts(data, "per_1000", "+.1f"),
     )
     shown = _BENCHMARK | {
         "Strategy": "{name}",
@@ -131,11 +127,11 @@ def strategies(units: Sequence[Results]) -> Table:
         "Finds": "{n_found:,.1f}",
         "of the other": "{n_found_against:,.1f}",
         "Ratio": "{ratio:.2f}",
-        "Difference": "{difference_text}",
+        "Difference": "{difference:±+,.1f}",
         "Seeds": "{n_seeds:,.0f}",
         "Only this one": "{only_strategy:.1f}",
         "Only the other": "{only_against:.1f}",
-        "Difference by 1,000 seeds": "{per_1000_text}",
+        "Difference by 1,000 seeds": "{per_1000:±+.1f}",
     }
     note = (
         "Finds: different discriminatory texts made of seeds that are not discriminatory; ratio of the means."
@@ -144,7 +140,7 @@ def strategies(units: Sequence[Results]) -> Table:
         " 1,000 such seeds, with its interval over the seeds, each averaged over its repetitions (Student's"
         " t)."
     )
-    return Table(data, _show(texts, {}, shown), "Global strategies against each other", note)
+    return Table(data, _show(texts, shown), "Global strategies against each other", note)
 
 
 def compare_strategies(globally: pd.DataFrame, seeds: pd.DataFrame) -> pd.DataFrame:
@@ -184,17 +180,16 @@ def nearness(units: Sequence[Results]) -> Table:
     data = results.in_order(data, "tester", list(results.STRATEGY_NAMES))
     texts = data.assign(name=data["tester"].map(results.STRATEGY_NAMES))
     shown = _BENCHMARK | {"Strategy": "{name}", "Pairs": "{n_pairs:,.0f}"}
-    shown |= {results.METRIC_NAMES[metric]: f"{{{metric}_text}}" for metric in metrics}
-    forms = {metric: ".1f" if "perplexity" in metric else ".3f" for metric in metrics}
+    for metric in metrics:
+        digits = 1 if "perplexity" in metric else 3
+        shown[results.METRIC_NAMES[metric]] = f"{{{metric}:±.{digits}f}}"
     note = (
         "Between a seed and the discriminatory text made of it: words changed, Euclid's distance of the word"
         " vectors, likeness of the sets of words, BLEU with the seed as the reference, and cosine of sentence"
         " vectors (those of this run's encoder, not of the paper's); perplexity of the text and of the seed"
         " under this run's language model."
     )
-    return Table(
-        data, _show(texts, forms, shown), "How near the texts are to their seeds", note + _REPETITIONS
-    )
+    return Table(data, _show(texts, shown), "How near the texts are to their seeds", note + _REPETITIONS)
 
 
 def cost(units: Sequence[Results]) -> Table:
@@ -207,9 +202,9 @@ def cost(units: Sequence[Results]) -> Table:
     )
     shown = _BENCHMARK | {
         "Tester": "{name}",
-        "Model queries": "{queries_text}",
-        "Gradients": "{gradients_text}",
-        "Together": "{calls_text}",
+        "Model queries": "{queries:±,.0f}",
+        "Gradients": "{gradients:±,.0f}",
+        "Together": "{calls:±,.0f}",
     }
     texts = data.assign(name=data["tester"].map(results.TESTER_NAMES))
     note = (
@@ -219,7 +214,7 @@ def cost(units: Sequence[Results]) -> Table:
         " those of the machine that runs it."
     )
     title = f"Model queries for {N_WANTED:,} discriminatory texts"
-    return Table(data, _show(texts, dict.fromkeys(names, ",.0f"), shown), title, note + _REPETITIONS)
+    return Table(data, _show(texts, shown), title, note + _REPETITIONS)
 
 
 def retraining(units: Sequence[Results]) -> Table:
@@ -249,7 +244,7 @@ def terms(units: Sequence[Results]) -> Table:
         " which some other value instead of this one gives another label, with Clopper and Pearson's 95%"
         " interval."
     ) + _mask_note(units)
-    return Table(data, _show(percent, {}, shown), "Values whose replacement changes the label", note)
+    return Table(data, _show(percent, shown), "Values whose replacement changes the label", note)
 
 
 def top_terms(words: pd.DataFrame, n: int) -> pd.DataFrame:
@@ -282,7 +277,7 @@ def agreement(units: Sequence[Results]) -> Table:
         "Tested on": "{tested_name}",
         "Pairs": "{n_pairs:,.0f}",
         "Discriminatory there": "{n_hold:,.0f}",
-        "Share (%)": "{share_text}",
+        "Share (%)": "{share:±.1f}",
     }
     names = {f"{end}_name": data[f"{end}_on"].map(results.NETWORK_NAMES) for end in ("found", "tested")}
     percent = _scaled(data.assign(**names), ["share"])
@@ -291,7 +286,7 @@ def agreement(units: Sequence[Results]) -> Table:
         " the network of the next repetition. The encoder reads texts as word pieces and is trained once."
     )
     title = "Pairs of one network on another"
-    return Table(data, _show(percent, {"share": ".1f"}, shown), title, note + _REPETITIONS)
+    return Table(data, _show(percent, shown), title, note + _REPETITIONS)
 
 
 def unseen(units: Sequence[Results]) -> Table:
@@ -313,13 +308,12 @@ def unseen(units: Sequence[Results]) -> Table:
         "Texts": "{texts}",
         "Network is": "{name}",
         "Texts with a value": "{n_texts:,.0f}",
-        "Discriminatory": "{n_discriminatory_text}",
-        "Share (%)": "{share_text}",
+        "Discriminatory": "{n_discriminatory:±,.1f}",
+        "Share (%)": "{share:±.1f}",
     }
     note = "Texts with a value of the feature, as they were written: none is made by a search."
-    forms = {"n_discriminatory": ",.1f", "share": ".1f"}
     title = "Discriminatory texts among those never searched"
-    return Table(wide, _show(percent, forms, shown), title, note + _REPETITIONS)
+    return Table(wide, _show(percent, shown), title, note + _REPETITIONS)
 
 
 def average_table(units: Sequence[Results]) -> Table:
@@ -333,15 +327,14 @@ def average_table(units: Sequence[Results]) -> Table:
     names = data["measure"].map(MEASURES)
     named = data.assign(
         name=names.where(rules == "", names + ", label: " + rules),
-        text=mean_texts(
-            data.rename(columns={"ci_low": "mean_ci_low", "ci_high": "mean_ci_high"}), "mean", ".4g"
-        ),
+        mean_ci_low=data["ci_low"],
+        mean_ci_high=data["ci_high"],
     )
     shown = {
         "Corpus": "{corpus}",
         "Average": "{name}",
         "Settings": "{n_settings} of {n_all}",
-        "Measured": "{text}",
+        "Measured": "{mean:±.4g}",
         "Printed": "{printed}",
     }
     note = (
@@ -349,7 +342,7 @@ def average_table(units: Sequence[Results]) -> Table:
         " which it is not defined, for instance a ratio to nothing found, do not count. Printed: of the"
         " paper's corpora, which these are not."
     )
-    return Table(data, text_columns(named, shown), "Averages over networks and features", note + _REPETITIONS)
+    return Table(data, _show(named, shown), "Averages over networks and features", note + _REPETITIONS)
 
 
 def examples(units: Sequence[Results]) -> Table:
@@ -370,7 +363,7 @@ def examples(units: Sequence[Results]) -> Table:
         "A sentence, and what the global and the local phase make of it; words in brackets differ from the"
         " step before. The labels are those of the text, and of the text with the other value instead."
     ) + _mask_note(units)
-    return Table(data, _show(data, {}, shown), "Sentences on their way through the search", note)
+    return Table(data, _show(data, shown), "Sentences on their way through the search", note)
 
 
 def _steps(example: Mapping[str, Any], mask: Callable[[str], str]) -> list[list[Any]]:
@@ -406,19 +399,18 @@ def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> 
         "Trained with": "{name}",
         "Added": "{n_added:,.0f}",
         "Judged by": "{n_independent:,.0f}",
-        "Removed (%)": "{improvement_text}",
+        "Removed (%)": "{improvement:±.1f}",
         "Accuracy before (%)": "{accuracy_before:.1f}",
-        "Accuracy after (%)": "{accuracy_after_text}",
+        "Accuracy after (%)": "{accuracy_after:±.1f}",
         "F1 before (%)": "{f1_before:.1f}",
-        "F1 after (%)": "{f1_after_text}",
+        "F1 after (%)": "{f1_after:±.1f}",
     }
-    forms = {"improvement": ".1f", "accuracy_after": ".1f", "f1_after": ".1f"}
     note = (
         "Discriminatory texts that ADF_ASC found from the test texts, which are in no training, and which"
         " share of them is no longer discriminatory. Nothing added: training again alone. The paper does not"
         " say which label the added texts get."
     )
-    return Table(data, _show(percent, forms, shown), title, note + _REPETITIONS)
+    return Table(data, _show(percent, shown), title, note + _REPETITIONS)
 
 
 def _over_seeds(turned: pd.DataFrame) -> list[float]:
@@ -445,11 +437,10 @@ def _scaled(data: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
     return data.assign(**{column: 100 * data[column] for column in columns})
 
 
-def _show(data: pd.DataFrame, forms: Mapping[str, str], templates: Mapping[str, str]) -> pd.DataFrame:
-    """Return the text of a table; VALUE_text in a template is a mean with its interval."""
-    texts = {f"{value}_text": mean_texts(data, value, form) for value, form in forms.items()}
+def _show(data: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
+    """Return the text of a table; a model is named as people call it."""
     network = {"network": data["model"].map(results.NETWORK_NAMES)} if "model" in data else {}
-    return text_columns(data.assign(**texts, **network), templates)
+    return show(data.assign(**network), templates)
 
 
 def _mask_note(units: Sequence[Results]) -> str:
