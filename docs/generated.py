@@ -269,15 +269,10 @@ def audited(area: str) -> str:
     rows = [
         _row(one) for verdict in FAILURES_FIRST for one in table[table["verdict"] == verdict].itertuples()
     ]
-    table = _table(("item", "claim", "published", "measured", "verdict"), rows)
-    return f"{table}\n{_said_of(area)}\n"
-
-
-def _said_of(area: str) -> str:
-    """Return the counts over a paper in words."""
     counts, (paper,) = _counts("public"), _rows_of("papers", area)
     said = _totals(counts[counts["paper"] == paper["paper"]])
-    return f"{said[0].upper()}{said[1:]}."
+    table = _table(("item", "claim", "published", "measured", "verdict"), rows)
+    return f"## {paper['paper']}\n\n{said[0].upper()}{said[1:]}.\n\n{table}"
 
 
 def _row(one: Any) -> tuple[str, ...]:
@@ -383,7 +378,7 @@ PAGES = {
     "docs/limits.md": limits,
     "README.md": in_short,
     "docs/audit.md": counted,
-    "docs/papers/origins.md": lambda: audited("origins"),
+    "docs/verdicts.md": lambda: "\n".join(audited(area) for area in AREAS),
 }
 
 WHOLE = {
@@ -403,9 +398,9 @@ def inserted(mark: re.Match) -> str:
     """Return a mark with what a recorded run gave.
 
     ``<!--= CLAIM .0f% -->8% [6, 11]<!--/-->`` has the number of a row of the audit, with its interval,
-    ``<!--= SETUP VERDICT -->`` how many statements' rows of a setup have a verdict, ``<!--= AREA totals -->``
-    the counts over a paper, and ``<!--| FILE | COLUMN; COLUMN | COLUMN=VALUE or VALUE; COLUMN=VALUE -->``
-    these columns (none: all) and rows of a table: before the end of a line the table, else the one cell.
+    ``<!--= SETUP VERDICT -->`` how many statements' rows of a setup have a verdict, and
+    ``<!--| FILE | COLUMN; COLUMN | COLUMN=VALUE or VALUE; COLUMN=VALUE -->`` these columns (none: all)
+    and rows of a table: before the end of a line the table, else the one cell.
     """
     sign, said, line_end = mark.groups()
     text = _of_audit(*said.split()) if sign == "=" else _of_table(said, bool(line_end))
@@ -414,8 +409,6 @@ def inserted(mark: re.Match) -> str:
 
 def _of_audit(name: str, form: str) -> str:
     table = measured("public")
-    if form == "totals":
-        return _said_of(name)
     if form in VERDICTS:
         rows = table[(table["setup"] == name) & (table["counts_as"] == STATEMENT)]
         return str((rows["verdict"] == form).sum())
