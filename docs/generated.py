@@ -33,6 +33,7 @@ from biaslab.audit.verdicts import (
 )
 from biaslab.core.columns import said
 from biaslab.core.schema import fill_defaults
+from biaslab.origins.checks import foreign
 from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.config import make_schema
@@ -341,6 +342,31 @@ def equal_measures() -> str:
     return _table(("measure", "value", "equal to that of"), rows)
 
 
+def attributions_scored() -> str:
+    """Return what attributions score on the benchmark's record, beside what knows nothing of the test."""
+    record, tables = ROOT / "docs/records/attribution/origins/sample", []
+    documents = pd.read_parquet(record / "documents.parquet")
+    with tempfile.TemporaryDirectory() as folder:
+        scores, out = Path(folder) / "scores.tsv", Path(folder) / "scored.tsv"
+        lengths = documents.rename(columns={"document": "row", "id": "document", "n_tokens": "score"})
+        lengths[["document", "score"]].to_csv(scores, sep="\t", index=False)
+        for weat in ("weat1", "weat2"):
+            tables.append(foreign.write_scored(scores, record, weat, 1, out))
+    table = pd.concat(tables)
+    table = table[table["attribution"] != foreign.YOURS]
+    rows = [
+        (
+            r.weat,
+            f"{r.n_removed} ({r.n})",
+            r.attribution,
+            f"{r.value:.2f} [{r.ci_low:.2f}, {r.ci_high:.2f}]",
+            f"{r.ceiling:.2f}",
+        )
+        for r in table.sort_values(["weat", "n_removed", "value"], ascending=False).itertuples()
+    ]
+    return _table(("test", "documents lacking (subsets)", "attribution", "LDS", "ceiling"), rows)
+
+
 def columns_said() -> str:
     """Return the page of the results with the tables of columns as the areas say them."""
     page = (ROOT / RESULTS).read_text(encoding="utf-8")
@@ -374,6 +400,7 @@ def _ticked(names: str) -> str:
 PAGES = {
     "docs/configuration.md": configuration,
     "docs/guarantees.md": equal_measures,
+    "docs/beyond/attribution-benchmark.md": attributions_scored,
     "docs/artefact.md": artefact,
     "docs/limits.md": limits,
     "README.md": in_short,

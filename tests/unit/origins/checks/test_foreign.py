@@ -128,3 +128,26 @@ def test_a_run_without_retrainings_has_nothing_to_score_with(run):
     (folder / "single_documents/documents.tsv").unlink()
     with pytest.raises(InputError, match="nothing was retrained for t"):
         scored(run, table)
+
+
+RECORD = Path(__file__).parents[4] / "docs/records/attribution/origins/sample"
+
+
+@pytest.mark.parametrize("weat", ["weat1", "weat2"])
+def test_on_the_benchmark_what_knows_nothing_of_the_test_scores_nothing(tmp_path, weat):
+    documents = pd.read_parquet(RECORD / "documents.parquet")
+    draws = np.random.default_rng(1).standard_normal((3, len(documents)))
+    found = []
+    for values in draws:
+        pd.DataFrame({"document": documents["id"], "score": values}).to_csv(
+            tmp_path / "scores.tsv", sep="\t", index=False
+        )
+        found.append(write_scored(tmp_path / "scores.tsv", RECORD, weat, 1, tmp_path / "out.tsv"))
+    halves = [table[table["n_removed"] == 986].set_index("attribution") for table in found]
+    yours = pd.DataFrame([table.loc["yours"] for table in halves])
+    assert (yours["ci_low"].astype(float) < 0).any()
+    assert abs(yours["value"].astype(float).mean()) < 0.3
+    for null in ("random", "length"):
+        assert halves[0].loc[null, "ci_low"] < 0 < halves[0].loc[null, "ci_high"]
+    assert halves[0].loc["influence", "ci_low"] > 0
+    assert halves[0].loc["influence", "value"] < halves[0].loc["influence", "ceiling"]
