@@ -14,6 +14,7 @@ from biaslab.bias.names import PPMI
 from biaslab.bias.word_sets import WEAT, WeatIndices, WordSets, in_vocabulary
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
+from biaslab.core.stats import central_interval
 from biaslab.embeddings import BASELINE, cooccurrence
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, train
@@ -23,9 +24,22 @@ from biaslab.origins.attribution.contract import Attribution
 from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Scanner, Training
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
+from biaslab.origins.checks.lds.analysis import standard_ranks
 from biaslab.origins.settings import Glove
 
-__all__ = ["Baselines", "CountedTexts", "Scores", "attribute", "count_texts", "train_baselines"]
+__all__ = [
+    "Agreement",
+    "Baselines",
+    "CountedTexts",
+    "Scores",
+    "agreement",
+    "attribute",
+    "count_texts",
+    "train_baselines",
+]
+
+N_SHUFFLES = 1000
+"""Shuffles that say how much agreement is chance."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +134,68 @@ class Scores:
         if not units:
             return np.empty(0)
         return asking.of_sets(self._attribution, self._scanner, self._test, units).values.mean(axis=0)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far several scores point at the same documents.
+
+    Attributes
+    ----------
+    correlations : numpy.ndarray
+        (n_scores, n_scores) float64, Spearman's correlations of the sizes of the scores.
+    votes : numpy.ndarray
+        (n_documents,) int64, by how many of the scores a document is among the largest, whatever the sign.
+    most : numpy.ndarray
+        The documents that more than half of the scores name, those with the most votes first: int64.
+    by_chance : tuple of float
+        How many documents more than half would name if their documents were shuffled: mean, and central 95%.
+    """
+
+    correlations: np.ndarray
+    votes: np.ndarray
+    most: np.ndarray
+    by_chance: tuple[float, float, float]
+
+
+def agreement(scores: Sequence[np.ndarray], n: int = 10, seed: int = 1) -> Agreement:
+    """Say which documents matter by most of several scores, as of measures, tests or methods.
+
+    Parameters
+    ----------
+    scores : sequence of (n_documents,) arrays
+        `Scores.documents` of each; only the order of their sizes matters.
+    n : int
+        How many documents each names, those with the largest sizes.
+    seed : int
+        Of the shuffles.
+
+    Returns
+    -------
+    Agreement
+        Long documents matter more by any measure, which is agreement, too: compare with that of the lengths.
+
+    Raises
+    ------
+    InputError
+        When there are fewer than two scores, they are not of the same documents, or fewer than `n`.
+    """
+    if len({np.shape(one) for one in scores}) != 1 or len(scores) < 2 or not 0 < n <= len(scores[0]):
+        sizes = ", ".join(str(len(one)) for one in scores)
+        raise InputError(
+            f"scores of {sizes} documents, of which each names {n}: give two of the same or more"
+        )
+    sizes = np.abs(np.asarray(scores, np.float64))
+    named = np.zeros(sizes.shape, np.int64)
+    np.put_along_axis(named, np.argsort(-sizes, axis=1, kind="stable")[:, :n], 1, axis=1)
+    votes, rng = named.sum(axis=0), stream(seed, "agreement")
+    chance = [(2 * rng.permuted(named, axis=1).sum(axis=0) > len(scores)).sum() for _ in range(N_SHUFFLES)]
+    ranks = standard_ranks(sizes)
+    order = np.argsort(-votes, kind="stable")
+    most = order[2 * votes[order] > len(scores)]
+    return Agreement(
+        ranks @ ranks.T, votes, most, (float(np.mean(chance)), *central_interval(np.array(chance)))
+    )
 
 
 def count_texts(
