@@ -18,6 +18,8 @@ _STYLES = {
 }
 _SCORES = dict(zip(BENCHMARKS, ((plot.BLUE, "o"), (plot.VERMILLION, "s"), (plot.GREEN, "^")), strict=True))
 _TESTS = ((plot.BLUE, "o"), (plot.VERMILLION, "s"), (plot.GREEN, "^"), (plot.BLACK, "D"), (plot.GREY, "v"))
+_LARGEST_EFFECT = 2.0  # of any association test
+_SCORE_RANGE = 5  # points of a score, × 100: a change that one would notice
 _LETTER, _LINE = 0.6, 1.3  # width of a letter and height of a line in font sizes
 
 
@@ -102,12 +104,13 @@ def draw_path(unit: Results, stem: Path) -> None:
             "direct_bias": ("along the direction before", plot.BLUE, "o"),
             "direct_bias_refit": ("along the direction found anew", plot.VERMILLION, "s"),
         })  # fmt: skip
-        bias.set_ylim(bottom=0)
+        bias.set_ylim(0, 1.1 * path[["direct_bias", "direct_bias_refit"]].max(axis=None))
         bias.set_ylabel("DirectBias")
         measured = [name for name in path if name.endswith("_effect_size") and path[name].notna().any()]
         labels = [name.removesuffix("_effect_size") for name in measured]
         _draw_lines(tests, path, {n: (m, *s) for n, m, s in zip(measured, labels, cycle(_TESTS))})
         tests.axhline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
+        tests.set_ylim(-_LARGEST_EFFECT, _LARGEST_EFFECT)
         tests.set_ylabel("Effect size of association tests")
         for ax in (bias, tests):
             ax.set_xscale("symlog", linthresh=path["lambda"][path["lambda"] > 0].min())
@@ -131,6 +134,8 @@ def _draw_scores(ax: plot.Axes, path: pd.DataFrame) -> None:
     if not ax.lines:
         ax.text(0.5, 0.5, "no benchmark can be scored", transform=ax.transAxes, ha="center")
     ax.axhline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
+    low, high = ax.get_ylim()
+    ax.set_ylim(min(low, -_SCORE_RANGE), max(high, _SCORE_RANGE))
     ax.invert_xaxis()
     ax.set_xlabel("DirectBias (falls with λ)")
     ax.set_ylabel(f"Change of score (× 100) since λ = {path['lambda'].iloc[0]:g}")

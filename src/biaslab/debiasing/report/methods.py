@@ -26,6 +26,9 @@ REMAINING = {
 }
 """Measures of bias that the figure shows, a panel each."""
 
+_QUALITY_RANGE = (80, 105)
+"""Percent of the benchmark scores before that the figure spans, unless a method keeps less."""
+
 _ANSWERS = {f"sembias_{kind}": f"SemBias, {kind}" for kind in ("definition", "stereotype", "none")}
 _QUALITY = {**BENCHMARKS, "moved": "Mean distance moved"}
 _STYLES = dict(zip(registry.METHODS, zip(cycle(plot.SERIES), cycle("osD^v<>pP")), strict=False))
@@ -64,6 +67,9 @@ def draw_methods(unit: Results, stem: Path) -> None:
         for ax, (measure, label) in zip(panels, REMAINING.items(), strict=True):
             _draw_panel(ax, shown[shown["measure"] == measure])
             ax.set_title(label)
+            top = max(1.05 * (measure != "direct_bias"), ax.get_ylim()[1])
+            ax.set_ylim(-0.04 * top, top)
+            ax.set_xlim(min(_QUALITY_RANGE[0], ax.get_xlim()[0]), max(_QUALITY_RANGE[1], ax.get_xlim()[1]))
             ax.set_xlabel("Quality kept (%)")
         panels[0].set_ylabel("Bias that remains")
         plot.legend_below(fig, panels[1], 4)

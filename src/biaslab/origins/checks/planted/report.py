@@ -75,14 +75,16 @@ def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
     both = pairs.groupby(["dose", "attribution"], sort=False)[["n_right", "n_differ"]].sum().reset_index()
     both["right"] = both["n_right"] / both["n_differ"]
     with plot.figure(plot.DOUBLE_COLUMN, 2.8) as fig:
-        axes = fig.subplots(1, len(_TITLES) + 1, sharey=True)
+        axes = fig.subplots(1, len(_TITLES) + 1)
         for ax, (order, title) in zip(axes, _TITLES.items(), strict=False):
             _draw_order(ax, recall[recall["order"] == order])
             ax.set_title(title, fontsize=7)
-        axes[0].set_ylabel("Recall")
+            ax.set_ylabel("Recall" if ax is axes[0] else "")
+            ax.tick_params(labelleft=ax is axes[0])
         _draw_lines(axes[-1], both, "right")
         axes[-1].axhline(0.5, color=plot.LIGHT_GREY, linewidth=0.5)
         axes[-1].set_title("Told from their controls", fontsize=7)
+        axes[-1].set_ylabel("Share of planted documents")
         plot.legend_below(fig, axes[0], 8)
         fig.suptitle(setup.heading(weat), parse_math=False)
         plot.save_with_data(fig, stem, pd.concat([recall, both.assign(order="pairs")], ignore_index=True))
