@@ -180,6 +180,7 @@ def test_own_settings_are_run_here_and_nowhere_else(run, python):
     assert manifest["config"]["areas"] == ["ranking"]
     again = run("run", "--cores", 1)
     assert "Nothing to be done" in again.stdout + again.stderr
+    assert again.stderr.endswith("biaslab: the answers: results/audit/audit.html, results/ranking\n")
 
 
 def test_an_environment_of_a_step_gets_the_installed_package(python, tmp_path):

@@ -127,7 +127,15 @@ def run(
 
             for line in describe_made(chosen, source.run):
                 _say(f"biaslab: {line}")
+        if works and code == 0 and (places := _answers(checked["areas"])):
+            _say(f"biaslab: the answers: {', '.join(places)}")
     raise typer.Exit(code or bool(lost))
+
+
+def _answers(areas: list[str]) -> list[str]:
+    """Return where in this folder the answers of areas are: the audit's page, and their own folders."""
+    places = [Path("results/audit/audit.html"), *(Path("results") / area for area in areas)]
+    return [str(place) for place in places if place.exists()]
 
 
 def _opened(
