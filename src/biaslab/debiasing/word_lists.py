@@ -251,7 +251,7 @@ def known_sets(sets: SetList, ids: Mapping[str, int]) -> KnownSets:
     kept = [rows for rows in known if len(rows) >= _LEAST_WORDS]
     if not kept:
         raise InputError(
-            f"{sets.name}: the embedding has no set with {_LEAST_WORDS} words or more that differ"
+            f"{sets.name}: the embedding has no set with {_LEAST_WORDS} words or more"
             f" (lost: {_listed(lost)}); give sets of words that it has"
         )
     dropped = tuple(words for words, rows in zip(sets.sets, known, strict=True) if len(rows) < _LEAST_WORDS)

@@ -17,7 +17,6 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import MAX_LINE_CHARACTERS
 from biaslab.core.io import read_npz, read_tsv
 from biaslab.core.schema import check_schema
-from biaslab.embeddings.formats import read_embedding
 from biaslab.ranking.generator import generated_table
 from biaslab.ranking.lists import Columns, ListFile
 from biaslab.text.labelled import read_labelled
@@ -82,15 +81,6 @@ def test_a_header_of_one_column_is_not_taken_for_another_separator(tmp_path):
     (tmp_path / "a.csv").write_text("points\n1\n")
     with pytest.raises(InputError, match=r"there is no column 'score' \(it has points\)$"):
         read_as_lists(tmp_path / "a.csv")
-
-
-def test_tabs_in_an_embedding(tmp_path):
-    (tmp_path / "vectors.txt").write_text("bread\t0.5\t1\ncake\t1\t2\n")
-    assert_refused(
-        r"vectors\.txt, line 1: tabs between the numbers; put spaces",
-        read_embedding,
-        tmp_path / "vectors.txt",
-    )
 
 
 def test_words_of_a_test_in_upper_case():
