@@ -10,7 +10,7 @@ import pandas as pd
 
 from biaslab.core import plotting as plot
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
-from biaslab.origins.report.results import Setup, pairs
+from biaslab.origins.report.results import Setup, in_words, pairs
 from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM
 
 KIND_COLOURS = {DECREASE: plot.VERMILLION, RANDOM: plot.GREY, INCREASE: plot.BLUE}
@@ -40,7 +40,7 @@ def grid(
         for row, setup in zip(axes, setups, strict=True):
             for ax, (weat, title) in zip(row, titles.items(), strict=True):
                 if weat in setup.weats:
-                    lines = [f"{setup.name}, {weat}", *textwrap.wrap(title, TITLE_WIDTH)]
+                    lines = [f"{setup.name}, {in_words(weat)}", *textwrap.wrap(title, TITLE_WIDTH)]
                     ax.set_title("\n".join(lines), parse_math=False)
                     panels.append((setup, weat, ax))
                 else:

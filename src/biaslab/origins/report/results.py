@@ -1,5 +1,6 @@
 """The results of one setup as tables and figures read them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,11 @@ FIT_SHOWN = {
     "95% interval of the slope": "[{slope_ci_low:.2f}, {slope_ci_high:.2f}]",
 }
 """What tables show of a straight line."""
+
+
+def in_words(weat: str) -> str:
+    """Return what a figure calls an association test: the paper's by their numbers, others by their names."""
+    return re.sub(r"^weat(?=\d+$)", "WEAT ", weat)
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class Setup(Results):
 
     def heading(self, weat: str) -> str:
         """Return the line above a figure of an association test."""
-        return f"{self.name}, {weat}: {self.title(weat)}"
+        return f"{self.name}, {in_words(weat)}: {self.title(weat)}"
 
     def of_weat(self, name: str, weat: str, *columns: str) -> pd.DataFrame:
         """Read the rows of ``<name>.tsv`` that belong to one association test; there must be some."""
