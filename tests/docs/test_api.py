@@ -35,7 +35,6 @@ PUBLIC = {
     "classifiers.adapters": "CallableModel TorchModel adapt from_sklearn",
     "classifiers.domain": "Domain Protected",
     "classifiers.encoding": "Data Samples decode read_samples read_table",
-    "classifiers.keras_h5": "load_keras",
     "classifiers.models": "Model",
     "classifiers.networks": "Network load_network save_network",
     "classifiers.schema": "Bins Category Integer Schema load_schema",

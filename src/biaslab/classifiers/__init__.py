@@ -4,7 +4,6 @@ __all__ = [
     "adapters",
     "domain",
     "encoding",
-    "keras_h5",
     "models",
     "networks",
     "schema",

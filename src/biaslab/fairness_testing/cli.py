@@ -217,17 +217,15 @@ def judge_samples(
 @app.command("import-weights")
 def import_weights(
     weights: Annotated[
-        Path, typer.Argument(help="A Keras file (.h5), or the common prefix of a checkpoint, without .index.")
+        Path, typer.Argument(help="The common prefix of a checkpoint's files, without .index.")
     ],
     out: Out,
 ) -> None:
-    """Read a network of Keras or TensorFlow 1, without TensorFlow, and write it as .npz."""
-    from biaslab.classifiers import keras_h5
+    """Read a network of TensorFlow 1, without TensorFlow, and write it as .npz."""
     from biaslab.classifiers.networks import save_network
     from biaslab.classifiers.tensorflow_bundle import load_bundle
 
-    is_keras = weights.suffix.lower() in keras_h5.SUFFIXES
-    save_network(out, keras_h5.load_keras(weights) if is_keras else load_bundle(weights))
+    save_network(out, load_bundle(weights))
 
 
 def _groups(protected: list[str] | None, schema: "Schema") -> list[list[str]]:

@@ -24,7 +24,7 @@ NOT_INSTALLED = "not installed"
 """What stands for the version of a package that is missing."""
 
 _PACKAGE = Path(__file__).parents[1]
-_EXTRAS = ("keras", "neural", WORKFLOW)
+_EXTRAS = ("neural", WORKFLOW)
 """The extras that steps import."""
 
 
