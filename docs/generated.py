@@ -242,10 +242,10 @@ def in_short() -> str:
     """Return how many statements and numbers were reproduced in every recorded run, a line a run."""
     lines = []
     for name, title in RECORDS.items():
-        totals = _counts(name).groupby("counts_as")[["printed", REPRODUCED, NOT_REPRODUCED]].sum()
+        totals = _counts(name).drop(columns="paper").groupby("counts_as").sum()
         of_each = ", ".join(
             f"of {row['printed']} {'numbers' if kind == CELL else 'statements'}"
-            f" {row[REPRODUCED]} reproduced and {row[NOT_REPRODUCED]} not"
+            f" {row[REPRODUCED]} reproduced ({_kinds(row)}) and {row[NOT_REPRODUCED]} not"
             for kind, row in totals.sort_index(ascending=False).iterrows()
         )
         lines.append(f"- {title}: {of_each} ({_when(name)}).\n")
@@ -315,11 +315,14 @@ def _totals(counts: pd.DataFrame) -> str:
     said = []
     for kind, total in counts.drop(columns="paper").groupby("counts_as", sort=False).sum().iterrows():
         verdicts = ", ".join(f"{total[one]} {one.replace('_', ' ')}" for one in (*VERDICTS, NO_ROW))
-        kinds = "; ".join(f"{text}: {total[one]}" for one, text in EVIDENCE.items())
-        said.append(
-            f"of {total['printed']:,} {kind}s {verdicts.replace(REPRODUCED, f'{REPRODUCED} ({kinds})', 1)}"
-        )
+        reproduced = f"{REPRODUCED} ({_kinds(total)})"
+        said.append(f"of {total['printed']:,} {kind}s {verdicts.replace(REPRODUCED, reproduced, 1)}")
     return "; ".join(said)
+
+
+def _kinds(total: pd.Series) -> str:
+    """Return how many rows are reproduced by which kind of evidence."""
+    return "; ".join(f"{text}: {total[one]}" for one, text in EVIDENCE.items())
 
 
 def _rows_of(kind: str, area: str) -> list[dict[str, str]]:
