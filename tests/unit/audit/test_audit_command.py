@@ -53,7 +53,13 @@ def results(tmp_path):
 
 
 def measure(results, **options):
-    options = {"setups": {"origins": ["small"]}, "absent": {}, "failed": {}, "made_up": []} | options
+    options = {
+        "setups": {"origins": ["small"]},
+        "absent": {},
+        "failed": {},
+        "made_up": [],
+        "lacking": {},
+    } | options
     files = {"claims": [str(results.parent / "origins.tsv")], "schema": str(SCHEMA), "results": str(results)}
     given = files | options | {"out": str(results / "audit/claims.tsv")}
     run_step("audit.measure-claims", json.dumps(given), None, print)

@@ -143,7 +143,10 @@ def test_a_function_or_an_object_of_a_module(module):
         ("my_texts:share", "my_texts: has no 'share'; did you mean 'shares'"),
         ("my_text:shares", "my_text: cannot be imported"),
         ("my_texts:number", "my_texts:number: a int is no classifier"),
-        ("nowhere", "nowhere: no such folder; name the folder of a BERT with its classifier, or MODULE:NAME"),
+        (
+            "nowhere",
+            "nowhere: no such folder; name the folder of a classifier of transformers, or MODULE:NAME",
+        ),
         (":shares", "no such folder"),
         ("my_texts:", "no such folder"),
     ],
