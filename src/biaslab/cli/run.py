@@ -127,7 +127,7 @@ def run(
 
             for line in describe_made(chosen, source.run):
                 _say(f"biaslab: {line}")
-        if works and code == 0 and (places := _answers(checked["areas"])):
+        if works and code == 0 and not lost and (places := _answers(checked["areas"])):
             _say(f"biaslab: the answers: {', '.join(places)}")
     raise typer.Exit(code or bool(lost))
 
