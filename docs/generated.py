@@ -428,7 +428,8 @@ def inserted(mark: re.Match) -> str:
     """Return a mark with what a recorded run gave.
 
     ``<!--= CLAIM .0f% -->8% [6, 11]<!--/-->`` has the number of a row of the audit, with its interval,
-    ``<!--= SETUP VERDICT -->`` how many statements' rows of a setup have a verdict, and
+    ``<!--= SETUP VERDICT -->`` how many statements' rows of a setup have a verdict, ``<!--= RUN time -->``
+    the time that a recorded run took, and
     ``<!--| FILE | COLUMN; COLUMN | COLUMN=VALUE or VALUE; COLUMN=VALUE -->`` these columns (none: all)
     and rows of a table: before the end of a line the table, else the one cell.
     """
@@ -438,6 +439,8 @@ def inserted(mark: re.Match) -> str:
 
 
 def _of_audit(name: str, form: str) -> str:
+    if form == "time":
+        return _made(name)["time"]
     table = measured("public")
     if form in VERDICTS:
         rows = table[(table["setup"] == name) & (table["counts_as"] == STATEMENT)]

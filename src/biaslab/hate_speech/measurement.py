@@ -48,7 +48,7 @@ def measure_encoders(
     parsed = [parse_method(name) for name in sorted(methods, key=lambda name: name != VANILLA)]
     cost = count_work(folder.train.tokens, list(folder.ids.values()), parsed, contexts, batch_size)
     write_tsv(folder.path / "cost.tsv", cost)
-    identity = _identity(folder, _predictions(folder, methods))
+    identity = _identity(folder, _predictions(folder, methods))  # identity.tsv is rounded
     write_tsv(folder.path / "held_out.tsv", _held_out(folder, methods, identity, attributions))
 
 

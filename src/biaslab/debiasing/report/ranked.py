@@ -2,11 +2,13 @@
 
 import pandas as pd
 
+from biaslab.bias.measures.registry import MEASURES
 from biaslab.core.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.tables import text_columns
 from biaslab.debiasing.embedding_ranks import N_DRAWS, Ranked
 
 _TOLD_APART = 0.95
+_AT_ONE = [measure.name for measure in MEASURES.values() if measure.unbiased == 1]
 
 
 def answer(found: Ranked) -> Answer:
@@ -75,7 +77,7 @@ def _values(values: pd.DataFrame) -> Section:
     }
     return Section(
         "The tests",
-        ["What each test measures, in units of its measure: no bias is 0, of mac and ect 1."],
+        [f"What each test measures, in units of its measure: no bias is 0, of {' and '.join(_AT_ONE)} 1."],
         table=text_columns(values, templates),
         note="In brackets: the middle 95% with the words of the test drawn again.",
     )
