@@ -11,6 +11,10 @@ measured on that. Then `python docs/generated.py` writes the pages.
 
 writes docs/records/SETUP.frozen.json before a run that is to be recorded: what decides the verdicts of the
 rows of a setup. A test fails where one of them has changed since.
+
+    python docs/record.py attribution RESULTS     # of the preset attribution
+
+copies to docs/records/attribution what attributions are scored on, numbers alone, once a run of it is made.
 """
 
 import itertools
@@ -30,7 +34,18 @@ from biaslab.audit.expressions import columns_of
 from biaslab.audit.measure import read_parquet_columns
 from biaslab.audit.own import freeze_claims
 from biaslab.core.files import read_text_table
-from biaslab.core.io import read_parquet, write_parquet
+from biaslab.core.io import read_parquet, write_parquet, write_tsv
+from biaslab.origins.attribution.registry import ATTRIBUTIONS
+
+BENCHMARK = {
+    "documents.parquet": ["document", "id", "n_tokens"],
+    "differential_bias/*.parquet": ["document", f"{ATTRIBUTIONS[0].name}_mean"],
+    "lds/subsets.parquet": None,
+    "lds/removals.tsv": None,
+    "lds/scores.tsv": ["weat", "size", "n_subsets", "n_retrainings", "reliability", "ceiling"],
+    "single_documents/documents.tsv": None,
+}
+"""The files of a setup that attributions are scored on, with the columns that are kept of them, or all."""
 
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -56,6 +71,19 @@ def record(name: str, results: Path, time: str) -> None:
             if (results / table).exists():
                 entry = zipfile.ZipInfo(table, _ZIP_DATE)
                 archive.writestr(entry, (results / table).read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+def record_benchmark(setup: Path, to: Path) -> None:
+    """Copy what attributions are scored on from the folder of a setup."""
+    for pattern, columns in BENCHMARK.items():
+        for path in sorted(setup.glob(pattern)):
+            copy = to / path.relative_to(setup)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            if path.suffix == ".parquet":
+                write_parquet(copy, read_parquet(path, columns))
+            else:
+                table = pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
+                write_tsv(copy, table[columns or table.columns].drop_duplicates())
 
 
 def measured_setups(results: Path) -> dict[str, list[str]]:
@@ -121,5 +149,8 @@ def _named(text: str, texts: set[str]) -> str:
 if __name__ == "__main__":
     if sys.argv[1] == "frozen":
         freeze_claims(RECORDED / f"{sys.argv[2]}.frozen.json", claims_of(sys.argv[2]))
+    elif sys.argv[1] == "attribution":
+        setup = "origins/attribution"
+        record_benchmark(Path(sys.argv[2]) / setup, RECORDED / "attribution" / setup)
     else:
         record(sys.argv[1], Path(sys.argv[2]), sys.argv[3])

@@ -96,3 +96,15 @@ def test_a_mark_shows_a_part_of_a_table_or_one_cell(monkeypatch: pytest.MonkeyPa
         shown("<!--| t | x | to=a --><!--/-->")
     with pytest.raises(ValueError, match="0 rows"):
         shown("<!--| t | x | to=lost -->\n<!--/-->")
+
+
+def test_the_record_of_attributions_is_packed_from_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    record = importlib.import_module("record")
+    packed = next((ROOT / "docs/records/attribution/origins").iterdir())
+    record.record_benchmark(packed, tmp_path)
+    files = [path.relative_to(packed) for path in packed.rglob("*") if path.is_file()]
+    assert len(files) > 5
+    assert all((tmp_path / path).read_bytes() == (packed / path).read_bytes() for path in files)
