@@ -33,7 +33,7 @@ from biaslab.audit.verdicts import (
 )
 from biaslab.core.columns import said
 from biaslab.core.schema import fill_defaults
-from biaslab.origins.checks import foreign
+from biaslab.origins.checks.foreign import scoring
 from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.config import make_schema
@@ -354,9 +354,9 @@ def attributions_scored() -> str:
         lengths = documents.rename(columns={"document": "row", "id": "document", "n_tokens": "score"})
         lengths[["document", "score"]].to_csv(scores, sep="\t", index=False)
         for weat in ("weat1", "weat2"):
-            tables.append(foreign.write_scored(scores, record, weat, 1, out))
+            tables.append(scoring.write_scored(scores, record, weat, 1, out))
     table = pd.concat(tables)
-    table = table[table["attribution"] != foreign.YOURS]
+    table = table[table["attribution"] != scoring.YOURS]
     rows = [
         (
             r.weat,

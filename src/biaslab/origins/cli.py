@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from biaslab.bias.settings import ExactTest
+from biaslab.core.errors import InputError
 from biaslab.embeddings.settings import Choice, GloveParameters
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.settings import Setup
@@ -26,6 +27,9 @@ Baselines = Annotated[list[Path], typer.Argument(help="Batch files of the baseli
 WordSetFile = Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")]
 WordSetFiles = Annotated[
     list[Path], typer.Option(help="Word sets of a test (.yaml); repeat it for several tests.")
+]
+RunConfig = Annotated[
+    Path | None, typer.Option(help="The configuration of the run; by default config.json in the results.")
 ]
 Sizes = Annotated[str, typer.Option(help="Numbers of documents, separated by commas.")]
 
@@ -197,13 +201,38 @@ def score(
     weat: Annotated[str, typer.Option(help="Name of the test that the scores are of.")],
     out: Out,
     results: Annotated[Path, typer.Option(help="The folder of all results.")] = Path("results"),
+    planted: Annotated[
+        float | None,
+        typer.Option(help="Find the documents planted at this dose; the scores are of that corpus."),
+    ] = None,
+    flip: Annotated[
+        int,
+        typer.Option(
+            help="Embeddings to train without the first documents, as many as brittleness left out.", min=0
+        ),
+    ] = 0,
+    config: RunConfig = None,
     seed: Seed = 1,
+    threads: Threads = 1,
 ) -> None:
-    """Score an attribution from elsewhere on the retrainings of a run, beside the run's own."""
-    from biaslab.origins.checks.foreign import write_scored
+    """Score an attribution from elsewhere by the checks of a run, beside the run's own."""
+    from biaslab.origins.checks.foreign.flips import Retraining
+    from biaslab.origins.checks.foreign.scoring import write_recalled, write_scored
+    from biaslab.origins.pages.explanation import chosen_tests, glove_of, open_setup
 
-    table = write_scored(scores, results / "origins" / setup, weat, seed, out)
-    typer.echo(table.to_string(index=False, float_format="%.3f"))
+    folder, retraining = results / "origins" / setup, None
+    if planted is not None and flip:
+        raise InputError("--flip leaves documents of the corpus out, --planted adds some; give one of them")
+    if planted is not None:
+        table = write_recalled(scores, folder, f"{planted:g}", weat, seed, out)
+    else:
+        if flip:
+            file = config or results / "config.json"
+            opened = open_setup(setup, results, file)
+            chosen_tests(opened, weat)
+            retraining = Retraining(opened.file(weat), glove_of(setup, file), flip, threads)
+        table = write_scored(scores, folder, weat, seed, out, retraining)
+    typer.echo(table.to_string(index=False, float_format="%.3f", na_rep=""))
 
 
 @app.command("explain")
@@ -211,9 +240,7 @@ def explain(
     setup: Annotated[str, typer.Option(help="Name of the setup.")],
     document: Annotated[str, typer.Option(help="Id of the document, as in documents.parquet.")],
     results: Annotated[Path, typer.Option(help="The folder of all results.")] = Path("results"),
-    config: Annotated[
-        Path | None, typer.Option(help="The configuration of the run; by default config.json in the results.")
-    ] = None,
+    config: RunConfig = None,
     html: Annotated[
         Path | None, typer.Option(help="Also write a page with the text, coloured."), To.FILE
     ] = None,

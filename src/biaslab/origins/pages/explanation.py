@@ -15,12 +15,15 @@ from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import locate, read_yaml
 from biaslab.core.io import read_npz, read_parquet
+from biaslab.core.settings import build, fields_of
 from biaslab.embeddings.corpus import read_tokens
+from biaslab.embeddings.settings import GloveParameters
 from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.bias_gradient.analysis import contributions, token_contributions
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
+from biaslab.run.steps import part
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,12 @@ def open_setup(name: str, results: Path, config: Path) -> Setup:
     home = results.absolute().parent
     files = {weat: str(locate(_look_up(config, "origins", "weats", weat), home)) for weat in weats}
     return Setup(Unit(name, tuple(weats), files=files), results / "origins" / name)
+
+
+def glove_of(name: str, config: Path) -> GloveParameters:
+    """Return the hyperparameters of a setup's embeddings, which `config` names."""
+    glove = _look_up(config, "origins", "setups", name, "glove")
+    return build(GloveParameters, part(glove, *fields_of(GloveParameters)), "glove")
 
 
 def chosen_tests(setup: Setup, weat: str | None = None) -> list[WordSets]:

@@ -8,9 +8,13 @@ import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.origins.checks.foreign import write_scored
+from biaslab.core.io import write_tsv
+from biaslab.origins.checks.foreign import flips as foreign_flips
+from biaslab.origins.checks.foreign.scoring import COLUMNS, write_recalled, write_scored
 from biaslab.origins.checks.lds.analysis import standard_ranks
-from biaslab.origins.checks.single_documents.auc import area_under_curve
+from biaslab.origins.checks.planted.recall import pair_table, recall_table
+from biaslab.origins.checks.single_documents.analysis import correlate_documents
+from biaslab.origins.checks.single_documents.auc import ALL, WITH_WORDS, area_under_curve, score_documents
 
 DATTRI = json.loads((Path(__file__).with_name("dattri.json")).read_text(encoding="utf-8"))
 N, SUBSETS = 60, 80
@@ -50,7 +54,11 @@ def run(tmp_path):
     ceiling = pd.DataFrame({"weat": ["t"], "size": [30], "ceiling": [0.99]})
     ceiling.to_csv(folder / "lds/scores.tsv", sep="\t", index=False)
     single = pd.DataFrame({"weat": "t", "kind": "random", "document": range(N), "observed": truth})
-    single.assign(influence=-truth).to_csv(folder / "single_documents/documents.tsv", sep="\t", index=False)
+    single = single.assign(influence=-truth, newton=truth, gradient=0.0, observed_sd=1.0, unpaired_sd=2.0)
+    no_ppmi = pd.DataFrame({"document": range(N), "ppmi": 0.0})
+    auc, correlation = score_documents(single, no_ppmi, 1), correlate_documents(single, 1)
+    for name, table in (("documents", single), ("auc", auc), ("correlation", correlation)):
+        write_tsv(folder / f"single_documents/{name}.tsv", table)
     other = pd.DataFrame({"influence_mean": draw.standard_normal(N)})
     other.to_parquet(folder / "differential_bias/other.parquet")
     return folder, pd.DataFrame({"document": ids, "score": truth})
@@ -61,9 +69,12 @@ def scored(run, table):
     path = folder / "scores.tsv"
     table.to_csv(path, sep="\t", index=False)
     found = write_scored(path, folder, "t", 1, folder / "out.tsv")
+    assert list(found) == COLUMNS
     written = pd.read_csv(folder / "out.tsv", sep="\t")
     np.testing.assert_allclose(written["value"], found["value"], rtol=1e-4)
-    return found.set_index(["check", "attribution"])
+    return found[~found["among"].isin([ALL, WITH_WORDS]) | (found["check"] == "r")].set_index(
+        ["check", "attribution"]
+    )
 
 
 def test_the_truth_scores_highest_and_what_knows_nothing_does_not(run):
@@ -71,6 +82,10 @@ def test_the_truth_scores_highest_and_what_knows_nothing_does_not(run):
     assert found["value"]["lds", "yours"] > 0.95
     assert found["value"]["auc", "yours"] == 1
     assert found["value"]["auc", "influence"] == 0
+    assert found["value"]["auc", "gradient"] == 0.5 == found["chance"]["auc", "yours"]
+    assert found["value"]["r", "yours"] == pytest.approx(1)
+    assert found["value"]["r", "influence"] == pytest.approx(-1)
+    assert found["ci_low"]["r", "random"] < found["chance"]["r", "random"] < found["ci_high"]["r", "random"]
     assert abs(found["value"]["lds", "newton"]) < 0.5
     for null in ("length", "random", "influence of other"):
         low, high = found.loc[("lds", null), ["ci_low", "ci_high"]]
@@ -128,6 +143,133 @@ def test_a_run_without_retrainings_has_nothing_to_score_with(run):
     (folder / "single_documents/documents.tsv").unlink()
     with pytest.raises(InputError, match="nothing was retrained for t"):
         scored(run, table)
+
+
+def test_documents_are_told_apart_as_those_of_the_run_are(run):
+    """The file of an attribution of the run has the run's own rows, to the last digit."""
+    folder, table = run
+    influence = pd.read_csv(folder / "single_documents/documents.tsv", sep="\t")["influence"]
+    path = folder / "scores.tsv"
+    table.assign(score=influence).to_csv(path, sep="\t", index=False)
+    found = write_scored(path, folder, "t", 1, folder / "out.tsv").set_index(
+        ["check", "among", "attribution"]
+    )
+    for key in (("auc", ALL), ("auc", "random"), ("auc", WITH_WORDS), ("r", "all")):
+        columns = ["n", "value", "ci_low", "ci_high", "chance"]
+        yours, own = (found.loc[(*key, name), columns].astype(float) for name in ("yours", "influence"))
+        np.testing.assert_allclose(yours, own, rtol=1e-6, err_msg=str(key))
+
+
+@pytest.fixture
+def planted(run):
+    """Corpora with planted documents, that are told by the sign of the truth."""
+    folder, table = run
+    (folder / "planted/0.1").mkdir(parents=True)
+    kinds = ["raise", "lower", "control"] * 8
+    rows = {"kind": kinds, "weat": "t", "source": np.repeat(range(8), 3), "id": [f"p{i}" for i in range(24)]}
+    real = pd.DataFrame({"id": table["document"], "kind": "", "weat": "", "source": -1})
+    documents = pd.concat([real, pd.DataFrame(rows)], ignore_index=True).assign(dose=0.1)
+    documents.insert(0, "document", range(len(documents)))
+    documents.to_parquet(folder / "planted/0.1/documents.parquet")
+    knows = {"influence": documents["kind"].map({"raise": 9.0, "lower": -9.0}).fillna(0.0).to_numpy()}
+    write_tsv(folder / "planted/recall.tsv", recall_table(documents, "t", knows, 1))
+    write_tsv(folder / "planted/pairs.tsv", pair_table(documents, "t", knows))
+    return folder, documents
+
+
+def recalled(planted, scores, weat="t", dose="0.1"):
+    folder, documents = planted
+    path = folder / "planted.tsv"
+    table = pd.DataFrame({"document": documents["id"][: len(scores)], "score": scores})
+    table.to_csv(path, sep="\t", index=False)
+    return write_recalled(path, folder, dose, weat, 1, folder / "out.tsv")
+
+
+def test_planted_documents_are_sought_as_the_run_seeks_them(planted):
+    truth = planted[1]["kind"].map({"raise": 1.0, "lower": -2.0}).fillna(0.0)
+    found = recalled(planted, truth).set_index(["check", "among", "attribution"])
+    assert list(found.reset_index().columns[:2]) == ["check", "among"]
+    for of in [*(("recall", order) for order in ("raise", "lower")), ("pairs", "raise"), ("pairs", "lower")]:
+        assert found["value"][*of, "yours"] == found["value"][*of, "influence"] == 1
+        assert found["value"][*of, "random"] < 1
+    assert found["chance"]["recall", "raise", "yours"] == pytest.approx(8 / 84)
+    assert found["chance"]["recall", "either", "yours"] == pytest.approx(16 / 84)
+    assert found["chance"]["pairs", "raise", "yours"] == 0.5
+    against = recalled(planted, -truth).set_index(["check", "among", "attribution"])
+    assert against["value"]["pairs", "raise", "yours"] == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"dose": "0.3"}, "no documents were planted at 0.3; choose 0.1"),
+        ({"weat": "u"}, "no documents were planted for 'u'"),
+        ({"scores": np.ones(60)}, "24 of 84 documents have no score, 'p0' is one"),
+    ],
+)
+def test_scores_of_another_corpus_do_not_fit(planted, given, match):
+    with pytest.raises(InputError, match=match):
+        recalled(planted, **{"scores": np.ones(84)} | given)
+
+
+@pytest.fixture
+def flips(run, monkeypatch):
+    """A run that left out documents, and trainings whose bias is 1 plus what is left of the truth."""
+    folder, table = run
+    truth = table["score"].to_numpy()
+    (folder / "brittleness").mkdir()
+    outcomes = {
+        "weat": "t",
+        "estimator": ["newton", "random", "newton"],
+        "size": [2, 5, 50],
+        "n_retrainings": 3,
+    }
+    bounds = {"observed_mean": 0.5, "observed_ci_low": 0.4, "observed_ci_high": 0.6}
+    write_tsv(folder / "brittleness/outcomes.tsv", pd.DataFrame(outcomes | bounds))
+    write_tsv(folder / "baseline.tsv", pd.DataFrame({"weat": "t", "effect_size": [0.9, 1.1]}))
+
+    def retrain(x, tokens, offsets, sets, tests, parameters, trainings, *_):
+        left = [
+            (name, 1 - truth[documents].sum() + 0.01 * k)
+            for name, documents in sets.items()
+            for k in range(trainings)
+        ]
+        return pd.DataFrame(left, columns=["set", "effect_size"])
+
+    monkeypatch.setattr(foreign_flips, "read_counted", lambda *_: (None, None, None, None))
+    monkeypatch.setattr(foreign_flips, "read_tests", lambda *_: None)
+    monkeypatch.setattr(foreign_flips, "retrain", retrain)
+    return folder, table
+
+
+def flipped(flips, table):
+    folder, _ = flips
+    table.to_csv(folder / "scores.tsv", sep="\t", index=False)
+    how = foreign_flips.Retraining(None, None, 3)
+    found = write_scored(folder / "scores.tsv", folder, "t", 1, folder / "out.tsv", how)
+    return found[found["check"] == "flips"].set_index(["attribution", "n_removed"])
+
+
+def test_the_first_documents_of_the_file_are_left_out(flips):
+    table = flips[1]
+    found = flipped(flips, table)
+    truth = np.sort(table["score"])[::-1]
+    for size in (2, 5):
+        assert found["value"]["yours", size] == pytest.approx(1.01 - truth[:size].sum())
+        assert (
+            found["ci_low"]["yours", size] < found["value"]["yours", size] < found["ci_high"]["yours", size]
+        )
+    assert ("yours", 50) not in found.index  # at most half of the documents, and those that lower the bias
+    assert found["value"]["random", 5] == 0.5
+    assert found["chance"].tolist() == [1.0] * 5
+    noise = table.assign(score=np.random.default_rng(9).standard_normal(N))
+    assert flipped(flips, noise)["value"]["yours", 5] > found["value"]["yours", 5] + 1
+
+
+def test_a_run_that_left_nothing_out_says_so(flips):
+    (flips[0] / "brittleness/outcomes.tsv").unlink()
+    with pytest.raises(InputError, match="run a setup with brittleness"):
+        flipped(flips, flips[1])
 
 
 RECORD = Path(__file__).parents[4] / "docs/records/attribution/origins/sample"

@@ -6,6 +6,7 @@ has the initial values, the groups and the order of records of a baseline embedd
 two effect sizes is the document's differential bias (Eq. 5) in that embedding.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -124,11 +125,12 @@ def correlate_documents(documents: pd.DataFrame, seed: int) -> pd.DataFrame:
             x, y = part[estimator], part["observed"]
             fit = fit_columns(x, y, stream(seed, "bootstrap", "single", weat, estimator))
             row = {"weat": weat, "estimator": estimator, "n_documents": len(part)}
-            rows.append(row | _pearson(x, y) | fit | {"variance_ratio": ratio})
+            rows.append(row | pearson(x, y) | fit | {"variance_ratio": ratio})
     return pd.DataFrame(rows, columns=_COLUMNS["single_documents/correlation"])
 
 
-def _pearson(x: pd.Series, y: pd.Series) -> dict[str, float]:
+def pearson(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:
+    """Return Pearson's correlation with Fisher's interval; missing of fewer than four, or equal, values."""
     if len(x) < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return dict.fromkeys(("r", "r_ci_low", "r_ci_high"), np.nan)
     result = scipy.stats.pearsonr(x, y)

@@ -6,6 +6,7 @@ counting one half (Hanley and McNeil 1982); an attribution that knows nothing ha
 """
 
 import math
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -61,16 +62,29 @@ def score_documents(documents: pd.DataFrame, ppmi: pd.DataFrame, seed: int) -> p
     told = told.assign(**{PPMI: known.reindex(told["document"]).fillna(0.0).to_numpy()})
     rows = []
     for weat, of_test in told.groupby("weat", sort=False):
-        random = of_test[of_test["kind"] == RANDOM]
-        holds = (random[list(ESTIMATORS)] != 0).any(axis=1)
-        for among, part in ((ALL, of_test), (RANDOM, random), (WITH_WORDS, random[holds])):
-            lowers = part["observed"].to_numpy() > 0
-            rng = stream(seed, "document auc", weat, among)
-            drawn = rng.integers(max(len(part), 1), size=(N_RESAMPLES, len(part)))
-            about = [weat, among, len(part), int(lowers.sum()), int((~lowers).sum())]
-            for name in (a.name for a in PREDICTING):
-                scores = part[name].to_numpy(np.float64)
-                found = area_under_curve(scores[drawn], lowers[drawn])
-                rows.append([*about[:2], name, *about[2:], float(area_under_curve(scores, lowers))])
-                rows[-1] += central_interval(found)
+        for among, part in kinds(of_test):
+            scores = {a.name: part[a.name].to_numpy(np.float64) for a in PREDICTING}
+            rows += areas(part, scores, weat, among, seed)
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def kinds(documents: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield all of the documents that were told apart, the random ones, and those of them with words."""
+    random = documents[documents["kind"] == RANDOM]
+    holds = (random[list(ESTIMATORS)] != 0).any(axis=1)
+    yield from ((ALL, documents), (RANDOM, random), (WITH_WORDS, random[holds]))
+
+
+def areas(
+    documents: pd.DataFrame, scores: Mapping[str, np.ndarray], weat: str, among: str, seed: int
+) -> list[list]:
+    """Return the rows of ``single_documents/auc.tsv`` of some documents, one for each of the `scores`."""
+    lowers = documents["observed"].to_numpy() > 0
+    rng = stream(seed, "document auc", weat, among)
+    drawn = rng.integers(max(len(documents), 1), size=(N_RESAMPLES, len(documents)))
+    numbers, rows = [len(documents), int(lowers.sum()), int((~lowers).sum())], []
+    for name, values in scores.items():
+        found = area_under_curve(values[drawn], lowers[drawn])
+        value = float(area_under_curve(values, lowers))
+        rows.append([weat, among, name, *numbers, value, *central_interval(found)])
+    return rows

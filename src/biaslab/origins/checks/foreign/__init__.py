@@ -1,0 +1,1 @@
+"""Scores of documents from elsewhere, put to the checks that the attributions of a run were put to."""

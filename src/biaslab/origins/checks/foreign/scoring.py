@@ -1,0 +1,197 @@
+"""Scores of documents from elsewhere, put to the checks that the attributions of a run were put to.
+
+A file names each document of the corpus once, with a number: how much the bias falls without it, in any unit.
+It is scored beside the run's own attributions, on the same subsets, documents and resamples, and beside what
+knows nothing of the test: the lengths of the documents, random numbers, and influence on another test.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import read_text_table
+from biaslab.core.io import read_parquet, read_tsv, write_tsv
+from biaslab.core.rng import stream
+from biaslab.core.stats import N_RESAMPLES, central_interval
+from biaslab.origins.attribution.estimates import SUM, read_mean
+from biaslab.origins.attribution.registry import ATTRIBUTIONS
+from biaslab.origins.checks.foreign.flips import Retraining, leave_out
+from biaslab.origins.checks.lds.analysis import mask, standard_ranks
+from biaslab.origins.checks.planted.recall import pair_table, recall_table
+from biaslab.origins.checks.single_documents.analysis import pearson
+from biaslab.origins.checks.single_documents.auc import areas, kinds
+from biaslab.origins.sets import RANDOM
+
+YOURS, LENGTH = "yours", "length"
+"""What tables call the scores of the file, and those that are the documents' lengths."""
+
+COLUMNS = ["weat", "check", "among", "n_removed", "attribution", "form", "n"]
+COLUMNS += ["value", "ci_low", "ci_high", "chance", "ceiling"]
+
+
+def write_scored(
+    scores: Path, results: Path, weat: str, seed: int, out: Path, retraining: Retraining | None = None
+) -> pd.DataFrame:
+    """Score a file on what a run has measured of a setup, whose folder is `results`; write and return it.
+
+    With `retraining` embeddings are trained as well, without the documents that the file puts first.
+    """
+    documents = read_parquet(results / "documents.parquet", ["document", "id", "n_tokens"])
+    given = {YOURS: read_scores(scores, documents), LENGTH: documents["n_tokens"].to_numpy(np.float64)}
+    given[RANDOM] = stream(seed, "foreign", "random").standard_normal(len(documents))
+    for other in sorted((results / "differential_bias").glob("*.parquet")):
+        if other.stem != weat:
+            given[f"{ATTRIBUTIONS[0].name} of {other.stem}"] = read_mean(ATTRIBUTIONS[0], read_parquet(other))
+    tables = []
+    if (results / "lds/removals.tsv").exists():
+        removals, subsets = (
+            read_tsv(results / "lds/removals.tsv"),
+            read_parquet(results / "lds/subsets.parquet"),
+        )
+        reliable = read_tsv(results / "lds/scores.tsv", ("weat", "size", "ceiling"))
+        tables.append(score_subsets(given, removals, subsets, reliable, weat, seed))
+    if (results / "single_documents/documents.tsv").exists():
+        single, area, correlation = (
+            read_tsv(results / f"single_documents/{name}.tsv") for name in ("documents", "auc", "correlation")
+        )
+        tables += [
+            score_single(given, single, area, weat, seed),
+            correlate_single(given, single, correlation, weat),
+        ]
+    if retraining:
+        tables.append(leave_out(given[YOURS], YOURS, results, weat, retraining, seed, out))
+    tables = [table for table in tables if len(table)]
+    if not tables:
+        raise InputError(
+            f"{results}: nothing was retrained for {weat}; run a setup that has lds or single_documents"
+        )
+    return _written(tables, weat, out)
+
+
+def write_recalled(scores: Path, results: Path, dose: str, weat: str, seed: int, out: Path) -> pd.DataFrame:
+    """Score a file on the corpus in which documents were planted at a dose; write and return the table."""
+    path = results / f"planted/{dose}/documents.parquet"
+    if not path.exists():
+        made = ", ".join(sorted(file.parent.name for file in results.glob("planted/*/documents.parquet")))
+        raise InputError(f"{path}: no documents were planted at {dose}; choose {made or 'another setup'}")
+    documents = read_parquet(path, ["document", "id", "kind", "weat", "source", "dose"])
+    if weat not in set(documents["weat"]):
+        raise InputError(f"{path}: no documents were planted for '{weat}'; name another test")
+    given = {YOURS: read_scores(scores, documents)}
+    given[RANDOM] = stream(seed, "foreign", "random").standard_normal(len(documents))
+    found, pairs = recall_table(documents, weat, given, seed), pair_table(documents, weat, given)
+    found, pairs = (
+        pd.concat([one, own[(own["weat"] == weat) & (own["dose"] == float(dose))]])
+        for one, own in (
+            (found, read_tsv(results / "planted/recall.tsv")),
+            (pairs, read_tsv(results / "planted/pairs.tsv")),
+        )
+    )
+    at_planted = found[found["k"] == found["n_planted"]]
+    return _written([_renamed(at_planted, "recall"), _renamed(pairs.assign(chance=0.5), "pairs")], weat, out)
+
+
+def read_scores(path: Path, documents: pd.DataFrame) -> np.ndarray:
+    """Read the columns document (an id, as in documents.parquet) and score: (n_documents,) float64."""
+    rows = read_text_table(path, ())
+    if not rows or not {"document", "score"} <= set(rows[0][1]):
+        raise InputError(f"{path}: no file with the columns document and score, divided by a tab; write one")
+    known, scores = set(documents["id"].astype(str)), {}
+    for line, row in rows:
+        document = row["document"]
+        if document not in known:
+            raise InputError(f"{path}, line {line}: no document {document!r} in the corpus; use its ids")
+        if document in scores:
+            raise InputError(f"{path}, line {line}: document {document!r} again; name it once")
+        scores[document] = pd.to_numeric(row["score"], errors="coerce")
+        if not np.isfinite(scores[document]):
+            raise InputError(f"{path}, line {line}: the score {row['score']!r} is no finite number")
+    if missing := sorted(known - set(scores)):
+        raise InputError(
+            f"{path}: {len(missing)} of {len(known)} documents have no score, {missing[0]!r} is one; add them"
+        )
+    return documents["id"].astype(str).map(scores).to_numpy(np.float64)
+
+
+def score_subsets(
+    given: Mapping[str, np.ndarray],
+    removals: pd.DataFrame,
+    subsets: pd.DataFrame,
+    reliable: pd.DataFrame,
+    weat: str,
+    seed: int,
+) -> pd.DataFrame:
+    """Return the linear datamodeling score of `given` scores and of the run's own attributions of a test."""
+    rows = []
+    for size, of_size in removals[removals["weat"] == weat].groupby("size"):
+        observed = of_size.drop_duplicates("set").set_index("set")["observed_mean"]
+        names, n = list(observed.index), len(observed)
+        removed = mask(subsets[subsets["size"] == size], names, len(given[YOURS])).astype(np.float64).T
+        changes = {(name, SUM): -values @ removed for name, values in given.items()}
+        for key, part in of_size.groupby(["estimator", "form"], sort=False):
+            changes[key] = part.set_index("set")["change"][names].to_numpy()
+        drawn = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
+        target = standard_ranks(observed.to_numpy()[drawn])
+        of_test = reliable[(reliable["weat"] == weat) & (reliable["size"] == size)]
+        for (name, form), change in changes.items():
+            values = (standard_ranks(change[drawn]) * target).sum(axis=1)
+            interval = central_interval(values[1:])
+            row = ["lds", "", size, name, form, n, values[0], *interval, 0, of_test["ceiling"].iloc[0]]
+            rows.append(row)
+    return pd.DataFrame(rows, columns=COLUMNS[1:])
+
+
+def score_single(
+    given: Mapping[str, np.ndarray], single: pd.DataFrame, own: pd.DataFrame, weat: str, seed: int
+) -> pd.DataFrame:
+    """Return the AUC of `given` scores on single documents, and the run's own."""
+    told = single[(single["weat"] == weat) & (single["observed"] != 0)]
+    rows = [
+        row
+        for among, part in kinds(told)
+        for row in areas(part, {n: v[part["document"]] for n, v in given.items()}, weat, among, seed)
+    ]
+    table = pd.concat([pd.DataFrame(rows, columns=own.columns), own[own["weat"] == weat]])
+    table = table.rename(columns={"estimator": "attribution", "n_documents": "n", "auc": "value"})
+    table = table.rename(columns={"auc_ci_low": "ci_low", "auc_ci_high": "ci_high"})
+    return table.assign(check="auc", n_removed=1, chance=0.5).reindex(columns=COLUMNS[1:])
+
+
+def correlate_single(
+    given: Mapping[str, np.ndarray], single: pd.DataFrame, own: pd.DataFrame, weat: str
+) -> pd.DataFrame:
+    """Return Pearson's correlation of scores with what all single documents did, and the run's own."""
+    of_test = single[single["weat"] == weat]
+    found = {name: pearson(v[of_test["document"]], of_test["observed"]) for name, v in given.items()}
+    rows = pd.DataFrame(found).T.rename_axis("estimator").reset_index().assign(n_documents=len(of_test))
+    table = pd.concat([rows, own[own["weat"] == weat]])
+    names = {
+        "estimator": "attribution",
+        "n_documents": "n",
+        "r": "value",
+        "r_ci_low": "ci_low",
+        "r_ci_high": "ci_high",
+    }
+    table = table.rename(columns=names).assign(check="r", among="all", n_removed=1, chance=0.0)
+    return table.reindex(columns=COLUMNS[1:])
+
+
+def _renamed(table: pd.DataFrame, check: str) -> pd.DataFrame:
+    """Return a table of planted documents, with the columns of all checks."""
+    share = {"recall": "recall", "pairs": "right"}[check]
+    names = {share: "value", f"{share}_ci_low": "ci_low", f"{share}_ci_high": "ci_high"}
+    names |= {"order": "among", "kind": "among", "n_planted": "n", "n_differ": "n"}
+    return table.rename(columns=names).assign(check=check, n_removed=0)
+
+
+def _written(tables: Sequence[pd.DataFrame], weat: str, out: Path) -> pd.DataFrame:
+    found = pd.concat(
+        [table.assign(weat=weat).reindex(columns=COLUMNS) for table in tables], ignore_index=True
+    )
+    texts = ["among", "form"]
+    found[texts] = found[texts].astype(object).fillna("")
+    write_tsv(out, found)
+    return found
