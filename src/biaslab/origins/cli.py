@@ -169,7 +169,9 @@ def evaluate(
 @grouped
 def attribute(
     source: Annotated[Path, typer.Argument(help="The corpus: a file, or a folder for 'folder' and 'nitf'.")],
-    test: Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")],
+    test: Annotated[
+        list[Path], typer.Option(help="Word sets of a test (.yaml), of any measure; repeat it for several.")
+    ],
     out: Annotated[Path, typer.Option(help="The folder where everything goes."), To.FOLDER],
     choice: Choice,
     model: GloveParameters = _MODEL,
@@ -183,7 +185,7 @@ def attribute(
     seed: Seed = 1,
     threads: Threads = 1,
 ) -> None:
-    """Find the documents that raise and lower a bias most, from the corpus on, with their words coloured."""
+    """Find the documents that raise and lower biases most, from the corpus on, with their words coloured."""
     from biaslab.origins.pages.attributed import attribute_corpus
 
     attribute_corpus(

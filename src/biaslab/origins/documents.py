@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # loads its parts when they are used
 
 from biaslab.bias.measures.registry import MEASURES
 from biaslab.bias.names import PPMI
@@ -146,14 +147,18 @@ class Agreement:
         (n_scores, n_scores) float64, Spearman's correlations of the sizes of the scores.
     votes : numpy.ndarray
         (n_documents,) int64, by how many of the scores a document is among the largest, whatever the sign.
+    mean_ranks : numpy.ndarray
+        (n_documents,) float64, their ranks by these sizes, 1 for the largest, averaged over the scores.
     most : numpy.ndarray
-        The documents that more than half of the scores name, those with the most votes first: int64.
+        The documents that more than half of the scores name, those with the most votes first, then by mean
+        rank: int64.
     by_chance : tuple of float
         How many documents more than half would name if their documents were shuffled: mean, and central 95%.
     """
 
     correlations: np.ndarray
     votes: np.ndarray
+    mean_ranks: np.ndarray
     most: np.ndarray
     by_chance: tuple[float, float, float]
 
@@ -190,12 +195,11 @@ def agreement(scores: Sequence[np.ndarray], n: int = 10, seed: int = 1) -> Agree
     np.put_along_axis(named, np.argsort(-sizes, axis=1, kind="stable")[:, :n], 1, axis=1)
     votes, rng = named.sum(axis=0), stream(seed, "agreement")
     chance = [(2 * rng.permuted(named, axis=1).sum(axis=0) > len(scores)).sum() for _ in range(N_SHUFFLES)]
-    ranks = standard_ranks(sizes)
-    order = np.argsort(-votes, kind="stable")
+    mean_ranks, standard = scipy.stats.rankdata(-sizes, axis=1).mean(axis=0), standard_ranks(sizes)
+    order = np.lexsort((mean_ranks, -votes))
     most = order[2 * votes[order] > len(scores)]
-    return Agreement(
-        ranks @ ranks.T, votes, most, (float(np.mean(chance)), *central_interval(np.array(chance)))
-    )
+    by_chance = float(np.mean(chance)), *central_interval(np.array(chance))
+    return Agreement(standard @ standard.T, votes, mean_ranks, most, by_chance)
 
 
 def count_texts(

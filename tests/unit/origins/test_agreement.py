@@ -18,6 +18,11 @@ def test_documents_that_most_scores_name_and_their_correlations():
     assert found.votes.tolist() == votes
     assert set(found.most.tolist()) == {d for d, count in enumerate(votes) if count >= 2}
     assert found.votes[found.most[0]] == max(votes)
+    ranks = [sorted(range(200), key=lambda d, one=one: -abs(one[d])) for one in scores]
+    mean = [np.mean([1 + order.index(d) for order in ranks]) for d in range(200)]
+    np.testing.assert_allclose(found.mean_ranks, mean)
+    expected = sorted(found.most.tolist(), key=lambda d: (-votes[d], mean[d]))
+    assert found.most.tolist() == expected
     for i in range(3):
         for j in range(3):
             expected = scipy.stats.spearmanr(np.abs(scores[i]), np.abs(scores[j])).statistic

@@ -3,16 +3,18 @@
 The files have the names and the columns of a setup's results.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.measures.registry import PARAMETERS
 from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.settings import ExactTest
-from biaslab.bias.word_sets import read_word_sets
-from biaslab.core.io import read_tsv, write_tsv
+from biaslab.bias.word_sets import WordSets, read_word_sets
+from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.corpus import read_corpus
@@ -23,6 +25,7 @@ from biaslab.origins import baseline, perturbation
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import write_differential_bias, write_predictions
 from biaslab.origins.checks.bias_gradient.analysis import write_gradient
+from biaslab.origins.documents import agreement
 from biaslab.origins.pages.explanation import Corpus, explain
 from biaslab.origins.pages.highlight import write_page
 from biaslab.origins.report.results import Setup
@@ -35,7 +38,7 @@ ESTIMATOR = "newton"
 def attribute_corpus(
     source: Path,
     format: str,
-    test: Path,
+    tests: list[Path],
     choice: Choice,
     model: GloveParameters,
     window: int,
@@ -47,53 +50,91 @@ def attribute_corpus(
     threads: int,
     say: Callable[[str], None],
 ) -> None:
-    """Count a corpus, train baselines, and write pages of the `documents` that raise and lower a bias most.
+    """Count a corpus, train baselines, and write pages of the documents that raise and lower each bias most.
 
-    The damping is 2 / (learning_rate x epochs). With `verify` those that raise it are taken out, and as many
-    embeddings trained again, each with the seed of a baseline.
+    At either end `documents`; the damping is 2 / (learning_rate x epochs). With `verify` those that raise a
+    bias are taken out, and as many embeddings trained again, each with the seed of a baseline. Of several
+    tests ``agreement.tsv`` says which documents matter by most of them.
     """
-    words = read_word_sets(test)
+    words = _different([read_word_sets(test, PARAMETERS) for test in tests])
     corpus, listed, vocabulary = (out / n for n in ("corpus.npz", "documents.parquet", "vocabulary.tsv"))
     cooccurrence, batch = out / "cooccurrence.npz", out / f"embeddings/{BASELINE}/batch-0.npz"
-    bias, gradient = (out / f"{n}/{words.name}.parquet" for n in ("differential_bias", "bias_gradient"))
     read_corpus(source, format, choice, corpus, listed, vocabulary, say)
     count_corpus(corpus, vocabulary, window, cooccurrence, threads)
     train_glove(cooccurrence, BASELINE, model, seed, batch, count=baselines, threads=threads)
-    baseline.write_baseline([batch], vocabulary, [test], ExactTest.permutations, seed, out / "baseline.tsv")
+    baseline.write_baseline([batch], vocabulary, tests, ExactTest.permutations, seed, out / "baseline.tsv")
     influence = InfluenceParameters(damping=damping_of(model), x_max=model.x_max, alpha=model.alpha)
-    files = [batch], cooccurrence, corpus
-    write_differential_bias(*files, listed, vocabulary, [test], influence, bias, threads=threads)
-    write_gradient(*files, vocabulary, [test], influence, gradient, threads)
+    files, bias = ([batch], cooccurrence, corpus), []
+    for test, one in zip(tests, words, strict=True):
+        bias.append(out / f"differential_bias/{one.name}.parquet")
+        gradient = out / f"bias_gradient/{one.name}.parquet"
+        write_differential_bias(*files, listed, vocabulary, [test], influence, bias[-1], threads=threads)
+        write_gradient(*files, vocabulary, [test], influence, gradient, threads)
     table = write_pages(source.stem, out, words, documents)
-    say(f"{out}/documents.tsv: the {documents} documents that raise and lower {words.name} most, with pages")
+    say(
+        f"{out}/documents.tsv: the {documents} documents that raise and lower"
+        f" {' and '.join(one.name for one in words)} most, with pages"
+    )
+    if len(words) > 1:
+        say(write_agreement(out, [one.name for one in words], documents, seed))
     if verify:
         sets, observed, predicted = (out / n for n in ("sets.parquet", "observed.tsv", "predictions.tsv"))
-        perturbation.write_sets([bias], ESTIMATOR, [documents], [], 0, seed, sets)
-        name = targeted_set(words.name, DECREASE, documents)
-        left = out / f"embeddings/{name}/batch-0.npz"
-        train_glove(
-            cooccurrence, name, model, seed, left, count=baselines, corpus=corpus, sets=sets, paired=True,
-            threads=threads,
-        )  # fmt: skip
-        baseline.write_sets(vocabulary, [test], observed, [left])
-        write_predictions(*files, vocabulary, sets, [test], influence, predicted, threads)
-        say(verdict(out, words.name, name, int((table["effect"] == RAISES).sum())))
+        perturbation.write_sets(bias, ESTIMATOR, [documents], [], 0, seed, sets)
+        names = {one.name: targeted_set(one.name, DECREASE, documents) for one in words}
+        left = [out / f"embeddings/{name}/batch-0.npz" for name in names.values()]
+        without = {"corpus": corpus, "sets": sets, "paired": True, "threads": threads}
+        for name, file in zip(names.values(), left, strict=True):
+            train_glove(cooccurrence, name, model, seed, file, count=baselines, **without)
+        baseline.write_sets(vocabulary, tests, observed, left)
+        write_predictions(*files, vocabulary, sets, tests, influence, predicted, threads)
+        raising = table[table["effect"] == RAISES].groupby("test").size()
+        for test, name in names.items():
+            say(verdict(out, test, name, int(raising[test])))
 
 
-def write_pages(name: str, out: Path, words, documents: int) -> pd.DataFrame:
-    """Write a page of each document at either end, and the list of them: ``documents.tsv``."""
-    corpus = Corpus(Setup(Unit(name), out))
-    mean, bias = corpus.setup.baseline_mean(words.name), corpus.setup.differential_bias(words.name)
-    scores, rows = bias[f"{ESTIMATOR}_mean"].to_numpy(), []
-    for effect, sign in ((RAISES, 1), (LOWERS, -1)):
-        for rank, number in enumerate(np.argsort(-sign * scores, kind="stable")[:documents].tolist(), 1):
-            document, page = corpus.document(number), f"pages/{effect}-{rank}.html"
-            write_page(out / page, name, document, [(words, mean, explain(corpus, document, words))])
-            rows.append([effect, rank, number, document.id, document.title, scores[number], page])
-    columns = ["effect", "rank", "document", "id", "title", f"{ESTIMATOR}_mean", "page"]
+def _different(tests: list[WordSets]) -> list[WordSets]:
+    names = [test.name for test in tests]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(f"two tests are called '{twice[0]}'; give each a name of its own in its file")
+    return tests
+
+
+def write_pages(name: str, out: Path, tests: Sequence[WordSets], documents: int) -> pd.DataFrame:
+    """Write a page of each document at either end of each test, and the list of them: ``documents.tsv``."""
+    corpus, rows = Corpus(Setup(Unit(name), out)), []
+    for words in tests:
+        mean, bias = corpus.setup.baseline_mean(words.name), corpus.setup.differential_bias(words.name)
+        scores = bias[f"{ESTIMATOR}_mean"].to_numpy()
+        for effect, sign in ((RAISES, 1), (LOWERS, -1)):
+            for rank, number in enumerate(np.argsort(-sign * scores, kind="stable")[:documents].tolist(), 1):
+                document, page = corpus.document(number), f"pages/{words.name}-{effect}-{rank}.html"
+                write_page(out / page, name, document, [(words, mean, explain(corpus, document, words))])
+                about = [number, document.id, document.title, scores[number], page]
+                rows.append([words.name, effect, rank, *about])
+    columns = ["test", "effect", "rank", "document", "id", "title", f"{ESTIMATOR}_mean", "page"]
     table = pd.DataFrame(rows, columns=columns)
     write_tsv(out / "documents.tsv", table)
     return table
+
+
+def write_agreement(out: Path, tests: Sequence[str], documents: int, seed: int) -> str:
+    """Write which documents are among the first of tests, those of most tests first; say how many of most."""
+    column = f"{ESTIMATOR}_mean"
+    scores = [
+        read_parquet(out / f"differential_bias/{t}.parquet", [column])[column].to_numpy() for t in tests
+    ]
+    documents = min(documents, len(scores[0]))
+    found = agreement(scores, documents, seed)
+    table = read_parquet(out / "documents.parquet", ["document", "id", "title", "n_tokens"])
+    table = table.assign(votes=found.votes, mean_rank=found.mean_ranks)
+    table = table.assign(**{f"{column}_{t}": of for t, of in zip(tests, scores, strict=True)})
+    order = np.lexsort((found.mean_ranks, -found.votes))
+    write_tsv(out / "agreement.tsv", table.iloc[order[found.votes[order] > 0]])
+    mean, low, high = found.by_chance
+    return (
+        f"{out}/agreement.tsv: {len(found.most)} documents are among the {documents} that matter most by more"
+        f" than half of {len(tests)} tests; of shuffled ones it would be {mean:.1f} [{low:.0f}, {high:.0f}]"
+    )
 
 
 def verdict(out: Path, test: str, name: str, documents: int) -> str:

@@ -33,10 +33,12 @@ def run(tmp_path_factory):
             note = {"id": f"n{number}", "title": f"Note {number}", "text": " ".join(words)}
             file.write(json.dumps(note) + "\n")
     (folder / "words.yaml").write_text(WORDS, encoding="utf-8")
+    more = WORDS.replace("name: notes", "name: ripa_notes\nmeasure: ripa")
+    (folder / "ripa.yaml").write_text(more, encoding="utf-8")
     files = {"test": folder / "words.yaml", "out": folder / "found"}
     options = {"window": 4, "dimension": 6, "epochs": 30, "baselines": 2, "documents": 6} | files
     given = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-    given.append("--verify")
+    given += ["--test", str(folder / "ripa.yaml"), "--verify"]
     return folder / "found", CliRunner().invoke(
         app, ["origins", "attribute", str(folder / "notes.jsonl"), *given]
     )
@@ -46,6 +48,8 @@ def test_documents_that_carry_the_bias_are_found_and_shown(run):
     folder, result = run
     assert result.exit_code == 0, result.output
     table = pd.read_csv(folder / "documents.tsv", sep="\t")
+    assert table["test"].tolist() == ["notes"] * 12 + ["ripa_notes"] * 12
+    table = table[:12]
     assert table["effect"].tolist() == ["raises"] * 6 + ["lowers"] * 6
     assert (table["document"][:6] >= 100).sum() >= 4
     assert (table["document"][6:] < 100).all()
@@ -57,7 +61,40 @@ def test_documents_that_carry_the_bias_are_found_and_shown(run):
 def test_the_first_set_is_trained_again_and_compared(run):
     folder, result = run
     assert "without the 6 that raise it most: predicted -" in result.output
-    assert set(pd.read_csv(folder / "observed.tsv", sep="\t")["set"]) == {"notes-decrease-6"}
+    assert "ripa_notes without the 6 that raise it most: predicted -" in result.output
+    sets = pd.read_csv(folder / "observed.tsv", sep="\t")["set"]
+    assert set(sets) == {"notes-decrease-6", "ripa_notes-decrease-6"}
+
+
+def test_documents_that_matter_by_both_tests_stand_first(run):
+    folder, result = run
+    table = pd.read_csv(folder / "agreement.tsv", sep="\t")
+    assert table["votes"].is_monotonic_decreasing
+    both, largest = table[table["votes"] == 2], []
+    for test in ("notes", "ripa_notes"):
+        sizes = pd.read_parquet(folder / f"differential_bias/{test}.parquet")["newton_mean"].abs()
+        largest.append(set(sizes.nlargest(6).index))
+    assert set(both["document"]) == largest[0] & largest[1]
+    assert set(table["document"]) == largest[0] | largest[1]
+    assert (
+        f"{len(both)} documents are among the 6 that matter most by more than half of 2 tests"
+        in result.output
+    )
+
+
+def test_tests_of_one_name_are_refused(run, tmp_path):
+    words = str(run[0].parent / "words.yaml")
+    given = [
+        str(run[0].parent / "notes.jsonl"),
+        "--test",
+        words,
+        "--test",
+        words,
+        "--out",
+        str(tmp_path / "o"),
+    ]
+    with pytest.raises(InputError, match="two tests are called 'notes'"):
+        CliRunner().invoke(app, ["origins", "attribute", *given], catch_exceptions=False)
 
 
 def test_of_a_corpus_that_cannot_be_read_nothing_is_left(run, tmp_path):
