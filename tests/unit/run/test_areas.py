@@ -14,6 +14,7 @@ from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Item, Unit, expand,
 from biaslab.run.areas import AREAS
 from biaslab.run.fetching import ABSENT, THERE, Status
 from biaslab.run.plan import make_plan, wanted
+from biaslab.run.taken import Taken
 
 ROOT = Path(__file__).parents[3]
 CLASSIFIERS = """
@@ -29,7 +30,12 @@ def _elsewhere(tmp_path, monkeypatch):
 
 @pytest.fixture
 def plan(monkeypatch):
-    """Return a function that plans a configuration where some datasets are absent."""
+    """Return a function that plans a configuration where some datasets are absent.
+
+    Optional dependencies of the areas count as there, installed or not.
+    """
+    had = Taken(extras=tuple({load_area(name).extra for name in AREAS} - {""}))
+    monkeypatch.setattr(planning, "read_taken", lambda _: had)
 
     def make(text: str = "", absent: dict[str, str] | None = None):
         def status(dataset, *_):
