@@ -242,3 +242,27 @@ def area_under_curve(scores, positive):
         if positive[i] and not positive[j]
     ]
     return sum((a > b) + (a == b) / 2 for a, b in pairs) / len(pairs)
+
+
+def weighted_counts(documents, weights, n_words, window):
+    """X of Section 4 with the pairs of each document counted as often as its weight says."""
+    x = np.zeros((n_words, n_words))
+    for document, weight in zip(documents, weights, strict=True):
+        for i, word in enumerate(document):
+            for j, other in enumerate(document):
+                if 0 < abs(i - j) <= window:
+                    x[word, other] += weight / abs(i - j)
+    return x
+
+
+def metasmoothness(first, half, whole, h):
+    """Engstrom et al. 2025, Definition 2: signs of two difference quotients, weighted by the way."""
+
+    def sign(number):
+        return float(number > 0) - float(number < 0)
+
+    d = [abs(c - a) for a, c in zip(first, whole, strict=True)]
+    total = 0.0
+    for a, b, c, weight in zip(first, half, whole, d, strict=True):
+        total += sign((b - a) / h) * weight / sum(d) * sign((c - b) / h)
+    return total

@@ -182,6 +182,14 @@ def attribute(
     verify: Annotated[
         bool, typer.Option("--verify", help="Train again without the documents that raise the bias most.")
     ] = False,
+    smoothness: Annotated[
+        int,
+        typer.Option(
+            help="Directions of the documents' weights along which to try whether trainings answer smoothly"
+            " enough; each takes two trainings.",
+            min=0,
+        ),
+    ] = 0,
     seed: Seed = 1,
     threads: Threads = 1,
 ) -> None:
@@ -189,7 +197,8 @@ def attribute(
     from biaslab.origins.pages.attributed import attribute_corpus
 
     attribute_corpus(
-        source, format, test, choice, model, window, baselines, documents, seed, out, verify, threads,
+        source, format, test, choice, model, window, baselines, documents, seed, out, verify,
+        smoothness, threads,
         say=lambda line: typer.echo(line, err=True),
     )  # fmt: skip
 

@@ -22,14 +22,16 @@ from biaslab.embeddings.counting import count_corpus
 from biaslab.embeddings.retraining import train_glove
 from biaslab.embeddings.settings import Choice, GloveParameters
 from biaslab.origins import baseline, perturbation
+from biaslab.origins.attribution.counted import read_counted
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import write_differential_bias, write_predictions
 from biaslab.origins.checks.bias_gradient.analysis import write_gradient
-from biaslab.origins.documents import agreement
+from biaslab.origins.documents import CountedTexts, agreement
 from biaslab.origins.pages.explanation import Corpus, explain
 from biaslab.origins.pages.highlight import write_page
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import DECREASE, targeted_set
+from biaslab.origins.smoothness import smoothness
 from biaslab.run.area import Unit
 
 ESTIMATOR = "newton"
@@ -47,12 +49,14 @@ def attribute_corpus(
     seed: int,
     out: Path,
     verify: bool,
+    directions: int,
     threads: int,
     say: Callable[[str], None],
 ) -> None:
     """Count a corpus, train baselines, and write pages of the documents that raise and lower each bias most.
 
-    At either end `documents`; the damping is 2 / (learning_rate x epochs). With `verify` those that raise a
+    At either end `documents`; the damping is 2 / (learning_rate x epochs). First it is said how smoothly the
+    trainings answer along some `directions` of the documents' weights. With `verify` those that raise a
     bias are taken out, and as many embeddings trained again, each with the seed of a baseline. Of several
     tests ``agreement.tsv`` says which documents matter by most of them.
     """
@@ -63,6 +67,13 @@ def attribute_corpus(
     count_corpus(corpus, vocabulary, window, cooccurrence, threads)
     train_glove(cooccurrence, BASELINE, model, seed, batch, count=baselines, threads=threads)
     baseline.write_baseline([batch], vocabulary, tests, ExactTest.permutations, seed, out / "baseline.tsv")
+    if directions:
+        counted, x, *ids = read_counted(cooccurrence, corpus, vocabulary)
+        for one in words:
+            found = smoothness(
+                CountedTexts(x, counted, *ids), model, one, directions=directions, seed=seed, threads=threads
+            )
+            say(f"{one.name}: {found}")
     influence = InfluenceParameters(damping=damping_of(model), x_max=model.x_max, alpha=model.alpha)
     files, bias = ([batch], cooccurrence, corpus), []
     for test, one in zip(tests, words, strict=True):

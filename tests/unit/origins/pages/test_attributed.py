@@ -36,7 +36,14 @@ def run(tmp_path_factory):
     more = WORDS.replace("name: notes", "name: ripa_notes\nmeasure: ripa")
     (folder / "ripa.yaml").write_text(more, encoding="utf-8")
     files = {"test": folder / "words.yaml", "out": folder / "found"}
-    options = {"window": 4, "dimension": 6, "epochs": 30, "baselines": 2, "documents": 6} | files
+    options = {
+        "smoothness": 1,
+        "window": 4,
+        "dimension": 6,
+        "epochs": 30,
+        "baselines": 2,
+        "documents": 6,
+    } | files
     given = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     given += ["--test", str(folder / "ripa.yaml"), "--verify"]
     return folder / "found", CliRunner().invoke(
@@ -47,6 +54,7 @@ def run(tmp_path_factory):
 def test_documents_that_carry_the_bias_are_found_and_shown(run):
     folder, result = run
     assert result.exit_code == 0, result.output
+    assert "\nnotes: metasmoothness " in result.output
     table = pd.read_csv(folder / "documents.tsv", sep="\t")
     assert table["test"].tolist() == ["notes"] * 12 + ["ripa_notes"] * 12
     table = table[:12]
